@@ -1,0 +1,71 @@
+import type { Oid } from './oid.ts';
+
+export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
+
+/** An object with its content; `data` must not be changed: it may be shared with a cache. */
+export interface GitObject {
+  readonly type: ObjectType;
+  readonly data: Uint8Array;
+}
+
+/** No listed pack holds the object. */
+export class ObjectMissing extends Error {
+  readonly oid: Oid;
+  constructor(oid: Oid) {
+    super(`object ${oid} is missing`);
+    this.name = 'ObjectMissing';
+    this.oid = oid;
+  }
+}
+
+export type CorruptionCode =
+  | 'pack-header'
+  | 'pack-truncated'
+  | 'pack-checksum'
+  | 'pack-trailing'
+  | 'pack-entry'
+  | 'object-size'
+  | 'object-inflate'
+  | 'object-too-large'
+  | 'delta-base'
+  | 'delta-malformed'
+  | 'delta-too-deep'
+  | 'index-malformed'
+  | 'hash-mismatch'
+  | 'object-malformed'
+  | 'collision'
+  | 'limit';
+
+/** Bytes that are not what Git's formats allow, or pass a stated limit. Never a crash, never a hang. */
+export class CorruptData extends Error {
+  readonly code: CorruptionCode;
+  constructor(code: CorruptionCode, message: string) {
+    super(message);
+    this.name = 'CorruptData';
+    this.code = code;
+  }
+}
+
+/**
+ * Synchronous access to objects, inside {@link ObjectStore.run}. A call whose bytes are not cached throws
+ * an internal BlockMiss; `run` fetches the missing blocks together and calls the work again from its start,
+ * so the work must be repeatable: keep its progress outside the closure, and change it only after reads.
+ */
+export interface SyncObjects {
+  has(oid: Oid): boolean;
+  /** @throws ObjectMissing */
+  read(oid: Oid): GitObject;
+  /** Type and inflated size without inflating the content (a delta's type comes from its base). */
+  header(oid: Oid): { readonly type: ObjectType; readonly size: number };
+}
+
+/** Objects of one repository, over an ObjectDatabase and a block cache. See `pack/store.ts`. */
+export interface ObjectStore {
+  run<T>(work: (objects: SyncObjects) => T): Promise<T>;
+  has(oid: Oid): Promise<boolean>;
+  /** @throws ObjectMissing, CorruptData */
+  read(oid: Oid): Promise<GitObject>;
+  header(oid: Oid): Promise<{ type: ObjectType; size: number }>;
+  /** Ids that start with `prefix` (4-40 hex digits), at most `limit`. */
+  resolvePrefix(prefix: string, limit: number): Promise<Oid[]>;
+}

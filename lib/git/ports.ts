@@ -1,0 +1,122 @@
+/**
+ * The two ports through which this library reaches storage, after JGit's DFS layer: an object
+ * database of immutable packs, and a reference database. Everything else in `lib/git` is
+ * computation over these two.
+ */
+import type { Oid } from './oid.ts';
+import type { RefName } from './refname.ts';
+
+export type PackSource =
+  /** received from `git push` */
+  | 'push'
+  /** made by one API commit, branch or tag call */
+  | 'api'
+  /** several packs concatenated by maintenance */
+  | 'compaction'
+  /** commits, trees and tags, or blobs, that collection found reachable */
+  | 'collection'
+  /** what collection found unreachable; readable until it is deleted */
+  | 'garbage';
+
+/** One immutable pack with its index, as listed in the catalogue. */
+export interface PackDescription {
+  /** ULID: sorts by time of creation. */
+  readonly id: string;
+  readonly source: PackSource;
+  readonly objectCount: number;
+  /** Bytes of the pack stream, header and trailer included. */
+  readonly packSize: number;
+  /** Bytes of the version 2 index. */
+  readonly indexSize: number;
+  /** `joined`: the index stands behind the pack in one stored object; `split`: an object each. */
+  readonly layout: 'joined' | 'split';
+  /** Opaque to this library: where the adapter finds the bytes (bucket and key prefix). */
+  readonly location: string;
+}
+
+/** Bytes that can be read at any offset; nothing is read before the first call. */
+export interface RandomAccess {
+  readonly size: number;
+  /** @returns exactly `length` bytes, fewer only at the end. @throws the adapter's I/O errors. */
+  read(offset: number, length: number): Promise<Uint8Array>;
+}
+
+/** The bytes of a new pack: held in memory when small, else in a scratch file. */
+export type PackContent =
+  | { readonly kind: 'bytes'; readonly pack: Uint8Array; readonly index: Uint8Array }
+  | { readonly kind: 'file'; readonly packPath: string; readonly packSize: number; readonly index: Uint8Array };
+
+export interface ObjectDatabase {
+  /** Packs listed now, newest first. `fresh` reads the catalogue again, for a reader that missed. */
+  listPacks(options?: { fresh?: boolean }): Promise<readonly PackDescription[]>;
+  open(pack: PackDescription, part: 'pack' | 'index'): RandomAccess;
+  /**
+   * Stores a pack and its index without listing it: nobody sees it until
+   * {@link RefDatabase.compareAndSwap} lists it. What is never listed is swept later.
+   */
+  newPack(content: PackContent, about: { source: PackSource; objectCount: number }): Promise<PackDescription>;
+  /** Gives up a pack that was stored and not listed. Best effort: the sweeper does the rest. */
+  rollbackPack(pack: PackDescription): Promise<void>;
+}
+
+export interface Ref {
+  readonly name: RefName;
+  readonly oid: Oid;
+  /** For an annotated tag: the object at the end of the tag chain. */
+  readonly peeled?: Oid;
+}
+
+/** One change; `from` or `to` is ZERO_OID for creation or deletion. */
+export interface RefUpdate {
+  readonly name: RefName;
+  readonly from: Oid;
+  readonly to: Oid;
+  readonly peeled?: Oid;
+}
+
+export type RefRejection =
+  /** another writer was first: the ref no longer has the value `from` */
+  | 'stale'
+  /** `a` against `a/b`: git cannot hold both */
+  | 'prefix-conflict'
+  /** created by somebody else meanwhile */
+  | 'exists'
+  /** the repository is read-only (moving) or deleted */
+  | 'read-only'
+  | 'deleted'
+  /** a collection began since this writer looked: check connectivity again, then retry */
+  | 'collected';
+
+/** Nothing was changed: a compare-and-swap is all or nothing. */
+export class RefConflict extends Error {
+  readonly rejections: readonly { readonly name: RefName | null; readonly reason: RefRejection }[];
+  constructor(rejections: readonly { name: RefName | null; reason: RefRejection }[]) {
+    super(`refs not updated: ${rejections.map((r) => `${r.name ?? 'repository'} ${r.reason}`).join(', ')}`);
+    this.name = 'RefConflict';
+    this.rejections = rejections;
+  }
+}
+
+export interface RefSnapshot {
+  /** What HEAD points to, whether that branch exists or not. */
+  readonly head: RefName;
+  /** Sorted by name (bytewise). */
+  readonly refs: readonly Ref[];
+}
+
+export interface RefDatabase {
+  /** Every ref under `prefix` (default: all), and HEAD's target. One strongly consistent view. */
+  all(options?: { prefix?: string }): Promise<RefSnapshot>;
+  /** Reads only the named refs; absent ones are absent from the answer. */
+  get(names: readonly RefName[]): Promise<ReadonlyMap<RefName, Ref>>;
+  head(): Promise<RefName>;
+  /**
+   * All updates, the new packs' listing and HEAD's new target in one transaction.
+   * Retries what is transient; a lost answer is looked up, not guessed.
+   * @throws RefConflict when any condition fails; then nothing is changed.
+   */
+  compareAndSwap(
+    updates: readonly RefUpdate[],
+    options?: { packs?: readonly PackDescription[]; head?: RefName },
+  ): Promise<void>;
+}

@@ -1,0 +1,35 @@
+/** A full ref name that passes `git check-ref-format`: `refs/heads/main`. */
+export type RefName = string & { readonly __brand: 'RefName' };
+
+// git-check-ref-format: no control characters, space, ~ ^ : ? * [ \, DEL, "..", "@{", "//"
+const FORBIDDEN = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\//;
+const MAX_BYTES = 1024;
+
+/**
+ * @returns the name, or undefined when git would refuse it (git-check-ref-format, at least one slash)
+ * or when it is longer than 1,024 bytes.
+ */
+export function parseRefName(text: string): RefName | undefined {
+  if (!text.includes('/') || text.startsWith('/') || text.endsWith('/') || text.endsWith('.')) return undefined;
+  if (FORBIDDEN.test(text) || Buffer.byteLength(text) > MAX_BYTES || !text.isWellFormed()) return undefined;
+  for (const component of text.split('/')) {
+    if (component.startsWith('.') || component.endsWith('.lock')) return undefined;
+  }
+  return text as RefName;
+}
+
+/** `main` → `refs/heads/main`. A branch called `HEAD` or starting with `-` is refused, as `git branch` does. */
+export function branchRef(name: string): RefName | undefined {
+  if (name === 'HEAD' || name === '@' || name.startsWith('-') || name.startsWith('refs/heads/refs/')) return undefined;
+  return parseRefName(`refs/heads/${name}`);
+}
+
+export function tagRef(name: string): RefName | undefined {
+  if (name === 'HEAD' || name.startsWith('-')) return undefined;
+  return parseRefName(`refs/tags/${name}`);
+}
+
+/** `refs/heads/a/b` → `a/b`; other names unchanged. */
+export function shortName(ref: RefName): string {
+  return ref.replace(/^refs\/(heads|tags)\//, '');
+}
