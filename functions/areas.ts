@@ -1,0 +1,155 @@
+/**
+ * The area manifest: which function serves which paths, with what it needs. The deployed gateway, the IAM
+ * grants, the bundles, the local host and the OpenAPI document are all made from this one list.
+ */
+
+/** What a function may do with the table, the buckets and the queues; grants are made from it and nothing else. */
+export interface Rights {
+  readonly table?: 'read' | 'write';
+  readonly objects?: 'read' | 'write';
+  /** Queues it may send to. */
+  readonly sends?: readonly QueueName[];
+}
+
+export type QueueName = 'maintenance';
+
+interface Common {
+  readonly name: string;
+  /** The module under `functions/` that exports `handler`. */
+  readonly entry: string;
+  readonly memory: number;
+  /** Seconds. */
+  readonly timeout: number;
+  readonly rights: Rights;
+}
+
+/** Serves HTTP behind the gateway. */
+export interface ApiArea extends Common {
+  readonly kind: 'api';
+  /**
+   * Gateway resources, each served for every method: `/a/b` is itself only, `/a/b/{proxy+}` everything below it.
+   * A named segment such as `{id}` matches one segment.
+   */
+  readonly resources: readonly string[];
+  /** `git`: the catch-all at the root whose refusals leave through the authorizer. */
+  readonly authorizer?: 'git';
+}
+
+/** Reads one queue. */
+export interface WorkerArea extends Common {
+  readonly kind: 'worker';
+  readonly queue: QueueName;
+  readonly batchSize: number;
+}
+
+/** Runs on a schedule: `rate(1 minute)` or `cron(...)`, as EventBridge writes it. */
+export interface ScheduledArea extends Common {
+  readonly kind: 'scheduled';
+  readonly schedule: string;
+}
+
+/** The gateway's REQUEST authorizer for Git. */
+export interface AuthorizerArea extends Common {
+  readonly kind: 'authorizer';
+}
+
+/** Invoked by hand by somebody who holds the AWS rights to do so. */
+export interface CommandArea extends Common {
+  readonly kind: 'command';
+}
+
+export type Area = ApiArea | WorkerArea | ScheduledArea | AuthorizerArea | CommandArea;
+
+const api = (
+  name: string,
+  resources: readonly string[],
+  rights: Rights,
+  options: { memory?: number; timeout?: number; authorizer?: 'git' } = {},
+): ApiArea => ({
+  kind: 'api',
+  name,
+  entry: `${name}.ts`,
+  resources,
+  rights,
+  memory: options.memory ?? 512,
+  timeout: options.timeout ?? 29,
+  ...(options.authorizer === undefined ? {} : { authorizer: options.authorizer }),
+});
+
+const reads: Rights = { table: 'read' };
+const writes: Rights = { table: 'write', sends: ['maintenance'] };
+const writesObjects: Rights = { table: 'write', objects: 'write', sends: ['maintenance'] };
+const repository = { memory: 2048, timeout: 900 };
+const inRepository = (...names: string[]) =>
+  names.flatMap((name) => [
+    `/api/v4/projects/{id}/repository/${name}`,
+    `/api/v4/projects/{id}/repository/${name}/{proxy+}`,
+  ]);
+
+export const areas: readonly Area[] = [
+  api('meta', ['/', '/api/docs', '/api/v4', '/api/v4/{proxy+}'], reads),
+  api(
+    'users',
+    [
+      '/api/v4/user',
+      '/api/v4/user/{proxy+}',
+      '/api/v4/users',
+      '/api/v4/users/{proxy+}',
+      '/api/v4/personal_access_tokens',
+      '/api/v4/personal_access_tokens/{proxy+}',
+    ],
+    writes,
+  ),
+  api(
+    'projects',
+    ['/api/v4/projects', '/api/v4/projects/{id}', '/api/v4/projects/{id}/{proxy+}'],
+    writesObjects,
+  ),
+  api('members', ['/api/v4/projects/{id}/members', '/api/v4/projects/{id}/members/{proxy+}'], writes),
+  api('files', inRepository('files'), writesObjects, repository),
+  api('commits', inRepository('commits'), writesObjects, repository),
+  api('repository', ['/api/v4/projects/{id}/repository/{proxy+}'], writesObjects, repository),
+  api('branches', inRepository('branches', 'merged_branches'), writesObjects, repository),
+  api('tags', inRepository('tags'), writesObjects, repository),
+  api('git', ['/{proxy+}'], writesObjects, { ...repository, authorizer: 'git' }),
+  {
+    kind: 'authorizer',
+    name: 'git-authorizer',
+    entry: 'git-authorizer.ts',
+    memory: 512,
+    timeout: 10,
+    rights: reads,
+  },
+  {
+    kind: 'worker',
+    name: 'maintenance',
+    entry: 'maintenance.ts',
+    queue: 'maintenance',
+    batchSize: 10,
+    memory: 2048,
+    timeout: 900,
+    rights: writesObjects,
+  },
+  {
+    kind: 'scheduled',
+    name: 'outbox-sweep',
+    entry: 'outbox-sweep.ts',
+    schedule: 'rate(1 minute)',
+    memory: 256,
+    timeout: 60,
+    rights: writes,
+  },
+  {
+    kind: 'command',
+    name: 'first-administrator',
+    entry: 'first-administrator.ts',
+    memory: 256,
+    timeout: 30,
+    rights: writes,
+  },
+];
+
+/** Areas of one kind, typed as such. */
+export function areasOf<K extends Area['kind']>(kind: K): readonly Extract<Area, { kind: K }>[] {
+  return areas.filter((area): area is Extract<Area, { kind: K }> => area.kind === kind);
+}

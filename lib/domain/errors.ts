@@ -1,0 +1,78 @@
+/**
+ * The one family of errors that rules raise. Each has a stable code; `lib/http` renders it as status and body,
+ * Git's wire as a status line. The text is for the caller and never tells what the caller may not know.
+ */
+export type ErrorCode =
+  | 'bad-request'
+  | 'unauthorized'
+  | 'invalid-token'
+  | 'forbidden'
+  | 'insufficient-scope'
+  | 'not-found'
+  | 'method-not-allowed'
+  | 'not-acceptable'
+  | 'conflict'
+  | 'gone'
+  | 'precondition-failed'
+  | 'too-large'
+  | 'unprocessable'
+  | 'invalid'
+  | 'too-many-requests'
+  | 'unavailable';
+
+/** `{ field: [problem, ...] }`, as model validation answers it. */
+export type FieldProblems = Readonly<Record<string, readonly string[]>>;
+
+export class DomainError extends Error {
+  readonly code: ErrorCode;
+  /** What the body carries: a sentence, several sentences, or problems by field. */
+  readonly detail: string | readonly string[] | FieldProblems;
+  /** Members that stand beside the message, such as `error_code`. */
+  readonly extra: Readonly<Record<string, unknown>>;
+
+  constructor(
+    code: ErrorCode,
+    detail: string | readonly string[] | FieldProblems,
+    extra: Readonly<Record<string, unknown>> = {},
+  ) {
+    super(typeof detail === 'string' ? detail : JSON.stringify(detail));
+    this.name = 'DomainError';
+    this.code = code;
+    this.detail = detail;
+    this.extra = extra;
+  }
+}
+
+/** 404 `404 <what> Not Found`; without a name the bare `404 Not Found`. */
+export const notFound = (what?: string) =>
+  new DomainError('not-found', what === undefined ? '404 Not Found' : `404 ${what} Not Found`);
+
+/** 404 `404 Not found`: a record looked up by id inside something readable. */
+export const recordNotFound = () => new DomainError('not-found', '404 Not found');
+
+export const unauthorized = () => new DomainError('unauthorized', '401 Unauthorized');
+
+/** 403 `403 Forbidden`, or `403 Forbidden - <reason>`. */
+export const forbidden = (reason?: string) =>
+  new DomainError('forbidden', reason === undefined ? '403 Forbidden' : `403 Forbidden - ${reason}`);
+
+/** 400 with a text of its own, as handlers answer broken rules. */
+export const refused = (text: string, extra?: Record<string, unknown>) =>
+  new DomainError('bad-request', text, extra);
+
+/** 400 `400 Bad request - <reason>`. */
+export const badRequest = (reason?: string) =>
+  new DomainError('bad-request', reason === undefined ? '400 Bad request' : `400 Bad request - ${reason}`);
+
+/** 400 with problems by field. */
+export const invalid = (problems: FieldProblems) => new DomainError('invalid', problems);
+
+export const conflict = (text = '409 Conflict') => new DomainError('conflict', text);
+
+export const preconditionFailed = () => new DomainError('precondition-failed', '412 Precondition Failed');
+
+export const tooLarge = (text = '413 Request Entity Too Large') => new DomainError('too-large', text);
+
+export const unprocessable = (text: string | readonly string[]) => new DomainError('unprocessable', text);
+
+export const unavailable = (text = '503 Service Unavailable') => new DomainError('unavailable', text);

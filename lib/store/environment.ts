@@ -1,0 +1,36 @@
+/**
+ * What a function learns from its environment variables; `cdk` and `local` set the same ones.
+ */
+export interface StoreEnvironment {
+  /** DynamoDB table name. `TABLE_NAME` */
+  readonly tableName: string;
+  /** Bucket of packs and other objects. `OBJECTS_BUCKET` */
+  readonly objectsBucket: string;
+  /** SQS queue URLs by queue name. `QUEUE_URL_<NAME>`, upper case, `-` as `_` */
+  readonly queueUrls: Readonly<Record<string, string>>;
+  /** Public base URL without a trailing slash, when it is configured. `BASE_URL` */
+  readonly baseUrl: string | undefined;
+  /** The service's own name in header names (`X-<Name>-...`). `SERVICE_NAME` */
+  readonly serviceName: string;
+  /** The name HEAD points to in a new repository. `DEFAULT_BRANCH_NAME` */
+  readonly defaultBranchName: string;
+}
+
+export function readEnvironment(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): StoreEnvironment {
+  const queueUrls: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (name.startsWith('QUEUE_URL_') && value !== undefined) {
+      queueUrls[name.slice('QUEUE_URL_'.length).toLowerCase().replaceAll('_', '-')] = value;
+    }
+  }
+  return {
+    tableName: env['TABLE_NAME'] ?? 'lemnos',
+    objectsBucket: env['OBJECTS_BUCKET'] ?? 'lemnos-objects',
+    queueUrls,
+    baseUrl: env['BASE_URL']?.replace(/\/+$/, ''),
+    serviceName: env['SERVICE_NAME'] ?? 'Lemnos',
+    defaultBranchName: env['DEFAULT_BRANCH_NAME'] ?? 'main',
+  };
+}
