@@ -1,0 +1,48 @@
+import type { AccessLevel, ProjectRecord, TokenRecord, TokenScope, UserRecord } from '../store/records.ts';
+
+/** Who asks. `token` is what they showed; `sudoer` is the administrator behind a `Sudo` request. */
+export type Actor =
+  | { readonly kind: 'anonymous' }
+  | {
+      readonly kind: 'user';
+      readonly user: UserRecord;
+      readonly token: TokenRecord;
+      readonly scopes: ReadonlySet<TokenScope>;
+      readonly sudoer?: UserRecord;
+    };
+
+/** A project the actor may know of, with the level they hold in it (0: none, only visibility lets them in). */
+export interface ProjectAccess {
+  readonly project: ProjectRecord;
+  readonly level: AccessLevel | 0;
+}
+
+/** How a caller proved who they are, before anything was looked up. */
+export type Credential =
+  | { readonly kind: 'none' }
+  /** `PRIVATE-TOKEN`, `private_token`, `Authorization: Bearer`, `access_token`, or the password of HTTP Basic. */
+  | { readonly kind: 'token'; readonly token: string; readonly via: 'private-token' | 'bearer' | 'basic' };
+
+/** What a request opens with: at most two round trips decide all of it. */
+export interface OpenRequest {
+  readonly credential: Credential;
+  /** Id or username from the `Sudo` header or parameter. */
+  readonly sudo?: string;
+  /** Numeric id or full path, decoded, when the endpoint is about a project. */
+  readonly project?: string;
+}
+
+export interface Opened {
+  readonly actor: Actor;
+  /** Present exactly when a project was asked for; a hidden or absent one throws `404 Project Not Found`. */
+  readonly project?: ProjectAccess;
+}
+
+export type ProjectAbility =
+  | 'read_project'
+  | 'read_code'
+  | 'push_code'
+  | 'read_members'
+  | 'admin_members'
+  | 'admin_project'
+  | 'remove_project';

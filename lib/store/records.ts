@@ -1,0 +1,101 @@
+/** The records that aggregates keep, as the rest of the code sees them: no keys, no index attributes. */
+
+export type Visibility = 'private' | 'internal' | 'public';
+
+/** 10 Guest, 20 Reporter, 30 Developer, 40 Maintainer, 50 Owner. */
+export type AccessLevel = 10 | 20 | 30 | 40 | 50;
+
+export type UserState = 'active' | 'blocked' | 'deactivated' | 'banned';
+
+/** Scopes of personal access tokens. */
+export const TOKEN_SCOPES = [
+  'api',
+  'read_user',
+  'read_api',
+  'read_repository',
+  'write_repository',
+  'read_registry',
+  'write_registry',
+  'sudo',
+] as const;
+export type TokenScope = (typeof TOKEN_SCOPES)[number];
+
+/** Times are ISO 8601 in UTC with milliseconds; dates are `YYYY-MM-DD`. */
+export interface UserRecord {
+  readonly id: number;
+  readonly username: string;
+  readonly name: string;
+  readonly email: string;
+  readonly state: UserState;
+  readonly admin: boolean;
+  readonly external: boolean;
+  readonly privateProfile: boolean;
+  readonly canCreateGroup: boolean;
+  readonly projectsLimit: number;
+  /** Whole projects owned in the personal namespace: counted against `projectsLimit`. */
+  readonly projectsCount: number;
+  readonly namespaceId: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly confirmedAt: string | null;
+  readonly lastActivityOn: string | null;
+  /** `scrypt$N$r$p$salt$hash`, or null: no password can sign in. */
+  readonly passwordHash: string | null;
+  /** Everything the parameters set and no rule reads yet: bio, location, note, identities, ... */
+  readonly profile: Readonly<Record<string, unknown>>;
+  readonly version: number;
+}
+
+export interface TokenRecord {
+  readonly id: number;
+  readonly userId: number;
+  readonly name: string;
+  readonly scopes: readonly TokenScope[];
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
+  readonly revoked: boolean;
+  /** Lower-case hex SHA-256 of the token's text. The text itself is never stored. */
+  readonly hash: string;
+}
+
+export interface ProjectRecord {
+  readonly id: number;
+  readonly name: string;
+  readonly path: string;
+  /** `namespace/path` with the case its owner gave it. */
+  readonly fullPath: string;
+  readonly namespaceId: number;
+  readonly namespacePath: string;
+  readonly namespaceName: string;
+  readonly namespaceKind: 'user' | 'group';
+  /** The owner of a personal namespace. */
+  readonly ownerId: number;
+  readonly creatorId: number;
+  /** Ids of the groups above, outermost first; empty in a personal namespace. */
+  readonly ancestorIds: readonly number[];
+  readonly visibility: Visibility;
+  readonly description: string | null;
+  readonly archived: boolean;
+  /** The branch HEAD points to once it exists; null while the repository is empty. */
+  readonly defaultBranch: string | null;
+  readonly repositoryId: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly lastActivityAt: string;
+  /** Set by DELETE; from then on the project answers 404 to everyone. */
+  readonly deletedAt: string | null;
+  readonly topics: readonly string[];
+  /** Feature access levels and settings as given: stored and returned. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly version: number;
+}
+
+export interface MemberRecord {
+  readonly projectId: number;
+  readonly userId: number;
+  readonly accessLevel: AccessLevel;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly createdById: number | null;
+}
