@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+
+/** What a folder may import, besides itself and packages. `type` imports only where marked. */
+const MAY_IMPORT: Record<string, { values: string[]; types: string[] }> = {
+  'lib/git': { values: [], types: [] },
+  'lib/store': { values: ['lib/git'], types: ['lib/domain'] },
+  'lib/domain': { values: ['lib/store', 'lib/git'], types: [] },
+  'lib/http': { values: ['lib/domain'], types: ['lib/store'] },
+  'lib/api': { values: ['lib/http', 'lib/domain', 'lib/git'], types: ['lib/store'] },
+  functions: { values: ['lib/api', 'lib/http', 'lib/domain', 'lib/store', 'lib/git'], types: [] },
+  cdk: { values: ['functions/areas.ts', 'lib/store/schema.ts', 'lib/store/environment.ts'], types: [] },
+  local: { values: ['functions', 'lib/store', 'lib/domain', 'lib/http', 'lib/git'], types: [] },
+};
+
+interface Import {
+  from: string;
+  to: string;
+  typeOnly: boolean;
+}
+
+function sources(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.d.ts'))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+}
+
+const STATEMENT = /^\s*(import|export)\s+(type\s+)?(?:[\w*{}\s,$]+?\s+from\s+)?'([^']+)'|import\('([^']+)'\)/gm;
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  const found: Import[] = [];
+  for (const match of text.matchAll(STATEMENT)) {
+    const target = match[3] ?? match[4] ?? '';
+    const to = target.startsWith('.') ? normalize(join(dirname(file), target)) : target;
+    found.push({ from: file, to, typeOnly: match[2] !== undefined });
+  }
+  return found;
+}
+
+const roomOf = (file: string) => Object.keys(MAY_IMPORT).find((room) => file.startsWith(`${room}/`));
+const all = Object.keys(MAY_IMPORT).flatMap(sources).flatMap(importsOf);
+const inside = all.filter((edge) => !edge.to.startsWith('node:') && edge.to.endsWith('.ts'));
+
+describe('architecture', () => {
+  test('reads imports at all', () => {
+    expect(inside.length).toBeGreaterThan(10);
+  });
+
+  test('imports run one way', () => {
+    const wrong = inside.filter((edge) => {
+      const room = roomOf(edge.from);
+      if (room === undefined || edge.to.startsWith(`${room}/`)) return false;
+      const rule = MAY_IMPORT[room]!;
+      const allowed = edge.typeOnly ? [...rule.values, ...rule.types] : rule.values;
+      return !allowed.some((target) => edge.to === target || edge.to.startsWith(`${target}/`));
+    });
+    expect(wrong.map((edge) => `${edge.from} → ${edge.to}`)).toEqual([]);
+  });
+
+  test('an AWS SDK is imported only by lib/store, local and cdk', () => {
+    const wrong = all.filter(
+      (edge) =>
+        edge.to.startsWith('@aws-sdk/') && !['lib/store', 'local', 'cdk'].includes(roomOf(edge.from) ?? ''),
+    );
+    expect(wrong.map((edge) => `${edge.from} → ${edge.to}`)).toEqual([]);
+  });
+
+  test('no request path scans the table', () => {
+    const scanning = [...sources('lib'), ...sources('functions')].filter((file) =>
+      /ScanCommand|\.scan\(/.test(readFileSync(join(root, file), 'utf8')),
+    );
+    expect(scanning).toEqual([]);
+  });
+
+  test('there is no circle', () => {
+    const edges = new Map<string, string[]>();
+    for (const edge of inside.filter((e) => !e.typeOnly)) {
+      edges.set(edge.from, [...(edges.get(edge.from) ?? []), edge.to]);
+    }
+    const state = new Map<string, 'open' | 'done'>();
+    const circles: string[] = [];
+    const visit = (file: string, path: string[]) => {
+      if (state.get(file) === 'done') return;
+      if (state.get(file) === 'open') {
+        circles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+        return;
+      }
+      state.set(file, 'open');
+      for (const next of edges.get(file) ?? []) visit(next, [...path, file]);
+      state.set(file, 'done');
+    };
+    for (const file of edges.keys()) visit(file, []);
+    expect(circles).toEqual([]);
+  });
+});
