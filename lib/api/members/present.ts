@@ -1,0 +1,12 @@
+import type { MemberRecord, UserRecord } from '../../store/records.ts';
+import { userBasic } from '../users/present.ts';
+
+/** The user's basic fields with the membership's own (specification, document 3, §2). */
+export function member(record: MemberRecord, user: UserRecord, baseUrl: string) {
+  return {
+    ...userBasic(user, baseUrl),
+    access_level: record.accessLevel,
+    created_at: record.createdAt,
+    expires_at: record.expiresAt,
+  };
+}

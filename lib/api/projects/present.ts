@@ -1,0 +1,147 @@
+import type { ProjectAccess } from '../../domain/access.ts';
+import type { ProjectRecord, UserRecord } from '../../store/records.ts';
+import { userBasic } from '../users/present.ts';
+
+const setting = <T>(project: ProjectRecord, name: string, fallback: T): T =>
+  (project.settings[name] as T | undefined) ?? fallback;
+
+/** What everyone who sees the project sees, and all that anonymous callers do (behaviour §19, "simple"). */
+export function projectBasic(project: ProjectRecord, baseUrl: string) {
+  const url = `${baseUrl}/${project.fullPath}`;
+  const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : 'localhost';
+  return {
+    id: project.id,
+    description: project.description,
+    name: project.name,
+    name_with_namespace: `${project.namespaceName} / ${project.name}`,
+    path: project.path,
+    path_with_namespace: project.fullPath,
+    created_at: project.createdAt,
+    default_branch: project.defaultBranch,
+    tag_list: [...project.topics],
+    topics: [...project.topics],
+    ssh_url_to_repo: `git@${host}:${project.fullPath}.git`,
+    http_url_to_repo: `${url}.git`,
+    web_url: url,
+    readme_url: project.defaultBranch === null ? null : `${url}/-/blob/${project.defaultBranch}/README.md`,
+    avatar_url: null,
+    forks_count: 0,
+    star_count: 0,
+    last_activity_at: project.lastActivityAt,
+    namespace: {
+      id: project.namespaceId,
+      name: project.namespaceName,
+      path: project.namespacePath,
+      kind: project.namespaceKind,
+      full_path: project.namespacePath,
+      parent_id: null,
+      avatar_url: null,
+      web_url: `${baseUrl}/${project.namespacePath}`,
+    },
+  };
+}
+
+const FEATURES = ['issues', 'merge_requests', 'wiki', 'jobs', 'snippets'] as const;
+const levelName = (feature: (typeof FEATURES)[number]) => (feature === 'jobs' ? 'builds' : feature);
+
+/** The full record; `viewer` adds the caller's own permissions, `owner` the person behind a personal namespace. */
+export function projectFull(
+  access: ProjectAccess,
+  baseUrl: string,
+  context: { owner?: UserRecord | undefined; permissions?: boolean; administrator?: boolean } = {},
+) {
+  const { project, level } = access;
+  const self = `${baseUrl}/api/v4/projects/${project.id}`;
+  const features = Object.fromEntries(
+    FEATURES.map((feature) => [
+      `${feature}_enabled`,
+      setting<string>(project, `${levelName(feature)}_access_level`, 'enabled') !== 'disabled',
+    ]),
+  );
+  const levels = Object.fromEntries(
+    [
+      'issues',
+      'repository',
+      'merge_requests',
+      'forking',
+      'wiki',
+      'builds',
+      'snippets',
+      'pages',
+      'operations',
+      'analytics',
+      'container_registry',
+    ].map((feature) => [
+      `${feature}_access_level`,
+      setting(project, `${feature}_access_level`, feature === 'pages' ? 'private' : 'enabled'),
+    ]),
+  );
+  return {
+    ...projectBasic(project, baseUrl),
+    _links: {
+      self,
+      issues: `${self}/issues`,
+      merge_requests: `${self}/merge_requests`,
+      repo_branches: `${self}/repository/branches`,
+      labels: `${self}/labels`,
+      events: `${self}/events`,
+      members: `${self}/members`,
+    },
+    container_registry_image_prefix: null,
+    packages_enabled: setting(project, 'packages_enabled', true),
+    empty_repo: project.defaultBranch === null,
+    archived: project.archived,
+    visibility: project.visibility,
+    ...(context.owner === undefined ? {} : { owner: userBasic(context.owner, baseUrl) }),
+    resolve_outdated_diff_discussions: setting(project, 'resolve_outdated_diff_discussions', false),
+    ...features,
+    container_registry_enabled:
+      setting<string>(project, 'container_registry_access_level', 'enabled') !== 'disabled',
+    service_desk_enabled: setting(project, 'service_desk_enabled', false),
+    service_desk_address: null,
+    can_create_merge_request_in: level >= 30,
+    ...levels,
+    emails_disabled: setting(project, 'emails_disabled', false),
+    shared_runners_enabled: setting(project, 'shared_runners_enabled', true),
+    lfs_enabled: setting(project, 'lfs_enabled', true),
+    creator_id: project.creatorId,
+    import_status: 'none',
+    open_issues_count: 0,
+    ci_default_git_depth: setting(project, 'ci_default_git_depth', 50),
+    ci_forward_deployment_enabled: setting(project, 'ci_forward_deployment_enabled', true),
+    public_jobs: setting(project, 'public_builds', true),
+    build_git_strategy: setting(project, 'build_git_strategy', 'fetch'),
+    build_timeout: setting(project, 'build_timeout', 3600),
+    auto_cancel_pending_pipelines: setting(project, 'auto_cancel_pending_pipelines', 'enabled'),
+    build_coverage_regex: setting(project, 'build_coverage_regex', null),
+    ci_config_path: setting(project, 'ci_config_path', null),
+    shared_with_groups: [],
+    only_allow_merge_if_pipeline_succeeds: setting(project, 'only_allow_merge_if_pipeline_succeeds', false),
+    allow_merge_on_skipped_pipeline: setting(project, 'allow_merge_on_skipped_pipeline', null),
+    restrict_user_defined_variables: setting(project, 'restrict_user_defined_variables', false),
+    request_access_enabled: setting(project, 'request_access_enabled', true),
+    only_allow_merge_if_all_discussions_are_resolved: setting(
+      project,
+      'only_allow_merge_if_all_discussions_are_resolved',
+      false,
+    ),
+    remove_source_branch_after_merge: setting(project, 'remove_source_branch_after_merge', true),
+    printing_merge_request_link_enabled: setting(project, 'printing_merge_request_link_enabled', true),
+    merge_method: setting(project, 'merge_method', 'merge'),
+    squash_option: setting(project, 'squash_option', 'default_off'),
+    suggestion_commit_message: setting(project, 'suggestion_commit_message', null),
+    auto_devops_enabled: setting(project, 'auto_devops_enabled', false),
+    auto_devops_deploy_strategy: setting(project, 'auto_devops_deploy_strategy', 'continuous'),
+    autoclose_referenced_issues: setting(project, 'autoclose_referenced_issues', true),
+    ...(context.administrator === true ? { repository_storage: 'default' } : {}),
+    keep_latest_artifact: setting(project, 'keep_latest_artifact', true),
+    ...(context.permissions === true
+      ? {
+          permissions: {
+            project_access: level === 0 ? null : { access_level: Math.min(level, 40), notification_level: 3 },
+            group_access: null,
+          },
+        }
+      : {}),
+  };
+}

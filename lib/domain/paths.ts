@@ -1,0 +1,85 @@
+import type { FieldProblems } from './errors.ts';
+
+/** Top-level names that the service itself answers at, or that the gateway keeps for itself (`ping`, `sping`). */
+const RESERVED_TOP_LEVEL = new Set([
+  '-', '.well-known', 'admin', 'api', 'apple-touch-icon.png', 'assets', 'dashboard', 'explore', 'favicon.ico',
+  'files', 'groups', 'health_check', 'help', 'import', 'jwt', 'login', 'oauth', 'ping', 'profile', 'projects',
+  'public', 'robots.txt', 'search', 'sent_notifications', 'sping', 'unsubscribes', 'uploads', 'users', 'v2',
+]); // biome-ignore format: a word list reads best as words
+
+/** Names that would shadow routes inside a project or its namespace. */
+const RESERVED_PROJECT = new Set([
+  '-', 'badges', 'blame', 'blob', 'builds', 'commits', 'create', 'create_dir', 'edit', 'environments', 'files',
+  'find_file', 'info', 'new', 'preview', 'raw', 'refs', 'tree', 'update', 'wikis',
+]); // biome-ignore format: a word list reads best as words
+
+export const MAX_NAME_LENGTH = 255;
+
+const PATH = /^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/;
+const USERNAME = /^[A-Za-z0-9_.][A-Za-z0-9_.-]*[A-Za-z0-9_-]$|^[A-Za-z0-9_]$/;
+// Letters, digits, emoji, `_`, then also `.`, `+`, `-`, spaces (behaviour §19).
+const NAME =
+  /^[\p{L}\p{N}\p{Extended_Pictographic}_][\p{L}\p{M}\p{N}\p{Pd}\p{Extended_Pictographic}\u200d\ufe0f_.+ -]*$/u;
+
+const PATH_RULE =
+  "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'";
+
+/** Problems with a project's path, by the texts of model validation; empty when there are none. */
+export function projectPathProblems(path: string): string[] {
+  if (path === '') return ["can't be blank"];
+  const problems: string[] = [];
+  if (path.length > MAX_NAME_LENGTH) problems.push('is too long (maximum is 255 characters)');
+  if (!PATH.test(path) || /\.(git|atom)$/i.test(path) || /^\.{1,2}$/.test(path)) problems.push(PATH_RULE);
+  else if (RESERVED_PROJECT.has(path.toLowerCase())) problems.push(`${path} is a reserved name`);
+  return problems;
+}
+
+export function projectNameProblems(name: string): string[] {
+  if (name === '') return ["can't be blank"];
+  const problems: string[] = [];
+  if (name.length > MAX_NAME_LENGTH) problems.push('is too long (maximum is 255 characters)');
+  if (!NAME.test(name)) {
+    problems.push(
+      "can contain only letters, digits, emojis, '_', '.', '+', dashes, or spaces. It must start with a letter, digit, emoji, or '_'.",
+    );
+  }
+  return problems;
+}
+
+/** Problems with a username: it is also the path of the personal namespace. */
+export function usernameProblems(username: string): string[] {
+  if (username === '') return ["can't be blank"];
+  const problems: string[] = [];
+  if (username.length > MAX_NAME_LENGTH) problems.push('is too long (maximum is 255 characters)');
+  if (!USERNAME.test(username) || username.includes('..') || /\.(git|atom)$/i.test(username)) {
+    problems.push(
+      "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or '.atom'.",
+    );
+  } else if (RESERVED_TOP_LEVEL.has(username.toLowerCase())) problems.push(`${username} is a reserved name`);
+  return problems;
+}
+
+/** `Name of It` → `name-of-it`: what a project's path becomes when only a name is given. */
+export function pathFromName(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9_.-]+/g, '-')
+    .replace(/^[-.]+|[-.]+$/g, '')
+    .replace(/(\.git|\.atom)+$/g, '');
+}
+
+// One address without comments or quoting: what mail servers accept from sign-up forms (RFC 5321 sizes).
+const EMAIL = /^[^\s@<>"(),:;[\]\\\u0000-\u001f\u007f]{1,64}@[^\s@<>"(),:;[\]\\\u0000-\u001f\u007f]{1,255}$/;
+
+export function emailProblems(email: string): string[] {
+  if (email === '') return ["can't be blank"];
+  return EMAIL.test(email) && !email.includes('..') ? [] : ['is invalid'];
+}
+
+/** Only fields that have problems. */
+export function problemsOf(fields: Readonly<Record<string, readonly string[]>>): FieldProblems | undefined {
+  const broken = Object.entries(fields).filter(([, problems]) => problems.length > 0);
+  return broken.length === 0 ? undefined : Object.fromEntries(broken);
+}

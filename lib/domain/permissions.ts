@@ -1,0 +1,73 @@
+import type { AccessLevel } from '../store/records.ts';
+import type { Actor, ProjectAbility, ProjectAccess } from './access.ts';
+import { forbidden, unauthorized } from './errors.ts';
+
+export const GUEST = 10 satisfies AccessLevel;
+export const REPORTER = 20 satisfies AccessLevel;
+export const DEVELOPER = 30 satisfies AccessLevel;
+export const MAINTAINER = 40 satisfies AccessLevel;
+export const OWNER = 50 satisfies AccessLevel;
+
+export function isAdministrator(actor: Actor): boolean {
+  return actor.kind === 'user' && actor.user.admin && actor.user.state === 'active';
+}
+
+/** Whether the actor may know that the project exists. */
+export function canSee(actor: Actor, { project, level }: ProjectAccess): boolean {
+  if (project.deletedAt !== null) return false;
+  if (isAdministrator(actor) || level > 0) return true;
+  switch (project.visibility) {
+    case 'public':
+      return true;
+    case 'internal':
+      return actor.kind === 'user' && !actor.user.external;
+    case 'private':
+      return false;
+  }
+}
+
+/** The least level that gives an ability; `reader` abilities come with seeing a public or internal project. */
+const RULES: Record<
+  ProjectAbility,
+  { level: AccessLevel; reader: 'anyone' | 'signed-in' | 'nobody'; writes: boolean }
+> = {
+  read_project: { level: GUEST, reader: 'anyone', writes: false },
+  read_code: { level: REPORTER, reader: 'anyone', writes: false },
+  push_code: { level: DEVELOPER, reader: 'nobody', writes: true },
+  read_members: { level: GUEST, reader: 'signed-in', writes: false },
+  admin_members: { level: MAINTAINER, reader: 'nobody', writes: false },
+  admin_project: { level: MAINTAINER, reader: 'nobody', writes: false },
+  remove_project: { level: OWNER, reader: 'nobody', writes: false },
+};
+
+/** Whether somebody who sees the project may do this in it. An archived project takes no pushes, from anyone. */
+export function can(actor: Actor, access: ProjectAccess, ability: ProjectAbility): boolean {
+  if (!canSee(actor, access)) return false;
+  const rule = RULES[ability];
+  if (rule.writes && access.project.archived) return false;
+  if (isAdministrator(actor)) return true;
+  if (actor.kind === 'user' && access.level >= rule.level) return true;
+  if (access.project.visibility === 'private') return false;
+  return rule.reader === 'anyone' || (rule.reader === 'signed-in' && actor.kind === 'user');
+}
+
+/**
+ * @throws 401 when an anonymous caller needs to sign in first, 403 when a signed-in one may not.
+ * The project itself was found before: hiding it is the business of `open`.
+ */
+export function demand(actor: Actor, access: ProjectAccess, ability: ProjectAbility): void {
+  if (can(actor, access, ability)) return;
+  throw actor.kind === 'anonymous' ? unauthorized() : forbidden();
+}
+
+/** The signed-in user. @throws 401 */
+export function signedIn(actor: Actor): Extract<Actor, { kind: 'user' }> {
+  if (actor.kind === 'anonymous') throw unauthorized();
+  return actor;
+}
+
+/** @throws 401 when anonymous, 403 when not an administrator */
+export function demandAdministrator(actor: Actor): void {
+  signedIn(actor);
+  if (!isAdministrator(actor)) throw forbidden();
+}

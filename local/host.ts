@@ -1,0 +1,213 @@
+import { mkdirSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { join } from 'node:path';
+import { CreateTableCommand, DescribeTableCommand, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
+import { CreateBucketCommand } from '@aws-sdk/client-s3';
+import { CreateQueueCommand, GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import { areas, areasOf, type QueueName } from '../functions/areas.ts';
+import { awsClients, useTransport } from '../lib/store/clients.ts';
+import { readEnvironment } from '../lib/store/environment.ts';
+import { TABLE_TTL_ATTRIBUTE, tableDefinition } from '../lib/store/schema.ts';
+import { type EmbeddedDynamo, openDynamo } from './dynamodb/index.ts';
+import { type FunctionModule, gateway } from './gateway.ts';
+import { installLambdaGlobal, lambdaContext } from './lambda.ts';
+import { lockDirectory } from './lock.ts';
+import { gatewayRoutes } from './routes.ts';
+import { type EmbeddedS3, openS3 } from './s3/index.ts';
+import { startSchedule } from './scheduler.ts';
+import { type EmbeddedSqs, openSqs } from './sqs/index.ts';
+import { pollQueue } from './sqs/poller.ts';
+
+export interface HostOptions {
+  /** Where everything is kept. */
+  readonly dataDir: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly host: string;
+  /** Enforce the sizes and manners of API Gateway and Lambda. */
+  readonly limits?: boolean;
+  /** Public base URL, when it is not the address listened on. */
+  readonly baseUrl?: string;
+}
+
+export interface Host {
+  readonly url: string;
+  readonly dynamo: EmbeddedDynamo;
+  readonly s3: EmbeddedS3;
+  readonly sqs: EmbeddedSqs;
+  /** Invokes a function that has no HTTP face, as `aws lambda invoke` does. */
+  invoke(name: string, payload: unknown): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+const S3_PATH = '/_s3';
+
+/**
+ * Runs all of Lemnos in this process: the embedded DynamoDB, S3 and SQS below the real SDK clients, the function
+ * entries behind real gateway events, the queues' pollers and the scheduler.
+ */
+export async function startHost(options: HostOptions): Promise<Host> {
+  mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
+  const unlock = lockDirectory(options.dataDir);
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 60_000 });
+  const port = await listen(server, options.port, options.host);
+  const local = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
+  const baseUrl = options.baseUrl?.replace(/\/+$/, '') ?? local;
+
+  const [dynamo, s3, sqs] = await Promise.all([
+    openDynamo({ path: join(options.dataDir, 'table') }),
+    openS3({ dir: join(options.dataDir, 'objects'), credentials: CREDENTIALS }),
+    openSqs({ dir: join(options.dataDir, 'queues') }),
+  ]);
+  Object.assign(process.env, {
+    AWS_REGION: 'local',
+    AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+    BASE_URL: baseUrl,
+    STREAM: '1',
+  });
+  useTransport({
+    dynamodb: { endpoint: 'http://dynamodb.local', requestHandler: dynamo.requestHandler },
+    s3: { endpoint: `${baseUrl}${S3_PATH}`, requestHandler: s3.requestHandler },
+    sqs: { endpoint: 'http://sqs.local', requestHandler: sqs.requestHandler },
+  });
+  installLambdaGlobal();
+  await prepare();
+
+  const modules = new Map<string, Promise<FunctionModule>>();
+  const load = (entry: string) => {
+    let module = modules.get(entry);
+    if (module === undefined) {
+      module = import(new URL(`../functions/${entry}`, import.meta.url).href) as Promise<FunctionModule>;
+      modules.set(entry, module);
+    }
+    return module;
+  };
+  const serve = gateway({
+    route: gatewayRoutes(areas),
+    load,
+    baseUrl,
+    limits: options.limits === true,
+    gitAuthorizer: areasOf('authorizer')[0]!.entry,
+  });
+  server.on('request', (request, response) => {
+    if (request.url?.startsWith(`${S3_PATH}/`)) s3.httpHandler(request, response, S3_PATH);
+    else void serve(request, response);
+  });
+
+  const stopping = new AbortController();
+  const background = [...startPollers(load, stopping.signal), ...startSchedules(load, stopping.signal)];
+  return {
+    url: baseUrl,
+    dynamo,
+    s3,
+    sqs,
+    async invoke(name, payload) {
+      const area = areas.find((candidate) => candidate.name === name);
+      if (area === undefined) throw new Error(`no function is called ${name}`);
+      return (await load(area.entry)).handler(payload, lambdaContext(name, area.timeout));
+    },
+    async stop() {
+      stopping.abort();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+        setTimeout(() => server.closeAllConnections(), 2_000).unref();
+      });
+      await Promise.allSettled(background);
+      await Promise.all([dynamo.close(), s3.close(), sqs.close()]);
+      unlock();
+    },
+  };
+}
+
+const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local-secret-of-the-embedded-parts' };
+const MAX_RECEIVES = 5;
+
+/** Table, bucket and queues as the data and service stacks make them; harmless where they exist. */
+async function prepare(): Promise<void> {
+  const { dynamodb, s3, sqs } = awsClients();
+  const { tableName, objectsBucket } = readEnvironment();
+  try {
+    await dynamodb.send(new DescribeTableCommand({ TableName: tableName }));
+  } catch (error) {
+    if ((error as Error).name !== 'ResourceNotFoundException') throw error;
+    await dynamodb.send(new CreateTableCommand(tableDefinition(tableName)));
+    await dynamodb.send(
+      new UpdateTimeToLiveCommand({
+        TableName: tableName,
+        TimeToLiveSpecification: { AttributeName: TABLE_TTL_ATTRIBUTE, Enabled: true },
+      }),
+    );
+  }
+  await s3.send(new CreateBucketCommand({ Bucket: objectsBucket })).catch((error: Error) => {
+    if (!/^BucketAlready/.test(error.name)) throw error;
+  });
+  for (const area of areasOf('worker')) {
+    const visibility = String(Math.min(area.timeout * 6, 43_200));
+    const dead = await sqs.send(new CreateQueueCommand({ QueueName: `${area.queue}-dead` }));
+    const { Attributes } = await sqs.send(
+      new GetQueueAttributesCommand({ QueueUrl: dead.QueueUrl, AttributeNames: ['QueueArn'] }),
+    );
+    const { QueueUrl } = await sqs.send(
+      new CreateQueueCommand({
+        QueueName: area.queue,
+        Attributes: {
+          VisibilityTimeout: visibility,
+          RedrivePolicy: JSON.stringify({
+            deadLetterTargetArn: Attributes?.['QueueArn'],
+            maxReceiveCount: MAX_RECEIVES,
+          }),
+        },
+      }),
+    );
+    process.env[queueVariable(area.queue)] = QueueUrl;
+  }
+}
+
+const queueVariable = (name: QueueName) => `QUEUE_URL_${name.toUpperCase().replaceAll('-', '_')}`;
+
+function startPollers(
+  load: (entry: string) => Promise<FunctionModule>,
+  signal: AbortSignal,
+): Promise<void>[] {
+  const { sqs } = awsClients();
+  return areasOf('worker').map((area) =>
+    pollQueue({
+      client: sqs,
+      queueUrl: process.env[queueVariable(area.queue)]!,
+      queueArn: `arn:aws:sqs:local:000000000000:${area.queue}`,
+      batchSize: area.batchSize,
+      handler: async (event) =>
+        (await load(area.entry)).handler(event, lambdaContext(area.name, area.timeout)) as Promise<never>,
+      signal,
+    }),
+  );
+}
+
+function startSchedules(
+  load: (entry: string) => Promise<FunctionModule>,
+  signal: AbortSignal,
+): Promise<void>[] {
+  return areasOf('scheduled').map((area) =>
+    startSchedule({
+      name: area.name,
+      schedule: area.schedule,
+      handler: async (event) => {
+        await (await load(area.entry)).handler(event, lambdaContext(area.name, area.timeout));
+      },
+      signal,
+    }),
+  );
+}
+
+function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}

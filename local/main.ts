@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { startHost } from './host.ts';
+
+/** `npm start`: reads the environment, starts the host, makes the first administrator, says where it is. */
+async function main(): Promise<void> {
+  const begun = performance.now();
+  const dataDir = resolve(process.env['DATA_DIR'] ?? '.data');
+  const isNew = !existsSync(dataDir);
+  const rootToken = process.env['ROOT_TOKEN'];
+  if (rootToken !== undefined && !/^[A-Za-z0-9_-]{20,255}$/.test(rootToken)) {
+    throw new Error('ROOT_TOKEN must be 20 to 255 characters of A-Z, a-z, 0-9, _ and -');
+  }
+  const port = Number(process.env['PORT'] ?? 8080);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new Error('PORT must be a number from 0 to 65535');
+
+  const host = await startHost({
+    dataDir,
+    port,
+    host: process.env['HOST'] ?? '127.0.0.1',
+    limits: process.env['GATEWAY_LIMITS'] === '1',
+    ...(process.env['BASE_URL'] === undefined ? {} : { baseUrl: process.env['BASE_URL'] }),
+  });
+  const made = (await host.invoke(
+    'first-administrator',
+    rootToken === undefined ? {} : { token: rootToken },
+  )) as {
+    token?: string;
+    username: string;
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void host.stop().then(() => process.exit(0)));
+  }
+
+  const lines = [
+    `Lemnos is ready at ${host.url} after ${((performance.now() - begun) / 1000).toFixed(1)} s`,
+    `  data      ${dataDir}${isNew ? ' (new)' : ''}`,
+    `  try it    ${host.url}/api/docs`,
+  ];
+  if (rootToken !== undefined) lines.push(`  sign in   ${made.username}, with the token in ROOT_TOKEN`);
+  else if (made.token !== undefined) {
+    lines.push(`  sign in   ${made.username}, with this token, shown only now: ${made.token}`);
+  } else
+    lines.push(
+      `  sign in   ${made.username}, with the token you were shown first (ROOT_TOKEN=... sets another)`,
+    );
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`Lemnos could not start: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,58 @@
+import type { ApiArea, Area } from '../functions/areas.ts';
+
+export interface Route {
+  readonly area: ApiArea;
+  /** The gateway resource that matched, `/api/v4/projects/{id}`. */
+  readonly resource: string;
+  readonly pathParameters: Readonly<Record<string, string>>;
+}
+
+interface Resource {
+  readonly area: ApiArea;
+  readonly resource: string;
+  readonly segments: readonly string[];
+}
+
+/**
+ * Chooses the resource for a path as API Gateway does: segment by segment, a literal before a named
+ * segment before `{proxy+}`; `{proxy+}` matches one segment or more. The path stays encoded.
+ */
+export function gatewayRoutes(areas: readonly Area[]): (path: string) => Route | undefined {
+  const resources: Resource[] = areas
+    .filter((area): area is ApiArea => area.kind === 'api')
+    .flatMap((area) =>
+      area.resources.map((resource) => ({ area, resource, segments: resource.split('/').slice(1) })),
+    );
+  return (path) => {
+    const segments = path === '/' ? [''] : path.replace(/^\//, '').replace(/\/$/, '').split('/');
+    return match(resources, segments);
+  };
+}
+
+const rank = (segment: string) => (segment === '{proxy+}' ? 2 : segment.startsWith('{') ? 1 : 0);
+
+function match(resources: readonly Resource[], path: readonly string[]): Route | undefined {
+  const fitting = resources.flatMap((candidate) => {
+    const pathParameters: Record<string, string> = {};
+    for (const [index, segment] of candidate.segments.entries()) {
+      const actual = path[index];
+      if (actual === undefined) return [];
+      if (segment === '{proxy+}') {
+        pathParameters['proxy'] = path.slice(index).join('/');
+        return pathParameters['proxy'] === '' ? [] : [{ ...candidate, pathParameters }];
+      }
+      if (segment.startsWith('{')) pathParameters[segment.slice(1, -1)] = actual;
+      else if (segment !== actual) return [];
+    }
+    return candidate.segments.length === path.length ? [{ ...candidate, pathParameters }] : [];
+  });
+  fitting.sort((a, b) => {
+    for (let i = 0; i < Math.max(a.segments.length, b.segments.length); i++) {
+      const difference = rank(a.segments[i] ?? '{proxy+}') - rank(b.segments[i] ?? '{proxy+}');
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  });
+  const best = fitting[0];
+  return best && { area: best.area, resource: best.resource, pathParameters: best.pathParameters };
+}
