@@ -1,0 +1,70 @@
+import { noSuchKey, preconditionFailed, S3Error } from './errors.ts';
+import type { S3Request } from './message.ts';
+import type { ObjectMeta } from './objectFile.ts';
+
+/** The preconditions of a write ("Conditional writes" in the S3 user guide). */
+export interface Conditions {
+  ifMatch?: string;
+  ifNoneMatch?: string;
+}
+
+/** @throws S3Error NotImplemented for an If-None-Match other than `*`, as S3 has it for writes */
+export function writeConditions(headers: S3Request['headers']): Conditions {
+  const conditions: Conditions = {};
+  const ifMatch = headers['if-match'];
+  const ifNoneMatch = headers['if-none-match'];
+  if (ifNoneMatch !== undefined) {
+    if (ifNoneMatch !== '*') {
+      throw new S3Error(
+        'NotImplemented',
+        'A header you provided implies functionality that is not implemented',
+        { Header: 'If-None-Match' },
+      );
+    }
+    conditions.ifNoneMatch = ifNoneMatch;
+  }
+  if (ifMatch !== undefined) conditions.ifMatch = ifMatch;
+  return conditions;
+}
+
+/** @throws S3Error PreconditionFailed; NoSuchKey when If-Match meets no object at all */
+export function checkWrite(conditions: Conditions, current: ObjectMeta | undefined, key: string): void {
+  if (conditions.ifNoneMatch !== undefined && current !== undefined)
+    throw preconditionFailed('If-None-Match');
+  if (conditions.ifMatch === undefined) return;
+  if (current === undefined) throw noSuchKey(key);
+  if (!matches(conditions.ifMatch, current.etag)) throw preconditionFailed('If-Match');
+}
+
+/**
+ * The preconditions of GetObject and HeadObject, by RFC 9110 section 13.2.2: an ETag condition overrules
+ * the date condition of the same sense.
+ *
+ * @param prefix `x-amz-copy-source-` reads the conditions of a copy's source
+ * @throws S3Error PreconditionFailed, NotModified
+ */
+export function checkRead(headers: S3Request['headers'], meta: ObjectMeta, prefix = ''): void {
+  const ifMatch = headers[`${prefix}if-match`];
+  const ifNoneMatch = headers[`${prefix}if-none-match`];
+  // HTTP dates have whole seconds.
+  const modified = Math.floor(meta.lastModified / 1000) * 1000;
+  const unmodifiedSince = Date.parse(headers[`${prefix}if-unmodified-since`] ?? '');
+  const modifiedSince = Date.parse(headers[`${prefix}if-modified-since`] ?? '');
+
+  if (ifMatch !== undefined) {
+    if (!matches(ifMatch, meta.etag)) throw preconditionFailed('If-Match');
+  } else if (modified > unmodifiedSince) throw preconditionFailed('If-Unmodified-Since');
+
+  if (ifNoneMatch !== undefined ? matches(ifNoneMatch, meta.etag) : modified <= modifiedSince) {
+    // A copy has nobody to tell "not modified".
+    if (prefix !== '')
+      throw preconditionFailed(ifNoneMatch !== undefined ? 'If-None-Match' : 'If-Modified-Since');
+    throw new S3Error('NotModified', 'Not Modified');
+  }
+}
+
+/** Whether a list of entity tags, quoted or bare, or `*`, names this one. */
+function matches(list: string, etag: string): boolean {
+  const bare = (tag: string) => tag.trim().replace(/^W\//, '').replaceAll('"', '');
+  return list.trim() === '*' || list.split(',').some((tag) => bare(tag) === bare(etag));
+}

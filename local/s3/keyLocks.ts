@@ -1,0 +1,38 @@
+/** Puts the commits to one key in a row; different keys do not wait for each other. */
+export class KeyLocks {
+  readonly #tails = new Map<string, Promise<unknown>>();
+  readonly #conditional = new Map<string, { writers: number; deletions: number }>();
+
+  async hold<T>(key: string, action: () => Promise<T>): Promise<T> {
+    const before = this.#tails.get(key);
+    const turn = (before ?? Promise.resolve()).then(action, action);
+    const tail = turn.catch(() => {});
+    this.#tails.set(key, tail);
+    try {
+      return await turn;
+    } finally {
+      if (this.#tails.get(key) === tail) this.#tails.delete(key);
+    }
+  }
+
+  /**
+   * A conditional write begins. S3 answers it with 409 when a deletion of the same key succeeds before it ends.
+   */
+  beginConditional(key: string): { overtaken(): boolean; end(): void } {
+    const entry = this.#conditional.get(key) ?? { writers: 0, deletions: 0 };
+    this.#conditional.set(key, entry);
+    entry.writers++;
+    const { deletions } = entry;
+    return {
+      overtaken: () => entry.deletions !== deletions,
+      end: () => {
+        if (--entry.writers === 0) this.#conditional.delete(key);
+      },
+    };
+  }
+
+  deleted(key: string): void {
+    const entry = this.#conditional.get(key);
+    if (entry !== undefined) entry.deletions++;
+  }
+}

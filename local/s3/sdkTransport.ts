@@ -1,0 +1,105 @@
+import { Readable } from 'node:stream';
+import type { RequestBody, S3Request, S3Response } from './message.ts';
+import type { Service } from './service.ts';
+
+/** The parts of the SDK's HttpRequest that matter here. */
+interface SdkRequest {
+  method: string;
+  path: string;
+  query?: Record<string, string | string[] | null>;
+  headers: Record<string, string>;
+  body?: unknown;
+}
+
+/** The SDK's `requestHandler`, structurally: its types are not a package of ours. */
+export interface SdkRequestHandler {
+  metadata: { handlerProtocol: string };
+  handle(
+    request: SdkRequest,
+    options?: { abortSignal?: unknown },
+  ): Promise<{ response: { statusCode: number; headers: Record<string, string>; body: Readable } }>;
+  updateHttpClientConfig(key: string, value: unknown): void;
+  httpHandlerConfigs(): Record<string, unknown>;
+  destroy(): void;
+}
+
+/**
+ * Carries requests of an SDK client without a socket. They are trusted: whoever holds the handler runs in our
+ * process.
+ *
+ * @param endpointPath the path of the endpoint the clients are configured with, such as `/_s3`
+ */
+export function createRequestHandler(service: Service, endpointPath: string): SdkRequestHandler {
+  return {
+    metadata: { handlerProtocol: 'http/1.1' },
+    async handle(request, { abortSignal } = {}) {
+      const signal = abortSignal instanceof AbortSignal ? abortSignal : undefined;
+      if (signal?.aborted) throw abortError();
+      const answer = service(toRequest(request, endpointPath, signal));
+      const response = await (signal === undefined ? answer : unlessAborted(answer, signal));
+      return {
+        response: { statusCode: response.status, headers: response.headers, body: toStream(response) },
+      };
+    },
+    updateHttpClientConfig() {},
+    httpHandlerConfigs: () => ({}),
+    destroy() {},
+  };
+}
+
+function toRequest(request: SdkRequest, endpointPath: string, signal: AbortSignal | undefined): S3Request {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers)) headers[name.toLowerCase()] = String(value);
+  const query = new Map<string, string>();
+  for (const [name, value] of Object.entries(request.query ?? {})) {
+    query.set(name, (Array.isArray(value) ? value[0] : value) ?? '');
+  }
+  const { path } = request;
+  return {
+    method: request.method,
+    path: path.startsWith(`${endpointPath}/`) ? path.slice(endpointPath.length) : path,
+    query,
+    headers,
+    body: toBody(request.body),
+    ...(signal === undefined ? {} : { signal }),
+  };
+}
+
+function toBody(body: unknown): RequestBody {
+  if (body === undefined || body === null || body instanceof Uint8Array) return body ?? undefined;
+  if (typeof body === 'string') return Buffer.from(body);
+  if (body instanceof ArrayBuffer) return new Uint8Array(body);
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+  if (body instanceof Blob) return body.stream();
+  if (Symbol.asyncIterator in (body as object)) return body as AsyncIterable<Uint8Array>;
+  throw new TypeError('a request body of a kind the transport does not know');
+}
+
+/** The SDK insists on a Node stream, even for an empty body. */
+function toStream({ body }: S3Response): Readable {
+  if (body instanceof Readable) return body;
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  let sent = bytes === undefined || bytes.length === 0;
+  return new Readable({
+    read() {
+      this.push(sent ? null : bytes);
+      if (sent) return;
+      sent = true;
+      this.push(null);
+    },
+  });
+}
+
+function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(abortError());
+    signal.addEventListener('abort', abort, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+function abortError(): Error {
+  const error = new Error('Request aborted');
+  error.name = 'AbortError';
+  return error;
+}

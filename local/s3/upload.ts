@@ -1,0 +1,83 @@
+import { BodyDigest, type Checksums, readClaims } from './checksum.ts';
+import { decodeAwsChunked } from './chunked.ts';
+import { S3Error } from './errors.ts';
+import { bodyChunks, type S3Request } from './message.ts';
+
+/** S3's limit for one PUT or one part: 5 GiB. */
+const maxUploadSize = 5 * 2 ** 30;
+
+/** The body of PutObject or UploadPart: its plain bytes, and the proof that they are what was sent. */
+export interface Upload {
+  chunks: AsyncIterable<Buffer>;
+  /**
+   * After the last chunk.
+   * @throws S3Error BadDigest, XAmzContentSHA256Mismatch, IncompleteBody
+   */
+  finish(): { md5Hex: string; checksums: Checksums };
+}
+
+/**
+ * Insists on a length known in advance, as S3 does: a stream without one works against a lenient
+ * fake and fails in production.
+ * @throws S3Error MissingContentLength, NotImplemented, EntityTooLarge, and those of `readClaims`
+ */
+export function openUpload(request: S3Request): Upload {
+  const { headers } = request;
+  const chunked = isAwsChunked(headers);
+  const expected = declaredSize(request, chunked);
+  const digest = new BodyDigest(readClaims(headers));
+  const trailers = new Map<string, string>();
+  let received = 0;
+
+  async function* chunks(): AsyncGenerator<Buffer> {
+    const raw = bodyChunks(request.body);
+    for await (const chunk of chunked ? decodeAwsChunked(raw, trailers) : raw) {
+      received += chunk.length;
+      if (received > expected) break;
+      digest.update(chunk);
+      yield chunk;
+    }
+    if (received !== expected) {
+      throw new S3Error(
+        'IncompleteBody',
+        'You did not provide the number of bytes specified by the Content-Length HTTP header',
+      );
+    }
+  }
+
+  return { chunks: chunks(), finish: () => digest.finish(trailers) };
+}
+
+function isAwsChunked(headers: S3Request['headers']): boolean {
+  const payload = headers['x-amz-content-sha256'] ?? '';
+  return (
+    payload.startsWith('STREAMING-') ||
+    (headers['content-encoding'] ?? '').split(',').some((coding) => coding.trim() === 'aws-chunked')
+  );
+}
+
+function declaredSize({ headers, body }: S3Request, chunked: boolean): number {
+  let declared = chunked ? headers['x-amz-decoded-content-length'] : headers['content-length'];
+  if (declared === undefined && !chunked) {
+    if (body === undefined) declared = '0';
+    else if (body instanceof Uint8Array) declared = String(body.length);
+    else if (headers['transfer-encoding'] !== undefined || !('content-length' in headers)) {
+      throw new S3Error(
+        'NotImplemented',
+        'A header you provided implies functionality that is not implemented',
+        { Header: 'Transfer-Encoding' },
+      );
+    }
+  }
+  if (declared === undefined || !/^\d+$/.test(declared)) {
+    throw new S3Error('MissingContentLength', 'You must provide the Content-Length HTTP header.');
+  }
+  const size = Number(declared);
+  if (size > maxUploadSize) {
+    throw new S3Error('EntityTooLarge', 'Your proposed upload exceeds the maximum allowed size', {
+      ProposedSize: size,
+      MaxSizeAllowed: maxUploadSize,
+    });
+  }
+  return size;
+}
