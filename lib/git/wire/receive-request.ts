@@ -1,0 +1,130 @@
+/**
+ * What `git push` sends before its pack (gitprotocol-pack, "Reference Update Request and Packfile Transfer").
+ */
+import { type Oid, parseOid, ZERO_OID } from '../oid.ts';
+import { type Capabilities, checkObjectFormat, parseCapabilities } from './capabilities.ts';
+import { WireError } from './error.ts';
+import { quoted, textLine } from './line.ts';
+import type { PktReader } from './pkt-line.ts';
+import type { SideBand } from './side-band.ts';
+
+/** One line `<old> <new> <name>`; the name is as sent, not yet checked. */
+export interface Command {
+  readonly name: string;
+  readonly from: Oid;
+  readonly to: Oid;
+}
+
+export interface ReceiveRequest {
+  readonly commands: readonly Command[];
+  readonly capabilities: Capabilities;
+  readonly report: 'none' | 'report-status' | 'report-status-v2';
+  readonly sideBand: SideBand;
+  readonly atomic: boolean;
+  readonly quiet: boolean;
+  readonly pushOptions: readonly string[];
+}
+
+export interface ReceiveRequestLimits {
+  readonly maxCommands: number;
+  readonly maxPushOptions: number;
+}
+
+/** What could not be read, with the capabilities already known: they say in which form to answer. */
+export class ReceiveRequestError extends Error {
+  readonly partial: ReceiveRequest;
+  constructor(cause: WireError, partial: ReceiveRequest) {
+    super(cause.message, { cause });
+    this.name = 'ReceiveRequestError';
+    this.partial = partial;
+  }
+}
+
+/**
+ * Reads up to the pack, which stays in the reader.
+ * @returns undefined for a body without commands (git's probe before a large push).
+ * @throws ReceiveRequestError
+ */
+export async function readCommands(
+  reader: PktReader,
+  limits: ReceiveRequestLimits,
+): Promise<ReceiveRequest | undefined> {
+  const commands: Command[] = [];
+  const pushOptions: string[] = [];
+  let capabilities: Capabilities | undefined;
+  try {
+    let shallow = 0;
+    for (;;) {
+      const line = await nextLine(reader);
+      if (line === undefined) break;
+      if (line.startsWith('shallow ')) {
+        // A shallow clone names its boundary. What it sends must connect without it all the same, so the
+        // lines say nothing we use; they are counted as the commands are.
+        if (++shallow > limits.maxCommands) throw new WireError('limit', 'too many shallow lines');
+        continue;
+      }
+      if (line.startsWith('push-cert')) throw new WireError('unsupported', 'signed pushes are not supported');
+      const nul = line.indexOf('\0');
+      if (capabilities === undefined) {
+        capabilities = parseCapabilities(nul < 0 ? '' : line.slice(nul + 1));
+        checkObjectFormat(capabilities);
+      }
+      commands.push(parseCommand(nul < 0 ? line : line.slice(0, nul)));
+      if (commands.length > limits.maxCommands) {
+        throw new WireError('limit', `too many ref updates in one push (at most ${limits.maxCommands})`);
+      }
+    }
+    if (capabilities === undefined) return undefined;
+    if (capabilities.has('push-options')) {
+      for (let line = await nextLine(reader); line !== undefined; line = await nextLine(reader)) {
+        pushOptions.push(line);
+        if (pushOptions.length > limits.maxPushOptions) {
+          throw new WireError('limit', `too many push options (at most ${limits.maxPushOptions})`);
+        }
+      }
+    }
+  } catch (error) {
+    if (error instanceof WireError) throw new ReceiveRequestError(error, request());
+    throw error;
+  }
+  return request();
+
+  function request(): ReceiveRequest {
+    const known = capabilities ?? new Map<string, string>();
+    return {
+      commands,
+      capabilities: known,
+      report: known.has('report-status-v2')
+        ? 'report-status-v2'
+        : known.has('report-status')
+          ? 'report-status'
+          : 'none',
+      sideBand: known.has('side-band-64k') ? 'side-band-64k' : 'none',
+      atomic: known.has('atomic'),
+      quiet: known.has('quiet'),
+      pushOptions,
+    };
+  }
+}
+
+/** The text up to the next flush, which is undefined. A body that ends here is incomplete. */
+async function nextLine(reader: PktReader): Promise<string | undefined> {
+  const packet = await reader.next();
+  if (packet.kind === 'flush') return undefined;
+  if (packet.kind === 'data') return textLine(packet.data);
+  if (packet.kind === 'end') throw new WireError('truncated', 'the request ends before its flush packet');
+  throw new WireError('request-malformed', `unexpected ${packet.kind} packet`);
+}
+
+function parseCommand(line: string): Command {
+  const from = parseOid(line.slice(0, 40));
+  const to = parseOid(line.slice(41, 81));
+  const name = line.slice(82);
+  if (from === undefined || to === undefined || line[40] !== ' ' || line[81] !== ' ' || name === '') {
+    throw new WireError('request-malformed', `protocol error: expected old/new/ref, got ${quoted(line)}`);
+  }
+  if (from === ZERO_OID && to === ZERO_OID) {
+    throw new WireError('request-malformed', `protocol error: ${quoted(name)} neither has nor gets a value`);
+  }
+  return { name, from, to };
+}

@@ -1,0 +1,49 @@
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { WireError } from './error.ts';
+
+export type Body = AsyncIterable<Uint8Array>;
+
+/**
+ * The body as the client meant it: decompressed when git sent it with `Content-Encoding: gzip` (it does so for
+ * long negotiations), and never more than `maxBytes` of it, whatever the compressed size was.
+ * @throws WireError while read: `limit`, `encoding`; at once: `unsupported` for another encoding.
+ */
+export function decodedBody(body: Body, contentEncoding: string | undefined, maxBytes: number): Body {
+  const encoding = contentEncoding?.trim().toLowerCase() ?? '';
+  if (encoding === '' || encoding === 'identity') return bounded(body, maxBytes);
+  if (encoding === 'gzip' || encoding === 'x-gzip')
+    return bounded(gunzipped(bounded(body, maxBytes)), maxBytes);
+  throw new WireError('unsupported', 'unsupported content encoding: send gzip or none');
+}
+
+async function* bounded(body: Body, maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
+  let seen = 0;
+  for await (const piece of body) {
+    seen += piece.length;
+    if (seen > maxBytes)
+      throw new WireError('limit', `request exceeds maximum allowed size (${maxBytes} bytes)`);
+    yield piece;
+  }
+}
+
+async function* gunzipped(body: Body): AsyncGenerator<Uint8Array, void, undefined> {
+  const source = Readable.from(body, { objectMode: false });
+  const gunzip = createGunzip();
+  // The cause of a failed source would be lost in a pipe; a failed pipe would leave the source open.
+  let sourceFailure: unknown;
+  source.on('error', (cause) => {
+    sourceFailure = cause;
+    gunzip.destroy(cause);
+  });
+  source.pipe(gunzip);
+  try {
+    yield* gunzip as AsyncIterable<Uint8Array>;
+  } catch (cause) {
+    if (sourceFailure !== undefined) throw sourceFailure;
+    throw new WireError('encoding', 'the request body is not valid gzip data', { cause });
+  } finally {
+    gunzip.destroy();
+    source.destroy();
+  }
+}

@@ -1,0 +1,23 @@
+import type { Ref, RefDatabase, RefSnapshot } from '../ports.ts';
+import type { RefName } from '../refname.ts';
+
+/** Which refs clients may see and push to; as `transfer.hideRefs` does for git. */
+export type Visibility = (name: RefName) => boolean;
+
+/** The snapshot without hidden refs, and what HEAD resolves to when its branch exists. */
+export async function visibleRefs(
+  refs: RefDatabase,
+  visible: Visibility | undefined,
+  prefix?: string,
+): Promise<RefSnapshot & { readonly headRef: Ref | undefined }> {
+  const snapshot = await refs.all(prefix === undefined ? {} : { prefix });
+  const shown = visible ? snapshot.refs.filter((ref) => visible(ref.name)) : snapshot.refs;
+  const headShown = visible?.(snapshot.head) ?? true;
+  let headRef: Ref | undefined;
+  if (headShown) {
+    headRef = snapshot.head.startsWith(prefix ?? '')
+      ? shown.find((ref) => ref.name === snapshot.head)
+      : (await refs.get([snapshot.head])).get(snapshot.head);
+  }
+  return { head: snapshot.head, refs: shown, headRef };
+}

@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { WireError } from '../../../lib/git/wire/error.ts';
+import {
+  DELIM,
+  FLUSH,
+  MAX_PKT_DATA,
+  type Pkt,
+  PktReader,
+  pkt,
+  RESPONSE_END,
+} from '../../../lib/git/wire/pkt-line.ts';
+import { onBand } from '../../../lib/git/wire/side-band.ts';
+
+describe('a packet line', () => {
+  it.each([
+    // The examples of gitprotocol-common.
+    ['a\n', '0006a\n'],
+    ['a', '0005a'],
+    ['foobar\n', '000bfoobar\n'],
+    ['', '0004'],
+  ])('of %j is %j', (content, line) => {
+    expect(Buffer.from(pkt(content)).toString()).toBe(line);
+  });
+
+  it('holds 65,516 bytes and not one more', () => {
+    expect(Buffer.from(pkt(new Uint8Array(MAX_PKT_DATA))).toString('latin1', 0, 4)).toBe('fff0');
+    expect(() => pkt(new Uint8Array(MAX_PKT_DATA + 1))).toThrow(RangeError);
+  });
+});
+
+describe('the reader', () => {
+  it.each(['0003', 'fff1', 'ffff', '-001', '00 4', '0x05', 'xyzw', '\0\0\0\0'])(
+    'refuses the length %j',
+    async (text) => {
+      await expect(new PktReader(pieces(Buffer.from(`${text}aaaaaaaa`), 3)).next()).rejects.toMatchObject({
+        code: 'pkt-malformed',
+      });
+    },
+  );
+
+  it.each(['0', '000', '0005', '0009abc'])('says that %j is cut short', async (text) => {
+    await expect(new PktReader(pieces(Buffer.from(text), 1)).next()).rejects.toMatchObject({
+      code: 'truncated',
+    });
+  });
+
+  const packet = fc.oneof(
+    fc.uint8Array({ maxLength: 200 }).map((data): Pkt => ({ kind: 'data', data })),
+    fc.constantFrom<Pkt>({ kind: 'flush' }, { kind: 'delim' }, { kind: 'response-end' }),
+  );
+
+  it('reads what was written, in pieces of any size, and hands on the rest', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(packet, { maxLength: 20 }),
+        fc.uint8Array({ maxLength: 300 }),
+        fc.integer({ min: 1, max: 64 }),
+        async (packets, tail, size) => {
+          const bytes = Buffer.concat([...packets.map(encoded), tail]);
+          const reader = new PktReader(pieces(bytes, size));
+          for (const one of packets) expect(plain(await reader.next())).toEqual(plain(one));
+          const rest: Uint8Array[] = [];
+          for await (const piece of reader.rest()) rest.push(piece);
+          expect(Buffer.concat(rest)).toEqual(Buffer.from(tail));
+        },
+      ),
+    );
+  });
+
+  it('ends or gives a typed error on any bytes at all', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uint8Array({ maxLength: 400 }),
+        fc.integer({ min: 1, max: 9 }),
+        async (bytes, size) => {
+          const reader = new PktReader(pieces(bytes, size));
+          try {
+            for (let count = 0; (await reader.next()).kind !== 'end'; count++)
+              expect(count).toBeLessThanOrEqual(100);
+          } catch (error) {
+            expect(error).toBeInstanceOf(WireError);
+          }
+        },
+      ),
+    );
+  });
+
+  it('releases its source when the rest is not wanted', async () => {
+    let released = false;
+    async function* source() {
+      try {
+        yield Buffer.from('0000PACK');
+        yield Buffer.from('more');
+      } finally {
+        released = true;
+      }
+    }
+    const reader = new PktReader(source());
+    expect(await reader.next()).toEqual({ kind: 'flush' });
+    for await (const piece of reader.rest()) {
+      expect(Buffer.from(piece).toString()).toBe('PACK');
+      break;
+    }
+    expect(released).toBe(true);
+  });
+});
+
+describe('side bands', () => {
+  it.each([
+    ['side-band', 995],
+    ['side-band-64k', 65515],
+  ] as const)('%s splits what is longer than a line', async (mode, capacity) => {
+    const content = Buffer.alloc(capacity * 2 + 1, 'x');
+    const reader = new PktReader(pieces(Buffer.concat(onBand(mode, 1, content)), 7777));
+    const sizes: number[] = [];
+    for (let one = await reader.next(); one.kind === 'data'; one = await reader.next()) {
+      expect(one.data[0]).toBe(1);
+      sizes.push(one.data.length - 1);
+    }
+    expect(sizes).toEqual([capacity, capacity, 1]);
+  });
+
+  it('without them only the pack goes out, bare', () => {
+    expect(onBand('none', 1, 'PACK')).toEqual([Buffer.from('PACK')]);
+    expect(onBand('none', 2, 'progress')).toEqual([]);
+    expect(onBand('none', 3, 'error')).toEqual([]);
+  });
+});
+
+function encoded(one: Pkt): Uint8Array {
+  if (one.kind === 'data') return pkt(one.data);
+  return one.kind === 'flush' ? FLUSH : one.kind === 'delim' ? DELIM : RESPONSE_END;
+}
+
+function plain(one: Pkt): unknown {
+  return one.kind === 'data' ? { kind: 'data', data: Buffer.from(one.data).toString('hex') } : one;
+}
+
+async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
