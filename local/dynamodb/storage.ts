@@ -1,0 +1,174 @@
+import { mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+/** Changes by storage key: the new value, or null to delete. All of one map is written together or not at all. */
+export type Changes = Map<string, string | null>;
+
+/** A range of storage keys, in byte order; keys are ASCII. */
+export interface KeyRange {
+  gt?: string;
+  gte?: string;
+  lt?: string;
+  lte?: string;
+  reverse?: boolean;
+}
+
+interface Snapshot {
+  close(): Promise<void>;
+}
+interface Level {
+  open(): Promise<void>;
+  close(): Promise<void>;
+  getSync(key: string, options?: { snapshot?: Snapshot }): string | undefined;
+  snapshot(): Snapshot;
+  batch(
+    operations: ({ type: 'put'; key: string; value: string } | { type: 'del'; key: string })[],
+    options: { sync: boolean },
+  ): Promise<void>;
+  iterator(options: KeyRange & { highWaterMarkBytes?: number }): {
+    nextv(size: number): Promise<[string, string][]>;
+    close(): Promise<void>;
+  };
+  clear(range: KeyRange): Promise<void>;
+}
+type LevelClass = new (location: string, options: object) => Level;
+
+const require = createRequire(createRequire(import.meta.url).resolve('dynalite/package.json'));
+
+/** A group of changes on its way to the disk. */
+interface Group {
+  changes: Changes;
+  done: PromiseWithResolvers<void>;
+}
+
+/**
+ * LevelDB with one rule: what is acknowledged is on disk, and what is written together appears together.
+ *
+ * Writers decide and stage in one turn of the event loop, without awaiting anything in between: that is the
+ * write mutex. They see all that was staged before them (`peek`), even if it is not on disk yet; readers (`get`,
+ * `rows`) see only what is. Changes staged while a batch is being synced form the next one (group commit), and
+ * nobody is answered before `settled()`: LevelDB makes a batch visible after its log is synced, and replays it
+ * wholly or not at all.
+ */
+export class Storage {
+  readonly #level: Level;
+  #next = newGroup();
+  #syncing: Group | undefined;
+  #running: Promise<void> | undefined;
+  #failure: Error | undefined;
+
+  private constructor(level: Level) {
+    this.#level = level;
+  }
+
+  /** @param path a directory, made if absent; without it everything lives in memory. */
+  static async open(path: string | undefined): Promise<Storage> {
+    if (path !== undefined) mkdirSync(path, { recursive: true });
+    const options = { keyEncoding: 'utf8', valueEncoding: 'utf8' };
+    const level =
+      path === undefined
+        ? new (require('memory-level').MemoryLevel as LevelClass)('', { ...options, storeEncoding: 'utf8' })
+        : new (require('classic-level').ClassicLevel as LevelClass)(path, options);
+    await level.open();
+    return new Storage(level);
+  }
+
+  /** The committed value. */
+  get(key: string): string | undefined {
+    return this.#level.getSync(key);
+  }
+
+  /** The committed values of several keys at one moment. */
+  getTogether(keys: readonly string[]): (string | undefined)[] {
+    const snapshot = this.#level.snapshot();
+    try {
+      return keys.map((key) => this.#level.getSync(key, { snapshot }));
+    } finally {
+      void snapshot.close();
+    }
+  }
+
+  /** The value as the next write finds it: committed, or staged and about to be. */
+  peek(key: string): string | undefined {
+    for (const changes of [this.#next.changes, this.#syncing?.changes]) {
+      const value = changes?.get(key);
+      if (value !== undefined) return value ?? undefined;
+    }
+    return this.#level.getSync(key);
+  }
+
+  /** Adds changes to the next batch. They must have been decided in this same turn of the event loop. */
+  stage(changes: Changes): void {
+    if (this.#failure) throw this.#failure;
+    for (const [key, value] of changes) this.#next.changes.set(key, value);
+    this.#running ??= this.#run();
+  }
+
+  /** Resolves when everything staged so far is on disk. Rejects if it could not be written. */
+  async settled(): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    if (this.#next.changes.size) await this.#next.done.promise;
+    else await this.#syncing?.done.promise;
+  }
+
+  /** Committed rows of a range, in chunks, as they stood when the first was asked for. */
+  async *rows(range: KeyRange, chunk = 256): AsyncGenerator<[key: string, value: string][]> {
+    const iterator = this.#level.iterator({ ...range, highWaterMarkBytes: 256 * 1024 });
+    try {
+      for (;;) {
+        const rows = await iterator.nextv(chunk);
+        if (!rows.length) return;
+        yield rows;
+      }
+    } finally {
+      await iterator.close();
+    }
+  }
+
+  /** Deletes a range that nothing refers to any more; not atomic. */
+  async clear(range: KeyRange): Promise<void> {
+    await this.settled();
+    await this.#level.clear(range);
+  }
+
+  async close(): Promise<void> {
+    await this.#running;
+    this.#failure ??= new Error('The database is closed');
+    await this.#level.close();
+  }
+
+  async #run(): Promise<void> {
+    while (this.#next.changes.size) {
+      // One turn, so that requests which arrived together share a sync.
+      await new Promise((resolve) => setImmediate(resolve));
+      const group = this.#next;
+      this.#syncing = group;
+      this.#next = newGroup();
+      try {
+        await this.#level.batch(operationsOf(group.changes), { sync: true });
+        group.done.resolve();
+      } catch (error) {
+        // Later groups were decided on top of this one: stop here, as a disk that fails should.
+        this.#failure = new Error('The database could not write', { cause: error });
+        group.done.reject(this.#failure);
+        this.#next.done.reject(this.#failure);
+        this.#next.changes.clear();
+      }
+      this.#syncing = undefined;
+    }
+    this.#running = undefined;
+  }
+}
+
+function newGroup(): Group {
+  const done = Promise.withResolvers<void>();
+  // A failure is told to whoever waits; nobody waiting is no crash.
+  done.promise.catch(() => {});
+  return { changes: new Map(), done };
+}
+
+function operationsOf(changes: Changes) {
+  return Array.from(changes, ([key, value]) =>
+    value === null ? { type: 'del' as const, key } : { type: 'put' as const, key, value },
+  );
+}

@@ -1,0 +1,90 @@
+import type { IncomingMessage, RequestListener } from 'node:http';
+import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import type { Engine } from './engine.ts';
+import { ConnectionLost } from './faults.ts';
+import type { Input } from './operation.ts';
+
+export type RequestHandler = Extract<
+  NonNullable<DynamoDBClientConfig['requestHandler']>,
+  { handle(...parameters: never[]): unknown }
+>;
+
+const CONTENT_TYPE = 'application/x-amz-json-1.0';
+const encoder = new TextEncoder();
+
+interface Exchange {
+  status: number;
+  body: Uint8Array;
+}
+
+async function exchange(engine: Engine, target: string | undefined, body: string): Promise<Exchange> {
+  const operation = target?.split('.')[1] ?? '';
+  let input: Input;
+  try {
+    input = JSON.parse(body || '{}') as Input;
+  } catch {
+    return serialized(400, { __type: 'com.amazon.coral.service#SerializationException' });
+  }
+  try {
+    const answer = await engine.execute(operation, input);
+    return serialized(answer.status, answer.body);
+  } catch (error) {
+    if (error instanceof ConnectionLost) throw error;
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return serialized(500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message });
+  }
+}
+
+function serialized(status: number, body: unknown): Exchange {
+  return { status, body: encoder.encode(JSON.stringify(body)) };
+}
+
+/** The transport of an SDK client, without a network: signatures are not looked at. */
+export function requestHandlerOf(engine: Engine): RequestHandler {
+  return {
+    metadata: { handlerProtocol: 'embedded' },
+    async handle(
+      request: { headers: Record<string, string>; body?: string | Uint8Array },
+      options?: { abortSignal?: { aborted?: boolean } },
+    ) {
+      if (options?.abortSignal?.aborted)
+        throw Object.assign(new Error('Request aborted'), { name: 'AbortError' });
+      const { body = '' } = request;
+      const text = typeof body === 'string' ? body : Buffer.from(body).toString();
+      const answer = await exchange(engine, request.headers['x-amz-target'], text);
+      return {
+        response: {
+          statusCode: answer.status,
+          headers: { 'content-type': CONTENT_TYPE, 'content-length': String(answer.body.byteLength) },
+          body: answer.body,
+        },
+      };
+    },
+    updateHttpClientConfig() {},
+    httpHandlerConfigs: () => ({}),
+    destroy() {},
+  } as unknown as RequestHandler;
+}
+
+/** The same for node:http, so that the AWS command line and other tools can look at the data. */
+export function listenerOf(engine: Engine): RequestListener {
+  return async (request, response) => {
+    try {
+      const target = request.headers['x-amz-target'] as string | undefined;
+      const answer = await exchange(engine, target, await bodyOf(request));
+      response.writeHead(answer.status, {
+        'content-type': CONTENT_TYPE,
+        'content-length': answer.body.byteLength,
+      });
+      response.end(answer.body);
+    } catch {
+      request.socket.destroy();
+    }
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
