@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { monotonicFactory } from 'ulid';
+import { ZERO_OID } from './oid.ts';
+import { memoryAccess } from './pack/content.ts';
+import {
+  type ObjectDatabase,
+  type PackDescription,
+  type Ref,
+  RefConflict,
+  type RefDatabase,
+  type RefRejection,
+  type RefUpdate,
+} from './ports.ts';
+import { parseRefName, type RefName } from './refname.ts';
+
+const ulid = monotonicFactory();
+
+/** A repository in memory: both ports, with the promises they make. For tests, and for work that is thrown away. */
+export class MemoryRepository {
+  readonly objects: ObjectDatabase;
+  readonly refs: RefDatabase;
+  /** When set, every compare-and-swap is refused with it, as by a moving or deleted repository. */
+  refusal: Extract<RefRejection, 'read-only' | 'deleted' | 'collected'> | undefined;
+  readonly #stored = new Map<string, { pack: Uint8Array; index: Uint8Array }>();
+  readonly #refs = new Map<RefName, Ref>();
+  #listed: PackDescription[] = [];
+  #head: RefName;
+
+  constructor(options: { readonly head?: RefName } = {}) {
+    this.#head = options.head ?? parseRefName('refs/heads/main')!;
+    this.objects = {
+      listPacks: async () => [...this.#listed],
+      open: (pack, part) => {
+        const stored = this.#stored.get(pack.id);
+        if (!stored) throw new Error(`pack ${pack.id} is not stored`);
+        return memoryAccess(stored[part]);
+      },
+      newPack: async (content, about) => {
+        const pack = content.kind === 'bytes' ? content.pack : readFileSync(content.packPath);
+        const id = ulid();
+        this.#stored.set(id, { pack, index: content.index });
+        return {
+          id,
+          source: about.source,
+          objectCount: about.objectCount,
+          packSize: pack.length,
+          indexSize: content.index.length,
+          layout: 'split',
+          location: 'memory',
+        };
+      },
+      rollbackPack: async (pack) => {
+        if (!this.#listed.some((listed) => listed.id === pack.id)) this.#stored.delete(pack.id);
+      },
+    };
+    this.refs = {
+      all: async ({ prefix = '' } = {}) => ({
+        head: this.#head,
+        refs: [...this.#refs.values()].filter((ref) => ref.name.startsWith(prefix)).sort(byName),
+      }),
+      get: async (names) =>
+        new Map(
+          names.flatMap((name) => (this.#refs.has(name) ? [[name, this.#refs.get(name)!] as const] : [])),
+        ),
+      head: async () => this.#head,
+      compareAndSwap: async (updates, options = {}) => this.#swap(updates, options),
+    };
+  }
+
+  /** Changes the listing outside a transaction, as maintenance does with its own. */
+  relist(change: (packs: readonly PackDescription[]) => PackDescription[]): void {
+    this.#listed = change(this.#listed);
+  }
+
+  #swap(
+    updates: readonly RefUpdate[],
+    { packs = [], head }: { packs?: readonly PackDescription[]; head?: RefName },
+  ): void {
+    if (this.refusal) throw new RefConflict([{ name: null, reason: this.refusal }]);
+    const rejections: { name: RefName; reason: RefRejection }[] = [];
+    const after = new Map(this.#refs);
+    for (const update of updates) {
+      const current = this.#refs.get(update.name)?.oid ?? ZERO_OID;
+      if (current !== update.from) {
+        rejections.push({ name: update.name, reason: update.from === ZERO_OID ? 'exists' : 'stale' });
+      }
+      if (update.to === ZERO_OID) after.delete(update.name);
+      else {
+        const { name, to, peeled } = update;
+        after.set(name, peeled === undefined ? { name, oid: to } : { name, oid: to, peeled });
+      }
+    }
+    for (const { name, from, to } of updates) {
+      if (from === ZERO_OID && to !== ZERO_OID && clashes(name, after)) {
+        rejections.push({ name, reason: 'prefix-conflict' });
+      }
+    }
+    for (const pack of packs) {
+      if (!this.#stored.has(pack.id)) throw new Error(`pack ${pack.id} was not stored, or was rolled back`);
+    }
+    if (rejections.length > 0) throw new RefConflict(rejections);
+    this.#refs.clear();
+    for (const [name, ref] of after) this.#refs.set(name, ref);
+    this.#listed = [...packs].reverse().concat(this.#listed);
+    if (head !== undefined) this.#head = head;
+  }
+}
+
+/** git holds refs as files at heart: `a` and `a/b` cannot both be. */
+function clashes(name: RefName, refs: ReadonlyMap<RefName, Ref>): boolean {
+  for (const other of refs.keys()) {
+    if (other.startsWith(`${name}/`) || name.startsWith(`${other}/`)) return true;
+  }
+  return false;
+}
+
+function byName(a: Ref, b: Ref): number {
+  return Buffer.compare(Buffer.from(a.name), Buffer.from(b.name));
+}

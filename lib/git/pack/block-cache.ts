@@ -1,0 +1,261 @@
+import { CorruptData } from '../objects.ts';
+import type { RandomAccess } from '../ports.ts';
+
+/** Bytes per cached block. */
+export const BLOCK_SIZE = 256 * 1024;
+const BLOCKS_PER_READ = 32;
+const READS_AT_ONCE = 16;
+/** What a scan fetches around and beyond a block that it misses. */
+const SCAN_BLOCKS = 16;
+
+/**
+ * Thrown by synchronous readers when bytes are not in memory; {@link BlockCache.fetch} brings them.
+ * Not an Error: it is control flow, and a stack trace costs more than a cached read.
+ */
+export class BlockMiss {
+  readonly wanted: readonly { readonly file: CachedFile; readonly block: number }[];
+  constructor(wanted: readonly { file: CachedFile; block: number }[]) {
+    this.wanted = wanted;
+  }
+}
+
+interface Block {
+  readonly file: CachedFile;
+  readonly index: number;
+  readonly bytes: Uint8Array;
+  used: boolean;
+  pins: number;
+}
+
+/**
+ * Blocks of immutable files in memory, up to a budget; the oldest not used since the last round go first (CLOCK).
+ * One per process: a pack's blocks serve every repository that lists it. Never invalidated: packs do not change.
+ */
+export class BlockCache {
+  readonly #budget: number;
+  readonly #files = new Map<string, CachedFile>();
+  #ring: Block[] = [];
+  #hand = 0;
+  #bytes = 0;
+  #reading = 0;
+  readonly #queue: (() => void)[] = [];
+
+  /** @param options.bytes how much to keep, default 256 MB */
+  constructor(options: { readonly bytes?: number } = {}) {
+    this.#budget = options.bytes ?? 256 * 1024 * 1024;
+  }
+
+  /** Bytes held now. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The file known by `key`, opened at its first read. Keys must name immutable content. */
+  file(key: string, size: number, open: () => RandomAccess): CachedFile {
+    let file = this.#files.get(key);
+    if (!file || file.size !== size) {
+      file = new CachedFile(key, size, open);
+      this.#files.set(key, file);
+    }
+    file.reopen(open);
+    return file;
+  }
+
+  /** Brings what a reader missed, adjacent blocks in one read, reads in flight shared. */
+  async fetch(miss: BlockMiss, pins: BlockPins, options: { readonly scan?: boolean } = {}): Promise<void> {
+    const byFile = new Map<CachedFile, Set<number>>();
+    for (const { file, block } of miss.wanted) {
+      let blocks = byFile.get(file);
+      if (!blocks) byFile.set(file, (blocks = new Set()));
+      blocks.add(block);
+      if (options.scan) {
+        const first = block - (block % SCAN_BLOCKS);
+        const last = Math.min(first + 2 * SCAN_BLOCKS, file.blocks.length);
+        for (let i = first; i < last; i++) blocks.add(i);
+      }
+    }
+    const reads: Promise<void>[] = [];
+    for (const [file, blocks] of byFile) {
+      const missing = [...blocks].filter((index) => !file.blocks[index]).sort((a, b) => a - b);
+      let start = 0;
+      for (let i = 0; i < missing.length; i++) {
+        const pending = file.pending.get(missing[i]!);
+        if (pending) {
+          reads.push(pending);
+          start = i + 1;
+          continue;
+        }
+        const next = missing[i + 1];
+        const runs = next === missing[i]! + 1 && i + 1 - start < BLOCKS_PER_READ && !file.pending.has(next);
+        if (runs) continue;
+        reads.push(this.#read(file, missing[start]!, missing[i]! + 1, pins));
+        start = i + 1;
+      }
+    }
+    await Promise.all(reads);
+    for (const { file, block } of miss.wanted) {
+      const held = file.blocks[block];
+      if (held) pins.hold(held);
+    }
+    pins.trim(miss.wanted.length);
+  }
+
+  #read(file: CachedFile, first: number, end: number, pins: BlockPins): Promise<void> {
+    const reading = this.#load(file, first, end, pins);
+    for (let i = first; i < end; i++) file.pending.set(i, reading);
+    return reading;
+  }
+
+  async #load(file: CachedFile, first: number, end: number, pins: BlockPins): Promise<void> {
+    try {
+      while (this.#reading >= READS_AT_ONCE) await new Promise<void>((resolve) => this.#queue.push(resolve));
+      this.#reading++;
+      try {
+        const from = first * BLOCK_SIZE;
+        const length = Math.min(end * BLOCK_SIZE, file.size) - from;
+        const bytes = await file.access().read(from, length);
+        if (bytes.length !== length)
+          throw new CorruptData('pack-truncated', `${file.key}: fewer bytes than listed`);
+        for (let i = first; i < end; i++) {
+          const at = (i - first) * BLOCK_SIZE;
+          // A block of its own memory, so that dropping it frees it.
+          const own = end - first === 1 ? bytes : bytes.slice(at, at + BLOCK_SIZE);
+          this.#insert(file, i, own, pins);
+        }
+      } finally {
+        this.#reading--;
+        this.#queue.shift()?.();
+      }
+    } finally {
+      for (let i = first; i < end; i++) file.pending.delete(i);
+    }
+  }
+
+  #insert(file: CachedFile, index: number, bytes: Uint8Array, pins: BlockPins): void {
+    if (file.blocks[index]) return;
+    this.#evict(bytes.length);
+    const block: Block = { file, index, bytes, used: true, pins: 0 };
+    file.blocks[index] = block;
+    this.#ring.push(block);
+    this.#bytes += bytes.length;
+    pins.hold(block);
+  }
+
+  #evict(room: number): void {
+    let looked = 0;
+    while (this.#bytes + room > this.#budget && looked < 2 * this.#ring.length) {
+      if (this.#hand >= this.#ring.length) this.#hand = 0;
+      const block = this.#ring[this.#hand]!;
+      looked++;
+      if (block.pins > 0 || block.used) {
+        block.used = false;
+        this.#hand++;
+        continue;
+      }
+      block.file.blocks[block.index] = undefined;
+      this.#bytes -= block.bytes.length;
+      this.#ring[this.#hand] = this.#ring[this.#ring.length - 1]!;
+      this.#ring.pop();
+    }
+    if (this.#files.size > 4096) this.#forgetEmpty();
+  }
+
+  #forgetEmpty(): void {
+    const held = new Set(this.#ring.map((block) => block.file));
+    for (const [key, file] of this.#files)
+      if (!held.has(file) && file.pending.size === 0) this.#files.delete(key);
+  }
+}
+
+/** A file read through the cache. The synchronous methods throw {@link BlockMiss}. */
+export class CachedFile {
+  readonly key: string;
+  readonly size: number;
+  readonly blocks: (Block | undefined)[];
+  readonly pending = new Map<number, Promise<void>>();
+  #open: () => RandomAccess;
+  #access: RandomAccess | undefined;
+
+  constructor(key: string, size: number, open: () => RandomAccess) {
+    this.key = key;
+    this.size = size;
+    this.#open = open;
+    this.blocks = new Array<Block | undefined>(Math.ceil(size / BLOCK_SIZE)).fill(undefined);
+  }
+
+  access(): RandomAccess {
+    return (this.#access ??= this.#open());
+  }
+
+  /** The newest user's way to the bytes replaces an older one's, whose credentials may have ended. */
+  reopen(open: () => RandomAccess): void {
+    this.#open = open;
+    this.#access = undefined;
+  }
+
+  /** The block with this number: bytes `number * BLOCK_SIZE` and on. */
+  block(number: number): Uint8Array {
+    const block = this.blocks[number];
+    if (block === undefined) {
+      if (!(number >= 0 && number < this.blocks.length)) {
+        throw new CorruptData('pack-truncated', `${this.key}: read past the end`);
+      }
+      throw new BlockMiss([{ file: this, block: number }]);
+    }
+    block.used = true;
+    return block.bytes;
+  }
+
+  /** Bytes [from, to): a view of one block, or a copy when they lie in several. */
+  slice(from: number, to: number): Uint8Array {
+    if (from < 0 || to > this.size || from > to)
+      throw new CorruptData('pack-truncated', `${this.key}: read past the end`);
+    const first = Math.floor(from / BLOCK_SIZE);
+    const start = first * BLOCK_SIZE;
+    if (to - start <= BLOCK_SIZE) return this.block(first).subarray(from - start, to - start);
+    const last = Math.floor((to - 1) / BLOCK_SIZE);
+    this.want(first, last);
+    const out = Buffer.allocUnsafe(to - from);
+    for (let i = first; i <= last; i++) {
+      const at = i * BLOCK_SIZE;
+      const bytes = this.block(i);
+      out.set(
+        bytes.subarray(Math.max(0, from - at), Math.min(bytes.length, to - at)),
+        Math.max(0, at - from),
+      );
+    }
+    return out;
+  }
+
+  /** Throws one BlockMiss for all blocks of the range that are not here. */
+  want(first: number, last: number): void {
+    const wanted: { file: CachedFile; block: number }[] = [];
+    for (let i = first; i <= last; i++) if (!this.blocks[i]) wanted.push({ file: this, block: i });
+    if (wanted.length > 0) throw new BlockMiss(wanted);
+  }
+}
+
+/**
+ * Blocks that one reader has fetched and not yet used to the end. They stay while it runs again, so that a
+ * budget smaller than its working set makes it slow, never endless.
+ */
+export class BlockPins implements Disposable {
+  #held: Block[] = [];
+
+  hold(block: Block): void {
+    block.pins++;
+    this.#held.push(block);
+  }
+
+  /** Lets go of all but the newest 256, or `least`. */
+  trim(least: number): void {
+    const keep = Math.max(256, 2 * least);
+    if (this.#held.length <= 2 * keep) return;
+    for (const block of this.#held.splice(0, this.#held.length - keep)) block.pins--;
+  }
+
+  [Symbol.dispose](): void {
+    for (const block of this.#held) block.pins--;
+    this.#held = [];
+  }
+}

@@ -1,0 +1,67 @@
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import type { ObjectDatabase, PackContent, PackDescription, RandomAccess } from '../ports.ts';
+
+/** Bytes in memory as a file. */
+export function memoryAccess(bytes: Uint8Array): RandomAccess {
+  return {
+    size: bytes.length,
+    read: async (offset, length) => bytes.subarray(offset, offset + length),
+  };
+}
+
+/** A file on disk, opened at the first read. */
+export function fileAccess(path: string, size: number): RandomAccess {
+  let file: Promise<FileHandle> | undefined;
+  return {
+    size,
+    read: async (offset, length) => {
+      file ??= open(path, 'r');
+      const bytes = Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, size - offset)));
+      let done = 0;
+      while (done < bytes.length) {
+        const { bytesRead } = await (await file).read(bytes, done, bytes.length - done, offset + done);
+        if (bytesRead === 0) break;
+        done += bytesRead;
+      }
+      return bytes.subarray(0, done);
+    },
+  };
+}
+
+export function contentSize(content: PackContent): number {
+  return content.kind === 'bytes' ? content.pack.length : content.packSize;
+}
+
+/** Opens the pack of some content that is not stored yet. */
+export function contentAccess(content: PackContent, part: 'pack' | 'index'): RandomAccess {
+  if (part === 'index') return memoryAccess(content.index);
+  return content.kind === 'bytes'
+    ? memoryAccess(content.pack)
+    : fileAccess(content.packPath, content.packSize);
+}
+
+/** Removes the scratch file, where there is one. */
+export async function discardContent(content: PackContent): Promise<void> {
+  if (content.kind === 'file') await rm(content.packPath, { force: true });
+}
+
+let serial = 0;
+
+/** `base` with one more pack in front that is not listed: what a push brought, before it is accepted. */
+export function withContent(base: ObjectDatabase, content: PackContent, objectCount: number): ObjectDatabase {
+  const extra: PackDescription = {
+    id: `~content-${++serial}`,
+    source: 'push',
+    objectCount,
+    packSize: contentSize(content),
+    indexSize: content.index.length,
+    layout: 'split',
+    location: '',
+  };
+  return {
+    listPacks: async (options) => [extra, ...(await base.listPacks(options))],
+    open: (pack, part) => (pack.id === extra.id ? contentAccess(content, part) : base.open(pack, part)),
+    newPack: (made, about) => base.newPack(made, about),
+    rollbackPack: (pack) => base.rollbackPack(pack),
+  };
+}

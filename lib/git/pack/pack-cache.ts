@@ -1,0 +1,110 @@
+import type { GitObject } from '../objects.ts';
+import type { ObjectDatabase, PackDescription } from '../ports.ts';
+import { BlockCache, type CachedFile } from './block-cache.ts';
+import { PackIndex } from './pack-index.ts';
+
+/** A pack that can be read: its bytes and its index, through the cache. */
+export interface Pack {
+  readonly description: PackDescription;
+  readonly file: CachedFile;
+  readonly index: PackIndex;
+  /** Tells packs of one process apart in cache keys. */
+  readonly serial: number;
+}
+
+/**
+ * What a process keeps of packs between requests: blocks, loaded indexes, and objects that were delta bases.
+ * Share one among all stores of a process.
+ */
+export class PackCache {
+  readonly blocks: BlockCache;
+  readonly bases: BaseCache;
+  readonly #packs = new Map<string, Pack>();
+  readonly #indexBytes: number;
+  #serial = 0;
+
+  /**
+   * @param options.blockBytes pack and index blocks, default 256 MB
+   * @param options.baseBytes inflated objects, default 96 MB
+   * @param options.indexBytes whole indexes with their tables, default 128 MB
+   */
+  constructor(
+    options: { readonly blockBytes?: number; readonly baseBytes?: number; readonly indexBytes?: number } = {},
+  ) {
+    this.blocks = new BlockCache(options.blockBytes === undefined ? {} : { bytes: options.blockBytes });
+    this.bases = new BaseCache(options.baseBytes ?? 96 * 1024 * 1024);
+    this.#indexBytes = options.indexBytes ?? 128 * 1024 * 1024;
+  }
+
+  /** The packs of a listing, ready to read. */
+  open(database: ObjectDatabase, listed: readonly PackDescription[]): Pack[] {
+    const packs = listed.map((description) => this.#pack(database, description));
+    let held = 0;
+    for (const pack of this.#packs.values()) held += pack.index.heldBytes;
+    for (const [key, pack] of this.#packs) {
+      if (held <= this.#indexBytes && this.#packs.size <= 2048) break;
+      if (packs.includes(pack)) continue;
+      held -= pack.index.heldBytes;
+      this.#packs.delete(key);
+    }
+    return packs;
+  }
+
+  #pack(database: ObjectDatabase, description: PackDescription): Pack {
+    const key = `${description.id} ${description.location}`;
+    const file = this.blocks.file(`${key} pack`, description.packSize, () =>
+      database.open(description, 'pack'),
+    );
+    const index = this.blocks.file(`${key} index`, description.indexSize, () =>
+      database.open(description, 'index'),
+    );
+    let pack = this.#packs.get(key);
+    if (!pack || pack.file !== file) {
+      pack = {
+        description,
+        file,
+        index: new PackIndex(index, description.objectCount, description.packSize),
+        serial: this.#serial++,
+      };
+    }
+    this.#packs.delete(key);
+    this.#packs.set(key, pack);
+    return pack;
+  }
+}
+
+/** Inflated objects by pack and offset. Two generations: what is not asked for while one fills is dropped. */
+export class BaseCache {
+  readonly #budget: number;
+  #young = new Map<number, GitObject>();
+  #old = new Map<number, GitObject>();
+  #bytes = 0;
+
+  constructor(budget: number) {
+    this.#budget = budget;
+  }
+
+  get(pack: Pack, offset: number): GitObject | undefined {
+    const key = pack.serial * 2 ** 40 + offset;
+    const young = this.#young.get(key);
+    if (young) return young;
+    const old = this.#old.get(key);
+    if (old) this.#add(key, old);
+    return old;
+  }
+
+  put(pack: Pack, offset: number, object: GitObject): void {
+    if (object.data.length <= this.#budget / 8) this.#add(pack.serial * 2 ** 40 + offset, object);
+  }
+
+  #add(key: number, object: GitObject): void {
+    const bytes = object.data.length + 128;
+    if (this.#bytes + bytes > this.#budget / 2) {
+      this.#old = this.#young;
+      this.#young = new Map();
+      this.#bytes = 0;
+    }
+    this.#young.set(key, object);
+    this.#bytes += bytes;
+  }
+}

@@ -1,0 +1,200 @@
+import { CorruptData, type GitObject, ObjectMissing, type ObjectType, type SyncObjects } from '../objects.ts';
+import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from '../oid.ts';
+import { BLOCK_SIZE, BlockMiss } from './block-cache.ts';
+import { applyDelta, deltaSizes } from './delta.ts';
+import { EntryHead, MAX_ENTRY_HEAD, OFS_DELTA, REF_DELTA, typeName } from './entry.ts';
+import { inflateInto, inflateStart, NEED_MORE } from './inflate.ts';
+import type { Pack, PackCache } from './pack-cache.ts';
+
+/** git never makes chains longer than 4,095 (pack.depth); received packs are held to that as well. */
+const MAX_CHAIN = 10_000;
+const EMPTY: GitObject = { type: 'tree', data: new Uint8Array(0) };
+
+/**
+ * Synchronous reading from one listing of packs. Every method may throw BlockMiss; see {@link SyncObjects}.
+ */
+export class PackObjects implements SyncObjects {
+  /** Newest first, garbage last. */
+  readonly packs: readonly Pack[];
+  /** How many of them, from the first, are not garbage. */
+  readonly liveCount: number;
+  /** After {@link locate}: where the object is. */
+  pack!: Pack;
+  /** After {@link locate}: where it stands in the pack's index. */
+  position = 0;
+
+  readonly #cache: PackCache;
+  readonly #maxObjectSize: number;
+  readonly #head = new EntryHead();
+  #last = 0;
+
+  constructor(packs: readonly Pack[], cache: PackCache, maxObjectSize: number) {
+    this.packs = packs;
+    this.liveCount = packs.filter((pack) => pack.description.source !== 'garbage').length;
+    this.#cache = cache;
+    this.#maxObjectSize = maxObjectSize;
+  }
+
+  has(oid: Oid): boolean {
+    return this.locate(oidBytes(oid), 0) || oid === EMPTY_TREE;
+  }
+
+  read(oid: Oid): GitObject {
+    if (this.locate(oidBytes(oid), 0)) return this.readAt(this.pack, this.pack.index.offset(this.position));
+    if (oid === EMPTY_TREE) return EMPTY;
+    throw new ObjectMissing(oid);
+  }
+
+  header(oid: Oid): { type: ObjectType; size: number } {
+    if (this.locate(oidBytes(oid), 0)) return this.headerAt(this.pack, this.pack.index.offset(this.position));
+    if (oid === EMPTY_TREE) return { type: 'tree', size: 0 };
+    throw new ObjectMissing(oid);
+  }
+
+  /**
+   * Looks the 20 bytes at `name[at]` up in every pack, the one that had the last hit first.
+   * @param count look only into the first so many packs
+   * @returns whether found; then `pack` and `position` say where.
+   */
+  locate(name: Uint8Array, at: number, count = this.packs.length): boolean {
+    const packs = this.packs;
+    try {
+      const last = this.#last < count ? packs[this.#last] : undefined;
+      if (last && this.#probe(last, name, at)) return true;
+      for (let i = 0; i < count; i++) {
+        if (i !== this.#last && this.#probe(packs[i]!, name, at)) {
+          this.#last = i;
+          return true;
+        }
+      }
+      return false;
+    } catch (error) {
+      if (error instanceof BlockMiss) {
+        // One trip for all packs: the id may be in any of them.
+        const wanted = [...error.wanted];
+        for (const pack of packs) pack.index.missing(name, at, wanted);
+        throw new BlockMiss(wanted);
+      }
+      throw error;
+    }
+  }
+
+  /** The object whose entry begins at `offset`, deltas applied. @throws CorruptData */
+  readAt(pack: Pack, offset: number): GitObject {
+    const { bases } = this.#cache;
+    const head = this.#head;
+    const chain: { offset: number; dataAt: number; size: number }[] = [];
+    let at = offset;
+    let object: GitObject | undefined;
+    for (;;) {
+      object = bases.get(pack, at);
+      if (object) break;
+      const baseAt = this.#readHead(pack, at);
+      if (baseAt < 0) {
+        const dataAt = head.dataAt;
+        object = { type: typeName(head.type), data: this.#inflate(pack, dataAt, head.size) };
+        bases.put(pack, at, object);
+        break;
+      }
+      if (chain.length >= MAX_CHAIN)
+        throw new CorruptData('delta-too-deep', `delta chain at ${offset} does not end`);
+      chain.push({ offset: at, dataAt: head.dataAt, size: head.size });
+      at = baseAt;
+    }
+    for (let i = chain.length - 1; i >= 0; i--) {
+      const link = chain[i]!;
+      const delta = this.#inflate(pack, link.dataAt, link.size);
+      const sizes = deltaSizes(delta);
+      this.#checkSize(sizes.result);
+      const data = Buffer.allocUnsafe(sizes.result);
+      applyDelta(object.data, delta, sizes, data);
+      object = { type: object.type, data };
+      bases.put(pack, link.offset, object);
+    }
+    return object;
+  }
+
+  /** Type and size of the entry at `offset`; only heads are read. @throws CorruptData */
+  headerAt(pack: Pack, offset: number): { type: ObjectType; size: number } {
+    const cached = this.#cache.bases.get(pack, offset);
+    if (cached) return { type: cached.type, size: cached.data.length };
+    const head = this.#head;
+    let size = -1;
+    let at = offset;
+    for (let depth = 0; depth <= MAX_CHAIN; depth++) {
+      const baseAt = this.#readHead(pack, at);
+      if (baseAt < 0) return { type: typeName(head.type), size: size < 0 ? head.size : size };
+      if (size < 0) {
+        const from = head.dataAt;
+        const start = pack.file.slice(from, Math.min(from + 64, pack.file.size - 20));
+        size = deltaSizes(inflateStart(start, 0, start.length, 20)).result;
+      }
+      at = baseAt;
+    }
+    throw new CorruptData('delta-too-deep', `delta chain at ${offset} does not end`);
+  }
+
+  #probe(pack: Pack, name: Uint8Array, at: number): boolean {
+    const position = pack.index.find(name, at);
+    if (position < 0) return false;
+    this.pack = pack;
+    this.position = position;
+    return true;
+  }
+
+  /** Reads the head at `offset` into #head, `dataAt` as an offset in the pack. @returns where the base begins, or -1. */
+  #readHead(pack: Pack, offset: number): number {
+    const { file } = pack;
+    const number = Math.floor(offset / BLOCK_SIZE);
+    const end = file.size - 20;
+    let bytes = file.block(number);
+    let at = offset - number * BLOCK_SIZE;
+    if (at + MAX_ENTRY_HEAD > bytes.length || offset + MAX_ENTRY_HEAD > end) {
+      bytes = file.slice(offset, Math.min(offset + MAX_ENTRY_HEAD, end));
+      at = 0;
+    }
+    const head = this.#head;
+    if (!head.read(bytes, at)) throw new CorruptData('pack-truncated', `entry at ${offset} is cut short`);
+    head.dataAt += offset - at;
+    if (head.type === OFS_DELTA) {
+      const base = offset - head.distance;
+      if (base < 12) throw new CorruptData('delta-base', `base of ${offset} lies before the pack`);
+      return base;
+    }
+    if (head.type === REF_DELTA) {
+      const position = pack.index.find(bytes, head.baseAt);
+      if (position < 0) {
+        throw new CorruptData('delta-base', `base ${oidFromBytes(bytes, head.baseAt)} is not in the pack`);
+      }
+      return pack.index.offset(position);
+    }
+    return -1;
+  }
+
+  #inflate(pack: Pack, from: number, size: number): Uint8Array {
+    this.#checkSize(size);
+    const { file } = pack;
+    const out = Buffer.allocUnsafe(size + 1);
+    const number = Math.floor(from / BLOCK_SIZE);
+    const start = number * BLOCK_SIZE;
+    const limit = file.size - 20;
+    const block = file.block(number);
+    const end = Math.min(block.length, limit - start);
+    if (inflateInto(block, from - start, end, out, 0, size) !== NEED_MORE) return out.subarray(0, size);
+    for (let span = Math.max(BLOCK_SIZE, size >>> 3); ; span *= 2) {
+      const to = Math.min(from + span, limit);
+      const bytes = file.slice(from, to);
+      if (inflateInto(bytes, 0, bytes.length, out, 0, size) !== NEED_MORE) return out.subarray(0, size);
+      if (to === limit) throw new CorruptData('pack-truncated', `entry data at ${from} do not end`);
+    }
+  }
+
+  #checkSize(size: number): void {
+    if (size > this.#maxObjectSize) {
+      throw new CorruptData(
+        'object-too-large',
+        `object of ${size} bytes; the limit is ${this.#maxObjectSize}`,
+      );
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import { type GitObject, ObjectMissing, type ObjectStore, type ObjectType } from '../objects.ts';
+import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from '../oid.ts';
+import type { ObjectDatabase, PackContent, PackDescription } from '../ports.ts';
+import { BlockMiss, BlockPins } from './block-cache.ts';
+import { withContent } from './content.ts';
+import { type Pack, PackCache } from './pack-cache.ts';
+import { PackObjects } from './pack-objects.ts';
+
+/** Inflated bytes of one object that may be held in memory. */
+export const MAX_OBJECT_SIZE = 128 * 1024 * 1024;
+
+export interface PackStoreOptions {
+  /** Share one among the stores of a process. */
+  readonly cache?: PackCache;
+  /** Default {@link MAX_OBJECT_SIZE}. Larger objects throw CorruptData `object-too-large`. */
+  readonly maxObjectSize?: number;
+}
+
+/**
+ * Objects of one repository, read from the packs its database lists. The listing is read once, and once
+ * more when an object is missing from it: another writer may just have added its pack.
+ */
+export class PackStore implements ObjectStore {
+  readonly database: ObjectDatabase;
+  readonly #cache: PackCache;
+  readonly #maxObjectSize: number;
+  #objects: PackObjects | undefined;
+  #listing: Promise<boolean> | undefined;
+
+  constructor(database: ObjectDatabase, options: PackStoreOptions = {}) {
+    this.database = database;
+    this.#cache = options.cache ?? new PackCache();
+    this.#maxObjectSize = options.maxObjectSize ?? MAX_OBJECT_SIZE;
+  }
+
+  /**
+   * Runs synchronous work, again from its start each time after bytes it missed were fetched.
+   * @param options.scan fetch far ahead: the work reads much of the packs in order
+   */
+  async run<T>(work: (objects: PackObjects) => T, options: { readonly scan?: boolean } = {}): Promise<T> {
+    using pins = new BlockPins();
+    let relisted = false;
+    for (;;) {
+      const objects = this.#objects ?? (await this.#list({}));
+      let missing: ObjectMissing | undefined;
+      try {
+        return work(objects);
+      } catch (error) {
+        if (error instanceof BlockMiss) {
+          try {
+            await this.#cache.blocks.fetch(error, pins, options);
+          } catch (failure) {
+            // A pack that was superseded and deleted since the listing was read.
+            if (relisted || !(await this.refresh())) throw failure;
+            relisted = true;
+          }
+          continue;
+        }
+        if (!(error instanceof ObjectMissing)) throw error;
+        missing = error;
+      }
+      if (relisted || !(await this.refresh())) throw missing;
+      relisted = true;
+    }
+  }
+
+  /** Reads the listing of packs again. @returns whether it changed. */
+  async refresh(): Promise<boolean> {
+    this.#listing ??= this.#relist().finally(() => {
+      this.#listing = undefined;
+    });
+    return await this.#listing;
+  }
+
+  /** Packs in the listing now held, newest first. */
+  async packs(): Promise<readonly Pack[]> {
+    return (this.#objects ?? (await this.#list({}))).packs;
+  }
+
+  async has(oid: Oid): Promise<boolean> {
+    const look = () => this.run((objects) => objects.has(oid));
+    return (await look()) || ((await this.refresh()) && (await look()));
+  }
+
+  async read(oid: Oid): Promise<GitObject> {
+    return await this.run((objects) => objects.read(oid));
+  }
+
+  async header(oid: Oid): Promise<{ type: ObjectType; size: number }> {
+    return await this.run((objects) => objects.header(oid));
+  }
+
+  async resolvePrefix(prefix: string, limit: number): Promise<Oid[]> {
+    if (!/^[0-9a-f]{4,40}$/.test(prefix)) return [];
+    const low = oidBytes(prefix.padEnd(40, '0') as Oid);
+    const high = oidBytes(prefix.padEnd(40, 'f') as Oid);
+    const look = () =>
+      this.run((objects) => {
+        const found = new Set<Oid>();
+        for (const pack of objects.packs) {
+          const [from, to] = pack.index.range(low, high);
+          for (let i = from; i < to && found.size < limit; i++) found.add(pack.index.oid(i));
+        }
+        return [...found].sort();
+      });
+    const found = await look();
+    return found.length === 0 && (await this.refresh()) ? await look() : found;
+  }
+
+  /**
+   * Which of these ids no pack holds.
+   * @param names 20 bytes each
+   * @param options.garbage whether packs of unreachable objects count; default true
+   */
+  async missing(names: Uint8Array, options: { readonly garbage?: boolean } = {}): Promise<Oid[]> {
+    const look = async (from: Uint8Array): Promise<Oid[]> => {
+      const absent: Oid[] = [];
+      let at = 0;
+      await this.run((objects) => {
+        const packs = options.garbage === false ? objects.liveCount : objects.packs.length;
+        for (; at < from.length; at += 20) {
+          if (!objects.locate(from, at, packs)) absent.push(oidFromBytes(from, at));
+        }
+      });
+      return absent.filter((oid) => oid !== EMPTY_TREE);
+    };
+    const absent = await look(names);
+    if (absent.length === 0 || !(await this.refresh())) return absent;
+    return await look(Buffer.concat(absent.map(oidBytes)));
+  }
+
+  /** This store with one more pack in front that is not listed: what a push brought, before it is accepted. */
+  withContent(content: PackContent, objectCount: number): PackStore {
+    return new PackStore(withContent(this.database, content, objectCount), {
+      cache: this.#cache,
+      maxObjectSize: this.#maxObjectSize,
+    });
+  }
+
+  async #list(options: { fresh?: boolean }): Promise<PackObjects> {
+    return this.#adopt(await this.database.listPacks(options));
+  }
+
+  async #relist(): Promise<boolean> {
+    const before = this.#objects;
+    const after = await this.#list({ fresh: true });
+    return !before || identity(before.packs) !== identity(after.packs);
+  }
+
+  #adopt(listed: readonly PackDescription[]): PackObjects {
+    const live = listed.filter((pack) => pack.source !== 'garbage');
+    const garbage = listed.filter((pack) => pack.source === 'garbage');
+    const packs = this.#cache.open(this.database, [...live, ...garbage]);
+    this.#objects = new PackObjects(packs, this.#cache, this.#maxObjectSize);
+    return this.#objects;
+  }
+}
+
+function identity(packs: readonly Pack[]): string {
+  return packs.map((pack) => `${pack.description.id} ${pack.description.source}`).join();
+}
