@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import { App, Validations } from 'aws-cdk-lib';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { type Area, areas } from '../functions/areas.ts';
+import { bundle } from './bundle.ts';
+import { DataStack } from './data-stack.ts';
+import { acknowledgeFindings } from './nag-suppressions.ts';
+import { ServiceStack } from './service-stack.ts';
+import { readSettings } from './settings.ts';
+
+/** One instance: its data, which outlives its code, and its code. */
+export function instance(app: App, code: (area: Area) => Code): { data: DataStack; service: ServiceStack } {
+  const settings = readSettings(app.node);
+  const data = new DataStack(app, `${settings.instance}Data`);
+  const service = new ServiceStack(app, `${settings.instance}Service`, { data, settings, code });
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  acknowledgeFindings(data, service);
+  return { data, service };
+}
+
+if (import.meta.main) {
+  const app = new App();
+  const root = join(import.meta.dirname, '..');
+  const entries = join(root, app.node.tryGetContext('entries') ?? 'functions');
+  const bundles = await bundle(areas, { entries, output: join(root, 'dist') });
+  instance(app, (area) => {
+    const built = bundles.find((candidate) => candidate.area === area);
+    if (built === undefined) throw new Error(`${join(entries, area.entry)} is missing`);
+    return Code.fromAsset(built.directory, { exclude: ['*.map'] });
+  });
+  app.synth();
+}

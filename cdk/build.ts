@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { areas } from '../functions/areas.ts';
+import { type Bundle, bundle } from './bundle.ts';
+
+/** What a cold start may cost: an API function's bundle, uncompressed. */
+const API_BUNDLE_LIMIT = 900_000;
+
+const root = join(import.meta.dirname, '..');
+const bundles = await bundle(areas, { entries: join(root, 'functions'), output: join(root, 'dist') });
+
+let failed = false;
+console.log('function              KB   import ms');
+for (const built of bundles) {
+  const tooLarge = built.area.kind === 'api' && built.bytes > API_BUNDLE_LIMIT;
+  failed ||= tooLarge;
+  const line = [
+    built.area.name.padEnd(19),
+    (built.bytes / 1000).toFixed(0).padStart(5),
+    importTime(built).toFixed(0).padStart(11),
+  ].join('');
+  console.log(tooLarge ? `${line}   over ${API_BUNDLE_LIMIT / 1000} KB` : line);
+}
+for (const area of areas) {
+  if (!bundles.some((built) => built.area === area)) console.warn(`no entry functions/${area.entry}`);
+}
+process.exitCode = failed ? 1 : 0;
+
+/** Milliseconds that importing the bundle takes in a process of its own: the median of five. */
+function importTime({ directory }: Bundle): number {
+  const url = pathToFileURL(join(directory, 'index.mjs')).href;
+  const script = `const t = performance.now(); await import(${JSON.stringify(url)}); console.log(performance.now() - t); process.exit()`;
+  const times = Array.from({ length: 5 }, () => {
+    const run = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+      env: { ...process.env, AWS_REGION: 'us-east-1' },
+    });
+    if (run.status !== 0) throw new Error(`${directory} cannot be imported:\n${run.stderr}`);
+    return Number(run.stdout.trim().split('\n').at(-1));
+  });
+  return times.sort((a, b) => a - b)[2]!;
+}

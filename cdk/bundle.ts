@@ -1,0 +1,53 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import type { Area } from '../functions/areas.ts';
+
+/** One function's code, ready to be deployed: `<directory>/index.mjs` exports `handler`. */
+export interface Bundle {
+  readonly area: Area;
+  readonly directory: string;
+  /** Size of `index.mjs`, uncompressed. */
+  readonly bytes: number;
+}
+
+/**
+ * Bundles the areas' entries into `output/<name>/index.mjs`, with a source map beside each that is not deployed.
+ * @param entries folder of the modules the manifest names. An area whose entry is not there is left out of the result.
+ */
+export async function bundle(
+  areas: readonly Area[],
+  { entries, output }: { entries: string; output: string },
+): Promise<Bundle[]> {
+  const present = areas.filter((area) => existsSync(join(entries, area.entry)));
+  rmSync(output, { recursive: true, force: true });
+  return Promise.all(
+    present.map((area) => bundleOne(area, join(entries, area.entry), join(output, area.name))),
+  );
+}
+
+async function bundleOne(area: Area, entry: string, directory: string): Promise<Bundle> {
+  const result = await build({
+    entryPoints: [entry],
+    outfile: join(directory, 'index.mjs'),
+    bundle: true,
+    minify: true,
+    // Class and function names are read in logs.
+    keepNames: true,
+    sourcemap: 'external',
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    // The SDK's ESM build is half the size of what `main` points to, and starts 20 ms sooner.
+    mainFields: ['module', 'main'],
+    // CommonJS dependencies ask for node's own modules through `require`, which ESM does not have.
+    banner: {
+      js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+    },
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'warning',
+  });
+  const output = Object.entries(result.metafile.outputs).find(([path]) => path.endsWith('index.mjs'));
+  return { area, directory, bytes: output?.[1].bytes ?? 0 };
+}

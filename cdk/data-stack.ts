@@ -1,0 +1,71 @@
+import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { type Attribute, AttributeType, BillingMode, ProjectionType, Table } from 'aws-cdk-lib/aws-dynamodb';
+import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
+import type { Construct } from 'constructs';
+import { indexes, table as schema } from '../lib/store/schema.ts';
+
+const text = (name: string): Attribute => ({ name, type: AttributeType.STRING });
+
+/**
+ * What would be lost: the table and the objects. Nothing here is ever deleted by deploying, and the stack changes
+ * about as often as the schema does.
+ */
+export class DataStack extends Stack {
+  readonly table: Table;
+  readonly indexes: readonly string[] = indexes.map((index) => index.name);
+  readonly objects: Bucket;
+
+  constructor(scope: Construct, id: string) {
+    super(scope, id, {
+      description: 'Lemnos: source hosting without servers (data)',
+      terminationProtection: true,
+    });
+    this.table = this.#table();
+    this.objects = this.#objects();
+  }
+
+  #table(): Table {
+    const table = new Table(this, 'Table', {
+      partitionKey: text(schema.partitionKey),
+      sortKey: text(schema.sortKey),
+      timeToLiveAttribute: schema.ttl,
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      deletionProtection: true,
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+    for (const index of indexes) {
+      table.addGlobalSecondaryIndex({
+        indexName: index.name,
+        partitionKey: text(index.partitionKey),
+        sortKey: text(index.sortKey),
+        ...(index.include === undefined
+          ? { projectionType: ProjectionType.KEYS_ONLY }
+          : { projectionType: ProjectionType.INCLUDE, nonKeyAttributes: [...index.include] }),
+      });
+    }
+    return table;
+  }
+
+  #objects(): Bucket {
+    return new Bucket(this, 'Objects', {
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      // S3's own key: one in KMS would cost a dollar a month and a call per object.
+      encryption: BucketEncryption.S3_MANAGED,
+      enforceSSL: true,
+      // With the table's point-in-time recovery: a deleted pack can be brought back for as long as its item can.
+      versioned: true,
+      removalPolicy: RemovalPolicy.RETAIN,
+      lifecycleRules: [
+        { id: 'abandoned-uploads', abortIncompleteMultipartUploadAfter: Duration.days(7) },
+        {
+          id: 'deleted-objects',
+          // PITR reaches back 35 days; versions go a little later, never sooner.
+          noncurrentVersionExpiration: Duration.days(36),
+          expiredObjectDeleteMarker: true,
+        },
+      ],
+    });
+  }
+}

@@ -1,0 +1,34 @@
+import { Validations } from 'aws-cdk-lib';
+import type { IConstruct } from 'constructs';
+import type { DataStack } from './data-stack.ts';
+import type { ServiceStack } from './service-stack.ts';
+
+/** Every finding of cdk-nag's AwsSolutions pack that we live with, and why. A new finding fails `npm run synth`. */
+export function acknowledgeFindings(data: DataStack, service: ServiceStack): void {
+  acknowledge(data.objects, {
+    'AwsSolutions-S1':
+      'Only the functions of this service and presigned URLs that they make reach the bucket; the gateway logs those requests. A log bucket would cost more than the idle instance.',
+  });
+  acknowledge(service.gateway, {
+    'AwsSolutions-APIG2':
+      'Requests are validated by the endpoints themselves, whose error texts are part of the contract; the gateway’s are not.',
+    'AwsSolutions-APIG3':
+      'A web ACL costs 5 $ a month plus rules, more than the whole idle instance. An operator can attach one to the stage.',
+    'AwsSolutions-APIG4':
+      'Public projects are read without credentials. Tokens are checked by the functions, before anything else, because refusals differ by endpoint; Git has a REQUEST authorizer.',
+    'AwsSolutions-COG4':
+      'Accounts and tokens are the service’s own, as its API defines them; there is no user pool.',
+    'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
+      'The role with which API Gateway writes logs is the account’s, and this policy is the one AWS documents for it.',
+  });
+  // cdk-nag names a finding after the resource as the template has it, here an import of the data stack's export.
+  const bucketArn = service.resolve(data.exportValue(data.objects.bucketArn))['Fn::ImportValue'];
+  acknowledge(service, {
+    [`AwsSolutions-IAM5[Resource::${bucketArn}/*]`]:
+      'Packs and blobs have names made at run time: rights to objects are for every key of the one bucket. Actions, table, indexes and queues are named.',
+  });
+}
+
+function acknowledge(construct: IConstruct, reasons: Readonly<Record<string, string>>): void {
+  Validations.of(construct).acknowledge(...Object.entries(reasons).map(([id, reason]) => ({ id, reason })));
+}

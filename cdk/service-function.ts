@@ -1,0 +1,79 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, type Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import type { Area, QueueName } from '../functions/areas.ts';
+import { grantRights } from './grants.ts';
+import type { Settings } from './settings.ts';
+
+/** What functions are given rights to. */
+export interface Resources {
+  readonly table: Table;
+  /** Names of the table's global indexes. */
+  readonly indexes: readonly string[];
+  readonly objects: Bucket;
+  readonly queues: Readonly<Record<QueueName, Queue>>;
+}
+
+export interface ServiceFunctionProps {
+  readonly area: Area;
+  readonly code: Code;
+  readonly resources: Resources;
+  readonly settings: Settings;
+}
+
+/**
+ * A Lambda function of this service. Runtime, logs, environment and rights are the same for all and are fixed here;
+ * the rest comes from the manifest.
+ */
+export class ServiceFunction extends Construct {
+  readonly function: LambdaFunction;
+  readonly logGroup: LogGroup;
+
+  constructor(scope: Construct, id: string, { area, code, resources, settings }: ServiceFunctionProps) {
+    super(scope, id);
+    this.logGroup = new LogGroup(this, 'Logs', {
+      retention: RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    // A role of its own without AWS's managed policies: what is not granted below, it cannot do.
+    const role = new Role(this, 'Role', {
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      description: `Lemnos function ${area.name}`,
+    });
+    this.logGroup.grantWrite(role);
+    grantRights(role, area.rights, resources);
+    this.function = new LambdaFunction(this, 'Function', {
+      description: `Lemnos ${area.kind} ${area.name}`,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      handler: 'index.handler',
+      code,
+      role,
+      memorySize: area.memory,
+      timeout: Duration.seconds(area.timeout),
+      logGroup: this.logGroup,
+      environment: environmentOf(area, resources, settings),
+    });
+  }
+}
+
+/** The variables that `lib/store/environment.ts` reads, and how the adapter answers. */
+function environmentOf(area: Area, resources: Resources, settings: Settings): Record<string, string> {
+  const variables: Record<string, string> = {
+    SERVICE_NAME: settings.serviceName,
+    DEFAULT_BRANCH_NAME: settings.defaultBranchName,
+  };
+  if (area.rights.table !== undefined) variables['TABLE_NAME'] = resources.table.tableName;
+  if (area.rights.objects !== undefined) variables['OBJECTS_BUCKET'] = resources.objects.bucketName;
+  if (settings.baseUrl !== undefined) variables['BASE_URL'] = settings.baseUrl;
+  if (area.kind === 'api' && settings.stream) variables['STREAM'] = '1';
+  for (const name of area.rights.sends ?? []) {
+    variables[`QUEUE_URL_${name.toUpperCase().replaceAll('-', '_')}`] = resources.queues[name].queueUrl;
+  }
+  return variables;
+}

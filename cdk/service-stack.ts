@@ -1,0 +1,98 @@
+import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
+import type { Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import { type Area, areas, areasOf, type QueueName, type WorkerArea } from '../functions/areas.ts';
+import { Alarms } from './alarms.ts';
+import type { DataStack } from './data-stack.ts';
+import { Gateway } from './gateway.ts';
+import { type Resources, ServiceFunction } from './service-function.ts';
+import type { Settings } from './settings.ts';
+import { WorkQueue } from './work-queue.ts';
+
+export interface ServiceStackProps {
+  readonly data: DataStack;
+  readonly settings: Settings;
+  /** The code of an area's function. */
+  readonly code: (area: Area) => Code;
+}
+
+/** Everything that can be deleted and deployed again without losing anything: gateway, functions, queues, alarms. */
+export class ServiceStack extends Stack {
+  readonly gateway: Gateway;
+  readonly functions: ReadonlyMap<string, ServiceFunction>;
+
+  constructor(scope: Construct, id: string, { data, settings, code }: ServiceStackProps) {
+    super(scope, id, { description: 'Lemnos: source hosting without servers (service)' });
+    const queues = byQueue((worker) => new WorkQueue(this, `Queue-${worker.queue}`, worker));
+    const resources: Resources = {
+      table: data.table,
+      indexes: data.indexes,
+      objects: data.objects,
+      queues: byQueue((worker) => queues[worker.queue].queue),
+    };
+    this.functions = new Map(
+      areas.map((area) => [
+        area.name,
+        new ServiceFunction(this, area.name, { area, code: code(area), resources, settings }),
+      ]),
+    );
+    const functionOf = (name: string): LambdaFunction => {
+      const found = this.functions.get(name);
+      if (found === undefined) throw new Error(`The manifest names no function ${name}`);
+      return found.function;
+    };
+
+    for (const worker of areasOf('worker')) {
+      queues[worker.queue].feed(functionOf(worker.name), worker.batchSize);
+    }
+    for (const area of areasOf('scheduled')) {
+      new Rule(this, `Schedule-${area.name}`, {
+        schedule: Schedule.expression(area.schedule),
+        // The next run does what this one did not.
+        targets: [
+          new LambdaTarget(functionOf(area.name), { retryAttempts: 0, maxEventAge: Duration.minutes(1) }),
+        ],
+      });
+    }
+    this.gateway = new Gateway(this, 'Gateway', { settings, functionOf });
+    new Alarms(this, 'Alarms', {
+      api: this.gateway.api,
+      queues: Object.values(queues),
+      scheduled: areasOf('scheduled').map((area) => functionOf(area.name)),
+      email: settings.alarmEmail,
+    });
+    this.#outputs(settings, functionOf);
+  }
+
+  #outputs(settings: Settings, functionOf: (name: string) => LambdaFunction): void {
+    new CfnOutput(this, 'Url', {
+      description: 'Where the API and Git answer',
+      // Without its trailing slash: paths are appended to it.
+      value: settings.baseUrl ?? this.gateway.api.urlForPath('/').replace(/\/$/, ''),
+    });
+    for (const area of areasOf('command')) {
+      const { functionName } = functionOf(area.name);
+      const name = area.name.replace(/(^|-)(.)/g, (_match, _dash, letter: string) => letter.toUpperCase());
+      new CfnOutput(this, `${name}Function`, { value: functionName });
+      new CfnOutput(this, `${name}Command`, {
+        description: `Runs ${area.name}; only who may invoke the function in this account can`,
+        value: [
+          `aws lambda invoke --function-name ${functionName}`,
+          '--cli-binary-format raw-in-base64-out',
+          `--payload '{"username":"root","email":"root@example.com"}'`,
+          '/dev/stdout',
+        ].join(' '),
+      });
+    }
+  }
+}
+
+/** One value per queue of the manifest; every queue has exactly one worker. */
+function byQueue<T>(make: (worker: WorkerArea) => T): Record<QueueName, T> {
+  return Object.fromEntries(areasOf('worker').map((worker) => [worker.queue, make(worker)])) as Record<
+    QueueName,
+    T
+  >;
+}

@@ -1,0 +1,41 @@
+import type { Node } from 'constructs';
+
+/** What one instance chooses when it is deployed: `cdk deploy -c name=value`. */
+export interface Settings {
+  /** Prefix of the stacks' names, so that one account can hold several instances. `instance` */
+  readonly instance: string;
+  /** Whether answers stream through the gateway; buffered ones end at 6 MB and 29 s. `stream` */
+  readonly stream: boolean;
+  /** The service's own name, in header names and in Git's password prompt. `serviceName` */
+  readonly serviceName: string;
+  /** The name HEAD points to in a new repository. `defaultBranchName` */
+  readonly defaultBranchName: string;
+  /** Public base URL where a custom domain stands before the gateway. `baseUrl` */
+  readonly baseUrl: string | undefined;
+  /** Who is told when an alarm goes off; without it the alarms only show in CloudWatch. `alarmEmail` */
+  readonly alarmEmail: string | undefined;
+}
+
+/** @throws RangeError when a setting has a value that would deploy something else than was meant. */
+export function readSettings(node: Node): Settings {
+  const read = (name: string): string | undefined => {
+    const value: unknown = node.tryGetContext(name);
+    if (value === undefined || value === '') return undefined;
+    return String(value);
+  };
+  const stream = read('stream') ?? 'true';
+  if (stream !== 'true' && stream !== 'false') throw new RangeError('stream is true or false');
+  const serviceName = read('serviceName') ?? 'Lemnos';
+  // It becomes part of header names and of a quoted string in a header.
+  if (!/^[A-Za-z][A-Za-z0-9-]{0,31}$/.test(serviceName)) {
+    throw new RangeError('serviceName is letters, digits and "-", at most 32');
+  }
+  return {
+    instance: read('instance') ?? 'Lemnos',
+    stream: stream === 'true',
+    serviceName,
+    defaultBranchName: read('defaultBranchName') ?? 'main',
+    baseUrl: read('baseUrl'),
+    alarmEmail: read('alarmEmail'),
+  };
+}
