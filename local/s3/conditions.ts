@@ -1,4 +1,4 @@
-import { noSuchKey, preconditionFailed, S3Error } from './errors.ts';
+import { noSuchKey, notImplemented, preconditionFailed, S3Error } from './errors.ts';
 import type { S3Request } from './message.ts';
 import type { ObjectMeta } from './objectFile.ts';
 
@@ -14,13 +14,7 @@ export function writeConditions(headers: S3Request['headers']): Conditions {
   const ifMatch = headers['if-match'];
   const ifNoneMatch = headers['if-none-match'];
   if (ifNoneMatch !== undefined) {
-    if (ifNoneMatch !== '*') {
-      throw new S3Error(
-        'NotImplemented',
-        'A header you provided implies functionality that is not implemented',
-        { Header: 'If-None-Match' },
-      );
-    }
+    if (ifNoneMatch !== '*') throw notImplemented('If-None-Match');
     conditions.ifNoneMatch = ifNoneMatch;
   }
   if (ifMatch !== undefined) conditions.ifMatch = ifMatch;

@@ -6,7 +6,7 @@ export type Fault =
   | { kind: 'timeout'; ms?: number }
   /** Done, but the connection breaks before the answer. */
   | { kind: 'lostAnswer' }
-  /** Done and answered, `ms` later. */
+  /** Done and answered, after `ms`. */
   | { kind: 'latency'; ms: number };
 
 export interface FaultRule {

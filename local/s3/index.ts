@@ -63,7 +63,7 @@ export async function openS3(options: S3Options = {}): Promise<EmbeddedS3> {
   });
   const service: Service = (request) => {
     const answer = perform(request);
-    const settled = answer.then(
+    const settled: Promise<unknown> = answer.then(
       () => running.delete(settled),
       () => running.delete(settled),
     );

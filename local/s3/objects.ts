@@ -2,13 +2,13 @@ import { closeSync } from 'node:fs';
 import type { Algorithm } from './checksum.ts';
 import { checkRead, writeConditions } from './conditions.ts';
 import { noSuchKey, S3Error } from './errors.ts';
-import { readDocument, type S3Request, type S3Response } from './message.ts';
+import type { S3Request, S3Response } from './message.ts';
 import { readBody } from './objectBody.ts';
 import { Draft, type ObjectMeta } from './objectFile.ts';
 import { describeObject, renderChecksums, renderObject } from './objectHeaders.ts';
 import { type ByteRange, parseRange } from './range.ts';
 import type { Bucket, Store } from './store.ts';
-import { openUpload, type Upload } from './upload.ts';
+import { openUpload, readVerified, type Upload } from './upload.ts';
 import { childrenNamed, childText, element, type Markup, parseXml, s3Namespace, xmlDocument } from './xml.ts';
 
 export async function putObject(bucket: Bucket, key: string, request: S3Request): Promise<S3Response> {
@@ -82,10 +82,7 @@ export async function deleteObject(bucket: Bucket, key: string, request: S3Reque
 const maxDeletions = 1000;
 
 export async function deleteObjects(bucket: Bucket, request: S3Request): Promise<S3Response> {
-  const upload = openUpload(request);
-  const source = await readDocument(upload.chunks);
-  upload.finish();
-  const document = readXml(source);
+  const document = readXml(await readVerified(request));
   const keys = childrenNamed(document, 'Object').map((object) => childText(object, 'Key'));
   if (keys.length === 0 || keys.length > maxDeletions || keys.some((key) => !key)) throw malformedXml();
   const results = await Promise.all(

@@ -55,15 +55,20 @@ function toRequest(request: SdkRequest, endpointPath: string, signal: AbortSigna
     query.set(name, (Array.isArray(value) ? value[0] : value) ?? '');
   }
   const { path } = request;
+  const body = toBody(request.body);
+  // What the SDK's own transport does with a stream whose length nobody knows.
+  if (isStream(body) && headers['content-length'] === undefined) headers['transfer-encoding'] ??= 'chunked';
   return {
     method: request.method,
     path: path.startsWith(`${endpointPath}/`) ? path.slice(endpointPath.length) : path,
     query,
     headers,
-    body: toBody(request.body),
+    body,
     ...(signal === undefined ? {} : { signal }),
   };
 }
+
+const isStream = (body: RequestBody) => body !== undefined && !(body instanceof Uint8Array);
 
 function toBody(body: unknown): RequestBody {
   if (body === undefined || body === null || body instanceof Uint8Array) return body ?? undefined;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, readdirSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Conditions } from './conditions.ts';
 import { checkWrite } from './conditions.ts';
@@ -204,17 +204,6 @@ export class Bucket {
       return true;
     });
   }
-
-  async exists(path: string): Promise<boolean> {
-    return stat(path).then(
-      () => true,
-      () => false,
-    );
-  }
-}
-
-export function closeObject(object: OpenObject): void {
-  closeSync(object.fd);
 }
 
 export function isCode(error: unknown, ...codes: string[]): boolean {

@@ -1,7 +1,7 @@
 import { BodyDigest, type Checksums, readClaims } from './checksum.ts';
 import { decodeAwsChunked } from './chunked.ts';
-import { S3Error } from './errors.ts';
-import { bodyChunks, type S3Request } from './message.ts';
+import { notImplemented, S3Error } from './errors.ts';
+import { bodyChunks, readDocument, type S3Request } from './message.ts';
 
 /** S3's limit for one PUT or one part: 5 GiB. */
 const maxUploadSize = 5 * 2 ** 30;
@@ -57,18 +57,9 @@ function isAwsChunked(headers: S3Request['headers']): boolean {
 }
 
 function declaredSize({ headers, body }: S3Request, chunked: boolean): number {
-  let declared = chunked ? headers['x-amz-decoded-content-length'] : headers['content-length'];
-  if (declared === undefined && !chunked) {
-    if (body === undefined) declared = '0';
-    else if (body instanceof Uint8Array) declared = String(body.length);
-    else if (headers['transfer-encoding'] !== undefined || !('content-length' in headers)) {
-      throw new S3Error(
-        'NotImplemented',
-        'A header you provided implies functionality that is not implemented',
-        { Header: 'Transfer-Encoding' },
-      );
-    }
-  }
+  if (!chunked && headers['transfer-encoding'] !== undefined) throw notImplemented('Transfer-Encoding');
+  let declared = headers[chunked ? 'x-amz-decoded-content-length' : 'content-length'];
+  if (!chunked && (body === undefined || body instanceof Uint8Array)) declared ??= String(body?.length ?? 0);
   if (declared === undefined || !/^\d+$/.test(declared)) {
     throw new S3Error('MissingContentLength', 'You must provide the Content-Length HTTP header.');
   }
@@ -80,4 +71,12 @@ function declaredSize({ headers, body }: S3Request, chunked: boolean): number {
     });
   }
   return size;
+}
+
+/** Reads a request document whole and checks what the headers claim about it. */
+export async function readVerified(request: S3Request): Promise<string> {
+  const upload = openUpload(request);
+  const document = await readDocument(upload.chunks);
+  upload.finish();
+  return document;
 }

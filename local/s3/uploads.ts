@@ -2,13 +2,13 @@ import { type Algorithm, algorithms } from './checksum.ts';
 import { checkRead, writeConditions } from './conditions.ts';
 import { noSuchKey, S3Error } from './errors.ts';
 import { nameEncoder, parseMaximum } from './listing.ts';
-import { readDocument, type S3Request, type S3Response } from './message.ts';
+import type { S3Request, S3Response } from './message.ts';
 import * as multipart from './multipart.ts';
 import { renderChecksums } from './objectHeaders.ts';
 import { checksumElements, copySource, malformedXml, readXml, receive, xmlResponse } from './objects.ts';
 import { parseRange } from './range.ts';
 import type { Bucket, Store } from './store.ts';
-import { openUpload } from './upload.ts';
+import { openUpload, readVerified } from './upload.ts';
 import { childrenNamed, childText, element } from './xml.ts';
 
 const maxParts = 10_000;
@@ -100,7 +100,7 @@ export async function completeMultipartUpload(
 ): Promise<S3Response> {
   const conditions = writeConditions(request.headers);
   const upload = await uploadOf(bucket, key, request);
-  const listed = parseCompletion(await readDocument(request.body));
+  const listed = parseCompletion(await readVerified(withoutObjectChecksums(request)));
   const parts = chooseParts(await multipart.readParts(bucket, upload), listed, minPartSize);
   const meta = await bucket.write(
     key,
@@ -128,6 +128,12 @@ export async function completeMultipartUpload(
   );
 }
 
+/** Here `x-amz-checksum-*` speaks of the object to be, not of the document that is sent. */
+function withoutObjectChecksums(request: S3Request): S3Request {
+  const headers = Object.entries(request.headers).filter(([name]) => !name.startsWith('x-amz-checksum-'));
+  return { ...request, headers: Object.fromEntries(headers) };
+}
+
 interface ListedPart {
   number: number;
   etag: string;
@@ -149,16 +155,16 @@ function parseCompletion(source: string): ListedPart[] {
   return parts;
 }
 
-/** @throws S3Error InvalidPartOrder, InvalidPart, EntityTooSmall */
+/** @throws S3Error InvalidPartOrder, InvalidPart, EntityTooSmall; looked for in this order, each over the whole list */
 function chooseParts(present: multipart.Part[], listed: ListedPart[], minPartSize: number): multipart.Part[] {
+  if (listed.some(({ number }, i) => i > 0 && number <= listed[i - 1]!.number)) {
+    throw new S3Error(
+      'InvalidPartOrder',
+      'The list of parts was not in ascending order. The parts list must be specified in order by part number.',
+    );
+  }
   const byNumber = new Map(present.map((part) => [part.number, part]));
-  return listed.map(({ number, etag, checksums }, i) => {
-    if (i > 0 && number <= listed[i - 1]!.number) {
-      throw new S3Error(
-        'InvalidPartOrder',
-        'The list of parts was not in ascending order. The parts list must be specified in order by part number.',
-      );
-    }
+  const chosen = listed.map(({ number, etag, checksums }) => {
     const part = byNumber.get(number);
     if (
       part === undefined ||
@@ -171,16 +177,18 @@ function chooseParts(present: multipart.Part[], listed: ListedPart[], minPartSiz
         { PartNumber: number, ETag: etag },
       );
     }
-    if (part.size < minPartSize && i < listed.length - 1) {
-      throw new S3Error('EntityTooSmall', 'Your proposed upload is smaller than the minimum allowed size', {
-        ProposedSize: part.size,
-        MinSizeAllowed: minPartSize,
-        PartNumber: number,
-        ETag: etag,
-      });
-    }
     return part;
   });
+  const small = chosen.slice(0, -1).find((part) => part.size < minPartSize);
+  if (small !== undefined) {
+    throw new S3Error('EntityTooSmall', 'Your proposed upload is smaller than the minimum allowed size', {
+      ProposedSize: small.size,
+      MinSizeAllowed: minPartSize,
+      PartNumber: small.number,
+      ETag: small.etag,
+    });
+  }
+  return chosen;
 }
 
 export async function abortMultipartUpload(
