@@ -1,0 +1,65 @@
+/**
+ * Who may call an endpoint, as its declaration says it, and the port that decides.
+ */
+import type { Actor, Opened, OpenRequest, ProjectAbility } from '../domain/access.ts';
+import type { TokenScope } from '../store/records.ts';
+
+/** Answers who asks, what they may know of, and whether they may. */
+export interface AccessPort {
+  /**
+   * @throws DomainError `unauthorized` or `invalid-token` for a credential that is not good, `forbidden` for one
+   * whose owner is locked out, `not-found` (`404 Project Not Found`) for a project that is hidden or absent.
+   */
+  open(request: OpenRequest): Promise<Opened>;
+  /** @throws DomainError `forbidden`, or `not-found` where even the existence is hidden. */
+  authorize(opened: Opened, ability: ProjectAbility): void;
+}
+
+export interface AnyoneAccess {
+  readonly kind: 'anyone';
+}
+export interface SignedInAccess {
+  readonly kind: 'signed-in';
+}
+export interface AdministratorAccess {
+  readonly kind: 'administrator';
+}
+export interface ProjectRule<Anonymous extends boolean = boolean> {
+  readonly kind: 'project';
+  readonly ability: ProjectAbility;
+  /** Whether callers without a credential may come as far as the project's visibility. */
+  readonly anonymous: Anonymous;
+}
+export type AccessRule = AnyoneAccess | SignedInAccess | AdministratorAccess | ProjectRule;
+
+export type SignedInActor = Extract<Actor, { kind: 'user' }>;
+
+/** The actor a handler gets under a rule: never anonymous where the rule forbids it. */
+export type ActorUnder<A extends AccessRule> = A extends AnyoneAccess | ProjectRule<true>
+  ? Actor
+  : SignedInActor;
+
+/** Anyone at all; a credential that is shown must still be a good one. */
+export const anyone = (): AnyoneAccess => ({ kind: 'anyone' });
+
+/** Any signed-in user; 401 for others. */
+export const signedIn = (): SignedInAccess => ({ kind: 'signed-in' });
+
+/** 401 for anonymous callers, 403 for everybody who is not an administrator. */
+export const administrator = (): AdministratorAccess => ({ kind: 'administrator' });
+
+/** Whoever holds `ability` in the project that the path parameter `:id` names. */
+export function project(ability: ProjectAbility): ProjectRule<false>;
+export function project(ability: ProjectAbility, options: { anonymous: true }): ProjectRule<true>;
+export function project(ability: ProjectAbility, options: { anonymous?: boolean } = {}): ProjectRule {
+  return { kind: 'project', ability, anonymous: options.anonymous === true };
+}
+
+/**
+ * The scopes of which a token needs one, when the endpoint names none: `api` does everything, `read_api` reads.
+ * `extra` are scopes that a declaration adds, such as `read_user` or `read_repository`.
+ */
+export function scopesFor(method: string, extra: readonly TokenScope[] = []): readonly TokenScope[] {
+  const read = method === 'GET' || method === 'HEAD';
+  return [...new Set<TokenScope>(['api', ...(read ? (['read_api'] as const) : []), ...extra])];
+}

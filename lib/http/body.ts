@@ -1,0 +1,114 @@
+/**
+ * What a request carries, read into one set of parameters: query string, form, multipart and JSON. Hostile input is
+ * bounded in size, depth and number, and answered 400 or 413.
+ */
+import { tooLarge } from '../domain/errors.ts';
+import { malformed } from './errors.ts';
+import { readMultipart } from './multipart.ts';
+import { bare, LIMITS, type Parameters, ParameterTree } from './rack-params.ts';
+
+export type { Parameters } from './rack-params.ts';
+
+/** Bytes of a request body when the endpoint says nothing. */
+export const DEFAULT_BODY_LIMIT = 32 * 1024 * 1024;
+
+/** `application/x-www-form-urlencoded` text, which a query string is too. `;` is no separator. */
+export function parseForm(text: string): Parameters {
+  const tree = new ParameterTree();
+  let start = 0;
+  while (start <= text.length) {
+    const end = text.indexOf('&', start);
+    const pair = text.slice(start, end < 0 ? undefined : end);
+    start = end < 0 ? text.length + 1 : end + 1;
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals));
+    // A name without `=` is null, one with it and nothing after is the empty text.
+    tree.add(name, equals < 0 ? null : decode(pair.slice(equals + 1)));
+  }
+  return tree.root;
+}
+
+/** The parameters of a request's body; none for a content type that carries none. */
+export async function readBody(request: Request, limit = DEFAULT_BODY_LIMIT): Promise<Parameters> {
+  if (request.body === null) return bare();
+  const type = request.headers.get('content-type') ?? '';
+  const media = type.split(';')[0]!.trim().toLowerCase();
+  switch (media) {
+    case 'application/json':
+      return parseJson(utf8(await readBytes(request, limit)));
+    case '':
+    case 'application/x-www-form-urlencoded':
+      return parseForm(utf8(await readBytes(request, limit)));
+    case 'multipart/form-data':
+      return readMultipart(await readBytes(request, limit), type);
+    default:
+      if (media.endsWith('+json')) return parseJson(utf8(await readBytes(request, limit)));
+      return bare();
+  }
+}
+
+/** @throws DomainError `too-large` as soon as the body is longer than `limit`, whatever its header claimed. */
+export async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge();
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of request.body ?? []) {
+    length += part.length;
+    if (length > limit) throw tooLarge();
+    parts.push(part);
+  }
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts, length);
+}
+
+/** The members of a JSON object; a body that is another JSON value has no parameters. */
+export function parseJson(text: string): Parameters {
+  if (text.trim() === '') return bare();
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw malformed('Problems parsing JSON');
+  }
+  const budget = { left: LIMITS.count };
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return bare();
+  return withoutPrototypes(value, 0, budget) as Parameters;
+}
+
+/** The same value with objects that have no prototype and no member that could give them one. */
+function withoutPrototypes(value: unknown, depth: number, budget: { left: number }): unknown {
+  if (--budget.left < 0) throw malformed('too many parameters');
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > LIMITS.depth) throw malformed('parameters are nested too deeply');
+  if (Array.isArray(value)) return value.map((item) => withoutPrototypes(item, depth + 1, budget));
+  const copy = bare();
+  for (const [name, member] of Object.entries(value)) {
+    if (name.includes('\0')) throw malformed('parameter names may not contain NUL');
+    copy[name] = withoutPrototypes(member, depth + 1, budget);
+  }
+  return copy;
+}
+
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
+/** @throws HttpFailure 400 for bytes that are no UTF-8. */
+export function utf8(bytes: Uint8Array): string {
+  try {
+    return strict.decode(bytes);
+  } catch {
+    throw malformed('the request is not valid UTF-8');
+  }
+}
+
+function decode(text: string): string {
+  let decoded = text.includes('+') ? text.replaceAll('+', ' ') : text;
+  if (decoded.includes('%')) {
+    try {
+      decoded = decodeURIComponent(decoded);
+    } catch {
+      throw malformed('invalid %-encoding');
+    }
+  }
+  if (decoded.includes('\0')) throw malformed('parameters may not contain NUL');
+  return decoded;
+}

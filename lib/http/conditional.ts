@@ -1,0 +1,31 @@
+/** Requests that depend on what the caller already has, or has last seen. */
+import { createHash } from 'node:crypto';
+import { preconditionFailed } from '../domain/errors.ts';
+
+export const REVALIDATE = 'max-age=0, private, must-revalidate';
+
+/** A weak validator of a whole body. */
+export const weakEtag = (body: string | Uint8Array): string =>
+  `W/"${createHash('sha256').update(body).digest('hex').slice(0, 32)}"`;
+
+/** Whether `If-None-Match` names the validator, compared weakly (RFC 9110 §13.1.2). */
+export function matches(headers: Headers, etag: string): boolean {
+  const asked = headers.get('if-none-match');
+  if (asked === null) return false;
+  const opaque = etag.replace(/^W\//, '');
+  return asked.split(',').some((candidate) => {
+    const one = candidate.trim();
+    return one === '*' || one.replace(/^W\//, '') === opaque;
+  });
+}
+
+/**
+ * Throws `412 Precondition Failed` when `changed` is later than `If-Unmodified-Since`. A header that is no HTTP date
+ * is ignored; HTTP dates have whole seconds, so the rest of a second does not count.
+ */
+export function requireUnmodifiedSince(headers: Headers, changed: Date | string): void {
+  const since = Date.parse(headers.get('if-unmodified-since') ?? '');
+  const at = new Date(changed).getTime();
+  if (Number.isNaN(since) || Number.isNaN(at)) return;
+  if (Math.floor(at / 1000) > Math.floor(since / 1000)) throw preconditionFailed();
+}

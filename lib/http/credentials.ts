@@ -1,0 +1,48 @@
+/** How a request proves who asks: in a header, or in a parameter where clients cannot set headers. */
+import type { Credential } from '../domain/access.ts';
+
+/** Parameters that carry secrets: never repeated in links, never logged. */
+export const SECRET_PARAMETERS: ReadonlySet<string> = new Set(['private_token', 'access_token', 'job_token']);
+
+type Parameters = Readonly<Record<string, unknown>>;
+
+/** The first of `PRIVATE-TOKEN`, `private_token`, `Authorization: Bearer`, `access_token`, HTTP Basic's password. */
+export function credentialOf(headers: Headers, parameters: Parameters = {}): Credential {
+  const authorization = headers.get('authorization') ?? '';
+  return (
+    token(headers.get('private-token'), 'private-token') ??
+    token(textOf(parameters, 'private_token'), 'private-token') ??
+    token(/^bearer +(\S+) *$/i.exec(authorization)?.[1], 'bearer') ??
+    token(textOf(parameters, 'access_token'), 'bearer') ??
+    token(basicPassword(authorization), 'basic') ?? { kind: 'none' }
+  );
+}
+
+/** The id or username of the `Sudo` header or the `sudo` parameter. */
+export function sudoOf(headers: Headers, parameters: Parameters = {}): string | undefined {
+  const sudo = headers.get('sudo')?.trim() || textOf(parameters, 'sudo')?.trim();
+  return sudo === undefined || sudo === '' ? undefined : sudo;
+}
+
+function token(
+  text: string | null | undefined,
+  via: 'private-token' | 'bearer' | 'basic',
+): Credential | undefined {
+  const trimmed = text?.trim() ?? '';
+  // No token is this long; hashing or logging what a stranger sends stays bounded.
+  return trimmed === '' ? undefined : { kind: 'token', token: trimmed.slice(0, 4096), via };
+}
+
+/** RFC 7617: the user-id is anything without a colon, and nobody asks for it. */
+function basicPassword(authorization: string): string | undefined {
+  const encoded = /^basic +([A-Za-z0-9+/_-]+=*) *$/i.exec(authorization)?.[1];
+  if (encoded === undefined) return undefined;
+  const decoded = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = decoded.indexOf(':');
+  return colon < 0 ? undefined : decoded.slice(colon + 1);
+}
+
+function textOf(parameters: Parameters, name: string): string | undefined {
+  const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
+}

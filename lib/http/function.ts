@@ -1,0 +1,160 @@
+/**
+ * A Lambda function made of endpoints, and the same as a plain `fetch` for a server of one's own. What a function
+ * serves that is no endpoint (Git's smart HTTP) shares all of it but the endpoints.
+ */
+import { Readable } from 'node:stream';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { ulid } from 'ulid';
+import { credentialOf } from './credentials.ts';
+import type { Endpoint, HttpDeps, RequestFacts } from './endpoint.ts';
+import { failureReply, internalError } from './errors.ts';
+import { buffered, type RequestInfo, requestOf, type StreamingRuntime, streamed } from './gateway.ts';
+import { boundHeaders, preflight, setCommonHeaders, setCorsHeaders } from './headers.ts';
+import { logFailure } from './log.ts';
+import type { Reply, ReplyBody } from './reply.ts';
+import { type Router, routerOf } from './router.ts';
+import { serve } from './serve.ts';
+
+export type GatewayHandler = (
+  event: APIGatewayProxyEvent,
+  context?: unknown,
+) => Promise<APIGatewayProxyResult>;
+export type Fetch = (request: Request, info: RequestInfo) => Promise<Response>;
+
+export interface HttpFunction {
+  /** For the Lambda runtime: streams where `STREAM=1`, else answers whole. */
+  readonly handler: GatewayHandler;
+  /** The same without a gateway. */
+  readonly fetch: Fetch;
+}
+
+/** What serves requests in place of endpoints. Failures it throws are answered as an endpoint's are. */
+export type Serve = (request: Request, facts: RequestFacts) => Promise<Response | Reply>;
+
+export interface ApiFunctionOptions<D extends HttpDeps> {
+  readonly endpoints: readonly Endpoint<D>[];
+  /** Made once, at the first request. */
+  readonly deps: () => D | Promise<D>;
+  /** Pages outside `/api/v4`, by exact path: `GET` only. */
+  readonly pages?: Readonly<Record<string, (facts: RequestFacts) => Reply | Promise<Reply>>>;
+  readonly serviceName?: string;
+}
+
+export function apiFunction<D extends HttpDeps>(options: ApiFunctionOptions<D>): HttpFunction {
+  let router: Router<D> | undefined;
+  let made: Promise<D> | undefined;
+  // A failure to make them is not kept: the next request tries again.
+  const deps = () =>
+    (made ??= Promise.resolve()
+      .then(options.deps)
+      .catch((error: unknown) => {
+        made = undefined;
+        throw error;
+      }));
+
+  return rawFunction(
+    async (request, facts) => {
+      router ??= routerOf(options.endpoints);
+      const { pathname, search } = new URL(request.url);
+      const page = options.pages?.[pathname];
+      if (page !== undefined && (request.method === 'GET' || request.method === 'HEAD')) return page(facts);
+      if (request.method === 'OPTIONS') {
+        const methods = await router.methods(pathname);
+        if (methods.length > 0) return preflight(request, methods);
+      }
+      const { endpoint, params } = await router.match(request.method, pathname);
+      return serve(
+        endpoint,
+        { request, facts, params, path: pathname, search: search.slice(1) },
+        await deps(),
+      );
+    },
+    { ...(options.serviceName === undefined ? {} : { serviceName: options.serviceName }) },
+  );
+}
+
+/** A function that is not made of endpoints, with the same ids, headers, errors and adapters. */
+export function rawFunction(respond: Serve, options: { serviceName?: string } = {}): HttpFunction {
+  const serviceName = options.serviceName ?? process.env['SERVICE_NAME'] ?? 'Lemnos';
+  const fetch: Fetch = async (request, info) => {
+    const started = performance.now();
+    const facts: RequestFacts = {
+      baseUrl: info.baseUrl,
+      requestId: info.requestId ?? requestIdOf(request.headers),
+      sourceIp: info.sourceIp,
+      method: request.method,
+      headers: request.headers,
+    };
+    const log = (error: unknown) => {
+      const credential = credentialOf(request.headers);
+      const path = new URL(request.url).pathname;
+      logFailure(error, { ...facts, path }, credential.kind === 'token' ? [credential.token] : []);
+    };
+    let answer: Response | Reply;
+    try {
+      answer = await respond(request, facts);
+    } catch (error) {
+      const failure = failureReply(error);
+      if (failure === undefined) log(error);
+      answer = failure ?? internalError();
+    }
+    const response = responseOf(answer, request.method, log);
+    setCommonHeaders(response.headers, {
+      requestId: facts.requestId,
+      seconds: (performance.now() - started) / 1000,
+    });
+    setCorsHeaders(response.headers, request, serviceName);
+    boundHeaders(response.headers);
+    return response;
+  };
+
+  const runtime = (globalThis as { awslambda?: StreamingRuntime }).awslambda;
+  const whole: GatewayHandler = async (event) => {
+    const { request, info } = requestOf(event);
+    return buffered(await fetch(request, info));
+  };
+  if (process.env['STREAM'] !== '1' || runtime === undefined) return { handler: whole, fetch };
+  const handler = runtime.streamifyResponse(async (event, stream) => {
+    const { request, info } = requestOf(event);
+    await streamed(await fetch(request, info), stream, runtime);
+  });
+  return { handler: handler as GatewayHandler, fetch };
+}
+
+/** The caller's own id, if it is one that can be written down anywhere; else a new one. */
+function requestIdOf(headers: Headers): string {
+  const given = headers.get('x-request-id') ?? '';
+  return /^[\w.:@-]{1,128}$/.test(given) ? given : ulid();
+}
+
+const BODILESS = new Set([204, 205, 304]);
+
+function responseOf(answer: Response | Reply, method: string, log: (error: unknown) => void): Response {
+  const { status, body } = answer;
+  const headers = new Headers(answer.headers as HeadersInit);
+  if (method === 'HEAD' || BODILESS.has(status)) {
+    // Nobody reads it: what feeds it must hear so.
+    if (body instanceof ReadableStream) void body.cancel().catch(() => {});
+    return new Response(null, { status, headers });
+  }
+  return new Response(bodyOf(body, log), { status, headers });
+}
+
+function bodyOf(body: ReplyBody, log: (error: unknown) => void): BodyInit | null {
+  if (body === null || typeof body === 'string') return body;
+  if (body instanceof Uint8Array) return body as Uint8Array<ArrayBuffer>;
+  return Readable.toWeb(Readable.from(logged(body, log))) as ReadableStream<Uint8Array<ArrayBuffer>>;
+}
+
+/** The status is out when a stream fails: what is left is to write it down and break off. */
+async function* logged(
+  body: AsyncIterable<Uint8Array>,
+  log: (error: unknown) => void,
+): AsyncIterable<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    log(error);
+    throw error;
+  }
+}

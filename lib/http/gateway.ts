@@ -1,0 +1,174 @@
+/**
+ * API Gateway's REST proxy event as a web `Request`, and a web `Response` as its result: whole, or streamed through
+ * the Lambda runtime. The only code that knows the gateway's shapes.
+ */
+import { Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+
+/** What the server learns of a request beside the `Request` itself. */
+export interface RequestInfo {
+  readonly sourceIp: string;
+  /** Public base URL without a trailing slash. */
+  readonly baseUrl: string;
+  readonly requestId?: string;
+}
+
+/** A buffered Lambda answer ends at 6 MB, JSON escapes and base64 included; some room is left for its headers. */
+export const BUFFERED_LIMIT = 6 * 1024 * 1024 - 16 * 1024;
+
+/** The event as a `Request` whose URL has the path as it was sent, percent-encoded and without a stage. */
+export function requestOf(
+  event: APIGatewayProxyEvent,
+  configuredBaseUrl: string | undefined = process.env['BASE_URL'],
+): { request: Request; info: RequestInfo } {
+  const headers = headersOf(event);
+  const baseUrl = baseUrlOf(event, headers, configuredBaseUrl);
+  const { origin, pathname: prefix } = new URL(baseUrl);
+  const path = withoutPrefix(encodeStray(event.path || '/'), prefix);
+  const search = searchOf(event);
+  const method = event.httpMethod.toUpperCase();
+  const carriesBody = event.body !== null && event.body !== '' && method !== 'GET' && method !== 'HEAD';
+  const request = new Request(`${origin}${path}${search}`, {
+    method,
+    headers,
+    ...(carriesBody ? { body: Buffer.from(event.body!, event.isBase64Encoded ? 'base64' : 'utf8') } : {}),
+  });
+  return { request, info: { sourceIp: event.requestContext.identity?.sourceIp ?? '', baseUrl } };
+}
+
+function headersOf(event: APIGatewayProxyEvent): Headers {
+  const headers = new Headers();
+  const all = event.multiValueHeaders ?? {};
+  const names = new Set([...Object.keys(all), ...Object.keys(event.headers ?? {})]);
+  for (const name of names) {
+    const values = all[name] ?? [event.headers[name]];
+    for (const value of values) {
+      try {
+        if (value !== undefined && value !== null) headers.append(name, value);
+      } catch {
+        // A name or value that no header can have is not one that any rule reads.
+      }
+    }
+  }
+  return headers;
+}
+
+/** The configured URL, or the domain with the part of the public path that the gateway took away (the stage). */
+function baseUrlOf(event: APIGatewayProxyEvent, headers: Headers, configured: string | undefined): string {
+  if (configured !== undefined && configured !== '') return configured.replace(/\/+$/, '');
+  const { domainName, path: publicPath, stage } = event.requestContext;
+  const scheme = headers.get('x-forwarded-proto') === 'http' ? 'http' : 'https';
+  const host = domainName ?? headers.get('host') ?? 'localhost';
+  const known = publicPath?.endsWith(event.path) === true;
+  const prefix = known
+    ? publicPath.slice(0, publicPath.length - event.path.length)
+    : /\.execute-api\.[^.]+\.amazonaws\.com/.test(host)
+      ? `/${stage}`
+      : '';
+  return `${scheme}://${host}${prefix}`.replace(/\/+$/, '');
+}
+
+/** A base path mapping of a custom domain stays in `event.path`; links have it from the base URL already. */
+function withoutPrefix(path: string, prefix: string): string {
+  const base = prefix.replace(/\/+$/, '');
+  if (base === '' || !path.startsWith(`${base}/`)) return path;
+  return path.slice(base.length);
+}
+
+/** What would end a URL's path, should a gateway have decoded it. */
+const encodeStray = (path: string) =>
+  path.replaceAll('?', '%3F').replaceAll('#', '%23').replaceAll('\\', '%5C');
+
+/** The gateway hands parameters over decoded and grouped by name; they are encoded again, once. */
+function searchOf(event: APIGatewayProxyEvent): string {
+  const grouped = event.multiValueQueryStringParameters ?? {};
+  const single = event.queryStringParameters ?? {};
+  const names = new Set([...Object.keys(grouped), ...Object.keys(single)]);
+  const pairs: string[] = [];
+  for (const name of names) {
+    for (const value of grouped[name] ?? [single[name] ?? '']) {
+      pairs.push(
+        `${encodeURIComponent(name.toWellFormed())}=${encodeURIComponent((value ?? '').toWellFormed())}`,
+      );
+    }
+  }
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+}
+
+/** The whole answer as the gateway's result. */
+export async function buffered(response: Response): Promise<APIGatewayProxyResult> {
+  const bytes = await readUpTo(response, BUFFERED_LIMIT);
+  if (bytes === undefined) return tooLong(response);
+  const text = textOf(bytes, response.headers.get('content-type') ?? '');
+  const body = text ?? Buffer.from(bytes).toString('base64');
+  if (Buffer.byteLength(text === undefined ? body : JSON.stringify(body)) > BUFFERED_LIMIT)
+    return tooLong(response);
+  return {
+    statusCode: response.status,
+    multiValueHeaders: Object.fromEntries([...response.headers].map(([name, value]) => [name, [value]])),
+    body,
+    isBase64Encoded: text === undefined,
+  };
+}
+
+function tooLong(response: Response): APIGatewayProxyResult {
+  const requestId = response.headers.get('x-request-id') ?? '';
+  return {
+    statusCode: 413,
+    multiValueHeaders: { 'content-type': ['application/json'], 'x-request-id': [requestId] },
+    body: JSON.stringify({ message: '413 The answer is larger than this deployment can send in one piece' }),
+    isBase64Encoded: false,
+  };
+}
+
+async function readUpTo(response: Response, limit: number): Promise<Uint8Array | undefined> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of response.body ?? []) {
+    length += part.length;
+    // Leaving the loop cancels the stream.
+    if (length > limit) return undefined;
+    parts.push(part);
+  }
+  return Buffer.concat(parts, length);
+}
+
+const TEXT = /^(text\/|application\/(json|javascript|xml|x-www-form-urlencoded)|[^;]*\+(json|xml))/i;
+
+/** The bytes as text where the type says text and they are: a "text" in another encoding must stay bytes. */
+function textOf(bytes: Uint8Array, type: string): string | undefined {
+  if (bytes.length === 0) return '';
+  if (!TEXT.test(type)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The part of the Lambda runtime that streams answers. */
+export interface StreamingRuntime {
+  streamifyResponse(handler: (event: APIGatewayProxyEvent, stream: Writable) => Promise<void>): unknown;
+  readonly HttpResponseStream: {
+    from(stream: Writable, prelude: { statusCode: number; headers: Record<string, string> }): Writable;
+  };
+}
+
+/** Sends the answer as it comes; a failure on the way breaks the connection off, which is all HTTP can say by then. */
+export async function streamed(
+  response: Response,
+  stream: Writable,
+  runtime: StreamingRuntime,
+): Promise<void> {
+  const out = runtime.HttpResponseStream.from(stream, {
+    statusCode: response.status,
+    headers: Object.fromEntries(response.headers),
+  });
+  // The runtime sends status and headers with the first write: an answer without a body needs an empty one.
+  out.write('');
+  const body =
+    response.body === null ? Readable.from([]) : Readable.fromWeb(response.body as NodeReadableStream);
+  await pipeline(body, out);
+}

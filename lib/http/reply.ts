@@ -1,0 +1,43 @@
+/** An answer a handler gives when a plain JSON value is not enough. */
+export class Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: ReplyBody;
+
+  constructor(status: number, headers: Readonly<Record<string, string>>, body: ReplyBody) {
+    this.status = status;
+    this.headers = headers;
+    this.body = body;
+  }
+}
+
+export type ReplyBody = string | Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array> | null;
+
+/** `type` is the content type; it is not sent without a body. */
+export function reply(options: {
+  status?: number;
+  headers?: Readonly<Record<string, string>>;
+  body?: ReplyBody;
+  type?: string;
+}): Reply {
+  const type = options.type === undefined ? {} : { 'Content-Type': options.type };
+  return new Reply(options.status ?? 200, { ...type, ...options.headers }, options.body ?? null);
+}
+
+/** A JSON value with a status or headers of its own. */
+export function json(
+  value: unknown,
+  options: { status?: number; headers?: Readonly<Record<string, string>> } = {},
+): Reply {
+  return reply({ ...options, body: JSON.stringify(value), type: 'application/json' });
+}
+
+/** 204 without a body. */
+export const noContent = (headers: Readonly<Record<string, string>> = {}): Reply =>
+  reply({ status: 204, headers });
+
+/** 202 `{"message":"202 Accepted"}`: the work is done later. */
+export const accepted = (): Reply => json({ message: '202 Accepted' }, { status: 202 });
+
+/** 304 without a body: what was asked for is so already. */
+export const notModified = (): Reply => reply({ status: 304 });

@@ -1,0 +1,126 @@
+/**
+ * Which endpoint serves a request. itty-router walks the routes; the patterns are our own, because paths are matched
+ * while still percent-encoded: `%2F` is part of a segment, and each segment is decoded exactly once, afterwards.
+ */
+import { IttyRouter } from 'itty-router';
+import type { Endpoint } from './endpoint.ts';
+import { malformed, noRoute, notAllowed, oldVersion } from './errors.ts';
+
+export const API_ROOT = '/api/v4';
+
+export interface Match<D> {
+  readonly endpoint: Endpoint<D>;
+  /** Decoded. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export interface Router<D> {
+  /**
+   * `path` is percent-encoded and has no query.
+   * @throws HttpFailure 404 for a path of no endpoint, 405 for one that has others, 400 for encodings that are none
+   */
+  match(method: string, path: string): Promise<Match<D>>;
+  /** The methods a path has, `OPTIONS` among them; none for a path of no endpoint. */
+  methods(path: string): Promise<readonly string[]>;
+}
+
+interface Found {
+  readonly endpoint: number;
+  readonly encoded: Readonly<Record<string, string>>;
+}
+
+export function routerOf<D>(endpoints: readonly Endpoint<D>[]): Router<D> {
+  const ordered = [...endpoints].sort((a, b) => compare(a.path, b.path));
+  const routes = ordered.map((endpoint) => ({ endpoint, pattern: patternOf(endpoint.path) }));
+  const entry = (method: string, pattern: RegExp, index: number) =>
+    [
+      method,
+      pattern,
+      [
+        (request: { params: Record<string, string> }): Found => ({
+          endpoint: index,
+          encoded: request.params,
+        }),
+      ],
+    ] as [string, RegExp, [never]];
+  // A path's own HEAD goes before the GET that would answer it too.
+  const own = IttyRouter({
+    routes: routes.map((route, index) => entry(route.endpoint.method, route.pattern, index)),
+  });
+  const any = (path: string) =>
+    routes.filter((route) => route.pattern.test(path)).map((route) => route.endpoint.method);
+
+  const find = async (method: string, path: string): Promise<Found | undefined> =>
+    (await own.fetch({ method, url: `http://router${path}` })) as Found | undefined;
+
+  return {
+    async match(method, path) {
+      const found = (await find(method, path)) ?? (method === 'HEAD' ? await find('GET', path) : undefined);
+      if (found !== undefined) {
+        const endpoint = routes[found.endpoint]!.endpoint;
+        return { endpoint, params: decodeAll(found.encoded) };
+      }
+      const methods = any(path);
+      if (methods.length > 0) throw notAllowed(withImplied(methods));
+      if (/^\/api\/v3(\/|$)/.test(path)) throw oldVersion();
+      throw noRoute();
+    },
+    async methods(path) {
+      const methods = any(path);
+      return methods.length === 0 ? [] : withImplied(methods);
+    },
+  };
+}
+
+const ORDER = ['OPTIONS', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+function withImplied(methods: readonly string[]): string[] {
+  const all = new Set(['OPTIONS', ...methods, ...(methods.includes('GET') ? ['HEAD'] : [])]);
+  return ORDER.filter((method) => all.has(method));
+}
+
+/**
+ * `:name` is one segment, a last `*name` everything that is left. A path that ends in a word tolerates `.json` after
+ * it; one that ends in a parameter does so only after digits, because names hold dots of their own.
+ */
+function patternOf(path: string): RegExp {
+  const segments = path.split('/').filter((segment) => segment !== '');
+  const source = segments.map((segment, index) => {
+    const last = index === segments.length - 1;
+    if (segment.startsWith('*')) return `(?<${segment.slice(1)}>.+?)`;
+    if (segment.startsWith(':')) {
+      const name = segment.slice(1);
+      return last ? `(?:(?<${name}>\\d+)\\.json|(?<${name}>[^/]+))` : `(?<${name}>[^/]+)`;
+    }
+    return segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') + (last ? '(?:\\.json)?' : '');
+  });
+  return new RegExp(`^${API_ROOT}/${source.join('/')}/*$`);
+}
+
+/** Words before parameters before the rest of the path, segment by segment. */
+function compare(a: string, b: string): number {
+  const left = a.split('/');
+  const right = b.split('/');
+  for (let index = 0; index < Math.max(left.length, right.length); index++) {
+    const order = rank(left[index]) - rank(right[index]);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+const rank = (segment: string | undefined) =>
+  segment === undefined ? 3 : segment.startsWith('*') ? 2 : segment.startsWith(':') ? 1 : 0;
+
+function decodeAll(encoded: Readonly<Record<string, string>>): Record<string, string> {
+  const decoded: Record<string, string> = {};
+  for (const [name, segment] of Object.entries(encoded)) {
+    if (segment === undefined) continue;
+    try {
+      decoded[name] = decodeURIComponent(segment);
+    } catch {
+      throw malformed('invalid %-encoding');
+    }
+    if (decoded[name]!.includes('\0')) throw malformed('a path may not contain NUL');
+  }
+  return decoded;
+}

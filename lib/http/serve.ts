@@ -1,0 +1,183 @@
+/** One request through one endpoint: credential, parameters, access, handler, answer. */
+
+import type { Credential, Opened } from '../domain/access.ts';
+import { DomainError, forbidden, notFound, unauthorized } from '../domain/errors.ts';
+import { type Parameters, parseForm, readBody } from './body.ts';
+import { matches, REVALIDATE, requireUnmodifiedSince, weakEtag } from './conditional.ts';
+import { credentialOf, sudoOf } from './credentials.ts';
+import type { Endpoint, HttpDeps, RequestFacts, Schema } from './endpoint.ts';
+import { badParameters, type HttpFailure, noRoute } from './errors.ts';
+import { type Page, pageHeaders, pageRequest, paginationParameters } from './pagination.ts';
+import { problemsOf } from './params.ts';
+import { json, Reply } from './reply.ts';
+
+export interface Incoming {
+  readonly request: Request;
+  readonly facts: RequestFacts;
+  /** Decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  /** As it was sent, percent-encoded. */
+  readonly path: string;
+  /** The query string without `?`. */
+  readonly search: string;
+}
+
+/** @throws whatever the rules throw; `failureReply` makes answers of it */
+export async function serve<D extends HttpDeps>(
+  endpoint: Endpoint<D>,
+  incoming: Incoming,
+  deps: D,
+): Promise<Reply> {
+  const { facts } = incoming;
+  const query = parseForm(incoming.search);
+  const body = await readBody(incoming.request, endpoint.bodyLimit);
+  const given: Parameters = Object.assign(Object.create(null) as Parameters, query, body);
+  const credential = credentialOf(facts.headers, given);
+  const sudo = sudoOf(facts.headers, given);
+
+  const input = read(endpoint, incoming.params, given);
+  if (input.failure !== undefined && input.noRoute) throw input.failure;
+  const opened = await open(endpoint, deps, credential, sudo, incoming.params, input.failure);
+
+  const page =
+    endpoint.paginate === undefined
+      ? undefined
+      : pageRequest(
+          endpoint.paginate,
+          endpoint.keyset,
+          input.pagination,
+          input.query,
+          endpoint.noun ?? 'record',
+        );
+  const result = await endpoint.handle(
+    {
+      actor: opened.actor,
+      project: opened.project,
+      params: { ...incoming.params, ...input.params },
+      query: input.query,
+      body: input.body,
+      page,
+      request: facts,
+      unmodifiedSince: (changed) => requireUnmodifiedSince(facts.headers, changed),
+    },
+    deps,
+  );
+  if (result instanceof Reply) return conditional(result, facts);
+  const status = endpoint.returns.status ?? (endpoint.method === 'POST' ? 201 : 200);
+  if (page === undefined)
+    return conditional(status === 204 ? new Reply(204, {}, null) : json(result ?? null, { status }), facts);
+  const list = result as Page<unknown>;
+  const effective = { ...defaultsMissing(input, given), ...given, ...incoming.params };
+  const headers = pageHeaders(page, list, endpoint.keyset, facts.baseUrl + incoming.path, effective);
+  return conditional(json(list.items, { status, headers }), facts);
+}
+
+interface Input {
+  readonly params: object;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: object;
+  readonly pagination: Readonly<Record<string, unknown>>;
+  readonly failure: HttpFailure | undefined;
+  readonly noRoute: boolean;
+}
+
+/** Every schema over what was given, with all that is wrong told at once. */
+function read<D>(endpoint: Endpoint<D>, path: Readonly<Record<string, string>>, given: Parameters): Input {
+  const texts: string[] = [];
+  let missed = false;
+  const apply = (schema: Schema<object> | undefined, values: object): Record<string, unknown> => {
+    if (schema === undefined) return {};
+    const result = schema.safeParse(values);
+    if (result.success) return result.data as Record<string, unknown>;
+    const problems = problemsOf(result.error);
+    texts.push(...problems.texts);
+    missed ||= problems.noRoute;
+    return {};
+  };
+  const params = apply(endpoint.params?.(), path);
+  const query = apply(endpoint.query?.(), given);
+  const body = apply(endpoint.body?.(), given);
+  const pagination = apply(
+    endpoint.paginate === undefined ? undefined : paginationParameters(endpoint.paginate, endpoint.keyset),
+    given,
+  );
+  const failure = missed ? noRoute() : texts.length > 0 ? badParameters(texts) : undefined;
+  return { params, query, body, pagination, failure, noRoute: missed };
+}
+
+/**
+ * Opens the request in the order callers may rely on: a bad credential is told before bad parameters, those before
+ * anything about the project, and a token's scopes before whether the project exists.
+ */
+async function open<D extends HttpDeps>(
+  endpoint: Endpoint<D>,
+  deps: D,
+  credential: Credential,
+  sudo: string | undefined,
+  path: Readonly<Record<string, string>>,
+  failure: HttpFailure | undefined,
+): Promise<Opened> {
+  const { access } = endpoint;
+  const mayBeAnonymous = access.kind === 'anyone' || (access.kind === 'project' && access.anonymous);
+  if (credential.kind === 'none' && !mayBeAnonymous) throw unauthorized();
+  const who = sudo === undefined ? { credential } : { credential, sudo };
+  const known = async () => {
+    const opened = await deps.access.open(who);
+    if (opened.actor.kind === 'anonymous' && !mayBeAnonymous) throw unauthorized();
+    requireScope(endpoint, opened);
+    return opened;
+  };
+  if (failure !== undefined) {
+    if (credential.kind !== 'none') await known();
+    throw failure;
+  }
+  if (access.kind !== 'project') {
+    const opened = await known();
+    const { actor } = opened;
+    if (access.kind === 'administrator' && !(actor.kind === 'user' && actor.user.admin)) throw forbidden();
+    return opened;
+  }
+  const id = path['id'] ?? '';
+  // Ids are counted from one; a number no counter reaches names nothing.
+  if (/^\d+$/.test(id) && !Number.isSafeInteger(Number(id))) {
+    await known();
+    throw notFound('Project');
+  }
+  let opened: Opened;
+  try {
+    opened = await deps.access.open({ ...who, project: id });
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'not-found' && credential.kind !== 'none')
+      await known();
+    throw error;
+  }
+  if (opened.actor.kind === 'anonymous' && !mayBeAnonymous) throw unauthorized();
+  requireScope(endpoint, opened);
+  deps.access.authorize(opened, access.ability);
+  return opened;
+}
+
+function requireScope<D>(endpoint: Endpoint<D>, { actor }: Opened): void {
+  if (actor.kind !== 'user' || endpoint.scopes.some((scope) => actor.scopes.has(scope))) return;
+  throw new DomainError('insufficient-scope', endpoint.scopes.join(' '));
+}
+
+/** What is in force without having been given: defaults. */
+function defaultsMissing(input: Input, given: Parameters): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries({ ...input.query, ...input.pagination }).filter(([name]) => !(name in given)),
+  );
+}
+
+/** A 200 of JSON carries a validator, and is not sent again to who has it. */
+function conditional(answer: Reply, facts: RequestFacts): Reply {
+  const type = answer.headers['Content-Type'];
+  const read = facts.method === 'GET' || facts.method === 'HEAD';
+  if (!read || answer.status !== 200 || type !== 'application/json' || typeof answer.body !== 'string')
+    return answer;
+  const etag = weakEtag(answer.body);
+  const headers: Record<string, string> = { ETag: etag, 'Cache-Control': REVALIDATE, ...answer.headers };
+  if (!matches(facts.headers, etag)) return new Reply(200, headers, answer.body);
+  const { 'Content-Type': _, ...rest } = headers;
+  return new Reply(304, rest, null);
+}
