@@ -9,21 +9,24 @@ export function memoryAccess(bytes: Uint8Array): RandomAccess {
   };
 }
 
-/** A file on disk, opened at the first read. */
+/** A file on disk, opened for each read: reads are large, and nothing is left to close. */
 export function fileAccess(path: string, size: number): RandomAccess {
-  let file: Promise<FileHandle> | undefined;
   return {
     size,
     read: async (offset, length) => {
-      file ??= open(path, 'r');
       const bytes = Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, size - offset)));
-      let done = 0;
-      while (done < bytes.length) {
-        const { bytesRead } = await (await file).read(bytes, done, bytes.length - done, offset + done);
-        if (bytesRead === 0) break;
-        done += bytesRead;
+      const file = await open(path, 'r');
+      try {
+        let done = 0;
+        while (done < bytes.length) {
+          const { bytesRead } = await file.read(bytes, done, bytes.length - done, offset + done);
+          if (bytesRead === 0) break;
+          done += bytesRead;
+        }
+        return bytes.subarray(0, done);
+      } finally {
+        await file.close();
       }
-      return bytes.subarray(0, done);
     },
   };
 }

@@ -1,0 +1,252 @@
+import { createHash } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
+import { crc32, deflateSync } from 'node:zlib';
+import { Fsck, type FsckFinding, type FsckOptions } from '../fsck.ts';
+import { CorruptData, type ObjectType } from '../objects.ts';
+import { type Oid, oidBytes, oidFromBytes } from '../oid.ts';
+import type { PackContent } from '../ports.ts';
+import { findCollision, openContent } from './collision.ts';
+import { BLOB, typeCode, typeName, writeEntryHead } from './entry.ts';
+import type { EntryTable } from './entry-table.ts';
+import { LinkSet } from './link-set.ts';
+import { ObjectHasher } from './object-hasher.ts';
+import { PackNames } from './pack-names.ts';
+import { PackParser } from './pack-parser.ts';
+import { DeltaResolver } from './resolve-deltas.ts';
+import { Spool } from './spool.ts';
+import { MAX_OBJECT_SIZE, type PackStore } from './store.ts';
+import { writeIndex } from './write-index.ts';
+
+export interface IndexPackLimits {
+  /** Bytes of the received pack. Default 4 GiB. */
+  readonly maxBytes: number;
+  /** Objects in it. Default 16 million. */
+  readonly maxObjects: number;
+  /** Inflated bytes of one object. Default 128 MiB. */
+  readonly maxObjectSize: number;
+  /** Default 4,095, as git writes at most. */
+  readonly maxDeltaDepth: number;
+  /** Inflated bytes of all objects, deltas applied: bounds the work of a delta bomb. Default 256 GiB. */
+  readonly maxInflatedBytes: number;
+  /** A pack up to this size stays in memory, a larger one goes to a scratch file. Default 16 MiB. */
+  readonly memoryPackBytes: number;
+  /** Inflated deltas, and delta bases, kept in memory: each up to this. Default 96 MiB. */
+  readonly memoryBytes: number;
+}
+
+export interface IndexPackOptions {
+  /** Where bases of a thin pack come from, and objects that the new ones must not contradict. */
+  readonly store?: PackStore;
+  /** Directory for packs too large for memory. Default: the system's. */
+  readonly scratchDir?: string;
+  readonly limits?: Partial<IndexPackLimits>;
+  /** What `receive.fsckObjects` checks; `false` to check only what the formats demand. */
+  readonly fsck?: FsckOptions | false;
+  readonly onProgress?: (progress: IndexPackProgress) => void;
+}
+
+export interface IndexPackProgress {
+  readonly phase: 'receiving' | 'resolving';
+  readonly done: number;
+  readonly total: number;
+  /** Bytes received so far. */
+  readonly bytes: number;
+}
+
+/** A received pack, verified and complete. */
+export interface IndexedPack {
+  readonly content: PackContent;
+  /** Objects in the pack, with bases that were added to a thin one. */
+  readonly objectCount: number;
+  /** How many bases were added. */
+  readonly basesAdded: number;
+  /** The pack's trailer in hex. */
+  readonly checksum: string;
+  /** Ids that objects in the pack refer to, in the pack or not; see `connectivity.ts`. */
+  readonly links: LinkSet;
+  /** What fsck finds worth telling and lets pass. */
+  readonly warnings: readonly FsckFinding[];
+  /** @returns the type of an object in the pack, or undefined when it is not there. */
+  type(oid: Oid): ObjectType | undefined;
+  /** Ids of the objects in the pack, in its order. */
+  oids(): Iterable<Oid>;
+  /** Position-independent lookup of the 20 bytes at `name[at]`: the type code, or 0. */
+  typeAt(name: Uint8Array, at: number): number;
+  /** Removes the scratch file, where there is one. */
+  discard(): Promise<void>;
+}
+
+/** What fsck refused; the first is in the message, git's own id for it in `findings`. */
+export class FsckRefused extends CorruptData {
+  readonly findings: readonly FsckFinding[];
+  constructor(findings: readonly FsckFinding[]) {
+    const [first] = findings;
+    super('object-malformed', `object ${first?.oid}: ${first?.id}: ${first?.message}`);
+    this.name = 'FsckRefused';
+    this.findings = findings;
+  }
+}
+
+export const INDEX_PACK_LIMITS: IndexPackLimits = {
+  maxBytes: 4 * 2 ** 30,
+  maxObjects: 16_000_000,
+  maxObjectSize: MAX_OBJECT_SIZE,
+  maxDeltaDepth: 4095,
+  maxInflatedBytes: 256 * 2 ** 30,
+  memoryPackBytes: 16 * 2 ** 20,
+  memoryBytes: 96 * 2 ** 20,
+};
+
+/**
+ * Receives a pack as `git index-pack --stdin --fix-thin --strict` does: parses, inflates and names every
+ * object, applies deltas, completes a thin pack from the store, checks what receive.fsckObjects checks, and
+ * makes the index. Nothing is stored; the caller hands `content` to `ObjectDatabase.newPack`.
+ *
+ * @throws CorruptData when the pack is not what the format allows or passes a limit; FsckRefused.
+ * Nothing is left behind then.
+ */
+export async function indexPack(
+  input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  options: IndexPackOptions = {},
+): Promise<IndexedPack> {
+  const limits = { ...INDEX_PACK_LIMITS, ...options.limits };
+  const spool = new Spool(limits.memoryPackBytes, options.scratchDir ?? tmpdir());
+  try {
+    return await receive(input, spool, limits, options);
+  } catch (error) {
+    await spool.discard();
+    throw error;
+  }
+}
+
+async function receive(
+  input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  spool: Spool,
+  limits: IndexPackLimits,
+  options: IndexPackOptions,
+): Promise<IndexedPack> {
+  const links = new LinkSet();
+  const fsck = new Fsck(options.fsck === false ? { off: true } : (options.fsck ?? {}), links);
+  let table: EntryTable;
+  const hasher = new ObjectHasher((entry, type, data) => fsck.check(type, data, table.names, 20 * entry));
+  const parser = new PackParser(spool, hasher, limits);
+  table = parser.table;
+  const pace = new Pace();
+  for await (const chunk of input) {
+    parser.push(chunk);
+    options.onProgress?.({ phase: 'receiving', done: table.count, total: parser.total, bytes: spool.size });
+    if (pace.due()) await pace.rest();
+  }
+  parser.end();
+
+  const received = table.count;
+  const source = { content: (entry: number) => parser.content(entry) };
+  const resolver = new DeltaResolver(table, source, hasher, limits, table.baseNameCount);
+  const bases = received - parser.deltas;
+  const resolve = async (root: number): Promise<void> => {
+    for (const _ of resolver.resolveFrom(root)) {
+      if (!pace.due()) continue;
+      const done = bases + resolver.resolved;
+      options.onProgress?.({ phase: 'resolving', done, total: received, bytes: spool.size });
+      await pace.rest();
+    }
+  };
+  for (let entry = 0; entry < received; entry++) {
+    if (table.bases[entry] === -1) await resolve(entry);
+  }
+  let checksum = parser.checksum;
+  if (resolver.resolved < parser.deltas) {
+    if (options.store) await completeThin(options.store, spool, table, resolver, resolve);
+    if (resolver.resolved < parser.deltas) {
+      throw new CorruptData('delta-base', `${parser.deltas - resolver.resolved} deltas have no base`);
+    }
+    checksum = rewriteFrame(spool, table.count);
+  }
+  if (fsck.errors.length > 0) throw new FsckRefused(fsck.errors);
+
+  const index = writeIndex(table, checksum);
+  const content: PackContent = spool.path
+    ? { kind: 'file', packPath: spool.path, packSize: spool.size, index }
+    : { kind: 'bytes', pack: Buffer.from(spool.read(0, spool.size)), index };
+  spool.close();
+  const names = new PackNames(table);
+  const contents = openContent(content, table.count);
+  for (const oid of fsck.gitmodulesBlobs) {
+    if (options.fsck !== false && names.type(oidBytes(oid), 0) === BLOB) {
+      fsck.gitmodules(oid, (await contents.read(oid)).data);
+    }
+  }
+  if (fsck.errors.length > 0) throw new FsckRefused(fsck.errors);
+  if (options.store) await findCollision(options.store, contents, table, received);
+  return {
+    content,
+    objectCount: table.count,
+    basesAdded: table.count - received,
+    checksum: checksum.toString('hex'),
+    links,
+    warnings: fsck.warnings,
+    type: (oid) => {
+      const code = names.type(oidBytes(oid), 0);
+      return code === 0 ? undefined : typeName(code);
+    },
+    oids: () => names.oids(),
+    typeAt: (name, at) => names.type(name, at),
+    discard: () => spool.discard(),
+  };
+}
+
+/** Appends bases that the sender left out because the receiver has them (gitprotocol-capabilities, "thin-pack"). */
+async function completeThin(
+  store: PackStore,
+  spool: Spool,
+  table: EntryTable,
+  resolver: DeltaResolver,
+  resolve: (root: number) => Promise<void>,
+): Promise<void> {
+  const waiting = resolver.waiting();
+  // What only garbage packs hold counts as absent: it may be gone tomorrow.
+  const absent = new Set(await store.missing(waiting, { garbage: false }));
+  spool.truncate(spool.size - 20);
+  for (let at = 0; at < waiting.length; at += 20) {
+    const oid = oidFromBytes(waiting, at);
+    if (absent.has(oid) || !resolver.isWaiting(waiting, at)) continue;
+    const { type, data } = await store.read(oid);
+    const head = Buffer.alloc(16);
+    const headLength = writeEntryHead(head, 0, typeCode(type), data.length);
+    const bytes = Buffer.concat([head.subarray(0, headLength), deflateSync(data)]);
+    const entry = table.add(spool.size, typeCode(type), headLength, data.length);
+    table.types[entry] = typeCode(type);
+    table.crcs[entry] = crc32(bytes);
+    table.names.set(waiting.subarray(at, at + 20), 20 * entry);
+    spool.append(bytes, spool.size);
+    table.end = spool.size;
+    await resolve(entry);
+  }
+}
+
+/** Writes the count into the header and the checksum behind the end. @returns the checksum. */
+function rewriteFrame(spool: Spool, count: number): Buffer {
+  const header = Buffer.alloc(4);
+  header.writeUInt32BE(count);
+  spool.patch(header, 8);
+  const sha = createHash('sha1');
+  for (const piece of spool.pieces(spool.size)) sha.update(piece);
+  const checksum = sha.digest();
+  spool.append(checksum, spool.size);
+  return checksum;
+}
+
+/** Lets other work run every 30 ms: the same process serves other requests. */
+class Pace {
+  #since = performance.now();
+
+  due(): boolean {
+    return performance.now() - this.#since > 30;
+  }
+
+  async rest(): Promise<void> {
+    await setImmediate();
+    this.#since = performance.now();
+  }
+}

@@ -1,0 +1,44 @@
+import { hash } from 'node:crypto';
+import { typeName } from './entry.ts';
+import type { EntryTable } from './entry-table.ts';
+
+/** Bytes left free before an object's content, for the head that is hashed with it. */
+export const ROOM = 32;
+
+const KEEP = 4 * 1024 * 1024;
+
+/**
+ * Gives objects their ids. Content is made at ROOM bytes into a buffer of its own, so that the head
+ * that is hashed with it fits before it, and one call hashes both.
+ */
+export class ObjectHasher {
+  readonly #seen: (entry: number, type: number, data: Buffer) => void;
+  #buffer = Buffer.allocUnsafeSlow(64 * 1024);
+
+  /** @param seen gets every object; `data` holds only during the call */
+  constructor(seen: (entry: number, type: number, data: Buffer) => void) {
+    this.#seen = seen;
+  }
+
+  /** A buffer for `size` bytes from ROOM on, and one more; used again by the next call. */
+  buffer(size: number): Buffer {
+    const need = ROOM + size + 1;
+    if (need > this.#buffer.length || (this.#buffer.length > KEEP && need <= KEEP)) {
+      this.#buffer = Buffer.allocUnsafeSlow(
+        need <= KEEP ? Math.min(KEEP, 2 * Math.max(need, 32 * 1024)) : need,
+      );
+    }
+    return this.#buffer;
+  }
+
+  /** Names the object in `buffer`, and shows it to the observer. */
+  name(table: EntryTable, entry: number, type: number, buffer: Buffer, size: number): void {
+    const head = `${typeName(type)} ${size}\0`;
+    const from = ROOM - head.length;
+    buffer.write(head, from, 'latin1');
+    const name = hash('sha1', buffer.subarray(from, ROOM + size), 'buffer');
+    table.names.set(name, 20 * entry);
+    table.types[entry] = type;
+    this.#seen(entry, type, buffer.subarray(ROOM, ROOM + size));
+  }
+}

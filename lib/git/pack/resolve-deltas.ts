@@ -1,0 +1,243 @@
+import { CorruptData } from '../objects.ts';
+import { applyDelta, deltaSizes } from './delta.ts';
+import { OFS_DELTA, REF_DELTA } from './entry.ts';
+import type { EntryTable } from './entry-table.ts';
+import { type ObjectHasher, ROOM } from './object-hasher.ts';
+import { hashName, sameName } from './pack-index.ts';
+
+export interface DeltaSource {
+  /** The inflated content of an entry: of a base, or a delta. A view that holds until the next call. */
+  content(entry: number): Uint8Array;
+}
+
+export interface ResolveLimits {
+  readonly maxObjectSize: number;
+  readonly maxDeltaDepth: number;
+  readonly memoryBytes: number;
+  readonly maxInflatedBytes: number;
+}
+
+interface Frame {
+  readonly entry: number;
+  data: Uint8Array | undefined;
+  /** The next child to make; the heaviest comes last. */
+  next: number;
+  heavy: number;
+}
+
+/**
+ * Makes every delta's object, depth first, as few inflated objects in memory as possible: a base's children
+ * with fewer descendants come first, and a base is let go when its last child is made, so that only
+ * about log2(objects) of them wait at a time.
+ */
+export class DeltaResolver {
+  resolved = 0;
+  /** Bytes made so far; bounded, since a small pack can stand for any amount. */
+  inflated = 0;
+  readonly #table: EntryTable;
+  readonly #source: DeltaSource;
+  readonly #hasher: ObjectHasher;
+  readonly #limits: ResolveLimits;
+  readonly #firstChild: Int32Array;
+  readonly #nextSibling: Int32Array;
+  readonly #weight: Uint32Array;
+  readonly #refs: RefDeltas | undefined;
+
+  constructor(
+    table: EntryTable,
+    source: DeltaSource,
+    hasher: ObjectHasher,
+    limits: ResolveLimits,
+    room: number,
+  ) {
+    this.#table = table;
+    this.#source = source;
+    this.#hasher = hasher;
+    this.#limits = limits;
+    const { count, stored, bases } = table;
+    this.#firstChild = new Int32Array(count + room).fill(-1);
+    this.#nextSibling = new Int32Array(count).fill(-1);
+    this.#weight = new Uint32Array(count).fill(1);
+    for (let entry = count - 1; entry >= 0; entry--) {
+      if (stored[entry] !== OFS_DELTA) continue;
+      const base = bases[entry]!;
+      this.#nextSibling[entry] = this.#firstChild[base]!;
+      this.#firstChild[base] = entry;
+      this.#weight[base]! += this.#weight[entry]!;
+    }
+    this.#refs = table.baseNameCount > 0 ? new RefDeltas(table, this.#nextSibling) : undefined;
+  }
+
+  /**
+   * Makes all that descends from `root`, whose id and type are known.
+   * A generator: yields now and then, for the caller to let others run.
+   */
+  *resolveFrom(root: number): Generator<void> {
+    this.#refs?.attach(root, this.#firstChild);
+    if (this.#firstChild[root]! < 0) return;
+    const table = this.#table;
+    const type = table.types[root]!;
+    const stack: Frame[] = [this.#frame(root, Uint8Array.from(this.#source.content(root)))];
+    let held = stack[0]!.data!.length;
+    while (stack.length > 0) {
+      const frame = stack[stack.length - 1]!;
+      const child = this.#take(frame);
+      if (child < 0) {
+        held -= frame.data?.length ?? 0;
+        stack.pop();
+        continue;
+      }
+      if (stack.length > this.#limits.maxDeltaDepth) {
+        throw new CorruptData('delta-too-deep', `delta chain longer than ${this.#limits.maxDeltaDepth}`);
+      }
+      const before = frame.data?.length ?? 0;
+      const base = (frame.data ??= this.#remake(stack));
+      held += base.length - before;
+      const made = this.#apply(base, child);
+      this.#hasher.name(table, child, type, made.buffer, made.length);
+      this.resolved++;
+      this.#refs?.attach(child, this.#firstChild);
+      if (frame.next < 0 && frame.heavy < 0) {
+        held -= base.length;
+        frame.data = undefined;
+      }
+      if (this.#firstChild[child]! >= 0) {
+        const data = Uint8Array.prototype.slice.call(made.buffer, ROOM, ROOM + made.length);
+        held += data.length;
+        stack.push(this.#frame(child, data));
+        for (let i = 0; held > this.#limits.memoryBytes && i < stack.length - 1; i++) {
+          held -= stack[i]!.data?.length ?? 0;
+          stack[i]!.data = undefined;
+        }
+      }
+      if ((this.resolved & 63) === 0) yield;
+    }
+  }
+
+  /** Ids of bases that no entry of the pack has turned out to be, and that deltas still wait for. */
+  waiting(): Uint8Array {
+    return this.#refs?.waiting() ?? new Uint8Array(0);
+  }
+
+  /** Whether deltas still wait for the id at `names[at]`. */
+  isWaiting(names: Uint8Array, at: number): boolean {
+    return this.#refs?.isWaiting(names, at) ?? false;
+  }
+
+  #frame(entry: number, data: Uint8Array): Frame {
+    let heavy = -1;
+    let most = 0;
+    for (let child = this.#firstChild[entry]!; child >= 0; child = this.#nextSibling[child]!) {
+      if (this.#weight[child]! > most) {
+        most = this.#weight[child]!;
+        heavy = child;
+      }
+    }
+    return { entry, data, next: this.#firstChild[entry]!, heavy };
+  }
+
+  #take(frame: Frame): number {
+    if (frame.next === frame.heavy && frame.next >= 0) frame.next = this.#nextSibling[frame.next]!;
+    const child = frame.next;
+    if (child >= 0) {
+      frame.next = this.#nextSibling[child]!;
+      if (frame.next === frame.heavy && frame.next >= 0) frame.next = this.#nextSibling[frame.next]!;
+      return child;
+    }
+    const last = frame.heavy;
+    frame.heavy = -1;
+    return last;
+  }
+
+  /** The content of the top frame, which was let go to save memory, from the nearest one below that has its own. */
+  #remake(stack: readonly Frame[]): Uint8Array {
+    let from = stack.length - 1;
+    while (from > 0 && !stack[from]!.data) from--;
+    let data = stack[from]!.data ?? Uint8Array.from(this.#source.content(stack[from]!.entry));
+    for (let i = from + 1; i < stack.length; i++) {
+      const made = this.#apply(data, stack[i]!.entry);
+      data = Uint8Array.prototype.slice.call(made.buffer, ROOM, ROOM + made.length);
+    }
+    return data;
+  }
+
+  #apply(base: Uint8Array, entry: number): { buffer: Buffer; length: number } {
+    const delta = this.#source.content(entry);
+    const sizes = deltaSizes(delta);
+    if (sizes.result > this.#limits.maxObjectSize) {
+      throw new CorruptData(
+        'object-too-large',
+        `object of ${sizes.result} bytes; the limit is ${this.#limits.maxObjectSize}`,
+      );
+    }
+    this.inflated += sizes.result;
+    if (this.inflated > this.#limits.maxInflatedBytes)
+      throw new CorruptData('limit', 'pack stands for too much data');
+    const buffer = this.#hasher.buffer(sizes.result);
+    applyDelta(base, delta, sizes, buffer, ROOM);
+    return { buffer, length: sizes.result };
+  }
+}
+
+/** REF_DELTA entries by the id of their base, until an object of that id turns up. */
+class RefDeltas {
+  readonly #table: EntryTable;
+  readonly #sibling: Int32Array;
+  readonly #slots: Int32Array;
+  readonly #mask: number;
+  /** By slot: first waiting delta, or -1 once they were attached. */
+  readonly #first: Int32Array;
+
+  constructor(table: EntryTable, sibling: Int32Array) {
+    this.#table = table;
+    this.#sibling = sibling;
+    let size = 16;
+    while (size < 2 * table.baseNameCount) size *= 2;
+    this.#mask = size - 1;
+    this.#slots = new Int32Array(size);
+    this.#first = new Int32Array(size).fill(-1);
+    for (let entry = table.count - 1; entry >= 0; entry--) {
+      if (table.stored[entry] !== REF_DELTA) continue;
+      const number = table.bases[entry]!;
+      const slot = this.#slot(table.baseNames, 20 * number);
+      this.#slots[slot] ||= number + 1;
+      sibling[entry] = this.#first[slot]!;
+      this.#first[slot] = entry;
+    }
+  }
+
+  /** Makes the deltas that waited for this entry's id its children. */
+  attach(entry: number, firstChild: Int32Array): void {
+    const slot = this.#slot(this.#table.names, 20 * entry);
+    const first = this.#first[slot]!;
+    if (first < 0) return;
+    this.#first[slot] = -1;
+    let last = first;
+    while (this.#sibling[last]! >= 0) last = this.#sibling[last]!;
+    this.#sibling[last] = firstChild[entry]!;
+    firstChild[entry] = first;
+  }
+
+  isWaiting(names: Uint8Array, at: number): boolean {
+    return this.#first[this.#slot(names, at)]! >= 0;
+  }
+
+  waiting(): Uint8Array {
+    const names: Uint8Array[] = [];
+    for (let slot = 0; slot <= this.#mask; slot++) {
+      if (this.#first[slot]! < 0) continue;
+      const at = 20 * (this.#slots[slot]! - 1);
+      names.push(this.#table.baseNames.subarray(at, at + 20));
+    }
+    return Buffer.concat(names.sort(Buffer.compare));
+  }
+
+  #slot(names: Uint8Array, at: number): number {
+    let slot = hashName(names, at) & this.#mask;
+    for (;;) {
+      const number = this.#slots[slot]! - 1;
+      if (number < 0 || sameName(this.#table.baseNames, 20 * number, names, at)) return slot;
+      slot = (slot + 1) & this.#mask;
+    }
+  }
+}
