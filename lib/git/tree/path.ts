@@ -1,0 +1,109 @@
+import { isUtf8 } from 'node:buffer';
+
+/**
+ * The bytes of a path or of a name in a tree, one character per byte (Latin-1). Git's names are bytes and
+ * sort as bytes; strings of this kind compare the same way with `<`, and equal bytes are equal strings.
+ */
+export type RawPath = string & { readonly __brand: 'RawPath' };
+
+export const ROOT = '' as RawPath;
+
+/** What {@link readPath} says about a path it refuses. */
+export type PathProblem =
+  | 'empty'
+  /** a `.` or `..` component */
+  | 'traversal'
+  | 'absolute'
+  /** `a//b`, or a slash at the end */
+  | 'empty-component'
+  /** `.git`, in any form a file system takes for it */
+  | 'git-directory'
+  /** NUL, another control character, or text that is not Unicode */
+  | 'character'
+  /** over 4,096 bytes, or a component over 255 */
+  | 'too-long';
+
+const MAX_PATH_BYTES = 4096;
+const MAX_NAME_BYTES = 255;
+const ESCAPE = 0xdc00;
+
+/**
+ * Text of a path. Bytes that are no UTF-8 become lone surrogates U+DC80 to U+DCFF, one per byte, as Python's
+ * `surrogateescape` (PEP 383) does, so that {@link encodePath} gives the same bytes back.
+ */
+export function decodePath(raw: RawPath): string {
+  if (!/[\u0080-\u00ff]/.test(raw)) return raw;
+  const bytes = Buffer.from(raw, 'latin1');
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  let text = '';
+  for (let i = 0; i < bytes.length; ) {
+    const length = sequenceLength(bytes, i);
+    text += length === 0 ? String.fromCharCode(ESCAPE + bytes[i]!) : bytes.toString('utf8', i, i + length);
+    i += Math.max(1, length);
+  }
+  return text;
+}
+
+/** The bytes of a path given as text. @returns undefined for surrogates that stand for no byte. */
+export function encodePath(text: string): RawPath | undefined {
+  if (text.isWellFormed()) {
+    return (/[^\u0000-\u007f]/.test(text) ? Buffer.from(text).toString('latin1') : text) as RawPath;
+  }
+  let raw = '';
+  for (const character of text) {
+    const code = character.codePointAt(0)!;
+    if (code >= 0xdc80 && code <= 0xdcff) raw += String.fromCharCode(code - ESCAPE);
+    else if (code >= 0xd800 && code <= 0xdfff) return undefined;
+    else raw += Buffer.from(character).toString('latin1');
+  }
+  return raw as RawPath;
+}
+
+/**
+ * A path to look up: `/` at either end is dropped; '' is the root.
+ * @returns undefined when no tree can hold such a path.
+ */
+export function lookupPath(text: string): RawPath | undefined {
+  const raw = encodePath(text)?.replace(/^\/+|\/+$/g, '');
+  if (raw === undefined || raw.includes('\0') || raw.length > MAX_PATH_BYTES) return undefined;
+  return raw as RawPath;
+}
+
+/**
+ * A path to write to. Refused is what `git fsck` and a checkout refuse on any system: see {@link PathProblem}.
+ * A backslash is an ordinary byte, as it is to git, but what stands between backslashes must pass
+ * as a component too, because Windows takes them for separators.
+ */
+export function readPath(text: string): { readonly path: RawPath } | { readonly problem: PathProblem } {
+  if (text === '') return { problem: 'empty' };
+  const path = encodePath(text);
+  if (path === undefined || /[\u0000-\u001f\u007f]/.test(path)) return { problem: 'character' };
+  if (path.length > MAX_PATH_BYTES) return { problem: 'too-long' };
+  if (/^[/\\]/.test(path)) return { problem: 'absolute' };
+  for (const name of text.split('/')) {
+    if (name === '') return { problem: 'empty-component' };
+    if (encodePath(name)!.length > MAX_NAME_BYTES) return { problem: 'too-long' };
+    for (const part of name.split('\\')) {
+      if (part === '.' || part === '..') return { problem: 'traversal' };
+      if (isDotGit(part)) return { problem: 'git-directory' };
+    }
+  }
+  return { path };
+}
+
+// HFS+ ignores these when it compares names (Apple TN1150).
+const HFS_IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
+
+/** `.git` in any case; with what NTFS drops or adds (`.git. `, `git~1`, `.git::$DATA`); with what HFS+ ignores. */
+function isDotGit(name: string): boolean {
+  if (/^(\.git|git~1)[ .]*(:.*)?$/i.test(name)) return true;
+  return name.replace(HFS_IGNORED, '').toLowerCase() === '.git';
+}
+
+/** Length of the well-formed UTF-8 sequence at `at`, 0 when there is none. */
+function sequenceLength(bytes: Buffer, at: number): number {
+  for (let length = 1; length <= 4 && at + length <= bytes.length; length++) {
+    if (isUtf8(bytes.subarray(at, at + length))) return length;
+  }
+  return 0;
+}

@@ -1,0 +1,72 @@
+import { CorruptData, type SyncObjects } from '../objects.ts';
+import { type Oid, oidFromBytes } from '../oid.ts';
+import { TreeCursor } from '../parse.ts';
+import { canonicalMode, DIRECTORY, rawName, readTreeBytes } from './entry.ts';
+import { type RawPath, ROOT } from './path.ts';
+
+export interface WalkedEntry {
+  readonly mode: number;
+  readonly oid: Oid;
+  readonly name: RawPath;
+  /** From the walk's root tree. */
+  readonly path: RawPath;
+}
+
+/** No checkout reaches as deep; a hostile chain of trees must not cost more than it weighs. */
+const MAX_PREFIX = 65_536;
+
+interface Level {
+  readonly cursor: TreeCursor;
+  /** `a/b/`, or '' at the top */
+  readonly prefix: string;
+}
+
+/**
+ * Every entry below a tree, a directory before what it holds: the order of `git ls-tree -r -t`. Holds one
+ * tree per level and reads a directory only when the walk enters it. A step that misses a block changes
+ * nothing, so a walk goes on where it stood when {@link ObjectStore.run} calls again.
+ */
+export class TreeWalk {
+  readonly #levels: Level[] = [];
+  #enter: { oid: Oid; prefix: string } | undefined;
+
+  constructor(root: Oid, prefix: RawPath = ROOT) {
+    this.#enter = { oid: root, prefix: prefix === '' ? '' : `${prefix}/` };
+  }
+
+  /** The next entry, undefined at the end. */
+  next(objects: SyncObjects): WalkedEntry | undefined {
+    if (this.#enter) {
+      const cursor = new TreeCursor(readTreeBytes(objects, this.#enter.oid));
+      this.#levels.push({ cursor, prefix: this.#enter.prefix });
+      this.#enter = undefined;
+    }
+    for (;;) {
+      const level = this.#levels.at(-1);
+      if (level === undefined) return undefined;
+      if (level.cursor.next()) return this.#entry(level);
+      this.#levels.pop();
+    }
+  }
+
+  /** Leaves out what the directory returned last holds. */
+  skipChildren(): void {
+    this.#enter = undefined;
+  }
+
+  #entry({ cursor, prefix }: Level): WalkedEntry {
+    const name = rawName(cursor);
+    const path = (prefix + name) as RawPath;
+    const mode = canonicalMode(cursor.mode);
+    const oid = oidFromBytes(cursor.data, cursor.oidStart);
+    if (path.length > MAX_PREFIX)
+      throw new CorruptData('limit', `path over ${MAX_PREFIX} bytes below tree ${oid}`);
+    if (mode === DIRECTORY) this.#enter = { oid, prefix: `${path}/` };
+    return { mode, oid, name, path };
+  }
+}
+
+/** Where an entry stands in a recursive listing: these keys sort as the listing does. */
+export function orderKey(entry: { readonly path: string; readonly mode: number }): string {
+  return entry.mode === DIRECTORY ? `${entry.path}/` : entry.path;
+}
