@@ -1,0 +1,139 @@
+import { CommitGraph, type CommitNode } from './history/graph.ts';
+import { LimitedLog } from './history/limited-log.ts';
+import { Budget, type LogQuery, type WalkBounds } from './history/log-query.ts';
+import { CommonAncestors } from './history/merge-base.ts';
+import { Reachable } from './history/reachable.ts';
+import { StreamedLog } from './history/streamed-log.ts';
+import type { ObjectStore, SyncObjects } from './objects.ts';
+import type { Oid } from './oid.ts';
+import { inSlices } from './slices.ts';
+import type { RawPath } from './tree/path.ts';
+
+export { CommitGraph, type CommitNode } from './history/graph.ts';
+export { HistoryLimit, type LogQuery, type WalkBounds } from './history/log-query.ts';
+
+/** Commits walked before the work lets others run; a path's walk reads trees as well. */
+const SLICE = 2_048;
+const SLICE_WITH_PATH = 256;
+/** Commits one graph remembers: about 100 MB. */
+const MAX_REMEMBERED = 250_000;
+
+/** Questions about the commits of one repository. Every answer is the one git gives. */
+export class History {
+  readonly #store: ObjectStore;
+  #graph = new CommitGraph();
+
+  constructor(store: ObjectStore) {
+    this.#store = store;
+  }
+
+  /**
+   * `git log --skip --max-count`: reads no further than it must.
+   *
+   * @throws HistoryLimit, ObjectMissing, CorruptData
+   */
+  async log(
+    query: LogQuery & { skip?: number; limit: number },
+    bounds: WalkBounds = {},
+  ): Promise<CommitNode[]> {
+    const { skip = 0, limit } = query;
+    if (limit <= 0) return [];
+    const slice = query.path ? SLICE_WITH_PATH : SLICE;
+    const budget = new Budget(bounds);
+    if (!isLimited(query)) {
+      const log = new StreamedLog(this.#current(), query, budget);
+      const enough = skip + limit;
+      const step = (objects: SyncObjects) => log.shown.length >= enough || log.step(objects);
+      await inSlices(this.#store, slice, step, bounds.signal);
+      return log.shown.slice(skip, enough);
+    }
+    const log = new LimitedLog(this.#current(), query, budget);
+    await inSlices(this.#store, slice, (objects) => log.step(objects), bounds.signal);
+    return log.result().slice(skip, skip + limit);
+  }
+
+  /** `git log -1 <commit> -- <path>`: undefined when the path never existed in its history. */
+  async lastCommitForPath(
+    commit: Oid,
+    path: RawPath,
+    bounds: WalkBounds = {},
+  ): Promise<CommitNode | undefined> {
+    const [last] = await this.log({ tips: [commit], path, limit: 1 }, bounds);
+    return last;
+  }
+
+  /** `git rev-list --count`, no further than `max`: then the answer is `max`. */
+  async count(query: LogQuery, max: number, bounds: WalkBounds = {}): Promise<number> {
+    return (await this.log({ ...query, limit: max }, bounds)).length;
+  }
+
+  /** `git merge-base --all`: best common ancestors of `one` and a hypothetical merge of `others`, newest first. */
+  async mergeBases(one: Oid, others: readonly Oid[], bounds: WalkBounds = {}): Promise<CommitNode[]> {
+    const budget = new Budget(bounds);
+    if (others.includes(one)) return [await this.#node(one)];
+    const candidates = (await this.#colour(one, others, budget, bounds)).candidates();
+    if (candidates.length < 2) return candidates;
+    const best: CommitNode[] = [];
+    for (const candidate of candidates) {
+      const rest = candidates.filter((other) => other !== candidate).map((other) => other.oid);
+      const found = await this.#colour(candidate.oid, rest, budget, bounds, (walk) => walk.oneIsAncestor);
+      if (!found.oneIsAncestor) best.push(candidate);
+    }
+    return best;
+  }
+
+  /** Whether `descendant` reaches `ancestor`; a commit reaches itself. */
+  async isAncestor(ancestor: Oid, descendant: Oid, bounds: WalkBounds = {}): Promise<boolean> {
+    if (ancestor === descendant) return true;
+    const walk = await this.#colour(
+      ancestor,
+      [descendant],
+      new Budget(bounds),
+      bounds,
+      (w) => w.oneIsAncestor,
+    );
+    return walk.oneIsAncestor;
+  }
+
+  /** For each tip, whether `into` reaches it (`git branch --merged`), in one walk. */
+  async merged(tips: readonly Oid[], into: Oid, bounds: WalkBounds = {}): Promise<boolean[]> {
+    const graph = this.#current();
+    const budget = new Budget(bounds);
+    const nodes = await this.#store.run((objects) => tips.map((tip) => graph.node(objects, tip)));
+    const from = await this.#store.run((objects) => graph.node(objects, into));
+    const walk = new Reachable(graph, from, nodes, budget);
+    await inSlices(this.#store, SLICE, (objects) => walk.step(objects), bounds.signal);
+    return nodes.map((node) => walk.reaches(node));
+  }
+
+  async #colour(
+    one: Oid,
+    others: readonly Oid[],
+    budget: Budget,
+    bounds: WalkBounds,
+    enough: (walk: CommonAncestors) => boolean = () => false,
+  ): Promise<CommonAncestors> {
+    const graph = this.#current();
+    const walk = await this.#store.run((objects) => {
+      const nodes = others.map((oid) => graph.node(objects, oid));
+      return new CommonAncestors(graph, graph.node(objects, one), nodes, budget);
+    });
+    await inSlices(this.#store, SLICE, (objects) => enough(walk) || walk.step(objects), bounds.signal);
+    return walk;
+  }
+
+  #node(oid: Oid): Promise<CommitNode> {
+    const graph = this.#current();
+    return this.#store.run((objects) => graph.node(objects, oid));
+  }
+
+  #current(): CommitGraph {
+    if (this.#graph.size > MAX_REMEMBERED) this.#graph = new CommitGraph();
+    return this.#graph;
+  }
+}
+
+/** Whether something found later may take a commit out of the answer. */
+function isLimited(query: LogQuery): boolean {
+  return (query.exclude?.length ?? 0) > 0 || query.order === 'topo';
+}

@@ -1,0 +1,140 @@
+import type { SyncObjects } from '../objects.ts';
+import { DateQueue } from './date-queue.ts';
+import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
+import type { Budget, LogQuery } from './log-query.ts';
+import { PathFilter } from './path-filter.ts';
+import { topoOrder } from './topo-order.ts';
+
+const SEEN = 1;
+/** reached from an excluded commit, or from one that is too old */
+const EXCLUDED = 2;
+const DONE = 4;
+const SAME = 8;
+/** named as excluded by the caller: at a path it counts as a parent all the same */
+const BOUNDARY = 16;
+
+/**
+ * How many excluded commits git looks at after the last that seemed of use, in case a clock was wrong. The
+ * same number gives the same commits.
+ */
+const SLOP = 5;
+
+/**
+ * A log that cannot show a commit before the walk has ended, because something found later may exclude it:
+ * `a..b`, and the topological order.
+ */
+export class LimitedLog {
+  readonly #graph: CommitGraph;
+  readonly #query: LogQuery;
+  readonly #budget: Budget;
+  readonly #filter: PathFilter | undefined;
+  readonly #queue = new DateQueue();
+  readonly #marks = new Marks();
+  readonly #collected: CommitNode[] = [];
+  /** Parents as the path's simplification left them; kept for the topological order. */
+  readonly #followed = new Map<CommitNode, readonly CommitNode[]>();
+  /** Commits in the queue that are not excluded. */
+  #open = 0;
+  #slop = SLOP;
+  #lastDate = Number.POSITIVE_INFINITY;
+  #started = false;
+
+  constructor(graph: CommitGraph, query: LogQuery, budget: Budget) {
+    this.#graph = graph;
+    this.#query = query;
+    this.#budget = budget;
+    this.#filter = query.path ? new PathFilter(graph, query.path) : undefined;
+  }
+
+  /** Takes one commit from the queue. @returns true at the end; {@link result} holds the answer then */
+  step(objects: SyncObjects): boolean {
+    if (!this.#started) this.#start(objects);
+    const node = this.#queue.peek();
+    if (node === undefined) return true;
+    const { since, until, firstParent = false } = this.#query;
+    const excluded = this.#marks.has(node, EXCLUDED) || (since !== undefined && node.date < since);
+    const parents = this.#graph.parents(objects, node);
+    const grandparents = excluded ? parents.flatMap((parent) => this.#graph.parents(objects, parent)) : [];
+    const simplified = excluded
+      ? undefined
+      : this.#filter?.simplify(objects, node, firstParent, (parent) => this.#counts(parent));
+
+    // Nothing is read below: the step is not taken twice.
+    this.#queue.pop();
+    this.#budget.spend();
+    if (!this.#marks.has(node, EXCLUDED)) this.#open--;
+    this.#marks.add(node, excluded ? DONE | EXCLUDED : DONE);
+    if (excluded) {
+      this.#exclude(parents);
+      this.#exclude(grandparents);
+      for (const parent of parents) this.#enqueue(parent);
+      return this.#ended();
+    }
+    const followed = firstParent
+      ? (simplified?.follow ?? parents).slice(0, 1)
+      : (simplified?.follow ?? parents);
+    if (simplified?.same) this.#marks.add(node, SAME);
+    if (this.#query.order === 'topo') this.#followed.set(node, followed);
+    for (const parent of followed) this.#enqueue(parent);
+    if (until === undefined || node.date <= until) {
+      this.#lastDate = node.date;
+      this.#collected.push(node);
+    }
+    return false;
+  }
+
+  /** The commits to show, in order. */
+  result(): CommitNode[] {
+    const ordered =
+      this.#query.order === 'topo'
+        ? topoOrder(this.#collected, (node) => this.#followed.get(node) ?? [])
+        : this.#collected;
+    return ordered.filter((node) => (this.#marks.get(node) & (EXCLUDED | SAME)) === 0);
+  }
+
+  #start(objects: SyncObjects): void {
+    const excluded = (this.#query.exclude ?? []).map((oid) => this.#graph.node(objects, oid));
+    const tips = this.#query.tips.map((oid) => this.#graph.node(objects, oid));
+    const parents = excluded.flatMap((node) => this.#graph.parents(objects, node));
+    for (const node of excluded) {
+      this.#marks.add(node, EXCLUDED | BOUNDARY);
+      this.#enqueue(node);
+    }
+    for (const node of tips) this.#enqueue(node);
+    this.#exclude(parents);
+    this.#started = true;
+  }
+
+  #enqueue(node: CommitNode): void {
+    if (!this.#marks.add(node, SEEN)) return;
+    this.#queue.push(node);
+    if (!this.#marks.has(node, EXCLUDED)) this.#open++;
+  }
+
+  /** Passes the exclusion on to all ancestors the walk has met already. */
+  #exclude(parents: readonly CommitNode[]): void {
+    const reached = [...parents];
+    for (let node = reached.pop(); node !== undefined; node = reached.pop()) {
+      const waiting = (this.#marks.get(node) & (SEEN | DONE)) === SEEN;
+      if (!this.#marks.add(node, EXCLUDED)) continue;
+      if (waiting) this.#open--;
+      if (!this.#marks.has(node, SEEN)) continue;
+      for (const oid of node.parentIds) {
+        const parent = this.#graph.known(oid);
+        if (parent) reached.push(parent);
+      }
+    }
+  }
+
+  #ended(): boolean {
+    const next = this.#queue.peek();
+    if (next === undefined) return true;
+    if (this.#open > 0 || this.#lastDate <= next.date) this.#slop = SLOP;
+    else this.#slop--;
+    return this.#slop <= 0;
+  }
+
+  #counts(parent: CommitNode): boolean {
+    return (this.#marks.get(parent) & (EXCLUDED | BOUNDARY)) !== EXCLUDED;
+  }
+}

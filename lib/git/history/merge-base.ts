@@ -1,0 +1,84 @@
+import type { SyncObjects } from '../objects.ts';
+import { DateQueue } from './date-queue.ts';
+import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
+import type { Budget } from './log-query.ts';
+
+const ONE = 1;
+const OTHERS = 2;
+/** an ancestor of a common ancestor already found */
+const STALE = 4;
+const FOUND = 8;
+const QUEUED = 16;
+
+/**
+ * Colours the ancestors of one commit and those of others, newest first, until everything left to visit lies
+ * below a commit that has both colours. Those commits are the candidates: with clocks that were right,
+ * exactly the merge bases; with clocks that were wrong, some may be ancestors of others.
+ */
+export class CommonAncestors {
+  readonly #graph: CommitGraph;
+  readonly #budget: Budget;
+  readonly #queue = new DateQueue();
+  readonly #marks = new Marks();
+  readonly #found: CommitNode[] = [];
+  readonly #one: CommitNode;
+  readonly #others: readonly CommitNode[];
+  /** Commits in the queue that are not stale. */
+  #open = 0;
+
+  constructor(graph: CommitGraph, one: CommitNode, others: readonly CommitNode[], budget: Budget) {
+    this.#graph = graph;
+    this.#budget = budget;
+    this.#one = one;
+    this.#others = others;
+    this.#colour(one, ONE);
+    for (const other of others) this.#colour(other, OTHERS);
+  }
+
+  /** @returns true at the end */
+  step(objects: SyncObjects): boolean {
+    const node = this.#queue.peek();
+    if (node === undefined || this.#open === 0) return true;
+    const parents = this.#graph.parents(objects, node);
+
+    // Nothing is read below: the step is not taken twice.
+    this.#queue.pop();
+    this.#budget.spend();
+    let colours = this.#marks.get(node) & (ONE | OTHERS | STALE);
+    if ((colours & STALE) === 0) this.#open--;
+    this.#marks.clear(node, QUEUED);
+    if (colours === (ONE | OTHERS)) {
+      if (this.#marks.add(node, FOUND)) this.#found.push(node);
+      colours |= STALE;
+    }
+    for (const parent of parents) this.#colour(parent, colours);
+    return false;
+  }
+
+  /** Newest first. */
+  candidates(): CommitNode[] {
+    return this.#found.filter((node) => !this.#marks.has(node, STALE)).sort((a, b) => b.date - a.date);
+  }
+
+  /** Whether the walk met `one` from the others: it is their ancestor, or one of them. May be asked before the end. */
+  get oneIsAncestor(): boolean {
+    return this.#marks.has(this.#one, OTHERS);
+  }
+
+  /** Whether every other commit was met from `one`. */
+  get othersAreAncestors(): boolean {
+    return this.#others.every((other) => this.#marks.has(other, ONE));
+  }
+
+  #colour(node: CommitNode, colours: number): void {
+    const before = this.#marks.get(node);
+    if (!this.#marks.add(node, colours)) return;
+    if ((before & QUEUED) !== 0) {
+      if ((before & STALE) === 0 && (colours & STALE) !== 0) this.#open--;
+      return;
+    }
+    this.#marks.add(node, QUEUED);
+    this.#queue.push(node);
+    if (((before | colours) & STALE) === 0) this.#open++;
+  }
+}

@@ -1,0 +1,77 @@
+import type { SyncObjects } from '../objects.ts';
+import type { Oid } from '../oid.ts';
+import { DIRECTORY, findName, readTreeBytes } from '../tree/entry.ts';
+import type { RawPath } from '../tree/path.ts';
+import type { CommitGraph, CommitNode } from './graph.ts';
+
+/** How a commit relates to its parents at a path, after "history simplification" in git-rev-list. */
+export interface Simplified {
+  /** The parents to follow: the one that has the same content at the path, else all. */
+  readonly follow: readonly CommitNode[];
+  /** Nothing changed at the path: the commit is not shown. */
+  readonly same: boolean;
+}
+
+/**
+ * Git's default history simplification for one path: a commit is shown when it differs at the path from
+ * every parent that counts, and a merge that is the same as one parent leads to that parent only.
+ */
+export class PathFilter {
+  readonly #graph: CommitGraph;
+  readonly #names: readonly RawPath[];
+  /** Per level of the path: tree → what stands at the rest of the path below it. */
+  readonly #found: Map<Oid, string>[];
+
+  constructor(graph: CommitGraph, path: RawPath) {
+    this.#graph = graph;
+    this.#names = path.split('/') as RawPath[];
+    this.#found = this.#names.map(() => new Map());
+  }
+
+  /** @param counts whether a parent decides; one that is excluded from the walk does not while others do. */
+  simplify(
+    objects: SyncObjects,
+    node: CommitNode,
+    firstParent: boolean,
+    counts: (parent: CommitNode) => boolean,
+  ): Simplified {
+    const parents = this.#graph.parents(objects, node);
+    const here = this.#at(objects, node.tree);
+    if (parents.length === 0) return { follow: parents, same: here === '' };
+    // Git counts a second parent even where it then looks at the first alone.
+    let counted = firstParent && parents[1] && counts(parents[1]) ? 1 : 0;
+    let countedDiffers = false;
+    let otherDiffers = false;
+    for (const parent of firstParent ? parents.slice(0, 1) : parents) {
+      const decides = counts(parent);
+      if (decides) counted++;
+      const differs = this.#at(objects, parent.tree) !== here;
+      if (!differs && decides) return { follow: [parent], same: true };
+      if (differs && decides) countedDiffers = true;
+      else if (differs) otherDiffers = true;
+    }
+    return { follow: parents, same: counted > 0 ? !countedDiffers : !otherDiffers };
+  }
+
+  /** Mode and id at the path; '' when nothing stands there. */
+  #at(objects: SyncObjects, root: Oid): string {
+    const trail: Oid[] = [];
+    let tree = root;
+    let answer = '';
+    for (let level = 0; ; level++) {
+      const known = this.#found[level]!.get(tree);
+      if (known !== undefined) {
+        answer = known;
+        break;
+      }
+      trail.push(tree);
+      const entry = findName(readTreeBytes(objects, tree), this.#names[level]!);
+      const last = level === this.#names.length - 1;
+      if (last && entry) answer = `${entry.mode} ${entry.oid}`;
+      if (last || entry?.mode !== DIRECTORY) break;
+      tree = entry.oid;
+    }
+    for (const [level, id] of trail.entries()) this.#found[level]!.set(id, answer);
+    return answer;
+  }
+}

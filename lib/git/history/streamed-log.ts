@@ -1,0 +1,58 @@
+import type { SyncObjects } from '../objects.ts';
+import { DateQueue } from './date-queue.ts';
+import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
+import type { Budget, LogQuery } from './log-query.ts';
+import { PathFilter } from './path-filter.ts';
+
+const SEEN = 1;
+
+/**
+ * A log whose commits are known to be shown when they leave the queue: nothing is excluded, and the
+ * order is by date. It reads no further than its caller asks.
+ */
+export class StreamedLog {
+  /** Commits to show, in order. */
+  readonly shown: CommitNode[] = [];
+  readonly #graph: CommitGraph;
+  readonly #query: LogQuery;
+  readonly #budget: Budget;
+  readonly #filter: PathFilter | undefined;
+  readonly #queue = new DateQueue();
+  readonly #marks = new Marks();
+  #started = false;
+
+  constructor(graph: CommitGraph, query: LogQuery, budget: Budget) {
+    this.#graph = graph;
+    this.#query = query;
+    this.#budget = budget;
+    this.#filter = query.path ? new PathFilter(graph, query.path) : undefined;
+  }
+
+  /** Takes one commit from the queue. @returns true at the end */
+  step(objects: SyncObjects): boolean {
+    if (!this.#started) this.#start(objects);
+    const node = this.#queue.peek();
+    const { since, until, firstParent = false } = this.#query;
+    // All that waits is older still.
+    if (node === undefined || (since !== undefined && node.date < since)) return true;
+    const simplified = this.#filter?.simplify(objects, node, firstParent, () => true);
+    const parents = simplified?.follow ?? this.#graph.parents(objects, node);
+
+    // Nothing is read below: the step is not taken twice.
+    this.#queue.pop();
+    this.#budget.spend();
+    for (const parent of firstParent ? parents.slice(0, 1) : parents) this.#enqueue(parent);
+    if (!simplified?.same && (until === undefined || node.date <= until)) this.shown.push(node);
+    return false;
+  }
+
+  #start(objects: SyncObjects): void {
+    const tips = this.#query.tips.map((oid) => this.#graph.node(objects, oid));
+    for (const tip of tips) this.#enqueue(tip);
+    this.#started = true;
+  }
+
+  #enqueue(node: CommitNode): void {
+    if (this.#marks.add(node, SEEN)) this.#queue.push(node);
+  }
+}
