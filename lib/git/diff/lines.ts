@@ -1,0 +1,142 @@
+import { countLines, type LineTable, lineStarts, numberLines } from './line-table.ts';
+import { markChanges, roughRoot } from './myers.ts';
+
+/** Which lines two files do not share: 1 for each line deleted from the old, inserted in the new. */
+export interface LineChanges {
+  readonly deleted: Uint8Array;
+  readonly inserted: Uint8Array;
+  /** Where the lines begin; see {@link lineStarts}. */
+  readonly oldStarts: Int32Array;
+  readonly newStarts: Int32Array;
+}
+
+export interface LineCounts {
+  readonly additions: number;
+  readonly deletions: number;
+  /** Set when the files were too large to align: then lines are matched without regard to their order. */
+  readonly approximate?: true;
+}
+
+/** Above this many bytes in both files together, or lines, counts are approximate. */
+export const MAX_DIFF_BYTES = 32 * 1024 * 1024;
+export const MAX_DIFF_LINES = 1_000_000;
+
+/** What `git diff --numstat` counts between two texts. */
+export function countChanges(oldData: Uint8Array, newData: Uint8Array): LineCounts {
+  const oldSize = countLines(oldData);
+  const newSize = countLines(newData);
+  if (oldSize === 0 || newSize === 0) return { additions: newSize, deletions: oldSize };
+  if (oldData.length + newData.length > MAX_DIFF_BYTES || oldSize + newSize > MAX_DIFF_LINES) {
+    return countUnordered(oldData, newData);
+  }
+  const { deleted, inserted } = diffLines(oldData, newData);
+  return { additions: sum(inserted), deletions: sum(deleted) };
+}
+
+/** The lines that git's default algorithm marks, before it shifts groups of them to where they read best. */
+export function diffLines(oldData: Uint8Array, newData: Uint8Array): LineChanges {
+  const oldStarts = lineStarts(oldData);
+  const newStarts = lineStarts(newData);
+  const table = numberLines(oldData, oldStarts, newData, newStarts);
+  const deleted = new Uint8Array(table.old.length);
+  const inserted = new Uint8Array(table.new.length);
+
+  let head = 0;
+  const shorter = Math.min(table.old.length, table.new.length);
+  while (head < shorter && table.old[head] === table.new[head]) head++;
+  let tail = 0;
+  while (tail < shorter - head && table.old.at(-1 - tail) === table.new.at(-1 - tail)) tail++;
+
+  const oldKept = worthMatching(table.old, table.newCount, head, tail, deleted);
+  const newKept = worthMatching(table.new, table.oldCount, head, tail, inserted);
+  markChanges(
+    oldKept.map((line) => table.old[line]!),
+    newKept.map((line) => table.new[line]!),
+    {
+      deleted: (index) => (deleted[oldKept[index]!] = 1),
+      inserted: (index) => (inserted[newKept[index]!] = 1),
+    },
+  );
+  return { deleted, inserted, oldStarts, newStarts };
+}
+
+/** A line that occurs this often on the other side is never too common to be matched. */
+const MAX_COMMON = 1024;
+/** How far around a common line to look for lines that match nothing. */
+const NEIGHBOURHOOD = 100;
+/** Common lines may make up at most a quarter, about, of a run that is given up. */
+const COMMON_SHARE = 4;
+
+const UNMATCHED = 0;
+const MATCHED = 1;
+const COMMON = 2;
+
+/**
+ * Lines to search a match for. Those without an equal on the other side are changes from the start; so is a
+ * very common line (blank, a brace) in the midst of such lines, where a match would mean nothing.
+ *
+ * @returns line numbers; all others between head and tail are set in `changed`
+ */
+function worthMatching(
+  lines: Int32Array,
+  otherCount: Int32Array,
+  head: number,
+  tail: number,
+  changed: Uint8Array,
+): Int32Array {
+  const end = lines.length - tail;
+  const common = Math.min(roughRoot(lines.length), MAX_COMMON);
+  const kinds = new Uint8Array(lines.length);
+  for (let i = head; i < end; i++) {
+    const matches = otherCount[lines[i]!]!;
+    kinds[i] = matches === 0 ? UNMATCHED : matches >= common ? COMMON : MATCHED;
+  }
+  const kept = new Int32Array(end - head);
+  let count = 0;
+  for (let i = head; i < end; i++) {
+    const kind = kinds[i];
+    if (kind === MATCHED || (kind === COMMON && !amongUnmatched(kinds, i, head, end))) kept[count++] = i;
+    else changed[i] = 1;
+  }
+  return kept.subarray(0, count);
+}
+
+function amongUnmatched(kinds: Uint8Array, at: number, head: number, end: number): boolean {
+  const before = run(kinds, at, -1, Math.max(head, at - NEIGHBOURHOOD) - 1);
+  if (before.unmatched === 0) return false;
+  const behind = run(kinds, at, 1, Math.min(end - 1, at + NEIGHBOURHOOD) + 1);
+  if (behind.unmatched === 0) return false;
+  const unmatched = before.unmatched + behind.unmatched;
+  const common = before.common + behind.common + 2;
+  return common * COMMON_SHARE < common + unmatched;
+}
+
+/** Counts up to the next line that has a match. */
+function run(
+  kinds: Uint8Array,
+  at: number,
+  step: 1 | -1,
+  stop: number,
+): { unmatched: number; common: number } {
+  let unmatched = 0;
+  let common = 0;
+  for (let i = at + step; i !== stop && kinds[i] !== MATCHED; i += step) {
+    if (kinds[i] === UNMATCHED) unmatched++;
+    else common++;
+  }
+  return { unmatched, common };
+}
+
+/** Lines as a bag: linear in time, and never more than an alignment would find equal. */
+function countUnordered(oldData: Uint8Array, newData: Uint8Array): LineCounts {
+  const table: LineTable = numberLines(oldData, lineStarts(oldData), newData, lineStarts(newData));
+  let shared = 0;
+  for (const [number, count] of table.oldCount.entries()) shared += Math.min(count, table.newCount[number]!);
+  return { additions: table.new.length - shared, deletions: table.old.length - shared, approximate: true };
+}
+
+function sum(flags: Uint8Array): number {
+  let total = 0;
+  for (let i = 0; i < flags.length; i++) total += flags[i]!;
+  return total;
+}

@@ -1,0 +1,101 @@
+import type { ObjectStore, SyncObjects } from '../objects.ts';
+import type { Oid } from '../oid.ts';
+import { asBuffer, type Entry, GITLINK } from '../tree/entry.ts';
+import type { RawPath } from '../tree/path.ts';
+import { countLines } from './line-table.ts';
+import { countChanges, type LineCounts } from './lines.ts';
+import { diffTrees, type TreeChange } from './tree-diff.ts';
+
+export interface FileStats extends LineCounts {
+  readonly path: RawPath;
+  /** No lines are counted: `-` in `git diff --numstat`. */
+  readonly binary: boolean;
+}
+
+export interface DiffStats {
+  readonly additions: number;
+  readonly deletions: number;
+  readonly total: number;
+  /** A limit was reached: some file was counted roughly or not at all. */
+  readonly approximate: boolean;
+}
+
+/** Files above this size count as binary, unread. */
+export const MAX_FILE_BYTES = 16 * 1024 * 1024;
+/** Files, and bytes of files, that one comparison reads; what is left over is not counted. */
+export const MAX_STAT_FILES = 10_000;
+export const MAX_STAT_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Lines added and deleted between two trees: `git diff --numstat --no-renames`. A moved file counts as
+ * deleted and added; binary files count nothing.
+ */
+export async function diffStats(
+  store: ObjectStore,
+  oldTree: Oid,
+  newTree: Oid,
+  signal?: AbortSignal,
+): Promise<DiffStats> {
+  const options = { limit: MAX_STAT_FILES, ...(signal ? { signal } : {}) };
+  const { changes, truncated } = await diffTrees(store, oldTree, newTree, options);
+  const { files, complete } = await statFiles(store, changes, signal);
+  let additions = 0;
+  let deletions = 0;
+  for (const file of files) {
+    additions += file.additions;
+    deletions += file.deletions;
+  }
+  const approximate = truncated || !complete || files.some((file) => file.approximate);
+  return { additions, deletions, total: additions + deletions, approximate };
+}
+
+/** Counts file by file, as far as {@link MAX_STAT_BYTES} allows. */
+export async function statFiles(
+  store: ObjectStore,
+  changes: readonly TreeChange[],
+  signal?: AbortSignal,
+): Promise<{ files: FileStats[]; complete: boolean }> {
+  const files: FileStats[] = [];
+  let bytes = 0;
+  while (files.length < changes.length && bytes <= MAX_STAT_BYTES) {
+    signal?.throwIfAborted();
+    await store.run((objects) => {
+      const started = bytes;
+      // One turn reads at most 4 MB, so that no diff holds up the rest for long.
+      while (files.length < changes.length && bytes - started < 4 * 1024 * 1024) {
+        const change = changes[files.length]!;
+        const oldText = readText(objects, change.old);
+        const newText = readText(objects, change.new);
+        files.push({ path: change.path, ...compare(change, oldText, newText) });
+        bytes += (oldText?.length ?? 0) + (newText?.length ?? 0);
+      }
+    });
+  }
+  return { files, complete: files.length === changes.length };
+}
+
+const NOTHING = new Uint8Array(0);
+const BINARY = { additions: 0, deletions: 0, binary: true };
+
+function compare(change: TreeChange, oldText: Uint8Array | undefined, newText: Uint8Array | undefined) {
+  if (change.old && change.old.oid === change.new?.oid) {
+    return { additions: 0, deletions: 0, binary: oldText === undefined || isBinary(oldText) };
+  }
+  if (oldText === undefined || newText === undefined || isBinary(oldText) || isBinary(newText)) return BINARY;
+  if (newText.length === 0) return { additions: 0, deletions: countLines(oldText), binary: false };
+  if (oldText.length === 0) return { additions: countLines(newText), deletions: 0, binary: false };
+  return { ...countChanges(oldText, newText), binary: false };
+}
+
+/** What git compares of an entry: a submodule is one line of text. Undefined when the file is too large to read. */
+function readText(objects: SyncObjects, entry: Entry | undefined): Uint8Array | undefined {
+  if (entry === undefined) return NOTHING;
+  if (entry.mode === GITLINK) return Buffer.from(`Subproject commit ${entry.oid}\n`);
+  if (objects.header(entry.oid).size > MAX_FILE_BYTES) return undefined;
+  return objects.read(entry.oid).data;
+}
+
+/** Git's test: a NUL among the first 8,000 bytes. */
+export function isBinary(data: Uint8Array): boolean {
+  return asBuffer(data).subarray(0, 8000).includes(0);
+}
