@@ -17,9 +17,9 @@ export const MAX_NAME_LENGTH = 255;
 
 const PATH = /^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/;
 const USERNAME = /^[A-Za-z0-9_.][A-Za-z0-9_.-]*[A-Za-z0-9_-]$|^[A-Za-z0-9_]$/;
-// Letters, digits, emoji, `_`, then also `.`, `+`, `-`, spaces (behaviour §19).
+// Letters, digits, emoji, `_`, then also `.`, `+`, `-`, spaces.
 const NAME =
-  /^[\p{L}\p{N}\p{Extended_Pictographic}_][\p{L}\p{M}\p{N}\p{Pd}\p{Extended_Pictographic}\u200d\ufe0f_.+ -]*$/u;
+  /^[\p{L}\p{N}\p{Extended_Pictographic}_](?:[\p{L}\p{M}\p{N}\p{Pd}\p{Extended_Pictographic}_.+ -]|\u200d|\ufe0f)*$/u;
 
 const PATH_RULE =
   "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'";

@@ -5,7 +5,7 @@ import { userBasic } from '../users/present.ts';
 const setting = <T>(project: ProjectRecord, name: string, fallback: T): T =>
   (project.settings[name] as T | undefined) ?? fallback;
 
-/** What everyone who sees the project sees, and all that anonymous callers do (behaviour §19, "simple"). */
+/** What everyone who sees the project sees, and all that anonymous callers do (the "simple" form). */
 export function projectBasic(project: ProjectRecord, baseUrl: string) {
   const url = `${baseUrl}/${project.fullPath}`;
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : 'localhost';

@@ -1,7 +1,7 @@
 import { isActive } from '../../domain/tokens.ts';
 import type { TokenRecord, UserRecord } from '../../store/records.ts';
 
-/** The six fields every other answer embeds (behaviour §0.17). */
+/** The six fields every other answer embeds. */
 export function userBasic(user: UserRecord, baseUrl: string) {
   return {
     id: user.id,

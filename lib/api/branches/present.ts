@@ -1,0 +1,24 @@
+import { type CommitRecord, commitBasic } from '../commits/present.ts';
+
+export interface BranchRecord {
+  readonly name: string;
+  readonly tip: CommitRecord;
+  /** Whether the default branch reaches the tip; false for the default branch itself. */
+  readonly merged: boolean;
+  readonly isDefault: boolean;
+}
+
+/** Protection rules do not exist yet: `protected` is false and pushing asks for the role alone. */
+export function branch(record: BranchRecord, projectUrl: string, canPush: boolean) {
+  return {
+    name: record.name,
+    commit: commitBasic(record.tip, projectUrl),
+    merged: record.merged,
+    protected: false,
+    developers_can_push: false,
+    developers_can_merge: false,
+    can_push: canPush,
+    default: record.isDefault,
+    web_url: `${projectUrl}/-/tree/${record.name.split('/').map(encodeURIComponent).join('/')}`,
+  };
+}

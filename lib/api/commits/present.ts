@@ -1,0 +1,73 @@
+import type { Oid } from '../../git/oid.ts';
+import type { Commit, Identity } from '../../git/parse.ts';
+
+export const SHORT_ID_LENGTH = 8;
+
+export interface CommitRecord {
+  readonly id: Oid;
+  readonly commit: Commit;
+}
+
+/** `2021-10-20T15:02:11.000+02:00`: a commit's time in its own zone; an unreadable zone counts as UTC. */
+export function gitTime({ seconds, timezone }: Pick<Identity, 'seconds' | 'timezone'>): string {
+  const zone = /^([+-])(\d\d)([0-5]\d)$/.exec(timezone);
+  const minutes = zone === null ? 0 : (zone[1] === '-' ? -1 : 1) * (Number(zone[2]) * 60 + Number(zone[3]));
+  // Dates end at the year 275760; what lies beyond is shown as the epoch rather than refused.
+  const local = new Date((seconds + minutes * 60) * 1000);
+  const shown = Number.isNaN(local.getTime()) || local.getUTCFullYear() > 9999 ? new Date(0) : local;
+  const offset = zone === null ? '+00:00' : `${zone[1]}${zone[2]}:${zone[3]}`;
+  return `${shown.toISOString().slice(0, -1)}${offset}`;
+}
+
+/** The first line, or for a message that begins with blank lines the first that is not. */
+export function titleOf(message: string): string {
+  return message.trimStart().split('\n', 1)[0]!.trimEnd();
+}
+
+/** The fields of every commit answer; `project` gives the links. */
+export function commitBasic({ id, commit }: CommitRecord, projectUrl: string) {
+  const committed = gitTime(commit.committer);
+  return {
+    id,
+    short_id: id.slice(0, SHORT_ID_LENGTH),
+    created_at: committed,
+    parent_ids: [...commit.parents],
+    title: titleOf(commit.message),
+    message: commit.message,
+    author_name: commit.author.name,
+    author_email: commit.author.email,
+    authored_date: gitTime(commit.author),
+    committer_name: commit.committer.name,
+    committer_email: commit.committer.email,
+    committed_date: committed,
+    trailers: {},
+    web_url: `${projectUrl}/-/commit/${id}`,
+  };
+}
+
+export interface CommitStats {
+  readonly additions: number;
+  readonly deletions: number;
+}
+
+export const stats = ({ additions, deletions }: CommitStats) => ({
+  additions,
+  deletions,
+  total: additions + deletions,
+});
+
+/** One commit, as the single-commit and create answers show it. No pipelines exist yet, so none is shown. */
+export function commitDetail(
+  record: CommitRecord,
+  projectUrl: string,
+  projectId: number,
+  counted?: CommitStats,
+) {
+  return {
+    ...commitBasic(record, projectUrl),
+    ...(counted === undefined ? {} : { stats: stats(counted) }),
+    status: null,
+    project_id: projectId,
+    last_pipeline: null,
+  };
+}

@@ -1,0 +1,27 @@
+import type { Deps } from '../domain/deps.ts';
+import { open } from '../domain/open.ts';
+import { demand } from '../domain/permissions.ts';
+import { endpointFor, type HttpDeps } from '../http/endpoint.ts';
+import type { OffsetPage } from '../http/pagination.ts';
+
+/** What handlers are given: the rules' dependencies, and who decides access. */
+export interface ApiDeps extends Deps, HttpDeps {}
+
+/** `endpoint()` with this service's dependencies. */
+export const endpoint = endpointFor<ApiDeps>();
+
+/** The rules' dependencies with the decision of access over them. */
+export function apiDeps(deps: Deps): ApiDeps {
+  return {
+    ...deps,
+    access: {
+      open: (request) => open(deps, request),
+      authorize: ({ actor, project }, ability) => {
+        if (project !== undefined) demand(actor, project, ability);
+      },
+    },
+  };
+}
+
+/** A page by number, as the store asks for it, total included. */
+export const counted = ({ page, perPage }: OffsetPage) => ({ page, perPage, count: true });

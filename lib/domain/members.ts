@@ -1,0 +1,185 @@
+import { AlreadyExists, Missing } from '../store/errors.ts';
+import type { PageRequest } from '../store/paging.ts';
+import type { AccessLevel, MemberRecord, UserRecord } from '../store/records.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { conflict, forbidden, invalid, notFound, recordNotFound } from './errors.ts';
+import { demand, isAdministrator, MAINTAINER, signedIn } from './permissions.ts';
+
+/** A membership with the person it is of. */
+export interface Member {
+  readonly record: MemberRecord;
+  readonly user: UserRecord;
+}
+
+/** Levels that a project membership may have: owning belongs to the namespace. */
+const PROJECT_LEVELS: readonly number[] = [10, 20, 30, 40];
+
+/** Direct members, those whose account is gone left out. */
+export async function listMembers(
+  deps: Deps,
+  { project }: ProjectAccess,
+  query: PageRequest & { query?: string; userIds?: readonly number[] },
+): Promise<{ items: Member[]; total: number | undefined; more: boolean }> {
+  const wanted = query.userIds === undefined ? undefined : new Set(query.userIds);
+  const term = query.query?.trim().toLowerCase();
+  if (wanted === undefined && (term === undefined || term === '')) {
+    const page = await deps.store.members.list(project.id, query);
+    return { items: await withUsers(deps, page.items), total: page.total, more: page.more };
+  }
+  const matching: Member[] = [];
+  const perPage = 100;
+  for (let page = 1, more = true; more; page++) {
+    const read = await deps.store.members.list(project.id, { page, perPage });
+    const kept = read.items.filter((record) => wanted?.has(record.userId) ?? true);
+    for (const member of await withUsers(deps, kept)) {
+      const texts = [member.user.name, member.user.username].map((text) => text.toLowerCase());
+      if (term === undefined || texts.some((text) => text.includes(term))) matching.push(member);
+    }
+    more = read.more;
+  }
+  const first = (query.page - 1) * query.perPage;
+  const items = matching.slice(first, first + query.perPage);
+  return { items, total: matching.length, more: first + items.length < matching.length };
+}
+
+/** @throws 404 `404 Not found` for somebody who is no direct member */
+export async function getMember(deps: Deps, { project }: ProjectAccess, userId: number): Promise<Member> {
+  const [record, user] = await Promise.all([
+    deps.store.members.get(project.id, userId),
+    deps.store.users.get(userId),
+  ]);
+  if (record === undefined || user === undefined) throw recordNotFound();
+  return { record, user };
+}
+
+export interface MembershipInput {
+  readonly accessLevel: number;
+  /** `YYYY-MM-DD`; null clears it, undefined leaves it. */
+  readonly expiresAt?: string | null | undefined;
+}
+
+/** @throws 403, 404 `404 User Not Found`, 409 `Member already exists`, 400 by field */
+export async function addMember(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  userId: number,
+  input: MembershipInput,
+): Promise<Member> {
+  const accessLevel = grantable(deps, actor, access, input);
+  const user = await deps.store.users.get(userId);
+  if (user === undefined) throw notFound('User');
+  const record: MemberRecord = {
+    projectId: access.project.id,
+    userId,
+    accessLevel,
+    createdAt: deps.now().toISOString(),
+    expiresAt: input.expiresAt ?? null,
+    createdById: signedIn(actor).user.id,
+  };
+  try {
+    await deps.store.members.add(record);
+  } catch (error) {
+    if (error instanceof AlreadyExists) throw conflict('Member already exists');
+    if (error instanceof Missing) throw notFound(error.message.startsWith('user') ? 'User' : 'Project');
+    throw error;
+  }
+  return { record, user };
+}
+
+/** Adds several at once; each on its own, with the reasons of those that failed by username. */
+export async function addMembers(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  userIds: readonly number[],
+  input: MembershipInput,
+): Promise<Record<string, string>> {
+  grantable(deps, actor, access, input);
+  const reasons: Record<string, string> = {};
+  const users = await deps.store.users.getMany(userIds);
+  for (const [index, userId] of userIds.entries()) {
+    const user = users[index];
+    if (user === undefined) {
+      reasons[String(userId)] = '404 User Not Found';
+      continue;
+    }
+    try {
+      await addMember(deps, actor, access, userId, input);
+    } catch (error) {
+      reasons[user.username] = error instanceof Error ? error.message : 'failed';
+    }
+  }
+  return reasons;
+}
+
+/** @throws 403, 404 `404 Not found`, 400 by field */
+export async function changeMember(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  userId: number,
+  input: MembershipInput,
+): Promise<Member> {
+  const accessLevel = grantable(deps, actor, access, input);
+  await demandAbove(deps, actor, access, userId);
+  const user = await deps.store.users.get(userId);
+  if (user === undefined) throw recordNotFound();
+  try {
+    const change =
+      input.expiresAt === undefined ? { accessLevel } : { accessLevel, expiresAt: input.expiresAt };
+    return { record: await deps.store.members.change(access.project.id, userId, change), user };
+  } catch (error) {
+    throw error instanceof Missing ? recordNotFound() : error;
+  }
+}
+
+/** Anyone may leave; removing others asks for the right to manage members. @throws 403, 404 */
+export async function removeMember(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  userId: number,
+): Promise<void> {
+  if (signedIn(actor).user.id !== userId) {
+    demand(actor, access, 'admin_members');
+    await demandAbove(deps, actor, access, userId);
+  }
+  try {
+    await deps.store.members.remove(access.project.id, userId);
+  } catch (error) {
+    throw error instanceof Missing ? recordNotFound() : error;
+  }
+}
+
+/** The level, when the actor may give it: nobody grants above their own. */
+function grantable(deps: Deps, actor: Actor, access: ProjectAccess, input: MembershipInput): AccessLevel {
+  demand(actor, access, 'admin_members');
+  if (!PROJECT_LEVELS.includes(input.accessLevel)) {
+    throw invalid({ access_level: ['is not included in the list'] });
+  }
+  if (input.expiresAt !== undefined && input.expiresAt !== null && input.expiresAt <= today(deps)) {
+    throw invalid({ expires_at: ['cannot be a date in the past'] });
+  }
+  if (!isAdministrator(actor) && input.accessLevel > access.level) throw forbidden();
+  return input.accessLevel as AccessLevel;
+}
+
+/** Somebody who stands higher than the actor is out of the actor's reach. */
+async function demandAbove(deps: Deps, actor: Actor, access: ProjectAccess, userId: number): Promise<void> {
+  if (isAdministrator(actor) || access.level > MAINTAINER) return;
+  const target = await deps.store.members.get(access.project.id, userId);
+  if (target === undefined) throw recordNotFound();
+  if (target.accessLevel > access.level) throw forbidden();
+}
+
+async function withUsers(deps: Deps, records: readonly MemberRecord[]): Promise<Member[]> {
+  const users = await deps.store.users.getMany(records.map((record) => record.userId));
+  return records.flatMap((record, index) => {
+    const user = users[index];
+    return user === undefined ? [] : [{ record, user }];
+  });
+}
+
+const today = (deps: Deps) => deps.now().toISOString().slice(0, 10);
