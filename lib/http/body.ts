@@ -4,8 +4,10 @@
  */
 import { tooLarge } from '../domain/errors.ts';
 import { malformed } from './errors.ts';
+import { parseJson } from './json-params.ts';
 import { readMultipart } from './multipart.ts';
-import { bare, LIMITS, type Parameters, ParameterTree } from './rack-params.ts';
+import { bare, type Parameters, ParameterTree } from './rack-params.ts';
+import { utf8 } from './utf8.ts';
 
 export type { Parameters } from './rack-params.ts';
 
@@ -59,45 +61,6 @@ export async function readBytes(request: Request, limit: number): Promise<Uint8A
     parts.push(part);
   }
   return parts.length === 1 ? parts[0]! : Buffer.concat(parts, length);
-}
-
-/** The members of a JSON object; a body that is another JSON value has no parameters. */
-export function parseJson(text: string): Parameters {
-  if (text.trim() === '') return bare();
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw malformed('Problems parsing JSON');
-  }
-  const budget = { left: LIMITS.count };
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return bare();
-  return withoutPrototypes(value, 0, budget) as Parameters;
-}
-
-/** The same value with objects that have no prototype and no member that could give them one. */
-function withoutPrototypes(value: unknown, depth: number, budget: { left: number }): unknown {
-  if (--budget.left < 0) throw malformed('too many parameters');
-  if (typeof value !== 'object' || value === null) return value;
-  if (depth > LIMITS.depth) throw malformed('parameters are nested too deeply');
-  if (Array.isArray(value)) return value.map((item) => withoutPrototypes(item, depth + 1, budget));
-  const copy = bare();
-  for (const [name, member] of Object.entries(value)) {
-    if (name.includes('\0')) throw malformed('parameter names may not contain NUL');
-    copy[name] = withoutPrototypes(member, depth + 1, budget);
-  }
-  return copy;
-}
-
-const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
-
-/** @throws HttpFailure 400 for bytes that are no UTF-8. */
-export function utf8(bytes: Uint8Array): string {
-  try {
-    return strict.decode(bytes);
-  } catch {
-    throw malformed('the request is not valid UTF-8');
-  }
 }
 
 function decode(text: string): string {

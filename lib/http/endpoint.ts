@@ -168,6 +168,9 @@ export function endpointFor<D extends HttpDeps>() {
         `${declaration.method} ${declaration.path} paginates by keyset and names no marker`,
       );
     }
+    if (declaration.access.kind === 'project' && !/\/:id(\/|$)/.test(declaration.path)) {
+      throw new TypeError(`${declaration.method} ${declaration.path} is about a project and has no :id`);
+    }
     return {
       ...declaration,
       scopes: scopesFor(declaration.method, declaration.scopes),

@@ -109,15 +109,22 @@ export function rawFunction(respond: Serve, options: { serviceName?: string } = 
   };
 
   const runtime = (globalThis as { awslambda?: StreamingRuntime }).awslambda;
-  const whole: GatewayHandler = async (event) => {
-    const { request, info } = requestOf(event);
-    return buffered(await fetch(request, info));
+  const answer = async (event: APIGatewayProxyEvent): Promise<Response> => {
+    let converted: ReturnType<typeof requestOf>;
+    try {
+      converted = requestOf(event);
+    } catch {
+      // A method or a path that no URL can have.
+      return Response.json({ error: 'the request cannot be read' }, { status: 400 });
+    }
+    return fetch(converted.request, converted.info);
   };
-  if (process.env['STREAM'] !== '1' || runtime === undefined) return { handler: whole, fetch };
-  const handler = runtime.streamifyResponse(async (event, stream) => {
-    const { request, info } = requestOf(event);
-    await streamed(await fetch(request, info), stream, runtime);
-  });
+  if (process.env['STREAM'] !== '1' || runtime === undefined) {
+    return { handler: async (event) => buffered(await answer(event)), fetch };
+  }
+  const handler = runtime.streamifyResponse(async (event, stream) =>
+    streamed(await answer(event), stream, runtime),
+  );
   return { handler: handler as GatewayHandler, fetch };
 }
 
@@ -134,10 +141,16 @@ function responseOf(answer: Response | Reply, method: string, log: (error: unkno
   const headers = new Headers(answer.headers as HeadersInit);
   if (method === 'HEAD' || BODILESS.has(status)) {
     // Nobody reads it: what feeds it must hear so.
-    if (body instanceof ReadableStream) void body.cancel().catch(() => {});
+    discard(body);
     return new Response(null, { status, headers });
   }
   return new Response(bodyOf(body, log), { status, headers });
+}
+
+function discard(body: ReplyBody): void {
+  if (body === null || typeof body === 'string' || body instanceof Uint8Array) return;
+  const end = body instanceof ReadableStream ? body.cancel() : body[Symbol.asyncIterator]().return?.();
+  end?.catch(() => {});
 }
 
 function bodyOf(body: ReplyBody, log: (error: unknown) => void): BodyInit | null {

@@ -81,25 +81,43 @@ function withoutPrefix(path: string, prefix: string): string {
 const encodeStray = (path: string) =>
   path.replaceAll('?', '%3F').replaceAll('#', '%23').replaceAll('\\', '%5C');
 
-/** The gateway hands parameters over decoded and grouped by name; they are encoded again, once. */
+/**
+ * The gateway hands parameters over decoded and grouped by name; they are encoded again, once. Grouping loses the
+ * order, which matters to a list of objects (`a[][k]`): those names are dealt out in turn, element by element.
+ */
 function searchOf(event: APIGatewayProxyEvent): string {
   const grouped = event.multiValueQueryStringParameters ?? {};
   const single = event.queryStringParameters ?? {};
-  const names = new Set([...Object.keys(grouped), ...Object.keys(single)]);
+  const lists = new Map<string, [name: string, values: readonly string[]][]>();
+  for (const name of new Set([...Object.keys(grouped), ...Object.keys(single)])) {
+    const element = name.indexOf('[][');
+    const list = element < 0 ? `=${name}` : name.slice(0, element);
+    const values = grouped[name] ?? [single[name] ?? ''];
+    lists.set(list, [...(lists.get(list) ?? []), [name, values]]);
+  }
   const pairs: string[] = [];
-  for (const name of names) {
-    for (const value of grouped[name] ?? [single[name] ?? '']) {
-      pairs.push(
-        `${encodeURIComponent(name.toWellFormed())}=${encodeURIComponent((value ?? '').toWellFormed())}`,
-      );
+  for (const list of lists.values()) {
+    const length = Math.max(...list.map(([, values]) => values.length));
+    for (let index = 0; index < length; index++) {
+      for (const [name, values] of list) {
+        if (index < values.length) pairs.push(`${encoded(name)}=${encoded(values[index] ?? '')}`);
+      }
     }
   }
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
+const encoded = (text: string) => encodeURIComponent(text.toWellFormed());
+
 /** The whole answer as the gateway's result. */
 export async function buffered(response: Response): Promise<APIGatewayProxyResult> {
-  const bytes = await readUpTo(response, BUFFERED_LIMIT);
+  let bytes: Uint8Array | undefined;
+  try {
+    bytes = await readUpTo(response, BUFFERED_LIMIT);
+  } catch {
+    // Nothing is sent yet, so a stream that fails can still be a proper answer. Its cause is logged where it failed.
+    return instead(response, 500, '500 Internal Server Error');
+  }
   if (bytes === undefined) return tooLong(response);
   const text = textOf(bytes, response.headers.get('content-type') ?? '');
   const body = text ?? Buffer.from(bytes).toString('base64');
@@ -113,12 +131,15 @@ export async function buffered(response: Response): Promise<APIGatewayProxyResul
   };
 }
 
-function tooLong(response: Response): APIGatewayProxyResult {
+const tooLong = (response: Response): APIGatewayProxyResult =>
+  instead(response, 413, '413 The answer is larger than this deployment can send in one piece');
+
+function instead(response: Response, statusCode: number, message: string): APIGatewayProxyResult {
   const requestId = response.headers.get('x-request-id') ?? '';
   return {
-    statusCode: 413,
+    statusCode,
     multiValueHeaders: { 'content-type': ['application/json'], 'x-request-id': [requestId] },
-    body: JSON.stringify({ message: '413 The answer is larger than this deployment can send in one piece' }),
+    body: JSON.stringify({ message }),
     isBase64Encoded: false,
   };
 }

@@ -60,7 +60,7 @@ export function setCommonHeaders(headers: Headers, facts: { requestId: string; s
   headers.set('X-Runtime', facts.seconds.toFixed(6));
   headers.set('X-Content-Type-Options', 'nosniff');
   if (!headers.has('X-Frame-Options')) headers.set('X-Frame-Options', 'SAMEORIGIN');
-  if (!headers.has('Vary')) headers.set('Vary', 'Origin');
+  if (!/\borigin\b/i.test(headers.get('Vary') ?? '')) headers.append('Vary', 'Origin');
 }
 
 /** Lets scripts of any origin read answers: tokens, not cookies, prove who asks. */

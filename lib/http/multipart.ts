@@ -1,7 +1,8 @@
 /** `multipart/form-data` (RFC 7578) of a body that is already in memory and bounded. */
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import { malformed } from './errors.ts';
-import { LIMITS, type Parameters, ParameterTree } from './rack-params.ts';
+import { type Parameters, ParameterTree } from './rack-params.ts';
+import { utf8 } from './utf8.ts';
 
 /** An uploaded file, whole. */
 export interface UploadedFile {
@@ -12,53 +13,49 @@ export interface UploadedFile {
   readonly bytes: Uint8Array;
 }
 
-const PART_LIMITS = {
-  fields: LIMITS.count,
-  files: 1000,
-  fieldNameSize: 4096,
-  headerPairs: 100,
-  headerSize: 16_384,
-};
+/** Each part costs a stream, so there may be fewer of them than parameters of a form. */
+const LIMITS = { files: 10_000, fieldNameSize: 4096, headerPairs: 100, headerSize: 16_384 };
+
+interface Part {
+  readonly name: string;
+  readonly filename: string | undefined;
+  readonly type: string;
+  readonly pieces: Buffer[];
+}
 
 /** @throws HttpFailure 400 for a body that is no multipart, is cut short or has too many parts. */
-export function readMultipart(bytes: Uint8Array, contentType: string): Promise<Parameters> {
+export async function readMultipart(bytes: Uint8Array, contentType: string): Promise<Parameters> {
+  const tree = new ParameterTree();
+  for (const { name, filename, type, pieces } of await partsOf(bytes, contentType)) {
+    const content = Buffer.concat(pieces);
+    if (filename === undefined) tree.add(name, utf8(content));
+    else tree.add(name, { filename, type, bytes: content } satisfies UploadedFile);
+  }
+  return tree.root;
+}
+
+function partsOf(bytes: Uint8Array, contentType: string): Promise<Part[]> {
   return new Promise((resolve, reject) => {
-    const tree = new ParameterTree();
-    // Whatever goes wrong inside ends the request here; the parser may emit more after its first complaint.
-    const fail = (error: unknown) =>
-      reject(error instanceof Error ? error : malformed('the multipart body is broken'));
-    const broken = () => fail(malformed('the multipart body is broken'));
-    const add = (name: string | undefined, value: unknown) => {
-      try {
-        if (name !== undefined) tree.add(name, value);
-      } catch (error) {
-        fail(error);
-      }
-    };
+    const broken = () => reject(malformed('the multipart body is broken'));
+    const parts: Part[] = [];
+    const headers: BusboyHeaders = { 'content-type': contentType };
     let parser: InstanceType<typeof Busboy>;
     try {
-      const headers: BusboyHeaders = { 'content-type': contentType };
-      // A field may be as long as the body, whose length is bounded already.
-      parser = new Busboy({ headers, limits: { ...PART_LIMITS, fieldSize: bytes.length + 1 } });
+      // Every part is read as bytes: the parser's own decoding would replace what is no UTF-8 unseen.
+      parser = new Busboy({ headers, limits: LIMITS, isPartAFile: () => true });
     } catch {
       broken();
       return;
     }
-    parser.on('field', (name, value) => {
-      if (value.includes('\uFFFD')) fail(malformed('the request is not valid UTF-8'));
-      else add(name, value);
-    });
     parser.on('file', (name, stream, filename, _encoding, type) => {
-      const parts: Buffer[] = [];
-      stream.on('data', (part: Buffer) => parts.push(part));
+      const part: Part = { name: name ?? '', filename, type, pieces: [] };
+      parts.push(part);
+      stream.on('data', (piece: Buffer) => part.pieces.push(piece));
       stream.on('error', broken);
-      stream.on('end', () => add(name, { filename: filename ?? '', type, bytes: Buffer.concat(parts) }));
     });
-    for (const limit of ['fieldsLimit', 'filesLimit', 'partsLimit'] as const) {
-      parser.on(limit, () => fail(malformed('too many parameters')));
-    }
+    parser.on('filesLimit', () => reject(malformed('too many parameters')));
     parser.on('error', broken);
-    parser.on('finish', () => resolve(tree.root));
+    parser.on('finish', () => resolve(parts));
     parser.end(bytes);
   });
 }

@@ -69,7 +69,7 @@ function put(root: Parameters, path: readonly string[], value: unknown, name: st
       list.push(value);
       return;
     }
-    if (rest[0] === '') throw conflicting(name);
+    if (rest[0] === '') throw malformed('a list of lists has no notation');
     const last = list.at(-1);
     if (isHash(last) && !holds(last, rest)) hash = last;
     else list.push((hash = bare()));

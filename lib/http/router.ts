@@ -81,7 +81,7 @@ function withImplied(methods: readonly string[]): string[] {
 
 /**
  * `:name` is one segment, a last `*name` everything that is left. A path that ends in a word tolerates `.json` after
- * it; one that ends in a parameter does so only after digits, because names hold dots of their own.
+ * it; one that ends in an id does so after digits. Names (of branches, files) hold dots of their own.
  */
 function patternOf(path: string): RegExp {
   const segments = path.split('/').filter((segment) => segment !== '');
@@ -90,7 +90,8 @@ function patternOf(path: string): RegExp {
     if (segment.startsWith('*')) return `(?<${segment.slice(1)}>.+?)`;
     if (segment.startsWith(':')) {
       const name = segment.slice(1);
-      return last ? `(?:(?<${name}>\\d+)\\.json|(?<${name}>[^/]+))` : `(?<${name}>[^/]+)`;
+      const counted = last && /^(id|\w+_i?id)$/.test(name);
+      return counted ? `(?:(?<${name}>\\d+)\\.json|(?<${name}>[^/]+))` : `(?<${name}>[^/]+)`;
     }
     return segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') + (last ? '(?:\\.json)?' : '');
   });

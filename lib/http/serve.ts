@@ -125,18 +125,16 @@ async function open<D extends HttpDeps>(
     const opened = await deps.access.open(who);
     if (opened.actor.kind === 'anonymous' && !mayBeAnonymous) throw unauthorized();
     requireScope(endpoint, opened);
+    if (access.kind === 'administrator' && !(opened.actor.kind === 'user' && opened.actor.user.admin)) {
+      throw forbidden();
+    }
     return opened;
   };
   if (failure !== undefined) {
     if (credential.kind !== 'none') await known();
     throw failure;
   }
-  if (access.kind !== 'project') {
-    const opened = await known();
-    const { actor } = opened;
-    if (access.kind === 'administrator' && !(actor.kind === 'user' && actor.user.admin)) throw forbidden();
-    return opened;
-  }
+  if (access.kind !== 'project') return known();
   const id = path['id'] ?? '';
   // Ids are counted from one; a number no counter reaches names nothing.
   if (/^\d+$/.test(id) && !Number.isSafeInteger(Number(id))) {
