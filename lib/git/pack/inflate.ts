@@ -85,12 +85,13 @@ function inflateByHandle(
   zlibHandle.reset();
   failure = '';
   zlibHandle.writeSync(zlib.constants.Z_FINISH, input, from, to - from, out, at, size + 1);
-  const produced = size + 1 - state[0]!;
-  if (produced > size) throw new CorruptData('object-size', 'object is larger than its header says');
+  // After an error the state is still that of the call before.
   if (failure) {
     if (failure === 'Z_BUF_ERROR') return NEED_MORE;
     throw new CorruptData('object-inflate', `zlib: ${failure}`);
   }
+  const produced = size + 1 - state[0]!;
+  if (produced > size) throw new CorruptData('object-size', 'object is larger than its header says');
   if (produced < size) throw new CorruptData('object-size', 'object is smaller than its header says');
   return to - from - state[1]!;
 }
