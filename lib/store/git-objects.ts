@@ -1,0 +1,73 @@
+/** The bytes of one repository's packs: the object database that `lib/git` reads, over the bucket. */
+import { ulid } from 'ulid';
+import type { ObjectDatabase, PackContent, PackDescription, PackSource, RandomAccess } from '../git/ports.ts';
+import type { Blobs } from './blobs.ts';
+
+/** Who lists packs: the repository's catalogue in the table. */
+export interface PackCatalogue {
+  listPacks(options?: { fresh?: boolean }): Promise<readonly PackDescription[]>;
+}
+
+/** Up to here pack and index are one object: one PUT per API commit. */
+const JOINED_BYTES = 8 * 1024 * 1024;
+
+/** Where the packs of a fork network lie. */
+export const packPrefix = (networkId: string): string => `networks/${networkId}/packs/`;
+
+export class GitObjects implements ObjectDatabase {
+  readonly #blobs: Blobs;
+  readonly #catalogue: PackCatalogue;
+  readonly #prefix: string;
+
+  constructor(blobs: Blobs, catalogue: PackCatalogue, networkId: string) {
+    this.#blobs = blobs;
+    this.#catalogue = catalogue;
+    this.#prefix = packPrefix(networkId);
+  }
+
+  listPacks(options?: { fresh?: boolean }): Promise<readonly PackDescription[]> {
+    return this.#catalogue.listPacks(options);
+  }
+
+  open(pack: PackDescription, part: 'pack' | 'index'): RandomAccess {
+    const size = part === 'pack' ? pack.packSize : pack.indexSize;
+    const [key, base] =
+      pack.layout === 'joined'
+        ? [pack.location, part === 'pack' ? 0 : pack.packSize]
+        : [`${pack.location}.${part === 'pack' ? 'pack' : 'idx'}`, 0];
+    return {
+      size,
+      read: (offset, length) => this.#blobs.read(key, base + offset, Math.min(length, size - offset)),
+    };
+  }
+
+  async newPack(
+    content: PackContent,
+    about: { source: PackSource; objectCount: number },
+  ): Promise<PackDescription> {
+    const id = ulid();
+    const packSize = content.kind === 'bytes' ? content.pack.length : content.packSize;
+    const indexSize = content.index.length;
+    const location = this.#prefix + id;
+    const layout = content.kind === 'bytes' && packSize + indexSize <= JOINED_BYTES ? 'joined' : 'split';
+    if (content.kind === 'bytes' && layout === 'joined') {
+      await this.#blobs.put(location, Buffer.concat([content.pack, content.index], packSize + indexSize));
+    } else {
+      await Promise.all([
+        content.kind === 'bytes'
+          ? this.#blobs.put(`${location}.pack`, content.pack)
+          : this.#blobs.putFile(`${location}.pack`, content.packPath, content.packSize),
+        this.#blobs.put(`${location}.idx`, content.index),
+      ]);
+    }
+    return { id, ...about, packSize, indexSize, layout, location };
+  }
+
+  async rollbackPack(pack: PackDescription): Promise<void> {
+    const keys =
+      pack.layout === 'joined' ? [pack.location] : [`${pack.location}.pack`, `${pack.location}.idx`];
+    await this.#blobs.delete(keys).catch(() => {
+      // Never listed: the sweeper takes it away.
+    });
+  }
+}
