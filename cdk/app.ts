@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { App, Validations } from 'aws-cdk-lib';
+import { App, Tags, Validations } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { type Area, areas } from '../functions/areas.ts';
@@ -14,6 +14,7 @@ export function instance(app: App, code: (area: Area) => Code): { data: DataStac
   const settings = readSettings(app.node);
   const data = new DataStack(app, `${settings.instance}Data`);
   const service = new ServiceStack(app, `${settings.instance}Service`, { data, settings, code });
+  for (const [name, value] of Object.entries(settings.tags)) Tags.of(app).add(name, value);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   acknowledgeFindings(data, service);
   return { data, service };

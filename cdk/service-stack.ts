@@ -81,7 +81,7 @@ export class ServiceStack extends Stack {
         value: [
           `aws lambda invoke --function-name ${functionName}`,
           '--cli-binary-format raw-in-base64-out',
-          `--payload '{"username":"root","email":"root@example.com"}'`,
+          `--payload '{}'`,
           '/dev/stdout',
         ].join(' '),
       });

@@ -14,6 +14,8 @@ export interface Settings {
   readonly baseUrl: string | undefined;
   /** Who is told when an alarm goes off; without it the alarms only show in CloudWatch. `alarmEmail` */
   readonly alarmEmail: string | undefined;
+  /** Put on every resource, for who divides the bill: `name=value,name=value`. `tags` */
+  readonly tags: Readonly<Record<string, string>>;
 }
 
 /** @throws RangeError when a setting has a value that would deploy something else than was meant. */
@@ -37,5 +39,17 @@ export function readSettings(node: Node): Settings {
     defaultBranchName: read('defaultBranchName') ?? 'main',
     baseUrl: read('baseUrl'),
     alarmEmail: read('alarmEmail'),
+    tags: readTags(read('tags') ?? ''),
   };
+}
+
+function readTags(list: string): Record<string, string> {
+  const pairs = list.split(',').filter((pair) => pair !== '');
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=');
+      if (at < 1) throw new RangeError(`tags is name=value,name=value; "${pair}" is not`);
+      return [pair.slice(0, at), pair.slice(at + 1)];
+    }),
+  );
 }

@@ -1,0 +1,117 @@
+/**
+ * What an instance costs in a month in which nobody uses it, counted from its templates. Prices are those of
+ * us-east-1 in dollars, without the free tier, as AWS listed them in November 2026.
+ */
+export interface CostItem {
+  readonly what: string;
+  readonly dollars: number;
+}
+
+export interface Template {
+  readonly Resources: Readonly<
+    Record<string, { Type: string; Properties?: Readonly<Record<string, unknown>> }>
+  >;
+}
+
+const SECONDS_PER_MONTH = 30 * 24 * 3600;
+
+const PRICE = {
+  /** https://aws.amazon.com/cloudwatch/pricing: a standard-resolution alarm, and a GB of logs taken in. */
+  alarm: 0.1,
+  logsPerGb: 0.5,
+  /** https://aws.amazon.com/sqs/pricing: a million requests to a standard queue. */
+  queueRequests: 0.4e-6,
+  /** https://aws.amazon.com/lambda/pricing: an invocation, and a GB-second on arm64. */
+  invocation: 0.2e-6,
+  gbSecond: 0.0000133334,
+  /** https://aws.amazon.com/dynamodb/pricing/on-demand: a read unit; a GB stored, and one kept for recovery. */
+  readUnit: 0.125e-6,
+  tablePerGb: 0.25,
+  recoveryPerGb: 0.2,
+  /** https://aws.amazon.com/s3/pricing: a GB stored. */
+  objectsPerGb: 0.023,
+} as const;
+
+/** What an idle instance is taken to hold and do; the rest is in the template. */
+const ASSUMED = {
+  tableGb: 0.1,
+  objectsGb: 2,
+  /** Lambda keeps five pollers on an idle queue, each waiting 20 s for messages (AWS Lambda developer guide, SQS). */
+  pollers: 5,
+  pollSeconds: 20,
+  /** Per run of a scheduled function: one that finds nothing to do. */
+  runSeconds: 0.2,
+  runReadUnits: 32,
+  runLogBytes: 600,
+} as const;
+
+/** Free while idle: they cost by use, or nothing. A type that is not here and not priced below is an error. */
+const FREE = new Set([
+  'AWS::ApiGateway::Account',
+  'AWS::ApiGateway::Authorizer',
+  'AWS::ApiGateway::Deployment',
+  'AWS::ApiGateway::GatewayResponse',
+  'AWS::ApiGateway::Method',
+  'AWS::ApiGateway::Resource',
+  'AWS::ApiGateway::RestApi',
+  'AWS::ApiGateway::Stage',
+  'AWS::CDK::Metadata',
+  'AWS::IAM::Policy',
+  'AWS::IAM::Role',
+  'AWS::Lambda::Function',
+  'AWS::Lambda::Permission',
+  'AWS::Logs::LogGroup',
+  'AWS::S3::BucketPolicy',
+  'AWS::SNS::Subscription',
+  'AWS::SNS::Topic',
+  'AWS::SNS::TopicPolicy',
+  'AWS::SQS::Queue',
+  'AWS::SQS::QueuePolicy',
+]);
+
+/** @throws RangeError for a resource whose idle cost nobody has looked up. */
+export function idleCost(templates: readonly Template[]): CostItem[] {
+  const resources = templates.flatMap((template) => Object.entries(template.Resources));
+  const lambdas = new Map(resources.filter(([, { Type }]) => Type === 'AWS::Lambda::Function'));
+  return resources.flatMap(([id, { Type, Properties = {} }]): CostItem[] => {
+    const item = (dollars: number): CostItem[] => [{ what: `${Type} ${id}`, dollars }];
+    if (FREE.has(Type)) return [];
+    switch (Type) {
+      case 'AWS::CloudWatch::Alarm':
+        return item(PRICE.alarm);
+      case 'AWS::DynamoDB::Table':
+        return item(ASSUMED.tableGb * (PRICE.tablePerGb + PRICE.recoveryPerGb));
+      case 'AWS::S3::Bucket':
+        return item(ASSUMED.objectsGb * PRICE.objectsPerGb);
+      case 'AWS::Lambda::EventSourceMapping': {
+        const receives = ASSUMED.pollers * (SECONDS_PER_MONTH / ASSUMED.pollSeconds);
+        return item(receives * PRICE.queueRequests);
+      }
+      case 'AWS::Events::Rule': {
+        const target = (Properties['Targets'] as { Arn: { 'Fn::GetAtt': [string, string] } }[])[0]!;
+        const memory = Number(lambdas.get(target.Arn['Fn::GetAtt'][0])?.Properties?.['MemorySize'] ?? 128);
+        return item(runsPerMonth(String(Properties['ScheduleExpression'])) * costOfRun(memory));
+      }
+      default:
+        throw new RangeError(`${Type} (${id}): what does it cost in an idle month?`);
+    }
+  });
+}
+
+/** The schedule itself is free; each run is an invocation, its time, its reads and its log lines. */
+function costOfRun(memory: number): number {
+  return (
+    PRICE.invocation +
+    ASSUMED.runSeconds * (memory / 1024) * PRICE.gbSecond +
+    ASSUMED.runReadUnits * PRICE.readUnit +
+    (ASSUMED.runLogBytes / 1e9) * PRICE.logsPerGb
+  );
+}
+
+function runsPerMonth(expression: string): number {
+  const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
+  // A cron expression of ours names a time of the day.
+  if (count === undefined || unit === undefined) return 30;
+  const seconds = { minute: 60, hour: 3600, day: 86_400 }[unit]!;
+  return SECONDS_PER_MONTH / (Number(count) * seconds);
+}

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { conformance } from './conformance.ts';
+import { dynamodbLocal } from './dynamodb-local.ts';
+import { type Emulator, startEmulator } from './emulator.ts';
+import { run } from './process.ts';
+import { story } from './story.ts';
+import { Tally } from './tally.ts';
+
+/** Deploys onto an emulated AWS with the tools that deploy onto the real one, and uses what stands there. */
+const root = join(import.meta.dirname, '../..');
+const LIMIT_MS = 5 * 60_000;
+
+/** Pinned through a tag, so that the functions can be told their public URL when they are deployed. */
+const API_ID = 'lemnos01';
+
+const tally = new Tally();
+const stop = (code: number) => {
+  // The emulator and its workers end in its `exit` listener.
+  console.log(`${tally.passed} passed, ${tally.failed + 1} failed`);
+  process.exit(code);
+};
+process.once('SIGINT', () => stop(130));
+process.once('SIGTERM', () => stop(143));
+setTimeout(() => {
+  console.log(`FAIL  the lane took longer than ${LIMIT_MS / 60_000} minutes`);
+  stop(1);
+}, LIMIT_MS).unref();
+
+try {
+  await using emulator = await startEmulator();
+  const outputs = await deploy(emulator);
+  if (outputs !== undefined) {
+    await story({
+      tally,
+      url: outputs['Url']!,
+      invokeFirstAdministrator: () => invoke(emulator, outputs['FirstAdministratorCommand']!),
+      workerRuns: () => emulator.log().match(/ESM: Lambda \S+ processed \d+ SQS messages/g)?.length ?? 0,
+    });
+  }
+  await conformance(tally, 'the emulator', emulator.environment, emulator.endpoint);
+  if (tally.failed > 0) console.log(`\nthe emulator's last words:\n${emulator.log().slice(-6000)}`);
+} catch (error) {
+  tally.failed += 1;
+  console.log(`FAIL  ${error instanceof Error ? error.message : error}`);
+}
+await dynamodbLocal(tally);
+console.log(`${tally.passed} passed, ${tally.failed} failed`);
+process.exit(tally.failed === 0 ? 0 : 1);
+
+/** @returns the service stack's outputs by name, nothing when it could not be deployed. */
+async function deploy(emulator: Emulator): Promise<Record<string, string> | undefined> {
+  const cdk = (...args: string[]) =>
+    run('cdk', [...args, '--no-notices', '--ci'], { cwd: root, env: emulator.environment });
+  const context = [
+    // The emulator serves buffered integrations only.
+    ...['-c', 'stream=false'],
+    ...['-c', `tags=ms-custom-id=${API_ID}`],
+    ...['-c', `baseUrl=${emulator.endpoint}/_aws/execute-api/${API_ID}/prod`],
+    ...(process.env['ENTRIES'] === undefined ? [] : ['-c', `entries=${process.env['ENTRIES']}`]),
+  ];
+  const file = join(root, '.cache/deploy-outputs.json');
+  let outputs: Record<string, string> | undefined;
+  await tally.step('cdk bootstrap', async () => {
+    await cdk('bootstrap', 'aws://000000000000/us-east-1', ...context);
+  });
+  await tally.step('cdk deploy', async () => {
+    await cdk('deploy', '--all', '--require-approval', 'never', '--outputs-file', file, ...context);
+    outputs = JSON.parse(readFileSync(file, 'utf8'))['LemnosService'];
+  });
+  return outputs;
+}
+
+/** Does what the printed command does: its function, its payload. */
+async function invoke(emulator: Emulator, command: string): Promise<Record<string, unknown>> {
+  const [, name, payload] =
+    /^aws lambda invoke --function-name (\S+) .*--payload '([^']*)'/.exec(command) ?? [];
+  if (name === undefined || payload === undefined) throw new Error(`not a command to run: ${command}`);
+  const script = join(import.meta.dirname, 'invoke.py');
+  const { stdout } = await run(emulator.python, [script, name, payload], { env: emulator.environment });
+  return JSON.parse(stdout);
+}

@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { attempt, type Ran, run } from './process.ts';
+import type { Tally } from './tally.ts';
+
+export interface Deployed {
+  readonly tally: Tally;
+  /** Public base URL, without a trailing slash. */
+  readonly url: string;
+  /** Runs the command that the deployment printed. */
+  invokeFirstAdministrator(): Promise<Record<string, unknown>>;
+  /** How often a queue's messages have reached its worker. */
+  workerRuns(): number;
+}
+
+/** What the first users of an instance do, with `fetch` and the machine's own `git`, through the deployed gateway. */
+export async function story({ tally, url, invokeFirstAdministrator, workerRuns }: Deployed): Promise<void> {
+  const work = mkdtempSync(join(tmpdir(), 'lemnos-story-'));
+  const api = `${url}/api/v4`;
+  const git = gitIn(work);
+  let root = '';
+  let developer = '';
+  let stranger = '';
+
+  try {
+    await tally.step('the printed command makes the first administrator', async () => {
+      const made = await invokeFirstAdministrator();
+      assert.equal(typeof made['token'], 'string', JSON.stringify(made));
+      root = String(made['token']);
+      const me = await call(`${api}/user`, { token: root });
+      assert.equal(me.status, 200, me.text);
+      assert.equal(me.json['is_admin'], true);
+    });
+
+    await tally.step('the administrator makes two users, each with a token', async () => {
+      developer = await makeUser(api, root, 'developer');
+      stranger = await makeUser(api, root, 'stranger');
+      const again = await call(`${api}/users`, { token: root, body: userNamed('developer') });
+      assert.equal(again.status, 409, again.text);
+    });
+
+    await tally.step('a private project is reached by its encoded path', async () => {
+      const made = await call(`${api}/projects`, {
+        token: developer,
+        body: { name: 'Port Myrina', path: 'myrina', visibility: 'private' },
+      });
+      assert.equal(made.status, 201, made.text);
+      const read = await call(`${api}/projects/developer%2Fmyrina`, { token: developer });
+      assert.equal(read.status, 200, read.text);
+      assert.equal(read.json['path_with_namespace'], 'developer/myrina');
+      assert.equal(read.json['http_url_to_repo'], `${url}/developer/myrina.git`);
+      assert.equal((await call(`${api}/projects/developer%2Fmyrina`, { token: stranger })).status, 404);
+      assert.equal((await call(`${api}/projects/developer%2Fmyrina`)).status, 404);
+    });
+
+    const bytes = randomBytes(2_500_000);
+    await tally.step('git pushes 2.5 MB over several branches', async () => {
+      await makeRepository(git, join(work, 'mine'), bytes);
+      const remote = withCredentials(`${url}/developer/myrina.git`, 'developer', developer);
+      await git('mine', 'push', remote, 'main', 'topic/one', 'v1.0');
+    });
+
+    await tally.step('files come back byte for byte', async () => {
+      const files = `${api}/projects/developer%2Fmyrina/repository/files`;
+      const headers = { 'PRIVATE-TOKEN': developer };
+      const raw = await fetch(`${files}/data%2Frandom.bin/raw?ref=main`, { headers });
+      assert.equal(raw.status, 200);
+      assert.equal(digest(new Uint8Array(await raw.arrayBuffer())), digest(bytes));
+      const file = await call(`${files}/src%2Fa%20b.txt?ref=topic%2Fone`, { token: developer });
+      assert.equal(file.status, 200, file.text);
+      assert.equal(Buffer.from(String(file.json['content']), 'base64').toString(), 'on the topic\n');
+    });
+
+    await tally.step('a commit through the API is cloned', async () => {
+      const made = await call(`${api}/projects/developer%2Fmyrina/repository/commits`, {
+        token: developer,
+        body: {
+          branch: 'main',
+          commit_message: 'Through the API',
+          actions: [{ action: 'create', file_path: 'docs/new.md', content: '# New\n' }],
+        },
+      });
+      assert.equal(made.status, 201, made.text);
+      const remote = withCredentials(`${url}/developer/myrina.git`, 'developer', developer);
+      await git('.', 'clone', '--quiet', remote, 'theirs');
+      await git('theirs', 'fsck', '--full', '--strict');
+      const { stdout: tip } = await git('theirs', 'rev-parse', 'HEAD');
+      assert.equal(tip.trim(), made.json['id']);
+      const { stdout: parent } = await git('mine', 'rev-parse', 'main');
+      assert.equal((await git('theirs', 'rev-parse', 'HEAD^')).stdout, parent);
+      assert.equal(digest(readFileSync(join(work, 'theirs/data/random.bin'))), digest(bytes));
+      assert.equal(readFileSync(join(work, 'theirs/docs/new.md'), 'utf8'), '# New\n');
+    });
+
+    await tally.step(
+      'anonymous clones are asked for credentials, of what exists and of what does not',
+      async () => {
+        for (const path of ['developer/myrina.git', 'developer/nothing.git']) {
+          const answer = await fetch(`${url}/${path}/info/refs?service=git-upload-pack`);
+          assert.equal(answer.status, 401, path);
+          assert.equal(answer.headers.get('www-authenticate'), 'Basic realm="Lemnos"');
+          const refused = await gitAttempt(work, '.', 'clone', `${url}/${path}`, 'anonymous');
+          assert.notEqual(refused.code, 0);
+          assert.match(refused.stderr, /could not read Username|Authentication failed/);
+        }
+      },
+    );
+
+    await tally.step('a signed-in stranger learns nothing, a wrong password is refused', async () => {
+      const remote = `${url}/developer/myrina.git`;
+      const unseen = await gitAttempt(work, '.', 'ls-remote', withCredentials(remote, 'stranger', stranger));
+      assert.notEqual(unseen.code, 0);
+      assert.match(unseen.stderr, /not found/);
+      const wrong = await gitAttempt(work, '.', 'ls-remote', withCredentials(remote, 'developer', 'wrong'));
+      assert.notEqual(wrong.code, 0);
+      assert.match(wrong.stderr, /Authentication failed/);
+    });
+
+    await tally.step('a push that is not a fast-forward is refused and changes nothing', async () => {
+      const remote = withCredentials(`${url}/developer/myrina.git`, 'developer', developer);
+      const { stdout: before } = await git('.', 'ls-remote', remote, 'main');
+      const refused = await gitAttempt(work, 'mine', 'push', remote, 'main');
+      assert.notEqual(refused.code, 0);
+      assert.match(refused.stderr, /rejected/);
+      assert.equal((await git('.', 'ls-remote', remote, 'main')).stdout, before);
+    });
+
+    await tally.step('a path that no area serves answers as the API does', async () => {
+      const answer = await call(`${api}/nothing/here`, { token: developer });
+      assert.equal(answer.status, 404);
+      assert.deepEqual(answer.json, { error: '404 Not Found' });
+    });
+
+    await tally.step('a deleted project is gone, and its message reaches the worker', async () => {
+      const runs = workerRuns();
+      const deleted = await call(`${api}/projects/developer%2Fmyrina`, {
+        token: developer,
+        method: 'DELETE',
+      });
+      assert.equal(deleted.status, 202, deleted.text);
+      await eventually(async () => {
+        assert.equal((await call(`${api}/projects/developer%2Fmyrina`, { token: developer })).status, 404);
+        assert.ok(workerRuns() > runs, 'no message reached the worker');
+      });
+      const list = await call(`${api}/projects?owned=true`, { token: developer });
+      assert.deepEqual(list.json, []);
+      const remote = withCredentials(`${url}/developer/myrina.git`, 'developer', developer);
+      assert.notEqual((await gitAttempt(work, '.', 'ls-remote', remote)).code, 0);
+    });
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** Empty where the body is not JSON. */
+  readonly json: Record<string, unknown>;
+}
+
+async function call(
+  url: string,
+  { token, method, body }: { token?: string; method?: string; body?: object } = {},
+): Promise<Answer> {
+  const response = await fetch(url, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: {
+      ...(token === undefined ? {} : { 'PRIVATE-TOKEN': token }),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';
+  return { status: response.status, text, json: isJson ? JSON.parse(text) : {} };
+}
+
+const userNamed = (username: string) => ({
+  username,
+  name: username,
+  email: `${username}@example.com`,
+  password: randomBytes(12).toString('hex'),
+  skip_confirmation: true,
+});
+
+/** @returns a token of the new user. */
+async function makeUser(api: string, root: string, username: string): Promise<string> {
+  const user = await call(`${api}/users`, { token: root, body: userNamed(username) });
+  assert.equal(user.status, 201, user.text);
+  const token = await call(`${api}/users/${user.json['id']}/personal_access_tokens`, {
+    token: root,
+    body: { name: 'story', scopes: ['api', 'read_repository', 'write_repository'] },
+  });
+  assert.equal(token.status, 201, token.text);
+  return String(token.json['token']);
+}
+
+type Git = (directory: string, ...args: string[]) => Promise<Ran>;
+
+/** Git without this machine's or this user's settings, which never asks. */
+const gitEnvironment = (work: string): NodeJS.ProcessEnv => ({
+  PATH: process.env['PATH'],
+  HOME: work,
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_TERMINAL_PROMPT: '0',
+  NO_PROXY: '127.0.0.1',
+  GIT_AUTHOR_NAME: 'A Developer',
+  GIT_AUTHOR_EMAIL: 'developer@example.com',
+  GIT_COMMITTER_NAME: 'A Developer',
+  GIT_COMMITTER_EMAIL: 'developer@example.com',
+});
+
+const gitIn =
+  (work: string): Git =>
+  (directory, ...args) =>
+    run('git', ['-C', join(work, directory), ...args], { env: gitEnvironment(work) });
+
+const gitAttempt = (work: string, directory: string, ...args: string[]): Promise<Ran> =>
+  attempt('git', ['-C', join(work, directory), ...args], { env: gitEnvironment(work) });
+
+/** Three commits, two branches, an annotated tag, a path with a space, and bytes that do not compress. */
+async function makeRepository(git: Git, path: string, bytes: Uint8Array): Promise<void> {
+  const write = (name: string, content: string | Uint8Array) => {
+    mkdirSync(join(path, name, '..'), { recursive: true });
+    writeFileSync(join(path, name), content);
+  };
+  const commit = async (message: string) => {
+    await git('mine', 'add', '-A');
+    await git('mine', 'commit', '--quiet', '-m', message);
+  };
+  mkdirSync(path);
+  await git('mine', 'init', '--quiet', '--initial-branch=main');
+  write('src/a b.txt', 'first\n');
+  await commit('First');
+  await git('mine', 'tag', '-a', 'v1.0', '-m', 'One');
+  await git('mine', 'checkout', '--quiet', '-b', 'topic/one');
+  write('src/a b.txt', 'on the topic\n');
+  await commit('Topic');
+  await git('mine', 'checkout', '--quiet', 'main');
+  write('data/random.bin', bytes);
+  await commit('Random bytes');
+}
+
+function withCredentials(url: string, username: string, password: string): string {
+  const remote = new URL(url);
+  remote.username = username;
+  remote.password = password;
+  return remote.href;
+}
+
+const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+/** Repeats a check for half a minute. @throws what it threw last. */
+async function eventually(check: () => Promise<void>): Promise<void> {
+  for (const deadline = Date.now() + 30_000; ; ) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await sleep(250);
+    }
+  }
+}

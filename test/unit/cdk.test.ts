@@ -1,0 +1,469 @@
+import { App, type Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { instance } from '../../cdk/app.ts';
+import { type Template as IdleTemplate, idleCost } from '../../cdk/idle-cost.ts';
+import cdkJson from '../../cdk.json' with { type: 'json' };
+import { areas, areasOf } from '../../functions/areas.ts';
+import { indexes } from '../../lib/store/schema.ts';
+
+const code = () => Code.fromInline('exports.handler = async () => {};');
+
+interface Resource {
+  Type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a template is whatever CloudFormation takes
+  Properties: any;
+}
+
+/** The stacks as they are deployed with these settings, with functions that do nothing. */
+function synthesize(settings: Record<string, string> = {}) {
+  const app = new App({ context: { ...cdkJson.context, ...settings }, analyticsReporting: false });
+  const { data, service } = instance(app, code);
+  return { app, data: Template.fromStack(data), service: Template.fromStack(service) };
+}
+
+let data: Template;
+let service: Template;
+beforeAll(() => {
+  ({ data, service } = synthesize());
+});
+
+const resourcesOf = (template: Template, type: string): [string, Resource][] =>
+  Object.entries(template.findResources(type) as Record<string, Resource>);
+
+/** Full paths of the API's resources, by logical id. */
+function paths(template: Template): Map<string, string> {
+  const resources = new Map(resourcesOf(template, 'AWS::ApiGateway::Resource'));
+  const pathOf = (id: string): string => {
+    const { ParentId, PathPart } = resources.get(id)!.Properties;
+    const parent = ParentId.Ref === undefined ? '' : pathOf(ParentId.Ref);
+    return `${parent}/${PathPart}`;
+  };
+  return new Map([...resources.keys()].map((id) => [id, pathOf(id)]));
+}
+
+/** Every method of the API with its path. */
+function methods(template: Template): { path: string; properties: Resource['Properties'] }[] {
+  const pathOf = paths(template);
+  return resourcesOf(template, 'AWS::ApiGateway::Method').map(([, { Properties }]) => ({
+    path: Properties.ResourceId.Ref === undefined ? '/' : pathOf.get(Properties.ResourceId.Ref)!,
+    properties: Properties,
+  }));
+}
+
+/** The function behind a method, by its area's name. */
+function areaOf(template: Template, integration: { Uri: unknown }): string {
+  const uri = JSON.stringify(integration.Uri);
+  const functions = resourcesOf(template, 'AWS::Lambda::Function');
+  const [, found] = functions.find(([id]) => uri.includes(`"${id}"`)) ?? [];
+  return found === undefined ? uri : String(found.Properties.Description).split(' ').at(-1)!;
+}
+
+/** The statements of each function's role, by area. */
+function statements(
+  template: Template,
+): Map<string, { Action: string | string[]; Resource: unknown; Effect: string }[]> {
+  const policies = resourcesOf(template, 'AWS::IAM::Policy');
+  return new Map(
+    resourcesOf(template, 'AWS::Lambda::Function').map(([, { Properties }]) => {
+      const role = Properties.Role['Fn::GetAtt'][0];
+      const own = policies.filter(([, policy]) => policy.Properties.Roles[0].Ref === role);
+      return [
+        String(Properties.Description).split(' ').at(-1)!,
+        own.flatMap(([, policy]) => policy.Properties.PolicyDocument.Statement),
+      ];
+    }),
+  );
+}
+
+const actionsOf = (area: string): string[] =>
+  (statements(service).get(area) ?? []).flatMap(({ Action }) => Action);
+
+describe('the gateway', () => {
+  test('serves every path of the manifest, for every method, with the function it names', () => {
+    const served = methods(service).map(({ path, properties }) => [
+      path,
+      properties.HttpMethod,
+      areaOf(service, properties.Integration),
+    ]);
+    const wanted = areasOf('api').flatMap((area) => area.resources.map((path) => [path, 'ANY', area.name]));
+    expect(served.sort()).toEqual(wanted.sort());
+  });
+
+  test('streams answers, for as long as the function may run', () => {
+    for (const { properties } of methods(service)) {
+      const name = areaOf(service, properties.Integration);
+      expect(properties.Integration).toMatchObject({
+        ResponseTransferMode: 'STREAM',
+        TimeoutInMillis: areasOf('api').find((area) => area.name === name)!.timeout * 1000,
+      });
+      expect(JSON.stringify(properties.Integration.Uri)).toContain('/response-streaming-invocations');
+    }
+    for (const [, { Properties }] of resourcesOf(service, 'AWS::Lambda::Function')) {
+      const isApi = String(Properties.Description).includes(' api ');
+      expect(Properties.Environment.Variables.STREAM).toBe(isApi ? '1' : undefined);
+    }
+  });
+
+  test('buffers answers with stream=false, within 29 s', () => {
+    const buffered = synthesize({ stream: 'false' }).service;
+    for (const { properties } of methods(buffered)) {
+      expect(properties.Integration.ResponseTransferMode).toBe('BUFFERED');
+      expect(properties.Integration.TimeoutInMillis).toBeLessThanOrEqual(29_000);
+      expect(JSON.stringify(properties.Integration.Uri)).toContain('/invocations');
+      expect(JSON.stringify(properties.Integration.Uri)).not.toContain('streaming');
+    }
+    expect(JSON.stringify(buffered.toJSON())).not.toContain('"STREAM"');
+  });
+
+  test('hands over and gives back every body as bytes', () => {
+    service.hasResourceProperties('AWS::ApiGateway::RestApi', {
+      BinaryMediaTypes: ['*/*'],
+      EndpointConfiguration: { Types: ['REGIONAL'] },
+    });
+  });
+
+  test('asks the authorizer for Git, on every request and with no header required', () => {
+    service.hasResourceProperties('AWS::ApiGateway::Authorizer', {
+      Type: 'REQUEST',
+      AuthorizerResultTtlInSeconds: 0,
+      IdentitySource: Match.absent(),
+    });
+    for (const { path, properties } of methods(service)) {
+      expect([path, properties.AuthorizationType]).toEqual([path, path === '/{proxy+}' ? 'CUSTOM' : 'NONE']);
+    }
+  });
+
+  test('asks Git for credentials', () => {
+    service.hasResourceProperties('AWS::ApiGateway::GatewayResponse', {
+      ResponseType: 'UNAUTHORIZED',
+      StatusCode: '401',
+      ResponseParameters: Match.objectLike({
+        'gatewayresponse.header.WWW-Authenticate': `'Basic realm="Lemnos"'`,
+      }),
+      ResponseTemplates: { 'application/json': '{"message":"401 Unauthorized"}' },
+    });
+  });
+
+  test.each([
+    ['MISSING_AUTHENTICATION_TOKEN', '404', { error: '404 Not Found' }],
+    ['ACCESS_DENIED', '403', { message: '403 Forbidden' }],
+    ['REQUEST_TOO_LARGE', '413', { message: '413 Request Entity Too Large' }],
+    ['THROTTLED', '429', { message: '429 Too Many Requests' }],
+    ['INTEGRATION_TIMEOUT', '504', { message: '504 Gateway Timeout' }],
+    ['INTEGRATION_FAILURE', '503', { message: '503 Service Unavailable' }],
+    ['DEFAULT_5XX', undefined, { message: '500 Internal Server Error' }],
+  ])('answers %s in the words of the API', (type, status, body) => {
+    const [, found] = resourcesOf(service, 'AWS::ApiGateway::GatewayResponse').find(
+      ([, { Properties }]) => Properties.ResponseType === type,
+    )!;
+    expect(found.Properties.StatusCode).toBe(status);
+    expect(JSON.parse(found.Properties.ResponseTemplates['application/json'])).toEqual(body);
+  });
+
+  test('throttles the stage and logs who asked for what, without tokens', () => {
+    const [[, stage]] = resourcesOf(service, 'AWS::ApiGateway::Stage') as [[string, Resource]];
+    expect(stage.Properties.StageName).toBe('prod');
+    const [settings] = stage.Properties.MethodSettings;
+    expect(settings).toMatchObject({
+      DataTraceEnabled: false,
+      ThrottlingRateLimit: 500,
+      ThrottlingBurstLimit: 1000,
+    });
+    expect(stage.Properties.AccessLogSetting.DestinationArn).toBeDefined();
+    const format: string = stage.Properties.AccessLogSetting.Format;
+    expect(format).toContain('$context.requestId');
+    expect(format).not.toMatch(/\$input|querystring|header/i);
+  });
+
+  test('stays within the limits of a REST API and of a function’s policy', () => {
+    expect(resourcesOf(service, 'AWS::ApiGateway::Resource').length).toBeLessThan(300);
+    expect(Object.keys(service.toJSON()['Resources']).length).toBeLessThan(500);
+    const grants = resourcesOf(service, 'AWS::Lambda::Permission').map(
+      ([, { Properties }]) => Properties.FunctionName['Fn::GetAtt'][0],
+    );
+    expect(new Set(grants).size).toBe(grants.length);
+  });
+});
+
+describe('functions', () => {
+  test('have the manifest’s size and time, one runtime, and a log that ends', () => {
+    const functions = resourcesOf(service, 'AWS::Lambda::Function');
+    expect(functions.length).toBe(areas.length);
+    const logs = new Map(resourcesOf(service, 'AWS::Logs::LogGroup'));
+    for (const [, { Properties }] of functions) {
+      const area = areas.find(({ name }) => Properties.Description.endsWith(` ${name}`))!;
+      expect(Properties).toMatchObject({
+        Runtime: 'nodejs24.x',
+        Architectures: ['arm64'],
+        MemorySize: area.memory,
+        Timeout: area.timeout,
+      });
+      const log = logs.get(Properties.LoggingConfig.LogGroup.Ref)!;
+      expect(log.Properties.RetentionInDays).toBe(30);
+    }
+    for (const [, log] of logs) expect(log.Properties.RetentionInDays).toBe(30);
+  });
+
+  test('each have a role of their own', () => {
+    const roles = resourcesOf(service, 'AWS::Lambda::Function').map(
+      ([, { Properties }]) => Properties.Role['Fn::GetAtt'][0],
+    );
+    expect(new Set(roles).size).toBe(areas.length);
+    for (const [id, role] of resourcesOf(service, 'AWS::IAM::Role')) {
+      if (roles.includes(id)) expect(role.Properties.ManagedPolicyArns).toBeUndefined();
+    }
+  });
+
+  test('may do nothing by wildcard, nor scan', () => {
+    for (const [area, own] of statements(service)) {
+      expect(own.length, area).toBeGreaterThan(0);
+      for (const { Action, Resource, Effect } of own) {
+        expect(Effect).toBe('Allow');
+        for (const action of [Action].flat()) {
+          expect(action, area).not.toContain('*');
+          expect(action, area).not.toBe('dynamodb:Scan');
+        }
+        for (const target of [Resource].flat()) {
+          expect(target, area).not.toBe('*');
+          // Only objects have names made at run time.
+          const named = JSON.stringify(target);
+          if (named.includes('*'))
+            expect(
+              [Action].flat().every((action) => action.startsWith('s3:')),
+              named,
+            ).toBe(true);
+        }
+      }
+    }
+  });
+
+  test.each(areas.map((area) => [area.name, area] as const))(
+    '%s gets what its rights say and no more',
+    (name, area) => {
+      const actions = actionsOf(name);
+      const allowed = (action: string) => actions.includes(action);
+      expect(allowed('dynamodb:Query')).toBe(area.rights.table !== undefined);
+      expect(allowed('dynamodb:PutItem')).toBe(area.rights.table === 'write');
+      expect(allowed('dynamodb:DeleteItem')).toBe(area.rights.table === 'write');
+      expect(allowed('s3:GetObject')).toBe(area.rights.objects !== undefined);
+      expect(allowed('s3:PutObject')).toBe(area.rights.objects === 'write');
+      expect(allowed('sqs:SendMessage')).toBe((area.rights.sends ?? []).length > 0);
+      expect(allowed('sqs:ReceiveMessage')).toBe(area.kind === 'worker');
+    },
+  );
+
+  test('may query each index by name', () => {
+    const [query] = statements(service)
+      .get('users')!
+      .filter(({ Action }) => Action === 'dynamodb:Query');
+    for (const { name } of indexes) expect(JSON.stringify(query)).toContain(`/index/${name}`);
+  });
+
+  test('learn the names of what they may use, and of nothing else', () => {
+    for (const [, { Properties }] of resourcesOf(service, 'AWS::Lambda::Function')) {
+      const { rights } = areas.find(({ name }) => Properties.Description.endsWith(` ${name}`))!;
+      const names = Object.keys(Properties.Environment.Variables).filter((name) => name !== 'STREAM');
+      const wanted = ['SERVICE_NAME', 'DEFAULT_BRANCH_NAME'];
+      if (rights.table !== undefined) wanted.push('TABLE_NAME');
+      if (rights.objects !== undefined) wanted.push('OBJECTS_BUCKET');
+      for (const queue of rights.sends ?? []) wanted.push(`QUEUE_URL_${queue.toUpperCase()}`);
+      expect(names.sort()).toEqual(wanted.sort());
+    }
+  });
+});
+
+describe('data', () => {
+  test('the table can be brought back, forgets what expired, and is not deleted by deploying', () => {
+    data.hasResource('AWS::DynamoDB::Table', {
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+      Properties: {
+        BillingMode: 'PAY_PER_REQUEST',
+        DeletionProtectionEnabled: true,
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
+      },
+    });
+  });
+
+  test('the table has the schema’s indexes', () => {
+    const [[, table]] = resourcesOf(data, 'AWS::DynamoDB::Table') as [[string, Resource]];
+    expect(
+      table.Properties.GlobalSecondaryIndexes.map((index: Record<string, unknown>) => index['IndexName']),
+    ).toEqual(indexes.map(({ name }) => name));
+  });
+
+  test('buckets are private, encrypted, versioned, reached over TLS only, and kept', () => {
+    data.hasResource('AWS::S3::Bucket', {
+      DeletionPolicy: 'Retain',
+      Properties: {
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
+        },
+        BucketEncryption: Match.anyValue(),
+        VersioningConfiguration: { Status: 'Enabled' },
+        OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] },
+      },
+    });
+    data.hasResourceProperties('AWS::S3::BucketPolicy', {
+      PolicyDocument: {
+        Statement: [
+          Match.objectLike({
+            Effect: 'Deny',
+            Action: 's3:*',
+            Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+          }),
+        ],
+      },
+    });
+  });
+
+  test('abandoned uploads and deleted versions end', () => {
+    const [[, bucket]] = resourcesOf(data, 'AWS::S3::Bucket') as [[string, Resource]];
+    const rules: Record<string, unknown>[] = bucket.Properties.LifecycleConfiguration.Rules;
+    expect(rules).toContainEqual(
+      expect.objectContaining({ AbortIncompleteMultipartUpload: { DaysAfterInitiation: 7 } }),
+    );
+    // Never before the table's point-in-time recovery ends, which is after 35 days.
+    const expiry = rules.find((rule) => 'NoncurrentVersionExpiration' in rule)![
+      'NoncurrentVersionExpiration'
+    ];
+    expect((expiry as { NoncurrentDays: number }).NoncurrentDays).toBeGreaterThanOrEqual(35);
+    // Nothing expires that is still in use.
+    for (const rule of rules) expect(rule).not.toHaveProperty('ExpirationInDays');
+  });
+});
+
+describe('work outside the request', () => {
+  test('every worker’s queue has a dead-letter queue, and both want TLS', () => {
+    const queues = resourcesOf(service, 'AWS::SQS::Queue');
+    const redrives = queues.filter(([, { Properties }]) => Properties.RedrivePolicy !== undefined);
+    expect(redrives.length).toBe(areasOf('worker').length);
+    expect(queues.length).toBe(2 * redrives.length);
+    expect(resourcesOf(service, 'AWS::SQS::QueuePolicy').length).toBe(queues.length);
+    for (const [, { Properties }] of redrives) {
+      // A message must not come back while its worker may still be at it.
+      const longest = Math.max(...areasOf('worker').map(({ timeout }) => timeout));
+      expect(Properties.VisibilityTimeout).toBeGreaterThan(longest);
+    }
+  });
+
+  test('event sources report failures one by one and scale down when idle', () => {
+    const sources = resourcesOf(service, 'AWS::Lambda::EventSourceMapping');
+    expect(sources.length).toBe(areasOf('worker').length);
+    for (const [, { Properties }] of sources) {
+      expect(Properties.FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
+      expect(Properties.ScalingConfig).toBeUndefined();
+    }
+  });
+
+  test('scheduled areas run on their schedule', () => {
+    for (const { schedule } of areasOf('scheduled')) {
+      service.hasResourceProperties('AWS::Events::Rule', { ScheduleExpression: schedule, State: 'ENABLED' });
+    }
+  });
+});
+
+describe('what it costs and who is told', () => {
+  test('at most ten alarms, one on every dead-letter queue', () => {
+    const alarms = resourcesOf(service, 'AWS::CloudWatch::Alarm');
+    expect(alarms.length).toBeLessThanOrEqual(10);
+    const watched = JSON.stringify(alarms);
+    for (const [id, { Properties }] of resourcesOf(service, 'AWS::SQS::Queue')) {
+      if (Properties.RedrivePolicy === undefined) expect(watched).toContain(`"${id}"`);
+    }
+  });
+
+  test('alarms reach the address that was given', () => {
+    const told = synthesize({ alarmEmail: 'operator@example.com' }).service;
+    told.hasResourceProperties('AWS::SNS::Subscription', {
+      Protocol: 'email',
+      Endpoint: 'operator@example.com',
+    });
+    for (const [, { Properties }] of resourcesOf(told, 'AWS::CloudWatch::Alarm')) {
+      expect(Properties.AlarmActions).toHaveLength(1);
+    }
+  });
+
+  test('an idle month stays under 3 $', () => {
+    const items = idleCost([data.toJSON() as IdleTemplate, service.toJSON() as IdleTemplate]);
+    const total = items.reduce((sum, { dollars }) => sum + dollars, 0);
+    expect(total).toBeGreaterThan(0.3);
+    expect(total).toBeLessThan(3);
+  });
+
+  test('a resource nobody has priced is an error', () => {
+    const unpriced: IdleTemplate = { Resources: { Key: { Type: 'AWS::KMS::Key' } } };
+    expect(() => idleCost([unpriced])).toThrow(/AWS::KMS::Key/);
+  });
+});
+
+describe('outputs and settings', () => {
+  test('say where it is and how to make the first administrator', () => {
+    service.hasOutput('Url', {});
+    const [output] = Object.values(service.findOutputs('FirstAdministratorCommand'));
+    const command = JSON.stringify(output?.['Value']);
+    expect(command).toContain('aws lambda invoke --function-name ');
+    const [id] = resourcesOf(service, 'AWS::Lambda::Function').find(([, { Properties }]) =>
+      Properties.Description.endsWith(' first-administrator'),
+    )!;
+    expect(command).toContain(`{"Ref":"${id}"}`);
+  });
+
+  test('a configured base URL is what functions and outputs say', () => {
+    const configured = synthesize({ baseUrl: 'https://git.example.com' }).service;
+    configured.hasOutput('Url', { Value: 'https://git.example.com' });
+    for (const [, { Properties }] of resourcesOf(configured, 'AWS::Lambda::Function')) {
+      expect(Properties.Environment.Variables.BASE_URL).toBe('https://git.example.com');
+    }
+  });
+
+  test.each([
+    ['stream', 'no'],
+    ['serviceName', "x'\r\nSet-Cookie: y"],
+    ['tags', 'team'],
+  ])('refuses %s=%s', (name, value) => {
+    expect(() => synthesize({ [name]: value })).toThrow(RangeError);
+  });
+});
+
+describe('cdk-nag', () => {
+  /** What the rule pack says of the stacks after `change`. */
+  const findings = (change: (stacks: { data: Stack; service: Stack }) => void): string => {
+    const app = new App({ context: cdkJson.context, analyticsReporting: false });
+    change(instance(app, code));
+    const { exitCode } = process;
+    const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+    try {
+      app.synth();
+      return said.mock.calls.flat().join('\n');
+    } catch (error) {
+      return `${said.mock.calls.flat().join('\n')}${error}`;
+    } finally {
+      said.mockRestore();
+      process.exitCode = exitCode;
+    }
+  };
+
+  test('finds nothing that is not acknowledged with a reason', () => {
+    expect(findings(() => {})).toBe('');
+  });
+
+  test('finds what is added without one', () => {
+    expect(findings(({ data }) => new Bucket(data, 'Careless'))).toContain('AwsSolutions-S10');
+    expect(
+      findings(({ service }) =>
+        new Role(service, 'Careless', {
+          assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+        }).addToPolicy(new PolicyStatement({ actions: ['dynamodb:*'], resources: ['*'] })),
+      ),
+    ).toContain('AwsSolutions-IAM5');
+  });
+});
