@@ -1,0 +1,273 @@
+/** The OpenAPI 3.1 document of a set of endpoints, made from their declarations alone. */
+import * as z from 'zod';
+import type { Endpoint } from './endpoint.ts';
+import { factsOf, type JsonSchema, jsonSchemaOf } from './field-facts.ts';
+import { paginationParameters } from './pagination.ts';
+import { API_ROOT } from './router.ts';
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: JsonSchema;
+  readonly style?: 'form' | 'deepObject';
+  readonly explode?: boolean;
+}
+
+interface MediaType {
+  readonly schema: JsonSchema;
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters: readonly Parameter[];
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Readonly<Record<string, MediaType>>;
+  };
+  readonly responses: Readonly<Record<string, ResponseObject>>;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+}
+
+interface ResponseObject {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, { readonly description?: string; readonly schema: JsonSchema }>>;
+  readonly content?: Readonly<Record<string, MediaType>>;
+}
+
+export interface OpenApiDocument {
+  readonly openapi: '3.1.0';
+  readonly info: { readonly title: string; readonly version: string; readonly description?: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly securitySchemes: Readonly<Record<string, object>>;
+  };
+}
+
+export interface DocumentInfo {
+  readonly title: string;
+  readonly version: string;
+  /** Public base URL without a trailing slash and without `/api/v4`. */
+  readonly serverUrl: string;
+  readonly description?: string;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: endpoints of any dependencies are described alike
+export function document(endpoints: readonly Endpoint<any>[], info: DocumentInfo): OpenApiDocument {
+  const schemas: Record<string, JsonSchema> = { ...ERRORS };
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const endpoint of endpoints) {
+    const path = endpoint.path.replace(/[:*](\w+)/g, '{$1}');
+    (paths[path] ??= {})[endpoint.method.toLowerCase()] = operationOf(endpoint, schemas);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: info.title,
+      version: info.version,
+      ...(info.description === undefined ? {} : { description: info.description }),
+    },
+    servers: [{ url: info.serverUrl + API_ROOT }],
+    tags: [...new Set(endpoints.map((endpoint) => endpoint.area))].sort().map((name) => ({ name })),
+    paths,
+    components: { schemas, securitySchemes: SECURITY },
+  };
+}
+
+const SECURITY = {
+  token: { type: 'apiKey', in: 'header', name: 'PRIVATE-TOKEN' },
+  tokenParameter: { type: 'apiKey', in: 'query', name: 'private_token' },
+  bearer: { type: 'http', scheme: 'bearer' },
+};
+
+const ERRORS: Record<string, JsonSchema> = {
+  Message: {
+    type: 'object',
+    description: 'A rule was broken',
+    properties: { message: { type: ['string', 'array', 'object'] } },
+    required: ['message'],
+  },
+  Error: {
+    type: 'object',
+    description: 'The request itself is wrong',
+    properties: { error: { type: 'string' } },
+    required: ['error'],
+  },
+};
+
+const reference = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+
+// biome-ignore lint/suspicious/noExplicitAny: as above
+type AnyEndpoint = Endpoint<any>;
+
+function operationOf(endpoint: AnyEndpoint, schemas: Record<string, JsonSchema>): Operation {
+  const body = bodyOf(endpoint);
+  return {
+    operationId: operationIdOf(endpoint),
+    tags: [endpoint.area],
+    summary: endpoint.summary,
+    ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
+    parameters: [...pathParameters(endpoint), ...queryParameters(endpoint)],
+    ...(body === undefined ? {} : { requestBody: body }),
+    responses: responsesOf(endpoint, schemas),
+    security: securityOf(endpoint),
+  };
+}
+
+/** `GET /projects/:id/repository/branches` as `getProjectsIdRepositoryBranches`. */
+const operationIdOf = ({ method, path }: AnyEndpoint) =>
+  method.toLowerCase() +
+  path
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== '')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+
+function pathParameters(endpoint: AnyEndpoint): Parameter[] {
+  const declared = factsOf(endpoint.params?.() ?? z.object({}))?.fields ?? {};
+  return [...endpoint.path.matchAll(/[:*](\w+)/g)].map(([, name]) => {
+    const field = declared[name!];
+    const schema: JsonSchema = field === undefined ? { type: 'string' } : jsonSchemaOf(field);
+    if (field === undefined && name === 'id' && endpoint.access.kind === 'project') {
+      schema.description = 'Id, or percent-encoded full path, of the project';
+    }
+    return parameter(name!, 'path', schema, true);
+  });
+}
+
+function queryParameters(endpoint: AnyEndpoint): Parameter[] {
+  const parameters = new Map<string, Parameter>();
+  const add = (schema: z.ZodType | undefined) => {
+    for (const [name, field] of Object.entries((schema && factsOf(schema)?.fields) ?? {})) {
+      const json = jsonSchemaOf(field);
+      const named = json.type === 'array' || (Array.isArray(json.type) && json.type.includes('array'));
+      const one = parameter(named ? `${name}[]` : name, 'query', json, factsOf(field)?.required === true);
+      parameters.set(one.name, one);
+    }
+  };
+  if (endpoint.paginate !== undefined) add(paginationParameters(endpoint.paginate, endpoint.keyset));
+  add(endpoint.query?.());
+  return [...parameters.values()];
+}
+
+function parameter(name: string, where: 'path' | 'query', json: JsonSchema, required: boolean): Parameter {
+  const { description, ...schema } = json;
+  return {
+    name,
+    in: where,
+    required,
+    ...(description === undefined ? {} : { description }),
+    schema,
+    ...(schema.type === 'object' ? { style: 'deepObject', explode: true } : {}),
+    ...(schema.type === 'array' && where === 'query' ? { style: 'form', explode: true } : {}),
+  };
+}
+
+function bodyOf(endpoint: AnyEndpoint): Operation['requestBody'] {
+  if (endpoint.body === undefined) return undefined;
+  const schema = jsonSchemaOf(endpoint.body());
+  const types = carriesFile(schema)
+    ? ['multipart/form-data']
+    : ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
+  const required = (schema.required ?? []).length > 0;
+  return { required, content: Object.fromEntries(types.map((type) => [type, { schema }])) };
+}
+
+const carriesFile = (schema: JsonSchema): boolean =>
+  schema.format === 'binary' ||
+  (schema.items !== undefined && carriesFile(schema.items)) ||
+  Object.values(schema.properties ?? {}).some(carriesFile);
+
+function responsesOf(
+  endpoint: AnyEndpoint,
+  schemas: Record<string, JsonSchema>,
+): Record<string, ResponseObject> {
+  const { returns, access } = endpoint;
+  const responses: Record<string, ResponseObject> = {};
+  const error = (status: number, description: string, name: 'Message' | 'Error') => {
+    const earlier = responses[status]?.description;
+    responses[status] = {
+      description: earlier === undefined ? description : `${earlier}; ${description}`,
+      content: { 'application/json': { schema: reference(name) } },
+    };
+  };
+  const status = returns.status ?? (endpoint.method === 'POST' ? 201 : 200);
+  const names = [
+    ...(returns.headers ?? []),
+    ...(endpoint.paginate === undefined ? [] : pageHeaderNames(endpoint)),
+  ];
+  const type = returns.type ?? 'application/json';
+  const carries = endpoint.method !== 'HEAD' && status !== 204 && status !== 304;
+  responses[status] = {
+    description: returns.description ?? 'Done',
+    ...(names.length === 0
+      ? {}
+      : { headers: Object.fromEntries(names.map((name) => [name, { schema: { type: 'string' } }])) }),
+    ...(carries
+      ? {
+          content: {
+            [type]: { schema: returns.body === undefined ? {} : bodySchema(returns.body(), schemas) },
+          },
+        }
+      : {}),
+  };
+  if (endpoint.params ?? endpoint.query ?? endpoint.body ?? endpoint.paginate) {
+    error(400, 'A parameter is missing or wrong', 'Error');
+  }
+  if (access.kind !== 'anyone') error(401, 'Not signed in, or the token is not good', 'Message');
+  if (access.kind !== 'anyone') error(403, 'Not allowed, or the token lacks the scope', 'Message');
+  if (access.kind === 'project')
+    error(404, 'The project does not exist, or the caller may not know of it', 'Message');
+  for (const { status: code, description } of endpoint.errors) error(code, description, 'Message');
+  return responses;
+}
+
+const pageHeaderNames = ({ paginate }: AnyEndpoint): string[] =>
+  paginate === 'keyset'
+    ? ['Link']
+    : ['Link', 'X-Page', 'X-Per-Page', 'X-Next-Page', 'X-Prev-Page', 'X-Total', 'X-Total-Pages'];
+
+/** Schemas that have an id (`.meta({ id })`) are written once, under `components`. */
+function bodySchema(schema: z.ZodType, schemas: Record<string, JsonSchema>): JsonSchema {
+  const {
+    $schema: _,
+    $defs,
+    ...json
+  } = z.toJSONSchema(schema, { unrepresentable: 'any', io: 'output' }) as JsonSchema & {
+    $defs?: Record<string, JsonSchema>;
+  };
+  const hoist = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(hoist);
+    if (typeof part !== 'object' || part === null) return part;
+    return Object.fromEntries(
+      Object.entries(part).map(([key, value]) =>
+        key === '$ref' && typeof value === 'string'
+          ? [key, value.replace('#/$defs/', '#/components/schemas/')]
+          : [key, hoist(value)],
+      ),
+    );
+  };
+  for (const [name, definition] of Object.entries($defs ?? {})) {
+    const { id: _id, ...rest } = definition;
+    schemas[name] ??= hoist(rest) as JsonSchema;
+  }
+  const id = z.globalRegistry.get(schema)?.id;
+  if (id === undefined) return hoist(json) as JsonSchema;
+  const { id: _id, ...rest } = json;
+  schemas[id] ??= hoist(rest) as JsonSchema;
+  return reference(id);
+}
+
+function securityOf({ access, scopes }: AnyEndpoint): Record<string, readonly string[]>[] {
+  const anonymous = access.kind === 'anyone' || (access.kind === 'project' && access.anonymous);
+  // A token needs one of the scopes; each way to show it is an alternative of its own.
+  const ways = Object.keys(SECURITY).flatMap((name) => scopes.map((scope) => ({ [name]: [scope] })));
+  return anonymous ? [{}, ...ways] : ways;
+}
