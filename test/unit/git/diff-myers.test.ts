@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { countChanges, diffLines } from '../../../lib/git/diff/lines.ts';
+import { markChanges } from '../../../lib/git/diff/myers.ts';
+
+/** Length of the longest common subsequence, by the table of Wagner and Fischer. */
+function commonLength(a: Int32Array, b: Int32Array): number {
+  let row = new Int32Array(b.length + 1);
+  for (const x of a) {
+    const next = new Int32Array(b.length + 1);
+    for (const [j, y] of b.entries()) next[j + 1] = x === y ? row[j]! + 1 : Math.max(row[j + 1]!, next[j]!);
+    row = next;
+  }
+  return row[b.length]!;
+}
+
+const sequence = fc
+  .array(fc.integer({ min: 0, max: 4 }), { maxLength: 60 })
+  .map((items) => Int32Array.from(items));
+
+test('the edit script is as short as can be, and leaves the same items on both sides', () => {
+  fc.assert(
+    fc.property(sequence, sequence, (a, b) => {
+      const keptOld = new Set(a.keys());
+      const keptNew = new Set(b.keys());
+      markChanges(a, b, {
+        deleted: (index) => expect(keptOld.delete(index)).toBe(true),
+        inserted: (index) => expect(keptNew.delete(index)).toBe(true),
+      });
+      expect([...keptOld].map((i) => a[i])).toEqual([...keptNew].map((i) => b[i]));
+      expect(keptOld.size).toBe(commonLength(a, b));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('unmarked lines are equal, however large the files', () => {
+  const line = fc.integer({ min: 0, max: 300 }).map((n) => (n < 100 ? '' : `line ${n}`));
+  const file = fc.array(line, { maxLength: 2000 }).map((lines) => Buffer.from(lines.join('\n')));
+  fc.assert(
+    fc.property(file, file, (a, b) => {
+      const { deleted, inserted, oldStarts, newStarts } = diffLines(a, b);
+      const kept = (data: Buffer, starts: Int32Array, marks: Uint8Array) =>
+        [...marks.keys()]
+          .filter((i) => !marks[i])
+          .map((i) => data.toString('latin1', starts[i], starts[i + 1]));
+      expect(kept(a, oldStarts, deleted)).toEqual(kept(b, newStarts, inserted));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('the last line counts with or without its end, and differs by it', () => {
+  expect(countChanges(Buffer.from('a\nb'), Buffer.from('a\nb\n'))).toEqual({ additions: 1, deletions: 1 });
+  expect(countChanges(Buffer.from(''), Buffer.from('a\nb'))).toEqual({ additions: 2, deletions: 0 });
+  expect(countChanges(Buffer.from('\n'), Buffer.from(''))).toEqual({ additions: 0, deletions: 1 });
+});
+
+test('files too large to align are counted as bags of lines, in linear time', () => {
+  const lines = Array.from({ length: 600_000 }, (_, i) => `${i}\n`);
+  const old = Buffer.from(lines.join(''));
+  const shuffled = Buffer.from(`new\n${lines.reverse().join('')}`);
+  expect(countChanges(old, shuffled)).toEqual({ additions: 1, deletions: 0, approximate: true });
+});
+
+test('two large files without a common line, and two of common lines only, end soon', () => {
+  const old = Buffer.from(Array.from({ length: 100_000 }, (_, i) => `a${i % 977}\n`).join(''));
+  const other = Buffer.from(Array.from({ length: 100_000 }, (_, i) => `b${i}\n`).join(''));
+  expect(countChanges(old, other)).toEqual({ additions: 100_000, deletions: 100_000 });
+  const braces = Buffer.from(
+    Array.from({ length: 100_000 }, (_, i) => ((i * i) % 7 < 3 ? '{\n' : '}\n')).join(''),
+  );
+  const brackets = Buffer.from(
+    Array.from({ length: 100_000 }, (_, i) => ((i * i) % 11 < 5 ? '{\n' : '}\n')).join(''),
+  );
+  const started = performance.now();
+  const { additions, deletions } = countChanges(braces, brackets);
+  expect(additions).toBe(deletions);
+  expect(performance.now() - started).toBeLessThan(20_000);
+});
