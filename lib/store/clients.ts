@@ -1,0 +1,58 @@
+/**
+ * The SDK's clients, one of each per process. The embedded host and the tests replace what is below them
+ * (`useTransport`), never the clients themselves.
+ */
+import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+
+export interface Transports {
+  readonly dynamodb?: DynamoDBClientConfig;
+  readonly s3?: S3ClientConfig;
+  readonly sqs?: SQSClientConfig;
+}
+
+export interface AwsClients {
+  readonly dynamodb: DynamoDBClient;
+  readonly s3: S3Client;
+  readonly sqs: SQSClient;
+}
+
+let transports: Transports = {};
+let clients: AwsClients | undefined;
+
+/** Where the clients send their requests from now on; clients made before are let go. */
+export function useTransport(transport: Transports): void {
+  transports = transport;
+  clients = undefined;
+}
+
+/** Region and credentials come from the environment, as everywhere in Lambda. */
+export function awsClients(): AwsClients {
+  clients ??= makeClients(transports);
+  return clients;
+}
+
+/** Milliseconds. A table that answers slower than this is asked again. */
+const TABLE_TIMEOUTS = { connectionTimeout: 1000, requestTimeout: 4000, throwOnRequestTimeout: true };
+
+export function makeClients(transport: Transports): AwsClients {
+  return {
+    // `retry.ts` repeats: it can tell a lost answer from a refused condition, the SDK's strategy cannot.
+    dynamodb: new DynamoDBClient({ maxAttempts: 1, requestHandler: TABLE_TIMEOUTS, ...transport.dynamodb }),
+    s3: new S3Client({
+      maxAttempts: 4,
+      retryMode: 'standard',
+      // A presigned PUT must not carry the checksum of an empty body.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      ...transport.s3,
+    }),
+    sqs: new SQSClient({ maxAttempts: 4, retryMode: 'standard', ...transport.sqs }),
+  };
+}
+
+export function documentClient(client: DynamoDBClient): DynamoDBDocumentClient {
+  return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+}

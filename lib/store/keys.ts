@@ -1,0 +1,155 @@
+/**
+ * Every key of the table is built here and nowhere else. Numbers are padded so that they sort; names that
+ * are compared without case are folded here, so no caller can forget it.
+ */
+import { createHash } from 'node:crypto';
+
+export interface Key {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+/** 12 digits hold every id a counter can reach in practice and sort as numbers do. */
+export const padded = (id: number): string => String(id).padStart(12, '0');
+
+/** Comparison form of paths, usernames and e-mail addresses. */
+export const folded = (name: string): string => name.normalize('NFC').toLowerCase();
+
+export type CounterKind = 'user' | 'project' | 'token' | 'namespace';
+export type NameKind = 'path' | 'email';
+export type SearchKind = 'project' | 'user';
+
+export const counterKey = (kind: CounterKind): Key => ({ pk: `COUNTER#${kind}`, sk: 'COUNTER' });
+
+/** `path`: usernames, top-level names and full project paths, which share one space. */
+export const nameKey = (kind: NameKind, name: string): Key => ({
+  pk: `${kind.toUpperCase()}#${folded(name)}`,
+  sk: 'NAME',
+});
+
+export const userKey = (id: number): Key => ({ pk: `USER#${padded(id)}`, sk: 'USER' });
+
+/** Found by the hash alone: what access needs is one GetItem. */
+export const tokenKey = (hash: string): Key => ({ pk: `TOKEN#${hash}`, sk: 'TOKEN' });
+/** Leads from the public id to the hash. */
+export const tokenIdKey = (id: number): Key => ({ pk: `TOKENID#${padded(id)}`, sk: 'TOKENID' });
+
+export const projectKey = (id: number): Key => ({ pk: `PROJECT#${padded(id)}`, sk: 'PROJECT' });
+export const MEMBER = 'MEMBER#';
+export const memberKey = (projectId: number, userId: number): Key => ({
+  pk: projectKey(projectId).pk,
+  sk: `${MEMBER}${padded(userId)}`,
+});
+/** What the search rows of a subject were made from, so that they can be taken away again. */
+export const indexedKey = (kind: SearchKind, id: number): Key => ({
+  pk: kind === 'project' ? projectKey(id).pk : userKey(id).pk,
+  sk: 'INDEXED',
+});
+export const gramKey = (kind: SearchKind, gram: string, id: number): Key => ({
+  pk: `GRAM#${kind}#${gram}`,
+  sk: padded(id),
+});
+
+/** @returns the id a padded key part ends in. */
+export const idOf = (keyPart: string): number => Number(keyPart.slice(-12));
+
+// Lists over indexes: one partition per class and shard.
+
+export const LIST_SHARDS = 4;
+
+/** Shard of an item in the lists of its kind. */
+export const listPartition = (listClass: string, id: number): string =>
+  `${listClass}#${shardsOf(listClass) === 1 ? 0 : id % LIST_SHARDS}`;
+
+export const listPartitions = (listClass: string): readonly string[] =>
+  Array.from({ length: shardsOf(listClass) }, (_, shard) => `${listClass}#${shard}`);
+
+/** Classes that stay small have one partition: fewer queries to merge. */
+const SMALL = new Set(['archived', 'blocked', 'deactivated', 'banned']);
+const shardsOf = (listClass: string): number =>
+  SMALL.has(listClass.slice(listClass.lastIndexOf('#') + 1)) ? 1 : LIST_SHARDS;
+
+/** Sort key of an ordered index: the value, cut to fit 1,024 bytes, then the id as the tie-break. */
+export const orderedBy = (value: string, id: number): string => `${cut(value, 900)}\u0000${padded(id)}`;
+
+export const userPartition = (userId: number): string => `USER#${padded(userId)}`;
+export type UserRow = 'MEMBER' | 'OWN' | 'TOKEN';
+export const userRow = (row: UserRow, id: number): string => `${row}#${padded(id)}`;
+
+// One partition per repository.
+
+export const GUARD_STRIPES = 8;
+export const repositoryPartition = (repositoryId: string): string => `REPO#${repositoryId}`;
+export const guardKey = (repositoryId: string, stripe: number): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: `GUARD#${stripe}`,
+});
+export const headKey = (repositoryId: string): Key => ({ pk: repositoryPartition(repositoryId), sk: 'HEAD' });
+export const PACK = 'PACK#';
+export const packKey = (repositoryId: string, packId: string): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: `${PACK}${packId}`,
+});
+export const REF = 'REF#';
+export const refKey = (repositoryId: string, name: string): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: refSort(name),
+});
+/** Sorts behind every `REF#` row, so one query reads the refs and then this. */
+export const refNamesKey = (repositoryId: string): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: 'REFNAMES',
+});
+export const leaseKey = (repositoryId: string): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: 'LEASE',
+});
+
+/** A sort key holds 1,024 bytes and a ref name may too: long ones are cut and told apart by their digest. */
+export function refSort(name: string): string {
+  if (Buffer.byteLength(name) <= REF_WHOLE) return REF + name;
+  return `${REF}${cut(name, REF_WHOLE - 66)}\u007f${createHash('sha256').update(name).digest('hex')}`;
+}
+const REF_WHOLE = 1000;
+
+/** The longest part of a ref prefix that {@link refSort} keeps for names of any length. */
+export const refPrefixSort = (prefix: string): string => REF + cut(prefix, REF_WHOLE - 66);
+
+/** A ref table that was written for this repository, in force or not: lets a worker find and remove it. */
+export const REF_TABLES = 'REFTABLES#';
+export const refTableKey = (repositoryId: string, tableId: string): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: `${REF_TABLES}${tableId}`,
+});
+
+/** Chunks of an immutable ref table, each under its first name. */
+export const refTablePartition = (repositoryId: string, tableId: string): string =>
+  `REFTABLE#${repositoryId}#${tableId}`;
+export const refChunkKey = (repositoryId: string, tableId: string, firstName: string): Key => ({
+  pk: refTablePartition(repositoryId, tableId),
+  sk: refSort(firstName),
+});
+
+// Work outside the request.
+
+export const OUTBOX_SHARDS = 8;
+/** ULIDs sort by time; their last character is random and picks the shard. */
+export const outboxKey = (id: string): Key => ({
+  pk: outboxPartition(id.charCodeAt(id.length - 1) % OUTBOX_SHARDS),
+  sk: id,
+});
+export const outboxPartition = (shard: number): string => `OUTBOX#${shard}`;
+
+export const processedKey = (consumer: string, id: string): Key => ({
+  pk: `DONE#${consumer}#${id}`,
+  sk: 'DONE',
+});
+
+/** At most `bytes` of UTF-8, never half a character. */
+function cut(text: string, bytes: number): string {
+  if (Buffer.byteLength(text) <= bytes) return text;
+  let end = bytes;
+  const encoded = Buffer.from(text);
+  while ((encoded[end]! & 0xc0) === 0x80) end--;
+  return encoded.toString('utf8', 0, end);
+}

@@ -1,0 +1,63 @@
+/** Names that must be unique are items of their own, written in their owner's transaction. */
+import { NameTaken, type TransactionRefused } from './errors.ts';
+import { folded, type NameKind, nameKey } from './keys.ts';
+import type { Table } from './table.ts';
+import { ABSENT, type Delete, type Item, type Put } from './write.ts';
+
+export type NameOwner =
+  | { readonly type: 'user'; readonly id: number }
+  | { readonly type: 'project'; readonly id: number };
+
+/** Who holds a name, with what the next round trip needs to know. */
+export interface NameHolder {
+  readonly type: 'user' | 'project';
+  readonly id: number;
+  /** Groups above a project, outermost first. */
+  readonly ancestorIds: readonly number[];
+}
+
+/** @param label how the name is called when it is taken: `username`, `email`, `path` */
+export function claim(kind: NameKind, name: string, owner: NameOwner, label: string, extra: Item = {}): Put {
+  return {
+    put: { ...nameKey(kind, name), type: owner.type, id: owner.id, name, ...extra },
+    if: ABSENT,
+    reason: `taken:${label}`,
+  };
+}
+
+/** Frees a name that this owner holds. */
+export function release(kind: NameKind, name: string, owner: NameOwner, label: string): Delete {
+  return {
+    delete: nameKey(kind, name),
+    if: '#type = :type AND #id = :id',
+    values: { type: owner.type, id: owner.id },
+    reason: `held:${label}`,
+  };
+}
+
+/** @returns the error that tells which names were taken, when that is why a transaction was refused. */
+export function takenNames(error: TransactionRefused): NameTaken | undefined {
+  const names = error.refusals.flatMap((r) => (r.reason.startsWith('taken:') ? [r.reason.slice(6)] : []));
+  return names.length === 0 ? undefined : new NameTaken(names);
+}
+
+/** Compared as names are: without regard to case. */
+export const sameName = (a: string, b: string): boolean => folded(a) === folded(b);
+
+export class Names {
+  readonly #table: Table;
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** One strongly consistent read. */
+  async holder(kind: NameKind, name: string): Promise<NameHolder | undefined> {
+    const item = await this.#table.get(nameKey(kind, name));
+    if (item === undefined) return undefined;
+    return {
+      type: item['type'] as NameHolder['type'],
+      id: item['id'] as number,
+      ancestorIds: (item['ancestorIds'] as number[] | undefined) ?? [],
+    };
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * What a request promises and a worker fulfils. The row is written in the request's own transaction, sent
+ * after the commit and then deleted; what a crash left behind, a sweep sends. A message may therefore
+ * arrive twice: its id lets the handler know (`processed.ts`).
+ */
+import { decodeTime, encodeTime, monotonicFactory } from 'ulid';
+import { OUTBOX_SHARDS, outboxKey, outboxPartition } from './keys.ts';
+import type { Table } from './table.ts';
+import type { Item, Put, Write } from './write.ts';
+
+export interface OutboxMessage {
+  /** ULID; the same at every delivery. */
+  readonly id: string;
+  readonly queue: string;
+  /** What is to be done: `project.delete`, `search.index`. */
+  readonly type: string;
+  /** Plain data; together with the rest below 200 KB. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** The queues as this file needs them. */
+export interface MessageSender {
+  /** Resolves when every message is safely queued. */
+  send(queue: string, messages: readonly { readonly id: string; readonly body: string }[]): Promise<void>;
+}
+
+/** The queue of everything that is done behind a request's back. */
+export const MAINTENANCE = 'maintenance';
+
+const ulid = monotonicFactory();
+
+export function message(queue: string, type: string, body: Readonly<Record<string, unknown>>): OutboxMessage {
+  return { id: ulid(), queue, type, body };
+}
+
+/** The row of a message, for the transaction that promises it. */
+export function outboxWrite(of: OutboxMessage): Put {
+  return { put: { ...outboxKey(of.id), queue: of.queue, type: of.type, body: of.body } };
+}
+
+/** What travels in the queue; parse it with {@link parseMessage}. */
+export const messageText = ({ id, type, body }: OutboxMessage): string => JSON.stringify({ id, type, body });
+
+/** @returns the message, or undefined when the text is not one of ours. */
+export function parseMessage(text: string): Omit<OutboxMessage, 'queue'> | undefined {
+  try {
+    const { id, type, body } = JSON.parse(text) as Record<string, unknown>;
+    if (typeof id !== 'string' || typeof type !== 'string' || typeof body !== 'object' || body === null)
+      return undefined;
+    return { id, type, body: body as Record<string, unknown> };
+  } catch {
+    return undefined;
+  }
+}
+
+export interface SweepReport {
+  readonly sent: number;
+  /** True when the bound was reached: more is waiting. */
+  readonly more: boolean;
+}
+
+export class Outbox {
+  readonly #table: Table;
+  readonly #sender: MessageSender | undefined;
+
+  /** Without a sender, messages wait for the sweep of somebody who has one. */
+  constructor(table: Table, sender?: MessageSender) {
+    this.#table = table;
+    this.#sender = sender;
+  }
+
+  /** The transaction with its promises, then their delivery. @throws what `transact` throws. */
+  async commit(writes: readonly Write[], messages: readonly OutboxMessage[] = []): Promise<void> {
+    await this.#table.transact([...writes, ...messages.map(outboxWrite)]);
+    await this.deliver(messages);
+  }
+
+  /** Never throws: the promise is kept by the row, and the sweep sends what this could not. */
+  async deliver(messages: readonly OutboxMessage[]): Promise<void> {
+    if (this.#sender === undefined || messages.length === 0) return;
+    try {
+      await this.#send(messages);
+    } catch {
+      // Sent again by the sweep; its alarm tells when that fails too.
+    }
+  }
+
+  /**
+   * Sends rows written before `now - olderThan`, oldest first in each shard.
+   * @param olderThan milliseconds; leaves time for the request itself to deliver
+   * @throws what the queue throws, so that the schedule's alarm sees it
+   */
+  async sweep(now: Date, olderThan: number, limit = 1000): Promise<SweepReport> {
+    const until = encodeTime(Math.max(0, now.getTime() - olderThan), 10);
+    let sent = 0;
+    let more = false;
+    const perShard = Math.ceil(limit / OUTBOX_SHARDS);
+    for (let shard = 0; shard < OUTBOX_SHARDS; shard++) {
+      const page = await this.#table.query({
+        partition: outboxPartition(shard),
+        to: until,
+        limit: perShard,
+      });
+      more ||= page.next !== undefined;
+      const messages = page.items.map(fromRow);
+      if (messages.length > 0) await this.#send(messages);
+      sent += messages.length;
+    }
+    return { sent, more };
+  }
+
+  async #send(messages: readonly OutboxMessage[]): Promise<void> {
+    if (this.#sender === undefined) throw new Error('no queue to send to');
+    for (const [queue, group] of Map.groupBy(messages, (m) => m.queue)) {
+      await this.#sender.send(
+        queue,
+        group.map((m) => ({ id: m.id, body: messageText(m) })),
+      );
+      await Promise.all(group.map((m) => this.#table.delete({ delete: outboxKey(m.id) })));
+    }
+  }
+}
+
+function fromRow(item: Item): OutboxMessage {
+  return {
+    id: item['sk'] as string,
+    queue: item['queue'] as string,
+    type: item['type'] as string,
+    body: item['body'] as Record<string, unknown>,
+  };
+}
+
+/** When a message was written. */
+export const writtenAt = (id: string): Date => new Date(decodeTime(id));

@@ -1,0 +1,214 @@
+/**
+ * Pages of lists that are spread over several partitions: keys are merged in order, and only the page
+ * itself is loaded.
+ */
+import type { Position } from './cursor.ts';
+import { StoreError } from './errors.ts';
+import { idOf } from './keys.ts';
+import type { IndexName } from './schema.ts';
+import type { Table } from './table.ts';
+import { compareText } from './text-order.ts';
+
+export type Direction = 'asc' | 'desc';
+
+/** Beyond this offset a list must be read by keyset. */
+export const MAX_OFFSET = 50_000;
+/** Totals above this are not told. */
+export const MAX_TOTAL = 10_000;
+
+export interface PageRequest {
+  /** From 1. */
+  readonly page: number;
+  readonly perPage: number;
+  /** Tell the total: a keyset page does not need it, and it costs reads. */
+  readonly count?: boolean;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Undefined above {@link MAX_TOTAL}, or where it was not asked for. */
+  readonly total: number | undefined;
+  /** Whether another page follows. */
+  readonly more: boolean;
+  /** Of the last item, for a cursor; absent on an empty page. */
+  readonly last?: Position;
+}
+
+/** Bounds of a source's sort key, inclusive. */
+export interface Range {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** Keys in one order, from wherever they come. */
+export interface KeySource {
+  /** @returns the next keys, none at the end. */
+  next(): Promise<readonly Position[]>;
+}
+
+export interface IndexPartition extends Range {
+  readonly index: Exclude<IndexName, 'byUser'>;
+  readonly partition: string;
+}
+
+/** Keys of one partition of an index, `chunk` at a time; only keys are read. */
+export function indexSource(
+  table: Table,
+  where: IndexPartition,
+  direction: Direction,
+  chunk: number,
+): KeySource {
+  let startKey: Record<string, unknown> | undefined;
+  let done = false;
+  return {
+    async next() {
+      while (!done) {
+        const page = await table.query({
+          ...where,
+          reverse: direction === 'desc',
+          limit: chunk,
+          ...(startKey === undefined ? {} : { startKey }),
+        });
+        startKey = page.next;
+        done = startKey === undefined;
+        if (page.items.length > 0)
+          return page.items.map((item) => ({
+            sort: item[where.index] as string,
+            id: idOf(item['pk'] as string),
+          }));
+      }
+      return [];
+    },
+  };
+}
+
+/** Keys that are at hand already; sorted here. */
+export function listSource(keys: readonly Position[], direction: Direction): KeySource {
+  let rest: readonly Position[] = keys.toSorted(comparing(direction));
+  return {
+    async next() {
+      const all = rest;
+      rest = [];
+      return all;
+    },
+  };
+}
+
+/** All sources as one order; what stands in several comes once. First chunks are read at the same time. */
+export async function* mergeKeys(
+  sources: readonly KeySource[],
+  direction: Direction,
+): AsyncGenerator<Position> {
+  const compare = comparing(direction);
+  const heads = await Promise.all(
+    sources.map(async (source) => ({ source, keys: await source.next(), at: 0 })),
+  );
+  const given = new Set<number>();
+  for (;;) {
+    let first: (typeof heads)[number] | undefined;
+    for (const head of heads) {
+      if (head.at >= head.keys.length) continue;
+      if (first === undefined || compare(head.keys[head.at]!, first.keys[first.at]!) < 0) first = head;
+    }
+    if (first === undefined) return;
+    const key = first.keys[first.at++]!;
+    if (first.at === first.keys.length) {
+      first.keys = await first.source.next();
+      first.at = 0;
+    }
+    if (given.has(key.id)) continue;
+    given.add(key.id);
+    yield key;
+  }
+}
+
+/** How many keys to read at once from each source so that the page needs one read of each, two at most. */
+export function chunkFor({ page, perPage }: PageRequest, sources: number): number {
+  const wanted = (page - 1) * perPage;
+  return Math.min(1000, perPage + 1 + Math.ceil((wanted * 1.1) / Math.max(1, sources)));
+}
+
+export interface LoadOptions<T> {
+  /** The records behind keys, in their order; undefined where one is gone or not to be seen. */
+  readonly load: (ids: readonly number[]) => Promise<readonly (T | undefined)[]>;
+  /** When given, only loaded records that pass count, and all on the way are loaded. */
+  readonly where?: ((record: T) => boolean) | undefined;
+  /** How many may be loaded to find those that pass. */
+  readonly walk?: number;
+}
+
+/**
+ * Cuts one page out of merged keys.
+ * A filtered walk that was bounded before the page was full answers with what it found and no total.
+ * @throws StoreError `bad-page` beyond {@link MAX_OFFSET}
+ */
+export async function cutPage<T>(
+  keys: AsyncGenerator<Position>,
+  request: PageRequest,
+  { load, where, walk = 5000 }: LoadOptions<T>,
+): Promise<Page<T>> {
+  const offset = (request.page - 1) * request.perPage;
+  if (offset > MAX_OFFSET) throw new StoreError('bad-page', `an offset above ${MAX_OFFSET}`);
+  const items: T[] = [];
+  let last: Position | undefined;
+  let skip = where === undefined ? offset : 0;
+  for (; skip > 0; skip--) {
+    if ((await keys.next()).done) return { items, total: undefined, more: false };
+  }
+  let loaded = 0;
+  let matches = 0;
+  let batch: Position[] = [];
+  let more = false;
+  let ended = false;
+  const countAll = where !== undefined && (request.count ?? false);
+  while (!ended && !(more && !countAll) && (where === undefined || loaded < walk)) {
+    // Unfiltered, one key beyond the page tells whether another follows; then only what late rows left open.
+    const size = where === undefined ? request.perPage - items.length : 100;
+    batch = [];
+    while (batch.length < size) {
+      const key = await keys.next();
+      if (key.done) {
+        ended = true;
+        break;
+      }
+      batch.push(key.value);
+    }
+    if (batch.length === 0) break;
+    const records = await load(batch.map((key) => key.id));
+    loaded += batch.length;
+    for (const [i, record] of records.entries()) {
+      if (record === undefined || !(where?.(record) ?? true)) continue;
+      if (where !== undefined && matches++ < offset) continue;
+      if (items.length < request.perPage) {
+        items.push(record);
+        last = batch[i]!;
+      } else more = true;
+    }
+    if (where === undefined && items.length === request.perPage) {
+      more = !ended && !(await keys.next()).done;
+      break;
+    }
+  }
+  const total = countAll && ended ? matches : undefined;
+  return { items, total, more, ...(last === undefined ? {} : { last }) };
+}
+
+/** Counts keys of several partitions at the same time. @returns undefined above {@link MAX_TOTAL}. */
+export async function countPartitions(
+  table: Table,
+  partitions: readonly IndexPartition[],
+): Promise<number | undefined> {
+  const counts = await Promise.all(partitions.map((where) => table.count(where, MAX_TOTAL)));
+  let total = 0;
+  for (const count of counts) {
+    if (count === undefined) return undefined;
+    total += count;
+  }
+  return total > MAX_TOTAL ? undefined : total;
+}
+
+/** Bytewise by sort key, then by id; the table sorts UTF-8 bytes, JavaScript UTF-16 units. */
+export function comparing(direction: Direction): (a: Position, b: Position) => number {
+  const sign = direction === 'asc' ? 1 : -1;
+  return (a, b) => sign * (compareText(a.sort, b.sort) || a.id - b.id);
+}

@@ -1,0 +1,45 @@
+/** A project's record as an item, with the attributes of its lists. */
+import { folded, listPartition, orderedBy, padded, projectKey, userPartition, userRow } from './keys.ts';
+import type { ProjectRecord, Visibility } from './records.ts';
+import type { Item } from './write.ts';
+
+/** Which list a project stands in: archived projects are few and kept apart. */
+export const listClass = (visibility: Visibility, archived: boolean): string =>
+  `PROJECT#${visibility}#${archived ? 'archived' : 'live'}`;
+
+/** The values of the ordered indexes. */
+export const sortValues = (project: ProjectRecord) => ({
+  byId: padded(project.id),
+  byName: orderedBy(folded(project.name), project.id),
+  byPath: orderedBy(folded(project.path), project.id),
+  byUpdated: orderedBy(project.updatedAt, project.id),
+  byActivity: orderedBy(project.lastActivityAt, project.id),
+});
+
+const LIST_ATTRIBUTES = ['list', 'byId', 'byName', 'byPath', 'byUpdated', 'byActivity', 'who', 'what'];
+
+/** A deleted project stands in no list. */
+export function toItem(project: ProjectRecord): Item & { pk: string; sk: string } {
+  const lists =
+    project.deletedAt === null
+      ? {
+          list: listPartition(listClass(project.visibility, project.archived), project.id),
+          ...sortValues(project),
+          ...(project.namespaceKind === 'user'
+            ? { who: userPartition(project.ownerId), what: userRow('OWN', project.id) }
+            : {}),
+        }
+      : {};
+  return { ...projectKey(project.id), ...project, ...lists };
+}
+
+export const listAttributes: readonly string[] = LIST_ATTRIBUTES;
+
+const NOT_OF_RECORD = new Set(['pk', 'sk', 'w', ...LIST_ATTRIBUTES]);
+
+export function fromItem(item: Item | undefined): ProjectRecord | undefined {
+  if (item === undefined) return undefined;
+  return Object.fromEntries(
+    Object.entries(item).filter(([name]) => !NOT_OF_RECORD.has(name)),
+  ) as unknown as ProjectRecord;
+}

@@ -1,0 +1,271 @@
+/** Projects: record, path, creation and deletion. Lists are in `project-list.ts`. */
+import { ulid } from 'ulid';
+import type { Counters } from './counters.ts';
+import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
+import { nameKey, orderedBy, projectKey, userKey } from './keys.ts';
+import type { Members } from './members.ts';
+import { memberWrite } from './members.ts';
+import { claim, type NameHolder, type Names, release, sameName, takenNames } from './names.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
+import type { Page } from './paging.ts';
+import { fromItem, listAttributes, toItem } from './project-item.ts';
+import { type ListedProject, ProjectList, type ProjectQuery } from './project-list.ts';
+import type { MemberRecord, ProjectRecord, UserRecord } from './records.ts';
+import { closeRepository, newRepository } from './repository-state.ts';
+import type { Search } from './search.ts';
+import type { Table } from './table.ts';
+import { PRESENT, type Update, type Write } from './write.ts';
+
+export type NewProject = Omit<
+  ProjectRecord,
+  'id' | 'repositoryId' | 'fullPath' | 'createdAt' | 'updatedAt' | 'lastActivityAt' | 'deletedAt' | 'version'
+>;
+
+/** What an update may set; the path goes through {@link Projects.update} too and moves the name. */
+export type ProjectChange = Partial<
+  Pick<
+    ProjectRecord,
+    | 'name'
+    | 'path'
+    | 'visibility'
+    | 'description'
+    | 'archived'
+    | 'defaultBranch'
+    | 'topics'
+    | 'settings'
+    | 'lastActivityAt'
+  >
+>;
+
+interface Options {
+  readonly now?: Date;
+  readonly alongside?: readonly Write[];
+  readonly messages?: readonly OutboxMessage[];
+}
+
+export class Projects {
+  readonly #table: Table;
+  readonly #names: Names;
+  readonly #counters: Counters;
+  readonly #outbox: Outbox;
+  readonly #list: ProjectList;
+
+  constructor(
+    table: Table,
+    names: Names,
+    counters: Counters,
+    outbox: Outbox,
+    search: Search,
+    members: Members,
+  ) {
+    this.#table = table;
+    this.#names = names;
+    this.#counters = counters;
+    this.#outbox = outbox;
+    this.#list = new ProjectList(table, search, members);
+  }
+
+  /**
+   * The project, its path, its place in its owner's count, its creator's membership (level 40) and its
+   * empty repository, whose HEAD points to `refs/heads/<headBranch>`: one transaction.
+   * @throws NameTaken `path`, LimitReached, Missing when the owner is gone
+   */
+  async create(
+    project: NewProject,
+    options: Options & { headBranch: string; owner: Pick<UserRecord, 'id' | 'projectsLimit'> },
+  ): Promise<ProjectRecord> {
+    const id = await this.#counters.next('project');
+    const at = (options.now ?? new Date()).toISOString();
+    const record: ProjectRecord = {
+      ...project,
+      id,
+      repositoryId: ulid(),
+      fullPath: `${project.namespacePath}/${project.path}`,
+      createdAt: at,
+      updatedAt: at,
+      lastActivityAt: at,
+      deletedAt: null,
+      version: 1,
+    };
+    const creator: MemberRecord = {
+      projectId: id,
+      userId: project.creatorId,
+      accessLevel: 40,
+      createdAt: at,
+      expiresAt: null,
+      createdById: project.creatorId,
+    };
+    const writes: Write[] = [
+      { put: toItem(record) },
+      this.#claimPath(record),
+      {
+        update: userKey(options.owner.id),
+        add: { projectsCount: 1 },
+        if: `${PRESENT} AND #projectsCount < #projectsLimit`,
+        reason: 'limit',
+      },
+      memberWrite(creator),
+      ...newRepository(record.repositoryId, options.headBranch),
+      ...(options.alongside ?? []),
+    ];
+    try {
+      await this.#outbox.commit(writes, [indexMessage(id), ...(options.messages ?? [])]);
+    } catch (error) {
+      if (!(error instanceof TransactionRefused)) throw error;
+      const limit = error.get('limit');
+      if (limit !== undefined)
+        throw limit.item === undefined
+          ? new Missing('owner')
+          : new LimitReached('projects', limit.item['projectsLimit'] as number);
+      throw takenNames(error) ?? error;
+    }
+    return record;
+  }
+
+  /** Deleted projects are not there. */
+  async get(id: number): Promise<ProjectRecord | undefined> {
+    return existing(fromItem(await this.#table.get(projectKey(id))));
+  }
+
+  async getMany(ids: readonly number[]): Promise<(ProjectRecord | undefined)[]> {
+    return (await this.#table.batchGet(ids.map(projectKey))).map((item) => existing(fromItem(item)));
+  }
+
+  /** Also deleted ones that the worker has not taken away yet. */
+  async getEvenDeleted(id: number): Promise<ProjectRecord | undefined> {
+    return fromItem(await this.#table.get(projectKey(id)));
+  }
+
+  /** One read: id and ancestors, for the round trip after it. Case is ignored. */
+  async holderOfPath(fullPath: string): Promise<NameHolder | undefined> {
+    const holder = await this.#names.holder('path', fullPath);
+    return holder?.type === 'project' ? holder : undefined;
+  }
+
+  /** Two reads: the path, then the project. */
+  async byPath(fullPath: string): Promise<ProjectRecord | undefined> {
+    const holder = await this.holderOfPath(fullPath);
+    return holder === undefined ? undefined : this.get(holder.id);
+  }
+
+  /**
+   * Changes what is given, on condition that the record is still the one that was read.
+   * @throws Stale, Missing, NameTaken `path`
+   */
+  async update(project: ProjectRecord, change: ProjectChange, options: Options = {}): Promise<ProjectRecord> {
+    const path = change.path ?? project.path;
+    const updated: ProjectRecord = {
+      ...project,
+      ...change,
+      fullPath: `${project.namespacePath}/${path}`,
+      updatedAt: (options.now ?? new Date()).toISOString(),
+      version: project.version + 1,
+    };
+    const { pk, sk, lastActivityAt, byActivity, defaultBranch, ...rest } = toItem(updated);
+    const writes: Write[] = [
+      {
+        update: { pk, sk },
+        set: {
+          ...rest,
+          // Moved by pushes without a version: only set when this change is about them.
+          ...('lastActivityAt' in change ? { lastActivityAt, byActivity } : {}),
+          ...('defaultBranch' in change ? { defaultBranch } : {}),
+        },
+        if: `${PRESENT} AND #version = :was AND attribute_type(#deletedAt, :null)`,
+        values: { was: project.version, null: 'NULL' },
+        reason: 'version',
+      },
+      ...this.#movePath(project, updated),
+      ...(options.alongside ?? []),
+    ];
+    const reindex = project.name !== updated.name || project.path !== updated.path;
+    await this.#commit(writes, [...(reindex ? [indexMessage(project.id)] : []), ...(options.messages ?? [])]);
+    return updated;
+  }
+
+  /**
+   * What a push changes in its project, for the push's own transaction (`alongside` of a compare-and-swap).
+   * Changes no version: pushes do not race with edits of the record.
+   */
+  activity(id: number, at: Date, change: { defaultBranch?: string | null } = {}): Update {
+    const lastActivityAt = at.toISOString();
+    return {
+      update: projectKey(id),
+      set: { lastActivityAt, byActivity: orderedBy(lastActivityAt, id), ...change },
+      if: `${PRESENT} AND attribute_type(#deletedAt, :null)`,
+      values: { null: 'NULL' },
+      reason: 'project',
+    };
+  }
+
+  /**
+   * Gone at once, for everybody: record marked, path freed, lists left, repository closed. Rows and bytes are
+   * taken away by the worker (`project.delete`). @throws Stale, Missing
+   */
+  async remove(project: ProjectRecord, options: Options = {}): Promise<void> {
+    const at = (options.now ?? new Date()).toISOString();
+    const owner = { type: 'project', id: project.id } as const;
+    const writes: Write[] = [
+      {
+        update: projectKey(project.id),
+        set: { deletedAt: at },
+        remove: listAttributes,
+        add: { version: 1 },
+        if: `${PRESENT} AND #fullPath = :path AND attribute_type(#deletedAt, :null)`,
+        values: { path: project.fullPath, null: 'NULL' },
+        reason: 'version',
+      },
+      release('path', project.fullPath, owner, 'path'),
+      ...(project.namespaceKind === 'user'
+        ? [{ update: userKey(project.ownerId), add: { projectsCount: -1 }, if: PRESENT, reason: 'owner' }]
+        : []),
+      ...closeRepository(project.repositoryId),
+      ...(options.alongside ?? []),
+    ];
+    const body = { projectId: project.id, repositoryId: project.repositoryId };
+    await this.#commit(writes, [
+      message(MAINTENANCE, 'project.delete', body),
+      indexMessage(project.id),
+      ...(options.messages ?? []),
+    ]);
+  }
+
+  /** Takes the marked record itself away, last of all: the worker's last step. */
+  async forget(id: number): Promise<void> {
+    await this.#table.delete({ delete: projectKey(id) });
+  }
+
+  /** Projects that somebody may see; default order: created_at descending. */
+  list(query: ProjectQuery): Promise<Page<ListedProject>> {
+    return this.#list.page(query);
+  }
+
+  async #commit(writes: readonly Write[], messages: readonly OutboxMessage[]): Promise<void> {
+    try {
+      await this.#outbox.commit(writes, messages);
+    } catch (error) {
+      if (!(error instanceof TransactionRefused)) throw error;
+      const refusal = error.get('version');
+      if (refusal !== undefined)
+        throw existing(fromItem(refusal.item)) === undefined ? new Missing('project') : new Stale('project');
+      throw takenNames(error) ?? error;
+    }
+  }
+
+  #claimPath(project: ProjectRecord) {
+    const owner = { type: 'project', id: project.id } as const;
+    return claim('path', project.fullPath, owner, 'path', { ancestorIds: [...project.ancestorIds] });
+  }
+
+  #movePath(was: ProjectRecord, is: ProjectRecord): Write[] {
+    if (was.fullPath === is.fullPath) return [];
+    if (sameName(was.fullPath, is.fullPath))
+      return [{ update: nameKey('path', is.fullPath), set: { name: is.fullPath } }];
+    return [this.#claimPath(is), release('path', was.fullPath, { type: 'project', id: was.id }, 'path')];
+  }
+}
+
+const existing = (project: ProjectRecord | undefined): ProjectRecord | undefined =>
+  project?.deletedAt === null ? project : undefined;
+
+const indexMessage = (id: number) => message(MAINTENANCE, 'search.index', { kind: 'project', id });

@@ -1,0 +1,448 @@
+/** The reference database and pack catalogue of one repository, over the table (`lib/git/ports.ts`). */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { decodeTime, ulid } from 'ulid';
+import { type Oid, ZERO_OID } from '../git/oid.ts';
+import {
+  type PackDescription,
+  type Ref,
+  RefConflict,
+  type RefDatabase,
+  type RefSnapshot,
+  type RefUpdate,
+} from '../git/ports.ts';
+import type { RefName } from '../git/refname.ts';
+import { Missing, StoreUnavailable, TransactionRefused } from './errors.ts';
+import { guardKey, headKey, refKey, refNamesKey, refPrefixSort, repositoryPartition } from './keys.ts';
+import { type Outbox, type OutboxMessage, outboxWrite } from './outbox.ts';
+import { type CataloguedPack, listPack, packsOf } from './pack-catalogue.ts';
+import { creates, namesAbove, prefixConflicts, staleUpdates } from './ref-check.ts';
+import { refInTable, refsInTable, writeRefTable } from './ref-table.ts';
+import { changeGuards, checkGuard, type Guard, guardOf, randomStripe } from './repository-state.ts';
+import { type Table, TRANSACTION_ITEMS } from './table.ts';
+import { compareText } from './text-order.ts';
+import type { Item, Write } from './write.ts';
+
+export interface SwapOptions {
+  readonly packs?: readonly PackDescription[];
+  readonly head?: RefName;
+  /** Writes of others in the same transaction. When one of them is refused, TransactionRefused is thrown. */
+  readonly alongside?: readonly Write[];
+  readonly messages?: readonly OutboxMessage[];
+}
+
+/** What stands under a name: the ref, if any, and the row that says so, if one does. */
+interface Standing {
+  readonly ref: Ref | undefined;
+  readonly row: { readonly oid: string; readonly table: string } | undefined;
+}
+
+/** More changes than this are written as a new ref table. */
+const MAX_ROWS_CHANGED = 90;
+/** Names whose neighbours are looked up one by one; above it all refs are read. */
+const MAX_NEIGHBOUR_LOOKUPS = 8;
+const ATTEMPTS = 40;
+/** A writer of a ref table that takes longer than this has died. */
+const FREEZE_MS = 60_000;
+
+export class RepositoryRefs implements RefDatabase {
+  readonly id: string;
+  readonly #table: Table;
+  readonly #outbox: Outbox;
+  /** Of the first look: a collection that began since then invalidates what the caller checked. */
+  #epoch: number | undefined;
+  readonly #seen = new Map<RefName, Standing>();
+  #guard: Guard | undefined;
+
+  constructor(table: Table, outbox: Outbox, repositoryId: string) {
+    this.#table = table;
+    this.#outbox = outbox;
+    this.id = repositoryId;
+  }
+
+  async all(options: { prefix?: string } = {}): Promise<RefSnapshot> {
+    const { head, refs } = await this.#snapshot(options.prefix ?? '');
+    return { head, refs };
+  }
+
+  async get(names: readonly RefName[]): Promise<ReadonlyMap<RefName, Ref>> {
+    const { standing } = await this.#look(names);
+    const found = new Map<RefName, Ref>();
+    for (const [name, { ref }] of standing) if (ref !== undefined) found.set(name, ref);
+    return found;
+  }
+
+  async head(): Promise<RefName> {
+    const item = await this.#table.get(headKey(this.id));
+    if (item === undefined) throw new Missing('repository');
+    return item['target'] as RefName;
+  }
+
+  /** Active packs, newest first. */
+  async listPacks(): Promise<readonly PackDescription[]> {
+    const [guard, packs] = await Promise.all([
+      this.#guard ?? this.#table.get(guardKey(this.id, randomStripe())).then((item) => this.#note(item)),
+      packsOf(this.#table, this.id),
+    ]);
+    if (guard.state === 'deleted') throw new Missing('repository');
+    return packs.filter((pack) => pack.state === 'active');
+  }
+
+  /** Superseded packs too. */
+  catalogue(): Promise<readonly CataloguedPack[]> {
+    return packsOf(this.#table, this.id);
+  }
+
+  async compareAndSwap(updates: readonly RefUpdate[], options: SwapOptions = {}): Promise<void> {
+    if (new Set(updates.map((update) => update.name)).size < updates.length)
+      throw new RangeError('one ref is updated twice');
+    const others =
+      4 + (options.packs?.length ?? 0) + (options.alongside?.length ?? 0) + (options.messages?.length ?? 0);
+    const large = updates.length > MAX_ROWS_CHANGED || updates.length + others > TRANSACTION_ITEMS;
+    const by = ulid();
+    for (let n = 0; n < ATTEMPTS; n++) {
+      if (n > 0) await sleep(Math.random() * Math.min(500, 10 * 2 ** n));
+      const done = large
+        ? await this.#swapLarge(updates, options, by)
+        : await this.#swapSmall(updates, options, by, n === 0);
+      if (done) {
+        this.#forget();
+        await this.#outbox.deliver(options.messages ?? []);
+        return;
+      }
+    }
+    throw new StoreUnavailable(false, new Error('the repository is too busy'));
+  }
+
+  /** @returns false when somebody else was first and it is worth looking again. */
+  async #swapSmall(
+    updates: readonly RefUpdate[],
+    options: SwapOptions,
+    by: string,
+    first: boolean,
+  ): Promise<boolean> {
+    const creating = updates.filter(creates);
+    const look =
+      (first && creating.length === 0 ? this.#recall(updates) : undefined) ?? (await this.#lookAt(updates));
+    const { guard, standing } = look;
+    if (!(await this.#ready(guard))) return false;
+    const rejections = staleUpdates(updates, (name) => standing.get(name)?.ref?.oid);
+    rejections.push(...prefixConflicts(creating.length > 0 ? updates : [], look.neighbours));
+    if (rejections.length > 0) throw new RefConflict(rejections);
+    const writes: Write[] = [
+      checkGuard(this.id, guard),
+      ...updates.map((update) => this.#refWrite(update, standing.get(update.name)!, guard, by)),
+      ...this.#namesWrite(updates, look.names),
+      ...this.#companions(options, by),
+    ];
+    return this.#transact(writes, updates, options, by);
+  }
+
+  /** A whole new ref table: atomic for every reader, at any size. */
+  async #swapLarge(updates: readonly RefUpdate[], options: SwapOptions, by: string): Promise<boolean> {
+    return this.#rewrite(by, options, (refs) => {
+      const current = new Map(refs.map((ref) => [ref.name, ref]));
+      const rejections = [
+        ...staleUpdates(updates, (name) => current.get(name)?.oid),
+        ...prefixConflicts(updates, current.keys()),
+      ];
+      if (rejections.length > 0) throw new RefConflict(rejections);
+      for (const update of updates) {
+        if (update.to === ZERO_OID) current.delete(update.name);
+        else current.set(update.name, refOf(update));
+      }
+      return [...current.values()];
+    });
+  }
+
+  /** Moves every ref into a new table, so that rows are few again. For the maintenance worker. */
+  async foldRefs(): Promise<void> {
+    for (let n = 0; n < ATTEMPTS; n++) {
+      if (n > 0) await sleep(Math.random() * Math.min(500, 10 * 2 ** n));
+      if (await this.#rewrite(ulid(), {}, (refs) => refs)) return;
+    }
+    throw new StoreUnavailable(false, new Error('the repository is too busy'));
+  }
+
+  /**
+   * Writers wait while this reads the refs, writes them and names the new table in the guards. A freeze whose
+   * owner died is broken by the next writer; the dead one's last transaction then fails.
+   */
+  async #rewrite(
+    by: string,
+    options: SwapOptions,
+    change: (refs: readonly Ref[]) => readonly Ref[],
+  ): Promise<boolean> {
+    const guard = this.#note(await this.#table.get(guardKey(this.id, randomStripe())));
+    if (!(await this.#ready(guard))) return false;
+    const frozenBy = ulid();
+    const frozen: Guard = { ...guard, frozenBy };
+    if (!(await this.#changeGuards({ frozenBy }, guard))) return false;
+    let done = false;
+    try {
+      const { refs } = await this.#snapshot('');
+      await writeRefTable(this.#table, this.id, frozenBy, change(refs));
+      const writes: Write[] = [
+        ...changeGuards(this.id, { refTable: frozenBy, frozenBy: '' }, frozen),
+        { update: refNamesKey(this.id), add: { names: 1, multi: 1 } },
+        ...this.#companions(options, by),
+      ];
+      done = await this.#transact(writes, [], options, by);
+      return done;
+    } finally {
+      if (!done) await this.#changeGuards({ frozenBy: '' }, frozen).catch(() => false);
+    }
+  }
+
+  async #changeGuards(change: Partial<Guard>, expected: Guard): Promise<boolean> {
+    try {
+      await this.#table.transact(changeGuards(this.id, change, expected));
+      return true;
+    } catch (error) {
+      if (error instanceof TransactionRefused) return false;
+      throw error;
+    }
+  }
+
+  /** @returns whether writing may go on; waits for somebody else's ref table. @throws RefConflict */
+  async #ready(guard: Guard): Promise<boolean> {
+    const refuse = (reason: 'read-only' | 'deleted' | 'collected') =>
+      new RefConflict([{ name: null, reason }]);
+    if (guard.state !== 'open') throw refuse(guard.state);
+    if (this.#epoch !== guard.epoch) {
+      this.#forget();
+      this.#epoch = undefined;
+      throw refuse('collected');
+    }
+    if (guard.frozenBy === '') return true;
+    if (decodeTime(guard.frozenBy) + FREEZE_MS < Date.now())
+      await this.#changeGuards({ frozenBy: '' }, guard);
+    else await sleep(20 + Math.random() * 80);
+    return false;
+  }
+
+  async #transact(
+    writes: readonly Write[],
+    updates: readonly RefUpdate[],
+    options: SwapOptions,
+    by: string,
+  ): Promise<boolean> {
+    try {
+      await this.#table.transact(writes);
+      return true;
+    } catch (error) {
+      if (error instanceof TransactionRefused) {
+        const foreign = error.refusals.filter(({ reason }) => !OWN_REASONS.has(reason));
+        if (foreign.length === 0) return error.get('pack')?.item?.['by'] === by;
+        throw error;
+      }
+      if (
+        error instanceof StoreUnavailable &&
+        error.ambiguous &&
+        (await this.#happened(updates, options, by))
+      )
+        return true;
+      throw error;
+    }
+  }
+
+  /** After a lost answer: one's own pack or ref row says whether it happened. */
+  async #happened(updates: readonly RefUpdate[], options: SwapOptions, by: string): Promise<boolean> {
+    const moved = updates.find((update) => update.to !== ZERO_OID);
+    const packs = options.packs?.length ? await packsOf(this.#table, this.id) : [];
+    if (options.packs?.length) return packs.some((pack) => pack.id === options.packs![0]!.id);
+    if (moved === undefined) return false;
+    return (await this.#table.get(refKey(this.id, moved.name)))?.['by'] === by;
+  }
+
+  #companions({ packs = [], head, alongside = [], messages = [] }: SwapOptions, by: string): Write[] {
+    return [
+      ...packs.map((pack) => listPack(this.id, pack, by)),
+      ...(head === undefined ? [] : [{ put: { ...headKey(this.id), target: head } }]),
+      ...alongside,
+      ...messages.map(outboxWrite),
+    ];
+  }
+
+  #refWrite(update: RefUpdate, { row }: Standing, guard: Guard, by: string): Write {
+    const table = guard.refTable;
+    const key = refKey(this.id, update.name);
+    const current = row !== undefined && row.table === table;
+    const expected = {
+      if: current ? '#oid = :oid AND #table = :table' : 'attribute_not_exists(#pk) OR #table <> :table',
+      values: current ? { oid: row.oid, table } : { table },
+      reason: 'ref',
+    };
+    if (update.from === update.to) return { check: key, ...expected };
+    if (update.to !== ZERO_OID) return { put: { ...key, ...refOf(update), table, by }, ...expected };
+    // A table may hold the name: a row without an object says that it is gone.
+    if (table !== '') return { put: { ...key, name: update.name, oid: '', table, by }, ...expected };
+    return { delete: key, ...expected };
+  }
+
+  /** Creators exclude each other by the version; what changes several refs at once tells readers so. */
+  #namesWrite(updates: readonly RefUpdate[], names: number): Write[] {
+    const creating = updates.some(creates);
+    const several = updates.filter((update) => update.from !== update.to).length > 1;
+    if (!creating && !several) return [];
+    return [
+      {
+        update: refNamesKey(this.id),
+        add: { ...(creating ? { names: 1 } : {}), ...(several ? { multi: 1 } : {}) },
+        ...(creating ? { if: '#names = :names', values: { names }, reason: 'names' } : {}),
+      },
+    ];
+  }
+
+  /** What this request read before; a caller that was told of it has based `from` on it. */
+  #recall(updates: readonly RefUpdate[]): Look | undefined {
+    const guard = this.#guard;
+    if (guard === undefined || guard.frozenBy !== '') return undefined;
+    const standing = new Map<RefName, Standing>();
+    for (const { name, from } of updates) {
+      const seen = this.#seen.get(name);
+      if (seen === undefined || (seen.ref?.oid ?? ZERO_OID) !== from) return undefined;
+      standing.set(name, seen);
+    }
+    return { guard, standing, neighbours: [], names: 0 };
+  }
+
+  /** The updated refs, and for creations whatever could be in their way. */
+  async #lookAt(updates: readonly RefUpdate[]): Promise<Look> {
+    const created = updates.filter(creates).map((update) => update.name);
+    if (created.length === 0) return this.#look(updates.map((update) => update.name));
+    if (created.length > MAX_NEIGHBOUR_LOOKUPS) {
+      const names = await this.#namesVersion();
+      const look = await this.#look(updates.map((update) => update.name));
+      const { refs } = await this.#snapshot('');
+      return { ...look, names, neighbours: refs.map((ref) => ref.name) };
+    }
+    const above = created.flatMap(namesAbove);
+    const names = await this.#namesVersion();
+    const look = await this.#look([...updates.map((update) => update.name), ...above]);
+    const below = await Promise.all(created.map((name) => this.#rows(`${name}/`, look.guard)));
+    const neighbours = [...look.standing.values()].flatMap(({ ref }) =>
+      ref === undefined ? [] : [ref.name],
+    );
+    neighbours.push(...below.flatMap((refs) => [...refs.keys()]));
+    return { ...look, names, neighbours };
+  }
+
+  /** Read before the names it stands for: whoever creates one in between raises it. */
+  async #namesVersion(): Promise<number> {
+    const item = await this.#table.get(refNamesKey(this.id));
+    if (item === undefined) throw new Missing('repository');
+    return item['names'] as number;
+  }
+
+  async #look(names: readonly RefName[]): Promise<Look> {
+    for (let n = 0; ; n++) {
+      const [guardItem, ...rows] = await this.#table.batchGet([
+        guardKey(this.id, randomStripe()),
+        ...names.map((name) => refKey(this.id, name)),
+      ]);
+      const guard = this.#note(guardItem);
+      const standing = new Map<RefName, Standing>();
+      let missed = false;
+      await Promise.all(
+        names.map(async (name, i) => {
+          const row = rows[i];
+          if (row !== undefined && row['table'] === guard.refTable)
+            return standing.set(name, { ref: refOfRow(row), row: row as unknown as Standing['row'] });
+          const ref =
+            guard.refTable === '' ? undefined : await refInTable(this.#table, this.id, guard.refTable, name);
+          missed ||= guard.refTable !== '' && ref === undefined;
+          return standing.set(name, { ref, row: row as unknown as Standing['row'] });
+        }),
+      );
+      // A miss counts only while the table is the one in force: a replaced one may have been removed.
+      if (missed && n < 5) {
+        const now = guardOf(await this.#table.get(guardKey(this.id, randomStripe())));
+        if (now?.refTable !== guard.refTable) continue;
+      }
+      for (const [name, stands] of standing) this.#seen.set(name, stands);
+      return { guard, standing, neighbours: [], names: 0 };
+    }
+  }
+
+  /**
+   * One view of every ref: transactions of several refs raise `multi`, and the query reads it last. When it
+   * moved meanwhile, part of such a transaction may have been seen, so it is read again.
+   */
+  async #snapshot(prefix: string): Promise<{ head: RefName; refs: Ref[] }> {
+    for (let n = 0; n < 10; n++) {
+      const [guardItem, head, before] = await this.#table.batchGet([
+        guardKey(this.id, randomStripe()),
+        headKey(this.id),
+        refNamesKey(this.id),
+      ]);
+      const guard = this.#note(guardItem);
+      if (guard.state === 'deleted') throw new Missing('repository');
+      const refs = await this.#rows(prefix, guard);
+      const after = await this.#table.get(refNamesKey(this.id));
+      if (after?.['multi'] !== before?.['multi']) continue;
+      return {
+        head: head!['target'] as RefName,
+        refs: [...refs.values()].toSorted((a, b) => compareText(a.name, b.name)),
+      };
+    }
+    throw new StoreUnavailable(false, new Error('the refs keep changing'));
+  }
+
+  /** Refs under a prefix: the table in force, amended by the rows that name it. */
+  async #rows(prefix: string, guard: Guard): Promise<Map<RefName, Ref>> {
+    const from = refPrefixSort(prefix);
+    const [stored, rows] = await Promise.all([
+      guard.refTable === '' ? [] : refsInTable(this.#table, this.id, guard.refTable, prefix),
+      collect(this.#table.queryAll({ partition: repositoryPartition(this.id), prefix: from })),
+    ]);
+    const refs = new Map(stored.map((ref) => [ref.name, ref]));
+    for (const row of rows) {
+      const name = row['name'] as RefName;
+      if (row['table'] !== guard.refTable || !name.startsWith(prefix)) continue;
+      const ref = refOfRow(row);
+      if (ref === undefined) refs.delete(name);
+      else refs.set(name, ref);
+    }
+    return refs;
+  }
+
+  #note(item: Item | undefined): Guard {
+    const guard = guardOf(item);
+    if (guard === undefined) throw new Missing('repository');
+    this.#epoch ??= guard.epoch;
+    this.#guard = guard;
+    return guard;
+  }
+
+  #forget(): void {
+    this.#seen.clear();
+    this.#guard = undefined;
+  }
+}
+
+interface Look {
+  readonly guard: Guard;
+  readonly standing: ReadonlyMap<RefName, Standing>;
+  /** Live refs that could be in the way of a creation. */
+  readonly neighbours: readonly RefName[];
+  /** Version of the ref names when this was read; only with creations. */
+  readonly names: number;
+}
+
+const OWN_REASONS = new Set(['guard', 'ref', 'names', 'pack']);
+
+function refOf({ name, to, peeled }: RefUpdate): Ref {
+  return peeled === undefined ? { name, oid: to } : { name, oid: to, peeled };
+}
+
+function refOfRow(row: Item): Ref | undefined {
+  if (row['oid'] === '') return undefined;
+  const { name, oid, peeled } = row as unknown as { name: RefName; oid: Oid; peeled?: Oid };
+  return peeled === undefined ? { name, oid } : { name, oid, peeled };
+}
+
+async function collect(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}

@@ -1,0 +1,127 @@
+/** Substring search of projects and users; see `trigrams.ts` for what the rows say. */
+import { ConditionFailed } from './errors.ts';
+import { folded, gramKey, idOf, indexedKey, type SearchKind } from './keys.ts';
+import type { Table } from './table.ts';
+import { gramsOf, lookupGrams, matchesWords, wordsOf } from './trigrams.ts';
+import { ABSENT, type Item } from './write.ts';
+
+export interface Hits {
+  /** Candidates, newest first; every one still to be judged by {@link matches}. */
+  readonly ids: readonly number[];
+  /** False when the bound was reached: there may be more. */
+  readonly complete: boolean;
+  /** Judges a record by its present texts. */
+  matches(texts: readonly string[]): boolean;
+}
+
+/** Rows read for one search at most, and candidates returned. */
+const MAX_ROWS = 10_000;
+const MAX_HITS = 2000;
+const PROBE = 250;
+
+export class Search {
+  readonly #table: Table;
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  async find(kind: SearchKind, term: string): Promise<Hits> {
+    const words = wordsOf(term);
+    const matches = (texts: readonly string[]) => matchesWords(words, texts);
+    const grams = lookupGrams(words);
+    if (grams.length === 0) return { ids: [], complete: true, matches };
+    const probes = await Promise.all(grams.map((gram) => this.#read(kind, gram, words[0]!)));
+    // A gram that is read to its end has told everything; else the rarest reached the oldest subjects.
+    let best = probes.find((probe) => probe.next === undefined) ?? probes[0]!;
+    if (best.next !== undefined) {
+      for (const probe of probes) if (probe.oldest < best.oldest) best = probe;
+    }
+    const ids = [...best.ids];
+    let next = best.next;
+    for (let rows = PROBE; next !== undefined && rows < MAX_ROWS && ids.length < MAX_HITS; rows += 1000) {
+      const page = await this.#read(kind, best.gram, words[0]!, 1000, next);
+      ids.push(...page.ids);
+      next = page.next;
+    }
+    return { ids: ids.slice(0, MAX_HITS), complete: next === undefined && ids.length <= MAX_HITS, matches };
+  }
+
+  async #read(kind: SearchKind, gram: string, word: string, limit = PROBE, startKey?: Item) {
+    const page = await this.#table.query({
+      partition: gramKey(kind, gram, 0).pk,
+      reverse: true,
+      limit,
+      consistent: false,
+      where: 'contains(#text, :word)',
+      values: { word },
+      only: ['sk'],
+      ...(startKey === undefined ? {} : { startKey }),
+    });
+    const ids = page.items.map((item) => idOf(item['sk'] as string));
+    const oldest = page.next === undefined ? 0 : idOf(page.next['sk'] as string);
+    return { gram, ids, oldest, next: page.next };
+  }
+
+  /**
+   * Brings the rows of a subject up to date; called by the worker for every `search.index` message, any
+   * number of times. Which texts may have rows is written down before any row, so that a worker that
+   * stops half way leaves nothing unknown behind.
+   * @param texts the subject's texts now, or undefined when it is gone
+   */
+  async index(
+    kind: SearchKind,
+    id: number,
+    texts: () => Promise<readonly string[] | undefined>,
+  ): Promise<void> {
+    const attempted = new Set<string>();
+    for (let n = 0; n < 5; n++) {
+      if (await this.#indexOnce(kind, id, await texts(), attempted)) return;
+    }
+    throw new Error(`search rows of ${kind} ${id} keep changing`);
+  }
+
+  /** @returns false when another worker was at it too. */
+  async #indexOnce(
+    kind: SearchKind,
+    id: number,
+    texts: readonly string[] | undefined,
+    attempted: Set<string>,
+  ): Promise<boolean> {
+    const key = indexedKey(kind, id);
+    const before = await this.#table.get(key);
+    const version = (before?.['version'] as number | undefined) ?? 0;
+    const wanted = texts === undefined ? undefined : folded(texts.join('\n'));
+    const known = new Set([...((before?.['texts'] as string[] | undefined) ?? []), ...attempted]);
+    if (known.size <= 1 && (wanted === undefined ? known.size === 0 : known.has(wanted))) return true;
+    const all = wanted === undefined ? known : new Set([...known, wanted]);
+    for (const text of all) attempted.add(text);
+    const unchanged = {
+      if: version === 0 ? ABSENT : '#version = :version',
+      values: version === 0 ? {} : { version },
+    };
+    try {
+      await this.#table.put({ put: { ...key, texts: [...all], version: version + 1 }, ...unchanged });
+      const present = wanted === undefined ? new Set<string>() : gramsOf(wanted.split('\n'));
+      const stale = [...known].flatMap((text) => [...gramsOf(text.split('\n'))]);
+      await each([...present], (gram) =>
+        this.#table.put({ put: { ...gramKey(kind, gram, id), text: wanted } }),
+      );
+      await each(
+        [...new Set(stale)].filter((gram) => !present.has(gram)),
+        (gram) => this.#table.delete({ delete: gramKey(kind, gram, id) }),
+      );
+      const done = { if: '#version = :version', values: { version: version + 1 } };
+      if (wanted === undefined) await this.#table.delete({ delete: key, ...done });
+      else await this.#table.put({ put: { ...key, texts: [wanted], version: version + 2 }, ...done });
+      return true;
+    } catch (error) {
+      if (error instanceof ConditionFailed) return false;
+      throw error;
+    }
+  }
+}
+
+/** Sixteen at a time. */
+async function each<T>(inputs: readonly T[], run: (input: T) => Promise<void>): Promise<void> {
+  for (let i = 0; i < inputs.length; i += 16) await Promise.all(inputs.slice(i, i + 16).map(run));
+}

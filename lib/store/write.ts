@@ -1,0 +1,92 @@
+/** Writes as plain values, and their translation to expressions. */
+import type { Key } from './keys.ts';
+
+export type Item = Record<string, unknown>;
+export type Values = Readonly<Record<string, unknown>>;
+
+/** `if` and `where` are DynamoDB expressions: `#name` is that attribute, `:name` is `values.name`. */
+interface Conditional {
+  readonly if?: string;
+  readonly values?: Values;
+  /** How a failed condition of this write is called in `TransactionRefused`. */
+  readonly reason?: string;
+}
+
+export interface Put extends Conditional {
+  readonly put: Item & Key;
+}
+
+export interface Update extends Conditional {
+  readonly update: Key;
+  readonly set?: Values;
+  readonly remove?: readonly string[];
+  /** Numbers to add; an absent attribute counts as 0. */
+  readonly add?: Readonly<Record<string, number>>;
+}
+
+export interface Delete extends Conditional {
+  readonly delete: Key;
+}
+
+/** Only in transactions: nothing is written. */
+export interface Check extends Conditional {
+  readonly check: Key;
+  readonly if: string;
+  readonly reason: string;
+}
+
+export type Write = Put | Update | Delete | Check;
+
+/** Conditions on the item as a whole, so that they read the same everywhere. */
+export const ABSENT = 'attribute_not_exists(#pk)';
+export const PRESENT = 'attribute_exists(#pk)';
+
+/** A write of this transaction that finds the key in use means that the name is taken. */
+export const keyOf = (write: Write): Key => {
+  if ('put' in write) return write.put;
+  if ('update' in write) return write.update;
+  return 'delete' in write ? write.delete : write.check;
+};
+
+export interface Expressions {
+  ExpressionAttributeNames?: Record<string, string>;
+  ExpressionAttributeValues?: Record<string, unknown>;
+}
+
+/** Names are found in the expressions themselves; values are handed over, those in use. */
+export function placeholders(expressions: readonly (string | undefined)[], values: Values = {}): Expressions {
+  const text = expressions.filter((e) => e !== undefined).join(' ');
+  const names: Record<string, string> = {};
+  for (const [placeholder, name] of text.matchAll(/#([A-Za-z_]\w*)/g)) names[placeholder] = name!;
+  const used: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined) used[`:${name}`] = value;
+  }
+  return {
+    ...(Object.keys(names).length > 0 ? { ExpressionAttributeNames: names } : {}),
+    ...(Object.keys(used).length > 0 ? { ExpressionAttributeValues: used } : {}),
+  };
+}
+
+/** `SET ... REMOVE ... ADD ...`; an undefined value in `set` leaves the attribute alone. */
+export function updateExpression(write: Update): { expression: string; values: Record<string, unknown> } {
+  const values: Record<string, unknown> = { ...write.values };
+  const sets: string[] = [];
+  for (const [name, value] of Object.entries(write.set ?? {})) {
+    if (value === undefined) continue;
+    values[`set_${name}`] = value;
+    sets.push(`#${name} = :set_${name}`);
+  }
+  const adds: string[] = [];
+  for (const [name, value] of Object.entries(write.add ?? {})) {
+    values[`add_${name}`] = value;
+    adds.push(`#${name} :add_${name}`);
+  }
+  const removes = (write.remove ?? []).map((name) => `#${name}`);
+  const clauses = [
+    sets.length > 0 ? `SET ${sets.join(', ')}` : '',
+    removes.length > 0 ? `REMOVE ${removes.join(', ')}` : '',
+    adds.length > 0 ? `ADD ${adds.join(', ')}` : '',
+  ];
+  return { expression: clauses.filter((c) => c !== '').join(' '), values };
+}
