@@ -1,0 +1,291 @@
+import type { Actor, ProjectAccess } from '../../domain/access.ts';
+import { isAdministrator } from '../../domain/permissions.ts';
+import * as projects from '../../domain/projects.ts';
+import { createInitialReadme } from '../../domain/readme.ts';
+import { getUser } from '../../domain/users.ts';
+import { administrator, anyone, project, signedIn } from '../../http/access.ts';
+import { MAX_OFFSET } from '../../http/pagination.ts';
+import * as p from '../../http/params.ts';
+import { accepted } from '../../http/reply.ts';
+import type { AccessLevel, UserRecord } from '../../store/records.ts';
+import { type ApiDeps, endpoint } from '../endpoint.ts';
+import { projectBasic, projectFull } from './present.ts';
+import { settingFields, settingsOf, switchFields } from './settings.ts';
+
+const area = 'projects';
+const VISIBILITIES = ['private', 'internal', 'public'] as const;
+
+const list = endpoint({
+  method: 'GET',
+  path: '/projects',
+  area,
+  summary: 'List the projects you may see',
+  access: anyone(),
+  query: () =>
+    p.params({
+      archived: p.boolean({ description: 'Only archived, or only others' }),
+      id_after: p.integer({ description: 'Only greater ids' }),
+      id_before: p.integer({ description: 'Only smaller ids' }),
+      last_activity_after: p.datetime(),
+      last_activity_before: p.datetime(),
+      membership: p.boolean({ default: false, description: 'Only where you are a member' }),
+      min_access_level: p.integer({
+        values: [10, 20, 30, 40, 50],
+        description: 'Only where you hold this level',
+      }),
+      order_by: p.oneOf(
+        [
+          'id',
+          'name',
+          'path',
+          'created_at',
+          'updated_at',
+          'last_activity_at',
+          'similarity',
+          'repository_size',
+          'storage_size',
+          'packages_size',
+          'wiki_size',
+        ],
+        { default: 'created_at', description: 'Sizes are for administrators' },
+      ),
+      owned: p.boolean({ default: false, description: 'Only your own' }),
+      repository_checksum_failed: p.boolean({ default: false }),
+      wiki_checksum_failed: p.boolean({ default: false }),
+      repository_storage: p.string({ description: 'Administrators' }),
+      search_namespaces: p.boolean({ default: false }),
+      search: p.string({ description: 'Part of a name or path' }),
+      simple: p.boolean({ default: false, description: 'Only the basic fields' }),
+      sort: p.oneOf(['asc', 'desc'], { default: 'desc' }),
+      starred: p.boolean({ default: false }),
+      statistics: p.boolean({ default: false }),
+      topic: p.list(p.string(), { description: 'Only with all of these topics' }),
+      visibility: p.oneOf(VISIBILITIES),
+      with_custom_attributes: p.boolean({ default: false }),
+      with_issues_enabled: p.boolean({ default: false }),
+      with_merge_requests_enabled: p.boolean({ default: false }),
+      with_programming_language: p.string(),
+    }),
+  paginate: 'offset+keyset',
+  keyset: { marker: 'id', orderBy: ['id'] },
+  noun: 'Project',
+  errors: [
+    { status: 405, description: `An offset above ${MAX_OFFSET}, or an order that keyset does not know` },
+  ],
+  handle: async ({ actor, query, page, request }, deps) => {
+    const term = query.search?.trim() ?? '';
+    const found = await projects.listProjects(deps, actor, {
+      ...(page.kind === 'offset'
+        ? { page: page.page, perPage: page.perPage, count: true }
+        : { page: 1, perPage: page.perPage }),
+      order: ORDERS[query.order_by] ?? 'created_at',
+      direction: query.sort,
+      membership: query.membership,
+      owned: query.owned,
+      ...given({
+        archived: query.archived,
+        visibility: query.visibility,
+        minAccessLevel: query.min_access_level as AccessLevel | undefined,
+        idAfter: query.id_after,
+        idBefore: query.id_before,
+        lastActivityAfter: query.last_activity_after?.toISOString(),
+        lastActivityBefore: query.last_activity_before?.toISOString(),
+        search: term === '' ? undefined : term,
+        where: filterOf(query),
+      }),
+    });
+    const last = found.items.at(-1);
+    return {
+      items: await presented(deps, actor, found.items, request.baseUrl, query.simple),
+      total: found.total,
+      more: found.more,
+      next: found.more && last !== undefined ? String(last.project.id) : undefined,
+    };
+  },
+});
+
+const get = endpoint({
+  method: 'GET',
+  path: '/projects/:id',
+  area,
+  summary: 'Get a project',
+  access: project('read_project', { anonymous: true }),
+  query: () =>
+    p.params({
+      statistics: p.boolean({ default: false }),
+      license: p.boolean({ default: false }),
+      with_custom_attributes: p.boolean({ default: false }),
+    }),
+  errors: [{ status: 404, description: 'Absent, or not yours to see' }],
+  handle: async ({ actor, project, request }, deps) =>
+    (await presented(deps, actor, [project], request.baseUrl, false))[0],
+});
+
+const creation = () =>
+  ({
+    path: p.string({ description: 'Last part of the URL; made from the name when absent' }),
+    description: p.string({ nullable: true }),
+    visibility: p.oneOf(VISIBILITIES, { default: 'private' }),
+    default_branch: p.string({ description: 'What HEAD points to before the first push' }),
+    initialize_with_readme: p.boolean({ default: false }),
+    topics: p.list(p.string({ maxLength: 255 })),
+    tag_list: p.list(p.string({ maxLength: 255 }), { description: 'Deprecated: use `topics`' }),
+    avatar: p.file(),
+    ...settingFields(),
+    ...switchFields(),
+  }) as const;
+
+const create = endpoint({
+  method: 'POST',
+  path: '/projects',
+  area,
+  summary: 'Create a project',
+  access: signedIn(),
+  body: () =>
+    p.params(
+      {
+        name: p.string(),
+        namespace_id: p.integer({ description: 'Your own namespace when absent' }),
+        import_url: p.string(),
+        template_name: p.string(),
+        template_project_id: p.integer(),
+        use_custom_template: p.boolean(),
+        group_with_project_templates_id: p.integer(),
+        ...creation(),
+      },
+      [
+        p.atLeastOneOf('name', 'path'),
+        p.mutuallyExclusive('import_url', 'template_name', 'template_project_id'),
+      ],
+    ),
+  errors: [
+    { status: 400, description: 'Invalid or taken name, by field' },
+    { status: 403, description: 'The project limit is reached' },
+  ],
+  handle: ({ actor, body, request }, deps) => createFor(deps, actor, actor.user, body, request.baseUrl),
+});
+
+const createForUser = endpoint({
+  method: 'POST',
+  path: '/projects/user/:user_id',
+  area,
+  summary: "Create a project in a user's namespace",
+  access: administrator(),
+  params: () => p.params({ user_id: p.routeInteger({ description: 'Id of the user' }) }),
+  body: () => p.params({ name: p.string({ required: true }), ...creation() }),
+  errors: [{ status: 404, description: 'No such user' }],
+  handle: async ({ actor, params, body, request }, deps) =>
+    createFor(deps, actor, await getUser(deps, actor, params.user_id), body, request.baseUrl),
+});
+
+const remove = endpoint({
+  method: 'DELETE',
+  path: '/projects/:id',
+  area,
+  summary: 'Delete a project',
+  access: project('remove_project'),
+  returns: { status: 202, description: 'Gone at once; what it held is taken away afterwards' },
+  handle: async ({ project, unmodifiedSince }, deps) => {
+    unmodifiedSince(project.project.updatedAt);
+    await projects.deleteProject(deps, project);
+    return accepted();
+  },
+});
+
+export const projectEndpoints = [list, get, create, createForUser, remove];
+
+const ORDERS: Partial<
+  Record<string, 'id' | 'name' | 'path' | 'created_at' | 'updated_at' | 'last_activity_at'>
+> = {
+  id: 'id',
+  name: 'name',
+  path: 'path',
+  created_at: 'created_at',
+  updated_at: 'updated_at',
+  last_activity_at: 'last_activity_at',
+};
+
+interface CreationBody {
+  readonly name?: string;
+  readonly path?: string;
+  readonly namespace_id?: number;
+  readonly description?: string | null;
+  readonly visibility: (typeof VISIBILITIES)[number];
+  readonly default_branch?: string;
+  readonly initialize_with_readme: boolean;
+  readonly topics?: readonly string[];
+  readonly tag_list?: readonly string[];
+}
+
+async function createFor(
+  deps: ApiDeps,
+  actor: Extract<Actor, { kind: 'user' }>,
+  owner: UserRecord,
+  body: CreationBody,
+  baseUrl: string,
+) {
+  const made = await projects.createProject(deps, actor.user, owner, {
+    name: body.name,
+    path: body.path,
+    namespaceId: body.namespace_id,
+    description: body.description ?? null,
+    visibility: body.visibility,
+    topics: (body.topics ?? body.tag_list ?? []).map((topic) => topic.trim()).filter((topic) => topic !== ''),
+    settings: settingsOf(body as unknown as Record<string, unknown>),
+    defaultBranch: body.default_branch,
+  });
+  const access: ProjectAccess = { project: made, level: owner.id === actor.user.id ? 50 : 40 };
+  const shown = body.initialize_with_readme ? await createInitialReadme(deps, actor, access) : access;
+  return (await presented(deps, actor, [shown], baseUrl, false))[0];
+}
+
+/** Anonymous callers get the basic form, whatever they ask. */
+async function presented(
+  deps: ApiDeps,
+  actor: Actor,
+  accesses: readonly ProjectAccess[],
+  baseUrl: string,
+  simple: boolean,
+) {
+  if (simple || actor.kind === 'anonymous')
+    return accesses.map(({ project }) => projectBasic(project, baseUrl));
+  const owners = await projects.ownersOf(
+    deps,
+    accesses.map(({ project }) => project),
+  );
+  return accesses.map((access) =>
+    projectFull(access, baseUrl, {
+      owner: owners.get(access.project.ownerId),
+      permissions: true,
+      administrator: isAdministrator(actor),
+    }),
+  );
+}
+
+interface Filters {
+  readonly topic?: readonly string[];
+  readonly with_issues_enabled: boolean;
+  readonly with_merge_requests_enabled: boolean;
+  readonly starred: boolean;
+}
+
+/** One condition over the record; undefined when nothing asks for one. */
+function filterOf(query: Filters): ((listed: { project: ProjectAccess['project'] }) => boolean) | undefined {
+  const conditions: ((project: ProjectAccess['project']) => boolean)[] = [];
+  const enabled = (name: string) => (project: ProjectAccess['project']) =>
+    project.settings[name] !== 'disabled';
+  const topics = query.topic;
+  if (topics !== undefined && topics.length > 0) {
+    conditions.push((project) => topics.every((topic) => project.topics.includes(topic)));
+  }
+  if (query.with_issues_enabled) conditions.push(enabled('issues_access_level'));
+  if (query.with_merge_requests_enabled) conditions.push(enabled('merge_requests_access_level'));
+  // There are no stars yet, so nothing is starred.
+  if (query.starred) conditions.push(() => false);
+  return conditions.length === 0 ? undefined : ({ project }) => conditions.every((passes) => passes(project));
+}
+
+/** Only what was given: an absent member and an undefined one are not the same to the store. */
+function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,128 @@
+import { LimitReached, Missing, NameTaken, Stale } from '../store/errors.ts';
+import type { Page } from '../store/paging.ts';
+import type { ListedProject, ProjectQuery, Viewer } from '../store/project-list.ts';
+import type { ProjectRecord, UserRecord, Visibility } from '../store/records.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { DomainError, invalid, notFound } from './errors.ts';
+import { projectAccess } from './open.ts';
+import { pathFromName, problemsOf, projectNameProblems, projectPathProblems } from './paths.ts';
+import { isAdministrator } from './permissions.ts';
+
+export interface NewProjectInput {
+  readonly name?: string | undefined;
+  readonly path?: string | undefined;
+  /** Of a namespace the owner may create in; the owner's own when absent. */
+  readonly namespaceId?: number | undefined;
+  readonly description: string | null;
+  readonly visibility: Visibility;
+  readonly topics: readonly string[];
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** What HEAD points to until the first push decides. */
+  readonly defaultBranch?: string | undefined;
+}
+
+const MAX_TOPICS = 100;
+const MAX_DESCRIPTION = 2000;
+
+/**
+ * A project in `owner`'s personal namespace, with an empty repository.
+ * @throws 400 by field (also for a name that is taken), 403 at the owner's limit
+ */
+export async function createProject(
+  deps: Deps,
+  creator: UserRecord,
+  owner: UserRecord,
+  input: NewProjectInput,
+): Promise<ProjectRecord> {
+  const path = input.path ?? pathFromName(input.name ?? '');
+  const name = input.name ?? path;
+  const problems = problemsOf({
+    name: projectNameProblems(name),
+    path: projectPathProblems(path),
+    description:
+      (input.description ?? '').length > MAX_DESCRIPTION ? ['is too long (maximum is 2000 characters)'] : [],
+    topics: input.topics.length > MAX_TOPICS ? ['is too long (maximum is 100 topics)'] : [],
+    namespace:
+      input.namespaceId === undefined || input.namespaceId === owner.namespaceId ? [] : ['is not valid'],
+  });
+  if (problems !== undefined) throw invalid(problems);
+  try {
+    return await deps.store.projects.create(
+      {
+        name,
+        path,
+        namespaceId: owner.namespaceId,
+        namespacePath: owner.username,
+        namespaceName: owner.name,
+        namespaceKind: 'user',
+        ownerId: owner.id,
+        creatorId: creator.id,
+        ancestorIds: [],
+        visibility: input.visibility,
+        description: input.description,
+        archived: false,
+        defaultBranch: null,
+        topics: [...new Set(input.topics)],
+        settings: input.settings,
+      },
+      { now: deps.now(), headBranch: input.defaultBranch ?? deps.environment.defaultBranchName, owner },
+    );
+  } catch (error) {
+    if (error instanceof NameTaken) {
+      throw invalid({ name: ['has already been taken'], path: ['has already been taken'] });
+    }
+    if (error instanceof LimitReached) {
+      throw new DomainError('forbidden', [
+        `Your project limit is ${error.limit} projects! Please contact your administrator to increase it`,
+      ]);
+    }
+    throw error instanceof Missing ? notFound('User') : error;
+  }
+}
+
+/** Projects the actor may see, each with the actor's level in it. */
+export async function listProjects(
+  deps: Deps,
+  actor: Actor,
+  query: Omit<ProjectQuery, 'viewer'>,
+): Promise<Omit<Page<ListedProject>, 'items'> & { items: ProjectAccess[] }> {
+  // Nothing is a member or an owner of anything without signing in.
+  if (actor.kind === 'anonymous' && (query.membership || query.owned || query.minAccessLevel !== undefined)) {
+    return { items: [], total: 0, more: false };
+  }
+  const page = await deps.store.projects.list({ ...query, viewer: viewerOf(actor) });
+  return {
+    ...page,
+    items: page.items.map(({ project, member }) => projectAccess(actor, project, member)),
+  };
+}
+
+/** Gone at once for everybody; a worker takes the rows and the bytes away. @throws 404 when it is gone already */
+export async function deleteProject(deps: Deps, { project }: ProjectAccess): Promise<void> {
+  try {
+    await deps.store.projects.remove(project, { now: deps.now() });
+  } catch (error) {
+    if (error instanceof Missing) throw notFound('Project');
+    if (error instanceof Stale) throw new DomainError('conflict', '409 Conflict: Resource lock');
+    throw error;
+  }
+}
+
+/** The people behind personal namespaces, for the answers that show them. */
+export async function ownersOf(
+  deps: Deps,
+  projects: readonly ProjectRecord[],
+): Promise<Map<number, UserRecord>> {
+  const ids = new Set(
+    projects.filter((project) => project.namespaceKind === 'user').map((project) => project.ownerId),
+  );
+  const users = await deps.store.users.getMany([...ids]);
+  return new Map(users.flatMap((user) => (user === undefined ? [] : [[user.id, user] as const])));
+}
+
+function viewerOf(actor: Actor): Viewer {
+  if (actor.kind === 'anonymous') return { kind: 'anonymous' };
+  if (isAdministrator(actor)) return { kind: 'admin', id: actor.user.id };
+  return { kind: 'user', id: actor.user.id, internal: !actor.user.external };
+}
