@@ -8,6 +8,8 @@ import type { Pack, PackCache } from './pack-cache.ts';
 
 /** git never makes chains longer than 4,095 (pack.depth); received packs are held to that as well. */
 const MAX_CHAIN = 10_000;
+/** A dynamic block's code lengths take at most this many bytes (RFC 1951, 3.2.7): only then comes the first literal. */
+const MAX_CODE_TABLE = 640;
 const EMPTY: GitObject = { type: 'tree', data: new Uint8Array(0) };
 
 /**
@@ -126,7 +128,7 @@ export class PackObjects implements SyncObjects {
       if (baseAt < 0) return { type: typeName(head.type), size: size < 0 ? head.size : size };
       if (size < 0) {
         const from = head.dataAt;
-        const start = pack.file.slice(from, Math.min(from + 64, pack.file.size - 20));
+        const start = pack.file.slice(from, Math.min(from + MAX_CODE_TABLE + 64, pack.file.size - 20));
         size = deltaSizes(inflateStart(start, 0, start.length, 20)).result;
       }
       at = baseAt;
