@@ -9,11 +9,13 @@ export type Fault =
   /** Done and answered, after `ms`. */
   | { kind: 'latency'; ms: number };
 
-export interface FaultRule {
-  fault: Fault;
+/** Which requests a fault befalls. `F` is the set of faults of one service. */
+export interface FaultRule<F = Fault> {
+  fault: F;
   /** Such as `PutObject`; every operation when absent. */
   operation?: string;
-  key?: string | RegExp;
+  /** The object's key, or what else the operation is about; anything when absent. */
+  on?: string | RegExp;
   /** Matching requests that pass before it strikes; 0 by default. */
   after?: number;
   /** How often it strikes; 1 by default. */
@@ -21,11 +23,11 @@ export interface FaultRule {
 }
 
 /** Faults waiting for the requests they shall befall. The first rule that matches is the one applied. */
-export class Faults {
-  #rules: { rule: FaultRule; passed: number; struck: number }[] = [];
+export class Faults<F = Fault> {
+  #rules: { rule: FaultRule<F>; passed: number; struck: number }[] = [];
 
   /** @returns a function that takes the rule back */
-  inject(rule: FaultRule): () => void {
+  inject(rule: FaultRule<F>): () => void {
     const entry = { rule, passed: 0, struck: 0 };
     this.#rules.push(entry);
     return () => {
@@ -38,19 +40,14 @@ export class Faults {
   }
 
   /** Consulted once per request. */
-  take(operation: string, key: string | undefined): Fault | undefined {
+  take(operation: string, subject: string | undefined): F | undefined {
     for (const entry of this.#rules) {
-      const { rule } = entry;
-      if (rule.operation !== undefined && rule.operation !== operation) continue;
-      if (
-        rule.key instanceof RegExp ? !rule.key.test(key ?? '') : rule.key !== undefined && rule.key !== key
-      ) {
-        continue;
-      }
-      if (entry.struck >= (rule.times ?? 1)) continue;
-      if (entry.passed++ < (rule.after ?? 0)) continue;
+      const { operation: only, on, after = 0, times = 1, fault } = entry.rule;
+      if (only !== undefined && only !== operation) continue;
+      if (on instanceof RegExp ? !on.test(subject ?? '') : on !== undefined && on !== subject) continue;
+      if (entry.struck >= times || entry.passed++ < after) continue;
       entry.struck++;
-      return rule.fault;
+      return fault;
     }
     return undefined;
   }

@@ -61,7 +61,9 @@ export async function openS3(options: S3Options = {}): Promise<EmbeddedS3> {
     minPartSize,
     observe: (record) => embedded.onOperation?.(record),
   });
+  let closed = false;
   const service: Service = (request) => {
+    if (closed) return Promise.reject(new Error('the object store is closed'));
     const answer = perform(request);
     const settled: Promise<unknown> = answer.then(
       () => running.delete(settled),
@@ -76,6 +78,7 @@ export async function openS3(options: S3Options = {}): Promise<EmbeddedS3> {
     credentials,
     faults,
     async close() {
+      closed = true;
       await Promise.all(running);
       if (options.dir === undefined) await rm(dir, { recursive: true, force: true });
     },

@@ -55,7 +55,7 @@ it('a timeout: not done', async () => {
 });
 
 it('latency, on the requests it names only', async () => {
-  fixture.s3.faults.inject({ key: /^slow/, after: 1, times: 1, fault: { kind: 'latency', ms: 80 } });
+  fixture.s3.faults.inject({ on: /^slow/, after: 1, times: 1, fault: { kind: 'latency', ms: 80 } });
   const took = async (key: string) => {
     const started = performance.now();
     await put(key);
