@@ -13,6 +13,8 @@ const requirements = join(import.meta.dirname, 'requirements.txt');
 export interface Emulator extends AsyncDisposable {
   readonly endpoint: string;
   readonly python: string;
+  /** A temporary folder that goes with it. */
+  readonly folder: string;
   /** The environment in which AWS's tools talk to the emulator, and to nothing else. */
   readonly environment: NodeJS.ProcessEnv;
   /** What it wrote since it started. */
@@ -70,6 +72,7 @@ export async function startEmulator(): Promise<Emulator> {
   const emulator: Emulator = {
     endpoint,
     python,
+    folder: data,
     environment,
     log: () => readFileSync(logFile, 'utf8'),
     async [Symbol.asyncDispose]() {

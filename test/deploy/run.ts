@@ -50,8 +50,8 @@ process.exit(tally.failed === 0 ? 0 : 1);
 
 /** @returns the service stack's outputs by name, nothing when it could not be deployed. */
 async function deploy(emulator: Emulator): Promise<Record<string, string> | undefined> {
-  const cdk = (...args: string[]) =>
-    run('cdk', [...args, '--no-notices', '--ci'], { cwd: root, env: emulator.environment });
+  const cdk = (cwd: string, ...args: string[]) =>
+    run('cdk', [...args, '--no-notices', '--ci'], { cwd, env: emulator.environment });
   const context = [
     // The emulator serves buffered integrations only.
     ...['-c', 'stream=false'],
@@ -59,13 +59,14 @@ async function deploy(emulator: Emulator): Promise<Record<string, string> | unde
     ...['-c', `baseUrl=${emulator.endpoint}/_aws/execute-api/${API_ID}/prod`],
     ...(process.env['ENTRIES'] === undefined ? [] : ['-c', `entries=${process.env['ENTRIES']}`]),
   ];
-  const file = join(root, '.cache/deploy-outputs.json');
+  const file = join(emulator.folder, 'outputs.json');
   let outputs: Record<string, string> | undefined;
   await tally.step('cdk bootstrap', async () => {
-    await cdk('bootstrap', 'aws://000000000000/us-east-1', ...context);
+    // Where there is no cdk.json it asks no app.
+    await cdk(emulator.folder, 'bootstrap', 'aws://000000000000/us-east-1');
   });
   await tally.step('cdk deploy', async () => {
-    await cdk('deploy', '--all', '--require-approval', 'never', '--outputs-file', file, ...context);
+    await cdk(root, 'deploy', '--all', '--require-approval', 'never', '--outputs-file', file, ...context);
     outputs = JSON.parse(readFileSync(file, 'utf8'))['LemnosService'];
   });
   return outputs;
