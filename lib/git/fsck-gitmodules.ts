@@ -10,7 +10,7 @@ export class GitmodulesCheck {
     this.#report = report;
   }
 
-  check(data: Uint8Array): void {
+  check(data: Uint8Array): undefined {
     if (data.length > MAX_BYTES) return this.#report('gitmodulesLarge', '.gitmodules too large to parse');
     const settings = parseConfig(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8'));
     if (!settings) return this.#report('gitmodulesParse', 'could not parse gitmodules blob');

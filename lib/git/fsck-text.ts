@@ -2,7 +2,7 @@ import type { FsckId } from './fsck.ts';
 import { BLOB, COMMIT, TAG, TREE } from './pack/entry.ts';
 import { parseRefName } from './refname.ts';
 
-export type Report = (id: FsckId, message: string) => void;
+export type Report = (id: FsckId, message: string) => undefined;
 /** Gets the id in hex, and the type code expected there. */
 export type Link = (hex: string, kind: number) => void;
 
@@ -10,7 +10,7 @@ const HEX40 = /^[0-9a-f]{40}$/;
 const TYPES: Readonly<Record<string, number>> = { commit: COMMIT, tree: TREE, blob: BLOB, tag: TAG };
 
 /** Checks a commit line by line; stops where git stops. */
-export function checkCommit(data: Buffer, report: Report, link: Link): void {
+export function checkCommit(data: Buffer, report: Report, link: Link): undefined {
   const lines = new Lines(data);
   if (!lines.header(report)) return;
   if (!lines.starts('tree ')) return report('missingTree', "invalid format - expected 'tree' line");
@@ -38,7 +38,7 @@ export function checkCommit(data: Buffer, report: Report, link: Link): void {
   if (data.includes(0)) report('nulInCommit', 'NUL byte in the commit object body');
 }
 
-export function checkTag(data: Buffer, report: Report, link: Link): void {
+export function checkTag(data: Buffer, report: Report, link: Link): undefined {
   const lines = new Lines(data);
   if (!lines.header(report)) return;
   if (!lines.starts('object ')) return report('missingObject', "invalid format - expected 'object' line");
@@ -60,7 +60,7 @@ export function checkTag(data: Buffer, report: Report, link: Link): void {
 }
 
 /** What stands after `author `, in Latin-1. */
-function checkIdentity(line: string, report: Report): void {
+function checkIdentity(line: string, report: Report): undefined {
   if (line.startsWith('<')) {
     return report('missingNameBeforeEmail', 'invalid author/committer line - missing space before email');
   }

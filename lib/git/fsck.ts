@@ -100,7 +100,7 @@ export class Fsck {
   readonly #off: boolean;
   #name: Uint8Array = new Uint8Array(20);
   #nameAt = 0;
-  readonly #report = (id: FsckId, message: string): void => this.#found(id, message);
+  readonly #report = (id: FsckId, message: string): undefined => this.#found(id, message);
   readonly #link = (hex: string, kind: number): void => this.#links?.add(Buffer.from(hex, 'hex'), 0, kind);
 
   /** With `off`, only what keeps an object from being read at all is found. */
@@ -111,11 +111,21 @@ export class Fsck {
     this.#links = links;
   }
 
-  /** @param name where the object's 20 id bytes are, at `nameAt` */
-  check(type: number, data: Buffer, name: Uint8Array, nameAt: number): void {
+  /**
+   * @param name where the object's 20 id bytes are, at `nameAt`
+   * @param freshFrom of a tree: entries that end before this, or begin at `freshTo` or later, were checked in another
+   */
+  check(
+    type: number,
+    data: Buffer,
+    name: Uint8Array,
+    nameAt: number,
+    freshFrom = 0,
+    freshTo = data.length,
+  ): void {
     this.#name = name;
     this.#nameAt = nameAt;
-    if (type === TREE) this.#tree(data);
+    if (type === TREE) this.#tree(data, freshFrom, freshTo);
     else if (type === COMMIT) checkCommit(data, this.#report, this.#link);
     else if (type === TAG) checkTag(data, this.#report, this.#link);
   }
@@ -127,20 +137,20 @@ export class Fsck {
     new GitmodulesCheck(this.#report).check(data);
   }
 
-  #tree(data: Buffer): void {
+  #tree(data: Buffer, freshFrom: number, freshTo: number): undefined {
     const links = this.#links;
     const length = data.length;
     let at = 0;
-    let previous = -1;
-    let previousEnd = 0;
+    let previous = 0;
+    let previousEnd = -1;
     let previousDirectory = false;
-    // Files that a later directory of the same name may follow: `a`, `a.b`, `a/` are in order.
+    // Lengths of files that a later directory of the same name may follow: `a`, `a.b`, `a/` are in order.
     const files: number[] = [];
     while (at < length) {
-      if (data[at] === 0x30) this.#found('zeroPaddedFilemode', 'contains zero-padded file modes');
-      let mode = 0;
       const modeStart = at;
       let byte = data[at++]!;
+      if (byte === 0x30) this.#found('zeroPaddedFilemode', 'contains zero-padded file modes');
+      let mode = 0;
       while (byte !== 0x20) {
         if (!(byte >= 0x30 && byte <= 0x37) || at - modeStart > 7) return this.#badTree();
         mode = (mode << 3) | (byte - 0x30);
@@ -149,52 +159,46 @@ export class Fsck {
       if (at === modeStart + 1) return this.#badTree();
       const start = at;
       let odd = false;
+      let common = 0;
+      let same = previousEnd >= 0;
       for (;;) {
+        if (at >= length) return this.#badTree();
         byte = data[at]!;
         if (byte === 0) break;
-        if (byte === 0x2f || byte === 0x5c) odd = true;
-        if (++at >= length) return this.#badTree();
+        if (byte === 0x2f || byte === 0x5c || byte === 0x7e) odd = true;
+        if (same) {
+          if (previous + common < previousEnd && data[previous + common] === byte) common++;
+          else same = false;
+        }
+        at++;
       }
       const end = at++;
       if (at + 20 > length) return this.#badTree();
       const kind = mode & 0o170000;
       const directory = kind === 0o040000;
-      if (kind !== 0o160000 && links) links.add(data, at, directory ? TREE : BLOB);
-
+      if (at + 20 > freshFrom && modeStart < freshTo) {
+        if (kind !== 0o160000 && links) links.add(data, at, directory ? TREE : BLOB);
+        if (data[at] === 0 && isNull(data, at))
+          this.#found('nullSha1', 'contains entries pointing to null sha1');
+      }
       const first = data[start]!;
-      if (
-        odd ||
-        end === start ||
-        first === 0x2e ||
-        first === 0x67 ||
-        first === 0x47 ||
-        first === 0xe2 ||
-        first === 0xef
-      ) {
+      if (odd || first === 0x2e || end === start || first === 0xe2 || first === 0xef) {
         this.#oddName(data, start, end, mode, at);
       }
       if (mode !== 0o100644 && mode !== 0o040000) this.#mode(mode);
-      if (data[at] === 0 && data.readUInt32BE(at) === 0 && isNull(data, at)) {
-        this.#found('nullSha1', 'contains entries pointing to null sha1');
-      }
 
-      if (previous >= 0) {
-        const order = compareEntries(data, previous, previousEnd, previousDirectory, start, end, directory);
-        if (order > 0) this.#found('treeNotSorted', 'not properly sorted');
-        if (order === 0) this.#found('duplicateEntries', 'contains duplicate file entries');
-        while (files.length > 0) {
-          const fileEnd = files[files.length - 1]!;
-          const fileStart = files[files.length - 2]!;
-          if (isPrefix(data, fileStart, fileEnd, start, end)) {
-            if (fileEnd - fileStart === end - start && order !== 0) {
-              this.#found('duplicateEntries', 'contains duplicate file entries');
-            }
-            break;
-          }
-          files.length -= 2;
+      if (previousEnd >= 0) {
+        const left =
+          previous + common < previousEnd ? data[previous + common]! : previousDirectory ? 0x2f : 0;
+        const right = start + common < end ? data[start + common]! : directory ? 0x2f : 0;
+        if (left > right) this.#found('treeNotSorted', 'not properly sorted');
+        while (files.length > 0 && files[files.length - 1]! > common) files.pop();
+        const repeated = previous + common === previousEnd && start + common === end;
+        if (repeated || (directory && files.length > 0 && files[files.length - 1] === end - start)) {
+          this.#found('duplicateEntries', 'contains duplicate file entries');
         }
       }
-      if (!directory) files.push(start, end);
+      if (!directory) files.push(end - start);
       previous = start;
       previousEnd = end;
       previousDirectory = directory;
@@ -203,6 +207,11 @@ export class Fsck {
   }
 
   #oddName(data: Buffer, start: number, end: number, mode: number, oidAt: number): void {
+    // `.gitignore` and `.gitattributes` stand in nearly every tree.
+    if (data[start] === 0x2e && end - start > 4 && data[start + 1] === 0x67) {
+      const fifth = data[start + 4];
+      if (fifth === 0x69 || fifth === 0x61) return;
+    }
     const name = data.subarray(start, end);
     if (end === start) this.#found('emptyName', 'contains empty pathname');
     if (name.includes(0x2f)) this.#found('fullPathname', 'contains full pathnames');
@@ -221,13 +230,13 @@ export class Fsck {
     this.#found('badFilemode', 'contains bad file modes');
   }
 
-  #badTree(): void {
+  #badTree(): undefined {
     const oid = oidFromBytes(this.#name, this.#nameAt);
     if (this.#off) throw new CorruptData('object-malformed', `tree ${oid} cannot be parsed`);
     this.#found('badTree', 'cannot be parsed as a tree');
   }
 
-  #found(id: FsckId, message: string): void {
+  #found(id: FsckId, message: string): undefined {
     if (this.#off) return;
     const level = this.#levels[id] ?? 'error';
     const list = level === 'error' ? this.errors : this.warnings;
@@ -237,32 +246,6 @@ export class Fsck {
     if (last?.oid === oid && last.id === id) return;
     list.push({ oid, id, message });
   }
-}
-
-/** Bytewise, a directory as if its name ended in `/`. @returns 0 only for equal names of equal kind. */
-function compareEntries(
-  data: Buffer,
-  a: number,
-  aEnd: number,
-  aDirectory: boolean,
-  b: number,
-  bEnd: number,
-  bDirectory: boolean,
-): number {
-  for (;;) {
-    const left = a < aEnd ? data[a]! : a === aEnd && aDirectory ? 0x2f : 0;
-    const right = b < bEnd ? data[b]! : b === bEnd && bDirectory ? 0x2f : 0;
-    if (left !== right) return left - right;
-    if (left === 0 || (a >= aEnd && b >= bEnd)) return 0;
-    a++;
-    b++;
-  }
-}
-
-function isPrefix(data: Buffer, a: number, aEnd: number, b: number, bEnd: number): boolean {
-  if (aEnd - a > bEnd - b) return false;
-  while (a < aEnd) if (data[a++] !== data[b++]) return false;
-  return true;
 }
 
 function isNull(data: Buffer, at: number): boolean {

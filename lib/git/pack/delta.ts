@@ -72,6 +72,41 @@ export function applyDelta(
   if (to !== outEnd) throw malformed('result has another size than declared');
 }
 
+/**
+ * How many bytes the result shares with the base at both ends, as the instructions show.
+ * @returns [bytes equal at the start, where the equal end begins]
+ */
+export function sharedEnds(delta: Uint8Array, sizes: DeltaSizes): [number, number] {
+  let at = sizes.at;
+  let to = 0;
+  let prefix = 0;
+  let tail = -1;
+  while (at < delta.length) {
+    const code = delta[at++]!;
+    if (code & 0x80) {
+      let from = 0;
+      let size = 0;
+      if (code & 1) from = delta[at++]!;
+      if (code & 2) from |= delta[at++]! << 8;
+      if (code & 4) from |= delta[at++]! << 16;
+      if (code & 8) from += delta[at++]! * 0x1000000;
+      if (code & 16) size = delta[at++]!;
+      if (code & 32) size |= delta[at++]! << 8;
+      if (code & 64) size |= delta[at++]! << 16;
+      if (size === 0) size = 0x10000;
+      if (from === to && prefix === to) prefix = to + size;
+      if (sizes.base - from !== sizes.result - to) tail = -1;
+      else if (tail < 0) tail = to;
+      to += size;
+    } else {
+      at += code;
+      to += code;
+      tail = -1;
+    }
+  }
+  return [prefix, tail < 0 ? sizes.result : tail];
+}
+
 // Below about 48 bytes a loop beats the making of a view.
 function copy(source: Uint8Array, from: number, size: number, out: Uint8Array, to: number): void {
   if (size <= 48) {

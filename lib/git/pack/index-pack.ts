@@ -129,7 +129,9 @@ async function receive(
   const links = new LinkSet();
   const fsck = new Fsck(options.fsck === false ? { off: true } : (options.fsck ?? {}), links);
   let table: EntryTable;
-  const hasher = new ObjectHasher((entry, type, data) => fsck.check(type, data, table.names, 20 * entry));
+  const hasher = new ObjectHasher((entry, type, data, from, to) =>
+    fsck.check(type, data, table.names, 20 * entry, from, to),
+  );
   const parser = new PackParser(spool, hasher, limits);
   table = parser.table;
   const pace = new Pace();

@@ -73,6 +73,9 @@ let failure = '';
 let state: Uint32Array = new Uint32Array(2);
 const handle = openHandle();
 
+/** Whether the fast way is in use, for benches and tests to tell. */
+export const usesHandle = handle !== undefined;
+
 function inflateByHandle(
   zlibHandle: InflateHandle,
   input: Uint8Array,
@@ -90,6 +93,9 @@ function inflateByHandle(
     if (failure === 'Z_BUF_ERROR') return NEED_MORE;
     throw new CorruptData('object-inflate', `zlib: ${failure}`);
   }
+  // After an error the state is an older call's.
+  if (failure === 'Z_BUF_ERROR') return NEED_MORE;
+  if (failure) throw new CorruptData('object-inflate', `zlib: ${failure}`);
   const produced = size + 1 - state[0]!;
   if (produced > size) throw new CorruptData('object-size', 'object is larger than its header says');
   if (produced < size) throw new CorruptData('object-size', 'object is smaller than its header says');

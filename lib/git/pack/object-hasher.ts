@@ -5,6 +5,15 @@ import type { EntryTable } from './entry-table.ts';
 /** Bytes left free before an object's content, for the head that is hashed with it. */
 export const ROOM = 32;
 
+/** Gets every object once it has its id; of one made by a delta, [freshFrom, freshTo) holds all that its base has not. */
+export type Observer = (
+  entry: number,
+  type: number,
+  data: Buffer,
+  freshFrom: number,
+  freshTo: number,
+) => void;
+
 const KEEP = 4 * 1024 * 1024;
 
 /**
@@ -12,11 +21,11 @@ const KEEP = 4 * 1024 * 1024;
  * that is hashed with it fits before it, and one call hashes both.
  */
 export class ObjectHasher {
-  readonly #seen: (entry: number, type: number, data: Buffer) => void;
+  readonly #seen: Observer;
   #buffer = Buffer.allocUnsafeSlow(64 * 1024);
 
-  /** @param seen gets every object; `data` holds only during the call */
-  constructor(seen: (entry: number, type: number, data: Buffer) => void) {
+  /** @param seen `data` holds only during the call */
+  constructor(seen: Observer) {
     this.#seen = seen;
   }
 
@@ -32,13 +41,21 @@ export class ObjectHasher {
   }
 
   /** Names the object in `buffer`, and shows it to the observer. */
-  name(table: EntryTable, entry: number, type: number, buffer: Buffer, size: number): void {
+  name(
+    table: EntryTable,
+    entry: number,
+    type: number,
+    buffer: Buffer,
+    size: number,
+    freshFrom = 0,
+    freshTo = size,
+  ): void {
     const head = `${typeName(type)} ${size}\0`;
     const from = ROOM - head.length;
     buffer.write(head, from, 'latin1');
     const name = hash('sha1', buffer.subarray(from, ROOM + size), 'buffer');
     table.names.set(name, 20 * entry);
     table.types[entry] = type;
-    this.#seen(entry, type, buffer.subarray(ROOM, ROOM + size));
+    this.#seen(entry, type, buffer.subarray(ROOM, ROOM + size), freshFrom, freshTo);
   }
 }

@@ -1,6 +1,6 @@
 import { CorruptData } from '../objects.ts';
-import { applyDelta, deltaSizes } from './delta.ts';
-import { OFS_DELTA, REF_DELTA } from './entry.ts';
+import { applyDelta, deltaSizes, sharedEnds } from './delta.ts';
+import { OFS_DELTA, REF_DELTA, TREE } from './entry.ts';
 import type { EntryTable } from './entry-table.ts';
 import { type ObjectHasher, ROOM } from './object-hasher.ts';
 import { hashName, sameName } from './pack-index.ts';
@@ -15,6 +15,14 @@ export interface ResolveLimits {
   readonly maxDeltaDepth: number;
   readonly memoryBytes: number;
   readonly maxInflatedBytes: number;
+}
+
+interface Made {
+  /** Content from ROOM on. */
+  readonly buffer: Buffer;
+  readonly length: number;
+  readonly freshFrom: number;
+  readonly freshTo: number;
 }
 
 interface Frame {
@@ -93,8 +101,8 @@ export class DeltaResolver {
       const before = frame.data?.length ?? 0;
       const base = (frame.data ??= this.#remake(stack));
       held += base.length - before;
-      const made = this.#apply(base, child);
-      this.#hasher.name(table, child, type, made.buffer, made.length);
+      const made = this.#apply(base, child, type);
+      this.#hasher.name(table, child, type, made.buffer, made.length, made.freshFrom, made.freshTo);
       this.resolved++;
       this.#refs?.attach(child, this.#firstChild);
       if (frame.next < 0 && frame.heavy < 0) {
@@ -155,13 +163,13 @@ export class DeltaResolver {
     while (from > 0 && !stack[from]!.data) from--;
     let data = stack[from]!.data ?? Uint8Array.from(this.#source.content(stack[from]!.entry));
     for (let i = from + 1; i < stack.length; i++) {
-      const made = this.#apply(data, stack[i]!.entry);
+      const made = this.#apply(data, stack[i]!.entry, 0);
       data = Uint8Array.prototype.slice.call(made.buffer, ROOM, ROOM + made.length);
     }
     return data;
   }
 
-  #apply(base: Uint8Array, entry: number): { buffer: Buffer; length: number } {
+  #apply(base: Uint8Array, entry: number, type: number): Made {
     const delta = this.#source.content(entry);
     const sizes = deltaSizes(delta);
     if (sizes.result > this.#limits.maxObjectSize) {
@@ -175,7 +183,8 @@ export class DeltaResolver {
       throw new CorruptData('limit', 'pack stands for too much data');
     const buffer = this.#hasher.buffer(sizes.result);
     applyDelta(base, delta, sizes, buffer, ROOM);
-    return { buffer, length: sizes.result };
+    const [freshFrom, freshTo] = type === TREE ? sharedEnds(delta, sizes) : [0, sizes.result];
+    return { buffer, length: sizes.result, freshFrom, freshTo };
   }
 }
 
