@@ -53,7 +53,7 @@ export function checkRead(headers: S3Request['headers'], meta: ObjectMeta, prefi
     // A copy has nobody to tell "not modified".
     if (prefix !== '')
       throw preconditionFailed(ifNoneMatch !== undefined ? 'If-None-Match' : 'If-Modified-Since');
-    throw new S3Error('NotModified', 'Not Modified');
+    throw new S3Error('NotModified', 'Not Modified', { ETag: meta.etag });
   }
 }
 

@@ -42,7 +42,8 @@ export type Service = (request: S3Request) => Promise<S3Response>;
 
 /**
  * Requests to answers, errors included, below either transport.
- * The service's promise is rejected only with ConnectionFailure or the request's abort reason.
+ * The service's promise is rejected only when there is nobody to answer: with ConnectionFailure, the request's
+ * abort reason, or the failure of its body.
  */
 export function createService({ store, faults, minPartSize, observe }: ServiceOptions): Service {
   return async (request) => {
@@ -70,7 +71,7 @@ export function createService({ store, faults, minPartSize, observe }: ServiceOp
         throw new ConnectionFailure('lostAnswer');
       }
     } catch (error) {
-      if (error instanceof ConnectionFailure || request.signal?.aborted) throw error;
+      if (error instanceof ConnectionFailure || request.signal?.aborted || isBroken(error)) throw error;
       response = renderError(error, request, requestId);
     }
     response.headers['x-amz-request-id'] = requestId;
@@ -172,7 +173,7 @@ export function renderError(error: unknown, request: S3Request, requestId: strin
   const headers: Record<string, string> = {};
   if (known.code === 'InvalidRange')
     headers['content-range'] = `bytes */${known.details['ActualObjectSize']}`;
-  if (known.status === 304) return { status: 304, headers };
+  if (known.code === 'NotModified') return { status: 304, headers: { etag: String(known.details['ETag']) } };
   headers['content-type'] = 'application/xml';
   const body = request.method === 'HEAD' ? '' : known.toXml(request.path, requestId);
   return { status: known.status, headers, body };
@@ -182,6 +183,9 @@ function bodyLength({ body }: S3Response): number {
   if (body === undefined) return 0;
   return typeof body === 'string' || body instanceof Uint8Array ? Buffer.byteLength(body) : Number.NaN;
 }
+
+/** The client went away while its body was read: there is nobody to answer. */
+const isBroken = (error: unknown) => (error as NodeJS.ErrnoException)?.code === 'ECONNRESET';
 
 function discardBody({ body }: S3Response): void {
   if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) body.destroy();

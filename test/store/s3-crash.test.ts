@@ -20,7 +20,7 @@ it('kill -9 loses nothing acknowledged and shows no half of an object', async ()
   const dir = await mkdtemp(join(tmpdir(), 's3-crash-'));
   const histories = new Map<string, History>();
   for (let round = 0; round < 4; round++) {
-    await writeAndKill(dir, round, 100 + round * 67, histories);
+    await writeAndKill(dir, round, 100 + round * 37, histories);
     await using fixture = await openFixture({ dir });
     expect(await readdir(join(dir, 'tmp'))).toEqual([]);
     for (const [Key, history] of histories) {
@@ -45,15 +45,15 @@ it('kill -9 loses nothing acknowledged and shows no half of an object', async ()
 async function writeAndKill(
   dir: string,
   round: number,
-  lifetime: number,
+  lines: number,
   histories: Map<string, History>,
 ): Promise<void> {
   const writer = spawn(process.execPath, [script, dir, String(round)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let _timer: NodeJS.Timeout | undefined;
+  let count = 0;
   for await (const line of createInterface({ input: writer.stdout })) {
-    _timer ??= setTimeout(() => writer.kill('SIGKILL'), lifetime);
+    if (++count === lines) writer.kill('SIGKILL');
     const [, event, key, text] = /^(\w+) ([^=]+)=(.*)$/.exec(line) ?? [];
     if (!event || !key) continue;
     const history = histories.get(key) ?? { acknowledged: undefined, pending: undefined };
