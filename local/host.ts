@@ -1,13 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
-import { CreateTableCommand, DescribeTableCommand, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { CreateQueueCommand, GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { areas, areasOf, type QueueName } from '../functions/areas.ts';
 import { awsClients, useTransport } from '../lib/store/clients.ts';
 import { readEnvironment } from '../lib/store/environment.ts';
 import { TABLE_TTL_ATTRIBUTE, tableDefinition } from '../lib/store/schema.ts';
+import { ensureTable } from './dynamodb/ensure-table.ts';
 import { type EmbeddedDynamo, openDynamo } from './dynamodb/index.ts';
 import { type FunctionModule, gateway } from './gateway.ts';
 import { installLambdaGlobal, lambdaContext } from './lambda.ts';
@@ -128,18 +128,7 @@ const MAX_RECEIVES = 5;
 async function prepare(): Promise<void> {
   const { dynamodb, s3, sqs } = awsClients();
   const { tableName, objectsBucket } = readEnvironment();
-  try {
-    await dynamodb.send(new DescribeTableCommand({ TableName: tableName }));
-  } catch (error) {
-    if ((error as Error).name !== 'ResourceNotFoundException') throw error;
-    await dynamodb.send(new CreateTableCommand(tableDefinition(tableName)));
-    await dynamodb.send(
-      new UpdateTimeToLiveCommand({
-        TableName: tableName,
-        TimeToLiveSpecification: { AttributeName: TABLE_TTL_ATTRIBUTE, Enabled: true },
-      }),
-    );
-  }
+  await ensureTable(dynamodb, { ...tableDefinition(tableName), timeToLive: TABLE_TTL_ATTRIBUTE });
   await s3.send(new CreateBucketCommand({ Bucket: objectsBucket })).catch((error: Error) => {
     if (!/^BucketAlready/.test(error.name)) throw error;
   });
@@ -178,8 +167,12 @@ function startPollers(
       queueUrl: process.env[queueVariable(area.queue)]!,
       queueArn: `arn:aws:sqs:local:000000000000:${area.queue}`,
       batchSize: area.batchSize,
-      handler: async (event) =>
-        (await load(area.entry)).handler(event, lambdaContext(area.name, area.timeout)) as Promise<never>,
+      timeout: area.timeout,
+      functionName: area.name,
+      // A failed message of a single process need not wait out a crashed function's time.
+      retryAfter: 30,
+      handler: async (event, context) => (await load(area.entry)).handler(event, context),
+      onError: (error) => logBackground(area.name, error),
       signal,
     }),
   );
@@ -196,9 +189,14 @@ function startSchedules(
       handler: async (event) => {
         await (await load(area.entry)).handler(event, lambdaContext(area.name, area.timeout));
       },
+      onError: (error) => logBackground(area.name, error),
       signal,
     }),
   );
+}
+
+function logBackground(name: string, error: unknown): void {
+  console.error(JSON.stringify({ level: 'error', message: name, error: String(error) }));
 }
 
 function listen(server: Server, port: number, host: string): Promise<number> {

@@ -1,9 +1,12 @@
+import type { PackCache } from '../git/pack/pack-cache.ts';
 import type { StoreEnvironment } from '../store/environment.ts';
 import type { Store } from '../store/store.ts';
 
 /** What rules work with. Made once per process by the functions, and by tests with another clock. */
 export interface Deps {
   readonly store: Store;
+  /** Blocks and indexes of packs, shared by all repositories of the process: packs never change. */
+  readonly packs: PackCache;
   readonly environment: StoreEnvironment;
   readonly now: () => Date;
 }

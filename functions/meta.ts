@@ -1,0 +1,11 @@
+import { metaEndpoints } from '../lib/api/meta/endpoints.ts';
+import { homePage } from '../lib/api/meta/pages.ts';
+import { docsPage } from '../lib/http/docs-page.ts';
+import { apiFunction } from '../lib/http/function.ts';
+import { deps } from './deps.ts';
+
+export const { handler, fetch } = apiFunction({
+  endpoints: metaEndpoints(async () => (await import('../lib/api/all.ts')).allEndpoints),
+  deps,
+  pages: { '/': homePage, '/api/docs': () => docsPage({ title: 'Lemnos' }) },
+});

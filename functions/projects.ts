@@ -1,0 +1,5 @@
+import { projectEndpoints } from '../lib/api/projects/endpoints.ts';
+import { apiFunction } from '../lib/http/function.ts';
+import { deps } from './deps.ts';
+
+export const { handler, fetch } = apiFunction({ endpoints: projectEndpoints, deps });

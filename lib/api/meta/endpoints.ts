@@ -1,0 +1,55 @@
+import { anyone, signedIn } from '../../http/access.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
+import { document } from '../../http/openapi.ts';
+import { type ApiDeps, endpoint } from '../endpoint.ts';
+import { API_RELEASE, VERSION } from '../version.ts';
+
+const area = 'meta';
+
+const version = endpoint({
+  method: 'GET',
+  path: '/version',
+  area,
+  summary: 'Get the release',
+  description:
+    'The release of the interface this service speaks, as clients compare it, and its own revision.',
+  access: signedIn(),
+  scopes: ['read_user'],
+  handle: () => ({ version: API_RELEASE, revision: VERSION }),
+});
+
+const metadata = endpoint({
+  method: 'GET',
+  path: '/metadata',
+  area,
+  summary: 'Get facts about the instance',
+  access: signedIn(),
+  scopes: ['read_user'],
+  handle: () => ({
+    version: API_RELEASE,
+    revision: VERSION,
+    kas: { enabled: false, externalUrl: null, externalK8sProxyUrl: null, version: null },
+    enterprise: false,
+  }),
+});
+
+/**
+ * The endpoints of this area.
+ * @param all every endpoint of the service, for the document: read only when it is asked for
+ */
+export const metaEndpoints = (
+  all: () => Promise<readonly Endpoint<ApiDeps>[]>,
+): readonly Endpoint<ApiDeps>[] => [
+  version,
+  metadata,
+  endpoint({
+    method: 'GET',
+    path: '/openapi.json',
+    area,
+    summary: 'Get this interface as an OpenAPI 3.1 document',
+    access: anyone(),
+    scopes: ['read_user'],
+    handle: async ({ request }) =>
+      document(await all(), { title: 'Lemnos', version: VERSION, serverUrl: request.baseUrl }),
+  }),
+];

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { AlreadyExists, NameTaken } from '../store/errors.ts';
+import { TOKEN_SCOPES, type TokenRecord, type UserRecord } from '../store/records.ts';
+import type { Deps } from './deps.ts';
+import { refused } from './errors.ts';
+import { hashPassword } from './passwords.ts';
+import { newTokenText, revokeToken, tokenHash } from './tokens.ts';
+import { DEFAULT_PROJECTS_LIMIT } from './users.ts';
+
+const USERNAME = 'root';
+const TOKEN_NAME = 'First administrator';
+
+export interface FirstAdministrator {
+  readonly username: string;
+  /** The text of a token that was made now; absent when one existed and no other was asked for. */
+  readonly token?: string;
+}
+
+/**
+ * Makes the user `root` (id 1 on a new instance), an administrator, and the token they begin with. Harmless when
+ * repeated: with the same token nothing changes, with another the old one is revoked, without any a random one is
+ * made only where none was made before.
+ *
+ * @param wanted 20 to 255 URL-safe characters
+ * @throws 400 when the token is malformed or is somebody else's
+ */
+export async function firstAdministrator(
+  deps: Deps,
+  wanted: string | undefined,
+): Promise<FirstAdministrator> {
+  if (wanted !== undefined && !/^[A-Za-z0-9_-]{20,255}$/.test(wanted)) {
+    throw refused('the token must be 20 to 255 characters of A-Z, a-z, 0-9, _ and -');
+  }
+  const root = (await deps.store.users.byUsername(USERNAME)) ?? (await createRoot(deps));
+  const current = await tokensOf(deps, root);
+  const live = current.filter((token) => !token.revoked);
+  if (wanted === undefined) {
+    if (live.length > 0) return { username: root.username };
+    const text = newTokenText();
+    await addToken(deps, root, text);
+    return { username: root.username, token: text };
+  }
+  const hash = tokenHash(wanted);
+  const existing = await deps.store.tokens.byHash(hash);
+  if (existing === undefined) await addToken(deps, root, wanted);
+  else if (existing.userId !== root.id || existing.revoked) {
+    throw refused('this token was used before: choose another');
+  }
+  await Promise.all(live.filter((token) => token.hash !== hash).map((token) => revokeToken(deps, token)));
+  return { username: root.username };
+}
+
+async function createRoot(deps: Deps): Promise<UserRecord> {
+  const now = deps.now();
+  try {
+    return await deps.store.users.create(
+      {
+        username: USERNAME,
+        name: 'Administrator',
+        email: 'admin@example.com',
+        state: 'active',
+        admin: true,
+        external: false,
+        privateProfile: false,
+        canCreateGroup: true,
+        projectsLimit: DEFAULT_PROJECTS_LIMIT,
+        confirmedAt: now.toISOString(),
+        lastActivityOn: null,
+        // Nobody knows it: the token is the way in.
+        passwordHash: await hashPassword(randomBytes(32).toString('base64url')),
+        profile: {},
+      },
+      { now },
+    );
+  } catch (error) {
+    // Two first starts at once: the other one made it.
+    const other = error instanceof NameTaken ? await deps.store.users.byUsername(USERNAME) : undefined;
+    if (other === undefined) throw error;
+    return other;
+  }
+}
+
+/** The tokens this function gave root; others that root made are not its business. */
+async function tokensOf(deps: Deps, root: UserRecord): Promise<TokenRecord[]> {
+  const found: TokenRecord[] = [];
+  for (let page = 1, more = true; more; page++) {
+    const read = await deps.store.tokens.list({ userId: root.id, page, perPage: 100 });
+    found.push(...read.items.filter((token) => token.name === TOKEN_NAME));
+    more = read.more;
+  }
+  return found;
+}
+
+async function addToken(deps: Deps, root: UserRecord, text: string): Promise<void> {
+  try {
+    await deps.store.tokens.create(
+      {
+        userId: root.id,
+        name: TOKEN_NAME,
+        scopes: [...TOKEN_SCOPES],
+        expiresAt: null,
+        hash: tokenHash(text),
+      },
+      { now: deps.now() },
+    );
+  } catch (error) {
+    if (!(error instanceof AlreadyExists)) throw error;
+  }
+}
