@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { conformance } from './conformance.ts';
 import { freePort } from './emulator.ts';
-import { attempt, run } from './process.ts';
+import { attempt, run, signal, start } from './process.ts';
 import { Tally } from './tally.ts';
 
 const pom = join(import.meta.dirname, 'pom.xml');
@@ -19,9 +19,7 @@ export async function dynamodbLocal(tally: Tally): Promise<void> {
   }
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;
-  const server = start(port);
-  const kill = () => server.kill('SIGKILL');
-  process.once('exit', kill);
+  const server = serve(port);
   try {
     await answering(endpoint, server);
     const environment = {
@@ -32,8 +30,7 @@ export async function dynamodbLocal(tally: Tally): Promise<void> {
     };
     await conformance(tally, 'DynamoDB Local', environment, endpoint, ['dynamodb']);
   } finally {
-    kill();
-    process.removeListener('exit', kill);
+    signal(server, 'SIGKILL');
   }
 }
 
@@ -53,8 +50,8 @@ async function missing(): Promise<string | undefined> {
   return undefined;
 }
 
-function start(port: number): ChildProcess {
-  return spawn(
+function serve(port: number): ChildProcess {
+  return start(
     'java',
     [
       `-Djava.library.path=${folder}`,

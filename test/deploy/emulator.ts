@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { run } from './process.ts';
+import { run, signal, start } from './process.ts';
 
 const root = join(import.meta.dirname, '../..');
 const requirements = join(import.meta.dirname, 'requirements.txt');
@@ -30,13 +29,11 @@ export async function startEmulator(): Promise<Emulator> {
   const environment = environmentFor(endpoint);
   const logFile = join(data, 'emulator.log');
   const output = openSync(logFile, 'w');
-  // A process group of its own: the Lambda workers it starts end with it.
-  const child = spawn(
+  const child = start(
     python,
     ['-m', 'hypercorn', 'gateway_manners:app', '--bind', `127.0.0.1:${port}`, '--keep-alive', '75'],
     {
       cwd: data,
-      detached: true,
       stdio: ['ignore', output, output],
       env: {
         ...environment,
@@ -56,18 +53,8 @@ export async function startEmulator(): Promise<Emulator> {
   child.once('exit', () => {
     ended = true;
   });
-  const kill = (signal: NodeJS.Signals) => {
-    try {
-      process.kill(-child.pid!, signal);
-    } catch {
-      // The group is gone already.
-    }
-  };
-  const atExit = () => {
-    kill('SIGKILL');
-    rmSync(data, { recursive: true, force: true });
-  };
-  process.once('exit', atExit);
+  const discard = () => rmSync(data, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  process.once('exit', discard);
 
   const emulator: Emulator = {
     endpoint,
@@ -76,11 +63,11 @@ export async function startEmulator(): Promise<Emulator> {
     environment,
     log: () => readFileSync(logFile, 'utf8'),
     async [Symbol.asyncDispose]() {
-      kill('SIGTERM');
+      signal(child, 'SIGTERM');
       for (let waited = 0; waited < 3000 && !ended; waited += 50) await sleep(50);
-      kill('SIGKILL');
-      process.removeListener('exit', atExit);
-      rmSync(data, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+      signal(child, 'SIGKILL');
+      process.removeListener('exit', discard);
+      discard();
     },
   };
   for (let waited = 0; waited < 30_000 && !ended; waited += 100) {
