@@ -26,7 +26,7 @@ export interface PollOptions {
   functionName?: string;
   /** What it resolves to is read as an SQSBatchResponse; nothing means that all of the batch succeeded. */
   handler(event: SQSEvent, context: Context): Promise<unknown>;
-  /** What the handler threw, or why the queue could not be asked. */
+  /** What the handler threw, or why the queue could not be asked. Printed when absent. */
   onError?(error: unknown): void;
   signal: AbortSignal;
 }
@@ -43,7 +43,7 @@ export async function pollQueue(options: PollOptions): Promise<void> {
 }
 
 async function poll(options: PollOptions): Promise<void> {
-  const { signal, onError } = options;
+  const { signal } = options;
   let failures = 0;
   while (!signal.aborted) {
     try {
@@ -52,11 +52,16 @@ async function poll(options: PollOptions): Promise<void> {
       if (messages.length > 0) await deliver(options, messages);
     } catch (error) {
       if (signal.aborted) return;
-      onError?.(error);
+      report(options, error);
       const pause = Math.min(5_000, 50 * 2 ** failures++);
       await delay(pause * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});
     }
   }
+}
+
+function report({ onError, queueArn }: PollOptions, error: unknown): void {
+  if (onError) onError(error);
+  else console.error(`poller of ${queueArn}:`, error);
 }
 
 /** Waits for the first messages, then takes what else is there at once, up to the batch size. */
@@ -84,13 +89,13 @@ async function receive(options: PollOptions): Promise<Message[]> {
 }
 
 async function deliver(options: PollOptions, messages: Message[]): Promise<void> {
-  const { client, queueUrl, handler, retryAfter, onError } = options;
+  const { client, queueUrl, handler, retryAfter } = options;
   let failed: Set<string>;
   try {
     const event: SQSEvent = { Records: messages.map((message) => toRecord(message, options.queueArn)) };
     failed = failedMessages(await handler(event, createContext(options)), messages);
   } catch (error) {
-    onError?.(error);
+    report(options, error);
     failed = new Set(messages.map(({ MessageId }) => MessageId!));
   }
   const entry = ({ MessageId, ReceiptHandle }: Message) => ({ Id: MessageId, ReceiptHandle });
@@ -98,7 +103,7 @@ async function deliver(options: PollOptions, messages: Message[]): Promise<void>
   const left = messages.filter(({ MessageId }) => failed.has(MessageId!)).map(entry);
   for (const Entries of chunksOf(done)) {
     const { Failed = [] } = await client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
-    for (const { Id, Code } of Failed) onError?.(new Error(`message ${Id} was not deleted: ${Code}`));
+    for (const { Id, Code } of Failed) report(options, new Error(`message ${Id} was not deleted: ${Code}`));
   }
   if (retryAfter === undefined) return;
   for (const chunk of chunksOf(left)) {
