@@ -1,12 +1,14 @@
 /** Everything the domain reaches the world through, made once per process. */
-import { awsClients, documentClient } from './clients.ts';
+import { Blobs } from './blobs.ts';
+import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { Counters } from './counters.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
 import { Members } from './members.ts';
 import { Names } from './names.ts';
-import { type MessageSender, Outbox } from './outbox.ts';
+import { Outbox } from './outbox.ts';
 import { Processed } from './processed.ts';
 import { Projects } from './projects.ts';
+import { Queues } from './queues.ts';
 import { Repositories } from './repositories.ts';
 import { Search } from './search.ts';
 import { Table } from './table.ts';
@@ -16,6 +18,8 @@ import { Users } from './users.ts';
 export interface Store {
   readonly environment: StoreEnvironment;
   readonly table: Table;
+  readonly blobs: Blobs;
+  readonly queues: Queues;
   readonly users: Users;
   readonly tokens: Tokens;
   readonly projects: Projects;
@@ -27,16 +31,24 @@ export interface Store {
   readonly processed: Processed;
 }
 
-/** The part of the store that is the table. */
-export function tableStore(table: Table, environment: StoreEnvironment, sender?: MessageSender): Store {
+/** Made of the process's own clients, by `clients.ts`. */
+export function createStore(
+  environment: StoreEnvironment = readEnvironment(),
+  clients: AwsClients = awsClients(),
+): Store {
+  const table = new Table(documentClient(clients.dynamodb), environment.tableName);
+  const queues = new Queues(clients.sqs, environment.queueUrls);
   const counters = new Counters(table);
   const names = new Names(table);
-  const outbox = new Outbox(table, sender);
+  // Without queues, as in a command, messages wait for the sweep.
+  const outbox = new Outbox(table, Object.keys(environment.queueUrls).length > 0 ? queues : undefined);
   const search = new Search(table);
   const members = new Members(table);
   return {
     environment,
     table,
+    blobs: new Blobs(clients.s3, environment.objectsBucket),
+    queues,
     users: new Users(table, names, counters, outbox, search),
     tokens: new Tokens(table, counters),
     projects: new Projects(table, names, counters, outbox, search, members),
@@ -47,13 +59,4 @@ export function tableStore(table: Table, environment: StoreEnvironment, sender?:
     outbox,
     processed: new Processed(table),
   };
-}
-
-/** @param sender how outbox messages reach their queues; without one they wait for the sweep */
-export function createStore(
-  environment: StoreEnvironment = readEnvironment(),
-  sender?: MessageSender,
-): Store {
-  const table = new Table(documentClient(awsClients().dynamodb), environment.tableName);
-  return tableStore(table, environment, sender);
 }
