@@ -11,6 +11,7 @@ export type RequestHandler = Extract<
 
 const CONTENT_TYPE = 'application/x-amz-json-1.0';
 const encoder = new TextEncoder();
+const decoder = new TextDecoder();
 
 interface Exchange {
   status: number;
@@ -49,8 +50,10 @@ export function requestHandlerOf(engine: Engine): RequestHandler {
     ) {
       if (options?.abortSignal?.aborted)
         throw Object.assign(new Error('Request aborted'), { name: 'AbortError' });
+      // A network would give way to timers and other work; without this a loop of reads would starve them.
+      await new Promise((resolve) => setImmediate(resolve));
       const { body = '' } = request;
-      const text = typeof body === 'string' ? body : Buffer.from(body).toString();
+      const text = typeof body === 'string' ? body : decoder.decode(body);
       const answer = await exchange(engine, request.headers['x-amz-target'], text);
       return {
         response: {
