@@ -2,7 +2,6 @@
  * A Lambda function made of endpoints, and the same as a plain `fetch` for a server of one's own. What a function
  * serves that is no endpoint (Git's smart HTTP) shares all of it but the endpoints.
  */
-import { Readable } from 'node:stream';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { ulid } from 'ulid';
 import { credentialOf } from './credentials.ts';
@@ -86,9 +85,13 @@ export function rawFunction(respond: Serve, options: { serviceName?: string } = 
       headers: request.headers,
     };
     const log = (error: unknown) => {
-      const credential = credentialOf(request.headers);
-      const path = new URL(request.url).pathname;
-      logFailure(error, { ...facts, path }, credential.kind === 'token' ? [credential.token] : []);
+      const { pathname, searchParams } = new URL(request.url);
+      const shown = [
+        credentialOf(request.headers),
+        credentialOf(new Headers(), Object.fromEntries(searchParams)),
+      ];
+      const secrets = shown.flatMap((credential) => (credential.kind === 'token' ? [credential.token] : []));
+      logFailure(error, { ...facts, path: pathname }, secrets);
     };
     let answer: Response | Reply;
     try {
@@ -113,8 +116,13 @@ export function rawFunction(respond: Serve, options: { serviceName?: string } = 
     let converted: ReturnType<typeof requestOf>;
     try {
       converted = requestOf(event);
-    } catch {
-      // A method or a path that no URL can have.
+    } catch (error) {
+      // A method or a path that no request can have.
+      logFailure(error, {
+        requestId: String(event.requestContext?.requestId),
+        method: String(event.httpMethod),
+        path: String(event.path),
+      });
       return Response.json({ error: 'the request cannot be read' }, { status: 400 });
     }
     return fetch(converted.request, converted.info);
@@ -156,18 +164,31 @@ function discard(body: ReplyBody): void {
 function bodyOf(body: ReplyBody, log: (error: unknown) => void): BodyInit | null {
   if (body === null || typeof body === 'string') return body;
   if (body instanceof Uint8Array) return body as Uint8Array<ArrayBuffer>;
-  return Readable.toWeb(Readable.from(logged(body, log))) as ReadableStream<Uint8Array<ArrayBuffer>>;
+  return pulled(body[Symbol.asyncIterator](), log);
 }
 
-/** The status is out when a stream fails: what is left is to write it down and break off. */
-async function* logged(
-  body: AsyncIterable<Uint8Array>,
-  log: (error: unknown) => void,
-): AsyncIterable<Uint8Array> {
-  try {
-    yield* body;
-  } catch (error) {
-    log(error);
-    throw error;
-  }
+/** A stream that takes a piece when one is asked for, and closes the source when its reader leaves. */
+function pulled(source: AsyncIterator<Uint8Array>, log: (error: unknown) => void): ReadableStream {
+  let left = false;
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await source.next();
+          if (left) return;
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (error) {
+          // The status is out: what is left is to write it down and break off.
+          if (!left) log(error);
+          throw error;
+        }
+      },
+      async cancel() {
+        left = true;
+        await source.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }

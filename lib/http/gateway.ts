@@ -57,7 +57,8 @@ function headersOf(event: APIGatewayProxyEvent): Headers {
 
 /** The configured URL, or the domain with the part of the public path that the gateway took away (the stage). */
 function baseUrlOf(event: APIGatewayProxyEvent, headers: Headers, configured: string | undefined): string {
-  if (configured !== undefined && configured !== '') return configured.replace(/\/+$/, '');
+  // Vite puts `BASE_URL=/` into the environment of tests: what is no absolute URL is not configured.
+  if (configured !== undefined && /^https?:\/\/./.test(configured)) return configured.replace(/\/+$/, '');
   const { domainName, path: publicPath, stage } = event.requestContext;
   const scheme = headers.get('x-forwarded-proto') === 'http' ? 'http' : 'https';
   const host = domainName ?? headers.get('host') ?? 'localhost';

@@ -95,6 +95,7 @@ describe('names as Rack reads them', () => {
     );
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
     expect(Object.getPrototypeOf(parsed)).toBeNull();
+    // biome-ignore lint/suspicious/noProto: it is a member like any other
     expect(parsed['__proto__']).toMatchObject({ polluted: '1' });
     expect(Object.getPrototypeOf(parsed['a'])).toBeNull();
   });

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { credentialOf, sudoOf } from '../../../lib/http/credentials.ts';
+
+const token = (text: string, via: string) => ({ kind: 'token', token: text, via });
+const basic = (text: string) => ({ Authorization: `Basic ${Buffer.from(text).toString('base64')}` });
+
+describe('credentials', () => {
+  test.each<[string, Record<string, string>, Record<string, unknown>, unknown]>([
+    ['none', {}, {}, { kind: 'none' }],
+    ['header', { 'PRIVATE-TOKEN': ' a ' }, {}, token('a', 'private-token')],
+    ['parameter', {}, { private_token: 'a' }, token('a', 'private-token')],
+    ['bearer', { Authorization: 'Bearer a' }, {}, token('a', 'bearer')],
+    ['bearer, lower case', { Authorization: 'bearer a' }, {}, token('a', 'bearer')],
+    ['access_token', {}, { access_token: 'a' }, token('a', 'bearer')],
+    ['basic', basic('anyone:a'), {}, token('a', 'basic')],
+    ['basic, colon in the password', basic(':a:b'), {}, token('a:b', 'basic')],
+    [
+      'header before parameter',
+      { 'PRIVATE-TOKEN': 'a' },
+      { private_token: 'b' },
+      token('a', 'private-token'),
+    ],
+    ['empty header', { 'PRIVATE-TOKEN': '' }, {}, { kind: 'none' }],
+    ['basic without a password', basic('anyone'), {}, { kind: 'none' }],
+    ['basic with an empty password', basic('anyone:'), {}, { kind: 'none' }],
+    ['basic that is no base64', { Authorization: 'Basic ???' }, {}, { kind: 'none' }],
+    ['another scheme', { Authorization: 'Digest a' }, {}, { kind: 'none' }],
+    ['a parameter that is no text', {}, { private_token: ['a'] }, { kind: 'none' }],
+    [
+      'an endless one is cut',
+      { 'PRIVATE-TOKEN': 'x'.repeat(9999) },
+      {},
+      token('x'.repeat(4096), 'private-token'),
+    ],
+  ])('%s', (_, headers, parameters, expected) => {
+    expect(credentialOf(new Headers(headers), parameters)).toEqual(expected);
+  });
+
+  test('sudo', () => {
+    expect(sudoOf(new Headers({ Sudo: ' dev ' }), { sudo: 'other' })).toBe('dev');
+    expect(sudoOf(new Headers(), { sudo: 7 })).toBe('7');
+    expect(sudoOf(new Headers(), { sudo: '' })).toBeUndefined();
+  });
+});

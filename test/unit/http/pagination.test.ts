@@ -1,0 +1,248 @@
+import { describe, expect, test } from 'vitest';
+import { anyone } from '../../../lib/http/access.ts';
+import { endpoint } from '../../../lib/http/endpoint.ts';
+import { decodeCursor, encodeCursor } from '../../../lib/http/pagination.ts';
+import { boolean, list, object, oneOf, params, string } from '../../../lib/http/params.ts';
+import { serviceOf } from './service.ts';
+
+const common = { method: 'GET', area: 'test', summary: 'A list', access: anyone() } as const;
+const rows = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+const { send } = serviceOf([
+  endpoint({
+    ...common,
+    path: '/projects/:id/notes',
+    query: () =>
+      params({
+        order_by: oneOf(['created_at', 'updated_at'], { default: 'created_at' }),
+        sort: oneOf(['asc', 'desc'], { default: 'desc' }),
+        iids: list(string()),
+        not: object({ labels: string() }),
+        simple: boolean(),
+      }),
+    paginate: 'offset',
+    handle: ({ page }) => ({ items: rows(8).slice(page.offset, page.offset + page.perPage), total: 8 }),
+  }),
+  endpoint({
+    ...common,
+    path: '/many/:total',
+    paginate: 'offset',
+    handle: ({ params, page }) => ({ items: rows(page.perPage), total: Number(params.total) }),
+  }),
+  endpoint({
+    ...common,
+    path: '/commits/:count',
+    paginate: 'offset',
+    handle: ({ params, page }) => ({
+      items: rows(Number(params.count)).slice(page.offset, page.offset + page.perPage),
+    }),
+  }),
+  endpoint({
+    ...common,
+    path: '/projects',
+    query: () =>
+      params({
+        order_by: oneOf(['id', 'name'], { default: 'name' }),
+        sort: oneOf(['asc', 'desc'], { default: 'desc' }),
+      }),
+    paginate: 'offset+keyset',
+    keyset: { marker: 'id', orderBy: ['id'] },
+    noun: 'Project',
+    handle: ({ page }) =>
+      page.kind === 'keyset'
+        ? { items: [page], ...(page.after === '40' ? {} : { next: '42' }) }
+        : { items: [page], total: 1 },
+  }),
+  endpoint({
+    ...common,
+    path: '/tree',
+    paginate: 'keyset',
+    keyset: { marker: 'page_token' },
+    handle: ({ page }) => ({ items: [page], next: 'a/ö' }),
+  }),
+]);
+
+const pageHeaders = (headers: Headers) =>
+  Object.fromEntries(
+    ['x-page', 'x-per-page', 'x-next-page', 'x-prev-page', 'x-total', 'x-total-pages'].map((name) => [
+      name.slice(2),
+      headers.get(name),
+    ]),
+  );
+const linksOf = (headers: Headers) =>
+  Object.fromEntries(
+    [...(headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="(\w+)"/g)].map(([, url, rel]) => [rel, url]),
+  );
+
+describe('pages by number', () => {
+  test('the example of the documentation', async () => {
+    const { headers, body } = await send('GET /projects/8/notes?page=2&per_page=3');
+    const url = 'http://lemnos.test/api/v4/projects/8/notes?id=8&order_by=created_at&page=';
+    expect(headers.get('link')).toBe(
+      `<${url}1&per_page=3&sort=desc>; rel="prev", <${url}3&per_page=3&sort=desc>; rel="next", ` +
+        `<${url}1&per_page=3&sort=desc>; rel="first", <${url}3&per_page=3&sort=desc>; rel="last"`,
+    );
+    expect(pageHeaders(headers)).toEqual({
+      page: '2',
+      'per-page': '3',
+      'next-page': '3',
+      'prev-page': '1',
+      total: '8',
+      'total-pages': '3',
+    });
+    expect(body).toEqual([3, 4, 5]);
+  });
+
+  test('links repeat what was asked, encoded, and never a secret', async () => {
+    const { headers } = await send(
+      'GET /projects/group%2Fn%20ä/notes?iids[]=1&iids[]=2&not[labels]=a%26b+c&simple=yes&private_token=dev&unknown=x',
+    );
+    expect(linksOf(headers)['first']).toBe(
+      'http://lemnos.test/api/v4/projects/group%2Fn%20%C3%A4/notes?id=group%2Fn+%C3%A4&iids%5B%5D=1&iids%5B%5D=2' +
+        '&not%5Blabels%5D=a%26b+c&order_by=created_at&page=1&per_page=20&simple=yes&sort=desc&unknown=x',
+    );
+    expect([...headers].flat().join()).not.toContain('dev');
+  });
+
+  test('the first and the last page', async () => {
+    const { headers } = await send('GET /projects/8/notes');
+    expect(pageHeaders(headers)).toEqual({
+      page: '1',
+      'per-page': '20',
+      'next-page': '',
+      'prev-page': '',
+      total: '8',
+      'total-pages': '1',
+    });
+    expect(Object.keys(linksOf(headers))).toEqual(['first', 'last']);
+  });
+
+  test('beyond the end there is nothing', async () => {
+    const { headers, body } = await send('GET /projects/8/notes?page=9');
+    expect(body).toEqual([]);
+    expect(pageHeaders(headers)).toMatchObject({ page: '9', 'next-page': '', 'prev-page': '8' });
+  });
+
+  test('an empty list has one page', async () => {
+    expect(pageHeaders((await send('GET /many/0')).headers)).toMatchObject({
+      total: '0',
+      'total-pages': '1',
+    });
+  });
+
+  test.each([
+    ['per_page=0', 400, 'per_page has a value not allowed'],
+    ['per_page=x', 400, 'per_page is invalid'],
+    ['page=x', 400, 'page is invalid'],
+    [
+      'page=502&per_page=100',
+      405,
+      'Offset pagination has a maximum allowed offset of 50000 for requests that return objects of type Project. Remaining records can be retrieved using keyset pagination.',
+    ],
+    [
+      'page=9007199254740991',
+      405,
+      'Offset pagination has a maximum allowed offset of 50000 for requests that return objects of type Project. Remaining records can be retrieved using keyset pagination.',
+    ],
+  ])('%s: %i', async (query, status, error) => {
+    expect(await send(`GET /projects?${query}`)).toMatchObject({ status, body: { error } });
+  });
+
+  test.each([
+    ['page=0', { page: 1, perPage: 20, offset: 0 }],
+    ['page=-3', { page: 1, perPage: 20, offset: 0 }],
+    ['per_page=1000&page=3', { page: 3, perPage: 100, offset: 200 }],
+    ['per_page=-1', { page: 1, perPage: 20, offset: 0 }],
+    ['page=501&per_page=100', { page: 501, perPage: 100, offset: 50_000 }],
+    ['page=&per_page=', { page: 1, perPage: 20, offset: 0 }],
+  ])('%s', async (query, page) => {
+    expect((await send(`GET /projects?${query}`)).body).toEqual([{ kind: 'offset', ...page }]);
+  });
+
+  test('a total above 10,000 is not told', async () => {
+    const at = await send('GET /many/10000?page=2');
+    expect(pageHeaders(at.headers)).toMatchObject({ total: '10000', 'total-pages': '500' });
+    const above = await send('GET /many/10001?page=2');
+    expect(pageHeaders(above.headers)).toEqual({
+      page: '2',
+      'per-page': '20',
+      'next-page': '3',
+      'prev-page': '1',
+      total: null,
+      'total-pages': null,
+    });
+    expect(Object.keys(linksOf(above.headers))).toEqual(['prev', 'next', 'first']);
+  });
+
+  test('without a total a full page is taken to have a next', async () => {
+    expect(pageHeaders((await send('GET /commits/40?page=2')).headers)).toMatchObject({
+      'next-page': '3',
+      total: null,
+    });
+    expect(pageHeaders((await send('GET /commits/39?page=2')).headers)).toMatchObject({
+      'next-page': '',
+      total: null,
+    });
+  });
+
+  test('links can be followed to the end', async () => {
+    const seen: unknown[] = [];
+    let next: string | undefined = '/projects/8/notes?per_page=3';
+    for (let guard = 0; next !== undefined && guard < 9; guard++) {
+      const { headers, body } = await send(`GET ${next}`);
+      seen.push(...(body as unknown[]));
+      next = linksOf(headers)['next']?.replace('http://lemnos.test/api/v4', '');
+    }
+    expect(seen).toEqual(rows(8));
+  });
+});
+
+describe('pages by place', () => {
+  const base = 'http://lemnos.test/api/v4';
+  test('by id, both ways', async () => {
+    const down = await send('GET /projects?pagination=keyset&order_by=id&per_page=50');
+    expect(down.headers.get('link')).toBe(
+      `<${base}/projects?id_before=42&order_by=id&pagination=keyset&per_page=50&sort=desc>; rel="next"`,
+    );
+    expect(down.headers.has('x-page')).toBe(false);
+    expect(down.body).toEqual([{ kind: 'keyset', perPage: 50, orderBy: 'id', sort: 'desc' }]);
+    const up = await send('GET /projects?pagination=keyset&order_by=id&sort=asc&id_after=41&id_before=9');
+    expect(linksOf(up.headers)['next']).toBe(
+      `${base}/projects?id_after=42&order_by=id&pagination=keyset&per_page=20&sort=asc`,
+    );
+    expect(up.body).toMatchObject([{ after: '41' }]);
+  });
+
+  test('the last page has no link', async () => {
+    expect((await send('GET /projects?pagination=keyset&order_by=id&id_before=40')).headers.has('link')).toBe(
+      false,
+    );
+  });
+
+  test('an order it does not know', async () => {
+    for (const query of ['pagination=keyset', 'pagination=keyset&order_by=name']) {
+      expect(await send(`GET /projects?${query}`)).toMatchObject({
+        status: 405,
+        body: { error: 'Keyset pagination is not yet available for this type of request' },
+      });
+    }
+  });
+
+  test('by page token', async () => {
+    const { headers, body } = await send('GET /tree?page_token=x%2Fy&per_page=1');
+    expect(body).toEqual([{ kind: 'keyset', perPage: 1, after: 'x/y' }]);
+    expect(headers.get('link')).toBe(`<${base}/tree?page_token=a%2F%C3%B6&per_page=1>; rel="next"`);
+  });
+
+  test('a cursor reads back, and nonsense is none', () => {
+    expect(decodeCursor(encodeCursor({ id: 7, name: 'ö' }))).toEqual({ id: 7, name: 'ö' });
+    expect(decodeCursor('nonsense')).toBeUndefined();
+    expect(decodeCursor('A'.repeat(5000))).toBeUndefined();
+  });
+
+  test('a keyset list without a marker is a mistake of the declaration', () => {
+    expect(() =>
+      endpoint({ ...common, path: '/x', paginate: 'keyset', handle: () => ({ items: [] }) }),
+    ).toThrow(TypeError);
+  });
+});
