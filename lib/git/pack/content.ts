@@ -1,4 +1,4 @@
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import type { ObjectDatabase, PackContent, PackDescription, RandomAccess } from '../ports.ts';
 
 /** Bytes in memory as a file. */

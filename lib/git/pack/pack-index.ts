@@ -114,7 +114,7 @@ export class PackIndex {
 
   /** Bytes that this index holds beside the block cache. */
   get heldBytes(): number {
-    return (this.#whole ? this.#file.size + 10 * this.count : 0) + (this.#offsets ? 12 * this.count : 0);
+    return (this.#whole ? this.#file.size + 10 * this.count : 0) + (this.#offsets ? 16 * this.count : 0);
   }
 
   /** All of the index in memory: for scans. */
@@ -217,6 +217,8 @@ export class SortedOffsets {
   readonly offsets: Float64Array;
   /** Index position of each. */
   readonly positions: Uint32Array;
+  /** By index position: which entry it is. */
+  readonly ranks: Uint32Array;
 
   constructor(whole: WholeIndex, packSize: number) {
     const count = whole.count;
@@ -227,7 +229,12 @@ export class SortedOffsets {
     this.offsets[count] = packSize - 20;
     this.offsets.sort();
     this.positions = new Uint32Array(count);
-    for (let i = 0; i < count; i++) this.positions[this.rank(raw[i]!)] = i;
+    this.ranks = new Uint32Array(count);
+    for (let i = 0; i < count; i++) {
+      const rank = this.rank(raw[i]!);
+      this.ranks[i] = rank;
+      this.positions[rank] = i;
+    }
   }
 
   /** @returns which entry of the pack begins at `offset`. @throws CorruptData when none does. */

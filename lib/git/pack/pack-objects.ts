@@ -29,6 +29,8 @@ export class PackObjects implements SyncObjects {
   readonly #maxObjectSize: number;
   readonly #head = new EntryHead();
   #last = 0;
+  /** Input bytes that the last inflation used. */
+  #deflated = 0;
 
   constructor(packs: readonly Pack[], cache: PackCache, maxObjectSize: number) {
     this.packs = packs;
@@ -136,6 +138,12 @@ export class PackObjects implements SyncObjects {
     throw new CorruptData('delta-too-deep', `delta chain at ${offset} does not end`);
   }
 
+  /** Bytes of the zlib stream at `from` that holds `size` bytes. */
+  deflatedLength(pack: Pack, from: number, size: number): number {
+    this.#inflate(pack, from, size);
+    return this.#deflated;
+  }
+
   #probe(pack: Pack, name: Uint8Array, at: number): boolean {
     const position = pack.index.find(name, at);
     if (position < 0) return false;
@@ -182,11 +190,13 @@ export class PackObjects implements SyncObjects {
     const limit = file.size - 20;
     const block = file.block(number);
     const end = Math.min(block.length, limit - start);
-    if (inflateInto(block, from - start, end, out, 0, size) !== NEED_MORE) return out.subarray(0, size);
+    this.#deflated = inflateInto(block, from - start, end, out, 0, size);
+    if (this.#deflated !== NEED_MORE) return out.subarray(0, size);
     for (let span = Math.max(BLOCK_SIZE, size >>> 3); ; span *= 2) {
       const to = Math.min(from + span, limit);
       const bytes = file.slice(from, to);
-      if (inflateInto(bytes, 0, bytes.length, out, 0, size) !== NEED_MORE) return out.subarray(0, size);
+      this.#deflated = inflateInto(bytes, 0, bytes.length, out, 0, size);
+      if (this.#deflated !== NEED_MORE) return out.subarray(0, size);
       if (to === limit) throw new CorruptData('pack-truncated', `entry data at ${from} do not end`);
     }
   }

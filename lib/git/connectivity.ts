@@ -1,0 +1,68 @@
+import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from './oid.ts';
+import { COMMIT, typeName } from './pack/entry.ts';
+import type { IndexedPack } from './pack/index-pack.ts';
+import type { PackStore } from './pack/store.ts';
+
+/** What a push lacks. */
+export interface ConnectivityProblem {
+  readonly oid: Oid;
+  /** `missing`: nowhere. `type`: it is there, and is not what the object that refers to it says. */
+  readonly reason: 'missing' | 'type';
+}
+
+/**
+ * Checks that a push is complete: whatever an object of its pack refers to is in the pack or in the
+ * repository, and so is every tip. No history is walked, old or new: the repository is complete by itself,
+ * because every pack in it passed this check, for *all* its objects and not only those that tips reach.
+ * (git checks less of the pack and walks down to known refs instead; a pack with unreachable objects that
+ * lack something passes there and not here.)
+ *
+ * What only garbage packs hold counts as missing: it may be deleted tomorrow.
+ *
+ * @returns up to 20 problems; none means connected.
+ */
+export async function checkConnectivity(
+  store: PackStore,
+  indexed: IndexedPack | undefined,
+  options: {
+    /** New values of refs. */
+    readonly tips: readonly Oid[];
+    /** Present values of refs: these are there, with all below them. */
+    readonly known?: readonly Oid[];
+  },
+): Promise<ConnectivityProblem[]> {
+  const problems: ConnectivityProblem[] = [];
+  const known = new Set(options.known ?? []);
+  const outside: Uint8Array[] = [];
+  for (const tip of options.tips) {
+    if (!known.has(tip) && indexed?.type(tip) === undefined) outside.push(oidBytes(tip));
+  }
+  const commits: Oid[] = [];
+  if (indexed) {
+    const { links } = indexed;
+    const { names, kinds } = links;
+    for (let i = 0; i < links.count; i++) {
+      const type = indexed.typeAt(names, 20 * i);
+      const kind = kinds[i]!;
+      if (type === 0) {
+        outside.push(names.subarray(20 * i, 20 * i + 20));
+        if (kind === COMMIT) commits.push(oidFromBytes(names, 20 * i));
+      } else if (kind !== 0 && kind !== type) {
+        problems.push({ oid: oidFromBytes(names, 20 * i), reason: 'type' });
+      }
+    }
+  }
+  const missing = outside.length === 0 ? [] : await store.missing(Buffer.concat(outside), { garbage: false });
+  for (const oid of missing) if (oid !== EMPTY_TREE) problems.push({ oid, reason: 'missing' });
+  const absent = new Set(missing);
+  // Few and close together, unlike trees and blobs, whose type only shows where they are read.
+  const parents = commits.filter((oid) => !absent.has(oid) && !known.has(oid));
+  let at = 0;
+  await store.run((objects) => {
+    for (; at < parents.length; at++) {
+      if (objects.header(parents[at]!).type !== typeName(COMMIT))
+        problems.push({ oid: parents[at]!, reason: 'type' });
+    }
+  });
+  return problems.slice(0, 20);
+}

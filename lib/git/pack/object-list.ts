@@ -1,0 +1,91 @@
+import type { ObjectType } from '../objects.ts';
+import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from '../oid.ts';
+import { typeCode, typeName } from './entry.ts';
+import { resized } from './entry-table.ts';
+import { NameTable } from './name-table.ts';
+import type { Pack } from './pack-cache.ts';
+import type { PackStore } from './store.ts';
+
+/** Objects with where each is stored, in columns: a clone has hundreds of thousands. Made by `enumerate`. */
+export class ObjectList {
+  /** Type codes. */
+  types = new Uint8Array(256);
+  /** Packs that `packOf` counts into. */
+  readonly packs: Pack[] = [];
+  /** Which of `packs` holds the object; -1 for the empty tree where no pack has it. */
+  packOf = new Int32Array(256);
+  /** Where the object stands in its pack's index. */
+  positions = new Uint32Array(256);
+  /** Whether the receiver has the object with the 20 bytes at `name[at]`, as far as is known. */
+  receiverHas: (name: Uint8Array, at: number) => boolean = () => false;
+  readonly #table = new NameTable();
+  readonly #numbers = new Map<Pack, number>();
+
+  get count(): number {
+    return this.#table.count;
+  }
+
+  /** 20 bytes each. */
+  get names(): Uint8Array {
+    return this.#table.names;
+  }
+
+  /** Adds an object; one that is in the list already stays as it is. */
+  add(name: Uint8Array, at: number, type: number, pack: Pack | undefined, position: number): void {
+    const before = this.#table.count;
+    const i = this.#table.add(name, at);
+    if (i < before) return;
+    if (i === this.types.length) {
+      this.types = resized(this.types, 2 * i);
+      this.packOf = resized(this.packOf, 2 * i);
+      this.positions = resized(this.positions, 2 * i);
+    }
+    this.types[i] = type;
+    this.positions[i] = position;
+    this.packOf[i] = pack ? this.#number(pack) : -1;
+  }
+
+  /** @returns where in the list the object is, or -1. */
+  indexOf(name: Uint8Array, at: number): number {
+    return this.#table.find(name, at);
+  }
+
+  oid(i: number): Oid {
+    return oidFromBytes(this.names, 20 * i);
+  }
+
+  type(i: number): ObjectType {
+    return typeName(this.types[i]!);
+  }
+
+  *oids(): Generator<Oid> {
+    for (let i = 0; i < this.count; i++) yield this.oid(i);
+  }
+
+  #number(pack: Pack): number {
+    let number = this.#numbers.get(pack);
+    if (number === undefined) {
+      number = this.packs.length;
+      this.packs.push(pack);
+      this.#numbers.set(pack, number);
+    }
+    return number;
+  }
+}
+
+/** A list of exactly these objects. @throws ObjectMissing */
+export async function listObjects(store: PackStore, oids: Iterable<Oid>): Promise<ObjectList> {
+  const list = new ObjectList();
+  const all = [...oids];
+  let at = 0;
+  await store.run((objects) => {
+    for (; at < all.length; at++) {
+      const name = oidBytes(all[at]!);
+      const type = typeCode(objects.header(all[at]!).type);
+      const found = objects.locate(name, 0);
+      if (!found && all[at] !== EMPTY_TREE) continue;
+      list.add(name, 0, type, found ? objects.pack : undefined, found ? objects.position : 0);
+    }
+  });
+  return list;
+}

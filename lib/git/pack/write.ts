@@ -1,0 +1,362 @@
+import { createHash } from 'node:crypto';
+import { crc32, deflateSync } from 'node:zlib';
+import { CorruptData } from '../objects.ts';
+import { hashObject } from '../parse.ts';
+import {
+  EntryHead,
+  MAX_ENTRY_HEAD,
+  OFS_DELTA,
+  REF_DELTA,
+  typeCode,
+  writeDistance,
+  writeEntryHead,
+} from './entry.ts';
+import type { ObjectList } from './object-list.ts';
+import type { Pack } from './pack-cache.ts';
+import type { PackObjects } from './pack-objects.ts';
+import type { PackStore } from './store.ts';
+
+export interface WritePackOptions {
+  /** Deltas against objects that the receiver has and the pack does not (`thin-pack`). Default false. */
+  readonly thin?: boolean;
+  /** Bases by distance (`ofs-delta`). Default true; without it, by id. */
+  readonly ofsDelta?: boolean;
+  /** Calls with objects written so far. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** Bytes per chunk, about. */
+const CHUNK = 1 << 20;
+/** Below this share of a large pack, its entries are looked at one by one rather than sorted all. */
+const SPARSE_SHARE = 50;
+const SPARSE_LEAST = 20_000;
+
+/**
+ * A pack of these objects, as a stream. Entries are copied as they are stored, deltas too where their base goes
+ * along or, in a thin pack, the receiver has it; their CRC-32 is checked on the way. Memory stays flat.
+ *
+ * @throws CorruptData, ObjectMissing, the adapter's I/O errors: in the middle of the stream, which then has no trailer
+ */
+export async function* writePack(
+  store: PackStore,
+  list: ObjectList,
+  options: WritePackOptions = {},
+): AsyncGenerator<Uint8Array> {
+  const whole = wholePack(list, options);
+  if (whole) {
+    yield* copyPack(store, whole);
+    options.onProgress?.(list.count, list.count);
+    return;
+  }
+  const writer = new PackWriter(list, options);
+  const scan = list.count > 2000;
+  const sha = createHash('sha1');
+  for (;;) {
+    const chunk = await store.run((objects) => writer.chunk(objects), { scan });
+    if (chunk.length === 0) break;
+    sha.update(chunk);
+    yield chunk;
+    options.onProgress?.(writer.done, list.count);
+  }
+  yield sha.digest();
+}
+
+/** The one pack that holds exactly what is listed, if there is one. */
+function wholePack(list: ObjectList, options: WritePackOptions): Pack | undefined {
+  const [pack] = list.packs;
+  if (!pack || list.packs.length > 1 || options.ofsDelta === false) return undefined;
+  if (list.count !== pack.description.objectCount) return undefined;
+  for (let i = 0; i < list.count; i++) if (list.packOf[i] !== 0) return undefined;
+  return pack;
+}
+
+async function* copyPack(store: PackStore, pack: Pack): AsyncGenerator<Uint8Array> {
+  const { file } = pack;
+  const sha = createHash('sha1');
+  for (let at = 0; at < file.size; at += CHUNK) {
+    const to = Math.min(at + CHUNK, file.size);
+    const bytes = await store.run(() => file.slice(at, to), { scan: true });
+    const body = bytes.subarray(0, Math.max(0, Math.min(to, file.size - 20) - at));
+    sha.update(body);
+    if (to === file.size) {
+      const trailer = await store.run(() => file.slice(file.size - 20, file.size));
+      if (!sha.digest().equals(trailer))
+        throw new CorruptData('pack-checksum', `${pack.description.id}: wrong checksum`);
+    }
+    yield bytes;
+  }
+}
+
+class PackWriter {
+  done = 0;
+  readonly #list: ObjectList;
+  readonly #thin: boolean;
+  readonly #ofsDelta: boolean;
+  readonly #sources: (SourceEntries | undefined)[] = [];
+  /** List indexes in the order of the pack being made. */
+  #order: Uint32Array | undefined;
+  /** By list index: where its entry begins; 0 before it is written. */
+  readonly #written: Float64Array;
+  readonly #head = new EntryHead();
+  readonly #headBytes = Buffer.alloc(MAX_ENTRY_HEAD);
+  #out: Buffer = Buffer.alloc(0);
+  #used = 0;
+  /** Bytes given out so far. */
+  #given = 0;
+  /** A large entry whose data go out piece by piece: what is left of it. */
+  #rest: { pack: Pack; from: number; to: number; crc: number; expected: number | undefined } | undefined;
+
+  constructor(list: ObjectList, options: WritePackOptions) {
+    this.#list = list;
+    this.#thin = options.thin ?? false;
+    this.#ofsDelta = options.ofsDelta ?? true;
+    this.#written = new Float64Array(list.count);
+  }
+
+  /** The next bytes; none at the end. May throw BlockMiss and be called again. */
+  chunk(objects: PackObjects): Uint8Array {
+    const order = (this.#order ??= this.#plan());
+    if (this.#used === 0) {
+      this.#out = Buffer.allocUnsafeSlow(CHUNK + 4096);
+      if (this.#given === 0) this.#writeHeader();
+    }
+    while (this.#used < CHUNK) {
+      if (this.#rest) this.#continue();
+      else if (this.done < order.length) {
+        this.#entry(objects, order[this.done]!);
+        this.done++;
+      } else break;
+    }
+    const chunk = this.#out.subarray(0, this.#used);
+    this.#given += this.#used;
+    this.#used = 0;
+    return chunk;
+  }
+
+  #writeHeader(): void {
+    this.#out.write('PACK', 0, 'latin1');
+    this.#out.writeUInt32BE(2, 4);
+    this.#out.writeUInt32BE(this.#list.count, 8);
+    this.#used = 12;
+  }
+
+  /** Pack by pack, in the order in which entries are stored: bases by distance come first, and reads are in order. */
+  #plan(): Uint32Array {
+    const list = this.#list;
+    const counts = new Uint32Array(list.packs.length);
+    for (let i = 0; i < list.count; i++) if (list.packOf[i]! >= 0) counts[list.packOf[i]!]!++;
+    const sources = list.packs.map((pack, number) => {
+      const sparse = pack.index.count > SPARSE_LEAST && counts[number]! * SPARSE_SHARE < pack.index.count;
+      return sparse ? new SparseEntries(pack) : new SortedEntries(pack);
+    });
+    let loose = 0;
+    for (let i = 0; i < list.count; i++) {
+      const number = list.packOf[i]!;
+      if (number < 0) loose++;
+      else sources[number]!.add(i, list.positions[i]!);
+    }
+    const order = new Uint32Array(list.count);
+    let at = 0;
+    if (loose > 0) for (let i = 0; i < list.count; i++) if (list.packOf[i]! < 0) order[at++] = i;
+    // The oldest pack first: newer ones may lean on it.
+    for (let number = sources.length - 1; number >= 0; number--) {
+      for (const i of sources[number]!.inOrder()) order[at++] = i;
+    }
+    this.#sources.push(...sources);
+    return order;
+  }
+
+  #entry(objects: PackObjects, i: number): undefined {
+    const list = this.#list;
+    const number = list.packOf[i]!;
+    const position = list.positions[i]!;
+    if (number < 0) return this.#object(i, list.types[i]!, new Uint8Array(0));
+    const pack = list.packs[number]!;
+    const source = this.#sources[number]!;
+    const offset = pack.index.offset(position);
+    const { file } = pack;
+    const head = this.#head;
+    const bytes = file.slice(offset, Math.min(offset + MAX_ENTRY_HEAD, file.size - 20));
+    if (!head.read(bytes, 0)) throw new CorruptData('pack-truncated', `entry at ${offset} is cut short`);
+    const { type, size } = head;
+    const dataAt = offset + head.dataAt;
+
+    let base = -1;
+    let baseName: Uint8Array | undefined;
+    if (type === OFS_DELTA || type === REF_DELTA) {
+      const storedName = type === REF_DELTA ? bytes.slice(head.baseAt, head.baseAt + 20) : undefined;
+      base = storedName ? list.indexOf(storedName, 0) : source.listed(offset - head.distance);
+      if (base < 0) {
+        const name = storedName ?? source.nameAt(objects, offset - head.distance);
+        base = list.indexOf(name, 0);
+        if (base < 0 && this.#thin && list.receiverHas(name, 0)) baseName = name;
+      }
+      const usable = base >= 0 && (this.#written[base]! > 0 || list.packOf[base] === number);
+      if (!usable && !baseName) {
+        const object = objects.readAt(pack, offset);
+        return this.#object(i, typeCode(object.type), object.data);
+      }
+    }
+
+    const end = source.end(objects, offset, dataAt, size);
+    const written = this.#given + this.#used;
+    let at = this.#headBytes.length;
+    if (type !== OFS_DELTA && type !== REF_DELTA) at = writeEntryHead(this.#headBytes, 0, type, size);
+    else if (base >= 0 && this.#ofsDelta && this.#written[base]! > 0) {
+      at = writeEntryHead(this.#headBytes, 0, OFS_DELTA, size);
+      at = writeDistance(this.#headBytes, at, written - this.#written[base]!);
+    } else {
+      at = writeEntryHead(this.#headBytes, 0, REF_DELTA, size);
+      const [names, from] = baseName ? [baseName, 0] : [list.names, 20 * base];
+      this.#headBytes.set(names.subarray(from, from + 20), at);
+      at += 20;
+    }
+    const expected = source.crc(position);
+    if (end - offset > CHUNK / 2) {
+      const crc = crc32(bytes.subarray(0, head.dataAt));
+      this.#room(at);
+      this.#put(this.#headBytes.subarray(0, at));
+      this.#rest = { pack, from: dataAt, to: end, crc, expected };
+    } else {
+      const stored = file.slice(offset, end);
+      if (expected !== undefined && crc32(stored) !== expected) throw damaged(pack, offset);
+      this.#room(at + stored.length);
+      this.#put(this.#headBytes.subarray(0, at));
+      this.#put(stored.subarray(head.dataAt));
+    }
+    this.#written[i] = written;
+  }
+
+  /** The next piece of a large entry. */
+  #continue(): void {
+    const rest = this.#rest!;
+    const to = Math.min(rest.to, rest.from + CHUNK / 2);
+    const bytes = rest.pack.file.slice(rest.from, to);
+    this.#room(bytes.length);
+    this.#put(bytes);
+    rest.crc = crc32(bytes, rest.crc);
+    rest.from = to;
+    if (to < rest.to) return;
+    if (rest.expected !== undefined && rest.crc !== rest.expected) throw damaged(rest.pack, to);
+    this.#rest = undefined;
+  }
+
+  /** An object as a whole: its base does not go along. */
+  #object(i: number, type: number, data: Uint8Array): undefined {
+    const deflated = deflateSync(data);
+    const head = writeEntryHead(this.#headBytes, 0, type, data.length);
+    this.#room(head + deflated.length);
+    this.#written[i] = this.#given + this.#used;
+    this.#put(this.#headBytes.subarray(0, head));
+    this.#put(deflated);
+  }
+
+  #room(bytes: number): void {
+    if (this.#used + bytes <= this.#out.length) return;
+    const larger = Buffer.allocUnsafeSlow(this.#used + bytes + 4096);
+    this.#out.copy(larger, 0, 0, this.#used);
+    this.#out = larger;
+  }
+
+  #put(bytes: Uint8Array): void {
+    this.#out.set(bytes, this.#used);
+    this.#used += bytes.length;
+  }
+}
+
+/** What the writer asks about the entries of one pack. */
+interface SourceEntries {
+  /** Object `i` of the list stands at this position of the pack's index. */
+  add(i: number, position: number): void;
+  /** List indexes by offset. */
+  inOrder(): Iterable<number>;
+  /** List index of the entry at `offset`, or -1. */
+  listed(offset: number): number;
+  /** Id of the entry at `offset`. */
+  nameAt(objects: PackObjects, offset: number): Uint8Array;
+  /** Where the entry at `offset` ends. */
+  end(objects: PackObjects, offset: number, dataAt: number, size: number): number;
+  /** What the entry's CRC-32 must be, where it is known. */
+  crc(position: number): number | undefined;
+}
+
+/** For most of a pack: all its offsets, sorted. */
+class SortedEntries implements SourceEntries {
+  readonly #pack: Pack;
+  readonly #listed: Int32Array;
+
+  constructor(pack: Pack) {
+    this.#pack = pack;
+    pack.index.sortedOffsets();
+    this.#listed = new Int32Array(pack.index.count).fill(-1);
+  }
+
+  add(i: number, position: number): void {
+    this.#listed[this.#pack.index.sortedOffsets().ranks[position]!] = i;
+  }
+
+  *inOrder(): Generator<number> {
+    for (const i of this.#listed) if (i >= 0) yield i;
+  }
+
+  listed(offset: number): number {
+    return this.#listed[this.#pack.index.sortedOffsets().rank(offset)]!;
+  }
+
+  nameAt(_objects: PackObjects, offset: number): Uint8Array {
+    const sorted = this.#pack.index.sortedOffsets();
+    return this.#pack.index.nameBytes(sorted.positions[sorted.rank(offset)]!);
+  }
+
+  end(_objects: PackObjects, offset: number): number {
+    const sorted = this.#pack.index.sortedOffsets();
+    return sorted.offsets[sorted.rank(offset) + 1]!;
+  }
+
+  crc(position: number): number {
+    return this.#pack.index.crc(position);
+  }
+}
+
+/** For a few objects of a large pack: nothing is read but them and their bases. */
+class SparseEntries implements SourceEntries {
+  readonly #pack: Pack;
+  readonly #added: { i: number; position: number }[] = [];
+  #byOffset: Map<number, number> | undefined;
+
+  constructor(pack: Pack) {
+    this.#pack = pack;
+  }
+
+  add(i: number, position: number): void {
+    this.#added.push({ i, position });
+  }
+
+  inOrder(): Iterable<number> {
+    const { index } = this.#pack;
+    const rows = this.#added.map(({ i, position }) => [index.offset(position), i] as const);
+    this.#byOffset = new Map(rows.sort((a, b) => a[0] - b[0]));
+    return this.#byOffset.values();
+  }
+
+  listed(offset: number): number {
+    return this.#byOffset?.get(offset) ?? -1;
+  }
+
+  nameAt(objects: PackObjects, offset: number): Uint8Array {
+    const { type, data } = objects.readAt(this.#pack, offset);
+    return Buffer.from(hashObject(type, data), 'hex');
+  }
+
+  end(objects: PackObjects, _offset: number, dataAt: number, size: number): number {
+    return dataAt + objects.deflatedLength(this.#pack, dataAt, size);
+  }
+
+  crc(position: number): number {
+    return this.#pack.index.crc(position);
+  }
+}
+
+function damaged(pack: Pack, offset: number): CorruptData {
+  return new CorruptData('pack-entry', `${pack.description.id}: entry at ${offset} is damaged`);
+}

@@ -1,0 +1,429 @@
+import { setImmediate } from 'node:timers/promises';
+import { CorruptData, ObjectMissing } from './objects.ts';
+import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from './oid.ts';
+import { CommitQueue } from './pack/commit-queue.ts';
+import { BLOB, COMMIT, TREE, typeCode } from './pack/entry.ts';
+import { resized } from './pack/entry-table.ts';
+import { NameTable } from './pack/name-table.ts';
+import { ObjectList } from './pack/object-list.ts';
+import type { PackObjects } from './pack/pack-objects.ts';
+import type { PackStore } from './pack/store.ts';
+import { parseCommitLinks, parseTag } from './parse.ts';
+
+export interface EnumerateOptions {
+  /** What must be complete: commits, tags, trees or blobs. */
+  readonly include: readonly Oid[];
+  /** What the receiver has, with all that it reaches. Ids that are not stored are passed over. */
+  readonly exclude?: readonly Oid[];
+  /** Commits whose parents are not to be sent. */
+  readonly shallow?: ReadonlySet<Oid>;
+  /** Commits below `exclude` whose parents the receiver does not have. */
+  readonly excludeShallow?: ReadonlySet<Oid>;
+  /** Objects to leave out (git-rev-list, `--filter`); what `include` names itself is sent all the same. */
+  readonly filter?: ObjectFilter;
+  readonly onProgress?: (objects: number) => void;
+}
+
+export type ObjectFilter =
+  | { readonly kind: 'blob:none' }
+  /** Blobs of `bytes` or more are left out. */
+  | { readonly kind: 'blob:limit'; readonly bytes: number }
+  /** Trees and blobs `depth` or more levels below a commit are left out; its root tree is at level 0. */
+  | { readonly kind: 'tree'; readonly depth: number };
+
+/**
+ * The objects of `git rev-list --objects <include> --not <exclude>`, with where each is stored.
+ * Never one that `include` does not reach.
+ *
+ * @throws ObjectMissing when the repository lacks something reachable; CorruptData
+ */
+export async function enumerate(store: PackStore, options: EnumerateOptions): Promise<ObjectList> {
+  const walk = new Walk(options);
+  for (;;) {
+    const done = await store.run((objects) => walk.advance(objects), { scan: walk.isLarge });
+    if (done) return walk.result!;
+    options.onProgress?.(walk.found);
+    await setImmediate();
+  }
+}
+
+const INTERESTING = 1;
+const EXCLUDED = 2;
+/** In the list, or waiting to be. */
+const TAKEN = 4;
+/** Excluded with everything below it. */
+const CLOSED = 8;
+
+const SLICE_MS = 30;
+/** Excluded commits looked at beyond the last that dates call for: clocks are wrong at times. */
+const SLOP = 64;
+
+/** The walk's state outlives each synchronous run: a step that misses bytes leaves no trace and is done again. */
+class Walk {
+  result: ObjectList | undefined;
+  readonly #options: EnumerateOptions;
+  readonly #table = new NameTable();
+  #flags = new Uint8Array(1024);
+  /** By object number: index in the commit columns plus one. */
+  #commitOf = new Int32Array(1024);
+  readonly #commits: {
+    id: number;
+    tree: number;
+    parents: number[];
+    date: number;
+    shallow: boolean;
+    edge: boolean;
+  }[] = [];
+  readonly #queue = new CommitQueue();
+  #waiting = 0;
+  #oldest = Number.POSITIVE_INFINITY;
+  #slop = SLOP;
+  readonly #interesting: number[] = [];
+  readonly #list = new ObjectList();
+  /** What `include` names besides commits: [number, type, ...]. */
+  readonly #explicit: number[] = [];
+  readonly #taken: number[] = [];
+  readonly #takenTypes: number[] = [];
+  #emptyTree: number | undefined;
+  /** Trees yet to be read, with their level: [number, level, ...]. */
+  #trees: number[] = [];
+  #closing: number[] = [];
+  readonly #levels: Map<number, number> | undefined;
+  readonly #phases: ((objects: PackObjects) => boolean)[];
+  #phase = 0;
+  #at = 0;
+
+  constructor(options: EnumerateOptions) {
+    this.#options = options;
+    if (options.filter?.kind === 'tree') this.#levels = new Map();
+    this.#phases = [
+      (objects) => this.#start(objects),
+      (objects) => this.#walkCommits(objects),
+      (objects) => this.#closeEdges(objects),
+      (objects) => this.#takeTrees(objects),
+      (objects) => this.#placeObjects(objects),
+    ];
+  }
+
+  get found(): number {
+    return this.#table.count;
+  }
+
+  /** Enough was read for reading far ahead to pay. */
+  get isLarge(): boolean {
+    return this.#table.count > 5000;
+  }
+
+  /** Works for some milliseconds. @returns whether all is done. */
+  advance(objects: PackObjects): boolean {
+    const until = performance.now() + SLICE_MS;
+    for (let steps = 0; this.#phase < this.#phases.length; steps++) {
+      if ((steps & 63) === 63 && performance.now() > until) return false;
+      if (this.#phases[this.#phase]!(objects)) {
+        this.#phase++;
+        this.#at = 0;
+      }
+    }
+    this.result = this.#list;
+    return true;
+  }
+
+  /** One tip of either kind. */
+  #start(objects: PackObjects): boolean {
+    const { include, exclude = [] } = this.#options;
+    if (this.#at >= include.length + exclude.length) return true;
+    const included = this.#at < include.length;
+    const tip = included ? include[this.#at]! : exclude[this.#at - include.length]!;
+    const chain: { id: number; type: number }[] = [];
+    let oid = tip;
+    for (;;) {
+      const name = oidBytes(oid);
+      if (!objects.locate(name, 0) && oid !== EMPTY_TREE) {
+        if (included) throw new ObjectMissing(oid);
+        break;
+      }
+      const { type } = objects.header(oid);
+      chain.push({ id: this.#id(name, 0), type: typeCode(type) });
+      if (type === 'commit') this.#load(objects, chain[chain.length - 1]!.id);
+      if (type !== 'tag') break;
+      if (chain.length > 1000) throw new CorruptData('object-malformed', `tag ${tip} does not end`);
+      oid = parseTag(objects.read(oid).data).object;
+    }
+    for (const { id, type } of chain) {
+      if (!included) {
+        if (type === COMMIT) this.#enqueue(id, EXCLUDED);
+        else {
+          this.#flags[id]! |= EXCLUDED;
+          if (type === TREE) this.#closing.push(id);
+        }
+      } else if (type === COMMIT) this.#enqueue(id, INTERESTING);
+      else this.#explicit.push(id, type);
+    }
+    this.#at++;
+    return false;
+  }
+
+  /** One commit, newest first, as far as a commit that is not excluded may still come up. */
+  #walkCommits(objects: PackObjects): boolean {
+    const queue = this.#queue;
+    if (queue.length === 0) return true;
+    if (this.#waiting === 0) {
+      if (this.#interesting.length === 0) return true;
+      if (queue.newest() < this.#oldest && this.#slop-- <= 0) return true;
+    }
+    const commit = this.#commits[queue.peek()]!;
+    const excluded = (this.#flags[commit.id]! & EXCLUDED) !== 0;
+    const follow = excluded ? !commit.edge : !commit.shallow;
+    if (follow) for (const parent of commit.parents) this.#load(objects, parent);
+    queue.pop();
+    if (!excluded) {
+      this.#waiting--;
+      this.#interesting.push(commit.id);
+      if (commit.date < this.#oldest) this.#oldest = commit.date;
+    }
+    if (follow) for (const parent of commit.parents) this.#enqueue(parent, excluded ? EXCLUDED : INTERESTING);
+    return false;
+  }
+
+  #enqueue(id: number, flag: number): void {
+    const before = this.#flags[id]!;
+    this.#flags[id] = before | flag;
+    if ((before & (INTERESTING | EXCLUDED)) === 0) {
+      const index = this.#commitOf[id]! - 1;
+      this.#queue.push(index, this.#commits[index]!.date);
+      if (flag === INTERESTING) this.#waiting++;
+      return;
+    }
+    if (flag === INTERESTING || (before & EXCLUDED) !== 0) return;
+    // It was taken for interesting: so were its ancestors, as far as the walk has come.
+    if (this.#queue.has(this.#commitOf[id]! - 1)) {
+      this.#waiting--;
+      return;
+    }
+    const stack = [id];
+    for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+      const commit = this.#commits[this.#commitOf[next]! - 1]!;
+      if (commit.edge) continue;
+      for (const parent of commit.parents) {
+        const flags = this.#flags[parent]!;
+        if ((flags & EXCLUDED) !== 0) continue;
+        this.#flags[parent] = flags | EXCLUDED;
+        if ((flags & INTERESTING) === 0) {
+          // Below a shallow commit: not yet met from the interesting side.
+          if (this.#commitOf[parent])
+            this.#queue.push(this.#commitOf[parent] - 1, this.#commits[this.#commitOf[parent] - 1]!.date);
+        } else if (this.#queue.has(this.#commitOf[parent]! - 1)) this.#waiting--;
+        else stack.push(parent);
+      }
+    }
+  }
+
+  /** One tree that the receiver has: of a commit at the border, or below one. */
+  #closeEdges(objects: PackObjects): boolean {
+    const id = this.#closing[this.#closing.length - 1];
+    if (id !== undefined) {
+      if ((this.#flags[id]! & CLOSED) !== 0) {
+        this.#closing.pop();
+        return false;
+      }
+      const below: number[] = [];
+      if (this.#isEmptyTree(id) || this.#locate(objects, id)) {
+        this.#entries(objects, id, (name, at, kind) => {
+          const entry = this.#id(name, at);
+          this.#flags[entry]! |= EXCLUDED;
+          if (kind === TREE && (this.#flags[entry]! & CLOSED) === 0) below.push(entry);
+        });
+      }
+      this.#flags[id]! |= EXCLUDED | CLOSED;
+      this.#closing.pop();
+      this.#closing.push(...below);
+      return false;
+    }
+    for (; this.#at < this.#interesting.length; this.#at++) {
+      const commit = this.#commits[this.#commitOf[this.#interesting[this.#at]!]! - 1]!;
+      if ((this.#flags[commit.id]! & EXCLUDED) !== 0 || commit.shallow) continue;
+      for (const parent of commit.parents) {
+        if ((this.#flags[parent]! & EXCLUDED) === 0) continue;
+        const edge = this.#commits[this.#commitOf[parent]! - 1];
+        if (edge && (this.#flags[edge.tree]! & CLOSED) === 0) this.#closing.push(edge.tree);
+      }
+      if (this.#closing.length > 0) return false;
+    }
+    return true;
+  }
+
+  /** One tree's entries into the list, or one more commit. */
+  #takeTrees(objects: PackObjects): boolean {
+    if (this.#trees.length > 0) {
+      const level = this.#trees[this.#trees.length - 1]!;
+      const id = this.#trees[this.#trees.length - 2]!;
+      const below: number[] = [];
+      const blobs: number[] = [];
+      this.#locateOrFail(objects, id);
+      this.#entries(objects, id, (name, at, kind) => {
+        const entry = this.#id(name, at);
+        if (kind === TREE) {
+          if (this.#mayTake(entry, level + 1)) below.push(entry, level + 1);
+        } else if ((this.#flags[entry]! & (TAKEN | EXCLUDED)) === 0) blobs.push(entry);
+      });
+      this.#trees.length -= 2;
+      if (this.#wantsLevel(level + 1)) {
+        for (const blob of blobs) this.#take(blob, BLOB);
+        for (let i = 0; i < below.length; i += 2) this.#takeTree(below[i]!, below[i + 1]!);
+      }
+      return false;
+    }
+    if (this.#at < this.#explicit.length) {
+      const [id, type] = [this.#explicit[this.#at]!, this.#explicit[this.#at + 1]!];
+      this.#at += 2;
+      if (type === TREE) this.#takeTree(id, 0);
+      else if ((this.#flags[id]! & EXCLUDED) === 0) this.#take(id, type);
+      return false;
+    }
+    const index = this.#at - this.#explicit.length;
+    if (index >= this.#interesting.length) return true;
+    const id = this.#interesting[index]!;
+    this.#at++;
+    if ((this.#flags[id]! & EXCLUDED) !== 0) return false;
+    this.#take(id, COMMIT);
+    if (this.#wantsLevel(0)) this.#takeTree(this.#commits[this.#commitOf[id]! - 1]!.tree, 0);
+    return false;
+  }
+
+  /** One object's place in the packs; what the filter leaves out is dropped. */
+  #placeObjects(objects: PackObjects): boolean {
+    const list = this.#list;
+    if (this.#at >= this.#taken.length) {
+      list.receiverHas = this.#isExcluded();
+      return true;
+    }
+    const id = this.#taken[this.#at]!;
+    const type = this.#takenTypes[this.#at]!;
+    if (this.#isEmptyTree(id) && !this.#locate(objects, id)) {
+      list.add(this.#table.names, 20 * id, type, undefined, 0);
+    } else {
+      this.#locateOrFail(objects, id);
+      const { pack, position } = objects;
+      const { filter } = this.#options;
+      const limited =
+        type === BLOB && filter?.kind === 'blob:limit' && (this.#flags[id]! & INTERESTING) === 0;
+      const tooLarge = limited && objects.headerAt(pack, pack.index.offset(position)).size >= filter.bytes;
+      if (!tooLarge) list.add(this.#table.names, 20 * id, type, pack, position);
+    }
+    this.#at++;
+    return false;
+  }
+
+  #take(id: number, type: number): void {
+    const flags = this.#flags[id]!;
+    if ((flags & TAKEN) !== 0) return;
+    this.#flags[id] = flags | TAKEN;
+    const { filter } = this.#options;
+    if (type === BLOB && filter?.kind === 'blob:none' && (flags & INTERESTING) === 0) return;
+    this.#taken.push(id);
+    this.#takenTypes.push(type);
+  }
+
+  #takeTree(id: number, level: number): void {
+    if (!this.#mayTake(id, level) || !this.#wantsLevel(level)) return;
+    this.#levels?.set(id, level);
+    this.#take(id, TREE);
+    this.#trees.push(id, level);
+  }
+
+  /** With a depth limit, a tree met again nearer to its root is read again: more below it is wanted now. */
+  #mayTake(id: number, level: number): boolean {
+    const flags = this.#flags[id]!;
+    if ((flags & EXCLUDED) !== 0) return false;
+    if ((flags & TAKEN) === 0) return true;
+    return this.#levels !== undefined && level < (this.#levels.get(id) ?? 0);
+  }
+
+  #wantsLevel(level: number): boolean {
+    const { filter } = this.#options;
+    return filter?.kind !== 'tree' || level < filter.depth;
+  }
+
+  /** Loads a commit's links, once. */
+  #load(objects: PackObjects, id: number): void {
+    if (this.#commitOf[id]) return;
+    this.#locateOrFail(objects, id);
+    const oid = oidFromBytes(this.#table.names, 20 * id);
+    const { type, data } = objects.readAt(objects.pack, objects.pack.index.offset(objects.position));
+    if (type !== 'commit') throw new CorruptData('object-malformed', `${oid} is a ${type}, not a commit`);
+    const links = parseCommitLinks(data);
+    const parents = links.parents.map((parent) => this.#id(oidBytes(parent), 0));
+    const tree = this.#id(oidBytes(links.tree), 0);
+    const shallow = this.#options.shallow?.has(oid) ?? false;
+    const edge = this.#options.excludeShallow?.has(oid) ?? false;
+    this.#commits.push({ id, tree, parents, date: links.committed, shallow, edge });
+    this.#commitOf[id] = this.#commits.length;
+  }
+
+  /** Shows the entries of a tree that may be new; the walk must have located it. */
+  #entries(
+    objects: PackObjects,
+    id: number,
+    visit: (name: Uint8Array, at: number, kind: number) => void,
+  ): void {
+    if (this.#isEmptyTree(id)) return;
+    const { pack } = objects;
+    const offset = pack.index.offset(objects.position);
+    const { type, data } = objects.readAt(pack, offset);
+    if (type !== 'tree') {
+      const oid = oidFromBytes(this.#table.names, 20 * id);
+      throw new CorruptData('object-malformed', `${oid} is a ${type}, not a tree`);
+    }
+    walkEntries(data, visit);
+  }
+
+  #id(name: Uint8Array, at: number): number {
+    const id = this.#table.add(name, at);
+    if (id >= this.#flags.length) {
+      this.#flags = resized(this.#flags, 2 * this.#flags.length);
+      this.#commitOf = resized(this.#commitOf, 2 * this.#commitOf.length);
+    }
+    return id;
+  }
+
+  #locate(objects: PackObjects, id: number): boolean {
+    return objects.locate(this.#table.names, 20 * id);
+  }
+
+  #locateOrFail(objects: PackObjects, id: number): void {
+    if (!this.#locate(objects, id) && !this.#isEmptyTree(id)) {
+      throw new ObjectMissing(oidFromBytes(this.#table.names, 20 * id));
+    }
+  }
+
+  #isEmptyTree(id: number): boolean {
+    return id === (this.#emptyTree ??= this.#id(oidBytes(EMPTY_TREE), 0));
+  }
+
+  /** Tells what the receiver is known to have, for deltas against it. */
+  #isExcluded(): (name: Uint8Array, at: number) => boolean {
+    const table = this.#table;
+    const flags = this.#flags;
+    return (name, at) => {
+      const id = table.find(name, at);
+      return id >= 0 && (flags[id]! & EXCLUDED) !== 0;
+    };
+  }
+}
+
+/** Calls `visit` for each entry but submodules. @throws CorruptData */
+function walkEntries(data: Uint8Array, visit: (name: Uint8Array, at: number, kind: number) => void): void {
+  const { length } = data;
+  let at = 0;
+  while (at < length) {
+    // Modes begin 1 (files 100xxx, links 120000, submodules 160000), 4 (trees) or 04.
+    const first = data[at] === 0x30 ? data[at + 1] : data[at];
+    const submodule = first === 0x31 && data[at + 1] === 0x36;
+    while (data[at] !== 0)
+      if (++at >= length) throw new CorruptData('object-malformed', 'tree entry cut short');
+    at++;
+    if (at + 20 > length) throw new CorruptData('object-malformed', 'tree entry cut short');
+    if (!submodule) visit(data, at, first === 0x34 ? TREE : BLOB);
+    at += 20;
+  }
+}
