@@ -99,6 +99,17 @@ const LEGACY = [
   'AttributesToGet',
 ];
 
+const EXPRESSIONS = [
+  'ConditionExpression',
+  'FilterExpression',
+  'KeyConditionExpression',
+  'ProjectionExpression',
+  'UpdateExpression',
+];
+/** The limits of an expression: bytes of its text, and operands of one IN. */
+const MAX_EXPRESSION_BYTES = 4096;
+const MAX_IN_OPERANDS = 100;
+
 /**
  * Checks a request's shape and parses its expressions. Consumes `input`: members unknown to the operation are
  * removed from it.
@@ -108,13 +119,35 @@ export function validate<T>(operation: string, input: Record<string, unknown>): 
   for (const name of LEGACY)
     if (input[name] != null)
       throw invalid(`The embedded DynamoDB does not know the legacy parameter ${name}`);
+  for (const name of EXPRESSIONS) {
+    const bytes = typeof input[name] === 'string' ? Buffer.byteLength(input[name]) : 0;
+    if (bytes > MAX_EXPRESSION_BYTES) {
+      throw invalid(
+        `Invalid ${name}: Expression size has exceeded the maximum allowed size; expression size: ${bytes}`,
+      );
+    }
+  }
   const { types, custom } = rulesOf(operation);
+  let data: T & Expressions;
   try {
-    const data = validations.checkTypes(input, types);
+    data = validations.checkTypes(input, types) as T & Expressions;
     validations.checkValidations(data, types, custom, store);
-    return data as T & Expressions;
   } catch (error) {
     throw asDynamoError(error);
+  }
+  if (data._condition) checkIn('ConditionExpression', data._condition.expression);
+  if (data._filter) checkIn('FilterExpression', data._filter.expression);
+  return data;
+}
+
+function checkIn(name: string, { type, args }: Condition): void {
+  if (type === 'in' && args.length - 1 > MAX_IN_OPERANDS) {
+    throw invalid(
+      `Invalid ${name}: The IN operator is provided with too many operands; number of operands: ${args.length - 1}`,
+    );
+  }
+  if (type === 'and' || type === 'or' || type === 'not') {
+    for (const operand of args) checkIn(name, operand as Condition);
   }
 }
 

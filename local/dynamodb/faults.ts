@@ -51,8 +51,8 @@ export class DynamoFaults {
 
   /** The fault that a request meets; one that was queued is used up. */
   take(request: IncomingRequest): Fault {
-    const queue = this.#queued.get(request.operation) ?? this.#queued.get('*');
-    return queue?.shift() ?? this.onRequest?.(request) ?? {};
+    const queued = this.#queued.get(request.operation)?.shift() ?? this.#queued.get('*')?.shift();
+    return queued ?? this.onRequest?.(request) ?? {};
   }
 }
 

@@ -61,7 +61,11 @@ export class Storage {
     this.#level = level;
   }
 
-  /** @param path a directory, made if absent; without it everything lives in memory. */
+  /**
+   * @param path a directory, made if absent; without it everything lives in memory.
+   * @throws Error when another process has it open. The lock is the system's and ends with its process, however
+   * that ended: the file LOCK says nothing.
+   */
   static async open(path: string | undefined): Promise<Storage> {
     if (path !== undefined) mkdirSync(path, { recursive: true });
     const options = { keyEncoding: 'utf8', valueEncoding: 'utf8' };
@@ -69,7 +73,16 @@ export class Storage {
       path === undefined
         ? new (require('memory-level').MemoryLevel as LevelClass)('', { ...options, storeEncoding: 'utf8' })
         : new (require('classic-level').ClassicLevel as LevelClass)(path, options);
-    await level.open();
+    try {
+      await level.open();
+    } catch (error) {
+      const { cause = error } = error as Error;
+      const why =
+        (cause as { code?: string }).code === 'LEVEL_LOCKED'
+          ? 'is in use by another process'
+          : 'could not be opened';
+      throw new Error(`The database in ${path} ${why}`, { cause });
+    }
     return new Storage(level);
   }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import type { Engine } from './engine.ts';
+import { invalid } from './errors.ts';
 import { ConnectionLost } from './faults.ts';
 import type { Input } from './operation.ts';
 
@@ -13,6 +14,8 @@ const CONTENT_TYPE = 'application/x-amz-json-1.0';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+const UNNAMEABLE = invalid('The embedded DynamoDB has no attributes called __proto__');
+
 interface Exchange {
   status: number;
   body: Uint8Array;
@@ -21,6 +24,8 @@ interface Exchange {
 async function exchange(engine: Engine, target: string | undefined, body: string): Promise<Exchange> {
   const operation = target?.split('.')[1] ?? '';
   let input: Input;
+  // The checks copy attribute maps into plain objects, where this one name would be lost without a word.
+  if (/"__proto__"\s*:/.test(body)) return serialized(UNNAMEABLE.status, UNNAMEABLE.body());
   try {
     input = JSON.parse(body || '{}') as Input;
   } catch {

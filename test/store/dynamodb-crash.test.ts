@@ -115,3 +115,10 @@ test('a killed process has kept all it acknowledged, and nothing by halves', asy
     starts = next;
   }
 }, 60_000);
+
+test('a directory is open once at a time', async () => {
+  const first = await openDynamo({ path });
+  await expect(openDynamo({ path })).rejects.toThrow('is in use by another process');
+  await first.close();
+  await (await openDynamo({ path })).close();
+});

@@ -6,12 +6,13 @@ import {
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
+  QueryCommand,
   UpdateItemCommand,
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EmbeddedDynamo } from '../../local/dynamodb/index.ts';
+import { type EmbeddedDynamo, ensureTable } from '../../local/dynamodb/index.ts';
 import { type Item, item, openMain } from './dynamodb-fixture.ts';
 
 let dynamo: EmbeddedDynamo;
@@ -211,6 +212,11 @@ describe('updates', () => {
     ['SET h1 = :v', { ':v': { S: '' } }, /empty string value. IndexName: all, IndexKey: h1/],
     ['SET a = :v, a = :v', { ':v': { S: 'a' } }, /Two document paths overlap/],
     ['SET a = :w', { ':v': { S: 'a' } }, /attribute value: :w/],
+    [
+      'SET a = :v'.padEnd(4097),
+      { ':v': { S: 'a' } },
+      /Expression size has exceeded the maximum allowed size; expression size: 4097/,
+    ],
     ['SET big = :v', { ':v': { S: 'x'.repeat(400 * 1024) } }, /Item size to update has exceeded/],
   ] as [string, Item | undefined, RegExp][])('%s is refused', async (expression, values, message) => {
     await expect(updated({ s: { S: 'text' } }, expression, values)).rejects.toMatchObject({
@@ -284,9 +290,9 @@ describe('items', () => {
   test('come back as they were put', async () => {
     await fc.assert(
       fc.asyncProperty(value, async (v) => {
-        const Item = { ...newKey(), v };
-        await put(Item);
-        const { v: back } = (await get({ pk: Item['pk']!, sk: Item['sk']! }))!;
+        const Key = newKey();
+        await put({ ...Key, v });
+        const { v: back } = (await get(Key))!;
         expect(JSON.parse(JSON.stringify(back))).toEqual(JSON.parse(JSON.stringify(v)));
       }),
       { numRuns: 100 },
@@ -349,6 +355,45 @@ describe('items', () => {
     await expect(put(Item)).rejects.toMatchObject({
       name: 'ValidationException',
       message: expect.stringMatching(message),
+    });
+  });
+
+  test('are found by keys of numbers and bytes, however they are written', async () => {
+    await ensureTable(client, {
+      TableName: 'typed',
+      BillingMode: 'PAY_PER_REQUEST',
+      KeySchema: [
+        { AttributeName: 'n', KeyType: 'HASH' },
+        { AttributeName: 'b', KeyType: 'RANGE' },
+      ],
+      AttributeDefinitions: [
+        { AttributeName: 'n', AttributeType: 'N' },
+        { AttributeName: 'b', AttributeType: 'B' },
+      ],
+    });
+    const bytes = [[0], [0, 0], [1], [127, 255], [128], [255, 255]].map((each) => Uint8Array.from(each));
+    for (const B of [...bytes].reverse()) {
+      await client.send(new PutItemCommand({ TableName: 'typed', Item: { n: { N: '1.50' }, b: { B } } }));
+    }
+    const { Items } = await client.send(
+      new QueryCommand({
+        TableName: 'typed',
+        KeyConditionExpression: 'n = :n AND b >= :b',
+        ExpressionAttributeValues: { ':n': { N: '15e-1' }, ':b': { B: Uint8Array.of(0, 0) } },
+      }),
+    );
+    expect(Items!.map(({ b }) => b!.B)).toEqual(bytes.slice(1));
+    expect(Items![0]!['n']).toEqual({ N: '1.5' });
+  });
+
+  test('cannot have an attribute that would be lost', async () => {
+    const v = { M: JSON.parse('{"__proto__":{"S":"x"}}') as Item };
+    await expect(put({ ...newKey(), v })).rejects.toThrow('no attributes called __proto__');
+    const Key = newKey();
+    await put({ ...Key, v: { S: '{"__proto__":1}' }, w: { M: { constructor: { S: '__proto__' } } } });
+    expect(await get(Key)).toMatchObject({
+      v: { S: '{"__proto__":1}' },
+      w: { M: { constructor: { S: '__proto__' } } },
     });
   });
 
