@@ -52,7 +52,7 @@ describe('paths to write to', () => {
       'a\\.git\\config',
     ],
     character: ['a\0b', 'a\nb', '\u007f', 'a\ud800'],
-    'too-long': ['a/'.repeat(3000) + 'b', 'x'.repeat(256), 'é'.repeat(128)],
+    'too-long': [`${'a/'.repeat(3000)}b`, 'x'.repeat(256), 'é'.repeat(128)],
   };
   test.each(Object.entries(refused))('%s', (problem, paths) => {
     for (const path of paths) expect(readPath(path), JSON.stringify(path)).toEqual({ problem });

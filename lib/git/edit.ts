@@ -1,0 +1,229 @@
+import { Directory } from './edit/directory.ts';
+import type { ObjectStore, ObjectType } from './objects.ts';
+import type { Oid } from './oid.ts';
+import { hashObject } from './parse.ts';
+import { DIRECTORY, type Entry, EXECUTABLE, GITLINK, REGULAR, readTreeBytes, SYMLINK } from './tree/entry.ts';
+import { encodePath, type PathProblem, type RawPath, readPath } from './tree/path.ts';
+
+/** One change to a tree. Paths are text as {@link decodePath} makes it. */
+export type EditAction =
+  /** A new file. Parent directories come into being. */
+  | {
+      readonly action: 'create';
+      readonly path: string;
+      readonly content: Uint8Array;
+      readonly executable?: boolean;
+    }
+  /** New content; the mode stays, so a symlink gets a new target. */
+  | { readonly action: 'update'; readonly path: string; readonly content: Uint8Array }
+  /** A directory that loses its last file goes with it. */
+  | { readonly action: 'delete'; readonly path: string }
+  /** The mode moves along, and the content unless new one is given. */
+  | { readonly action: 'move'; readonly path: string; readonly from: string; readonly content?: Uint8Array }
+  | { readonly action: 'chmod'; readonly path: string; readonly executable: boolean };
+
+export type EditErrorCode =
+  /** to be created, or moved to, and there is a file */
+  | 'exists'
+  /** to be created, or moved to, and there is a directory */
+  | 'directory-exists'
+  /** to be changed, and there is no file */
+  | 'missing'
+  /** a parent of the path is a file */
+  | 'parent-is-file'
+  /** the content of a submodule, or the mode of a symlink or submodule, cannot be set */
+  | 'not-a-regular-file'
+  | 'invalid-path';
+
+/** Why an edit was refused; nothing was changed. */
+export class EditError extends Error {
+  readonly code: EditErrorCode;
+  readonly path: string;
+  /** Index of the action. */
+  readonly index: number;
+  /** For `invalid-path`. */
+  readonly problem?: PathProblem;
+  constructor(code: EditErrorCode, path: string, index: number, problem?: PathProblem) {
+    super(`action ${index}: ${problem ?? code}: ${JSON.stringify(path)}`);
+    this.name = 'EditError';
+    this.code = code;
+    this.path = path;
+    this.index = index;
+    if (problem !== undefined) this.problem = problem;
+  }
+}
+
+export interface NewObject {
+  readonly type: ObjectType;
+  readonly oid: Oid;
+  readonly data: Uint8Array;
+}
+
+export interface Edited {
+  readonly tree: Oid;
+  /** Blobs and trees that the new tree needs and the old may not have; no id twice. */
+  readonly objects: readonly NewObject[];
+}
+
+/**
+ * Applies actions in order, each to the outcome of those before it. Reads and writes only the trees along
+ * the paths they name.
+ *
+ * @throws EditError
+ */
+export async function editTree(
+  store: ObjectStore,
+  root: Oid,
+  actions: readonly EditAction[],
+): Promise<Edited> {
+  const steps = actions.map(readAction);
+  const top = new Directory(root);
+  const paths = steps.flatMap((step) => (step.from === undefined ? [step.path] : [step.path, step.from]));
+  await store.run((objects) => {
+    for (const path of paths) openAlong(top, path, (tree) => readTreeBytes(objects, tree));
+  });
+  const blobs = new Map<Oid, NewObject>();
+  for (const [index, step] of steps.entries()) apply(top, step, index, blobs);
+  const trees = new Map<Oid, NewObject>();
+  const tree = top.write((data) => {
+    const oid = hashObject('tree', data);
+    trees.set(oid, { type: 'tree', oid, data });
+    return oid;
+  });
+  return { tree, objects: [...blobs.values(), ...trees.values()] };
+}
+
+/** The paths that an edit depends on: where nothing changed at these, it may be applied to another tree. */
+export function touchedPaths(actions: readonly EditAction[]): RawPath[] {
+  const steps = actions.map(readAction);
+  return [
+    ...new Set(steps.flatMap((step) => (step.from === undefined ? [step.path] : [step.path, step.from]))),
+  ];
+}
+
+interface Step {
+  readonly action: EditAction;
+  readonly path: RawPath;
+  readonly from?: RawPath;
+}
+
+/** Paths that come into being must be harmless; those that exist only have to be found. */
+function readAction(action: EditAction, index: number): Step {
+  const refuse = (text: string, problem: PathProblem): never => {
+    throw new EditError('invalid-path', text, index, problem);
+  };
+  const made = (text: string): RawPath => {
+    const read = readPath(text);
+    return 'problem' in read ? refuse(text, read.problem) : read.path;
+  };
+  const found = (text: string): RawPath => {
+    const read = readPath(text);
+    if ('path' in read) return read.path;
+    // A push may have brought names that this API would not make: they can still be taken away.
+    const tolerated = ['character', 'git-directory', 'too-long'].includes(read.problem);
+    return (tolerated ? encodePath(text) : undefined) ?? refuse(text, read.problem);
+  };
+  if (action.action === 'move') return { action, path: made(action.path), from: found(action.from) };
+  return { action, path: action.action === 'create' ? made(action.path) : found(action.path) };
+}
+
+function openAlong(top: Directory, path: RawPath, read: (tree: Oid) => Uint8Array): void {
+  let directory = top;
+  directory.open(read);
+  for (const name of path.split('/').slice(0, -1) as RawPath[]) {
+    const below = directory.directory(name);
+    if (below === undefined) return;
+    below.open(read);
+    directory = below;
+  }
+}
+
+function apply(top: Directory, step: Step, index: number, blobs: Map<Oid, NewObject>): void {
+  const { action, path } = step;
+  const fail = (code: EditErrorCode, text = action.path): never => {
+    throw new EditError(code, text, index);
+  };
+  const blob = (content: Uint8Array): Oid => {
+    const oid = hashObject('blob', content);
+    blobs.set(oid, { type: 'blob', oid, data: content });
+    return oid;
+  };
+  const file = (at: RawPath, text: string): { directory: Directory; name: RawPath; entry: Entry } => {
+    const place = find(top, at);
+    const entry = place?.directory.entry(place.name);
+    if (!place || !entry || entry.mode === DIRECTORY) return fail('missing', text);
+    return { ...place, entry };
+  };
+  const add = (entry: Entry): void => {
+    const place = makeRoom(top, path);
+    if (place === undefined) return fail('parent-is-file');
+    const there = place.directory.entry(place.name);
+    if (there) fail(there.mode === DIRECTORY ? 'directory-exists' : 'exists');
+    place.directory.set(place.name, entry);
+  };
+
+  if (action.action === 'create') {
+    add({ mode: action.executable ? EXECUTABLE : REGULAR, oid: blob(action.content) });
+    return;
+  }
+  const source = step.from === undefined ? file(path, action.path) : file(step.from, sourceOf(action));
+  const { mode, oid } = source.entry;
+  if (action.action === 'update') {
+    if (mode === GITLINK) fail('not-a-regular-file');
+    source.directory.set(source.name, { mode, oid: blob(action.content) });
+  } else if (action.action === 'chmod') {
+    if (mode === GITLINK || mode === SYMLINK) fail('not-a-regular-file');
+    source.directory.set(source.name, { mode: action.executable ? EXECUTABLE : REGULAR, oid });
+  } else if (action.action === 'delete') {
+    remove(top, step.path);
+  } else {
+    if (mode === GITLINK && action.content) fail('not-a-regular-file', action.from);
+    // `a` may move to `a/b`, and `a/b` to `a`: the source makes room first, unless it is the place itself.
+    if (step.from === path) fail('exists');
+    remove(top, step.from!);
+    add({ mode, oid: action.content ? blob(action.content) : oid });
+  }
+}
+
+function sourceOf(action: EditAction): string {
+  return action.action === 'move' ? action.from : action.path;
+}
+
+interface Place {
+  readonly directory: Directory;
+  readonly name: RawPath;
+}
+
+/** Where the path would stand; undefined when a parent is no directory. */
+function find(top: Directory, path: RawPath): Place | undefined {
+  const names = path.split('/') as RawPath[];
+  let directory: Directory | undefined = top;
+  for (const name of names.slice(0, -1)) {
+    directory = directory.directory(name);
+    if (directory === undefined) return undefined;
+  }
+  return { directory, name: names.at(-1)! };
+}
+
+/** The same, and the parents are made; undefined when one of them is a file. */
+function makeRoom(top: Directory, path: RawPath): Place | undefined {
+  const names = path.split('/') as RawPath[];
+  let directory = top;
+  for (const name of names.slice(0, -1)) {
+    const below = directory.entry(name) ? directory.directory(name) : directory.make(name);
+    if (below === undefined) return undefined;
+    directory = below;
+  }
+  return { directory, name: names.at(-1)! };
+}
+
+/** Takes the file away, and every directory above it that is empty then. */
+function remove(top: Directory, path: RawPath): void {
+  const names = path.split('/') as RawPath[];
+  const above: Directory[] = [top];
+  for (const name of names.slice(0, -1)) above.push(above.at(-1)!.directory(name)!);
+  for (let level = names.length - 1; level >= 0; level--) {
+    above[level]!.remove(names[level]!);
+    if (!above[level]!.empty) return;
+  }
+}

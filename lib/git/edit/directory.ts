@@ -1,0 +1,144 @@
+import { type Oid, oidBytes, oidFromBytes } from '../oid.ts';
+import { TreeCursor } from '../parse.ts';
+import { canonicalMode, DIRECTORY, type Entry, findName, rawName } from '../tree/entry.ts';
+import type { RawPath } from '../tree/path.ts';
+import { orderKey } from '../tree/walk.ts';
+
+/**
+ * A directory being edited: the bytes of its tree, and what changes against them. Untouched entries are copied
+ * as they stand, so a change costs the same in a directory of ten files and, but for the copying, of a million.
+ */
+export class Directory {
+  /** The tree it came from; undefined for a new one. */
+  readonly #oid: Oid | undefined;
+  #data: Uint8Array | undefined;
+  /** By name: the new entry, or undefined where one was removed. */
+  readonly #changes = new Map<RawPath, Entry | undefined>();
+  /** Directories below that were opened or made. */
+  readonly #below = new Map<RawPath, Directory>();
+  /** The entries of the old tree by name, once they were asked for often. */
+  #index: Map<RawPath, Entry> | undefined;
+  #lookups = 0;
+  /** Entries, changes included; counted when first needed. */
+  #count: number | undefined;
+
+  constructor(oid: Oid | undefined) {
+    this.#oid = oid;
+    if (oid === undefined) this.#data = new Uint8Array(0);
+  }
+
+  /** Must come before all else; may be repeated. */
+  open(read: (tree: Oid) => Uint8Array): void {
+    if (this.#data === undefined && this.#oid !== undefined) this.#data = read(this.#oid);
+  }
+
+  entry(name: RawPath): Entry | undefined {
+    return this.#changes.has(name) ? this.#changes.get(name) : this.#before(name);
+  }
+
+  /** The directory of that name, which {@link open} has to make readable once. */
+  directory(name: RawPath): Directory | undefined {
+    const known = this.#below.get(name);
+    if (known) return known;
+    const entry = this.entry(name);
+    if (entry?.mode !== DIRECTORY) return undefined;
+    const below = new Directory(entry.oid);
+    this.#below.set(name, below);
+    return below;
+  }
+
+  /** A new directory; its id comes with {@link write}. */
+  make(name: RawPath): Directory {
+    const below = new Directory(undefined);
+    this.#below.set(name, below);
+    this.set(name, { mode: DIRECTORY, oid: PENDING });
+    return below;
+  }
+
+  set(name: RawPath, entry: Entry): void {
+    if (this.#count !== undefined && !this.entry(name)) this.#count++;
+    this.#changes.set(name, entry);
+  }
+
+  remove(name: RawPath): void {
+    if (this.#count !== undefined && this.entry(name)) this.#count--;
+    this.#below.delete(name);
+    this.#changes.set(name, undefined);
+  }
+
+  get empty(): boolean {
+    if (this.#count === undefined) {
+      this.#count = 0;
+      for (const cursor = new TreeCursor(this.#bytes); cursor.next(); ) {
+        if (!this.#changes.has(rawName(cursor))) this.#count++;
+      }
+      for (const entry of this.#changes.values()) if (entry) this.#count++;
+    }
+    return this.#count === 0;
+  }
+
+  /**
+   * Writes what changed, the directories below first. No deeper than a path can be long.
+   * @param write stores the bytes of a tree and gives its id
+   */
+  write(write: (data: Uint8Array) => Oid): Oid {
+    for (const [name, below] of this.#below) {
+      if (below.#data === undefined) continue;
+      const oid = below.write(write);
+      if (oid !== below.#oid) this.#changes.set(name, { mode: DIRECTORY, oid });
+    }
+    if (this.#changes.size === 0 && this.#oid !== undefined) return this.#oid;
+    return write(this.#encode());
+  }
+
+  /** Merges the changes into the bytes. */
+  #encode(): Uint8Array {
+    const added = [...this.#changes]
+      .flatMap(([name, entry]) =>
+        entry ? [{ name, entry, key: orderKey({ path: name, mode: entry.mode }) }] : [],
+      )
+      .sort((a, b) => (a.key < b.key ? -1 : 1));
+    const parts: Uint8Array[] = [];
+    const data = this.#bytes;
+    let next = 0;
+    let from = 0;
+    let start = 0;
+    for (const cursor = new TreeCursor(data); cursor.next(); start = cursor.oidStart + 20) {
+      const name = rawName(cursor);
+      const key = orderKey({ path: name, mode: canonicalMode(cursor.mode) });
+      const changed = this.#changes.has(name);
+      if (!changed && !(next < added.length && added[next]!.key < key)) continue;
+      parts.push(data.subarray(from, start));
+      from = changed ? cursor.oidStart + 20 : start;
+      while (next < added.length && added[next]!.key < key) parts.push(encodeEntry(added[next++]!));
+    }
+    parts.push(data.subarray(from), ...added.slice(next).map(encodeEntry));
+    return Buffer.concat(parts);
+  }
+
+  #before(name: RawPath): Entry | undefined {
+    if (this.#index === undefined && this.#lookups++ > FEW_LOOKUPS) {
+      this.#index = new Map();
+      for (const cursor = new TreeCursor(this.#bytes); cursor.next(); ) {
+        const entry = { mode: canonicalMode(cursor.mode), oid: oidFromBytes(cursor.data, cursor.oidStart) };
+        this.#index.set(rawName(cursor), entry);
+      }
+    }
+    return this.#index ? this.#index.get(name) : findName(this.#bytes, name);
+  }
+
+  get #bytes(): Uint8Array {
+    if (this.#data === undefined) throw new Error('directory was not opened');
+    return this.#data;
+  }
+}
+
+/** Up to here a scan of the bytes is cheaper than an index. */
+const FEW_LOOKUPS = 16;
+
+/** Stands in for an id until {@link Directory.write}. */
+const PENDING = '0'.repeat(40) as Oid;
+
+function encodeEntry({ name, entry }: { name: RawPath; entry: Entry }): Uint8Array {
+  return Buffer.concat([Buffer.from(`${entry.mode.toString(8)} ${name}\0`, 'latin1'), oidBytes(entry.oid)]);
+}
