@@ -2,7 +2,12 @@ import { mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
-import { CreateQueueCommand, GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import {
+  CreateQueueCommand,
+  GetQueueAttributesCommand,
+  GetQueueUrlCommand,
+  SetQueueAttributesCommand,
+} from '@aws-sdk/client-sqs';
 import { areas, areasOf, type QueueName } from '../functions/areas.ts';
 import { awsClients, useTransport } from '../lib/store/clients.ts';
 import { readEnvironment } from '../lib/store/environment.ts';
@@ -56,7 +61,11 @@ export async function startHost(options: HostOptions): Promise<Host> {
 
   const [dynamo, s3, sqs] = await Promise.all([
     openDynamo({ path: join(options.dataDir, 'table') }),
-    openS3({ dir: join(options.dataDir, 'objects'), credentials: CREDENTIALS }),
+    openS3({
+      dir: join(options.dataDir, 'objects'),
+      credentials: CREDENTIALS,
+      endpointPath: `${new URL(baseUrl).pathname.replace(/\/$/, '')}${S3_PATH}`,
+    }),
     openSqs({ dir: join(options.dataDir, 'queues') }),
   ]);
   Object.assign(process.env, {
@@ -138,19 +147,26 @@ async function prepare(): Promise<void> {
     const { Attributes } = await sqs.send(
       new GetQueueAttributesCommand({ QueueUrl: dead.QueueUrl, AttributeNames: ['QueueArn'] }),
     );
-    const { QueueUrl } = await sqs.send(
-      new CreateQueueCommand({
-        QueueName: area.queue,
-        Attributes: {
-          VisibilityTimeout: visibility,
-          RedrivePolicy: JSON.stringify({
-            deadLetterTargetArn: Attributes?.['QueueArn'],
-            maxReceiveCount: MAX_RECEIVES,
-          }),
-        },
+    process.env[queueVariable(area.queue)] = await ensureQueue(area.queue, {
+      VisibilityTimeout: visibility,
+      RedrivePolicy: JSON.stringify({
+        deadLetterTargetArn: Attributes?.['QueueArn'],
+        maxReceiveCount: MAX_RECEIVES,
       }),
-    );
-    process.env[queueVariable(area.queue)] = QueueUrl;
+    });
+  }
+}
+
+/** The queue with these attributes, as a release may have changed them. */
+async function ensureQueue(QueueName: string, Attributes: Record<string, string>): Promise<string> {
+  const { sqs } = awsClients();
+  try {
+    return (await sqs.send(new CreateQueueCommand({ QueueName, Attributes }))).QueueUrl!;
+  } catch (error) {
+    if ((error as Error).name !== 'QueueNameExists') throw error;
+    const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName }));
+    await sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes }));
+    return QueueUrl!;
   }
 }
 

@@ -1,0 +1,36 @@
+export interface GitPath {
+  /** `namespace/project`, decoded, without `.git`. */
+  readonly fullPath: string;
+  /** What follows the repository: `info/refs`, `git-upload-pack`, ... */
+  readonly rest: string;
+  readonly purpose: 'read' | 'write';
+}
+
+const SERVICE = /^\/(.+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack|HEAD|objects\/.+)$/;
+
+/**
+ * A repository's URL path (`/<full path>[.git]/info/refs`, ...), still percent-encoded; undefined when it is none.
+ * Each segment is decoded once; a slash that hides in one names no repository.
+ */
+export function parseGitPath(pathname: string, query: URLSearchParams): GitPath | undefined {
+  const match = SERVICE.exec(pathname);
+  if (match === null) return undefined;
+  const segments = match[1]!.split('/').map(decoded);
+  if (
+    segments.length < 2 ||
+    segments.some((segment) => segment === undefined || segment === '' || segment.includes('/'))
+  ) {
+    return undefined;
+  }
+  const rest = match[2]!;
+  const service = rest === 'info/refs' ? query.get('service') : rest;
+  return { fullPath: segments.join('/'), rest, purpose: service === 'git-receive-pack' ? 'write' : 'read' };
+}
+
+function decoded(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}

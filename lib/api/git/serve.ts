@@ -1,0 +1,69 @@
+import type { Deps } from '../../domain/deps.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { openGit } from '../../domain/git-access.ts';
+import { openRepository } from '../../domain/repositories.ts';
+import { type SmartHttpResponse, smartHttp } from '../../git/wire/http.ts';
+import { credentialOf } from '../../http/credentials.ts';
+import type { RequestFacts } from '../../http/endpoint.ts';
+import { noRoute, oldVersion, statusOf } from '../../http/errors.ts';
+import { logFailure } from '../../http/log.ts';
+import { type Reply, reply } from '../../http/reply.ts';
+import { parseGitPath } from './path.ts';
+
+/** Bytes of one push, decompressed. Behind a gateway its own limit of about 4.5 MB comes first. */
+const MAX_PUSH_BYTES = 2 * 1024 * 1024 * 1024;
+
+export const CHALLENGE = 'Basic realm="Lemnos"';
+
+/** Git's smart HTTP; and, as the catch-all at the root, the 404 of everything nobody else serves. */
+export async function serveGit(request: Request, facts: RequestFacts, deps: Deps): Promise<Response | Reply> {
+  const { pathname, searchParams } = new URL(request.url);
+  if (pathname.startsWith('/api/v3/')) throw oldVersion();
+  const path = parseGitPath(pathname, searchParams);
+  if (path === undefined) throw noRoute();
+  const onError = (error: unknown) => logFailure(error, { ...facts, path: pathname });
+  try {
+    const credential = credentialOf(request.headers);
+    const access = await openGit(deps, { credential, fullPath: path.fullPath, purpose: path.purpose });
+    const { project } = access.project;
+    const answer = await smartHttp(
+      {
+        method: request.method,
+        path: path.rest,
+        query: searchParams,
+        headers: request.headers,
+        body: (request.body ?? []) as AsyncIterable<Uint8Array>,
+      },
+      openRepository(deps, project),
+      {
+        limits: { maxRequestBytes: MAX_PUSH_BYTES },
+        defaultBranch: deps.environment.defaultBranchName,
+        onError,
+      },
+    );
+    return reply({ status: answer.status, headers: answer.headers, body: settled(answer) });
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return refusal(error);
+  }
+}
+
+/** A function is frozen once its answer ends: what a push still does ends first. */
+async function* settled(answer: SmartHttpResponse): AsyncGenerator<Uint8Array> {
+  yield* answer.body;
+  await answer.push;
+}
+
+/** git prints the text of a refusal behind `remote:` when it is plain text. */
+function refusal(error: DomainError): Reply {
+  const status = statusOf(error.code);
+  return reply({
+    status,
+    body: `${String(error.detail)}\n`,
+    type: 'text/plain; charset=utf-8',
+    headers: {
+      'Cache-Control': 'no-cache',
+      ...(status === 401 ? { 'WWW-Authenticate': CHALLENGE } : {}),
+    },
+  });
+}

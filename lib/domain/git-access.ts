@@ -1,0 +1,55 @@
+import type { TokenScope } from '../store/records.ts';
+import type { Actor, Credential, ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { DomainError, forbidden, unauthorized } from './errors.ts';
+import { open } from './open.ts';
+import { can } from './permissions.ts';
+
+export interface GitAccess {
+  readonly actor: Actor;
+  readonly project: ProjectAccess;
+}
+
+const SCOPES: Record<'read' | 'write', readonly TokenScope[]> = {
+  read: ['api', 'read_repository', 'write_repository'],
+  write: ['api', 'write_repository'],
+};
+
+/**
+ * Who may fetch from or push to the repository at a path. Anonymous callers hear 401 for private and for absent
+ * repositories alike, so that git asks for credentials and strangers learn nothing.
+ *
+ * @throws 401 when credentials are needed or bad, 404 for signed-in strangers, 403 when the role or the token's
+ *   scopes do not suffice
+ */
+export async function openGit(
+  deps: Deps,
+  request: { credential: Credential; fullPath: string; purpose: 'read' | 'write' },
+): Promise<GitAccess> {
+  const { credential, fullPath, purpose } = request;
+  let opened: Awaited<ReturnType<typeof open>>;
+  try {
+    opened = await open(deps, { credential, project: fullPath });
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    if (error.code === 'invalid-token' || (error.code === 'not-found' && credential.kind === 'none')) {
+      throw unauthorized();
+    }
+    throw error;
+  }
+  const { actor } = opened;
+  const project = opened.project!;
+  if (actor.kind === 'user' && !SCOPES[purpose].some((scope) => actor.scopes.has(scope))) {
+    throw forbidden('the token has not the scope for this');
+  }
+  const allowed =
+    can(actor, project, 'read_code') && (purpose === 'read' || can(actor, project, 'push_code'));
+  if (allowed) return { actor, project };
+  if (actor.kind === 'anonymous') throw unauthorized();
+  if (purpose === 'write' && project.project.archived) throw forbidden('the project is archived');
+  throw forbidden(
+    purpose === 'read'
+      ? 'You are not allowed to download code from this project.'
+      : 'You are not allowed to push code to this project.',
+  );
+}

@@ -1,0 +1,75 @@
+import { ZERO_OID } from '../git/oid.ts';
+import { PackStore } from '../git/pack/store.ts';
+import { RefConflict, type RefDatabase, type RefUpdate } from '../git/ports.ts';
+import { type RefName, shortName } from '../git/refname.ts';
+import type { Repository } from '../git/wire/repository.ts';
+import { Missing, TransactionRefused } from '../store/errors.ts';
+import { GitObjects } from '../store/git-objects.ts';
+import type { ProjectRecord } from '../store/records.ts';
+import type { RepositoryRefs } from '../store/repository-refs.ts';
+import type { Deps } from './deps.ts';
+
+/** A project's last activity is written down at most this often: fifty pushes a second must not meet in one item. */
+const ACTIVITY_MS = 60_000;
+
+/** The repository of a project, for one request. Nothing is read before it is used. */
+export function openRepository(deps: Deps, project: ProjectRecord): Repository {
+  const refs = deps.store.repositories.open(project.repositoryId);
+  const objects = new GitObjects(deps.store.blobs, refs, project.repositoryId);
+  const store = new PackStore(objects, { cache: deps.packs });
+  return { objects, refs: new ProjectRefs(deps, project, refs), store, cache: deps.packs };
+}
+
+/** The refs of a project: what moves them tells the project, the first branch in the same transaction. */
+class ProjectRefs implements RefDatabase {
+  readonly #deps: Deps;
+  readonly #project: ProjectRecord;
+  readonly #refs: RepositoryRefs;
+
+  constructor(deps: Deps, project: ProjectRecord, refs: RepositoryRefs) {
+    this.#deps = deps;
+    this.#project = project;
+    this.#refs = refs;
+  }
+
+  all(options?: { prefix?: string }) {
+    return this.#refs.all(options);
+  }
+
+  get(names: readonly RefName[]) {
+    return this.#refs.get(names);
+  }
+
+  head() {
+    return this.#refs.head();
+  }
+
+  async compareAndSwap(
+    updates: readonly RefUpdate[],
+    options: Parameters<RefDatabase['compareAndSwap']>[1] = {},
+  ): Promise<void> {
+    const { projects, table } = this.#deps.store;
+    const { id } = this.#project;
+    const now = this.#deps.now();
+    const first = await this.#firstBranch(updates, options.head);
+    const alongside = first === undefined ? [] : [projects.activity(id, now, { defaultBranch: first })];
+    try {
+      await this.#refs.compareAndSwap(updates, { ...options, alongside });
+    } catch (error) {
+      const gone = error instanceof Missing || (error instanceof TransactionRefused && error.has('project'));
+      throw gone ? new RefConflict([{ name: null, reason: 'deleted' }]) : error;
+    }
+    if (first !== undefined || now.getTime() - Date.parse(this.#project.lastActivityAt) < ACTIVITY_MS) return;
+    // The refs have moved whatever becomes of this; the next push writes it down.
+    await table.update(projects.activity(id, now)).catch(() => {});
+  }
+
+  /** The branch that HEAD points to, when these updates are the first to make it. */
+  async #firstBranch(updates: readonly RefUpdate[], head: RefName | undefined): Promise<string | undefined> {
+    if (this.#project.defaultBranch !== null) return undefined;
+    const target = head ?? (await this.#refs.head());
+    return updates.some((update) => update.name === target && update.to !== ZERO_OID)
+      ? shortName(target)
+      : undefined;
+  }
+}

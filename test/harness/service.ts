@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Host, type HostOptions, startHost } from '../../local/host.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Parsed when it is JSON, else text; null without a body. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+}
+
+export interface CallOptions {
+  readonly token?: string;
+  readonly json?: unknown;
+  readonly form?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly raw?: BodyInit;
+}
+
+/** A whole service of one's own: embedded parts, real functions, real HTTP. */
+export interface Service {
+  readonly url: string;
+  readonly host: Host;
+  readonly rootToken: string;
+  /** `path` is below `/api/v4`, percent-encoded. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** A user with a token of all scopes, made by the administrator. */
+  user(
+    username: string,
+    options?: Record<string, unknown>,
+  ): Promise<{ id: number; username: string; token: string }>;
+  stop(): Promise<void>;
+}
+
+export const ROOT_TOKEN = 'root-token-for-tests-only';
+
+export async function startService(options: Partial<HostOptions> = {}): Promise<Service> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'lemnos-test-'));
+  const host = await startHost({ port: 0, host: '127.0.0.1', ...options, dataDir });
+  await host.invoke('first-administrator', { token: ROOT_TOKEN });
+  const call = (method: string, path: string, { token, json, form, headers, raw }: CallOptions = {}) =>
+    request(`${host.url}/api/v4${path}`, method, {
+      headers: {
+        ...(token === undefined ? {} : { 'PRIVATE-TOKEN': token }),
+        ...(json === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(form === undefined ? {} : { 'Content-Type': 'application/x-www-form-urlencoded' }),
+        ...headers,
+      },
+      body: raw ?? form ?? (json === undefined ? undefined : JSON.stringify(json)),
+    });
+  return {
+    url: host.url,
+    host,
+    rootToken: ROOT_TOKEN,
+    call,
+    async user(username, more = {}) {
+      const made = await call('POST', '/users', {
+        token: ROOT_TOKEN,
+        json: {
+          username,
+          name: username,
+          email: `${username}@example.com`,
+          force_random_password: true,
+          skip_confirmation: true,
+          ...more,
+        },
+      });
+      if (made.status !== 201)
+        throw new Error(`user ${username}: ${made.status} ${JSON.stringify(made.body)}`);
+      const token = await call('POST', `/users/${made.body.id}/personal_access_tokens`, {
+        token: ROOT_TOKEN,
+        json: { name: 'test', scopes: ['api', 'read_repository', 'write_repository'] },
+      });
+      return { id: made.body.id, username, token: token.body.token };
+    },
+    async stop() {
+      await host.stop();
+      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function request(
+  url: string,
+  method: string,
+  { headers = {}, body }: { headers?: Record<string, string>; body?: BodyInit | undefined } = {},
+): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    headers,
+    redirect: 'manual',
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') === true;
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? null : isJson ? JSON.parse(text) : text,
+  };
+}
