@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { conformance } from './conformance.ts';
 import { dynamodbLocal } from './dynamodb-local.ts';
@@ -35,11 +35,15 @@ try {
       tally,
       url: outputs['Url']!,
       invokeFirstAdministrator: () => invoke(emulator, outputs['FirstAdministratorCommand']!),
-      workerRuns: () => emulator.log().match(/ESM: Lambda \S+ processed \d+ SQS messages/g)?.length ?? 0,
+      workerRuns: () => emulator.log().match(/ESM: Lambda \S+ processed [1-9]\d* SQS messages/g)?.length ?? 0,
     });
   }
   await conformance(tally, 'the emulator', emulator.environment, emulator.endpoint);
-  if (tally.failed > 0) console.log(`\nthe emulator's last words:\n${emulator.log().slice(-6000)}`);
+  if (tally.failed > 0) {
+    const log = join(root, '.cache/emulator.log');
+    writeFileSync(log, emulator.log());
+    console.log(`the emulator's log is ${log}`);
+  }
 } catch (error) {
   tally.failed += 1;
   console.log(`FAIL  ${error instanceof Error ? error.message : error}`);
