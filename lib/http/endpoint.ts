@@ -38,7 +38,9 @@ type Name<Segment extends string> = Segment extends `:${infer N}`
   ? N
   : Segment extends `*${infer N}`
     ? N
-    : never;
+    : Segment extends `${string}.:${infer N}`
+      ? N
+      : never;
 
 /** Path parameters: text, unless the declaration's `params` schema says otherwise. */
 export type PathParams<Path extends string, P> = Readonly<Omit<Record<Names<Path>, string>, keyof P> & P>;
@@ -119,7 +121,8 @@ export interface Declaration<
   B extends object,
   G extends Paginate | undefined,
 > extends Described {
-  /** Below `/api/v4`; `:name` is one segment, a last `*name` the rest of the path. */
+  /** Below `/api/v4`; `:name` is one segment, `word.:name` what follows the dot, a last `*name` the
+   * rest of the path. */
   readonly path: Path;
   readonly access: A;
   readonly params?: () => Schema<P>;

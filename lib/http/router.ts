@@ -80,23 +80,28 @@ function withImplied(methods: readonly string[]): string[] {
 }
 
 /**
- * `:name` is one segment, a last `*name` everything that is left. A path that ends in a word tolerates `.json` after
- * it; one that ends in an id does so after digits. Names (of branches, files) hold dots of their own.
+ * `:name` is one segment, `word.:name` what follows the dot, a last `*name` everything that is left. A path that ends
+ * in a word tolerates `.json` after it; one that ends in an id does so after digits. Names (of branches, files) hold
+ * dots of their own.
  */
 function patternOf(path: string): RegExp {
   const segments = path.split('/').filter((segment) => segment !== '');
   const source = segments.map((segment, index) => {
     const last = index === segments.length - 1;
-    if (segment.startsWith('*')) return `(?<${segment.slice(1)}>.+?)`;
+    if (segment.startsWith('*')) return `(?<${segment.slice(1)}>.*[^/])`;
     if (segment.startsWith(':')) {
       const name = segment.slice(1);
       const counted = last && /^(id|\w+_i?id)$/.test(name);
       return counted ? `(?:(?<${name}>\\d+)\\.json|(?<${name}>[^/]+))` : `(?<${name}>[^/]+)`;
     }
-    return segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') + (last ? '(?:\\.json)?' : '');
+    const [word, extension] = segment.split(/\.:(?=\w+$)/);
+    if (extension !== undefined) return `${literal(word!)}\\.(?<${extension}>[^/]+)`;
+    return literal(segment) + (last ? '(?:\\.json)?' : '');
   });
   return new RegExp(`^${API_ROOT}/${source.join('/')}/*$`);
 }
+
+const literal = (word: string) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** Words before parameters before the rest of the path, segment by segment. */
 function compare(a: string, b: string): number {
@@ -109,8 +114,12 @@ function compare(a: string, b: string): number {
   return 0;
 }
 
-const rank = (segment: string | undefined) =>
-  segment === undefined ? 3 : segment.startsWith('*') ? 2 : segment.startsWith(':') ? 1 : 0;
+function rank(segment: string | undefined): number {
+  if (segment === undefined) return 4;
+  if (segment.startsWith('*')) return 3;
+  if (segment.startsWith(':')) return 2;
+  return segment.includes(':') ? 1 : 0;
+}
 
 function decodeAll(encoded: Readonly<Record<string, string>>): Record<string, string> {
   const decoded: Record<string, string> = {};

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as domain from '../../../lib/domain/errors.ts';
 import { administrator, anyone, project, signedIn } from '../../../lib/http/access.ts';
@@ -466,5 +467,71 @@ describe('failures', () => {
     });
     expect(response.status).toBe(410);
     expect(await response.json()).toEqual({ error: 'API V3 is no longer supported. Use API V4 instead.' });
+  });
+
+  test('no request at all is a failure of ours', async () => {
+    const piece = fc.constantFrom(
+      '/',
+      'projects',
+      'a%2Fb',
+      '1',
+      '%',
+      '%ff',
+      '..',
+      '%2e',
+      '\u0000',
+      '?',
+      '#',
+      '\\',
+      'ä',
+      '&',
+      '=',
+      '[',
+      ']',
+      '[]',
+      '9'.repeat(30),
+      'things',
+      'users',
+      'open',
+      'files',
+      '.json',
+      'name',
+      'page',
+    );
+    const text = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
+    const type = fc.constantFrom(
+      'application/json',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'text/plain',
+      '',
+    );
+    const token = fc.constantFrom('dev', 'root', 'x', '');
+    const written = vi.spyOn(console, 'error').mockImplementation(() => {});
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH'),
+        text,
+        text,
+        type,
+        token,
+        async (method, path, body, contentType, shown) => {
+          const request = new Request(`http://lemnos.test/api/v4/${path}`, {
+            method,
+            headers: {
+              'content-type': contentType,
+              'private-token': shown,
+              sudo: shown,
+              'if-none-match': 'W/',
+            },
+            ...(method === 'GET' || method === 'HEAD' ? {} : { body }),
+          });
+          const { status } = await fetch(request, { sourceIp: '', baseUrl: 'http://lemnos.test' });
+          expect(status).toBeLessThan(500);
+        },
+      ),
+      { numRuns: 1500 },
+    );
+    written.mockRestore();
   });
 });
