@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Bundle, bundle } from '../../cdk/bundle.ts';
+import type { Area } from '../../functions/areas.ts';
+
+const area = (name: string): Area => ({
+  kind: 'command',
+  name,
+  entry: `${name}.ts`,
+  memory: 128,
+  timeout: 3,
+  rights: {},
+});
+
+let folder: string;
+let bundles: Bundle[];
+
+beforeAll(async () => {
+  // Inside the project, so that entries find its packages.
+  folder = mkdtempSync(join(import.meta.dirname, '../../node_modules/.cdk-bundle-'));
+  const entries = {
+    client: `
+      import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+      export const handler = async () => (await new DynamoDBClient({}).config.credentials()).accessKeyId;`,
+    profile: `
+      import { S3Client } from '@aws-sdk/client-s3';
+      export const handler = () => new S3Client({ profile: 'somebody' }).config.credentials();`,
+    commonjs: `
+      import busboy from '@fastify/busboy';
+      export class Named {}
+      export const handler = async () => [typeof busboy, Named.name];`,
+  };
+  for (const [name, text] of Object.entries(entries)) writeFileSync(join(folder, `${name}.ts`), text);
+  const areas = [...Object.keys(entries), 'absent'].map(area);
+  bundles = await bundle(areas, { entries: folder, output: join(folder, 'dist') });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function invoke(name: string): Promise<unknown> {
+  const found = bundles.find((built) => built.area.name === name)!;
+  const module = await import(/* @vite-ignore */ pathToFileURL(join(found.directory, 'index.mjs')).href);
+  return module.handler();
+}
+
+test('an entry that is not there is left out', () => {
+  expect(bundles.map((built) => built.area.name)).toEqual(['client', 'profile', 'commonjs']);
+  for (const { bytes } of bundles) expect(bytes).toBeGreaterThan(1000);
+});
+
+test('clients take the credentials of the environment', async () => {
+  process.env['AWS_ACCESS_KEY_ID'] = 'of-the-role';
+  process.env['AWS_SECRET_ACCESS_KEY'] = 'secret';
+  process.env['AWS_REGION'] = 'us-east-1';
+  expect(await invoke('client')).toBe('of-the-role');
+});
+
+test('other credentials are refused by name, not missed silently', async () => {
+  delete process.env['AWS_ACCESS_KEY_ID'];
+  await expect(invoke('profile')).rejects.toThrow(/credential-provider-\w+ is not part of this bundle/);
+});
+
+test('CommonJS packages find node’s own modules, and names survive', async () => {
+  expect(await invoke('commonjs')).toEqual(['function', 'Named']);
+});
