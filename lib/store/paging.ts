@@ -107,15 +107,16 @@ export async function* mergeKeys(
   for (;;) {
     let first: (typeof heads)[number] | undefined;
     for (const head of heads) {
-      if (head.at >= head.keys.length) continue;
+      // Only now: a page that ended with the last key does not read on.
+      if (head.at > 0 && head.at === head.keys.length) {
+        head.keys = await head.source.next();
+        head.at = 0;
+      }
+      if (head.keys.length === 0) continue;
       if (first === undefined || compare(head.keys[head.at]!, first.keys[first.at]!) < 0) first = head;
     }
     if (first === undefined) return;
     const key = first.keys[first.at++]!;
-    if (first.at === first.keys.length) {
-      first.keys = await first.source.next();
-      first.at = 0;
-    }
     if (given.has(key.id)) continue;
     given.add(key.id);
     yield key;

@@ -1,7 +1,7 @@
 /** Lists of projects: who sees which, in six orders, by offset or by keyset. */
 import type { Position } from './cursor.ts';
 import { idOf, listPartitions, padded, projectKey, userPartition } from './keys.ts';
-import type { Members } from './members.ts';
+import { isExpired, type Members } from './members.ts';
 import {
   chunkFor,
   countPartitions,
@@ -95,8 +95,8 @@ export class ProjectList {
     for (const { userId, row } of rows) {
       sources.push(
         index === 'byId'
-          ? rowSource(this.#table, userId, row, direction, chunk, bounds(query, 'byId'))
-          : listSource(await this.#sortedRows(userId, row, index), direction),
+          ? rowSource(this.#table, query, { userId, row }, direction, chunk)
+          : listSource(await this.#sortedRows(query, { userId, row }, index), direction),
       );
     }
     const where = byKeysAlone(query, index)
@@ -127,7 +127,7 @@ export class ProjectList {
   }
 
   /** The rows under users that have to be merged in. */
-  #rowKinds(query: ProjectQuery): { userId: number; row: 'MEMBER' | 'OWN' }[] {
+  #rowKinds(query: ProjectQuery): Rows[] {
     const { viewer } = query;
     if (query.ownerId !== undefined) return [{ userId: query.ownerId, row: 'OWN' }];
     if (viewer.kind === 'anonymous') return [];
@@ -164,24 +164,26 @@ export class ProjectList {
   }
 
   /** A user's rows in an order that the rows themselves do not have. */
-  async #sortedRows(userId: number, row: 'MEMBER' | 'OWN', index: Index): Promise<Position[]> {
+  async #sortedRows(query: ProjectQuery, { userId, row }: Rows, index: Index): Promise<Position[]> {
     const ids: number[] = [];
     const rows = { index: 'byUser', partition: userPartition(userId), prefix: `${row}#` } as const;
     for await (const item of this.#table.queryAll(rows)) {
+      if (over(item)) continue;
       ids.push(idOf(item['what'] as string));
       if (ids.length >= MAX_ROWS) break;
     }
-    const items = await this.#table.batchGet(ids.map(projectKey), { only: [index] });
+    const only = [index, 'visibility', 'archived'];
+    const items = await this.#table.batchGet(ids.map(projectKey), { only });
     return items.flatMap((item, i) => {
       const sort = item?.[index];
-      return typeof sort === 'string' ? [{ sort, id: ids[i]! }] : [];
+      return typeof sort === 'string' && inClass(query, item!) ? [{ sort, id: ids[i]! }] : [];
     });
   }
 
   async #total(
     query: ProjectQuery,
     partitions: readonly IndexPartition[],
-    rows: readonly { userId: number; row: 'MEMBER' | 'OWN' }[],
+    rows: readonly Rows[],
   ): Promise<number | undefined> {
     const everyones = await countPartitions(this.#table, partitions);
     if (everyones === undefined || rows.length === 0) return everyones;
@@ -189,13 +191,14 @@ export class ProjectList {
     for (const { userId, row } of rows) {
       const of = { index: 'byUser', partition: userPartition(userId), prefix: `${row}#` } as const;
       for await (const item of this.#table.queryAll(of)) {
+        if (over(item)) continue;
         const id = idOf(item['what'] as string);
         // The row of ownership tells the visibility; it comes first and stays.
         if (!own.has(id)) own.set(id, item);
         if (own.size > MAX_TOTAL) return undefined;
       }
     }
-    if (partitions.length === 0) return own.size;
+    if (onlyRows(query) && !hasClass(query)) return own.size;
     const total = everyones + (await this.#besides(query, partitions, own));
     return total > MAX_TOTAL ? undefined : total;
   }
@@ -290,7 +293,6 @@ function byKeysAlone(query: ProjectQuery, index: Index): boolean {
   if (ids !== undefined && index !== 'byId') return false;
   if (activity !== undefined && index !== 'byActivity') return false;
   if (!onlyRows(query)) return true;
-  if (query.archived !== undefined || query.visibility !== undefined) return false;
   if (activity !== undefined || (query.membership && query.ownerId !== undefined)) return false;
   return (
     query.ownerId === undefined ||
@@ -345,17 +347,38 @@ function bounds(query: ProjectQuery, index: Index): Range {
   };
 }
 
-/** A user's rows in order of the project's id. */
+/** Whether a row is of a membership that has expired. */
+const over = ({ expiresAt }: Item): boolean => typeof expiresAt === 'string' && isExpired({ expiresAt });
+
+/** Whether the query asks for a visibility or for archived projects or others, which rows do not tell. */
+const hasClass = (query: ProjectQuery): boolean =>
+  query.archived !== undefined || query.visibility !== undefined;
+
+const inClass = (query: ProjectQuery, item: Item): boolean =>
+  (query.visibility === undefined || item['visibility'] === query.visibility) &&
+  (query.archived === undefined || item['archived'] === query.archived);
+
+interface Rows {
+  readonly userId: number;
+  readonly row: 'MEMBER' | 'OWN';
+}
+
+/** A user's rows in order of the project's id; only those of projects in the class asked for. */
 function rowSource(
   table: Table,
-  userId: number,
-  row: 'MEMBER' | 'OWN',
+  query: ProjectQuery,
+  { userId, row }: Rows,
   direction: Direction,
   chunk: number,
-  { from = padded(0), to = '999999999999' }: Range,
 ): KeySource {
+  const { from = padded(0), to = '999999999999' } = bounds(query, 'byId');
   let startKey: Item | undefined;
   let done = false;
+  const keep = async (ids: readonly number[]): Promise<readonly number[]> => {
+    if (!hasClass(query)) return ids;
+    const items = await table.batchGet(ids.map(projectKey), { only: ['visibility', 'archived'] });
+    return ids.filter((_, i) => items[i] !== undefined && inClass(query, items[i]));
+  };
   return {
     async next() {
       while (!done) {
@@ -370,11 +393,9 @@ function rowSource(
         });
         startKey = page.next;
         done = startKey === undefined;
-        if (page.items.length > 0)
-          return page.items.map((item) => {
-            const id = idOf(item['what'] as string);
-            return { sort: padded(id), id };
-          });
+        const live = page.items.filter((item) => !over(item));
+        const ids = await keep(live.map((item) => idOf(item['what'] as string)));
+        if (ids.length > 0) return ids.map((id) => ({ sort: padded(id), id }));
       }
       return [];
     },

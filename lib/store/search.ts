@@ -1,4 +1,5 @@
 /** Substring search of projects and users; see `trigrams.ts` for what the rows say. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ConditionFailed } from './errors.ts';
 import { folded, gramKey, idOf, indexedKey, type SearchKind } from './keys.ts';
 import type { Table } from './table.ts';
@@ -74,7 +75,8 @@ export class Search {
     texts: () => Promise<readonly string[] | undefined>,
   ): Promise<void> {
     const attempted = new Set<string>();
-    for (let n = 0; n < 5; n++) {
+    for (let n = 0; n < 8; n++) {
+      if (n > 0) await sleep(Math.random() * 20 * 2 ** n);
       if (await this.#indexOnce(kind, id, await texts(), attempted)) return;
     }
     throw new Error(`search rows of ${kind} ${id} keep changing`);

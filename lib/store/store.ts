@@ -10,6 +10,7 @@ import { Processed } from './processed.ts';
 import { Projects } from './projects.ts';
 import { Queues } from './queues.ts';
 import { Repositories } from './repositories.ts';
+import { type RetryPolicy, standardRetries } from './retry.ts';
 import { Search } from './search.ts';
 import { Table } from './table.ts';
 import { Tokens } from './tokens.ts';
@@ -35,8 +36,9 @@ export interface Store {
 export function createStore(
   environment: StoreEnvironment = readEnvironment(),
   clients: AwsClients = awsClients(),
+  retries: RetryPolicy = standardRetries,
 ): Store {
-  const table = new Table(documentClient(clients.dynamodb), environment.tableName);
+  const table = new Table(documentClient(clients.dynamodb), environment.tableName, retries);
   const queues = new Queues(clients.sqs, environment.queueUrls);
   const counters = new Counters(table);
   const names = new Names(table);

@@ -187,7 +187,7 @@ describe('faults at every call of creation', () => {
     const path = `never ${what}`;
     opened.dynamo.faults.onRequest = ({ operation }) =>
       operation === 'TransactWriteItems' ? { ...fault } : undefined;
-    await expect(createProject(opened.store, owner, path)).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(createProject(opened.impatient, owner, path)).rejects.toBeInstanceOf(StoreUnavailable);
     opened.dynamo.faults.clear();
     expect(await traces(path)).toEqual({});
     expect(await count()).toBe(before);

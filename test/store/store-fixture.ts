@@ -16,6 +16,8 @@ export const config = {
 
 export interface TestStore {
   readonly store: Store;
+  /** The same, giving up soon. */
+  readonly impatient: Store;
   readonly dynamo: EmbeddedDynamo;
   readonly client: DynamoDBClient;
   /** Requests since the last call of {@link TestStore.reset}. */
@@ -37,6 +39,7 @@ export async function openTestStore(): Promise<TestStore> {
   dynamo.onOperation = (record) => void operations.push(record);
   return {
     store: createStore(environment, clients),
+    impatient: createStore(environment, clients, { attempts: 4, base: 1, cap: 3 }),
     dynamo,
     client: clients.dynamodb,
     operations,
