@@ -24,8 +24,12 @@ export class HttpFailure extends Error {
   }
 }
 
+/** More is not told of one request: a long list of objects can be wrong in every one of them. */
+const MOST_TEXTS = 100;
+
 /** 400: parameters that break their schema. */
-export const badParameters = (texts: readonly string[]) => new HttpFailure(400, { error: texts.join(', ') });
+export const badParameters = (texts: readonly string[]) =>
+  new HttpFailure(400, { error: texts.slice(0, MOST_TEXTS).join(', ') });
 
 /** 400: a request that cannot be read at all. */
 export const malformed = (what: string) => new HttpFailure(400, { error: what });

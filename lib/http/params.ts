@@ -100,7 +100,7 @@ export function array<T, const O extends ListOptions<T>>(
     if (raw === null) return null;
     if (typeof raw === 'string' && (options?.comma || raw.trim() === '')) {
       return raw
-        .split(',')
+        .split(',', maxItems + 1)
         .map((part) => part.trim())
         .filter((part) => part !== '');
     }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { badParameters } from '../../../lib/http/errors.ts';
 import {
   allOrNoneOf,
   array,
@@ -130,6 +131,19 @@ describe('texts of broken rules', () => {
     expect(read(schema, { actions: [] })).toEqual({ actions: [] });
     const rules = object({ a: string(), b: string() }, {}, [mutuallyExclusive('a', 'b')]);
     expect(read(params({ h: rules }), { h: { a: '1', b: '2' } })).toBe('a, b are mutually exclusive');
+  });
+
+  test('lists have an end, and so has what is told of them', () => {
+    expect(one(list(string()), 'a,'.repeat(1_000_000))).toBe('p is too long');
+    expect(one(array(string(), { maxItems: 2 }), ['a', 'b', 'c'])).toBe('p is too long');
+    const empty = array(object({ a: string({ required: true }), b: string({ required: true }) }));
+    const texts = one(
+      empty,
+      Array.from({ length: 10_000 }, () => ({})),
+    ) as string;
+    expect(texts.startsWith('p[0][a] is missing, p[0][b] is missing, p[1][a] is missing')).toBe(true);
+    const failure = badParameters(texts.split(', ')).body['error'] as string;
+    expect(failure.split(', ')).toHaveLength(100);
   });
 
   test('a route integer that is none is no route', () => {
