@@ -42,14 +42,14 @@ export class EditError extends Error {
   /** Index of the action. */
   readonly index: number;
   /** For `invalid-path`. */
-  readonly problem?: PathProblem;
+  readonly problem: PathProblem | undefined;
   constructor(code: EditErrorCode, path: string, index: number, problem?: PathProblem) {
     super(`action ${index}: ${problem ?? code}: ${JSON.stringify(path)}`);
     this.name = 'EditError';
     this.code = code;
     this.path = path;
     this.index = index;
-    if (problem !== undefined) this.problem = problem;
+    this.problem = problem;
   }
 }
 
@@ -156,10 +156,10 @@ function apply(top: Directory, step: Step, index: number, blobs: Map<Oid, NewObj
   };
   const add = (entry: Entry): void => {
     const place = makeRoom(top, path);
-    if (place === undefined) return fail('parent-is-file');
-    const there = place.directory.entry(place.name);
+    const there = place?.directory.entry(place.name);
     if (there) fail(there.mode === DIRECTORY ? 'directory-exists' : 'exists');
-    place.directory.set(place.name, entry);
+    if (place) place.directory.set(place.name, entry);
+    else fail('parent-is-file');
   };
 
   if (action.action === 'create') {

@@ -1,3 +1,4 @@
+import { gather, readAhead } from '../gather.ts';
 import type { ObjectStore, SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { asBuffer, type Entry, GITLINK } from '../tree/entry.ts';
@@ -64,8 +65,11 @@ export async function statFiles(
       // One turn reads at most 4 MB, so that no diff holds up the rest for long.
       while (files.length < changes.length && bytes - started < 4 * 1024 * 1024) {
         const change = changes[files.length]!;
-        const oldText = readText(objects, change.old);
-        const newText = readText(objects, change.new);
+        const next = () => changes.slice(files.length + 1, files.length + READ_AHEAD);
+        const [oldText, newText] = readAhead(change, next, (one) => {
+          const small = one === change ? Number.POSITIVE_INFINITY : SMALL;
+          return gather([one.old, one.new], (entry) => readText(objects, entry, small));
+        });
         files.push({ path: change.path, ...compare(change, oldText, newText) });
         bytes += (oldText?.length ?? 0) + (newText?.length ?? 0);
       }
@@ -73,6 +77,10 @@ export async function statFiles(
   }
   return { files, complete: files.length === changes.length };
 }
+
+/** Files looked at together when one of them has to be fetched, and up to which size. */
+const READ_AHEAD = 32;
+const SMALL = 256 * 1024;
 
 const NOTHING = new Uint8Array(0);
 const BINARY = { additions: 0, deletions: 0, binary: true };
@@ -88,10 +96,10 @@ function compare(change: TreeChange, oldText: Uint8Array | undefined, newText: U
 }
 
 /** What git compares of an entry: a submodule is one line of text. Undefined when the file is too large to read. */
-function readText(objects: SyncObjects, entry: Entry | undefined): Uint8Array | undefined {
+function readText(objects: SyncObjects, entry: Entry | undefined, small: number): Uint8Array | undefined {
   if (entry === undefined) return NOTHING;
   if (entry.mode === GITLINK) return Buffer.from(`Subproject commit ${entry.oid}\n`);
-  if (objects.header(entry.oid).size > MAX_FILE_BYTES) return undefined;
+  if (objects.header(entry.oid).size > Math.min(small, MAX_FILE_BYTES)) return undefined;
   return objects.read(entry.oid).data;
 }
 

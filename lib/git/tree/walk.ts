@@ -1,3 +1,4 @@
+import { readAhead } from '../gather.ts';
 import { CorruptData, type SyncObjects } from '../objects.ts';
 import { type Oid, oidFromBytes } from '../oid.ts';
 import { TreeCursor } from '../parse.ts';
@@ -14,6 +15,9 @@ export interface WalkedEntry {
 
 /** No checkout reaches as deep; a hostile chain of trees must not cost more than it weighs. */
 const MAX_PREFIX = 65_536;
+
+/** Directories fetched together when one has to be. */
+const READ_AHEAD = 64;
 
 interface Level {
   readonly cursor: TreeCursor;
@@ -37,8 +41,9 @@ export class TreeWalk {
   /** The next entry, undefined at the end. */
   next(objects: SyncObjects): WalkedEntry | undefined {
     if (this.#enter) {
-      const cursor = new TreeCursor(readTreeBytes(objects, this.#enter.oid));
-      this.#levels.push({ cursor, prefix: this.#enter.prefix });
+      const read = (oid: Oid) => readTreeBytes(objects, oid);
+      const data = readAhead(this.#enter.oid, () => this.#nextDirectories(), read);
+      this.#levels.push({ cursor: new TreeCursor(data), prefix: this.#enter.prefix });
       this.#enter = undefined;
     }
     for (;;) {
@@ -52,6 +57,18 @@ export class TreeWalk {
   /** Leaves out what the directory returned last holds. */
   skipChildren(): void {
     this.#enter = undefined;
+  }
+
+  /** What will be entered after the directory at hand, as far as one trip should fetch. */
+  #nextDirectories(): Oid[] {
+    const level = this.#levels.at(-1);
+    const found: Oid[] = [];
+    if (level === undefined) return found;
+    for (const cursor = new TreeCursor(level.cursor.data); cursor.next() && found.length < READ_AHEAD; ) {
+      if (cursor.oidStart <= level.cursor.oidStart || canonicalMode(cursor.mode) !== DIRECTORY) continue;
+      found.push(oidFromBytes(cursor.data, cursor.oidStart));
+    }
+    return found;
   }
 
   #entry({ cursor, prefix }: Level): WalkedEntry {

@@ -1,0 +1,190 @@
+import { setTimeout } from 'node:timers/promises';
+import { type EditAction, editTree, type NewObject, touchedPaths } from './edit.ts';
+import { ObjectMissing } from './objects.ts';
+import { EMPTY_TREE, type Oid, oidBytes, ZERO_OID } from './oid.ts';
+import { buildPack } from './pack/build-pack.ts';
+import type { PackStore } from './pack/store.ts';
+import { encodeCommit, hashObject, type Identity, parseCommitLinks } from './parse.ts';
+import { type ObjectDatabase, RefConflict, type RefDatabase, type RefUpdate } from './ports.ts';
+import type { RefName } from './refname.ts';
+import { entryAtPath } from './tree/entry.ts';
+import type { RawPath } from './tree/path.ts';
+
+/** What writing to a repository needs of it. */
+export interface Ports {
+  readonly objects: ObjectDatabase;
+  readonly refs: RefDatabase;
+  readonly store: PackStore;
+}
+
+export interface CommitRequest {
+  readonly branch: RefName;
+  /** What the branch must point to; ZERO_OID when it must not exist. */
+  readonly expected: Oid;
+  /** The commit to build upon; absent for a commit without parents. Other than `expected` only with `force`, or for a new branch. */
+  readonly parent?: Oid;
+  /** The branch may lose what it pointed to. */
+  readonly force?: boolean;
+  readonly actions: readonly EditAction[];
+  readonly author: Identity;
+  readonly committer: Identity;
+  /** Stored as given, but for NUL, which ends a message in git's eyes, and what Unicode does not have. */
+  readonly message: string;
+  /** Make a commit even when its tree is its parent's. */
+  readonly allowEmpty?: boolean;
+  readonly retry?: RetryPolicy;
+  readonly signal?: AbortSignal;
+}
+
+/** How often another writer may be first. */
+export interface RetryPolicy {
+  /** Attempts in all; 1 for none after the first. Default 64. */
+  readonly attempts?: number;
+  /** Milliseconds; no attempt begins later than this. Default 15,000. */
+  readonly within?: number;
+}
+
+export interface Committed {
+  readonly commit: Oid;
+  readonly tree: Oid;
+  /** What the branch pointed to before; ZERO_OID for a new branch. */
+  readonly previous: Oid;
+  readonly attempts: number;
+}
+
+/** The actions leave the tree as it was. */
+export class NothingToCommit extends Error {
+  constructor() {
+    super('the actions change nothing');
+    this.name = 'NothingToCommit';
+  }
+}
+
+const ATTEMPTS = 64;
+const WITHIN = 15_000;
+const MAX_PAUSE = 400;
+
+/**
+ * Makes one commit and moves the branch to it: one pack stored, then one compare-and-swap. When another writer
+ * was first and changed none of the paths this commit touches, the actions are applied again on the new tip.
+ * A branch made in a repository without branches becomes its HEAD.
+ *
+ * @throws EditError, NothingToCommit; RefConflict when the race was lost for good; ObjectMissing for an unknown parent.
+ * Nothing is changed then.
+ */
+export async function commitChanges(ports: Ports, request: CommitRequest): Promise<Committed> {
+  const { attempts = ATTEMPTS, within = WITHIN } = request.retry ?? {};
+  const deadline = performance.now() + within;
+  const paths = touchedPaths(request.actions);
+  let { expected, parent } = request;
+  if (expected !== ZERO_OID && parent !== expected && !request.force) {
+    throw new RefConflict([{ name: request.branch, reason: 'stale' }]);
+  }
+  for (let attempt = 1; ; attempt++) {
+    request.signal?.throwIfAborted();
+    const started = performance.now();
+    try {
+      const made = await attemptCommit(ports, request, expected, parent);
+      return { ...made, previous: expected, attempts: attempt };
+    } catch (error) {
+      if (!(error instanceof RefConflict) || !isRace(error) || parent !== expected) throw error;
+      const took = performance.now() - started;
+      const pause = Math.random() * Math.min(MAX_PAUSE, took * 2 ** Math.min(attempt, 4));
+      if (attempt >= attempts || performance.now() + pause > deadline) throw error;
+      await setTimeout(pause, undefined, request.signal ? { signal: request.signal } : {});
+      const tip = await independentTip(ports, request.branch, expected, paths);
+      if (tip === undefined) throw error;
+      expected = tip;
+      parent = tip;
+    }
+  }
+}
+
+/** Stores objects as one pack and swaps the refs that make them reachable; gives the pack up when refused. */
+export async function publish(
+  { objects, refs, store }: Ports,
+  created: readonly NewObject[],
+  update: RefUpdate,
+  head?: RefName,
+): Promise<void> {
+  const fresh = await absent(store, created);
+  const options = head === undefined ? {} : { head };
+  if (fresh.length === 0) {
+    await refs.compareAndSwap([update], options);
+    return;
+  }
+  const { content, objectCount } = buildPack(fresh);
+  const pack = await objects.newPack(content, { source: 'api', objectCount });
+  try {
+    await refs.compareAndSwap([update], { ...options, packs: [pack] });
+  } catch (error) {
+    // Only a refusal says for sure that nothing was listed.
+    if (error instanceof RefConflict) await objects.rollbackPack(pack).catch(() => {});
+    throw error;
+  }
+}
+
+/** @throws ObjectMissing unless a pack that will stay holds the object: what collection found unreachable is as good as gone */
+export async function requireObject(store: PackStore, oid: Oid): Promise<void> {
+  if ((await store.missing(oidBytes(oid), { garbage: false })).length > 0) throw new ObjectMissing(oid);
+}
+
+async function attemptCommit(
+  ports: Ports,
+  request: CommitRequest,
+  expected: Oid,
+  parent: Oid | undefined,
+): Promise<{ commit: Oid; tree: Oid }> {
+  const { store, refs } = ports;
+  if (parent !== undefined && parent !== expected) await requireObject(store, parent);
+  const base = parent === undefined ? EMPTY_TREE : await treeOf(store, parent);
+  const { tree, objects } = await editTree(store, base, request.actions);
+  if (tree === base && !request.allowEmpty) throw new NothingToCommit();
+  const { author, committer } = request;
+  const message = request.message.replaceAll('\0', '');
+  const data = encodeCommit({
+    tree,
+    parents: parent === undefined ? [] : [parent],
+    author,
+    committer,
+    message,
+  });
+  const commit: NewObject = { type: 'commit', oid: hashObject('commit', data), data };
+  const first = parent === undefined && (await refs.all({ prefix: 'refs/heads/' })).refs.length === 0;
+  const update = { name: request.branch, from: expected, to: commit.oid };
+  await publish(ports, [...objects, commit], update, first ? request.branch : undefined);
+  return { commit: commit.oid, tree };
+}
+
+async function absent(store: PackStore, objects: readonly NewObject[]): Promise<NewObject[]> {
+  const names = Buffer.concat(objects.map((object) => oidBytes(object.oid)));
+  const missing = new Set(await store.missing(names, { garbage: false }));
+  return objects.filter((object) => missing.has(object.oid));
+}
+
+function isRace(conflict: RefConflict): boolean {
+  return conflict.rejections.every(({ reason }) => reason === 'stale' || reason === 'collected');
+}
+
+/** The branch's tip now, when it has at each of the paths what it had before. */
+async function independentTip(
+  { refs, store }: Ports,
+  branch: RefName,
+  before: Oid,
+  paths: readonly RawPath[],
+): Promise<Oid | undefined> {
+  const tip = (await refs.get([branch])).get(branch)?.oid;
+  if (tip === undefined || tip === before) return tip;
+  const [oldTree, newTree] = [await treeOf(store, before), await treeOf(store, tip)];
+  const same = await store.run((objects) =>
+    paths.every((path) => {
+      const [was, is] = [entryAtPath(objects, oldTree, path), entryAtPath(objects, newTree, path)];
+      return was?.oid === is?.oid && was?.mode === is?.mode;
+    }),
+  );
+  return same ? tip : undefined;
+}
+
+async function treeOf(store: PackStore, commit: Oid): Promise<Oid> {
+  return await store.run((objects) => parseCommitLinks(objects.read(commit).data).tree);
+}

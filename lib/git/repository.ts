@@ -1,0 +1,236 @@
+import {
+  type CommitRequest,
+  type Committed,
+  commitChanges,
+  type Ports,
+  publish,
+  requireObject,
+} from './commit-changes.ts';
+import { type DiffStats, diffStats } from './diff/stats.ts';
+import { diffTrees, type TreeDiff } from './diff/tree-diff.ts';
+import { gather } from './gather.ts';
+import { History, type LogQuery, type WalkBounds } from './history.ts';
+import { ObjectMissing, type SyncObjects } from './objects.ts';
+import { EMPTY_TREE, type Oid, ZERO_OID } from './oid.ts';
+import {
+  type Commit,
+  encodeTag,
+  hashObject,
+  type Identity,
+  parseCommit,
+  parseCommitLinks,
+  type Tag,
+} from './parse.ts';
+import type { Ref, RefSnapshot } from './ports.ts';
+import { type RefName, shortName } from './refname.ts';
+import { peelToCommit, type Resolved, resolveRevision } from './revision.ts';
+import { lookupPath } from './tree/path.ts';
+import { listTree, recordAt, type TreeListing, type TreePage, type TreeRecord } from './tree.ts';
+
+/** A commit with its text decoded. */
+export interface CommitRecord extends Commit {
+  readonly oid: Oid;
+}
+
+/** A ref and what it leads to. */
+export interface Tip {
+  readonly ref: Ref;
+  readonly commit: CommitRecord;
+  /** For an annotated tag. */
+  readonly tag?: Tag & { readonly oid: Oid };
+}
+
+/** A log's query with its path as text. */
+export interface LogRequest extends Omit<LogQuery, 'path'> {
+  readonly path?: string;
+  readonly skip?: number;
+  readonly limit: number;
+}
+
+/**
+ * One repository as its callers see it: commits, trees, files, history, and the writes an API makes. Keep one
+ * as long as there is use for it: it remembers the commits it walked.
+ *
+ * Reads throw ObjectMissing and CorruptData where the repository itself is damaged; what a caller asks for in
+ * vain is `undefined`.
+ */
+export class GitRepository {
+  readonly #ports: Ports;
+  readonly history: History;
+
+  constructor(ports: Ports) {
+    this.#ports = ports;
+    this.history = new History(ports.store);
+  }
+
+  /** A branch, tag, id, abbreviated id or `HEAD`, with `~n` and `^n`: see {@link resolveRevision}. */
+  resolve(text: string): Promise<Resolved | undefined> {
+    return resolveRevision(this.#ports.store, this.#ports.refs, text);
+  }
+
+  // ── refs ──────────────────────────────────────────────────────────────────────────────────
+
+  /** All branches and HEAD, sorted by name; {@link tips} tells what a page of them leads to. */
+  branches(): Promise<RefSnapshot> {
+    return this.#ports.refs.all({ prefix: 'refs/heads/' });
+  }
+
+  /** All tags, sorted by name. */
+  tags(): Promise<RefSnapshot> {
+    return this.#ports.refs.all({ prefix: 'refs/tags/' });
+  }
+
+  async ref(name: RefName): Promise<Ref | undefined> {
+    return (await this.#ports.refs.get([name])).get(name);
+  }
+
+  /** What refs lead to, read together. A ref that leads to no commit (a tag of a tree) is left out. */
+  tips(refs: readonly Ref[]): Promise<Tip[]> {
+    return this.#ports.store.run((objects) =>
+      gather(refs, (ref): Tip[] => {
+        const peeled = peelToCommit(objects, ref.oid);
+        if (peeled === undefined) return [];
+        const { commit, tag } = peeled;
+        return [{ ref, commit: readCommit(objects, commit), ...(tag ? { tag } : {}) }];
+      }).flat(),
+    );
+  }
+
+  /** For each branch, whether `into` holds all of it. */
+  merged(branches: readonly Ref[], into: Oid, bounds?: WalkBounds): Promise<boolean[]> {
+    return this.history.merged(
+      branches.map((branch) => branch.oid),
+      into,
+      bounds,
+    );
+  }
+
+  // ── commits ───────────────────────────────────────────────────────────────────────────────
+
+  /** @throws ObjectMissing; CorruptData when the object is no commit */
+  commit(oid: Oid): Promise<CommitRecord> {
+    return this.#ports.store.run((objects) => readCommit(objects, oid));
+  }
+
+  /** In the order given, read together. */
+  commits(oids: readonly Oid[]): Promise<CommitRecord[]> {
+    return this.#ports.store.run((objects) => gather(oids, (oid) => readCommit(objects, oid)));
+  }
+
+  /** A page of history. A path that no tree can hold has none. */
+  async log(request: LogRequest, bounds?: WalkBounds): Promise<CommitRecord[]> {
+    const { path: text = '', ...query } = request;
+    const path = lookupPath(text);
+    if (path === undefined) return [];
+    const nodes = await this.history.log({ ...query, ...(path === '' ? {} : { path }) }, bounds);
+    return this.commits(nodes.map((node) => node.oid));
+  }
+
+  /** The newest commit, from `commit` back, that changed the path. */
+  async lastCommitForPath(commit: Oid, path: string, bounds?: WalkBounds): Promise<Oid | undefined> {
+    const raw = lookupPath(path);
+    return raw ? (await this.history.lastCommitForPath(commit, raw, bounds))?.oid : undefined;
+  }
+
+  /** Lines a commit added and deleted, against its first parent; a root commit against nothing. */
+  async stats(oid: Oid, signal?: AbortSignal): Promise<DiffStats> {
+    const { tree, parents } = await this.#links(oid);
+    const [first] = parents;
+    const before = first === undefined ? EMPTY_TREE : (await this.#links(first)).tree;
+    return diffStats(this.#ports.store, before, tree, signal);
+  }
+
+  /** Paths that differ between two commits' trees. */
+  async changes(from: Oid, to: Oid, options?: { limit?: number; signal?: AbortSignal }): Promise<TreeDiff> {
+    const [before, after] = [await this.#links(from), await this.#links(to)];
+    return diffTrees(this.#ports.store, before.tree, after.tree, options);
+  }
+
+  // ── trees and files ───────────────────────────────────────────────────────────────────────
+
+  /** @returns undefined when nothing stands at the path. The root has no record. */
+  async entryAt(commit: Oid, path: string): Promise<TreeRecord | undefined> {
+    return recordAt(this.#ports.store, (await this.#links(commit)).tree, path);
+  }
+
+  /** @returns undefined when the path is no directory. @throws UnknownPageToken */
+  async listTree(commit: Oid, listing: TreeListing): Promise<TreePage | undefined> {
+    return listTree(this.#ports.store, (await this.#links(commit)).tree, listing);
+  }
+
+  /** @returns undefined when there is no such blob */
+  async readBlob(oid: Oid): Promise<Uint8Array | undefined> {
+    return this.#ifPresent(oid, (objects) => {
+      const { type, data } = objects.read(oid);
+      return type === 'blob' ? data : undefined;
+    });
+  }
+
+  /** Size in bytes, without reading the content. */
+  async blobHeader(oid: Oid): Promise<{ readonly size: number } | undefined> {
+    return this.#ifPresent(oid, (objects) => {
+      const { type, size } = objects.header(oid);
+      return type === 'blob' ? { size } : undefined;
+    });
+  }
+
+  // ── writes ────────────────────────────────────────────────────────────────────────────────
+
+  /** One commit from many actions: see {@link commitChanges}. */
+  commitChanges(request: CommitRequest): Promise<Committed> {
+    return commitChanges(this.#ports, request);
+  }
+
+  /** @throws RefConflict (`exists`, `prefix-conflict`, ...); ObjectMissing when nothing stays to point to */
+  async createRef(name: RefName, oid: Oid): Promise<void> {
+    await requireObject(this.#ports.store, oid);
+    const peeled = await this.#ports.store.run((objects) => peelToCommit(objects, oid));
+    const isTag = peeled !== undefined && peeled.commit !== oid;
+    const update = { name, from: ZERO_OID, to: oid, ...(isTag ? { peeled: peeled.commit } : {}) };
+    await this.#ports.refs.compareAndSwap([update]);
+  }
+
+  /** @throws RefConflict when it does not point to `expected` (any more) */
+  async deleteRef(name: RefName, expected: Oid): Promise<void> {
+    await this.#ports.refs.compareAndSwap([{ name, from: expected, to: ZERO_OID }]);
+  }
+
+  /**
+   * A tag object and the ref to it. @returns the tag object's id
+   * @throws RefConflict, ObjectMissing
+   */
+  async createAnnotatedTag(tag: {
+    readonly name: RefName;
+    readonly target: Oid;
+    readonly tagger: Identity;
+    readonly message: string;
+  }): Promise<Oid> {
+    const { store } = this.#ports;
+    await requireObject(store, tag.target);
+    const { type } = await store.header(tag.target);
+    const peeled = await store.run((objects) => peelToCommit(objects, tag.target));
+    const name = shortName(tag.name);
+    const data = encodeTag({ object: tag.target, type, name, tagger: tag.tagger, message: tag.message });
+    const oid = hashObject('tag', data);
+    const update = { name: tag.name, from: ZERO_OID, to: oid, peeled: peeled?.commit ?? tag.target };
+    await publish(this.#ports, [{ type: 'tag', oid, data }], update);
+    return oid;
+  }
+
+  #links(commit: Oid) {
+    return this.#ports.store.run((objects) => parseCommitLinks(objects.read(commit).data));
+  }
+
+  async #ifPresent<T>(oid: Oid, read: (objects: SyncObjects) => T): Promise<T | undefined> {
+    try {
+      return await this.#ports.store.run(read);
+    } catch (error) {
+      if (error instanceof ObjectMissing && error.oid === oid) return undefined;
+      throw error;
+    }
+  }
+}
+
+function readCommit(objects: SyncObjects, oid: Oid): CommitRecord {
+  return { oid, ...parseCommit(objects.read(oid).data) };
+}

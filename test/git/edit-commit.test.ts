@@ -1,0 +1,476 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type CommitRequest, NothingToCommit } from '../../lib/git/commit-changes.ts';
+import { EditError } from '../../lib/git/edit.ts';
+import { MemoryRepository } from '../../lib/git/memory.ts';
+import { ObjectMissing } from '../../lib/git/objects.ts';
+import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
+import { PackStore } from '../../lib/git/pack/store.ts';
+import type { Identity } from '../../lib/git/parse.ts';
+import { type ObjectDatabase, RefConflict, type RefDatabase } from '../../lib/git/ports.ts';
+import { parseRefName } from '../../lib/git/refname.ts';
+import { GitRepository } from '../../lib/git/repository.ts';
+import { GitFixture } from './history-fixture.ts';
+
+const MAIN = parseRefName('refs/heads/main')!;
+const TRUNK = parseRefName('refs/heads/trunk')!;
+const author: Identity = {
+  name: 'A U Thor',
+  email: 'author@example.com',
+  seconds: 1_700_000_000,
+  timezone: '+0100',
+};
+const committer: Identity = {
+  name: 'C O Mitter',
+  email: 'committer@example.com',
+  seconds: 1_700_000_000,
+  timezone: '+0100',
+};
+const bytes = (text: string) => Buffer.from(text);
+
+/** The repository's packs, as a directory that git reads. */
+async function asGitDirectory(
+  memory: MemoryRepository,
+  directory: string,
+): Promise<(...args: string[]) => string> {
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-C', directory, ...args], { encoding: 'utf8', stdio: 'pipe' });
+  git('init', '--quiet', '--bare', '.');
+  for (const pack of await memory.objects.listPacks()) {
+    for (const part of ['pack', 'index'] as const) {
+      const access = memory.objects.open(pack, part);
+      const file = join(directory, 'objects/pack', `pack-${pack.id}.${part === 'pack' ? 'pack' : 'idx'}`);
+      writeFileSync(file, await access.read(0, access.size));
+    }
+  }
+  for (const ref of (await memory.refs.all()).refs) git('update-ref', ref.name, ref.oid);
+  return git;
+}
+
+describe('commits through the API', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'lemnos-git-'));
+  let memory: MemoryRepository;
+  let repository: GitRepository;
+  const open = (ports: { objects: ObjectDatabase; refs: RefDatabase } = memory) =>
+    new GitRepository({ objects: ports.objects, refs: ports.refs, store: new PackStore(ports.objects) });
+  const request = (rest: Partial<CommitRequest>): CommitRequest => ({
+    branch: MAIN,
+    expected: ZERO_OID,
+    actions: [{ action: 'create', path: 'README', content: bytes('hello\n') }],
+    author,
+    committer,
+    message: 'first',
+    ...rest,
+  });
+
+  beforeEach(() => {
+    memory = new MemoryRepository();
+    repository = open();
+  });
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+  test('the same commit as git makes, byte for byte', async () => {
+    const made = await repository.commitChanges(request({ message: 'first\n\nwith ü and no end of line' }));
+    using fixture = new GitFixture();
+    const blob = fixture.feed('hello\n', 'hash-object', '-w', '--stdin').trim();
+    fixture.git('update-index', '--add', '--cacheinfo', `100644,${blob},README`);
+    const tree = fixture.git('write-tree').trim();
+    const message = Buffer.from('first\n\nwith ü and no end of line').toString('latin1');
+    expect(made.commit).toBe(fixture.feed(message, 'commit-tree', tree).trim());
+    expect(made.tree).toBe(tree);
+  });
+
+  test('the first commit of an empty repository names its HEAD, later branches do not', async () => {
+    const first = await repository.commitChanges(request({ branch: TRUNK }));
+    expect(await memory.refs.head()).toBe(TRUNK);
+    await repository.commitChanges(
+      request({ branch: MAIN, parent: first.commit, actions: [{ action: 'delete', path: 'README' }] }),
+    );
+    await repository.commitChanges(
+      request({ branch: parseRefName('refs/heads/orphan')!, message: 'no parents' }),
+    );
+    expect(await memory.refs.head()).toBe(TRUNK);
+    expect((await repository.resolve('HEAD'))?.commit).toBe(first.commit);
+  });
+
+  test('git reads what was written', async () => {
+    let tip: Oid = ZERO_OID;
+    for (let n = 0; n < 5; n++) {
+      const made = await repository.commitChanges(
+        request({
+          expected: tip,
+          ...(tip === ZERO_OID ? {} : { parent: tip }),
+          actions: [
+            { action: 'create', path: `dir/${n}/file`, content: bytes(`${n}\n`), executable: n === 3 },
+          ],
+          message: `commit ${n}`,
+        }),
+      );
+      expect(made.previous).toBe(tip);
+      tip = made.commit;
+    }
+    const tag = await repository.createAnnotatedTag({
+      name: parseRefName('refs/tags/v1')!,
+      target: tip,
+      tagger: author,
+      message: 'one\n',
+    });
+    const git = await asGitDirectory(memory, directory);
+    git('fsck', '--strict', '--full');
+    expect(git('log', '--format=%s', 'main').trim().split('\n')).toEqual(
+      [4, 3, 2, 1, 0].map((n) => `commit ${n}`),
+    );
+    expect(git('ls-tree', '-r', '--format=%(objectmode) %(path)', 'main')).toContain('100755 dir/3/file');
+    expect(git('tag', '-n', '--list').trim()).toMatch(/^v1 +one$/);
+    expect(await repository.resolve('v1')).toMatchObject({
+      commit: tip,
+      tag: { oid: tag, message: 'one\n' },
+    });
+    expect((await memory.refs.get([parseRefName('refs/tags/v1')!])).values().next().value).toMatchObject({
+      peeled: tip,
+    });
+  });
+
+  test('what exists already is not stored again', async () => {
+    const first = await repository.commitChanges(request({}));
+    await repository.commitChanges(
+      request({
+        expected: first.commit,
+        parent: first.commit,
+        actions: [{ action: 'move', from: 'README', path: 'd/R' }],
+        message: '2',
+      }),
+    );
+    const [newest] = await memory.objects.listPacks();
+    expect(newest!.objectCount).toBe(3);
+    const second = (await repository.resolve('main'))!.commit;
+    await repository.commitChanges(
+      request({
+        expected: second,
+        parent: second,
+        actions: [{ action: 'move', from: 'd/R', path: 'README' }],
+        message: '3',
+      }),
+    );
+    expect((await memory.objects.listPacks())[0]!.objectCount).toBe(1);
+  });
+
+  test('refusals change nothing', async () => {
+    const first = await repository.commitChanges(request({}));
+    const packs = await memory.objects.listPacks();
+    const on = { expected: first.commit, parent: first.commit };
+    const same = [{ action: 'update' as const, path: 'README', content: bytes('hello\n') }];
+    await expect(repository.commitChanges(request({ ...on, actions: same }))).rejects.toThrow(
+      NothingToCommit,
+    );
+    await expect(repository.commitChanges(request(on))).rejects.toThrow(EditError);
+    await expect(repository.commitChanges(request({}))).rejects.toThrow(RefConflict);
+    await expect(
+      repository.commitChanges(
+        request({ ...on, branch: parseRefName('refs/heads/none')!, actions: same, allowEmpty: true }),
+      ),
+    ).rejects.toThrow(RefConflict);
+    await expect(
+      repository.commitChanges(request({ branch: TRUNK, parent: '1'.repeat(40) as Oid })),
+    ).rejects.toThrow(ObjectMissing);
+    await expect(
+      repository.commitChanges(
+        request({
+          branch: parseRefName('refs/heads/main/below')!,
+          parent: first.commit,
+          actions: [],
+          allowEmpty: true,
+        }),
+      ),
+    ).rejects.toMatchObject({ rejections: [{ reason: 'prefix-conflict' }] });
+    expect(await memory.objects.listPacks()).toEqual(packs);
+    expect((await memory.refs.all()).refs).toEqual([{ name: MAIN, oid: first.commit }]);
+    const empty = await repository.commitChanges(request({ ...on, actions: same, allowEmpty: true }));
+    expect(empty.tree).toBe(first.tree);
+  });
+
+  test('force puts the branch on another base', async () => {
+    const first = await repository.commitChanges(request({}));
+    const on = { expected: first.commit, parent: first.commit };
+    const second = await repository.commitChanges(
+      request({ ...on, actions: [{ action: 'delete', path: 'README' }] }),
+    );
+    const again = {
+      expected: second.commit,
+      parent: first.commit,
+      actions: [{ action: 'create' as const, path: 'x', content: bytes('') }],
+    };
+    await expect(repository.commitChanges(request(again))).rejects.toThrow(RefConflict);
+    const forced = await repository.commitChanges(request({ ...again, force: true }));
+    expect((await repository.commit(forced.commit)).parents).toEqual([first.commit]);
+    expect((await repository.resolve('main'))?.commit).toBe(forced.commit);
+  });
+
+  test('a lost race is run again when the other writer was elsewhere, and told when not', async () => {
+    const first = await repository.commitChanges(request({}));
+    const on = { expected: first.commit, parent: first.commit };
+    const other = await open().commitChanges(
+      request({ ...on, actions: [{ action: 'create', path: 'other', content: bytes('') }] }),
+    );
+    const late = await repository.commitChanges(
+      request({ ...on, actions: [{ action: 'update', path: 'README', content: bytes('late\n') }] }),
+    );
+    expect(late.attempts).toBe(2);
+    expect((await repository.commit(late.commit)).parents).toEqual([other.commit]);
+    const clash = request({
+      ...on,
+      actions: [{ action: 'update', path: 'README', content: bytes('clash\n') }],
+    });
+    await expect(repository.commitChanges(clash)).rejects.toMatchObject({
+      rejections: [{ reason: 'stale' }],
+    });
+    await expect(
+      repository.commitChanges(
+        request({
+          ...on,
+          actions: [{ action: 'create', path: 'y', content: bytes('') }],
+          retry: { attempts: 1 },
+        }),
+      ),
+    ).rejects.toThrow(RefConflict);
+  });
+
+  test('fifty writers of distinct files all get their commit in', async () => {
+    const first = await repository.commitChanges(request({}));
+    // Each port answers late, as it would over a network.
+    const slow: { objects: ObjectDatabase; refs: RefDatabase } = {
+      objects: {
+        listPacks: (options) => memory.objects.listPacks(options),
+        open: (pack, part) => memory.objects.open(pack, part),
+        rollbackPack: (pack) => memory.objects.rollbackPack(pack),
+        newPack: async (content, about) => {
+          await setTimeout(1 + Math.random() * 10);
+          return memory.objects.newPack(content, about);
+        },
+      },
+      refs: {
+        all: (options) => memory.refs.all(options),
+        get: async (names) => {
+          await setTimeout(1 + Math.random() * 5);
+          return memory.refs.get(names);
+        },
+        head: () => memory.refs.head(),
+        compareAndSwap: async (updates, options) => {
+          await setTimeout(1 + Math.random() * 5);
+          await memory.refs.compareAndSwap(updates, options);
+          await setTimeout(1 + Math.random() * 5);
+        },
+      },
+    };
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 50 }, (_, n) =>
+        open(slow).commitChanges(
+          request({
+            expected: first.commit,
+            parent: first.commit,
+            actions: [{ action: 'create', path: `writers/${n}`, content: bytes(`${n}`) }],
+            message: `writer ${n}`,
+          }),
+        ),
+      ),
+    );
+    const accepted = outcomes.flatMap((outcome) =>
+      outcome.status === 'fulfilled' ? [outcome.value.commit] : [],
+    );
+    expect(accepted.length).toBeGreaterThanOrEqual(48);
+    const tip = (await repository.resolve('main'))!.commit;
+    const log = await repository.log({ tips: [tip], limit: 100 });
+    expect(
+      log
+        .map((commit) => commit.oid)
+        .filter((oid) => oid !== first.commit)
+        .sort(),
+    ).toEqual(accepted.sort());
+    const listed = await repository.listTree(tip, { path: 'writers', limit: 100 });
+    expect(listed!.entries).toHaveLength(accepted.length);
+  });
+
+  test('refs are made and deleted on condition', async () => {
+    const first = await repository.commitChanges(request({}));
+    await repository.createRef(TRUNK, first.commit);
+    await expect(repository.createRef(TRUNK, first.commit)).rejects.toMatchObject({
+      rejections: [{ reason: 'exists' }],
+    });
+    await expect(repository.createRef(parseRefName('refs/heads/x')!, '2'.repeat(40) as Oid)).rejects.toThrow(
+      ObjectMissing,
+    );
+    await expect(repository.deleteRef(TRUNK, '2'.repeat(40) as Oid)).rejects.toThrow(RefConflict);
+    await repository.deleteRef(TRUNK, first.commit);
+    expect(await repository.ref(TRUNK)).toBeUndefined();
+  });
+
+  test('what collection found unreachable is as good as gone', async () => {
+    const first = await repository.commitChanges(request({}));
+    const second = await repository.commitChanges(
+      request({
+        expected: first.commit,
+        parent: first.commit,
+        actions: [{ action: 'create', path: 'new', content: bytes('kept?') }],
+        message: '2',
+      }),
+    );
+    await memory.refs.compareAndSwap([{ name: MAIN, from: second.commit, to: first.commit }]);
+    memory.relist(([newest, ...rest]) => [{ ...newest!, source: 'garbage' }, ...rest]);
+    repository = open();
+    await expect(repository.createRef(TRUNK, second.commit)).rejects.toThrow(ObjectMissing);
+    const again = await repository.commitChanges(
+      request({
+        expected: first.commit,
+        parent: first.commit,
+        actions: [{ action: 'create', path: 'new', content: bytes('kept?') }],
+        message: '3',
+      }),
+    );
+    memory.relist((packs) => packs.filter((pack) => pack.source !== 'garbage'));
+    repository = open();
+    const record = await repository.entryAt(again.commit, 'new');
+    expect(Buffer.from((await repository.readBlob(record!.id))!).toString()).toBe('kept?');
+  });
+});
+
+describe('revisions', () => {
+  const fixture = new GitFixture();
+  let repository: GitRepository;
+
+  beforeAll(async () => {
+    let parent: string[] = [];
+    const tree = fixture.feed('', 'mktree').trim();
+    for (let n = 0; n < 6; n++) {
+      const commit = fixture.git('commit-tree', ...parent, '-m', `commit ${n}`, tree).trim();
+      parent = n === 3 ? ['-p', commit, '-p', parent[1]!] : ['-p', commit];
+      fixture.git('update-ref', 'refs/heads/main', commit);
+      if (n === 4) fixture.git('update-ref', 'refs/heads/merge', commit);
+    }
+    fixture.git('tag', '-a', '-m', 'annotated', 'v1', 'main~1');
+    fixture.git('tag', '-a', '-m', 'nested', 'v2', 'v1');
+    fixture.git('tag', 'light', 'main~3');
+    fixture.git('tag', 'treetag', tree);
+    fixture.git('update-ref', 'refs/tags/both', 'main~1');
+    fixture.git('update-ref', 'refs/heads/both', 'main~2');
+    fixture.git('update-ref', 'refs/heads/beef', 'main~4');
+    fixture.git('update-ref', 'refs/heads/with/slash', 'main~4');
+    fixture.git('update-ref', 'refs/keep-around/x', 'main~5');
+    const { repository: memory, store } = await fixture.load();
+    repository = new GitRepository({ objects: memory.objects, refs: memory.refs, store });
+  });
+  afterAll(() => fixture[Symbol.dispose]());
+
+  const expressions = [
+    'main',
+    'HEAD',
+    '@',
+    'refs/heads/main',
+    'heads/main',
+    'tags/light',
+    'v1',
+    'v2',
+    'refs/tags/v2',
+    'light',
+    'both',
+    'beef',
+    'with/slash',
+    'refs/keep-around/x',
+    'keep-around/x',
+    'main~',
+    'main~2',
+    'HEAD~2',
+    'HEAD^',
+    'main^0',
+    'merge^2',
+    'merge^2~1',
+    'merge^1~1',
+    'v2^{}',
+    'v2^{commit}',
+    'v1~1^0',
+    'main~~',
+    'main^^',
+    'main~100',
+    'merge^3',
+    'nothing',
+    'treetag',
+    '',
+    '~1',
+    'main~x',
+    'main^{tree}',
+    'main:README',
+    'main..v1',
+    '@{-1}',
+    'main@{1}',
+    'with',
+    '-h',
+    '--all',
+    'a\0b',
+    '^main',
+    'main^{commit}x',
+    'refs/heads/',
+  ];
+  test.each(expressions)('%j as git resolves it', async (text) => {
+    const git = () => {
+      try {
+        return fixture.git('rev-parse', '--verify', '--quiet', '--end-of-options', `${text}^{commit}`).trim();
+      } catch {
+        return undefined;
+      }
+    };
+    // Expressions that are not for one commit, or of another syntax, are refused.
+    const foreign =
+      /[:@\0]./.test(text) ||
+      text.includes('..') ||
+      text === '' ||
+      text.includes('{tree}') ||
+      text.startsWith('^');
+    expect((await repository.resolve(text))?.commit).toBe(foreign ? undefined : git());
+  });
+
+  test('ids, whole and abbreviated', async () => {
+    const commit = fixture.oid('main~2');
+    for (const length of [7, 8, 12, 39, 40]) {
+      expect((await repository.resolve(commit.slice(0, length)))?.commit).toBe(commit);
+    }
+    expect((await repository.resolve(commit.toUpperCase()))?.commit).toBe(commit);
+    expect((await repository.resolve(`${commit}~1`))?.commit).toBe(fixture.oid('main~3'));
+    expect(await repository.resolve(commit.slice(0, 3))).toBeUndefined();
+    expect(await repository.resolve('0'.repeat(40))).toBeUndefined();
+    expect(await repository.resolve(fixture.oid('main^{tree}'))).toBeUndefined();
+    expect(await repository.resolve(fixture.oid('v2'))).toMatchObject({
+      commit: fixture.oid('main~1'),
+      tag: { name: 'v2' },
+    });
+  });
+
+  test('what was named is told', async () => {
+    expect(await repository.resolve('main')).toEqual({
+      commit: fixture.oid('main'),
+      ref: { name: 'refs/heads/main', oid: fixture.oid('main') },
+    });
+    expect(await repository.resolve('v2')).toMatchObject({
+      ref: { name: 'refs/tags/v2' },
+      tag: { oid: fixture.oid('v2'), message: 'nested\n' },
+    });
+    expect((await repository.resolve('main~1'))?.ref).toBeUndefined();
+  });
+
+  test('tips of branches and tags', async () => {
+    const branches = await repository.tips((await repository.branches()).refs);
+    expect(branches.map((tip) => tip.commit.oid)).toEqual(
+      fixture.lines('for-each-ref', '--format=%(objectname)', 'refs/heads'),
+    );
+    const tags = await repository.tips((await repository.tags()).refs);
+    expect(tags.map((tip) => tip.ref.name)).toEqual([
+      'refs/tags/both',
+      'refs/tags/light',
+      'refs/tags/v1',
+      'refs/tags/v2',
+    ]);
+    expect(tags.at(-1)!.tag!.message).toBe('nested\n');
+  });
+});
