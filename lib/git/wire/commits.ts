@@ -1,7 +1,8 @@
-/** Walks over commits for negotiation and pushes: parents and dates only, read through the sync store. */
+/** Walks over commits as a client may see them: a shallow one's end early. */
 import type { ObjectStore, SyncObjects } from '../objects.ts';
 import { type Oid, parseOid } from '../oid.ts';
 import { type CommitLinks, parseCommitLinks } from '../parse.ts';
+import { inSlices } from '../slices.ts';
 
 /** Commits visited between two turns of the event loop. */
 const STRIDE = 2000;
@@ -19,18 +20,10 @@ export class CommitReader {
   }
 
   /**
-   * Calls `step` until it says there is no more to do, giving way to other requests now and then. A step reads
-   * first and changes its state after: it is called again from its start when bytes were not at hand.
+   * Calls `step` until it says there is no more to do; it is repeated as {@link inSlices} says.
    */
   async walk(step: (read: (oid: Oid) => CommitLinks | undefined) => boolean): Promise<void> {
-    for (let more = true; more; ) {
-      more = await this.#store.run((objects) => {
-        const read = (oid: Oid) => this.#read(objects, oid);
-        for (let i = 0; i < STRIDE; i++) if (!step(read)) return false;
-        return true;
-      });
-      if (more) await new Promise((resolve) => setImmediate(resolve));
-    }
+    await inSlices(this.#store, STRIDE, (objects) => !step((oid) => this.#read(objects, oid)));
   }
 
   /** undefined when the object is no commit or is absent. */
@@ -75,48 +68,4 @@ export function peel(objects: SyncObjects, oid: Oid): Oid {
 export function tagTarget(data: Uint8Array): Oid | undefined {
   const line = Buffer.from(data.buffer, data.byteOffset, Math.min(data.length, 47)).toString('latin1');
   return line.startsWith('object ') ? parseOid(line.slice(7, 47)) : undefined;
-}
-
-/** Commits in order of date, newest first: a binary heap. */
-export class DateQueue {
-  readonly #heap: { oid: Oid; time: number }[] = [];
-
-  get size(): number {
-    return this.#heap.length;
-  }
-
-  peek(): Oid | undefined {
-    return this.#heap[0]?.oid;
-  }
-
-  push(oid: Oid, time: number): void {
-    const heap = this.#heap;
-    let at = heap.length;
-    heap.push({ oid, time });
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (heap[parent]!.time >= time) break;
-      heap[at] = heap[parent]!;
-      at = parent;
-    }
-    heap[at] = { oid, time };
-  }
-
-  pop(): Oid | undefined {
-    const heap = this.#heap;
-    const top = heap[0];
-    const last = heap.pop();
-    if (top === undefined || last === undefined || heap.length === 0) return top?.oid;
-    let at = 0;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && heap[child + 1]!.time > heap[child]!.time) child++;
-      if (heap[child]!.time <= last.time) break;
-      heap[at] = heap[child]!;
-      at = child;
-    }
-    heap[at] = last;
-    return top.oid;
-  }
 }

@@ -14,8 +14,9 @@ export class Negotiation {
   readonly #common = new Set<Oid>();
   /** Oldest date among the common commits: what is older cannot reach them, clocks permitting. */
   #oldest = Number.POSITIVE_INFINITY;
-  /** Answer for the present set of common commits. */
-  #ready: boolean | undefined;
+  #ready = false;
+  /** How much was common when readiness was last looked into. */
+  #lookedAt = 0;
 
   constructor(store: ObjectStore, wants: readonly Oid[], clientShallow: ReadonlySet<Oid>) {
     this.#store = store;
@@ -30,18 +31,25 @@ export class Negotiation {
   /** @returns whether the store holds it */
   async have(oid: Oid): Promise<boolean> {
     if (this.#common.has(oid)) return true;
-    if (!(await this.#store.has(oid))) return false;
+    // Not `store.has`, which reads the listing again on every miss: most haves of a busy client are its own.
+    if (!(await this.#store.run((objects) => objects.has(oid)))) return false;
     this.#common.add(oid);
     const links = await this.#reader.links(await this.#reader.peel(oid));
     if (links !== undefined) this.#oldest = Math.min(this.#oldest, links.committed);
-    this.#ready = undefined;
     return true;
   }
 
-  /** Whether every want reaches something common, so that more haves would save little (git's `ok_to_give_up`). */
-  async ready(): Promise<boolean> {
-    if (this.#common.size === 0) return false;
-    this.#ready ??= await this.#allReachCommon();
+  /**
+   * Whether every want reaches something common, so that more haves would save little (git's `ok_to_give_up`).
+   * Once it is so it stays so. In the middle of a request a no is kept until twice as much is common, or a client
+   * could make us walk again for every line it sends.
+   */
+  async ready(when: 'midway' | 'at the end'): Promise<boolean> {
+    const size = this.#common.size;
+    if (this.#ready || size === 0 || size === this.#lookedAt) return this.#ready;
+    if (when === 'midway' && size < 2 * this.#lookedAt) return false;
+    this.#lookedAt = size;
+    this.#ready = await this.#allReachCommon();
     return this.#ready;
   }
 

@@ -64,28 +64,19 @@ export class PktReader {
     return { kind: 'data', data };
   }
 
-  /** Everything behind the last packet line read, once. Returning early releases the body. */
+  /**
+   * Everything behind the last packet line read. Stopping early does not end the body: a client reads its answer
+   * only after it has sent everything.
+   */
   async *rest(): AsyncGenerator<Uint8Array, void, undefined> {
-    try {
-      if (this.#at < this.#piece.length) {
-        const left = this.#piece.subarray(this.#at);
-        this.#at = this.#piece.length;
-        yield left;
-      }
-      while (!this.#ended) {
-        const piece = await this.#pull();
-        if (piece !== undefined && piece.length > 0) yield piece;
-      }
-    } finally {
-      await this.release();
+    if (this.#at < this.#piece.length) {
+      const left = this.#piece.subarray(this.#at);
+      this.#at = this.#piece.length;
+      yield left;
     }
-  }
-
-  /** Tells the body's source that nothing more will be read. */
-  async release(): Promise<void> {
-    if (this.#ended) return;
-    this.#ended = true;
-    await this.#body.return?.();
+    for (let piece = await this.#pull(); piece !== undefined; piece = await this.#pull()) {
+      if (piece.length > 0) yield piece;
+    }
   }
 
   /** Exactly `count` bytes, fewer only where the body ends. */

@@ -40,6 +40,9 @@ export class ReceiveRequestError extends Error {
   }
 }
 
+/** Longer names cannot be refs, and would not fit the line of the report that says so. */
+const MAX_NAME = 4096;
+
 /**
  * Reads up to the pack, which stays in the reader.
  * @returns undefined for a body without commands (git's probe before a large push).
@@ -123,6 +126,7 @@ function parseCommand(line: string): Command {
   if (from === undefined || to === undefined || line[40] !== ' ' || line[81] !== ' ' || name === '') {
     throw new WireError('request-malformed', `protocol error: expected old/new/ref, got ${quoted(line)}`);
   }
+  if (name.length > MAX_NAME) throw new WireError('limit', `ref name too long: ${quoted(name)}`);
   if (from === ZERO_OID && to === ZERO_OID) {
     throw new WireError('request-malformed', `protocol error: ${quoted(name)} neither has nor gets a value`);
   }

@@ -20,7 +20,7 @@ export function reportStatus(unpack: string, refs: readonly RefReport[], sideBan
   function* lines(): Generator<Uint8Array> {
     yield pkt(`unpack ${oneLine(unpack)}\n`);
     for (const { name, reason } of refs) {
-      yield pkt(reason === undefined ? `ok ${name}\n` : `ng ${name} ${oneLine(reason)}\n`);
+      yield pkt(reason === undefined ? `ok ${name}\n` : `ng ${oneLine(name)} ${oneLine(reason)}\n`);
     }
     yield FLUSH;
   }

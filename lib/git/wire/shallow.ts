@@ -1,7 +1,6 @@
 /** Shallow clones (gitprotocol-pack, "Packfile Negotiation"; gitprotocol-v2, `shallow-info`). */
 import type { ObjectStore } from '../objects.ts';
 import type { Oid } from '../oid.ts';
-import { parseOid } from '../oid.ts';
 import type { Ref } from '../ports.ts';
 import { CommitReader } from './commits.ts';
 import { WireError } from './error.ts';
@@ -26,7 +25,10 @@ export async function shallowInfo(
   asked: Wants,
 ): Promise<ShallowInfo> {
   const client = new Set<Oid>();
-  for (const oid of asked.shallow) if (await store.has(oid)) client.add(oid);
+  for (const oid of asked.shallow) {
+    // Not `store.has`, which reads the listing again on every miss.
+    if (await store.run((objects) => objects.has(oid))) client.add(oid);
+  }
   if (asked.deepen === undefined) return { shallow: [], unshallow: [], extraWants: [], cut: client };
   const reader = new CommitReader(store);
   const { included, boundary } =
@@ -47,7 +49,7 @@ export async function shallowInfo(
 
 interface Section {
   readonly included: ReadonlySet<Oid>;
-  /** Those of `included` that have a parent outside. */
+  /** Those of `included` that the client is to take for parentless. */
   readonly boundary: ReadonlySet<Oid>;
 }
 
@@ -72,9 +74,9 @@ async function byDepth(
       if (oid === undefined) return false;
       const parents = read(oid)?.parents ?? [];
       index++;
-      if (at >= depth && depth < INFINITE_DEPTH) {
-        if (parents.some((parent) => !included.has(parent))) boundary.add(oid);
-      } else for (const parent of parents) if (!included.has(parent)) next.add(parent);
+      // All of the last level, as git has it, though a parent of some may be included by another way.
+      if (at >= depth && depth < INFINITE_DEPTH) boundary.add(oid);
+      else for (const parent of parents) if (!included.has(parent)) next.add(parent);
       return true;
     });
     if (at >= depth && depth < INFINITE_DEPTH) break;
@@ -100,10 +102,8 @@ async function byBoundary(
   deepen: Extract<Deepen, { kind: 'boundary' }>,
 ): Promise<Section> {
   const since = deepen.since ?? 0;
-  const tips = await peeled(
-    reader,
-    deepen.not.map((name) => refNamed(refs, name)),
-  );
+  const named = namedTips(refs);
+  const tips = await peeled(reader, deepen.not.map(named));
   const { included: excluded } = await closure(reader, tips, (_, time) => time >= since);
   const section = await closure(
     reader,
@@ -151,16 +151,18 @@ async function peeled(reader: CommitReader, oids: readonly Oid[]): Promise<Oid[]
   return [...ends];
 }
 
-/** A full name, a branch or a tag as a person writes it, or an id that is a visible tip. */
-function refNamed(refs: readonly Ref[], name: string): Oid {
-  const oid = parseOid(name);
-  const ref =
-    refs.find((one) => one.name === name) ??
-    refs.find((one) => one.name === `refs/tags/${name}`) ??
-    refs.find((one) => one.name === `refs/heads/${name}`) ??
-    refs.find((one) => one.oid === oid);
-  if (ref === undefined) {
-    throw new WireError('request-malformed', `git upload-pack: deepen-not is not a ref: ${quoted(name)}`);
+/** Finds a tip by its full name, by that of a tag or branch as a person writes it, or by its id. */
+function namedTips(refs: readonly Ref[]): (name: string) => Oid {
+  const tips = new Map<string, Oid>();
+  for (const { oid } of refs) tips.set(oid, oid);
+  for (const space of ['refs/heads/', 'refs/tags/', '']) {
+    for (const ref of refs) if (ref.name.startsWith(space)) tips.set(ref.name.slice(space.length), ref.oid);
   }
-  return ref.oid;
+  return (name) => {
+    const oid = tips.get(name);
+    if (oid === undefined) {
+      throw new WireError('request-malformed', `git upload-pack: deepen-not is not a ref: ${quoted(name)}`);
+    }
+    return oid;
+  };
 }

@@ -1,7 +1,10 @@
+import { DateQueue } from '../history/date-queue.ts';
+import { CommitGraph, type CommitNode, Marks } from '../history/graph.ts';
 import type { ObjectStore } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import type { Ref } from '../ports.ts';
-import { CommitReader, DateQueue, tagTarget } from './commits.ts';
+import { inSlices } from '../slices.ts';
+import { tagTarget } from './commits.ts';
 import { WireError } from './error.ts';
 
 /**
@@ -43,32 +46,31 @@ function notOurRef(oid: Oid): WireError {
 
 /** Takes out of `commits` what the refs reach, newest first, and stops when none is left. */
 async function removeReached(store: ObjectStore, refs: readonly Ref[], commits: Set<Oid>): Promise<void> {
-  const reader = new CommitReader(store);
+  const graph = new CommitGraph();
   const queue = new DateQueue();
-  const seen = new Set<Oid>();
+  const seen = new Marks();
   const tips = [...new Set(refs.map((ref) => ref.peeled ?? ref.oid))];
-  await reader.walk((read) => {
-    if (commits.size === 0) return false;
+  await inSlices(store, 2048, (objects) => {
+    if (commits.size === 0) return true;
     const tip = tips.at(-1);
     if (tip !== undefined) {
-      const links = read(tip);
+      const node = objects.header(tip).type === 'commit' ? graph.node(objects, tip) : undefined;
       tips.pop();
-      enter(tip, links?.committed);
-      return true;
+      if (node !== undefined) enter(node);
+      return false;
     }
     const top = queue.peek();
-    if (top === undefined) return false;
-    const parents = (read(top)?.parents ?? []).map((oid) => ({ oid, time: read(oid)?.committed }));
+    if (top === undefined) return true;
+    const parents = graph.parents(objects, top);
     queue.pop();
-    for (const parent of parents) enter(parent.oid, parent.time);
-    return true;
+    for (const parent of parents) enter(parent);
+    return false;
   });
 
-  function enter(oid: Oid, time: number | undefined): void {
-    if (time === undefined || seen.has(oid)) return;
-    seen.add(oid);
-    commits.delete(oid);
-    queue.push(oid, time);
+  function enter(node: CommitNode): void {
+    if (!seen.add(node, 1)) return;
+    commits.delete(node.oid);
+    queue.push(node);
   }
 }
 

@@ -1,0 +1,119 @@
+/** The pack that answers a fetch, framed as the client agreed to (gitprotocol-pack, "Packfile Data"). */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Oid, oidBytes } from '../oid.ts';
+import { TAG } from '../pack/entry.ts';
+import type { ObjectList } from '../pack/object-list.ts';
+import type { PackStore } from '../pack/store.ts';
+import { writePack } from '../pack/write.ts';
+import { enumerate } from '../reachable.ts';
+import { tagTarget } from './commits.ts';
+import { FLUSH, pkt } from './pkt-line.ts';
+import { onBand, type SideBand } from './side-band.ts';
+import type { FetchOptions } from './upload-request.ts';
+
+export interface PackRequest {
+  readonly wants: readonly Oid[];
+  /** What the client has, with all it reaches. */
+  readonly common: ReadonlySet<Oid>;
+  /** Commits whose parents neither side counts: the client's shallow boundary. */
+  readonly cut: ReadonlySet<Oid>;
+  /** Annotated tags that go along when what they tag does: tag → tagged. Empty unless asked for. */
+  readonly tags: ReadonlyMap<Oid, Oid>;
+  readonly options: FetchOptions;
+  readonly onError: ((cause: unknown) => void) | undefined;
+}
+
+/** A client waits in silence no longer than this, if it understands side bands. */
+const KEEPALIVE_MS = 5000;
+
+export async function* packfile(
+  store: PackStore,
+  request: PackRequest,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { options, cut } = request;
+  const { sideBand } = options;
+  const say = (text: string) => (options.progress ? onBand(sideBand, 2, text) : []);
+  try {
+    const listing = enumerate(store, {
+      include: request.wants,
+      exclude: [...request.common],
+      ...(cut.size > 0 ? { shallow: cut, excludeShallow: cut } : {}),
+    });
+    const list = yield* keptAlive(listing, sideBand);
+    await addTags(store, list, request.tags);
+    yield* say(`Enumerating objects: ${list.count}, done.\n`);
+    yield* say(`Counting objects: 100% (${list.count}/${list.count}), done.\n`);
+    const pack = writePack(store, list, { thin: options.thinPack, ofsDelta: options.ofsDelta });
+    let bytes = 0;
+    for await (const piece of gathered(pack)) {
+      bytes += piece.length;
+      yield* onBand(sideBand, 1, piece);
+    }
+    yield* say(`Total ${list.count} objects, ${bytes} bytes\n`);
+  } catch (cause) {
+    request.onError?.(cause);
+    // Without side bands the client finds the pack cut short, which it is.
+    yield* onBand(sideBand, 3, 'upload-pack: the pack could not be made: internal error\n');
+    return;
+  }
+  if (sideBand !== 'none') yield FLUSH;
+}
+
+/** Waits, and every few seconds sends git's own sign of life: an empty line on band 1. */
+async function* keptAlive<T>(work: Promise<T>, sideBand: SideBand): AsyncGenerator<Uint8Array, T, undefined> {
+  if (sideBand === 'none') return await work;
+  const result = work.then((value) => ({ value }));
+  for (;;) {
+    const stop = new AbortController();
+    const pause = sleep(KEEPALIVE_MS, undefined, { signal: stop.signal }).catch(() => undefined);
+    const done = await Promise.race([result, pause]).finally(() => stop.abort());
+    if (done !== undefined) return done.value;
+    yield pkt(Uint8Array.of(1));
+  }
+}
+
+/** Adds each tag whose object is in the list, and the tags between it and that object. */
+async function addTags(store: PackStore, list: ObjectList, tags: ReadonlyMap<Oid, Oid>): Promise<void> {
+  if (tags.size === 0) return;
+  const tagged = new Set(tags.values());
+  const listed = new Set<Oid>();
+  for (const oid of list.oids()) if (tagged.has(oid) || tags.has(oid)) listed.add(oid);
+  const chains = [...tags].filter(([tag, target]) => listed.has(target) && !listed.has(tag));
+  const added = new Set<Oid>();
+  let next = 0;
+  await store.run((objects) => {
+    for (; next < chains.length; next++) {
+      const [tag, target] = chains[next]!;
+      const chain: Oid[] = [];
+      for (let at: Oid | undefined = tag; at !== undefined && at !== target; ) {
+        chain.push(at);
+        const object = objects.read(at);
+        at = object.type === 'tag' ? tagTarget(object.data) : undefined;
+      }
+      for (const oid of chain) {
+        if (added.has(oid) || listed.has(oid) || !objects.locate(oidBytes(oid), 0)) continue;
+        list.add(oidBytes(oid), 0, TAG, objects.pack, objects.position);
+        added.add(oid);
+      }
+    }
+  });
+}
+
+const PIECE = 65515;
+
+/** Pieces of the size that one packet line holds, however small they come. */
+async function* gathered(pack: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  let parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of pack) {
+    parts.push(piece);
+    size += piece.length;
+    if (size < PIECE) continue;
+    const whole = Buffer.concat(parts, size);
+    const end = size - (size % PIECE);
+    yield whole.subarray(0, end);
+    parts = [whole.subarray(end)];
+    size -= end;
+  }
+  if (size > 0) yield Buffer.concat(parts, size);
+}

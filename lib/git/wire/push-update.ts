@@ -1,0 +1,129 @@
+/** The commands of a push as they are judged one by one, before anything is stored for them. */
+
+import { History, HistoryLimit } from '../history.ts';
+import type { Oid } from '../oid.ts';
+import { ZERO_OID } from '../oid.ts';
+import type { PackStore } from '../pack/store.ts';
+import type { Ref, RefUpdate } from '../ports.ts';
+import { parseRefName, type RefName } from '../refname.ts';
+import { peel } from './commits.ts';
+import type { Command } from './receive-request.ts';
+import type { Visibility } from './visible.ts';
+
+/** One ref as a push changes it: what a policy decides on, and what an event tells. */
+export interface PushUpdate {
+  readonly name: RefName;
+  readonly from: Oid;
+  readonly to: Oid;
+  readonly kind: 'create' | 'update' | 'delete';
+  /** An update that drops commits: `to` does not reach `from`. Also one of a tag that is no plain commit. */
+  readonly forced: boolean;
+}
+
+/** A command on its way: refused as soon as there is a reason, in words that git's clients print. */
+export interface Candidate {
+  readonly command: Command;
+  /** undefined for a name git would not allow */
+  readonly name: RefName | undefined;
+  reason: string | undefined;
+  peeled?: Oid;
+  update?: PushUpdate;
+}
+
+/** Judges what needs no objects: the names, and the values that the refs have now. */
+export function candidates(
+  commands: readonly Command[],
+  current: ReadonlyMap<RefName, Ref>,
+  head: RefName,
+  visible: Visibility | undefined,
+): Candidate[] {
+  const count = new Map<string, number>();
+  for (const { name } of commands) count.set(name, (count.get(name) ?? 0) + 1);
+  return commands.map((command) => {
+    const name = pushableName(command.name);
+    return { command, name, reason: reasonFor(command, name) };
+  });
+
+  function reasonFor(command: Command, name: RefName | undefined): string | undefined {
+    if (name === undefined) return 'funny refname';
+    if ((count.get(command.name) ?? 0) > 1) return 'multiple updates for ref not allowed';
+    const deletes = command.to === ZERO_OID;
+    if (visible && !visible(name))
+      return deletes ? 'deny deleting a hidden ref' : 'deny updating a hidden ref';
+    if (deletes && name === head && current.has(name)) return 'deletion of the current branch prohibited';
+    return staleReason(command, current.get(name)?.oid ?? ZERO_OID);
+  }
+}
+
+/** Why a command that saw `command.from` cannot be carried out on a ref that has the value `now`. */
+export function staleReason(command: Command, now: Oid): string | undefined {
+  if (command.from === now) return undefined;
+  if (command.from === ZERO_OID) return 'reference already exists';
+  if (command.to === ZERO_OID) return now === ZERO_OID ? 'reference does not exist' : 'failed to update ref';
+  return now === ZERO_OID ? 'reference does not exist' : 'fetch first';
+}
+
+/** Only below `refs/`, with something below that; branches and tags by the rules of `git branch` and `git tag`. */
+export function pushableName(text: string): RefName | undefined {
+  if (!/^refs\/[^/]+\//.test(text)) return undefined;
+  if (/^refs\/heads\/(-|HEAD$|@$)/.test(text) || /^refs\/tags\/(-|HEAD$)/.test(text)) return undefined;
+  return parseRefName(text);
+}
+
+/**
+ * Judges what the objects say: that the new value exists, that a branch gets a commit, what a tag stands for,
+ * and whether the update drops commits.
+ * @param store sees what the push brought
+ */
+export async function judge(candidate: Candidate, store: PackStore, walks: AncestryWalks): Promise<void> {
+  const { command, name } = candidate;
+  if (candidate.reason !== undefined || name === undefined) return;
+  const { from, to } = command;
+  let forced = false;
+  if (to !== ZERO_OID) {
+    const found = await store.run((objects) => {
+      if (!objects.has(to)) return undefined;
+      const type = objects.header(to).type;
+      return { type, end: type === 'tag' ? peel(objects, to) : to };
+    });
+    if (found === undefined) candidate.reason = 'missing necessary objects';
+    else if (found.type !== 'commit' && name.startsWith('refs/heads/')) {
+      candidate.reason = 'cannot update ref: trying to write non-commit object to branch';
+    }
+    if (found === undefined || candidate.reason !== undefined) return;
+    if (found.end !== to) candidate.peeled = found.end;
+    if (from !== ZERO_OID && from !== to) {
+      const commits = found.type === 'commit' && (await store.header(from)).type === 'commit';
+      forced = !commits || !(await walks.isForward(from, to));
+    }
+  }
+  const kind = from === ZERO_OID ? 'create' : to === ZERO_OID ? 'delete' : 'update';
+  candidate.update = { name, from, to, kind, forced };
+}
+
+/** Walks of one push, which together take no longer than a bound: thousands of refs may all have been rewritten. */
+export class AncestryWalks {
+  readonly #history: History;
+  readonly #bound: AbortSignal;
+
+  constructor(store: PackStore, milliseconds = 60_000) {
+    this.#history = new History(store);
+    this.#bound = AbortSignal.timeout(milliseconds);
+  }
+
+  /** Whether `to` reaches `from`. Past the bound the answer is no: a policy then errs towards refusing. */
+  async isForward(from: Oid, to: Oid): Promise<boolean> {
+    try {
+      return await this.#history.isAncestor(from, to, { signal: this.#bound });
+    } catch (error) {
+      if (error instanceof HistoryLimit || this.#bound.aborted) return false;
+      throw error;
+    }
+  }
+}
+
+export function refUpdate(candidate: Candidate): RefUpdate {
+  const { from, to } = candidate.command;
+  const name = candidate.name!;
+  return candidate.peeled === undefined ? { name, from, to } : { name, from, to, peeled: candidate.peeled };
+}

@@ -1,0 +1,122 @@
+import { checkConnectivity } from '../connectivity.ts';
+import type { Oid } from '../oid.ts';
+import { withContent } from '../pack/content.ts';
+import {
+  type IndexedPack,
+  type IndexPackLimits,
+  type IndexPackOptions,
+  type IndexPackProgress,
+  indexPack,
+} from '../pack/index-pack.ts';
+import { PackStore } from '../pack/store.ts';
+import type { PackDescription } from '../ports.ts';
+import type { Repository } from './repository.ts';
+
+export interface QuarantineOptions {
+  /** A folder for packs too large to hold in memory. Default: the system's. */
+  readonly scratchDir?: string;
+  readonly packLimits?: Partial<IndexPackLimits>;
+  readonly fsck?: NonNullable<IndexPackOptions['fsck']>;
+  /** Text for the client's terminal. */
+  readonly onProgress: (text: string) => void;
+}
+
+/** What a push brought, between its arrival and the moment it is stored: only this push sees it. */
+export class Quarantine {
+  readonly #repository: Repository;
+  readonly #options: QuarantineOptions;
+  #pack: IndexedPack | undefined;
+  #store: PackStore;
+
+  constructor(repository: Repository, options: QuarantineOptions) {
+    this.#repository = repository;
+    this.#options = options;
+    this.#store = repository.store;
+  }
+
+  /** Everything stored, and what was brought. */
+  get store(): PackStore {
+    return this.#store;
+  }
+
+  /** @throws CorruptData, WireError; what the input throws */
+  async unpack(input: AsyncIterable<Uint8Array>): Promise<void> {
+    const { scratchDir, packLimits, fsck, onProgress } = this.#options;
+    const progress = new UnpackProgress(onProgress);
+    const pack = await indexPack(input, {
+      store: this.#repository.store,
+      onProgress: (state) => progress.show(state),
+      ...(scratchDir === undefined ? {} : { scratchDir }),
+      ...(packLimits === undefined ? {} : { limits: packLimits }),
+      ...(fsck === undefined ? {} : { fsck }),
+    });
+    this.#pack = pack;
+    progress.done(pack.objectCount - pack.basesAdded);
+    for (const warning of pack.warnings.slice(0, 20)) {
+      onProgress(`warning: object ${warning.oid}: ${warning.id}: ${warning.message}\n`);
+    }
+    if (pack.objectCount === 0) return;
+    const { cache, objects } = this.#repository;
+    const database = withContent(objects, pack.content, pack.objectCount);
+    this.#store = new PackStore(database, cache === undefined ? {} : { cache });
+  }
+
+  /** Whether these values, and all that was brought, have everything below them: in the pack or stored. */
+  async connected(tips: readonly Oid[]): Promise<boolean> {
+    if (tips.length === 0) return true;
+    const problems = await checkConnectivity(this.#repository.store, this.#pack, { tips });
+    for (const { oid, reason } of problems.slice(0, 5)) {
+      this.#options.onProgress(
+        `error: object ${oid} is ${reason === 'missing' ? 'missing' : 'of another type'}\n`,
+      );
+    }
+    if (problems.length === 0) this.#options.onProgress('Checking connectivity: done.\n');
+    return problems.length === 0;
+  }
+
+  /** The same after a collection: what it found unreachable counts as missing from now on. */
+  async stillConnected(tips: readonly Oid[]): Promise<boolean> {
+    await this.#repository.store.refresh();
+    return this.connected(tips);
+  }
+
+  /** Stores the pack, unlisted. @returns undefined when no objects were brought */
+  async keep(): Promise<PackDescription | undefined> {
+    if (this.#pack === undefined || this.#pack.objectCount === 0) return undefined;
+    const { content, objectCount } = this.#pack;
+    return this.#repository.objects.newPack(content, { source: 'push', objectCount });
+  }
+
+  /** Gives up what lies on the scratch disk. */
+  async discard(): Promise<void> {
+    await this.#pack?.discard();
+  }
+}
+
+/** git's progress lines, at most ten a second and each percent once. */
+class UnpackProgress {
+  readonly #say: (text: string) => void;
+  #percent = -1;
+  #phase = '';
+  #last = 0;
+
+  constructor(say: (text: string) => void) {
+    this.#say = say;
+  }
+
+  show({ phase, done, total }: IndexPackProgress): void {
+    if (total === 0) return;
+    const percent = Math.floor((100 * done) / total);
+    const now = performance.now();
+    if ((phase === this.#phase && percent === this.#percent) || now - this.#last < 100) return;
+    this.#phase = phase;
+    this.#percent = percent;
+    this.#last = now;
+    const title = phase === 'receiving' ? 'Indexing objects' : 'Resolving deltas';
+    this.#say(`${title}: ${String(percent).padStart(3)}% (${done}/${total})\r`);
+  }
+
+  done(total: number): void {
+    this.#say(`Indexing objects: 100% (${total}/${total}), done.\n`);
+  }
+}

@@ -1,0 +1,118 @@
+import { ZERO_OID } from '../oid.ts';
+import { type PackDescription, RefConflict, type RefDatabase, type RefRejection } from '../ports.ts';
+import { parseRefName, type RefName } from '../refname.ts';
+import { type Candidate, refUpdate, staleReason } from './push-update.ts';
+
+export interface RefTransaction {
+  readonly atomic: boolean;
+  readonly pack: PackDescription | undefined;
+  /** Short name of the branch that HEAD is to point to, when it is among the first ones pushed. */
+  readonly defaultBranch: string | undefined;
+  /** A collection began meanwhile: says whether what the candidates point to is still all there. */
+  readonly recheck: () => Promise<boolean>;
+}
+
+export interface RefResult {
+  /** Whether the pack is listed now. */
+  readonly listed: boolean;
+  /** What HEAD points to, when this push decided it. */
+  readonly head: RefName | undefined;
+}
+
+/** Each refused ref lets the others try again; a repository changes less often than that. */
+const MAX_ATTEMPTS = 10;
+
+/**
+ * Moves the refs of all candidates without a reason in one transaction. Those that lost a race get a reason, and
+ * the others go on without them, as git does; an atomic push ends there.
+ * @throws what the port throws besides RefConflict: then it is not known to the port either what happened
+ */
+export async function updateRefs(
+  refs: RefDatabase,
+  all: readonly Candidate[],
+  transaction: RefTransaction,
+): Promise<RefResult> {
+  const nothing: RefResult = { listed: false, head: undefined };
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    if (transaction.atomic) failTogether(all);
+    const passing = all.filter((candidate) => candidate.reason === undefined);
+    if (passing.length === 0) return nothing;
+    const head = await firstHead(refs, passing, transaction.defaultBranch);
+    const stores = transaction.pack !== undefined && passing.some(({ command }) => command.to !== ZERO_OID);
+    try {
+      await refs.compareAndSwap(passing.map(refUpdate), {
+        ...(stores && transaction.pack ? { packs: [transaction.pack] } : {}),
+        ...(head ? { head } : {}),
+      });
+      return { listed: stores, head };
+    } catch (error) {
+      if (!(error instanceof RefConflict)) throw error;
+      await reject(refs, passing, error, transaction);
+    }
+  }
+  for (const candidate of all) candidate.reason ??= 'failed to update ref';
+  return nothing;
+}
+
+/** Gives a reason to everyone that the conflict names, and to all when it names the repository. */
+async function reject(
+  refs: RefDatabase,
+  passing: readonly Candidate[],
+  conflict: RefConflict,
+  transaction: RefTransaction,
+): Promise<void> {
+  let progress = false;
+  for (const { name, reason } of conflict.rejections) {
+    const named = name === null ? passing : passing.filter((candidate) => candidate.name === name);
+    if (reason === 'collected') {
+      progress = true;
+      if (!(await transaction.recheck())) for (const one of named) one.reason = 'missing necessary objects';
+      continue;
+    }
+    const now = reason === 'stale' && name !== null ? (await refs.get([name])).get(name)?.oid : undefined;
+    for (const candidate of named) {
+      candidate.reason ??=
+        reason === 'stale'
+          ? (staleReason(candidate.command, now ?? ZERO_OID) ?? 'failed to update ref')
+          : REASONS[reason];
+      progress = true;
+    }
+  }
+  // A conflict about nothing we asked for: no attempt after this one would end otherwise.
+  if (!progress) for (const candidate of passing) candidate.reason = 'failed to update ref';
+}
+
+const REASONS: Record<Exclude<RefRejection, 'stale' | 'collected'>, string> = {
+  exists: 'reference already exists',
+  'prefix-conflict': 'failed to update ref: another ref is a directory of this name, or the reverse',
+  'read-only': 'repository is read-only at the moment, try again later',
+  deleted: 'repository is being deleted',
+};
+
+export function failTogether(all: readonly Candidate[]): void {
+  if (all.every((candidate) => candidate.reason === undefined)) return;
+  for (const candidate of all) candidate.reason ??= 'atomic push failure';
+}
+
+/** The first branches of a repository decide where HEAD points; later ones never do. */
+async function firstHead(
+  refs: RefDatabase,
+  passing: readonly Candidate[],
+  defaultBranch: string | undefined,
+): Promise<RefName | undefined> {
+  const branches = passing
+    .filter(({ command, name }) => command.to !== ZERO_OID && name?.startsWith('refs/heads/'))
+    .map(({ name }) => name!);
+  const first = branches[0];
+  if (first === undefined) return undefined;
+  const head = await refs.head();
+  if ((await refs.get([head])).size > 0) return undefined;
+  if ((await refs.all({ prefix: 'refs/heads/' })).refs.length > 0) return undefined;
+  const preferred = [
+    defaultBranch === undefined ? head : parseRefName(`refs/heads/${defaultBranch}`),
+    'refs/heads/master',
+  ];
+  const chosen = preferred.find((name) => branches.includes(name as RefName)) as RefName | undefined;
+  const decided = chosen ?? first;
+  return decided === head ? undefined : decided;
+}

@@ -1,0 +1,177 @@
+/**
+ * The server's side of a fetch over stateless HTTP: versions 0 and 1 (gitprotocol-pack, "Packfile Negotiation";
+ * gitprotocol-http, "Smart Service git-upload-pack") and version 2 (gitprotocol-v2).
+ */
+import type { Oid } from '../oid.ts';
+import type { RefSnapshot } from '../ports.ts';
+import { capabilityAdvertisement } from './advertise.ts';
+import { WireError } from './error.ts';
+import { quoted, textLine } from './line.ts';
+import { lsRefs, parseLsRefs } from './ls-refs.ts';
+import { Negotiation } from './negotiate.ts';
+import { packfile } from './packfile.ts';
+import { DELIM, FLUSH, type PktReader, pkt } from './pkt-line.ts';
+import type { Repository } from './repository.ts';
+import { type ShallowInfo, shallowInfo } from './shallow.ts';
+import { oidArgument, parseFetch, readWants, type WantSection } from './upload-request.ts';
+import { readV2Request } from './v2-request.ts';
+import { type Visibility, visibleRefs } from './visible.ts';
+import { checkWants } from './wants.ts';
+
+export interface UploadPackOptions {
+  readonly visible?: Visibility;
+  /** Told what went wrong after the answer had begun; the client is told without the cause. */
+  readonly onError?: (cause: unknown) => void;
+}
+
+type Answer = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
+/**
+ * Reads the request, decides, and answers; the pack is made while the answer is read.
+ * @throws WireError, before anything is answered
+ */
+export async function uploadPack(
+  repository: Repository,
+  version: 0 | 1 | 2,
+  reader: PktReader,
+  options: UploadPackOptions = {},
+): Promise<Answer> {
+  if (version !== 2) return fetchV0(repository, reader, options);
+  const request = await readV2Request(reader);
+  if (request === undefined) return [];
+  if (request.command === 'ls-refs')
+    return lsRefs(repository, parseLsRefs(request.arguments), options.visible);
+  if (request.command === 'fetch') return fetchV2(repository, request.arguments, options);
+  if (request.command === 'capabilities') return capabilityAdvertisement();
+  throw new WireError('request-malformed', `invalid command ${quoted(request.command)}`);
+}
+
+async function fetchV0(
+  repository: Repository,
+  reader: PktReader,
+  options: UploadPackOptions,
+): Promise<Answer> {
+  const section = await readWants(reader);
+  if (section === undefined) return [];
+  const visible = await visibleRefs(repository.refs, options.visible);
+  await checkWants(repository.store, visible.refs, section.wants);
+  const shallow = await shallowInfo(repository.store, visible.refs, section);
+  const lines: Uint8Array[] = [];
+  if (section.deepen !== undefined) lines.push(...shallowLines(shallow), FLUSH);
+  const negotiation = new Negotiation(repository.store, section.wants, shallow.cut);
+  const goOn = await negotiateV0(reader, section, negotiation, lines);
+  if (!goOn) return lines;
+  const pack = packfile(repository.store, {
+    wants: [...section.wants, ...shallow.extraWants],
+    common: negotiation.common,
+    cut: shallow.cut,
+    tags: annotated(visible, section.options.includeTag),
+    options: section.options,
+    onError: options.onError,
+  });
+  return following(lines, pack);
+}
+
+/** @returns whether the pack follows at once; else the client asks again with more haves */
+async function negotiateV0(
+  reader: PktReader,
+  section: WantSection,
+  negotiation: Negotiation,
+  lines: Uint8Array[],
+): Promise<boolean> {
+  const { multiAck } = section;
+  let last: Oid | undefined;
+  let sentReady = false;
+  for (let count = 0; ; count++) {
+    const packet = await reader.next();
+    // A client that asked for a depth reads the boundary first, and sends its haves with the next request.
+    if (packet.kind === 'end' && count === 0) return false;
+    if (packet.kind === 'end') throw new WireError('truncated', 'the request ends before its haves do');
+    if (packet.kind === 'flush') {
+      if (multiAck === 'detailed' && last !== undefined && (await negotiation.ready('at the end'))) {
+        sentReady = true;
+        lines.push(pkt(`ACK ${last} ready\n`));
+      }
+      if (last === undefined || multiAck !== 'none') lines.push(pkt('NAK\n'));
+      if (!section.noDone || !sentReady) return false;
+      lines.push(pkt(`ACK ${last}\n`));
+      return true;
+    }
+    const line = packet.kind === 'data' ? textLine(packet.data) : packet.kind;
+    if (line === 'done') {
+      if (last === undefined) lines.push(pkt('NAK\n'));
+      else if (multiAck !== 'none') lines.push(pkt(`ACK ${last}\n`));
+      return true;
+    }
+    if (!line.startsWith('have ')) {
+      throw new WireError('request-malformed', `git upload-pack: expected SHA1 list, got ${quoted(line)}`);
+    }
+    const oid = oidArgument(line, 'have ');
+    if (await negotiation.have(oid)) {
+      if (multiAck === 'detailed') lines.push(pkt(`ACK ${oid} common\n`));
+      else if (multiAck === 'continue') lines.push(pkt(`ACK ${oid} continue\n`));
+      else if (last === undefined) lines.push(pkt(`ACK ${oid}\n`));
+      last = oid;
+    } else {
+      if (multiAck === 'none' || !(await negotiation.ready('midway'))) continue;
+      // Not had, but acknowledged: it stops the client from walking further down this line.
+      if (multiAck === 'detailed') sentReady = true;
+      lines.push(pkt(`ACK ${oid} ${multiAck === 'detailed' ? 'ready' : 'continue'}\n`));
+    }
+  }
+}
+
+async function fetchV2(
+  repository: Repository,
+  lines: readonly string[],
+  options: UploadPackOptions,
+): Promise<Answer> {
+  const request = parseFetch(lines);
+  if (request.wants.length === 0 && !request.waitForDone) return [];
+  const visible = await visibleRefs(repository.refs, options.visible);
+  await checkWants(repository.store, visible.refs, request.wants);
+  const shallow = await shallowInfo(repository.store, visible.refs, request);
+  const negotiation = new Negotiation(repository.store, request.wants, shallow.cut);
+  const acks: Uint8Array[] = [];
+  for (const oid of request.haves) if (await negotiation.have(oid)) acks.push(pkt(`ACK ${oid}\n`));
+  const sections: Uint8Array[] = [];
+  if (!request.done && (request.haves.length > 0 || request.waitForDone)) {
+    sections.push(pkt('acknowledgments\n'), ...(acks.length > 0 ? acks : [pkt('NAK\n')]));
+    if (request.waitForDone || !(await negotiation.ready('at the end'))) return [...sections, FLUSH];
+    sections.push(pkt('ready\n'), DELIM);
+  }
+  if (request.deepen !== undefined || request.shallow.length > 0) {
+    sections.push(pkt('shallow-info\n'), ...shallowLines(shallow), DELIM);
+  }
+  sections.push(pkt('packfile\n'));
+  const pack = packfile(repository.store, {
+    wants: [...request.wants, ...shallow.extraWants],
+    common: negotiation.common,
+    cut: shallow.cut,
+    tags: annotated(visible, request.options.includeTag),
+    options: request.options,
+    onError: options.onError,
+  });
+  return following(sections, pack);
+}
+
+function shallowLines(info: ShallowInfo): Uint8Array[] {
+  return [
+    ...info.shallow.map((oid) => pkt(`shallow ${oid}\n`)),
+    ...info.unshallow.map((oid) => pkt(`unshallow ${oid}\n`)),
+  ];
+}
+
+function annotated(snapshot: RefSnapshot, wanted: boolean): ReadonlyMap<Oid, Oid> {
+  const tags = new Map<Oid, Oid>();
+  if (wanted) for (const ref of snapshot.refs) if (ref.peeled) tags.set(ref.oid, ref.peeled);
+  return tags;
+}
+
+async function* following(
+  lines: readonly Uint8Array[],
+  pack: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (lines.length > 0) yield Buffer.concat(lines);
+  yield* pack;
+}

@@ -1,0 +1,244 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseOid, ZERO_OID } from '../../lib/git/oid.ts';
+import { parseRefName } from '../../lib/git/refname.ts';
+import { type Host, history, startHost, startOracle, Workspace } from './wire-host.ts';
+
+let host: Host;
+let work: Workspace;
+let oracle: Awaited<ReturnType<typeof startOracle>>;
+
+beforeEach(async () => {
+  [host, work] = await Promise.all([startHost(), Workspace.create()]);
+  oracle = await startOracle(work.root);
+  await work.git('.', ['init', '-q', '--bare', '-b', 'main', 'source.git']);
+});
+
+afterEach(async () => {
+  await Promise.all([host.close(), oracle.close(), work.remove()]);
+  expect(host.errors).toEqual([]);
+});
+
+/** Fills `source.git` and pushes all of it. */
+async function published(stream: string): Promise<void> {
+  await work.git('source.git', ['fast-import', '--quiet', '--force'], stream);
+  await work.git('source.git', ['push', '-q', '--force', host.url, 'refs/*:refs/*']);
+}
+
+function refsOf(folder: string): Promise<string> {
+  return work.git(folder, ['for-each-ref', '--format=%(objectname) %(objecttype) %(refname)']);
+}
+
+async function sound(folder: string): Promise<void> {
+  const result = await work.tryGit(folder, ['fsck', '--strict', '--full']);
+  expect(result).toMatchObject({ code: 0 });
+  expect(result.stderr).not.toMatch(/error|warning|missing|broken/);
+}
+
+describe.each([0, 1, 2])('protocol version %i', (version) => {
+  const protocol = ['-c', `protocol.version=${version}`];
+
+  it('clones everything, and HEAD is the default branch', async () => {
+    await published(history(60));
+    await work.git('.', [...protocol, 'clone', '-q', '--mirror', host.url, 'copy.git']);
+    expect(await refsOf('copy.git')).toBe(await refsOf('source.git'));
+    expect(await work.git('copy.git', ['symbolic-ref', 'HEAD'])).toBe('refs/heads/main\n');
+    await sound('copy.git');
+    const all = ['rev-list', '--objects', '--all', '--no-object-names'];
+    expect(sorted(await work.git('copy.git', all))).toEqual(sorted(await work.git('source.git', all)));
+  });
+
+  it('fetches what is new, and not again what is common', async () => {
+    await published(history(60));
+    await work.git('.', [...protocol, 'clone', '-q', host.url, 'copy']);
+    const before = await objectCount('copy');
+    await published(history(70));
+    await work.git('copy', [...protocol, 'fetch', '-q', '--tags', '--force', 'origin']);
+    expect(await work.git('copy', ['rev-parse', 'origin/main'])).toBe(
+      await work.git('source.git', ['rev-parse', 'main']),
+    );
+    await sound('copy');
+    // 11 commits, their trees and blobs, two tags: of more than 400 objects.
+    expect((await objectCount('copy')) - before).toBeLessThan(80);
+    expect((await objectCount('copy')) - before).toBeGreaterThan(30);
+  });
+
+  it('finds what is common below many commits of one side only', async () => {
+    await published(history(60));
+    await work.git('.', [...protocol, 'clone', '-q', host.url, 'copy']);
+    const parent = (await work.git('copy', ['rev-parse', 'HEAD'])).trim();
+    let stream = '';
+    for (let i = 0; i < 300; i++) {
+      stream += `commit refs/heads/main\ncommitter B <b@example.org> ${1_800_000_000 + i} +0000\ndata 1\nx\n`;
+      stream += `${i === 0 ? `from ${parent}\n` : ''}M 100644 inline mine/${i % 5}.txt\ndata 4\n${String(i).padStart(4)}\n`;
+    }
+    await work.git('copy', ['fast-import', '--quiet', '--force'], stream);
+    const before = await objectCount('copy');
+    await published(history(64));
+    await work.git('copy', [...protocol, 'fetch', '-q', 'origin']);
+    await sound('copy');
+    expect((await objectCount('copy')) - before).toBeLessThan(60);
+  });
+
+  it('sends annotated tags along with what they tag', async () => {
+    await published(history(20));
+    await work.git('.', [...protocol, 'clone', '-q', '--no-tags', '--single-branch', host.url, 'copy']);
+    expect(await work.git('copy', ['tag'])).toBe('');
+    await work.git('.', [...protocol, 'clone', '-q', '--single-branch', host.url, 'tagged']);
+    expect(await work.git('tagged', ['tag'])).toBe('light\nv1\nv1-signed-off\n');
+    await sound('tagged');
+    const rounds = host.requests.filter((request) => request === 'POST git-upload-pack').length;
+    // One fetch each, and with version 2 one ls-refs each: no second fetch for the tags.
+    expect(rounds).toBe(version === 2 ? 4 : 2);
+  });
+
+  it('clones an empty repository', async () => {
+    const result = await work.tryGit('.', [...protocol, 'clone', host.url, 'copy']);
+    expect(result).toMatchObject({ code: 0, stderr: expect.stringContaining('empty repository') });
+    if (version === 2) {
+      expect(await work.git('copy', ['symbolic-ref', 'HEAD'])).toBe('refs/heads/main\n');
+    }
+  });
+
+  it('lists and clones 2,000 refs', async () => {
+    await published(history(5));
+    const main = parseOid((await work.git('source.git', ['rev-parse', 'main'])).trim())!;
+    const updates = Array.from({ length: 2000 }, (_, i) => `create refs/heads/many/${i} ${main}\n`).join('');
+    await work.git('source.git', ['update-ref', '--stdin'], updates);
+    await work.git('source.git', ['push', '-q', '--force', host.url, 'refs/*:refs/*']);
+    await work.git('.', [...protocol, 'clone', '-q', '--mirror', host.url, 'copy.git']);
+    expect(await refsOf('copy.git')).toBe(await refsOf('source.git'));
+    await sound('copy.git');
+  });
+
+  it.each([
+    ['--depth=1', []],
+    ['--depth=3', []],
+    ['--shallow-since=@1700000030 +0000', []],
+    ['--shallow-exclude=light', ['--branch=later']],
+  ])('clones with %s as git itself does', async (option, more) => {
+    await published(history(40));
+    await published(
+      `commit refs/heads/later\ncommitter B <b@example.org> 1900000000 +0000\ndata 1\nx\nfrom refs/heads/main^0\nM 100644 inline l\ndata 1\nl\n` +
+        `commit refs/heads/later\ncommitter B <b@example.org> 1900000001 +0000\ndata 1\ny\nM 100644 inline l\ndata 1\nm\n`,
+    );
+    const options = [...protocol, 'clone', '-q', option, ...more];
+    await work.git('.', [...options, host.url, 'copy']);
+    await work.git('.', [...options, `${oracle.url}/source.git`, 'oracle']);
+    const list = ['rev-list', '--objects', '--all', '--no-object-names'];
+    expect(sorted(await work.git('copy', list))).toEqual(sorted(await work.git('oracle', list)));
+    expect(await shallowFile('copy')).toEqual(await shallowFile('oracle'));
+    await sound('copy');
+
+    await work.git('copy', [...protocol, 'fetch', '-q', '--deepen=2']);
+    await work.git('oracle', [...protocol, 'fetch', '-q', '--deepen=2']);
+    expect(sorted(await work.git('copy', list))).toEqual(sorted(await work.git('oracle', list)));
+    await sound('copy');
+
+    await published(history(44));
+    await work.git('copy', [...protocol, 'fetch', '-q', 'origin', '+refs/*:refs/remotes/all/*']);
+    await sound('copy');
+
+    await work.git('copy', [...protocol, 'fetch', '-q', '--unshallow']);
+    expect(await shallowFile('copy')).toEqual([]);
+    await sound('copy');
+    await work.git('copy', [...protocol, 'fetch', '-q', 'origin', '+refs/*:refs/remotes/all/*']);
+    const fetched = ['rev-list', '--objects', '--no-object-names', '--glob=refs/remotes/all/*'];
+    expect(sorted(await work.git('copy', fetched))).toEqual(sorted(await work.git('source.git', list)));
+  });
+
+  it('gives a commit by its id when a ref reaches it, and not otherwise', async () => {
+    await published(history(30));
+    const reached = (await work.git('source.git', ['rev-parse', 'main~12'])).trim();
+    await work.git('.', ['init', '-q', 'copy']);
+    await work.git('copy', [...protocol, 'fetch', '-q', host.url, reached]);
+    expect(await work.git('copy', ['rev-parse', 'FETCH_HEAD'])).toBe(`${reached}\n`);
+    await sound('copy');
+
+    await work.git('source.git', [
+      'push',
+      '-q',
+      host.url,
+      ':refs/heads/side',
+      ':refs/tags/v1',
+      ':refs/tags/light',
+    ]);
+    await work.git('source.git', ['push', '-q', host.url, ':refs/tags/v1-signed-off']);
+    const lost = await work.git('source.git', ['commit-tree', '-m', 'hidden', 'main^{tree}']);
+    await work.git('source.git', ['push', '-q', host.url, `${lost.trim()}:refs/keep/1`]);
+    for (const oid of [lost.trim(), '1'.repeat(40)]) {
+      host.options.visible = (name) => !name.startsWith('refs/keep/');
+      const refused = await work.tryGit('copy', [...protocol, 'fetch', '-q', host.url, oid]);
+      expect(refused).toMatchObject({
+        code: 128,
+        stderr: expect.stringContaining(`upload-pack: not our ref ${oid}`),
+      });
+    }
+  });
+
+  it('gives a tip that moved between the two requests', async () => {
+    await published(history(30));
+    const old = parseOid((await work.git('source.git', ['rev-parse', 'main'])).trim())!;
+    const parent = parseOid((await work.git('source.git', ['rev-parse', 'main~1'])).trim())!;
+    const name = parseRefName('refs/heads/main')!;
+    await host.memory.refs.compareAndSwap([{ name, from: old, to: parent }]);
+    let moved = false;
+    host.before = async (request) => {
+      if (moved || request !== 'POST git-upload-pack') return;
+      moved = version !== 2 || host.requests.filter((one) => one === request).length > 1;
+      if (moved) await host.memory.refs.compareAndSwap([{ name, from: parent, to: old }]);
+    };
+    await work.git('.', [...protocol, 'clone', '-q', '--single-branch', '--no-tags', host.url, 'copy']);
+    expect(await work.git('copy', ['rev-parse', 'HEAD'])).toBe(`${parent}\n`);
+    await sound('copy');
+  });
+
+  it('does not show hidden refs', async () => {
+    await published(history(10));
+    host.options.visible = (name) => !name.startsWith('refs/tags/');
+    const listed = await work.git('.', [...protocol, 'ls-remote', host.url]);
+    expect(listed).toMatch(/\tHEAD\n.*\trefs\/heads\/main\n/s);
+    expect(listed).not.toMatch(/tags/);
+  });
+
+  it('lists what git lists for the same repository', async () => {
+    await published(history(10));
+    await host.memory.refs.compareAndSwap([], { head: parseRefName('refs/heads/side')! });
+    await work.git('source.git', ['symbolic-ref', 'HEAD', 'refs/heads/side']);
+    for (const options of [[], ['--symref'], ['--heads'], ['--tags'], ['--symref', '--refs']]) {
+      const list = (url: string) => work.git('.', [...protocol, 'ls-remote', ...options, url]);
+      expect(await list(host.url)).toBe(await list(`${oracle.url}/source.git`));
+    }
+  });
+
+  it('shows progress', async () => {
+    await published(history(10));
+    const { stderr } = await work.tryGit('.', [...protocol, 'clone', '--progress', host.url, 'copy']);
+    expect(stderr).toMatch(/remote: Enumerating objects: \d+, done\./);
+    expect(stderr).toMatch(/remote: Total \d+ objects, \d+ bytes/);
+  });
+});
+
+it('a have of a ref that never was is no reason to fail', async () => {
+  await published(history(10));
+  expect(ZERO_OID).toHaveLength(40);
+  await work.git('.', ['init', '-q', 'stranger']);
+  await work.git('stranger', ['fast-import', '--quiet'], history(120, 'b'));
+  await work.git('stranger', ['fetch', '-q', host.url, 'main:theirs']);
+  await sound('stranger');
+});
+
+async function objectCount(folder: string): Promise<number> {
+  const counts = await work.git(folder, ['count-objects', '-v']);
+  const value = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(counts)?.[1]);
+  return value('count') + value('in-pack');
+}
+
+async function shallowFile(folder: string): Promise<string[]> {
+  const path = (await work.git(folder, ['rev-parse', '--git-path', 'shallow'])).trim();
+  const { readFile } = await import('node:fs/promises');
+  return sorted(await readFile(`${work.path(folder)}/${path}`, 'utf8').catch(() => ''));
+}
+
+function sorted(text: string): string[] {
+  return text.split('\n').filter(Boolean).sort();
+}

@@ -1,0 +1,354 @@
+import { writeFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseOid, ZERO_OID } from '../../lib/git/oid.ts';
+import { parseRefName } from '../../lib/git/refname.ts';
+import { type Host, history, startHost, Workspace } from './wire-host.ts';
+
+let host: Host;
+let work: Workspace;
+
+beforeEach(async () => {
+  [host, work] = await Promise.all([startHost(), Workspace.create()]);
+  await work.git('.', ['init', '-q', '-b', 'main', 'local']);
+  await work.git('local', ['remote', 'add', 'origin', host.url]);
+});
+
+afterEach(async () => {
+  await Promise.all([host.close(), work.remove()]);
+  expect(host.errors).toEqual([]);
+});
+
+const git = (...args: string[]) => work.git('local', args);
+const push = (...args: string[]) => work.tryGit('local', ['push', 'origin', ...args]);
+
+async function commit(message: string, file = 'file.txt', content = `${message}\n`): Promise<string> {
+  await writeFile(work.path(`local/${file}`), content);
+  await git('add', '.');
+  await git('commit', '-q', '-m', message);
+  return (await git('rev-parse', 'HEAD')).trim();
+}
+
+async function remote(): Promise<Record<string, string>> {
+  const lines = (await git('ls-remote', 'origin')).trim().split('\n').filter(Boolean);
+  return Object.fromEntries(lines.map((line) => line.split('\t').reverse()));
+}
+
+async function sound(): Promise<void> {
+  await work.git('.', ['clone', '-q', '--mirror', host.url, 'proof.git']);
+  await work.git('proof.git', ['fsck', '--strict', '--full', '--connectivity-only']);
+  await work.git('proof.git', ['fsck', '--strict', '--full']);
+}
+
+async function moveMain(to: string): Promise<void> {
+  const name = parseRefName('refs/heads/main')!;
+  const from = (await host.memory.refs.get([name])).get(name)?.oid ?? ZERO_OID;
+  await host.memory.refs.compareAndSwap([{ name, from, to: parseOid(to)! }]);
+}
+
+describe('a push', () => {
+  it('creates, updates and deletes refs, and says so', async () => {
+    const one = await commit('one');
+    await git('tag', '-a', '-m', 'first', 'v1');
+    const tag = (await git('rev-parse', 'v1')).trim();
+    const { stderr } = await push('main', 'main:topic/a', 'v1');
+    expect(stderr).toMatch(/\[new branch\] +main -> main/);
+    expect(stderr).toMatch(/\[new tag\] +v1 -> v1/);
+    expect(await remote()).toEqual({
+      HEAD: one,
+      'refs/heads/main': one,
+      'refs/heads/topic/a': one,
+      'refs/tags/v1': tag,
+      'refs/tags/v1^{}': one,
+    });
+    const two = await commit('two');
+    expect((await push('main', ':topic/a')).stderr).toMatch(/- \[deleted\] +topic\/a/);
+    expect(await remote()).toMatchObject({ 'refs/heads/main': two });
+    await sound();
+    expect(host.pushes.filter((one) => one.updated.length > 0)).toMatchObject([
+      {
+        updated: [
+          { name: 'refs/heads/main', from: ZERO_OID, to: one, kind: 'create', forced: false },
+          { name: 'refs/heads/topic/a', kind: 'create' },
+          { name: 'refs/tags/v1', to: tag, kind: 'create' },
+        ],
+        rejected: [],
+        pack: { source: 'push', objectCount: 4 },
+      },
+      {
+        updated: [
+          { name: 'refs/heads/main', from: one, to: two, kind: 'update', forced: false },
+          { name: 'refs/heads/topic/a', from: one, to: ZERO_OID, kind: 'delete', forced: false },
+        ],
+        rejected: [],
+        pack: { objectCount: 3 },
+      },
+    ]);
+  });
+
+  it('of what is stored already lists no pack', async () => {
+    await commit('one');
+    await push('main');
+    await push('main:again');
+    expect(host.pushes.at(-1)).toMatchObject({ updated: [{ name: 'refs/heads/again' }], pack: undefined });
+    expect(await host.memory.objects.listPacks()).toHaveLength(1);
+  });
+
+  it('of a large history in chunks, after the probe that git sends first', async () => {
+    await work.git('local', ['fast-import', '--quiet', '--force'], history(300));
+    const noise = Array.from({ length: 20_000 }, (_, i) => `${Math.sin(i)}`).join('\n');
+    await git('reset', '-q', '--hard');
+    await commit('noise', 'noise.txt', noise);
+    await git('-c', 'http.postBuffer=65536', 'push', '-q', 'origin', 'refs/heads/*', 'refs/tags/*');
+    expect(host.requests.filter((request) => request === 'POST git-receive-pack')).toHaveLength(2);
+    expect(await git('ls-remote', '--refs', 'origin')).toBe(
+      await git('for-each-ref', '--format=%(objectname)%09%(refname)', 'refs/heads', 'refs/tags'),
+    );
+    await sound();
+  });
+
+  it('shows its progress, unless told to be quiet', async () => {
+    await commit('one');
+    expect((await push('--progress', 'main')).stderr).toMatch(
+      /remote: Indexing objects: 100% \(3\/3\), done\./,
+    );
+    await commit('two');
+    expect((await push('--quiet', 'main')).stderr).toBe('');
+  });
+
+  it('from a shallow clone connects to what is stored', async () => {
+    for (let i = 0; i < 5; i++) await commit(`${i}`);
+    await push('main');
+    await work.git('.', ['clone', '-q', '--depth=1', host.url, 'shallow']);
+    await writeFile(work.path('shallow/new.txt'), 'new');
+    await work.git('shallow', ['add', '.']);
+    await work.git('shallow', ['commit', '-q', '-m', 'on a shallow clone']);
+    await work.git('shallow', ['push', '-q', 'origin', 'main']);
+    await sound();
+    expect(await work.git('proof.git', ['rev-list', '--count', 'main'])).toBe('6\n');
+  });
+
+  it('from a shallow clone of another history is refused', async () => {
+    await commit('one');
+    await push('main');
+    await git('checkout', '-q', '--orphan', 'other');
+    for (let i = 0; i < 3; i++) await commit(`other ${i}`);
+    await work.git('.', ['clone', '-q', '--depth=1', `file://${work.path('local')}`, 'shallow']);
+    const result = await work.tryGit('shallow', ['push', host.url, 'HEAD:refs/heads/other']);
+    expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining('(missing necessary objects)') });
+    expect(Object.keys(await remote())).toEqual(['HEAD', 'refs/heads/main']);
+  });
+});
+
+describe('the first push decides HEAD', () => {
+  it.each([
+    [['trunk', 'main', 'master'], 'refs/heads/main'],
+    [['trunk', 'master'], 'refs/heads/master'],
+    [['trunk', 'zoo'], 'refs/heads/trunk'],
+  ])('of %j', async (names, head) => {
+    await commit('one');
+    await push(...names.map((name) => `HEAD:refs/heads/${name}`));
+    expect(await host.memory.refs.head()).toBe(head);
+    await push('HEAD:refs/heads/master', 'HEAD:refs/heads/main');
+    expect(await host.memory.refs.head()).toBe(head);
+  });
+});
+
+describe('a forced push', () => {
+  it('is told apart from one that goes forward', async () => {
+    await commit('one');
+    const old = await commit('two');
+    await push('main');
+    await git('reset', '-q', '--hard', 'HEAD~1');
+    const other = await commit('another two');
+    await push('--force', 'main');
+    expect(host.pushes.at(-1)?.updated).toMatchObject([
+      { from: old, to: other, kind: 'update', forced: true },
+    ]);
+    await sound();
+  });
+
+  it('is for the policy to refuse', async () => {
+    await commit('one');
+    const old = await commit('two');
+    await push('main');
+    host.options.authorize = ({ forced }) => (forced ? 'non-fast-forward' : undefined);
+    await git('reset', '-q', '--hard', 'HEAD~1');
+    const { code, stderr } = await push('--force', 'main', 'HEAD~0:refs/heads/free');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/! \[remote rejected\] main -> main \(non-fast-forward\)/);
+    expect(await remote()).toMatchObject({ 'refs/heads/main': old, 'refs/heads/free': expect.any(String) });
+    await sound();
+  });
+});
+
+describe('what git refuses is refused', () => {
+  beforeEach(async () => {
+    await commit('one');
+    await push('main', 'main:a');
+    await commit('two');
+  });
+
+  it.each([
+    ['deleting the branch of HEAD', [':main'], /main \(deletion of the current branch prohibited\)/],
+    ['a blob as a branch', ['HEAD:file.txt:refs/heads/blob'], /.*/],
+    ['a branch below a branch', ['main:refs/heads/a/b'], /a\/b \(failed to update ref/],
+    ['a name without a namespace', ['main:refs/x'], /\(funny refname\)/],
+    ['a branch called HEAD', ['main:refs/heads/HEAD'], /\(funny refname\)|not a valid/],
+  ])('%s', async (_, args, message) => {
+    const before = await remote();
+    const { code, stderr } = await push(...args);
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(message);
+    expect(await remote()).toEqual(before);
+  });
+
+  it('a read-only repository', async () => {
+    host.memory.refusal = 'read-only';
+    const { stderr } = await push('main');
+    expect(stderr).toMatch(/\(repository is read-only at the moment, try again later\)/);
+  });
+
+  it('what the limit forbids, in words', async () => {
+    host.options.limits = { maxRequestBytes: 20_000 };
+    await commit('large', 'large.txt', Array.from({ length: 9000 }, (_, i) => `${Math.cos(i)}`).join('\n'));
+    const before = await remote();
+    const { code, stderr } = await push('main');
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/request exceeds maximum allowed size \(20000 bytes\)/);
+    expect(await remote()).toEqual(before);
+  });
+
+  it('hidden refs', async () => {
+    host.options.visible = (name) => !name.startsWith('refs/keep/');
+    expect((await push('main:refs/keep/1')).stderr).toMatch(/\(deny updating a hidden ref\)/);
+  });
+});
+
+describe('who comes second', () => {
+  it('on an update is told to fetch first', async () => {
+    const one = await commit('one');
+    await push('main');
+    const two = await commit('two');
+    await push('main:elsewhere');
+    await commit('three');
+    host.before = async (request) => {
+      if (request === 'POST git-receive-pack') await moveMain(two);
+    };
+    const { code, stderr } = await push('main', 'main:fresh');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/! \[rejected\] +main -> main \(fetch first\)/);
+    expect(stderr).toMatch(/\[new branch\] +main -> fresh/);
+    expect(await remote()).toMatchObject({ 'refs/heads/main': two });
+    expect(one).not.toBe(two);
+    await sound();
+  });
+
+  it('within the transaction is told the same, and the others go on', async () => {
+    await commit('one');
+    await push('main');
+    const two = await commit('two');
+    await push('main:elsewhere');
+    await commit('three');
+    host.options.authorize = async ({ name }) => {
+      if (name === 'refs/heads/fresh') await moveMain(two);
+      return undefined;
+    };
+    const { stderr } = await push('main', 'main:fresh');
+    expect(stderr).toMatch(/! \[rejected\] +main -> main \(fetch first\)/);
+    expect(stderr).toMatch(/\[new branch\] +main -> fresh/);
+    expect(await remote()).toMatchObject({ 'refs/heads/main': two });
+    await sound();
+  });
+
+  it('on a creation is told that it exists', async () => {
+    const one = await commit('one');
+    await push('main:elsewhere');
+    await commit('two');
+    host.before = async (request) => {
+      if (request === 'POST git-receive-pack') await moveMain(one);
+    };
+    const { stderr } = await push('main');
+    expect(stderr).toMatch(/! \[remote rejected\] main -> main \(reference already exists\)/);
+  });
+
+  it('fails whole when atomic', async () => {
+    await commit('one');
+    await push('main');
+    const two = await commit('two');
+    await push('main:elsewhere');
+    await commit('three');
+    host.options.authorize = async ({ name }) => {
+      if (name === 'refs/heads/fresh') await moveMain(two);
+      return undefined;
+    };
+    const packs = await host.memory.objects.listPacks();
+    const { code, stderr } = await push('--atomic', 'main', 'main:fresh');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/! \[rejected\] +main -> main \(fetch first\)/);
+    expect(stderr).toMatch(/! \[remote rejected\] main -> fresh \(atomic push failure\)/);
+    expect(await remote()).not.toHaveProperty(['refs/heads/fresh']);
+    expect(await host.memory.objects.listPacks()).toEqual(packs);
+  });
+
+  it('of eight at once, all but one lose, and nothing is lost', async () => {
+    await commit('base');
+    await push('main');
+    const names = Array.from({ length: 8 }, (_, i) => `racer${i}`);
+    for (const name of names) {
+      await work.git('.', ['clone', '-q', host.url, name]);
+      await writeFile(work.path(`${name}/${name}`), name);
+      await work.git(name, ['add', '.']);
+      await work.git(name, ['commit', '-q', '-m', name]);
+    }
+    const results = await Promise.all(
+      names.map((name) => work.tryGit(name, ['push', 'origin', 'main', `HEAD:refs/heads/${name}`])),
+    );
+    const main = (await remote())['refs/heads/main'];
+    const winners = results.filter(({ code }) => code === 0);
+    expect(winners).toHaveLength(1);
+    for (const { code, stderr } of results)
+      if (code !== 0) expect(stderr).toMatch(/\((fetch first|non-fast-forward)\)/);
+    const tips = await Promise.all(
+      names.map(async (name) => (await work.git(name, ['rev-parse', 'HEAD'])).trim()),
+    );
+    expect(tips).toContain(main);
+    await sound();
+  });
+});
+
+describe('the policy', () => {
+  it('sees each update, what it brought, and the push options', async () => {
+    const one = await commit('one');
+    const seen: unknown[] = [];
+    host.options.authorize = async (update, { store, pushOptions }) => {
+      const { type, data } = await store.read(update.to);
+      seen.push([
+        update.kind,
+        update.name,
+        type,
+        Buffer.from(data).toString().endsWith('one\n'),
+        pushOptions,
+      ]);
+      return update.name === 'refs/heads/no' ? 'you shall not push' : undefined;
+    };
+    const { stderr } = await push('-o', 'ci.skip', '-o', 'title=a b', 'main', 'main:no');
+    expect(stderr).toMatch(/! \[remote rejected\] main -> no \(you shall not push\)/);
+    expect(seen).toEqual([
+      ['create', 'refs/heads/main', 'commit', true, ['ci.skip', 'title=a b']],
+      ['create', 'refs/heads/no', 'commit', true, ['ci.skip', 'title=a b']],
+    ]);
+    expect(host.pushes.at(-1)).toMatchObject({
+      updated: [{ to: one }],
+      rejected: [{ name: 'refs/heads/no', reason: 'you shall not push' }],
+      pushOptions: ['ci.skip', 'title=a b'],
+    });
+  });
+
+  it('that refuses everything leaves no pack behind', async () => {
+    await commit('one');
+    host.options.authorize = () => 'no';
+    expect((await push('main')).code).toBe(1);
+    expect(await host.memory.objects.listPacks()).toEqual([]);
+    expect(await remote()).toEqual({});
+  });
+});
