@@ -8,16 +8,16 @@ import { BlockMiss } from './pack/block-cache.ts';
  */
 export function gather<T, R>(items: Iterable<T>, read: (item: T) => R): R[] {
   const results: R[] = [];
-  const wanted: BlockMiss['wanted'][number][] = [];
+  const misses: BlockMiss[] = [];
   for (const item of items) {
     try {
       results.push(read(item));
     } catch (error) {
       if (!(error instanceof BlockMiss)) throw error;
-      wanted.push(...error.wanted);
+      misses.push(error);
     }
   }
-  if (wanted.length > 0) throw new BlockMiss(wanted);
+  if (misses.length > 0) throw new BlockMiss(misses.flatMap((miss) => miss.wanted));
   return results;
 }
 
