@@ -3,7 +3,7 @@
  * after the commit and then deleted; what a crash left behind, a sweep sends. A message may therefore
  * arrive twice: its id lets the handler know (`processed.ts`).
  */
-import { decodeTime, encodeTime, monotonicFactory } from 'ulid';
+import { decodeTime, encodeTime, ulid as freshUlid, monotonicFactory } from 'ulid';
 import { OUTBOX_SHARDS, outboxKey, outboxPartition } from './keys.ts';
 import type { Table } from './table.ts';
 import type { Item, Put, Write } from './write.ts';
@@ -31,6 +31,20 @@ const ulid = monotonicFactory();
 
 export function message(queue: string, type: string, body: Readonly<Record<string, unknown>>): OutboxMessage {
   return { id: ulid(), queue, type, body };
+}
+
+/**
+ * A message for later: its id is dated ahead, so the sweep finds it when its time has come. Write it with
+ * {@link outboxWrite}; do not deliver it.
+ */
+export function messageAt(
+  queue: string,
+  type: string,
+  body: Readonly<Record<string, unknown>>,
+  at: Date,
+): OutboxMessage {
+  // Not of the monotonic series, which would give every later id this time.
+  return { id: freshUlid(at.getTime()), queue, type, body };
 }
 
 /** The row of a message, for the transaction that promises it. */

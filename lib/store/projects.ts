@@ -14,7 +14,7 @@ import type { MemberRecord, ProjectRecord, UserRecord } from './records.ts';
 import { closeRepository, newRepository } from './repository-state.ts';
 import type { Search } from './search.ts';
 import type { Table } from './table.ts';
-import { PRESENT, type Update, type Write } from './write.ts';
+import { ABSENT, PRESENT, type Update, type Write } from './write.ts';
 
 export type NewProject = Omit<
   ProjectRecord,
@@ -204,7 +204,8 @@ export class Projects {
    */
   async remove(project: ProjectRecord, options: Options = {}): Promise<void> {
     const at = (options.now ?? new Date()).toISOString();
-    const owner = { type: 'project', id: project.id } as const;
+    const holder = { type: 'project', id: project.id } as const;
+    const owner = userKey(project.ownerId);
     const writes: Write[] = [
       {
         update: projectKey(project.id),
@@ -215,19 +216,24 @@ export class Projects {
         values: { path: project.fullPath, null: 'NULL' },
         reason: 'version',
       },
-      release('path', project.fullPath, owner, 'path'),
-      ...(project.namespaceKind === 'user'
-        ? [{ update: userKey(project.ownerId), add: { projectsCount: -1 }, if: PRESENT, reason: 'owner' }]
-        : []),
+      release('path', project.fullPath, holder, 'path'),
       ...closeRepository(project.repositoryId),
       ...(options.alongside ?? []),
     ];
-    const body = { projectId: project.id, repositoryId: project.repositoryId };
-    await this.#commit(writes, [
-      message(MAINTENANCE, 'project.delete', body),
+    const messages = [
+      message(MAINTENANCE, 'project.delete', { projectId: project.id, repositoryId: project.repositoryId }),
       indexMessage(project.id),
       ...(options.messages ?? []),
-    ]);
+    ];
+    if (project.namespaceKind !== 'user') return this.#commit(writes, messages);
+    const count: Update = { update: owner, add: { projectsCount: -1 }, if: PRESENT, reason: 'owner' };
+    try {
+      await this.#commit([...writes, count], messages);
+    } catch (error) {
+      if (!(error instanceof TransactionRefused && error.has('owner'))) throw error;
+      // An owner who is gone counts nothing, and does not come back.
+      await this.#commit([...writes, { check: owner, if: ABSENT, reason: 'owner' }], messages);
+    }
   }
 
   /** Takes the marked record itself away, last of all: the worker's last step. */

@@ -1,7 +1,27 @@
-/** Repositories: nothing here knows of projects. */
+/** Repositories: their refs and packs, their state, and what maintenance does to their rows. */
+import type { PackDescription } from '../git/ports.ts';
+import { ConditionFailed, Missing, Stale, StoreError, TransactionRefused } from './errors.ts';
+import {
+  guardKey,
+  packKey,
+  REF,
+  REF_TABLES,
+  refTableKey,
+  refTablePartition,
+  repositoryPartition,
+} from './keys.ts';
+import { fencedBy, type Lease } from './leases.ts';
 import type { Outbox } from './outbox.ts';
+import { listPack, supersedePacks } from './pack-catalogue.ts';
 import { RepositoryRefs } from './repository-refs.ts';
+import { changeGuards, type Guard, guardOf, type RepositoryState, randomStripe } from './repository-state.ts';
 import type { Table } from './table.ts';
+import type { Item } from './write.ts';
+
+/** Readers with an old guard in hand have long finished, and writers of a table have given up. */
+const REPLACED_TABLE_MS = 3600_000;
+/** Rows deleted per call, so that a worker can stop in between. */
+const REMOVED_AT_ONCE = 1000;
 
 export class Repositories {
   readonly #table: Table;
@@ -14,5 +34,154 @@ export class Repositories {
   /** Nothing is read before the first call; use one per request. */
   open(repositoryId: string): RepositoryRefs {
     return new RepositoryRefs(this.#table, this.#outbox, repositoryId);
+  }
+
+  /** Strongly consistent. @throws Missing */
+  async guard(repositoryId: string): Promise<Guard> {
+    const guard = guardOf(await this.#table.get(guardKey(repositoryId, randomStripe())));
+    if (guard === undefined) throw new Missing('repository');
+    return guard;
+  }
+
+  /** Every writer of the moment is refused from then on, or let in again. A deleted one stays deleted. */
+  async setState(repositoryId: string, state: RepositoryState): Promise<void> {
+    await this.#change(repositoryId, () => ({ state }));
+  }
+
+  /** A push that began before is told to check connectivity again. @returns the new epoch */
+  async raiseEpoch(repositoryId: string): Promise<number> {
+    const guard = await this.#change(repositoryId, ({ epoch }) => ({ epoch: epoch + 1 }));
+    return guard.epoch;
+  }
+
+  async #change(repositoryId: string, change: (guard: Guard) => Partial<Guard>): Promise<Guard> {
+    for (let n = 0; n < 10; n++) {
+      const guard = await this.guard(repositoryId);
+      if (guard.state === 'deleted') throw new Missing('repository');
+      const changed = change(guard);
+      try {
+        await this.#table.transact(changeGuards(repositoryId, changed, guard));
+        return { ...guard, ...changed };
+      } catch (error) {
+        if (!(error instanceof TransactionRefused)) throw error;
+      }
+    }
+    throw new Stale('repository');
+  }
+
+  /**
+   * Lists packs in place of others, in one transaction under the lease. At most 80 packs in all.
+   * @throws Stale when one of the replaced is not active any more or the lease was lost
+   */
+  async replacePacks(
+    lease: Lease,
+    add: readonly PackDescription[],
+    replaced: readonly string[],
+    now = new Date(),
+  ): Promise<void> {
+    const by = `lease-${lease.fence}`;
+    try {
+      await this.#table.transact([
+        fencedBy(lease),
+        ...add.map((pack) => listPack(lease.repositoryId, pack, by)),
+        ...supersedePacks(lease.repositoryId, replaced, now),
+      ]);
+    } catch (error) {
+      if (error instanceof TransactionRefused) throw new Stale('pack catalogue');
+      throw error;
+    }
+  }
+
+  /** Takes the row of a superseded pack away, after its bytes. */
+  async forgetPack(repositoryId: string, packId: string): Promise<void> {
+    const write = {
+      delete: packKey(repositoryId, packId),
+      if: '#state = :superseded',
+      values: { superseded: 'superseded' },
+    };
+    await this.#table.delete(write).catch((error: unknown) => {
+      // Gone already: another worker's last step.
+      if (!(error instanceof ConditionFailed && error.item === undefined)) throw error;
+    });
+  }
+
+  /** How many ref rows a repository has: past about 1,000 they are worth folding. */
+  async countRefRows(repositoryId: string, cap: number): Promise<number | undefined> {
+    return this.#table.count({ partition: repositoryPartition(repositoryId), prefix: REF }, cap);
+  }
+
+  /** Takes away ref rows that a newer table has replaced, and tables that are no longer in force. */
+  async sweepRefs(repositoryId: string, now = new Date()): Promise<void> {
+    const { refTable } = await this.guard(repositoryId);
+    const rows = { partition: repositoryPartition(repositoryId), prefix: REF } as const;
+    await this.#deleteEach(this.#table.queryAll({ ...rows, only: ['pk', 'sk', 'table'] }), (row) =>
+      // A name written again since then carries the table in force.
+      row['table'] === refTable ? undefined : { if: '#table = :was', values: { was: row['table'] } },
+    );
+    for await (const { sk, writtenAt } of this.#tables(repositoryId)) {
+      const tableId = (sk as string).slice(REF_TABLES.length);
+      const age = now.getTime() - Date.parse(writtenAt as string);
+      if (tableId !== refTable && age > REPLACED_TABLE_MS) await this.#removeTable(repositoryId, tableId);
+    }
+  }
+
+  /**
+   * Takes the rows of a deleted repository away, the guards last, so that a late writer still meets them.
+   * Forget the packs' bytes first: their rows say where they are. Resumable.
+   * @returns whether rows are left
+   */
+  async removeRows(repositoryId: string): Promise<boolean> {
+    const guard = guardOf(await this.#table.get(guardKey(repositoryId, randomStripe())));
+    if (guard !== undefined && guard.state !== 'deleted')
+      throw new StoreError('refused', 'the repository is not deleted');
+    for await (const { sk } of this.#tables(repositoryId)) {
+      await this.#removeTable(repositoryId, (sk as string).slice(REF_TABLES.length));
+    }
+    const partition = repositoryPartition(repositoryId);
+    const page = await this.#table.query({
+      partition,
+      reverse: true,
+      limit: REMOVED_AT_ONCE,
+      only: ['pk', 'sk'],
+    });
+    const guards = (row: Item) => (row['sk'] as string).startsWith('GUARD#');
+    await this.#deleteEach(
+      page.items.filter((row) => !guards(row)),
+      () => ({}),
+    );
+    if (page.next !== undefined) return true;
+    await this.#deleteEach(page.items.filter(guards), () => ({}));
+    return false;
+  }
+
+  #tables(repositoryId: string) {
+    return this.#table.queryAll({ partition: repositoryPartition(repositoryId), prefix: REF_TABLES });
+  }
+
+  async #removeTable(repositoryId: string, tableId: string): Promise<void> {
+    const chunks = { partition: refTablePartition(repositoryId, tableId), only: ['pk', 'sk'] };
+    await this.#deleteEach(this.#table.queryAll(chunks), () => ({}));
+    await this.#table.delete({ delete: refTableKey(repositoryId, tableId) });
+  }
+
+  /** Sixteen at a time; `on` gives each row's condition, or undefined to leave it. A refused one stays. */
+  async #deleteEach(
+    rows: AsyncIterable<Item> | Iterable<Item>,
+    on: (row: Item) => { if?: string; values?: Item } | undefined,
+  ): Promise<void> {
+    let running: Promise<void>[] = [];
+    for await (const row of rows) {
+      const condition = on(row);
+      if (condition === undefined) continue;
+      const { pk, sk } = row as { pk: string; sk: string };
+      const deletion = this.#table.delete({ delete: { pk, sk }, ...condition }).catch((error: unknown) => {
+        if (!(error instanceof ConditionFailed)) throw error;
+      });
+      if (running.push(deletion) === 16) {
+        await Promise.all(running);
+        running = [];
+      }
+    }
+    await Promise.all(running);
   }
 }

@@ -12,7 +12,7 @@ import {
 } from '../git/ports.ts';
 import type { RefName } from '../git/refname.ts';
 import { Missing, StoreUnavailable, TransactionRefused } from './errors.ts';
-import { guardKey, headKey, refKey, refNamesKey, refPrefixSort, repositoryPartition } from './keys.ts';
+import { guardKey, headKey, REF, refKey, refNamesKey, refPrefixSort, repositoryPartition } from './keys.ts';
 import { type Outbox, type OutboxMessage, outboxWrite } from './outbox.ts';
 import { type CataloguedPack, listPack, packsOf } from './pack-catalogue.ts';
 import { creates, namesAbove, prefixConflicts, staleUpdates } from './ref-check.ts';
@@ -41,6 +41,7 @@ const MAX_ROWS_CHANGED = 90;
 /** Names whose neighbours are looked up one by one; above it all refs are read. */
 const MAX_NEIGHBOUR_LOOKUPS = 8;
 const ATTEMPTS = 40;
+const SNAPSHOTS = 30;
 /** A writer of a ref table that takes longer than this has died. */
 const FREEZE_MS = 60_000;
 
@@ -323,7 +324,7 @@ export class RepositoryRefs implements RefDatabase {
     const neighbours = [...look.standing.values()].flatMap(({ ref }) =>
       ref === undefined ? [] : [ref.name],
     );
-    neighbours.push(...below.flatMap((refs) => [...refs.keys()]));
+    neighbours.push(...below.flatMap(({ refs }) => [...refs.keys()]));
     return { ...look, names, neighbours };
   }
 
@@ -342,7 +343,7 @@ export class RepositoryRefs implements RefDatabase {
       ]);
       const guard = this.#note(guardItem);
       const standing = new Map<RefName, Standing>();
-      let missed = false;
+      let doubtful = false;
       await Promise.all(
         names.map(async (name, i) => {
           const row = rows[i];
@@ -350,12 +351,13 @@ export class RepositoryRefs implements RefDatabase {
             return standing.set(name, { ref: refOfRow(row), row: row as unknown as Standing['row'] });
           const ref =
             guard.refTable === '' ? undefined : await refInTable(this.#table, this.id, guard.refTable, name);
-          missed ||= guard.refTable !== '' && ref === undefined;
+          doubtful ||= row !== undefined || (guard.refTable !== '' && ref === undefined);
           return standing.set(name, { ref, row: row as unknown as Standing['row'] });
         }),
       );
-      // A miss counts only while the table is the one in force: a replaced one may have been removed.
-      if (missed && n < 5) {
+      // The guard may be older than what was read after it: a row may belong to the next table, and a replaced
+      // table may have been removed.
+      if (doubtful && n < 5) {
         const now = guardOf(await this.#table.get(guardKey(this.id, randomStripe())));
         if (now?.refTable !== guard.refTable) continue;
       }
@@ -365,11 +367,12 @@ export class RepositoryRefs implements RefDatabase {
   }
 
   /**
-   * One view of every ref: transactions of several refs raise `multi`, and the query reads it last. When it
-   * moved meanwhile, part of such a transaction may have been seen, so it is read again.
+   * One view of every ref: transactions of several refs raise `multi`, which is read before the refs and again
+   * after them. When it moved meanwhile, part of such a transaction may have been seen, so it is read again.
    */
   async #snapshot(prefix: string): Promise<{ head: RefName; refs: Ref[] }> {
-    for (let n = 0; n < 10; n++) {
+    for (let n = 0; n < SNAPSHOTS; n++) {
+      if (n > 3) await sleep(Math.random() * 5 * n);
       const [guardItem, head, before] = await this.#table.batchGet([
         guardKey(this.id, randomStripe()),
         headKey(this.id),
@@ -377,8 +380,8 @@ export class RepositoryRefs implements RefDatabase {
       ]);
       const guard = this.#note(guardItem);
       if (guard.state === 'deleted') throw new Missing('repository');
-      const refs = await this.#rows(prefix, guard);
-      const after = await this.#table.get(refNamesKey(this.id));
+      const { refs, names } = await this.#rows(prefix, guard);
+      const after = names ?? (await this.#table.get(refNamesKey(this.id)));
       if (after?.['multi'] !== before?.['multi']) continue;
       return {
         head: head!['target'] as RefName,
@@ -388,13 +391,19 @@ export class RepositoryRefs implements RefDatabase {
     throw new StoreUnavailable(false, new Error('the refs keep changing'));
   }
 
-  /** Refs under a prefix: the table in force, amended by the rows that name it. */
-  async #rows(prefix: string, guard: Guard): Promise<Map<RefName, Ref>> {
-    const from = refPrefixSort(prefix);
+  /**
+   * Refs under a prefix: the table in force, amended by the rows that name it. Without a prefix the version of
+   * the names, which sorts last, comes with the same query.
+   */
+  async #rows(prefix: string, guard: Guard): Promise<{ refs: Map<RefName, Ref>; names: Item | undefined }> {
+    const partition = repositoryPartition(this.id);
+    const range =
+      prefix === '' ? { from: REF, to: refNamesKey(this.id).sk } : { prefix: refPrefixSort(prefix) };
     const [stored, rows] = await Promise.all([
       guard.refTable === '' ? [] : refsInTable(this.#table, this.id, guard.refTable, prefix),
-      collect(this.#table.queryAll({ partition: repositoryPartition(this.id), prefix: from })),
+      collect(this.#table.queryAll({ partition, ...range })),
     ]);
+    const names = prefix === '' ? rows.pop() : undefined;
     const refs = new Map(stored.map((ref) => [ref.name, ref]));
     for (const row of rows) {
       const name = row['name'] as RefName;
@@ -403,7 +412,7 @@ export class RepositoryRefs implements RefDatabase {
       if (ref === undefined) refs.delete(name);
       else refs.set(name, ref);
     }
-    return refs;
+    return { refs, names };
   }
 
   #note(item: Item | undefined): Guard {

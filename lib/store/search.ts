@@ -77,22 +77,22 @@ export class Search {
     const attempted = new Set<string>();
     for (let n = 0; n < 8; n++) {
       if (n > 0) await sleep(Math.random() * 20 * 2 ** n);
-      if (await this.#indexOnce(kind, id, await texts(), attempted)) return;
+      if (await this.#indexOnce(kind, id, texts, attempted)) return;
     }
     throw new Error(`search rows of ${kind} ${id} keep changing`);
   }
 
-  /** @returns false when another worker was at it too. */
+  /** @returns false when another worker was at it too, or the texts changed meanwhile. */
   async #indexOnce(
     kind: SearchKind,
     id: number,
-    texts: readonly string[] | undefined,
+    texts: () => Promise<readonly string[] | undefined>,
     attempted: Set<string>,
   ): Promise<boolean> {
     const key = indexedKey(kind, id);
     const before = await this.#table.get(key);
     const version = (before?.['version'] as number | undefined) ?? 0;
-    const wanted = texts === undefined ? undefined : folded(texts.join('\n'));
+    const wanted = joined(await texts());
     const known = new Set([...((before?.['texts'] as string[] | undefined) ?? []), ...attempted]);
     if (known.size <= 1 && (wanted === undefined ? known.size === 0 : known.has(wanted))) return true;
     const all = wanted === undefined ? known : new Set([...known, wanted]);
@@ -115,13 +115,17 @@ export class Search {
       const done = { if: '#version = :version', values: { version: version + 1 } };
       if (wanted === undefined) await this.#table.delete({ delete: key, ...done });
       else await this.#table.put({ put: { ...key, texts: [wanted], version: version + 2 }, ...done });
-      return true;
+      // The message of a change may have been handled between the reading of the texts and the writing here.
+      return joined(await texts()) === wanted;
     } catch (error) {
       if (error instanceof ConditionFailed) return false;
       throw error;
     }
   }
 }
+
+const joined = (texts: readonly string[] | undefined): string | undefined =>
+  texts === undefined ? undefined : folded(texts.join('\n'));
 
 /** Sixteen at a time. */
 async function each<T>(inputs: readonly T[], run: (input: T) => Promise<void>): Promise<void> {

@@ -3,6 +3,7 @@ import { Blobs } from './blobs.ts';
 import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { Counters } from './counters.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
+import { Leases } from './leases.ts';
 import { Members } from './members.ts';
 import { Names } from './names.ts';
 import { Outbox } from './outbox.ts';
@@ -27,6 +28,7 @@ export interface Store {
   readonly members: Members;
   readonly names: Names;
   readonly repositories: Repositories;
+  readonly leases: Leases;
   readonly search: Search;
   readonly outbox: Outbox;
   readonly processed: Processed;
@@ -57,6 +59,7 @@ export function createStore(
     members,
     names,
     repositories: new Repositories(table, outbox),
+    leases: new Leases(table),
     search,
     outbox,
     processed: new Processed(table),
