@@ -105,7 +105,17 @@ export async function startHost(options: HostOptions): Promise<Host> {
   });
 
   const stopping = new AbortController();
-  const background = [...startPollers(load, stopping.signal), ...startSchedules(load, stopping.signal)];
+  const background = [
+    ...startPollers(load, stopping.signal),
+    ...startSchedules(load, stopping.signal),
+    startSchedule({
+      name: 'time to live',
+      schedule: 'rate(1 minute)',
+      handler: () => dynamo.expire(),
+      onError: (error) => logBackground('time to live', error),
+      signal: stopping.signal,
+    }),
+  ];
   return {
     url: baseUrl,
     dynamo,

@@ -1,4 +1,6 @@
+import { MAINTENANCE, message } from '../store/outbox.ts';
 import type { Deps } from './deps.ts';
+import { removeProject, removeUser, sweepRepository } from './removal.ts';
 
 /** A message of the maintenance queue, as the outbox wrote it. */
 export interface Job {
@@ -17,6 +19,15 @@ export async function runJob(deps: Deps, job: Job): Promise<void> {
   await run(deps, job);
 }
 
+/** A batch of ten such jobs ends well within the worker's fifteen minutes. */
+const SLICE_MS = 45_000;
+
+/** Works until the slice is over, then asks for another in a message of its own. */
+async function inSlices(deps: Deps, job: Job, work: (deadline: number) => Promise<boolean>): Promise<void> {
+  if (await work(Date.now() + SLICE_MS)) return;
+  await deps.store.outbox.commit([], [message(MAINTENANCE, job.type, job.body)]);
+}
+
 const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = {
   'search.index': async (deps, { body }) => {
     const id = numberOf(body, 'id');
@@ -32,10 +43,30 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
       });
     }
   },
+  'project.delete': async (deps, job) => {
+    const projectId = numberOf(job.body, 'projectId');
+    const repositoryId = textOf(job.body, 'repositoryId');
+    await inSlices(deps, job, (deadline) => removeProject(deps, { projectId, repositoryId }, deadline));
+  },
+  'repository.sweep': async (deps, job) => {
+    const repositoryId = textOf(job.body, 'repositoryId');
+    await inSlices(deps, job, (deadline) => sweepRepository(deps, repositoryId, deadline));
+  },
+  'user.delete': async (deps, job) => {
+    const userId = numberOf(job.body, 'userId');
+    const last = job.body['last'] === true;
+    await inSlices(deps, job, (deadline) => removeUser(deps, { userId, last }, deadline));
+  },
 };
 
 function numberOf(body: Readonly<Record<string, unknown>>, name: string): number {
   const value = body[name];
   if (typeof value !== 'number') throw new Error(`a message without ${name}`);
+  return value;
+}
+
+function textOf(body: Readonly<Record<string, unknown>>, name: string): string {
+  const value = body[name];
+  if (typeof value !== 'string' || value === '') throw new Error(`a message without ${name}`);
   return value;
 }

@@ -1,0 +1,53 @@
+import { MAINTENANCE, messageAt, outboxWrite } from '../store/outbox.ts';
+import { removeRepository, WRITERS_GONE_MS } from '../store/repository-removal.ts';
+import { removeBelongings } from '../store/user-removal.ts';
+import type { Deps } from './deps.ts';
+
+/**
+ * What is left of subjects that requests have removed. Each function may run any number of times, at once too, and
+ * goes on where an earlier run stopped.
+ *
+ * `deadline` is in milliseconds since 1970; a function that cannot end before it returns false and is to be called
+ * again.
+ */
+
+/** The rows and bytes of a project whose record is marked as deleted; the record itself last. */
+export async function removeProject(
+  deps: Deps,
+  { projectId, repositoryId }: { readonly projectId: number; readonly repositoryId: string },
+  deadline: number,
+): Promise<boolean> {
+  const { store } = deps;
+  const project = await store.projects.getEvenDeleted(projectId);
+  if (project?.deletedAt === null) throw new Error(`project ${projectId} is not deleted`);
+  while (await store.members.removeOfProject(projectId)) if (Date.now() > deadline) return false;
+  if (!(await removeRepository(store, repositoryId, deadline))) return false;
+  await store.search.index('project', projectId, async () => undefined);
+  if (project === undefined) return true;
+  await again(deps, 'repository.sweep', { repositoryId });
+  await store.projects.forget(projectId);
+  return true;
+}
+
+/** What writers that were under way put into a repository after it was removed. */
+export function sweepRepository(deps: Deps, repositoryId: string, deadline: number): Promise<boolean> {
+  return removeRepository(deps.store, repositoryId, deadline);
+}
+
+/** Tokens, memberships and personal projects of a user who is gone. */
+export async function removeUser(
+  deps: Deps,
+  { userId, last }: { readonly userId: number; readonly last: boolean },
+  deadline: number,
+): Promise<boolean> {
+  if (!(await removeBelongings(deps.store, userId, deadline))) return false;
+  await deps.store.search.index('user', userId, async () => undefined);
+  if (!last) await again(deps, 'user.delete', { userId, last: true });
+  return true;
+}
+
+/** Promises a job for the time when nobody who knew the subject is still at work, and no index is late. */
+async function again(deps: Deps, type: string, body: Readonly<Record<string, unknown>>): Promise<void> {
+  const at = new Date(deps.now().getTime() + WRITERS_GONE_MS);
+  await deps.store.table.transact([outboxWrite(messageAt(MAINTENANCE, type, body, at))]);
+}
