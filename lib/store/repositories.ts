@@ -1,6 +1,9 @@
-/** Repositories: their refs and packs, their state, and what maintenance does to their rows. */
+/**
+ * Repositories: their refs and packs, their state, and what maintenance does to their rows. A deleted one is taken
+ * away by `repository-removal.ts`.
+ */
 import type { PackDescription } from '../git/ports.ts';
-import { ConditionFailed, Missing, Stale, StoreError, TransactionRefused } from './errors.ts';
+import { ConditionFailed, Missing, Stale, TransactionRefused } from './errors.ts';
 import {
   guardKey,
   packKey,
@@ -20,9 +23,6 @@ import type { Item } from './write.ts';
 
 /** Readers with an old guard in hand have long finished, and writers of a table have given up. */
 const REPLACED_TABLE_MS = 3600_000;
-/** Rows deleted per call, so that a worker can stop in between. */
-const REMOVED_AT_ONCE = 1000;
-
 export class Repositories {
   readonly #table: Table;
   readonly #outbox: Outbox;
@@ -123,35 +123,6 @@ export class Repositories {
       const age = now.getTime() - Date.parse(writtenAt as string);
       if (tableId !== refTable && age > REPLACED_TABLE_MS) await this.#removeTable(repositoryId, tableId);
     }
-  }
-
-  /**
-   * Takes the rows of a deleted repository away, the guards last, so that a late writer still meets them.
-   * Forget the packs' bytes first: their rows say where they are. Resumable.
-   * @returns whether rows are left
-   */
-  async removeRows(repositoryId: string): Promise<boolean> {
-    const guard = guardOf(await this.#table.get(guardKey(repositoryId, randomStripe())));
-    if (guard !== undefined && guard.state !== 'deleted')
-      throw new StoreError('refused', 'the repository is not deleted');
-    for await (const { sk } of this.#tables(repositoryId)) {
-      await this.#removeTable(repositoryId, (sk as string).slice(REF_TABLES.length));
-    }
-    const partition = repositoryPartition(repositoryId);
-    const page = await this.#table.query({
-      partition,
-      reverse: true,
-      limit: REMOVED_AT_ONCE,
-      only: ['pk', 'sk'],
-    });
-    const guards = (row: Item) => (row['sk'] as string).startsWith('GUARD#');
-    await this.#deleteEach(
-      page.items.filter((row) => !guards(row)),
-      () => ({}),
-    );
-    if (page.next !== undefined) return true;
-    await this.#deleteEach(page.items.filter(guards), () => ({}));
-    return false;
   }
 
   #tables(repositoryId: string) {
