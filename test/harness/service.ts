@@ -36,7 +36,12 @@ export interface Service {
 
 export const ROOT_TOKEN = 'root-token-for-tests-only';
 
+let running = false;
+
+/** One service per process and so per test file: functions make their clients once, as in Lambda. */
 export async function startService(options: Partial<HostOptions> = {}): Promise<Service> {
+  if (running) throw new Error('this process had its service already: share one per test file');
+  running = true;
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'lemnos-test-'));
   const host = await startHost({ port: 0, host: '127.0.0.1', ...options, dataDir });
   await host.invoke('first-administrator', { token: ROOT_TOKEN });
