@@ -14,6 +14,11 @@ export class DateQueue {
     return this.#nodes[0];
   }
 
+  /** Up to `count` of the commits, roughly the newest: what will be needed soon. */
+  some(count: number): readonly CommitNode[] {
+    return this.#nodes.slice(0, count);
+  }
+
   push(node: CommitNode): void {
     const arrival = this.#next++;
     let at = this.#nodes.length;

@@ -1,6 +1,11 @@
+import { gather, readAhead } from '../gather.ts';
 import { CorruptData, type SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { parseCommitLinks } from '../parse.ts';
+import type { DateQueue } from './date-queue.ts';
+
+/** Commits whose parents are fetched together when those of one have to be. */
+const READ_AHEAD = 64;
 
 /** A commit as walks see it: no text, parents linked once they were read. */
 export interface CommitNode {
@@ -53,7 +58,17 @@ export class CommitGraph {
 
   /** The parents, read when they were not yet. */
   parents(objects: SyncObjects, node: CommitNode): readonly CommitNode[] {
-    return (node.parents ??= node.parentIds.map((oid) => this.node(objects, oid)));
+    return (node.parents ??= gather(node.parentIds, (oid) => this.node(objects, oid)));
+  }
+
+  /** The parents of the commit that is first in the queue; what has to be fetched for others in it comes along. */
+  parentsOfFirst(objects: SyncObjects, first: CommitNode, queue: DateQueue): readonly CommitNode[] {
+    if (first.parents) return first.parents;
+    return readAhead(
+      first,
+      () => queue.some(READ_AHEAD),
+      (node) => this.parents(objects, node),
+    );
   }
 }
 

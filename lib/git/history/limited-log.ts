@@ -53,7 +53,7 @@ export class LimitedLog {
     if (node === undefined) return true;
     const { since, until, firstParent = false } = this.#query;
     const excluded = this.#marks.has(node, EXCLUDED) || (since !== undefined && node.date < since);
-    const parents = this.#graph.parents(objects, node);
+    const parents = this.#graph.parentsOfFirst(objects, node, this.#queue);
     const grandparents = excluded ? parents.flatMap((parent) => this.#graph.parents(objects, parent)) : [];
     const simplified = excluded
       ? undefined

@@ -39,7 +39,7 @@ export class CommonAncestors {
   step(objects: SyncObjects): boolean {
     const node = this.#queue.peek();
     if (node === undefined || this.#open === 0) return true;
-    const parents = this.#graph.parents(objects, node);
+    const parents = this.#graph.parentsOfFirst(objects, node, this.#queue);
 
     // Nothing is read below: the step is not taken twice.
     this.#queue.pop();

@@ -33,7 +33,7 @@ export class Reachable {
     const node = this.#queue.peek();
     const oldest = this.#oldestWanted();
     if (node === undefined || oldest === undefined || this.#slop === 0) return true;
-    const parents = this.#graph.parents(objects, node);
+    const parents = this.#graph.parentsOfFirst(objects, node, this.#queue);
 
     // Nothing is read below: the step is not taken twice.
     this.#queue.pop();

@@ -35,8 +35,9 @@ export class StreamedLog {
     const { since, until, firstParent = false } = this.#query;
     // All that waits is older still.
     if (node === undefined || (since !== undefined && node.date < since)) return true;
+    const all = this.#graph.parentsOfFirst(objects, node, this.#queue);
     const simplified = this.#filter?.simplify(objects, node, firstParent, () => true);
-    const parents = simplified?.follow ?? this.#graph.parents(objects, node);
+    const parents = simplified?.follow ?? all;
 
     // Nothing is read below: the step is not taken twice.
     this.#queue.pop();
