@@ -175,11 +175,11 @@ function pulled(source: AsyncIterator<Uint8Array>, log: (error: unknown) => void
       async pull(controller) {
         try {
           const { done, value } = await source.next();
-          if (left) return;
           if (done) controller.close();
           else controller.enqueue(value);
         } catch (error) {
-          // The status is out: what is left is to write it down and break off.
+          // The status is out: what is left is to write it down and break off. A piece that comes after the reader
+          // has left fails too, and is nobody's loss.
           if (!left) log(error);
           throw error;
         }

@@ -10,6 +10,8 @@ import { factsOf, type JsonSchema, jsonSchemaOf } from './field-facts.ts';
 import { OUTSIDE, toHash } from './fields.ts';
 import type { Rule } from './rules.ts';
 
+/** For handlers that find out more is wrong: 400 with whole texts, as a schema answers. */
+export { badParameters as parameterFailure } from './errors.ts';
 export type { Field, Options, Value } from './field.ts';
 export * from './fields.ts';
 export * from './rules.ts';
@@ -32,9 +34,16 @@ export function params<S extends Shape>(shape: S, rules: readonly Rule[] = []): 
       } else if (result.data !== undefined) value[name] = result.data;
     }
     for (const rule of rules) {
-      const text = rule((name) => Object.hasOwn(given, name));
-      if (text !== undefined)
-        context.issues.push({ code: 'custom', message: text, input: raw, params: { whole: true } });
+      const problem = rule((name) => Object.hasOwn(given, name), value);
+      if (problem === undefined) continue;
+      const whole = typeof problem === 'string';
+      context.issues.push({
+        code: 'custom',
+        message: whole ? problem : problem.text,
+        path: whole ? [] : [problem.name],
+        input: raw,
+        params: { whole },
+      });
     }
     return value as Output<S>;
   });

@@ -87,7 +87,6 @@ function child(hash: Parameters, key: string, name: string): Parameters {
 function holds(element: Parameters, rest: readonly string[]): boolean {
   let value: unknown = element;
   for (const part of rest) {
-    if (part === '') return false;
     if (!isHash(value) || !(part in value)) return false;
     value = value[part];
   }

@@ -1,7 +1,13 @@
 /** Rules over several parameters. */
 
-/** A rule over several parameters; yields the whole text when it is broken. */
-export type Rule = (given: (name: string) => boolean) => string | undefined;
+/**
+ * A rule over several parameters. Broken, it yields the whole text, or the parameter that is wrong and the text that
+ * follows its name. `given` tells whether a parameter was sent, `value` holds those that are sound.
+ */
+export type Rule = (
+  given: (name: string) => boolean,
+  value: Readonly<Record<string, unknown>>,
+) => string | { readonly name: string; readonly text: string } | undefined;
 
 export const mutuallyExclusive =
   (...names: string[]): Rule =>
@@ -21,7 +27,7 @@ export const exactlyOneOf =
   (...names: string[]): Rule =>
   (given) =>
     names.some(given)
-      ? mutuallyExclusive(...names)(given)
+      ? mutuallyExclusive(...names)(given, {})
       : `${names.join(', ')} are missing, exactly one parameter must be provided`;
 
 export const allOrNoneOf =
@@ -32,3 +38,9 @@ export const allOrNoneOf =
       ? undefined
       : `${names.join(', ')} provide all or none of parameters`;
   };
+
+/** `<name> is missing` where others make it needed: the content of a file that is created. */
+export const requiredWhen =
+  (name: string, needed: (value: Readonly<Record<string, unknown>>) => boolean): Rule =>
+  (given, value) =>
+    !given(name) && needed(value) ? { name, text: 'is missing' } : undefined;

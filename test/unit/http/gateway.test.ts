@@ -140,6 +140,14 @@ describe('events', () => {
     );
   });
 
+  test('a path that was decoded on the way stays a path', () => {
+    const event = { ...eventOf('api-get'), path: '/a?b#c\\d' };
+    const url = new URL(
+      requestOf({ ...event, multiValueQueryStringParameters: null, queryStringParameters: null }).request.url,
+    );
+    expect([url.pathname, url.search, url.hash]).toEqual(['/a%3Fb%23c%5Cd', '', '']);
+  });
+
   test('headers that are none are left out', () => {
     const event = eventOf('api-get');
     event.multiValueHeaders = { 'X-A': ['1', '2'], 'bad name': ['x'], 'X-B': ['a\nb'] };

@@ -23,6 +23,7 @@ import {
   params,
   problemsOf,
   type Rule,
+  requiredWhen,
   routeInteger,
   string,
 } from '../../../lib/http/params.ts';
@@ -102,6 +103,8 @@ describe('texts of broken rules', () => {
     [exactlyOneOf('a', 'b'), { a: 1 }, { a: '1' }],
     [allOrNoneOf('a', 'b'), { a: 1 }, 'a, b provide all or none of parameters'],
     [allOrNoneOf('a', 'b'), { c: 1 }, { c: '1' }],
+    [requiredWhen('b', ({ a }) => a === 'x'), { a: 'x' }, 'b is missing'],
+    [requiredWhen('b', ({ a }) => a === 'x'), { a: 'y' }, { a: 'y' }],
   ])('rule %#', (rule, given, outcome) => {
     expect(read(params(fields, [rule]), given)).toEqual(outcome);
   });
@@ -129,6 +132,10 @@ describe('texts of broken rules', () => {
     );
     expect(read(schema, { actions: ['text'] })).toBe('actions[0] is invalid');
     expect(read(schema, { actions: [] })).toEqual({ actions: [] });
+    const create = object({ action: string(), content: string() }, {}, [requiredWhen('content', () => true)]);
+    expect(read(params({ actions: array(create) }), { actions: [{ content: '' }, {}] })).toBe(
+      'actions[1][content] is missing',
+    );
     const rules = object({ a: string(), b: string() }, {}, [mutuallyExclusive('a', 'b')]);
     expect(read(params({ h: rules }), { h: { a: '1', b: '2' } })).toBe('a, b are mutually exclusive');
   });

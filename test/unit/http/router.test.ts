@@ -22,6 +22,7 @@ const router = routerOf([
   at('GET', '/projects/:id/wikis/attachments'),
   at('GET', '/users/:user_id'),
   at('GET', '/users/me'),
+  at('GET', '/openapi.:format'),
   at('GET', '/openapi.json'),
 ]);
 

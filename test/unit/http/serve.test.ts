@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as domain from '../../../lib/domain/errors.ts';
 import { administrator, anyone, project, signedIn } from '../../../lib/http/access.ts';
 import { endpoint } from '../../../lib/http/endpoint.ts';
-import { brandHeaders } from '../../../lib/http/headers.ts';
+import { boundHeaders, brandHeaders } from '../../../lib/http/headers.ts';
 import { integer, params, routeInteger, string } from '../../../lib/http/params.ts';
 import { accepted, noContent, notModified, reply } from '../../../lib/http/reply.ts';
 import { serviceOf } from './service.ts';
@@ -378,6 +378,13 @@ describe('answers', () => {
     expect(asked.headers.get('access-control-allow-methods')).toBe('OPTIONS, GET, HEAD, POST');
     expect(asked.headers.get('access-control-allow-headers')).toBe('private-token');
     expect(await send('OPTIONS /nothing')).toMatchObject({ status: 404 });
+  });
+
+  test('the longest headers go first when there are too many', () => {
+    const headers = new Headers({ 'Content-Type': 'text/plain' });
+    for (let index = 0; index < 5; index++) headers.set(`x-fact-${index}`, 'v'.repeat(3000 + index));
+    boundHeaders(headers);
+    expect([...headers.keys()]).toEqual(['content-type', 'x-fact-0', 'x-fact-1', 'x-fact-2']);
   });
 
   test('headers stay within what the gateway passes on', async () => {
