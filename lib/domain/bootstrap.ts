@@ -1,9 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { AlreadyExists, NameTaken } from '../store/errors.ts';
 import { TOKEN_SCOPES, type TokenRecord, type UserRecord } from '../store/records.ts';
 import type { Deps } from './deps.ts';
 import { refused } from './errors.ts';
-import { hashPassword } from './passwords.ts';
 import { newTokenText, revokeToken, tokenHash } from './tokens.ts';
 import { DEFAULT_PROJECTS_LIMIT } from './users.ts';
 
@@ -66,8 +64,8 @@ async function createRoot(deps: Deps): Promise<UserRecord> {
         projectsLimit: DEFAULT_PROJECTS_LIMIT,
         confirmedAt: now.toISOString(),
         lastActivityOn: null,
-        // Nobody knows it: the token is the way in.
-        passwordHash: await hashPassword(randomBytes(32).toString('base64url')),
+        // The token is the way in.
+        passwordHash: null,
         profile: {},
       },
       { now },

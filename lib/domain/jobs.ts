@@ -1,4 +1,5 @@
 import { MAINTENANCE, message } from '../store/outbox.ts';
+import { deleteMerged } from './branches.ts';
 import type { Deps } from './deps.ts';
 import { removeProject, removeUser, sweepRepository } from './removal.ts';
 
@@ -57,6 +58,7 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
     const last = job.body['last'] === true;
     await inSlices(deps, job, (deadline) => removeUser(deps, { userId, last }, deadline));
   },
+  'branches.delete-merged': (deps, { body }) => deleteMerged(deps, numberOf(body, 'projectId')),
 };
 
 function numberOf(body: Readonly<Record<string, unknown>>, name: string): number {

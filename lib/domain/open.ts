@@ -23,7 +23,8 @@ export async function open(deps: Deps, request: OpenRequest): Promise<Opened> {
     token && deps.store.users.get(token.userId),
     found === undefined ? undefined : (found.project ?? deps.store.projects.get(found.id)),
     token && found && deps.store.members.get(found.id, token.userId),
-    token && deps.store.tokens.touch(token, deps.now()),
+    // A note for the token's owner, which functions that only read may not write: no request hangs on it.
+    token && deps.store.tokens.touch(token, deps.now()).catch(() => {}),
   ]);
   const signedInAs = token === undefined ? undefined : actorOf(token, owner);
   const actor = await impersonated(deps, signedInAs ?? { kind: 'anonymous' }, request.sudo);
@@ -84,9 +85,7 @@ function actorOf(token: TokenRecord, user: UserRecord | undefined): Extract<Acto
 /** The user an administrator asks in the name of. Only a token with the scope `sudo` may. */
 async function impersonated(deps: Deps, actor: Actor, sudo: string | undefined): Promise<Actor> {
   if (sudo === undefined) return actor;
-  if (actor.kind === 'anonymous') {
-    throw forbidden('Must be authenticated using an OAuth or Personal Access Token to use sudo');
-  }
+  if (actor.kind === 'anonymous') throw unauthorized();
   if (!actor.user.admin) throw forbidden('Must be admin to use sudo');
   if (!actor.scopes.has('sudo' satisfies TokenScope)) throw new DomainError('insufficient-scope', 'sudo');
   const user = /^\d+$/.test(sudo)
@@ -95,6 +94,6 @@ async function impersonated(deps: Deps, actor: Actor, sudo: string | undefined):
       : undefined
     : await deps.store.users.byUsername(sudo);
   if (user === undefined)
-    throw new DomainError('not-found', `404 User with ID or username '${sudo}' Not Found`);
+    throw new DomainError('not-found', `404 User with ID or username '${sudo.slice(0, 255)}' Not Found`);
   return { ...actor, user, sudoer: actor.user };
 }

@@ -15,7 +15,11 @@ export function isAdministrator(actor: Actor): boolean {
 /** Whether the actor may know that the project exists. */
 export function canSee(actor: Actor, { project, level }: ProjectAccess): boolean {
   if (project.deletedAt !== null) return false;
-  if (isAdministrator(actor) || level > 0) return true;
+  return isAdministrator(actor) || level > 0 || isReader(actor, { project, level });
+}
+
+/** Whether the project's visibility alone lets the actor in. */
+function isReader(actor: Actor, { project }: ProjectAccess): boolean {
   switch (project.visibility) {
     case 'public':
       return true;
@@ -45,11 +49,18 @@ export function can(actor: Actor, access: ProjectAccess, ability: ProjectAbility
   if (!canSee(actor, access)) return false;
   const rule = RULES[ability];
   if (rule.writes && access.project.archived) return false;
+  const code = CODE.has(ability) ? access.project.settings['repository_access_level'] : undefined;
+  if (code === 'disabled') return false;
   if (isAdministrator(actor)) return true;
   if (actor.kind === 'user' && access.level >= rule.level) return true;
-  if (access.project.visibility === 'private') return false;
+  // What readers may is for those whom visibility lets in; membership alone gives its level and no more.
+  if (!isReader(actor, access)) return false;
+  if (code === 'private' && access.level === 0) return false;
   return rule.reader === 'anyone' || (rule.reader === 'signed-in' && actor.kind === 'user');
 }
+
+/** Abilities that `repository_access_level` keeps to members (`private`) or from everybody (`disabled`). */
+const CODE: ReadonlySet<ProjectAbility> = new Set(['read_code', 'push_code']);
 
 /**
  * @throws 401 when an anonymous caller needs to sign in first, 403 when a signed-in one may not.

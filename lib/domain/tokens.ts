@@ -4,7 +4,7 @@ import type { Page, PageRequest } from '../store/paging.ts';
 import type { TokenRecord, TokenScope } from '../store/records.ts';
 import type { Actor } from './access.ts';
 import type { Deps } from './deps.ts';
-import { badRequest, DomainError, invalid, notFound, unauthorized } from './errors.ts';
+import { badRequest, DomainError, notFound, unauthorized, unprocessable } from './errors.ts';
 import { isAdministrator, signedIn } from './permissions.ts';
 
 /** `glpat-` is what existing clients and secret scanners know a personal access token by. */
@@ -35,16 +35,16 @@ export function demandActive(token: TokenRecord, now: Date): void {
   }
 }
 
-/** @returns the token and its text, which is told this once. */
+/** @returns the token and its text, which is told this once. @throws 404 `404 User Not Found`, 422 with a sentence */
 export async function createToken(
   deps: Deps,
   input: { userId: number; name: string; scopes: readonly TokenScope[]; expiresAt: string | null },
 ): Promise<{ token: TokenRecord; text: string }> {
   const now = deps.now();
-  if (input.name.trim() === '') throw invalid({ name: ["can't be blank"] });
-  if (input.scopes.length === 0) throw invalid({ scopes: ["can't be blank"] });
+  if (input.name.trim() === '') throw unprocessable("Name can't be blank");
+  if (input.scopes.length === 0) throw unprocessable("Scopes can't be blank");
   if (input.expiresAt !== null && input.expiresAt <= now.toISOString().slice(0, 10)) {
-    throw invalid({ expires_at: ['cannot be a date in the past'] });
+    throw unprocessable('Expires at cannot be a date in the past');
   }
   if ((await deps.store.users.get(input.userId)) === undefined) throw notFound('User');
   const text = newTokenText();

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { NameTaken } from '../store/errors.ts';
 import type { Page } from '../store/paging.ts';
 import type { UserRecord } from '../store/records.ts';
@@ -50,11 +49,13 @@ export async function createUser(deps: Deps, input: NewUserInput): Promise<UserR
         admin: input.admin,
         external: input.external,
         privateProfile: input.privateProfile,
-        canCreateGroup: input.canCreateGroup,
-        projectsLimit: input.projectsLimit,
+        // External users have no place of their own: they work where they are invited.
+        canCreateGroup: input.canCreateGroup && !input.external,
+        projectsLimit: input.external ? 0 : input.projectsLimit,
         confirmedAt: input.skipConfirmation ? now.toISOString() : null,
         lastActivityOn: null,
-        passwordHash: await hashPassword(chosen ?? randomBytes(32).toString('base64url')),
+        // Null signs nobody in: a password that nobody knows needs no hash.
+        passwordHash: chosen === undefined ? null : await hashPassword(chosen),
         profile: input.profile,
       },
       { now },

@@ -80,6 +80,12 @@ export class GitRepository {
     return this.#ports.refs.all({ prefix: 'refs/tags/' });
   }
 
+  /** HEAD's target, and the branch itself when it exists. */
+  async headRef(): Promise<{ readonly target: RefName; readonly head: Ref | undefined }> {
+    const target = await this.#ports.refs.head();
+    return { target, head: await this.ref(target) };
+  }
+
   async ref(name: RefName): Promise<Ref | undefined> {
     return (await this.#ports.refs.get([name])).get(name);
   }

@@ -1,15 +1,8 @@
-import { type CommitRecord, commitBasic } from '../commits/present.ts';
-
-export interface BranchRecord {
-  readonly name: string;
-  readonly tip: CommitRecord;
-  /** Whether the default branch reaches the tip; false for the default branch itself. */
-  readonly merged: boolean;
-  readonly isDefault: boolean;
-}
+import type { Branch } from '../../domain/branches.ts';
+import { commitBasic } from '../commits/present.ts';
 
 /** Protection rules do not exist yet: `protected` is false and pushing asks for the role alone. */
-export function branch(record: BranchRecord, projectUrl: string, canPush: boolean) {
+export function branch(record: Branch, projectUrl: string, canPush: boolean) {
   return {
     name: record.name,
     commit: commitBasic(record.tip, projectUrl),

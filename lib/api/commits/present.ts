@@ -1,12 +1,7 @@
-import type { Oid } from '../../git/oid.ts';
-import type { Commit, Identity } from '../../git/parse.ts';
+import type { Identity } from '../../git/parse.ts';
+import type { CommitRecord } from '../../git/repository.ts';
 
 export const SHORT_ID_LENGTH = 8;
-
-export interface CommitRecord {
-  readonly id: Oid;
-  readonly commit: Commit;
-}
 
 /** `2021-10-20T15:02:11.000+02:00`: a commit's time in its own zone; an unreadable zone counts as UTC. */
 export function gitTime({ seconds, timezone }: Pick<Identity, 'seconds' | 'timezone'>): string {
@@ -25,7 +20,8 @@ export function titleOf(message: string): string {
 }
 
 /** The fields of every commit answer; `project` gives the links. */
-export function commitBasic({ id, commit }: CommitRecord, projectUrl: string) {
+export function commitBasic(commit: CommitRecord, projectUrl: string) {
+  const id = commit.oid;
   const committed = gitTime(commit.committer);
   return {
     id,

@@ -5,9 +5,13 @@ import { userBasic } from '../users/present.ts';
 const setting = <T>(project: ProjectRecord, name: string, fallback: T): T =>
   (project.settings[name] as T | undefined) ?? fallback;
 
+/** The project's address, on which links into it build. */
+export const projectUrl = (project: ProjectRecord, baseUrl: string): string =>
+  `${baseUrl}/${project.fullPath}`;
+
 /** What everyone who sees the project sees, and all that anonymous callers do (the "simple" form). */
 export function projectBasic(project: ProjectRecord, baseUrl: string) {
-  const url = `${baseUrl}/${project.fullPath}`;
+  const url = projectUrl(project, baseUrl);
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : 'localhost';
   return {
     id: project.id,

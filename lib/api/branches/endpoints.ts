@@ -1,0 +1,128 @@
+import * as branches from '../../domain/branches.ts';
+import { codeOf } from '../../domain/code.ts';
+import { notFound } from '../../domain/errors.ts';
+import { can } from '../../domain/permissions.ts';
+import { project } from '../../http/access.ts';
+import * as p from '../../http/params.ts';
+import { accepted, noContent } from '../../http/reply.ts';
+import { endpoint } from '../endpoint.ts';
+import { projectUrl } from '../projects/present.ts';
+import { branch } from './present.ts';
+
+const area = 'branches';
+const readable = project('read_code', { anonymous: true });
+const absent = { status: 404, description: 'No such branch' };
+
+const list = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/branches',
+  area,
+  summary: 'List the branches of a repository, by name',
+  access: readable,
+  query: () =>
+    p.params({
+      search: p.string({ description: 'Part of the name; `^term` at its start, `term$` at its end' }),
+      sort: p.oneOf(['name_asc', 'updated_asc', 'updated_desc'], { default: 'name_asc' }),
+    }),
+  paginate: 'offset+keyset',
+  keyset: { marker: 'page_token' },
+  handle: async ({ actor, project, query, page, request }, deps) => {
+    const found = await branches.listBranches(codeOf(deps, project), {
+      search: query.search,
+      order: query.sort,
+      offset: page.kind === 'offset' ? page.offset : 0,
+      limit: page.perPage,
+      after: page.kind === 'keyset' ? page.after : undefined,
+    });
+    const url = projectUrl(project.project, request.baseUrl);
+    const canPush = can(actor, project, 'push_code');
+    return {
+      items: found.items.map((record) => branch(record, url, canPush)),
+      total: found.total,
+      more: found.more,
+      next: found.more ? found.items.at(-1)?.name : undefined,
+    };
+  },
+});
+
+const get = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/branches/:branch',
+  area,
+  summary: 'Get a branch',
+  access: readable,
+  errors: [absent],
+  handle: async ({ actor, project, params, request }, deps) => {
+    const record = await branches.getBranch(codeOf(deps, project), params.branch);
+    return branch(record, projectUrl(project.project, request.baseUrl), can(actor, project, 'push_code'));
+  },
+});
+
+const head = endpoint({
+  method: 'HEAD',
+  path: '/projects/:id/repository/branches/:branch',
+  area,
+  summary: 'Tell whether a branch exists',
+  access: readable,
+  returns: { status: 204 },
+  errors: [absent],
+  handle: async ({ project, params }, deps) => {
+    if (!(await branches.branchExists(codeOf(deps, project), params.branch))) throw notFound('Branch');
+    return noContent();
+  },
+});
+
+const create = endpoint({
+  method: 'POST',
+  path: '/projects/:id/repository/branches',
+  area,
+  summary: 'Create a branch',
+  access: project('read_code'),
+  body: () =>
+    p.params({
+      branch: p.string({ required: true, blank: false, description: 'Name' }),
+      ref: p.string({ required: true, blank: false, description: 'Branch, tag or commit to start from' }),
+    }),
+  errors: [
+    { status: 400, description: 'Bad or taken name, or nothing to start from' },
+    { status: 403, description: 'No right to push' },
+  ],
+  handle: async ({ actor, project, body, request }, deps) => {
+    const made = await branches.createBranch(deps, actor, project, { name: body.branch, ref: body.ref });
+    return branch(made, projectUrl(project.project, request.baseUrl), true);
+  },
+});
+
+const remove = endpoint({
+  method: 'DELETE',
+  path: '/projects/:id/repository/branches/:branch',
+  area,
+  summary: 'Delete a branch',
+  access: project('read_code'),
+  returns: { status: 204 },
+  errors: [
+    { status: 400, description: 'The default branch' },
+    { status: 403, description: 'No right to push' },
+    absent,
+  ],
+  handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
+    await branches.deleteBranch(deps, actor, project, params.branch, unmodifiedSince);
+    return noContent();
+  },
+});
+
+const removeMerged = endpoint({
+  method: 'DELETE',
+  path: '/projects/:id/repository/merged_branches',
+  area,
+  summary: 'Delete every branch that is merged into the default branch',
+  access: project('read_code'),
+  returns: { status: 202, description: 'Done by a worker afterwards' },
+  errors: [{ status: 403, description: 'No right to push' }],
+  handle: async ({ actor, project }, deps) => {
+    await branches.requestDeleteMerged(deps, actor, project);
+    return accepted();
+  },
+});
+
+export const branchEndpoints = [list, get, head, create, remove, removeMerged];

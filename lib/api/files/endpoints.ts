@@ -1,0 +1,205 @@
+import type { Actor, ProjectAccess } from '../../domain/access.ts';
+import { codeOf, readFile, resolved } from '../../domain/code.ts';
+import { commitActions } from '../../domain/commit-actions.ts';
+import { notFound } from '../../domain/errors.ts';
+import type { EditAction } from '../../git/edit.ts';
+import { project } from '../../http/access.ts';
+import { brandHeaders } from '../../http/headers.ts';
+import * as p from '../../http/params.ts';
+import { json, noContent, reply } from '../../http/reply.ts';
+import { type ApiDeps, endpoint } from '../endpoint.ts';
+import { decodeContent, ENCODINGS } from './content.ts';
+import { contentDisposition, fileHeaders, fileRecord } from './present.ts';
+
+const area = 'files';
+const access = project('read_code', { anonymous: true });
+const scopes = ['read_repository'] as const;
+const pathParameter = () =>
+  p.params({
+    file_path: p.filePath({ required: true, description: 'Full path of the file, percent-encoded' }),
+  });
+const ref = () => p.params({ ref: p.string({ required: true, description: 'Branch, tag or commit' }) });
+const errors = [{ status: 404, description: 'No such commit or file' }];
+const headers = [
+  'Blob-Id',
+  'Commit-Id',
+  'Content-Sha256',
+  'Encoding',
+  'File-Name',
+  'File-Path',
+  'Last-Commit-Id',
+  'Ref',
+  'Size',
+].map((name) => `X-Lemnos-${name}`);
+
+const get = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/files/:file_path',
+  area,
+  summary: 'Get a file with its content in Base64',
+  access,
+  scopes,
+  params: pathParameter,
+  query: ref,
+  returns: { headers },
+  errors,
+  handle: async ({ project, params, query }, deps) => {
+    const file = await readFile(codeOf(deps, project), query.ref, params.file_path);
+    const record = fileRecord(file, query.ref);
+    return json(record, { headers: brandHeaders(deps.environment.serviceName, fileHeaders(record)) });
+  },
+});
+
+const getRaw = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/files/:file_path/raw',
+  area,
+  summary: 'Get the content of a file',
+  access,
+  scopes,
+  params: pathParameter,
+  query: () =>
+    p.params({
+      ref: p.string({ description: 'Branch, tag or commit; HEAD when absent' }),
+      lfs: p.boolean({ default: false, description: 'Large file storage does not exist here' }),
+    }),
+  returns: { type: 'text/plain', headers },
+  errors,
+  handle: async ({ project, params, query }, deps) => {
+    const name = query.ref ?? 'HEAD';
+    const file = await readFile(codeOf(deps, project), name, params.file_path);
+    return reply({
+      body: file.data,
+      type: 'text/plain; charset=utf-8',
+      headers: {
+        ...NOT_CACHED,
+        'Content-Disposition': contentDisposition('inline', file.entry.name),
+        ...brandHeaders(deps.environment.serviceName, fileHeaders(fileRecord(file, name))),
+      },
+    });
+  },
+});
+
+/** What every write says beside the file itself. */
+const commitFields = () => ({
+  branch: p.string({ required: true, blank: false, description: 'Branch to commit to' }),
+  start_branch: p.string({ description: 'Branch to start a new branch from' }),
+  commit_message: p.string({ required: true }),
+  author_email: p.string(),
+  author_name: p.string(),
+});
+const contentFields = () => ({
+  content: p.content({ required: true }),
+  encoding: p.oneOf(ENCODINGS, { default: 'text' }),
+});
+const lastCommit = () => ({
+  last_commit_id: p.string({ description: 'Refuse when the file changed since' }),
+});
+const writeErrors = [
+  { status: 400, description: 'The change cannot be made; nothing was' },
+  { status: 403, description: 'No right to push to the branch' },
+];
+const bodyLimit = 100 * 1024 * 1024;
+
+const create = endpoint({
+  method: 'POST',
+  path: '/projects/:id/repository/files/:file_path',
+  area,
+  summary: 'Create a file in a commit of its own',
+  access: project('read_code'),
+  params: pathParameter,
+  body: () =>
+    p.params({
+      ...commitFields(),
+      ...contentFields(),
+      execute_filemode: p.boolean({ default: false, description: 'Make the file executable' }),
+    }),
+  errors: writeErrors,
+  bodyLimit,
+  handle: async ({ actor, project, params, body }, deps) => {
+    const content = decodeContent(body.content, body.encoding);
+    const edit = {
+      action: 'create',
+      path: params.file_path,
+      content,
+      executable: body.execute_filemode,
+    } as const;
+    await write(deps, actor, project, body, edit);
+    return { file_path: params.file_path, branch: body.branch };
+  },
+});
+
+const update = endpoint({
+  method: 'PUT',
+  path: '/projects/:id/repository/files/:file_path',
+  area,
+  summary: 'Change a file in a commit of its own',
+  access: project('read_code'),
+  params: pathParameter,
+  body: () => p.params({ ...commitFields(), ...contentFields(), ...lastCommit() }),
+  errors: writeErrors,
+  bodyLimit,
+  handle: async ({ actor, project, params, body }, deps) => {
+    const content = decodeContent(body.content, body.encoding);
+    await write(deps, actor, project, body, { action: 'update', path: params.file_path, content });
+    return { file_path: params.file_path, branch: body.branch };
+  },
+});
+
+const remove = endpoint({
+  method: 'DELETE',
+  path: '/projects/:id/repository/files/:file_path',
+  area,
+  summary: 'Delete a file in a commit of its own',
+  access: project('read_code'),
+  params: pathParameter,
+  body: () => p.params({ ...commitFields(), ...lastCommit() }),
+  returns: { status: 204 },
+  errors: writeErrors,
+  handle: async ({ actor, project, params, body, request, unmodifiedSince }, deps) => {
+    const git = codeOf(deps, project);
+    if (request.headers.has('if-unmodified-since')) {
+      const { commit } = await resolved(git, body.branch);
+      const last = await git.lastCommitForPath(commit, params.file_path);
+      if (last === undefined) throw notFound('File');
+      unmodifiedSince(new Date((await git.commit(last)).committer.seconds * 1000));
+    }
+    await write(deps, actor, project, body, { action: 'delete', path: params.file_path });
+    return noContent();
+  },
+});
+
+export const fileEndpoints = [get, getRaw, create, update, remove];
+
+export const NOT_CACHED = {
+  'Cache-Control': 'max-age=0, private, must-revalidate, no-store, no-cache',
+} as const;
+
+interface WriteBody {
+  readonly branch: string;
+  readonly start_branch?: string;
+  readonly commit_message: string;
+  readonly author_email?: string;
+  readonly author_name?: string;
+  readonly last_commit_id?: string;
+}
+
+async function write(deps: ApiDeps, actor: Actor, project: ProjectAccess, body: WriteBody, edit: EditAction) {
+  await commitActions(
+    deps,
+    actor,
+    project,
+    {
+      branch: body.branch,
+      message: body.commit_message,
+      startBranch: body.start_branch,
+      authorName: body.author_name,
+      authorEmail: body.author_email,
+      actions: [{ edit, lastCommitId: body.last_commit_id }],
+    },
+    () =>
+      edit.action === 'delete'
+        ? 'You are attempting to delete a file that has been previously updated.'
+        : 'You are attempting to update a file that has changed since you started editing it.',
+  );
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import type { FileRecord } from '../../domain/code.ts';
+
+/** A file as `GET files/:file_path` answers it. */
+export function fileRecord(file: FileRecord, ref: string) {
+  return {
+    file_name: file.entry.name,
+    file_path: file.entry.path,
+    size: file.data.length,
+    encoding: 'base64',
+    content_sha256: createHash('sha256').update(file.data).digest('hex'),
+    ref,
+    blob_id: file.entry.id,
+    commit_id: file.commit,
+    last_commit_id: file.lastCommit,
+    content: Buffer.from(file.data).toString('base64'),
+  };
+}
+
+/** The same values, but for the content, as headers: `Blob-Id`, `Commit-Id`, ... */
+export function fileHeaders(record: ReturnType<typeof fileRecord>): Record<string, string | number> {
+  const { content: _content, ...facts } = record;
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, value]) => [
+      name.replace(
+        /(^|_)([a-z])/g,
+        (_match, lead: string, letter: string) => (lead === '' ? '' : '-') + letter.toUpperCase(),
+      ),
+      value,
+    ]),
+  );
+}
+
+/** `inline; filename="x"; filename*=UTF-8''x` (RFC 6266). */
+export function contentDisposition(kind: 'inline' | 'attachment', name: string): string {
+  const plain = name.replace(/[^\x20-\x7e]|["\\]/g, '_');
+  const encoded = encodeURIComponent(name.toWellFormed()).replace(
+    /['()*!]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `${kind}; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}

@@ -1,0 +1,88 @@
+import { blob, codeOf, listDirectory } from '../../domain/code.ts';
+import { notFound } from '../../domain/errors.ts';
+import { parseOid } from '../../git/oid.ts';
+import type { GitRepository } from '../../git/repository.ts';
+import { project } from '../../http/access.ts';
+import * as p from '../../http/params.ts';
+import { reply } from '../../http/reply.ts';
+import { endpoint } from '../endpoint.ts';
+import { NOT_CACHED } from '../files/endpoints.ts';
+import { contentDisposition } from '../files/present.ts';
+
+const area = 'repository';
+const access = project('read_code', { anonymous: true });
+
+const tree = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/tree',
+  area,
+  summary: 'List the files and directories of a repository',
+  access,
+  query: () =>
+    p.params({
+      path: p.string({ description: 'Directory; the root when absent' }),
+      ref: p.string({ description: 'Branch, tag or commit; the default branch when absent' }),
+      recursive: p.boolean({ default: false, description: 'Everything below, in order of path' }),
+    }),
+  paginate: 'offset+keyset',
+  keyset: { marker: 'page_token' },
+  errors: [{ status: 404, description: 'No such revision or directory, or an empty repository' }],
+  handle: async ({ project, query, page }, deps) => {
+    const listing = await listDirectory(codeOf(deps, project), query.ref ?? 'HEAD', {
+      path: query.path?.replace(/^\/+|\/+$/g, '') ?? '',
+      recursive: query.recursive,
+      limit: page.perPage,
+      ...(page.kind === 'offset' ? { offset: page.offset } : {}),
+      ...(page.kind === 'keyset' && page.after !== undefined ? { after: page.after } : {}),
+    });
+    return {
+      items: listing.entries.map(({ id, name, type, path, mode }) => ({ id, name, type, path, mode })),
+      total: listing.total,
+      more: listing.next !== undefined,
+      next: listing.next,
+    };
+  },
+});
+
+const getBlob = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/blobs/:sha',
+  area,
+  summary: 'Get a blob with its content in Base64',
+  access,
+  errors: [{ status: 404, description: 'No such blob' }],
+  handle: async ({ project, params }, deps) => {
+    const data = await blobOf(codeOf(deps, project), params.sha);
+    return {
+      size: data.length,
+      encoding: 'base64',
+      content: Buffer.from(data).toString('base64'),
+      sha: params.sha.toLowerCase(),
+    };
+  },
+});
+
+const getRawBlob = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/blobs/:sha/raw',
+  area,
+  summary: 'Get the content of a blob',
+  access,
+  returns: { type: 'text/plain' },
+  errors: [{ status: 404, description: 'No such blob' }],
+  handle: async ({ project, params }, deps) =>
+    reply({
+      body: await blobOf(codeOf(deps, project), params.sha),
+      type: 'text/plain; charset=utf-8',
+      headers: { ...NOT_CACHED, 'Content-Disposition': contentDisposition('inline', params.sha) },
+    }),
+});
+
+export const repositoryEndpoints = [tree, getBlob, getRawBlob];
+
+async function blobOf(git: GitRepository, sha: string): Promise<Uint8Array> {
+  const oid = parseOid(sha.toLowerCase());
+  const data = oid && (await blob(git, oid));
+  if (data === undefined) throw notFound('Blob');
+  return data;
+}

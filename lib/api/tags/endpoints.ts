@@ -1,0 +1,94 @@
+import { codeOf } from '../../domain/code.ts';
+import * as tags from '../../domain/tags.ts';
+import { project } from '../../http/access.ts';
+import * as p from '../../http/params.ts';
+import { noContent } from '../../http/reply.ts';
+import { endpoint } from '../endpoint.ts';
+import { projectUrl } from '../projects/present.ts';
+import { tag } from './present.ts';
+
+const area = 'tags';
+const readable = project('read_code', { anonymous: true });
+const absent = { status: 404, description: 'No such tag' };
+
+const list = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/tags',
+  area,
+  summary: 'List the tags of a repository',
+  access: readable,
+  query: () =>
+    p.params({
+      order_by: p.oneOf(['name', 'updated'], { default: 'updated' }),
+      sort: p.oneOf(['asc', 'desc'], { default: 'desc' }),
+      search: p.string({ description: 'Part of the name; `^term` at its start, `term$` at its end' }),
+    }),
+  paginate: 'offset',
+  handle: async ({ project, query, page, request }, deps) => {
+    const found = await tags.listTags(codeOf(deps, project), {
+      search: query.search,
+      orderBy: query.order_by,
+      descending: query.sort === 'desc',
+      offset: page.offset,
+      limit: page.perPage,
+    });
+    const url = projectUrl(project.project, request.baseUrl);
+    return { ...found, items: found.items.map((record) => tag(record, url)) };
+  },
+});
+
+const get = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/tags/:tag_name',
+  area,
+  summary: 'Get a tag',
+  access: readable,
+  errors: [absent],
+  handle: async ({ project, params, request }, deps) =>
+    tag(
+      await tags.getTag(codeOf(deps, project), params.tag_name),
+      projectUrl(project.project, request.baseUrl),
+    ),
+});
+
+const create = endpoint({
+  method: 'POST',
+  path: '/projects/:id/repository/tags',
+  area,
+  summary: 'Create a tag',
+  access: project('read_code'),
+  body: () =>
+    p.params({
+      tag_name: p.string({ required: true, description: 'Name' }),
+      ref: p.string({ required: true, description: 'Branch, tag or commit to tag' }),
+      message: p.string({ description: 'Makes an annotated tag' }),
+    }),
+  errors: [
+    { status: 400, description: 'Bad or taken name, or nothing to tag' },
+    { status: 403, description: 'No right to push' },
+    { status: 405, description: 'Git refuses the name beside those that exist' },
+  ],
+  handle: async ({ actor, project, body, request }, deps) => {
+    const input = { name: body.tag_name, ref: body.ref, message: body.message };
+    return tag(
+      await tags.createTag(deps, actor, project, input),
+      projectUrl(project.project, request.baseUrl),
+    );
+  },
+});
+
+const remove = endpoint({
+  method: 'DELETE',
+  path: '/projects/:id/repository/tags/:tag_name',
+  area,
+  summary: 'Delete a tag',
+  access: project('read_code'),
+  returns: { status: 204 },
+  errors: [{ status: 403, description: 'No right to push' }, absent],
+  handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
+    await tags.deleteTag(deps, actor, project, params.tag_name, unmodifiedSince);
+    return noContent();
+  },
+});
+
+export const tagEndpoints = [list, get, create, remove];

@@ -1,0 +1,196 @@
+import { ObjectMissing } from '../git/objects.ts';
+import { type Ref, RefConflict } from '../git/ports.ts';
+import { branchRef, shortName } from '../git/refname.ts';
+import type { CommitRecord, GitRepository } from '../git/repository.ts';
+import { MAINTENANCE, message } from '../store/outbox.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import { bounded, codeOf } from './code.ts';
+import { refConflictError } from './commit-actions.ts';
+import type { Deps } from './deps.ts';
+import { forbidden, notFound, refused } from './errors.ts';
+import { can } from './permissions.ts';
+import { createInitialReadme } from './readme.ts';
+import { nameMatcher } from './ref-search.ts';
+
+export interface Branch {
+  readonly name: string;
+  readonly tip: CommitRecord;
+  /** Whether the default branch holds all of it; false for the default branch itself. */
+  readonly merged: boolean;
+  readonly isDefault: boolean;
+}
+
+export type BranchOrder = 'name_asc' | 'updated_asc' | 'updated_desc';
+
+export interface BranchPage {
+  readonly items: readonly Branch[];
+  readonly total: number;
+  readonly more: boolean;
+}
+
+/**
+ * Branches by name, or by the time of their last commit; those of the page alone are read unless the order needs
+ * all of them.
+ */
+export async function listBranches(
+  git: GitRepository,
+  query: {
+    search?: string | undefined;
+    order: BranchOrder;
+    offset: number;
+    limit: number;
+    after?: string | undefined;
+  },
+): Promise<BranchPage> {
+  const { head, refs } = await git.branches();
+  const matches = nameMatcher(query.search);
+  let found = refs.filter((ref) => matches(shortName(ref.name)));
+  if (query.order !== 'name_asc') found = await byTime(git, found, query.order);
+  let offset = query.offset;
+  if (query.after !== undefined) {
+    const last = found.findIndex((ref) => shortName(ref.name) === query.after);
+    // A branch that is gone meanwhile: go on behind where it stood.
+    offset = last >= 0 ? last + 1 : found.findIndex((ref) => shortName(ref.name) > query.after!);
+    if (offset < 0) offset = found.length;
+  }
+  const page = found.slice(offset, offset + query.limit);
+  const items = await described(
+    git,
+    page,
+    refs.find((ref) => ref.name === head),
+  );
+  return { items, total: found.length, more: offset + page.length < found.length };
+}
+
+/** @throws 400 for a name git refuses, 404 `404 Branch Not Found` */
+export async function getBranch(git: GitRepository, name: string): Promise<Branch> {
+  const ref = await branchOf(git, name);
+  const { head } = await git.headRef();
+  const [branch] = await described(git, [ref], head);
+  if (branch === undefined) throw notFound('Branch');
+  return branch;
+}
+
+export async function branchExists(git: GitRepository, name: string): Promise<boolean> {
+  const full = branchRef(name);
+  return full !== undefined && (await git.ref(full)) !== undefined;
+}
+
+/** @throws 403, 400 with the reason */
+export async function createBranch(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  input: { name: string; ref: string },
+): Promise<Branch> {
+  demandPush(actor, access);
+  const name = branchRef(input.name);
+  if (name === undefined) throw refused('Branch name is invalid');
+  let git = codeOf(deps, access);
+  if ((await git.ref(name)) !== undefined) throw refused('Branch already exists');
+  let start = await git.resolve(input.ref);
+  if (start === undefined && (await git.branches()).refs.length === 0) {
+    // An empty repository has nothing to branch from: its first commit is made.
+    const made = await createInitialReadme(deps, actor, access);
+    git = codeOf(deps, made);
+    if (made.project.defaultBranch === input.name) return getBranch(git, input.name);
+    start = await git.resolve(input.ref);
+  }
+  if (start === undefined) throw refused(`Invalid reference name: ${input.ref}`);
+  try {
+    await git.createRef(name, start.commit);
+  } catch (error) {
+    if (error instanceof ObjectMissing) throw refused(`Invalid reference name: ${input.ref}`);
+    const exists = error instanceof RefConflict && error.rejections.some(({ reason }) => reason === 'exists');
+    throw exists ? refused('Branch already exists') : refConflictError(error, 'Branch name is invalid');
+  }
+  return getBranch(git, input.name);
+}
+
+/** @param unchanged called with the time of the last commit; throws when that is later than the caller allows */
+export async function deleteBranch(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  name: string,
+  unchanged: (lastCommit: Date) => void,
+): Promise<void> {
+  demandPush(actor, access);
+  const git = codeOf(deps, access);
+  const ref = await branchOf(git, name);
+  const { head } = await git.headRef();
+  if (head?.name === ref.name) throw refused('The default branch of a project cannot be deleted.');
+  const [tip] = await git.tips([ref]);
+  if (tip !== undefined) unchanged(new Date(tip.commit.committer.seconds * 1000));
+  try {
+    await git.deleteRef(ref.name, ref.oid);
+  } catch (error) {
+    throw refConflictError(error, `Could not update ${ref.name}. Please refresh and try again.`);
+  }
+}
+
+/** Promises to delete what is merged: a worker does. @throws 403 */
+export async function requestDeleteMerged(deps: Deps, actor: Actor, access: ProjectAccess): Promise<void> {
+  demandPush(actor, access);
+  const body = { projectId: access.project.id };
+  await deps.store.outbox.commit([], [message(MAINTENANCE, 'branches.delete-merged', body)]);
+}
+
+/** The worker's part: every branch but the default one that the default branch holds all of. */
+export async function deleteMerged(deps: Deps, projectId: number): Promise<void> {
+  const project = await deps.store.projects.get(projectId);
+  if (project === undefined) return;
+  const git = codeOf(deps, { project, level: 0 });
+  const { head, refs } = await git.branches();
+  const target = refs.find((ref) => ref.name === head);
+  if (target === undefined) return;
+  const others = refs.filter((ref) => ref.name !== head);
+  const merged = await git.merged(others, target.oid);
+  for (const [index, ref] of others.entries()) {
+    if (merged[index] !== true) continue;
+    try {
+      await git.deleteRef(ref.name, ref.oid);
+    } catch (error) {
+      // It moved or went meanwhile: then it is not this call's to delete.
+      if (!(error instanceof RefConflict)) throw error;
+    }
+  }
+}
+
+async function branchOf(git: GitRepository, name: string): Promise<Ref> {
+  const full = branchRef(name);
+  if (full === undefined) throw refused('The branch refname is invalid');
+  const ref = await git.ref(full);
+  if (ref === undefined) throw notFound('Branch');
+  return ref;
+}
+
+async function described(git: GitRepository, refs: readonly Ref[], head: Ref | undefined): Promise<Branch[]> {
+  if (refs.length === 0) return [];
+  const [tips, merged] = await Promise.all([
+    git.tips(refs),
+    head === undefined ? refs.map(() => false) : bounded(() => git.merged(refs, head.oid)),
+  ]);
+  const mergedByName = new Map(refs.map((ref, index) => [ref.name, merged[index] === true]));
+  return tips.map(({ ref, commit }) => {
+    const isDefault = ref.name === head?.name;
+    return {
+      name: shortName(ref.name),
+      tip: commit,
+      isDefault,
+      merged: !isDefault && mergedByName.get(ref.name) === true,
+    };
+  });
+}
+
+async function byTime(git: GitRepository, refs: readonly Ref[], order: BranchOrder): Promise<Ref[]> {
+  const sign = order === 'updated_asc' ? 1 : -1;
+  const tips = await git.tips(refs);
+  return tips
+    .toSorted((a, b) => sign * (a.commit.committer.seconds - b.commit.committer.seconds))
+    .map((tip) => tip.ref);
+}
+
+export function demandPush(actor: Actor, access: ProjectAccess): void {
+  if (!can(actor, access, 'push_code')) throw forbidden();
+}

@@ -1,0 +1,139 @@
+import { HistoryLimit } from '../git/history.ts';
+import { CorruptData } from '../git/objects.ts';
+import type { Oid } from '../git/oid.ts';
+import { type CommitRecord, GitRepository, type LogRequest } from '../git/repository.ts';
+import type { Resolved } from '../git/revision.ts';
+import { type TreeListing, type TreePage, type TreeRecord, UnknownPageToken } from '../git/tree.ts';
+import type { ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { badRequest, notFound, tooLarge } from './errors.ts';
+import { openRepository } from './repositories.ts';
+
+/** The repository of a project, as rules read and write it. One per request. */
+export const codeOf = (deps: Deps, { project }: ProjectAccess): GitRepository =>
+  new GitRepository(openRepository(deps, project));
+
+/**
+ * The commit that a branch, tag, id or `HEAD` names.
+ * @param what how an absent one is called: `404 <what> Not Found`
+ */
+export async function resolved(git: GitRepository, ref: string, what = 'Commit'): Promise<Resolved> {
+  const found = await git.resolve(ref);
+  if (found === undefined) throw notFound(what);
+  return found;
+}
+
+export interface FileRecord {
+  readonly entry: TreeRecord;
+  readonly commit: Oid;
+  readonly lastCommit: Oid;
+  readonly data: Uint8Array;
+}
+
+/** @throws `404 Commit Not Found`, `404 File Not Found`; 413 for a file above the engine's limit */
+export async function readFile(git: GitRepository, ref: string, path: string): Promise<FileRecord> {
+  const { commit } = await resolved(git, ref);
+  const entry = await git.entryAt(commit, path);
+  if (entry?.type !== 'blob') throw notFound('File');
+  const [data, lastCommit] = await Promise.all([
+    blob(git, entry.id),
+    bounded(() => git.lastCommitForPath(commit, path)),
+  ]);
+  if (data === undefined) throw notFound('File');
+  return { entry, commit, lastCommit: lastCommit ?? commit, data };
+}
+
+/** @throws 413 for a blob above the engine's limit */
+export async function blob(git: GitRepository, oid: Oid): Promise<Uint8Array | undefined> {
+  try {
+    return await git.readBlob(oid);
+  } catch (error) {
+    if (error instanceof CorruptData && error.code === 'object-too-large') {
+      throw tooLarge(
+        '413 Request Entity Too Large: the file is larger than this interface serves; clone it instead',
+      );
+    }
+    throw error;
+  }
+}
+
+/** @throws `404 Tree Not Found`, `404 invalid revision or path Not Found`, 400 for a page token of another list */
+export async function listDirectory(
+  git: GitRepository,
+  ref: string,
+  listing: TreeListing,
+): Promise<TreePage> {
+  const { commit } = await resolved(git, ref, 'Tree');
+  try {
+    const page = await git.listTree(commit, listing);
+    if (page === undefined) throw notFound('invalid revision or path');
+    return page;
+  } catch (error) {
+    throw error instanceof UnknownPageToken ? badRequest('page_token is invalid') : error;
+  }
+}
+
+export interface CommitQuery {
+  /** A branch, tag or id, or a range `a..b` or `a...b`; HEAD when absent. */
+  readonly refName?: string | undefined;
+  readonly all: boolean;
+  readonly path?: string | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+  readonly firstParent: boolean;
+  readonly topological: boolean;
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** A page of history; a ref that does not exist has none. */
+export async function listCommits(git: GitRepository, query: CommitQuery): Promise<CommitRecord[]> {
+  const tips = await tipsOf(git, query);
+  if (tips === undefined || tips.tips.length === 0) return [];
+  const seconds = (date: Date | undefined, name: 'since' | 'until') =>
+    date === undefined ? {} : { [name]: Math.floor(date.getTime() / 1000) };
+  return bounded(() =>
+    git.log({
+      ...tips,
+      firstParent: query.firstParent,
+      order: query.topological ? 'topo' : 'date',
+      skip: query.skip,
+      limit: query.limit,
+      ...seconds(query.since, 'since'),
+      ...seconds(query.until, 'until'),
+      ...(query.path === undefined ? {} : { path: query.path }),
+    }),
+  );
+}
+
+async function tipsOf(
+  git: GitRepository,
+  query: CommitQuery,
+): Promise<Pick<LogRequest, 'tips' | 'exclude'> | undefined> {
+  if (query.all) {
+    const [branches, tags] = await Promise.all([git.branches(), git.tags()]);
+    const tips = await git.tips([...branches.refs, ...tags.refs]);
+    return { tips: tips.map((tip) => tip.commit.oid) };
+  }
+  const range = /^(.*?)(\.\.\.?)(.*)$/.exec(query.refName ?? '');
+  if (range === null) {
+    const tip = await git.resolve(query.refName ?? 'HEAD');
+    return tip && { tips: [tip.commit] };
+  }
+  const [from, to] = await Promise.all([git.resolve(range[1] || 'HEAD'), git.resolve(range[3] || 'HEAD')]);
+  if (from === undefined || to === undefined) return undefined;
+  if (range[2] === '..') return { tips: [to.commit], exclude: [from.commit] };
+  const bases = await bounded(() => git.history.mergeBases(from.commit, [to.commit]));
+  return { tips: [from.commit, to.commit], exclude: bases.map((base) => base.oid) };
+}
+
+/** A walk that passes its bounds is the caller's to narrow. */
+export async function bounded<T>(walk: () => Promise<T>): Promise<T> {
+  try {
+    return await walk();
+  } catch (error) {
+    if (error instanceof HistoryLimit)
+      throw badRequest('the history is too long for this question: narrow it');
+    throw error;
+  }
+}

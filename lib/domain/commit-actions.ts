@@ -1,0 +1,181 @@
+import { NothingToCommit } from '../git/commit-changes.ts';
+import { type EditAction, EditError } from '../git/edit.ts';
+import { ObjectMissing } from '../git/objects.ts';
+import type { Oid } from '../git/oid.ts';
+import { parseOid, ZERO_OID } from '../git/oid.ts';
+import type { Identity } from '../git/parse.ts';
+import { RefConflict } from '../git/ports.ts';
+import { branchRef, type RefName } from '../git/refname.ts';
+import type { CommitRecord, GitRepository } from '../git/repository.ts';
+import type { UserRecord } from '../store/records.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import { bounded, codeOf } from './code.ts';
+import type { Deps } from './deps.ts';
+import { forbidden, notFound, refused } from './errors.ts';
+import { can, signedIn } from './permissions.ts';
+
+/** An action with the commit that the caller saw last at its path. */
+export interface GuardedAction {
+  readonly edit: EditAction;
+  /** Refused when the path changed since; considered for what exists already. */
+  readonly lastCommitId?: string | undefined;
+}
+
+export interface CommitInput {
+  readonly branch: string;
+  readonly message: string;
+  readonly actions: readonly GuardedAction[];
+  readonly startBranch?: string | undefined;
+  readonly startSha?: string | undefined;
+  readonly authorName?: string | undefined;
+  readonly authorEmail?: string | undefined;
+  /** Replace what the branch points to by the start and the new commit. */
+  readonly force?: boolean;
+}
+
+/** How a stale `last_commit_id` is told. */
+export type StaleText = (path: string) => string;
+
+const NO_BRANCH = 'You can only create or edit files when you are on a branch';
+
+/**
+ * One commit from many actions, all of them or none.
+ * @throws 403 without the right to push, 400 with the reason for what cannot be done
+ */
+export async function commitActions(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  input: CommitInput,
+  stale: StaleText,
+): Promise<{ git: GitRepository; commit: CommitRecord }> {
+  if (!can(actor, access, 'push_code')) throw forbidden('You are not allowed to push into this branch');
+  if (input.message.trim() === '') throw refused('You must provide a commit message');
+  const branch = branchRef(input.branch);
+  if (branch === undefined) throw refused(NO_BRANCH);
+  const git = codeOf(deps, access);
+  const committer = identityOf(signedIn(actor).user, deps.now());
+  const author = authorOf(committer, input);
+  try {
+    const start = await startOf(git, branch, input);
+    await checkLastCommits(git, start.parent, input.actions, stale);
+    const made = await git.commitChanges({
+      branch,
+      ...start,
+      force: input.force === true,
+      actions: input.actions.map((action) => action.edit),
+      author,
+      committer,
+      message: input.message,
+    });
+    return { git, commit: await git.commit(made.commit) };
+  } catch (error) {
+    throw told(error, input.branch);
+  }
+}
+
+interface Start {
+  readonly expected: Oid;
+  readonly parent?: Oid;
+}
+
+/** What the branch points to, and what the new commit builds on. */
+async function startOf(git: GitRepository, branch: RefName, input: CommitInput): Promise<Start> {
+  const current = (await git.ref(branch))?.oid;
+  const starts = input.startBranch !== undefined || input.startSha !== undefined;
+  const elsewhere = starts && input.startBranch !== input.branch;
+  if (current !== undefined && !elsewhere) return { expected: current, parent: current };
+  if (current !== undefined && input.force !== true) {
+    throw refused(
+      `A branch called '${input.branch}' already exists. Switch to that branch in order to make changes`,
+    );
+  }
+  const expected = current ?? ZERO_OID;
+  if (input.startSha !== undefined) return { expected, parent: await startCommit(git, input.startSha) };
+  if (input.startBranch !== undefined) {
+    const name = branchRef(input.startBranch);
+    const tip = name && (await git.ref(name))?.oid;
+    if (tip === undefined) throw refused(NO_BRANCH);
+    return { expected, parent: tip };
+  }
+  if ((await git.branches()).refs.length > 0) throw refused(NO_BRANCH);
+  return { expected };
+}
+
+async function startCommit(git: GitRepository, sha: string): Promise<Oid> {
+  const oid = parseOid(sha.toLowerCase());
+  if (oid === undefined) throw refused(`Invalid start_sha '${sha}'`);
+  const found = await git.resolve(oid);
+  if (found === undefined) throw refused(`Cannot find start_sha '${sha}'`);
+  return found.commit;
+}
+
+/** A retry after a lost race changes nothing here: it happens only when the paths are as they were. */
+async function checkLastCommits(
+  git: GitRepository,
+  parent: Oid | undefined,
+  actions: readonly GuardedAction[],
+  stale: StaleText,
+): Promise<void> {
+  for (const { edit, lastCommitId } of actions) {
+    if (lastCommitId === undefined || lastCommitId === '' || parent === undefined) continue;
+    if (edit.action === 'create' || edit.action === 'chmod') continue;
+    const path = edit.action === 'move' ? edit.from : edit.path;
+    const last = await bounded(() => git.lastCommitForPath(parent, path));
+    if (last !== lastCommitId.toLowerCase()) throw refused(stale(path));
+  }
+}
+
+const at = (now: Date) => ({ seconds: Math.floor(now.getTime() / 1000), timezone: '+0000' });
+
+export const identityOf = (user: UserRecord, now: Date): Identity => ({
+  name: user.name,
+  email: user.email,
+  ...at(now),
+});
+
+function authorOf(committer: Identity, input: Pick<CommitInput, 'authorName' | 'authorEmail'>): Identity {
+  const name = input.authorName?.trim() || committer.name;
+  const email = input.authorEmail?.trim() || committer.email;
+  // What would break a commit's header apart (gitformat: `name <mail> time zone`).
+  if (/[\n\0<>]/.test(name)) throw refused('author_name is invalid');
+  if (/[\n\0<>\s]/.test(email)) throw refused('author_email is invalid');
+  return { ...committer, name, email };
+}
+
+/** What the engine refuses, in the words callers of the interface know. */
+function told(error: unknown, branch: string): unknown {
+  if (error instanceof EditError) return refused(editText(error));
+  if (error instanceof NothingToCommit) return refused('The commit would change nothing');
+  if (error instanceof ObjectMissing) return refused(NO_BRANCH);
+  return refConflictError(error, `Could not update refs/heads/${branch}. Please refresh and try again.`);
+}
+
+/** @param otherwise the text where no state of the repository explains the refusal */
+export function refConflictError(error: unknown, otherwise: string): unknown {
+  if (!(error instanceof RefConflict)) return error;
+  const reasons = error.rejections.map((rejection) => rejection.reason);
+  if (reasons.includes('deleted')) return notFound('Project');
+  if (reasons.includes('read-only')) {
+    return refused('The repository is temporarily read-only. Please try again later.');
+  }
+  return refused(otherwise);
+}
+
+function editText(error: EditError): string {
+  switch (error.code) {
+    case 'exists':
+    case 'parent-is-file':
+      return 'A file with this name already exists';
+    case 'directory-exists':
+      return 'A directory with this name already exists';
+    case 'missing':
+      return "A file with this name doesn't exist";
+    case 'not-a-regular-file':
+      return 'Only regular files can be changed';
+    case 'invalid-path':
+      if (error.problem === 'empty') return 'You must provide a file path';
+      if (error.problem === 'traversal') return 'Path cannot include directory traversal';
+      return `invalid path: '${error.path}'`;
+  }
+}

@@ -1,0 +1,141 @@
+import { ObjectMissing } from '../git/objects.ts';
+import type { Oid } from '../git/oid.ts';
+import { type Ref, RefConflict } from '../git/ports.ts';
+import { shortName, tagRef } from '../git/refname.ts';
+import type { CommitRecord, GitRepository, Tip } from '../git/repository.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import { demandPush } from './branches.ts';
+import { codeOf } from './code.ts';
+import { identityOf, refConflictError } from './commit-actions.ts';
+import type { Deps } from './deps.ts';
+import { DomainError, notFound, refused } from './errors.ts';
+import { signedIn } from './permissions.ts';
+import { nameMatcher } from './ref-search.ts';
+
+export interface TagRecord {
+  readonly name: string;
+  /** The annotation without its signature and trailing newline; null for a lightweight tag. */
+  readonly message: string | null;
+  /** The tag object's id, or the commit's for a lightweight tag. */
+  readonly target: Oid;
+  readonly commit: CommitRecord;
+}
+
+/** Tags that lead to commits, by name or by the time of their commit. */
+export async function listTags(
+  git: GitRepository,
+  query: {
+    search?: string | undefined;
+    orderBy: 'name' | 'updated';
+    descending: boolean;
+    offset: number;
+    limit: number;
+  },
+): Promise<{ items: TagRecord[]; total: number; more: boolean }> {
+  const { refs } = await git.tags();
+  const matches = nameMatcher(query.search);
+  const found = refs.filter((ref) => matches(shortName(ref.name)));
+  const sign = query.descending ? -1 : 1;
+  const end = query.offset + query.limit;
+  if (query.orderBy === 'name') {
+    const ordered = query.descending ? found.toReversed() : found;
+    const items = (await git.tips(ordered.slice(query.offset, end))).map(recordOf);
+    return { items, total: found.length, more: end < found.length };
+  }
+  const tips = (await git.tips(found)).toSorted(
+    (a, b) => sign * (a.commit.committer.seconds - b.commit.committer.seconds),
+  );
+  return { items: tips.slice(query.offset, end).map(recordOf), total: tips.length, more: end < tips.length };
+}
+
+/** @throws 400 for a name git refuses, 404 `404 Tag Not Found` */
+export async function getTag(git: GitRepository, name: string): Promise<TagRecord> {
+  const [tip] = await git.tips([await tagOf(git, name)]);
+  if (tip === undefined) throw notFound('Tag');
+  return recordOf(tip);
+}
+
+/**
+ * A lightweight tag, or with a message an annotated one.
+ * @throws 403; 400 for a bad name, a tag that exists, a target that does not; 405 for what git itself refuses
+ */
+export async function createTag(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  input: { name: string; ref: string; message: string | undefined },
+): Promise<TagRecord> {
+  demandPush(actor, access);
+  const name = tagRef(input.name);
+  if (name === undefined) throw refused('Tag name invalid');
+  const git = codeOf(deps, access);
+  if ((await git.ref(name)) !== undefined) throw refused(`Tag ${input.name} already exists`);
+  if (input.ref.trim() === '') throw refused('Target is empty');
+  const target = await git.resolve(input.ref);
+  if (target === undefined) throw refused(`Target ${input.ref} is invalid`);
+  const annotation = input.message?.trim() ?? '';
+  try {
+    if (annotation === '') await git.createRef(name, target.commit);
+    else {
+      const tagger = identityOf(signedIn(actor).user, deps.now());
+      await git.createAnnotatedTag({ name, target: target.commit, tagger, message: `${annotation}\n` });
+    }
+  } catch (error) {
+    throw refusalOf(error, input);
+  }
+  return getTag(git, input.name);
+}
+
+/** @param unchanged called with the time of the tag's commit; throws when that is later than the caller allows */
+export async function deleteTag(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  name: string,
+  unchanged: (commit: Date) => void,
+): Promise<void> {
+  demandPush(actor, access);
+  const git = codeOf(deps, access);
+  const ref = await tagOf(git, name);
+  const [tip] = await git.tips([ref]);
+  if (tip !== undefined) unchanged(new Date(tip.commit.committer.seconds * 1000));
+  try {
+    await git.deleteRef(ref.name, ref.oid);
+  } catch (error) {
+    throw refConflictError(error, `Could not update ${ref.name}. Please refresh and try again.`);
+  }
+}
+
+async function tagOf(git: GitRepository, name: string): Promise<Ref> {
+  const full = tagRef(name);
+  if (full === undefined) throw refused('The tag refname is invalid');
+  const ref = await git.ref(full);
+  if (ref === undefined) throw notFound('Tag');
+  return ref;
+}
+
+function recordOf({ ref, commit, tag }: Tip): TagRecord {
+  return {
+    name: shortName(ref.name),
+    message: tag === undefined ? null : annotationOf(tag.message),
+    target: ref.oid,
+    commit,
+  };
+}
+
+/** A signature stands behind the message (git-tag, "--sign"). */
+function annotationOf(message: string): string {
+  const signature = /^-----BEGIN (PGP|SSH|SIGNED) (SIGNATURE|MESSAGE)-----$/m.exec(message);
+  return (signature === null ? message : message.slice(0, signature.index)).replace(/\n+$/, '');
+}
+
+function refusalOf(error: unknown, input: { name: string; ref: string }): unknown {
+  if (error instanceof ObjectMissing) return refused(`Target ${input.ref} is invalid`);
+  if (!(error instanceof RefConflict)) return error;
+  const reasons = error.rejections.map((rejection) => rejection.reason);
+  if (reasons.includes('exists')) return refused(`Tag ${input.name} already exists`);
+  if (reasons.includes('prefix-conflict')) {
+    return new DomainError('method-not-allowed', `Tag ${input.name} conflicts with another tag's name`);
+  }
+  return refConflictError(error, `Could not create refs/tags/${input.name}. Please try again.`);
+}
