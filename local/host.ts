@@ -77,7 +77,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
   });
   useTransport({
     dynamodb: { endpoint: 'http://dynamodb.local', requestHandler: dynamo.requestHandler },
-    s3: { endpoint: `${baseUrl}${S3_PATH}`, requestHandler: s3.requestHandler },
+    // A bucket is no host name here.
+    s3: { endpoint: `${baseUrl}${S3_PATH}`, forcePathStyle: true, requestHandler: s3.requestHandler },
     sqs: { endpoint: 'http://sqs.local', requestHandler: sqs.requestHandler },
   });
   installLambdaGlobal();
