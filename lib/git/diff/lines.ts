@@ -19,7 +19,7 @@ export interface LineCounts {
 
 /** Above this many bytes in both files together, or lines, counts are approximate. */
 export const MAX_DIFF_BYTES = 32 * 1024 * 1024;
-export const MAX_DIFF_LINES = 1_000_000;
+export const MAX_DIFF_LINES = 400_000;
 
 /** What `git diff --numstat` counts between two texts. */
 export function countChanges(oldData: Uint8Array, newData: Uint8Array): LineCounts {

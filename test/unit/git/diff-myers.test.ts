@@ -57,7 +57,7 @@ test('the last line counts with or without its end, and differs by it', () => {
 });
 
 test('files too large to align are counted as bags of lines, in linear time', () => {
-  const lines = Array.from({ length: 600_000 }, (_, i) => `${i}\n`);
+  const lines = Array.from({ length: 250_000 }, (_, i) => `${i}\n`);
   const old = Buffer.from(lines.join(''));
   const shuffled = Buffer.from(`new\n${lines.reverse().join('')}`);
   expect(countChanges(old, shuffled)).toEqual({ additions: 1, deletions: 0, approximate: true });
