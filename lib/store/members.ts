@@ -72,7 +72,7 @@ export class Members {
     }
   }
 
-  /** Changes level and, when given, expiry. @throws Missing */
+  /** Changes level and, when given, expiry. @throws Missing, also when it has expired */
   async change(
     projectId: number,
     userId: number,
@@ -82,7 +82,8 @@ export class Members {
       const item = await this.#table.update({
         update: memberKey(projectId, userId),
         set: { accessLevel: change.accessLevel, expiresAt: change.expiresAt },
-        if: PRESENT,
+        if: `${PRESENT} AND (attribute_type(#expiresAt, :null) OR #expiresAt > :today)`,
+        values: { null: 'NULL', today: new Date().toISOString().slice(0, 10) },
       });
       return fromItem(item)!;
     } catch (error) {

@@ -44,14 +44,18 @@ export function takenNames(error: TransactionRefused): NameTaken | undefined {
 /** Compared as names are: without regard to case. */
 export const sameName = (a: string, b: string): boolean => folded(a) === folded(b);
 
+/** DynamoDB's limit of a partition key. */
+const MAX_KEY_BYTES = 2048;
+
 export class Names {
   readonly #table: Table;
   constructor(table: Table) {
     this.#table = table;
   }
 
-  /** One strongly consistent read. */
+  /** One strongly consistent read. A text longer than any key is nobody's name. */
   async holder(kind: NameKind, name: string): Promise<NameHolder | undefined> {
+    if (Buffer.byteLength(nameKey(kind, name).pk) > MAX_KEY_BYTES) return undefined;
     const item = await this.#table.get(nameKey(kind, name));
     if (item === undefined) return undefined;
     return {

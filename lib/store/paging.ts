@@ -11,6 +11,8 @@ import { compareText } from './text-order.ts';
 
 export type Direction = 'asc' | 'desc';
 
+/** How many records a filtered list loads to tell its total. */
+const COUNT_WALK = 1000;
 /** Beyond this offset a list must be read by keyset. */
 export const MAX_OFFSET = 50_000;
 /** Totals above this are not told. */
@@ -30,6 +32,8 @@ export interface Page<T> {
   readonly total: number | undefined;
   /** Whether another page follows. */
   readonly more: boolean;
+  /** A filter looked at as many records as it may before the page was full: there may be more. */
+  readonly truncated?: true;
   /** Of the last item, for a cursor; absent on an empty page. */
   readonly last?: Position;
 }
@@ -162,9 +166,10 @@ export async function cutPage<T>(
   let more = false;
   let ended = false;
   const countAll = where !== undefined && (request.count ?? false);
-  while (!ended && !(more && !countAll) && (where === undefined || loaded < walk)) {
+  // Once the page is complete, only the total is left to find, and that may cost less.
+  while (!ended && loaded < (more ? (countAll ? COUNT_WALK : 0) : walk)) {
     // Unfiltered, one key beyond the page tells whether another follows; then only what late rows left open.
-    const size = where === undefined ? request.perPage - items.length : 100;
+    const size = where === undefined ? request.perPage - items.length : Math.min(100, walk - loaded);
     batch = [];
     while (batch.length < size) {
       const key = await keys.next();
@@ -191,7 +196,16 @@ export async function cutPage<T>(
     }
   }
   const total = countAll && ended ? matches : undefined;
-  return { items, total, more, ...(last === undefined ? {} : { last }) };
+  const undecided = where !== undefined && !ended && !more;
+  const full = items.length === request.perPage;
+  const truncated = undecided && !full;
+  return {
+    items,
+    total,
+    more: more || (undecided && full),
+    ...(last === undefined ? {} : { last }),
+    ...(truncated ? { truncated } : {}),
+  };
 }
 
 /** Counts keys of several partitions at the same time. @returns undefined above {@link MAX_TOTAL}. */
