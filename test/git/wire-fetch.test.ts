@@ -34,7 +34,8 @@ async function sound(folder: string): Promise<void> {
   expect(result.stderr).not.toMatch(/error|warning|missing|broken/);
 }
 
-describe.each([0, 1, 2])('protocol version %i', (version) => {
+// Version 1 is 0 with one line more: `clones by version 1 too`, below, is all that can differ.
+describe.each([0, 2])('protocol version %i', (version) => {
   const protocol = ['-c', `protocol.version=${version}`];
 
   it('clones everything, and HEAD is the default branch', async () => {
@@ -102,13 +103,43 @@ describe.each([0, 1, 2])('protocol version %i', (version) => {
   it('lists and clones 2,000 refs', async () => {
     await published(history(5));
     const main = parseOid((await work.git('source.git', ['rev-parse', 'main'])).trim())!;
-    const updates = Array.from({ length: 2000 }, (_, i) => `create refs/heads/many/${i} ${main}\n`).join('');
-    await work.git('source.git', ['update-ref', '--stdin'], updates);
-    await work.git('source.git', ['push', '-q', '--force', host.url, 'refs/*:refs/*']);
+    const names = Array.from({ length: 2000 }, (_, i) => parseRefName(`refs/heads/many/${i}`)!);
+    await host.memory.refs.compareAndSwap(names.map((name) => ({ name, from: ZERO_OID, to: main })));
     await work.git('.', [...protocol, 'clone', '-q', '--mirror', host.url, 'copy.git']);
-    expect(await refsOf('copy.git')).toBe(await refsOf('source.git'));
+    const expected = [
+      ...names.map((name) => `${main} commit ${name}`),
+      ...sorted(await refsOf('source.git')),
+    ];
+    expect(sorted(await refsOf('copy.git'))).toEqual(expected.sort());
     await sound('copy.git');
   });
+
+  it.each(['blob:none', 'blob:limit=40', 'tree:0', 'tree:2'])(
+    'clones in part with %s as git itself does, and the rest when it is needed',
+    async (filter) => {
+      await published(history(40));
+      await work.git('source.git', ['config', 'uploadpack.allowFilter', 'true']);
+      await work.git('source.git', ['config', 'uploadpack.allowAnySHA1InWant', 'true']);
+      const options = [...protocol, 'clone', '-q', '--bare', `--filter=${filter}`];
+      await work.git('.', [...options, host.url, 'copy.git']);
+      await work.git('.', [...options, `${oracle.url}/source.git`, 'oracle.git']);
+      const present = ['cat-file', '--batch-all-objects', '--batch-check=%(objectname) %(objecttype)'];
+      expect(await work.git('copy.git', present)).toBe(await work.git('oracle.git', present));
+      await sound('copy.git');
+      for (const path of ['file.txt', 'dir/a3/deep.txt', 'side/9.sh']) {
+        for (const commit of ['main', 'main~9']) {
+          const show = (folder: string) => work.git(folder, ['show', `${commit}:${path}`]);
+          expect(await show('copy.git')).toBe(await show('source.git'));
+        }
+      }
+      await published(history(44));
+      await work.git('copy.git', [...protocol, 'fetch', '-q', 'origin', '+refs/*:refs/all/*']);
+      expect(await work.git('copy.git', ['show', 'refs/all/heads/main:file.txt'])).toBe(
+        await work.git('source.git', ['show', 'main:file.txt']),
+      );
+      await sound('copy.git');
+    },
+  );
 
   it.each([
     ['--depth=1', []],
@@ -165,7 +196,11 @@ describe.each([0, 1, 2])('protocol version %i', (version) => {
     await work.git('source.git', ['push', '-q', host.url, ':refs/tags/v1-signed-off']);
     const lost = await work.git('source.git', ['commit-tree', '-m', 'hidden', 'main^{tree}']);
     await work.git('source.git', ['push', '-q', host.url, `${lost.trim()}:refs/keep/1`]);
-    for (const oid of [lost.trim(), '1'.repeat(40)]) {
+    const blob = await work.git('source.git', ['hash-object', '-w', '--stdin'], 'a secret');
+    const tree = await work.git('source.git', ['mktree'], `100644 blob ${blob.trim()}\tsecret\n`);
+    const secret = await work.git('source.git', ['commit-tree', '-m', 'secret', tree.trim()]);
+    await work.git('source.git', ['push', '-q', host.url, `${secret.trim()}:refs/keep/2`]);
+    for (const oid of [lost, secret, tree, blob, '1'.repeat(40)].map((one) => one.trim())) {
       host.options.visible = (name) => !name.startsWith('refs/keep/');
       const refused = await work.tryGit('copy', [...protocol, 'fetch', '-q', host.url, oid]);
       expect(refused).toMatchObject({
@@ -218,9 +253,15 @@ describe.each([0, 1, 2])('protocol version %i', (version) => {
   });
 });
 
+it('clones by version 1 too', async () => {
+  await published(history(20));
+  await work.git('.', ['-c', 'protocol.version=1', 'clone', '-q', '--mirror', host.url, 'copy.git']);
+  expect(await refsOf('copy.git')).toBe(await refsOf('source.git'));
+  await sound('copy.git');
+});
+
 it('a have of a ref that never was is no reason to fail', async () => {
   await published(history(10));
-  expect(ZERO_OID).toHaveLength(40);
   await work.git('.', ['init', '-q', 'stranger']);
   await work.git('stranger', ['fast-import', '--quiet'], history(120, 'b'));
   await work.git('stranger', ['fetch', '-q', host.url, 'main:theirs']);

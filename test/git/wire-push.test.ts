@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseOid, ZERO_OID } from '../../lib/git/oid.ts';
+import { type PackDescription, RefConflict } from '../../lib/git/ports.ts';
 import { parseRefName } from '../../lib/git/refname.ts';
 import { type Host, history, startHost, Workspace } from './wire-host.ts';
 
@@ -43,6 +44,48 @@ async function moveMain(to: string): Promise<void> {
   const name = parseRefName('refs/heads/main')!;
   const from = (await host.memory.refs.get([name])).get(name)?.oid ?? ZERO_OID;
   await host.memory.refs.compareAndSwap([{ name, from, to: parseOid(to)! }]);
+}
+
+/** Packs that the host stores and rolls back from now on. */
+function recorded(): [stored: string[], rolledBack: string[]] {
+  const { objects } = host.memory;
+  const { newPack, rollbackPack } = objects;
+  const stored: string[] = [];
+  const rolledBack: string[] = [];
+  objects.newPack = async (content, about) => {
+    const pack = await newPack(content, about);
+    stored.push(pack.id);
+    return pack;
+  };
+  objects.rollbackPack = async (pack) => {
+    rolledBack.push(pack.id);
+    await rollbackPack(pack);
+  };
+  return [stored, rolledBack];
+}
+
+/** The next `times` transactions find that a collection began since the push looked. */
+function collectDuring(times: number, collect: () => Promise<void>): void {
+  const { refs } = host.memory;
+  const { compareAndSwap } = refs;
+  let left = times;
+  refs.compareAndSwap = async (updates, options) => {
+    if (left-- <= 0) return compareAndSwap(updates, options);
+    await collect();
+    throw new RefConflict([{ name: null, reason: 'collected' }]);
+  };
+}
+
+/** What a collection does with packs that nothing reaches: their objects stay, in packs of another kind. */
+async function allToGarbage(): Promise<void> {
+  const { objects } = host.memory;
+  const garbage: PackDescription[] = [];
+  for (const pack of await objects.listPacks()) {
+    const read = (part: 'pack' | 'index') => objects.open(pack, part).read(0, 1e9);
+    const content = { kind: 'bytes', pack: await read('pack'), index: await read('index') } as const;
+    garbage.push(await objects.newPack(content, { source: 'garbage', objectCount: pack.objectCount }));
+  }
+  host.memory.relist(() => garbage);
 }
 
 describe('a push', () => {
@@ -282,12 +325,47 @@ describe('who comes second', () => {
       return undefined;
     };
     const packs = await host.memory.objects.listPacks();
+    const [stored, rolledBack] = recorded();
     const { code, stderr } = await push('--atomic', 'main', 'main:fresh');
     expect(code).toBe(1);
     expect(stderr).toMatch(/! \[rejected\] +main -> main \(fetch first\)/);
     expect(stderr).toMatch(/! \[remote rejected\] main -> fresh \(atomic push failure\)/);
     expect(await remote()).not.toHaveProperty(['refs/heads/fresh']);
     expect(await host.memory.objects.listPacks()).toEqual(packs);
+    expect(stored).toHaveLength(1);
+    expect(rolledBack).toEqual(stored);
+  });
+
+  it('to a collection looks again whether all is there, and goes on', async () => {
+    await commit('one');
+    await push('main');
+    const two = await commit('two');
+    collectDuring(1, async () => {});
+    expect((await push('main')).code).toBe(0);
+    expect(await remote()).toMatchObject({ 'refs/heads/main': two });
+    await sound();
+  });
+
+  it('to a collection that found what it builds on unreachable is refused', async () => {
+    const one = await commit('one');
+    await push('main', 'main:elsewhere');
+    await commit('two');
+    collectDuring(1, allToGarbage);
+    const { stderr } = await push('main');
+    expect(stderr).toMatch(/! \[remote rejected\] main -> main \(missing necessary objects\)/);
+    expect(await remote()).toMatchObject({ 'refs/heads/main': one });
+  });
+
+  it('to one collection after the other gives up', async () => {
+    const one = await commit('one');
+    await push('main');
+    await commit('two');
+    collectDuring(1000, async () => {});
+    const [stored, rolledBack] = recorded();
+    const { stderr } = await push('main');
+    expect(stderr).toMatch(/! \[remote rejected\] main -> main \(failed to update ref\)/);
+    expect(await remote()).toMatchObject({ 'refs/heads/main': one });
+    expect(rolledBack).toEqual(stored);
   });
 
   it('of eight at once, all but one lose, and nothing is lost', async () => {

@@ -133,7 +133,7 @@ describe('info/refs', () => {
       'version 2\n',
       expect.stringMatching(/^agent=lemnos\/\d/),
       'ls-refs=unborn\n',
-      'fetch=shallow wait-for-done\n',
+      'fetch=shallow wait-for-done filter\n',
       'server-option\n',
       'object-format=sha1\n',
       'flush',
@@ -200,10 +200,10 @@ describe('a fetch that is not one', () => {
       /^ERR invalid command 'rm'/,
     ],
     [
-      'a filter',
-      [pkt('command=fetch\n'), DELIM, pkt(`want ${A}\n`), pkt('filter blob:none\n'), FLUSH],
+      'a filter that is not supported',
+      [pkt('command=fetch\n'), DELIM, pkt(`want ${A}\n`), pkt('filter sparse:oid=x\n'), FLUSH],
       { 'git-protocol': 'version=2' },
-      /^ERR unexpected line: 'filter blob:none'/,
+      /^ERR unsupported filter 'sparse:oid=x'/,
     ],
   ])('%s', async (_, parts, headers, message) => {
     const answer = await post('git-upload-pack', parts, headers as Record<string, string>);

@@ -8,7 +8,7 @@ import { batched } from './batched.ts';
 import { AGENT } from './capabilities.ts';
 import { FLUSH, pkt } from './pkt-line.ts';
 import type { Repository } from './repository.ts';
-import { type Visibility, visibleRefs } from './visible.ts';
+import { type Visibility, type VisibleRefs, visibleRefs } from './visible.ts';
 
 export type Service = 'git-upload-pack' | 'git-receive-pack';
 
@@ -29,7 +29,7 @@ export function* capabilityAdvertisement(): Generator<Uint8Array> {
   yield pkt('version 2\n');
   yield pkt(`agent=${AGENT}\n`);
   yield pkt('ls-refs=unborn\n');
-  yield pkt('fetch=shallow wait-for-done\n');
+  yield pkt('fetch=shallow wait-for-done filter\n');
   yield pkt('server-option\n');
   yield pkt('object-format=sha1\n');
   yield FLUSH;
@@ -50,6 +50,7 @@ const UPLOAD_PACK = [
   'deepen-relative',
   'no-progress',
   'include-tag',
+  'filter',
   'allow-tip-sha1-in-want',
   'allow-reachable-sha1-in-want',
 ];
@@ -66,9 +67,7 @@ const RECEIVE_PACK = [
   'push-options',
 ];
 
-type Advertised = Awaited<ReturnType<typeof visibleRefs>>;
-
-function* refAdvertisement(service: Service, version: number, snapshot: Advertised): Generator<Uint8Array> {
+function* refAdvertisement(service: Service, version: number, snapshot: VisibleRefs): Generator<Uint8Array> {
   yield pkt(`# service=${service}\n`);
   yield FLUSH;
   if (version === 1) yield pkt('version 1\n');
@@ -82,13 +81,13 @@ function* refAdvertisement(service: Service, version: number, snapshot: Advertis
   yield FLUSH;
 }
 
-function capabilityList(service: Service, snapshot: Advertised): string {
+function capabilityList(service: Service, snapshot: VisibleRefs): string {
   const names = service === 'git-upload-pack' ? [...UPLOAD_PACK] : [...RECEIVE_PACK];
   if (service === 'git-upload-pack' && snapshot.headRef) names.push(`symref=HEAD:${snapshot.head}`);
   return [...names, 'object-format=sha1', `agent=${AGENT}`].join(' ');
 }
 
-function* fetchLines(snapshot: Advertised): Generator<string> {
+function* fetchLines(snapshot: VisibleRefs): Generator<string> {
   if (snapshot.headRef) yield `${snapshot.headRef.oid} HEAD`;
   for (const ref of snapshot.refs) {
     yield `${ref.oid} ${ref.name}`;

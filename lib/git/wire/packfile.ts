@@ -5,7 +5,7 @@ import { TAG } from '../pack/entry.ts';
 import type { ObjectList } from '../pack/object-list.ts';
 import type { PackStore } from '../pack/store.ts';
 import { writePack } from '../pack/write.ts';
-import { enumerate } from '../reachable.ts';
+import { enumerate, type ObjectFilter } from '../reachable.ts';
 import { tagTarget } from './commits.ts';
 import { FLUSH, pkt } from './pkt-line.ts';
 import { onBand, type SideBand } from './side-band.ts';
@@ -19,6 +19,7 @@ export interface PackRequest {
   readonly cut: ReadonlySet<Oid>;
   /** Annotated tags that go along when what they tag does: tag → tagged. Empty unless asked for. */
   readonly tags: ReadonlyMap<Oid, Oid>;
+  readonly filter: ObjectFilter | undefined;
   readonly options: FetchOptions;
   readonly onError: ((cause: unknown) => void) | undefined;
 }
@@ -30,20 +31,23 @@ export async function* packfile(
   store: PackStore,
   request: PackRequest,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const { options, cut } = request;
+  const { options, cut, filter } = request;
   const { sideBand } = options;
   const say = (text: string) => (options.progress ? onBand(sideBand, 2, text) : []);
   try {
     const listing = enumerate(store, {
       include: request.wants,
       exclude: [...request.common],
+      ...(filter === undefined ? {} : { filter }),
       ...(cut.size > 0 ? { shallow: cut, excludeShallow: cut } : {}),
     });
     const list = yield* keptAlive(listing, sideBand);
     await addTags(store, list, request.tags);
     yield* say(`Enumerating objects: ${list.count}, done.\n`);
     yield* say(`Counting objects: 100% (${list.count}/${list.count}), done.\n`);
-    const pack = writePack(store, list, { thin: options.thinPack, ofsDelta: options.ofsDelta });
+    // A partial clone may lack a base that its commits reach.
+    const thin = options.thinPack && filter === undefined;
+    const pack = writePack(store, list, { thin, ofsDelta: options.ofsDelta });
     let bytes = 0;
     for await (const piece of gathered(pack)) {
       bytes += piece.length;

@@ -54,7 +54,7 @@ async function fetchV0(
   const section = await readWants(reader);
   if (section === undefined) return [];
   const visible = await visibleRefs(repository.refs, options.visible);
-  await checkWants(repository.store, visible.refs, section.wants);
+  await checkWants(repository.store, visible, section.wants);
   const shallow = await shallowInfo(repository.store, visible.refs, section);
   const lines: Uint8Array[] = [];
   if (section.deepen !== undefined) lines.push(...shallowLines(shallow), FLUSH);
@@ -65,6 +65,7 @@ async function fetchV0(
     wants: [...section.wants, ...shallow.extraWants],
     common: negotiation.common,
     cut: shallow.cut,
+    filter: section.filter,
     tags: annotated(visible, section.options.includeTag),
     options: section.options,
     onError: options.onError,
@@ -129,7 +130,7 @@ async function fetchV2(
   const request = parseFetch(lines);
   if (request.wants.length === 0 && !request.waitForDone) return [];
   const visible = await visibleRefs(repository.refs, options.visible);
-  await checkWants(repository.store, visible.refs, request.wants);
+  await checkWants(repository.store, visible, request.wants);
   const shallow = await shallowInfo(repository.store, visible.refs, request);
   const negotiation = new Negotiation(repository.store, request.wants, shallow.cut);
   const acks: Uint8Array[] = [];
@@ -148,6 +149,7 @@ async function fetchV2(
     wants: [...request.wants, ...shallow.extraWants],
     common: negotiation.common,
     cut: shallow.cut,
+    filter: request.filter,
     tags: annotated(visible, request.options.includeTag),
     options: request.options,
     onError: options.onError,

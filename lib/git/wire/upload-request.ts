@@ -1,7 +1,9 @@
 /** What a client asks of upload-pack: version 0 and 1 (gitprotocol-pack) and version 2 (gitprotocol-v2, "fetch"). */
 import { type Oid, parseOid } from '../oid.ts';
+import type { ObjectFilter } from '../reachable.ts';
 import { type Capabilities, checkObjectFormat, parseCapabilities } from './capabilities.ts';
 import { WireError } from './error.ts';
+import { parseFilter } from './filter-spec.ts';
 import { quoted, textLine } from './line.ts';
 import type { PktReader } from './pkt-line.ts';
 import type { SideBand } from './side-band.ts';
@@ -29,6 +31,8 @@ export interface Wants {
   /** Commits whose parents the client does not have. */
   readonly shallow: readonly Oid[];
   readonly deepen: Deepen | undefined;
+  /** What a partial clone leaves out. */
+  readonly filter: ObjectFilter | undefined;
 }
 
 /** The part of a version 0 or 1 request before the haves. */
@@ -126,6 +130,7 @@ class Asked {
   readonly #not: string[] = [];
   #depth = 0;
   #since: number | undefined;
+  #filter: ObjectFilter | undefined;
 
   /** @returns false when the line is none of these */
   take(line: string): boolean {
@@ -134,6 +139,7 @@ class Asked {
     else if (line.startsWith('deepen ')) this.#depth = number(line, 'deepen ');
     else if (line.startsWith('deepen-since ')) this.#since = number(line, 'deepen-since ');
     else if (line.startsWith('deepen-not ')) this.#not.push(line.slice('deepen-not '.length));
+    else if (line.startsWith('filter ')) this.#filter = parseFilter(line.slice('filter '.length));
     else return false;
     return true;
   }
@@ -149,7 +155,7 @@ class Asked {
     let deepen: Deepen | undefined;
     if (boundary) deepen = { kind: 'boundary', since: this.#since, not: this.#not };
     else if (this.#depth > 0) deepen = { kind: 'depth', depth: this.#depth, relative };
-    return { wants: [...this.#wants], shallow: [...this.#shallow], deepen };
+    return { wants: [...this.#wants], shallow: [...this.#shallow], deepen, filter: this.#filter };
   }
 }
 

@@ -4,12 +4,17 @@ import type { RefName } from '../refname.ts';
 /** Which refs clients may see and push to; as `transfer.hideRefs` does for git. */
 export type Visibility = (name: RefName) => boolean;
 
+export interface VisibleRefs extends RefSnapshot {
+  /** HEAD's branch, when it exists and is visible. */
+  readonly headRef: Ref | undefined;
+}
+
 /** The snapshot without hidden refs, and what HEAD resolves to when its branch exists. */
 export async function visibleRefs(
   refs: RefDatabase,
   visible: Visibility | undefined,
   prefix?: string,
-): Promise<RefSnapshot & { readonly headRef: Ref | undefined }> {
+): Promise<VisibleRefs> {
   const snapshot = await refs.all(prefix === undefined ? {} : { prefix });
   const shown = visible ? snapshot.refs.filter((ref) => visible(ref.name)) : snapshot.refs;
   const headShown = visible?.(snapshot.head) ?? true;

@@ -1,42 +1,46 @@
 import { DateQueue } from '../history/date-queue.ts';
 import { CommitGraph, type CommitNode, Marks } from '../history/graph.ts';
-import type { ObjectStore } from '../objects.ts';
 import type { Oid } from '../oid.ts';
+import type { PackStore } from '../pack/store.ts';
 import type { Ref } from '../ports.ts';
+import { type EnumerateOptions, enumerate } from '../reachable.ts';
 import { inSlices } from '../slices.ts';
 import { tagTarget } from './commits.ts';
 import { WireError } from './error.ts';
+import type { VisibleRefs } from './visible.ts';
 
 /**
- * Lets pass what a visible ref points to, or reaches as a commit or a tag: a tip that moved between two
- * requests, and `git fetch origin <id>`. Anything else is answered as if it were not there, whether it is or
- * not: a hidden ref's commits, and what was pushed away but not yet collected.
+ * Lets pass what a visible ref points to, or reaches: a tip that moved between two requests, `git fetch origin
+ * <id>`, and the trees and blobs that a partial clone fetches when it needs them. Anything else is answered as if
+ * it were not there, whether it is or not: a hidden ref's commits, and what was pushed away and not yet collected.
  * @throws WireError `not-our-ref`
  */
 export async function checkWants(
-  store: ObjectStore,
-  refs: readonly Ref[],
+  store: PackStore,
+  visible: Pick<VisibleRefs, 'refs' | 'headRef'>,
   wants: readonly Oid[],
 ): Promise<void> {
-  const missing = new Set(wants);
+  const { refs } = visible;
+  const unknown = new Set(wants);
   for (const ref of refs) {
-    missing.delete(ref.oid);
-    if (ref.peeled) missing.delete(ref.peeled);
+    unknown.delete(ref.oid);
+    if (ref.peeled) unknown.delete(ref.peeled);
   }
-  if (missing.size === 0) return;
+  if (unknown.size === 0) return;
   const commits = new Set<Oid>();
   const tags = new Set<Oid>();
-  for (const oid of missing) {
+  const contents = new Set<Oid>();
+  for (const oid of unknown) {
     if (!(await store.has(oid))) throw notOurRef(oid);
     const { type } = await store.header(oid);
-    if (type === 'commit') commits.add(oid);
-    else if (type === 'tag') tags.add(oid);
-    else throw notOurRef(oid);
+    (type === 'commit' ? commits : type === 'tag' ? tags : contents).add(oid);
   }
   await removeTagged(store, refs, tags);
   for (const oid of tags) throw notOurRef(oid);
   await removeReached(store, refs, commits);
   for (const oid of commits) throw notOurRef(oid);
+  await removeContained(store, visible, contents);
+  for (const oid of contents) throw notOurRef(oid);
 }
 
 /** git's own words, so that its clients explain them as they do for any server. */
@@ -45,7 +49,7 @@ function notOurRef(oid: Oid): WireError {
 }
 
 /** Takes out of `commits` what the refs reach, newest first, and stops when none is left. */
-async function removeReached(store: ObjectStore, refs: readonly Ref[], commits: Set<Oid>): Promise<void> {
+async function removeReached(store: PackStore, refs: readonly Ref[], commits: Set<Oid>): Promise<void> {
   const graph = new CommitGraph();
   const queue = new DateQueue();
   const seen = new Marks();
@@ -74,8 +78,33 @@ async function removeReached(store: ObjectStore, refs: readonly Ref[], commits: 
   }
 }
 
+/**
+ * Takes out of `contents` the trees and blobs that the refs reach, looking where they most likely are first: a
+ * partial clone asks for what it checks out. The last look is as dear as a clone.
+ */
+async function removeContained(
+  store: PackStore,
+  { refs, headRef }: Pick<VisibleRefs, 'refs' | 'headRef'>,
+  contents: Set<Oid>,
+): Promise<void> {
+  const tips = [...new Set(refs.map((ref) => ref.oid))];
+  const commitsOf = new Set(refs.map((ref) => ref.peeled ?? ref.oid));
+  const looks: EnumerateOptions[] = [];
+  if (headRef) looks.push({ include: [headRef.oid], shallow: commitsOf });
+  if (tips.length <= MANY_TIPS) looks.push({ include: tips, shallow: commitsOf });
+  looks.push({ include: tips });
+  for (const look of looks) {
+    if (contents.size === 0) return;
+    const list = await enumerate(store, look);
+    for (const oid of list.oids()) contents.delete(oid);
+  }
+}
+
+/** With more, the trees of all tips are no small part of everything. */
+const MANY_TIPS = 200;
+
 /** Takes out of `tags` what stands between a ref and the object at its end: tags of tags. */
-async function removeTagged(store: ObjectStore, refs: readonly Ref[], tags: Set<Oid>): Promise<void> {
+async function removeTagged(store: PackStore, refs: readonly Ref[], tags: Set<Oid>): Promise<void> {
   for (const ref of refs) {
     if (tags.size === 0) return;
     let at: Oid | undefined = ref.peeled === undefined ? undefined : ref.oid;

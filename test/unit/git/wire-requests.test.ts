@@ -79,11 +79,7 @@ describe('the wants of versions 0 and 1', () => {
     ['an upper-case id', [pkt(`want ${'A'.repeat(40)}\n`), FLUSH], 'request-malformed'],
     ['a have before the flush', [pkt(`want ${A}\n`), pkt(`have ${B}\n`), FLUSH], 'request-malformed'],
     ['no flush', [pkt(`want ${A}\n`)], 'truncated'],
-    [
-      'a filter, which is not advertised',
-      [pkt(`want ${A}\n`), pkt('filter blob:none\n'), FLUSH],
-      'request-malformed',
-    ],
+    ['a filter nobody has', [pkt(`want ${A}\n`), pkt('filter sparse:oid=x\n'), FLUSH], 'unsupported'],
     ['SHA-256', [pkt(`want ${A} object-format=sha256\n`), FLUSH], 'unsupported'],
     ['a depth of -1', [pkt(`want ${A}\n`), pkt('deepen -1\n'), FLUSH], 'request-malformed'],
     [
@@ -130,6 +126,7 @@ describe('version 2', () => {
       haves: [B],
       shallow: [],
       deepen: undefined,
+      filter: undefined,
       done: false,
       waitForDone: true,
       options: {
@@ -140,7 +137,31 @@ describe('version 2', () => {
         sideBand: 'side-band-64k',
       },
     });
-    expect(() => parseFetch([`want ${A}`, 'filter blob:none'])).toThrow(WireError);
+    expect(() => parseFetch([`want ${A}`, 'packfile-uris https'])).toThrow(WireError);
+  });
+
+  it.each([
+    ['blob:none', { kind: 'blob:none' }],
+    ['blob:limit=0', { kind: 'blob:limit', bytes: 0 }],
+    ['blob:limit=1024', { kind: 'blob:limit', bytes: 1024 }],
+    ['blob:limit=2k', { kind: 'blob:limit', bytes: 2048 }],
+    ['blob:limit=1M', { kind: 'blob:limit', bytes: 1_048_576 }],
+    ['tree:0', { kind: 'tree', depth: 0 }],
+  ])('parses the filter %s', (spec, filter) => {
+    expect(parseFetch([`filter ${spec}`]).filter).toEqual(filter);
+  });
+
+  it.each([
+    '',
+    'blob',
+    'blob:limit',
+    'blob:limit=-1',
+    'tree:',
+    'tree:x',
+    'sparse:oid=a',
+    'combine:blob:none+tree:1',
+  ])('refuses the filter %j', (spec) => {
+    expect(() => parseFetch([`filter ${spec}`])).toThrow(/unsupported filter/);
   });
 
   it('parses what ls-refs asks for', () => {
