@@ -4,6 +4,7 @@ import { checkCommit, checkTag } from './fsck-text.ts';
 import { CorruptData } from './objects.ts';
 import { type Oid, oidFromBytes } from './oid.ts';
 import { BLOB, COMMIT, TAG, TREE } from './pack/entry.ts';
+import { isEntryOf, type SharedTree } from './pack/tree-ends.ts';
 
 /** git's own ids (git-fsck, "FSCK MESSAGES"). */
 export type FsckId =
@@ -113,19 +114,12 @@ export class Fsck {
 
   /**
    * @param name where the object's 20 id bytes are, at `nameAt`
-   * @param freshFrom of a tree: entries that end before this, or begin at `freshTo` or later, were checked in another
+   * @param shared of a tree: what it has in common with one that was checked already
    */
-  check(
-    type: number,
-    data: Buffer,
-    name: Uint8Array,
-    nameAt: number,
-    freshFrom = 0,
-    freshTo = data.length,
-  ): void {
+  check(type: number, data: Buffer, name: Uint8Array, nameAt: number, shared?: SharedTree): void {
     this.#name = name;
     this.#nameAt = nameAt;
-    if (type === TREE) this.#tree(data, freshFrom, freshTo);
+    if (type === TREE) this.#tree(data, shared);
     else if (type === COMMIT) checkCommit(data, this.#report, this.#link);
     else if (type === TAG) checkTag(data, this.#report, this.#link);
   }
@@ -137,7 +131,7 @@ export class Fsck {
     new GitmodulesCheck(this.#report).check(data);
   }
 
-  #tree(data: Buffer, freshFrom: number, freshTo: number): undefined {
+  #tree(data: Buffer, shared: SharedTree | undefined): undefined {
     const links = this.#links;
     const length = data.length;
     let at = 0;
@@ -146,7 +140,18 @@ export class Fsck {
     let previousDirectory = false;
     // Lengths of files that a later directory of the same name may follow: `a`, `a.b`, `a/` are in order.
     const files: number[] = [];
+    const prefix = shared?.prefix ?? 0;
+    let tail = shared?.tail ?? length;
+    let boundary = 0;
+    let known = false;
     while (at < length) {
+      if (at <= prefix) boundary = at;
+      if (at >= tail) {
+        if (!known && !isEntryOf(shared!.base, boundary, at + shared!.base.length - length)) tail = length;
+        else if (!known) known = true;
+        // What comes now was checked in the base, but not against a file above that is new.
+        else if (files.length === 0 || (files.length === 1 && !previousDirectory)) return;
+      }
       const modeStart = at;
       let byte = data[at++]!;
       if (byte === 0x30) this.#found('zeroPaddedFilemode', 'contains zero-padded file modes');
@@ -176,7 +181,7 @@ export class Fsck {
       if (at + 20 > length) return this.#badTree();
       const kind = mode & 0o170000;
       const directory = kind === 0o040000;
-      if (at + 20 > freshFrom && modeStart < freshTo) {
+      if (at + 20 > prefix && !known) {
         if (kind !== 0o160000 && links) links.add(data, at, directory ? TREE : BLOB);
         if (data[at] === 0 && isNull(data, at))
           this.#found('nullSha1', 'contains entries pointing to null sha1');

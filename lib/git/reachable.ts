@@ -8,6 +8,7 @@ import { NameTable } from './pack/name-table.ts';
 import { ObjectList } from './pack/object-list.ts';
 import type { PackObjects } from './pack/pack-objects.ts';
 import type { PackStore } from './pack/store.ts';
+import { type EntryVisitor, type WalkedTree, walkTree } from './pack/tree-walk.ts';
 import { parseCommitLinks, parseTag } from './parse.ts';
 
 export interface EnumerateOptions {
@@ -55,6 +56,8 @@ const TAKEN = 4;
 const CLOSED = 8;
 
 const SLICE_MS = 30;
+/** Trees kept to compare with. */
+const BEFORE_BYTES = 24 * 1024 * 1024;
 /** Excluded commits looked at beyond the last that dates call for: clocks are wrong at times. */
 const SLOP = 64;
 
@@ -80,14 +83,21 @@ class Walk {
   #slop = SLOP;
   readonly #interesting: number[] = [];
   readonly #list = new ObjectList();
+  /**
+   * By path: the tree last read there, all of whose entries were met. Paths are hashes, and may stand for
+   * each other: any tree whose entries were met serves, a similar one best.
+   */
+  readonly #before = new Map<number, WalkedTree>();
+  #beforeBytes = 0;
   /** What `include` names besides commits: [number, type, ...]. */
   readonly #explicit: number[] = [];
   readonly #taken: number[] = [];
   readonly #takenTypes: number[] = [];
   #emptyTree: number | undefined;
-  /** Trees yet to be read, with their level: [number, level, ...]. */
-  #trees: number[] = [];
-  #closing: number[] = [];
+  /** Trees yet to be read: [number, level, path, ...]. */
+  readonly #trees: number[] = [];
+  /** Trees that the receiver has, yet to be read: [number, path, ...]. */
+  readonly #closing: number[] = [];
   readonly #levels: Map<number, number> | undefined;
   readonly #phases: ((objects: PackObjects) => boolean)[];
   #phase = 0;
@@ -154,10 +164,14 @@ class Walk {
         if (type === COMMIT) this.#enqueue(id, EXCLUDED);
         else {
           this.#flags[id]! |= EXCLUDED;
-          if (type === TREE) this.#closing.push(id);
+          if (type === TREE) this.#closing.push(id, 0);
         }
       } else if (type === COMMIT) this.#enqueue(id, INTERESTING);
-      else this.#explicit.push(id, type);
+      else {
+        // The filter leaves out nothing that is asked for by name: so a partial clone gets what it lacks.
+        this.#flags[id]! |= INTERESTING;
+        this.#explicit.push(id, type);
+      }
     }
     this.#at++;
     return false;
@@ -220,23 +234,26 @@ class Walk {
 
   /** One tree that the receiver has: of a commit at the border, or below one. */
   #closeEdges(objects: PackObjects): boolean {
-    const id = this.#closing[this.#closing.length - 1];
-    if (id !== undefined) {
+    if (this.#closing.length > 0) {
+      const path = this.#closing[this.#closing.length - 1]!;
+      const id = this.#closing[this.#closing.length - 2]!;
       if ((this.#flags[id]! & CLOSED) !== 0) {
-        this.#closing.pop();
+        this.#closing.length -= 2;
         return false;
       }
       const below: number[] = [];
       if (this.#isEmptyTree(id) || this.#locate(objects, id)) {
-        this.#entries(objects, id, (name, at, kind) => {
-          const entry = this.#id(name, at);
+        this.#entries(objects, id, path, (data, at, kind, nameAt) => {
+          const entry = this.#id(data, at);
           this.#flags[entry]! |= EXCLUDED;
-          if (kind === TREE && (this.#flags[entry]! & CLOSED) === 0) below.push(entry);
+          if (kind === TREE && (this.#flags[entry]! & CLOSED) === 0) {
+            below.push(entry, pathBelow(path, data, nameAt, at - 1));
+          }
         });
       }
       this.#flags[id]! |= EXCLUDED | CLOSED;
-      this.#closing.pop();
-      this.#closing.push(...below);
+      this.#closing.length -= 2;
+      for (const value of below) this.#closing.push(value);
       return false;
     }
     for (; this.#at < this.#interesting.length; this.#at++) {
@@ -245,7 +262,7 @@ class Walk {
       for (const parent of commit.parents) {
         if ((this.#flags[parent]! & EXCLUDED) === 0) continue;
         const edge = this.#commits[this.#commitOf[parent]! - 1];
-        if (edge && (this.#flags[edge.tree]! & CLOSED) === 0) this.#closing.push(edge.tree);
+        if (edge && (this.#flags[edge.tree]! & CLOSED) === 0) this.#closing.push(edge.tree, 0);
       }
       if (this.#closing.length > 0) return false;
     }
@@ -255,28 +272,29 @@ class Walk {
   /** One tree's entries into the list, or one more commit. */
   #takeTrees(objects: PackObjects): boolean {
     if (this.#trees.length > 0) {
-      const level = this.#trees[this.#trees.length - 1]!;
-      const id = this.#trees[this.#trees.length - 2]!;
+      const path = this.#trees[this.#trees.length - 1]!;
+      const level = this.#trees[this.#trees.length - 2]!;
+      const id = this.#trees[this.#trees.length - 3]!;
       const below: number[] = [];
       const blobs: number[] = [];
       this.#locateOrFail(objects, id);
-      this.#entries(objects, id, (name, at, kind) => {
-        const entry = this.#id(name, at);
+      this.#entries(objects, id, path, (data, at, kind, nameAt) => {
+        const entry = this.#id(data, at);
         if (kind === TREE) {
-          if (this.#mayTake(entry, level + 1)) below.push(entry, level + 1);
+          if (this.#mayTake(entry, level + 1)) below.push(entry, pathBelow(path, data, nameAt, at - 1));
         } else if ((this.#flags[entry]! & (TAKEN | EXCLUDED)) === 0) blobs.push(entry);
       });
-      this.#trees.length -= 2;
+      this.#trees.length -= 3;
       if (this.#wantsLevel(level + 1)) {
         for (const blob of blobs) this.#take(blob, BLOB);
-        for (let i = 0; i < below.length; i += 2) this.#takeTree(below[i]!, below[i + 1]!);
+        for (let i = 0; i < below.length; i += 2) this.#takeTree(below[i]!, level + 1, below[i + 1]!);
       }
       return false;
     }
     if (this.#at < this.#explicit.length) {
       const [id, type] = [this.#explicit[this.#at]!, this.#explicit[this.#at + 1]!];
       this.#at += 2;
-      if (type === TREE) this.#takeTree(id, 0);
+      if (type === TREE) this.#takeTree(id, 0, 0);
       else if ((this.#flags[id]! & EXCLUDED) === 0) this.#take(id, type);
       return false;
     }
@@ -286,7 +304,7 @@ class Walk {
     this.#at++;
     if ((this.#flags[id]! & EXCLUDED) !== 0) return false;
     this.#take(id, COMMIT);
-    if (this.#wantsLevel(0)) this.#takeTree(this.#commits[this.#commitOf[id]! - 1]!.tree, 0);
+    if (this.#wantsLevel(0)) this.#takeTree(this.#commits[this.#commitOf[id]! - 1]!.tree, 0, 0);
     return false;
   }
 
@@ -324,11 +342,11 @@ class Walk {
     this.#takenTypes.push(type);
   }
 
-  #takeTree(id: number, level: number): void {
+  #takeTree(id: number, level: number, path: number): void {
     if (!this.#mayTake(id, level) || !this.#wantsLevel(level)) return;
     this.#levels?.set(id, level);
     this.#take(id, TREE);
-    this.#trees.push(id, level);
+    this.#trees.push(id, level, path);
   }
 
   /** With a depth limit, a tree met again nearer to its root is read again: more below it is wanted now. */
@@ -361,20 +379,23 @@ class Walk {
   }
 
   /** Shows the entries of a tree that may be new; the walk must have located it. */
-  #entries(
-    objects: PackObjects,
-    id: number,
-    visit: (name: Uint8Array, at: number, kind: number) => void,
-  ): void {
+  #entries(objects: PackObjects, id: number, path: number, visit: EntryVisitor): void {
     if (this.#isEmptyTree(id)) return;
     const { pack } = objects;
-    const offset = pack.index.offset(objects.position);
-    const { type, data } = objects.readAt(pack, offset);
+    const { type, data } = objects.readAt(pack, pack.index.offset(objects.position));
     if (type !== 'tree') {
       const oid = oidFromBytes(this.#table.names, 20 * id);
       throw new CorruptData('object-malformed', `${oid} is a ${type}, not a tree`);
     }
-    walkEntries(data, visit);
+    // With a depth limit, what was met at one level may still be wanted at another.
+    const before = this.#levels ? undefined : this.#before.get(path);
+    const walked = walkTree(data, before, visit);
+    this.#beforeBytes += data.length - (before?.data.length ?? 0);
+    if (this.#beforeBytes > BEFORE_BYTES) {
+      this.#before.clear();
+      this.#beforeBytes = data.length;
+    }
+    this.#before.set(path, walked);
   }
 
   #id(name: Uint8Array, at: number): number {
@@ -411,19 +432,9 @@ class Walk {
   }
 }
 
-/** Calls `visit` for each entry but submodules. @throws CorruptData */
-function walkEntries(data: Uint8Array, visit: (name: Uint8Array, at: number, kind: number) => void): void {
-  const { length } = data;
-  let at = 0;
-  while (at < length) {
-    // Modes begin 1 (files 100xxx, links 120000, submodules 160000), 4 (trees) or 04.
-    const first = data[at] === 0x30 ? data[at + 1] : data[at];
-    const submodule = first === 0x31 && data[at + 1] === 0x36;
-    while (data[at] !== 0)
-      if (++at >= length) throw new CorruptData('object-malformed', 'tree entry cut short');
-    at++;
-    if (at + 20 > length) throw new CorruptData('object-malformed', 'tree entry cut short');
-    if (!submodule) visit(data, at, first === 0x34 ? TREE : BLOB);
-    at += 20;
-  }
+/** FNV-1a over the name that ends at `end`: a path below `path`, in 32 bits. */
+function pathBelow(path: number, data: Uint8Array, nameAt: number, end: number): number {
+  let key = path ^ 0x811c9dc5;
+  for (let i = nameAt; i < end; i++) key = Math.imul(key ^ data[i]!, 0x01000193);
+  return key;
 }

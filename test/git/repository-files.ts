@@ -16,11 +16,21 @@ export function packsOf(gitDirectory: string): ObjectDatabase {
           const indexSize = statSync(`${path}.idx`).size;
           const packSize = statSync(`${path}.pack`).size;
           const objectCount = countObjects(path);
-          return { id: name, source: 'push', objectCount, packSize, indexSize, layout: 'split', location: path };
+          return {
+            id: name,
+            source: 'push',
+            objectCount,
+            packSize,
+            indexSize,
+            layout: 'split',
+            location: path,
+          };
         })
         .sort((a, b) => statSync(`${b.location}.pack`).mtimeMs - statSync(`${a.location}.pack`).mtimeMs),
     open: (pack, part) =>
-      part === 'pack' ? fileAccess(`${pack.location}.pack`, pack.packSize) : fileAccess(`${pack.location}.idx`, pack.indexSize),
+      part === 'pack'
+        ? fileAccess(`${pack.location}.pack`, pack.packSize)
+        : fileAccess(`${pack.location}.idx`, pack.indexSize),
     newPack: async () => {
       throw new Error('read only');
     },

@@ -72,11 +72,16 @@ export function applyDelta(
   if (to !== outEnd) throw malformed('result has another size than declared');
 }
 
-/**
- * How many bytes the result shares with the base at both ends, as the instructions show.
- * @returns [bytes equal at the start, where the equal end begins]
- */
-export function sharedEnds(delta: Uint8Array, sizes: DeltaSizes): [number, number] {
+/** What a delta's result has in common with its base at both ends. */
+export interface SharedEnds {
+  /** So many bytes from the start are the base's first. */
+  readonly prefix: number;
+  /** From here to the end the bytes are the base's last. */
+  readonly tail: number;
+}
+
+/** As the instructions show it. */
+export function sharedEnds(delta: Uint8Array, sizes: DeltaSizes): SharedEnds {
   let at = sizes.at;
   let to = 0;
   let prefix = 0;
@@ -104,7 +109,7 @@ export function sharedEnds(delta: Uint8Array, sizes: DeltaSizes): [number, numbe
       tail = -1;
     }
   }
-  return [prefix, tail < 0 ? sizes.result : tail];
+  return { prefix, tail: tail < 0 ? sizes.result : tail };
 }
 
 // Below about 48 bytes a loop beats the making of a view.

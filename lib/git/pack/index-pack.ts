@@ -129,8 +129,8 @@ async function receive(
   const links = new LinkSet();
   const fsck = new Fsck(options.fsck === false ? { off: true } : (options.fsck ?? {}), links);
   let table: EntryTable;
-  const hasher = new ObjectHasher((entry, type, data, from, to) =>
-    fsck.check(type, data, table.names, 20 * entry, from, to),
+  const hasher = new ObjectHasher((entry, type, data, shared) =>
+    fsck.check(type, data, table.names, 20 * entry, shared),
   );
   const parser = new PackParser(spool, hasher, limits);
   table = parser.table;

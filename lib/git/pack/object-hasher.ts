@@ -1,18 +1,13 @@
 import { hash } from 'node:crypto';
 import { typeName } from './entry.ts';
 import type { EntryTable } from './entry-table.ts';
+import type { SharedTree } from './tree-ends.ts';
 
 /** Bytes left free before an object's content, for the head that is hashed with it. */
 export const ROOM = 32;
 
-/** Gets every object once it has its id; of one made by a delta, [freshFrom, freshTo) holds all that its base has not. */
-export type Observer = (
-  entry: number,
-  type: number,
-  data: Buffer,
-  freshFrom: number,
-  freshTo: number,
-) => void;
+/** Gets every object once it has its id; with a tree made by a delta, what it shares with its base. */
+export type Observer = (entry: number, type: number, data: Buffer, shared: SharedTree | undefined) => void;
 
 const KEEP = 4 * 1024 * 1024;
 
@@ -47,8 +42,7 @@ export class ObjectHasher {
     type: number,
     buffer: Buffer,
     size: number,
-    freshFrom = 0,
-    freshTo = size,
+    shared?: SharedTree,
   ): void {
     const head = `${typeName(type)} ${size}\0`;
     const from = ROOM - head.length;
@@ -56,6 +50,6 @@ export class ObjectHasher {
     const name = hash('sha1', buffer.subarray(from, ROOM + size), 'buffer');
     table.names.set(name, 20 * entry);
     table.types[entry] = type;
-    this.#seen(entry, type, buffer.subarray(ROOM, ROOM + size), freshFrom, freshTo);
+    this.#seen(entry, type, buffer.subarray(ROOM, ROOM + size), shared);
   }
 }

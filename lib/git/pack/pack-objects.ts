@@ -8,6 +8,7 @@ import type { Pack, PackCache } from './pack-cache.ts';
 
 /** git never makes chains longer than 4,095 (pack.depth); received packs are held to that as well. */
 const MAX_CHAIN = 10_000;
+const SLAB = 512 * 1024;
 /** A dynamic block's code lengths take at most this many bytes (RFC 1951, 3.2.7): only then comes the first literal. */
 const MAX_CODE_TABLE = 640;
 const EMPTY: GitObject = { type: 'tree', data: new Uint8Array(0) };
@@ -29,6 +30,9 @@ export class PackObjects implements SyncObjects {
   readonly #maxObjectSize: number;
   readonly #head = new EntryHead();
   #last = 0;
+  #slab: Buffer = Buffer.alloc(0);
+  #slabUsed = SLAB;
+  readonly #scratch = Buffer.allocUnsafeSlow(64 * 1024);
   /** Input bytes that the last inflation used. */
   #deflated = 0;
 
@@ -107,10 +111,10 @@ export class PackObjects implements SyncObjects {
     }
     for (let i = chain.length - 1; i >= 0; i--) {
       const link = chain[i]!;
-      const delta = this.#inflate(pack, link.dataAt, link.size);
+      const delta = this.#inflate(pack, link.dataAt, link.size, true);
       const sizes = deltaSizes(delta);
       this.#checkSize(sizes.result);
-      const data = Buffer.allocUnsafe(sizes.result);
+      const data = this.#room(sizes.result);
       applyDelta(object.data, delta, sizes, data);
       object = { type: object.type, data };
       bases.put(pack, link.offset, object);
@@ -181,10 +185,11 @@ export class PackObjects implements SyncObjects {
     return -1;
   }
 
-  #inflate(pack: Pack, from: number, size: number): Uint8Array {
+  /** @param transient the result is used up before the next call */
+  #inflate(pack: Pack, from: number, size: number, transient = false): Uint8Array {
     this.#checkSize(size);
     const { file } = pack;
-    const out = Buffer.allocUnsafe(size + 1);
+    const out = transient && size < this.#scratch.length ? this.#scratch : this.#room(size + 1);
     const number = Math.floor(from / BLOCK_SIZE);
     const start = number * BLOCK_SIZE;
     const limit = file.size - 20;
@@ -199,6 +204,18 @@ export class PackObjects implements SyncObjects {
       if (this.#deflated !== NEED_MORE) return out.subarray(0, size);
       if (to === limit) throw new CorruptData('pack-truncated', `entry data at ${from} do not end`);
     }
+  }
+
+  /** Memory for an object; small ones share slabs, because they come by the hundred thousand. */
+  #room(size: number): Buffer {
+    if (size > SLAB / 8) return Buffer.allocUnsafeSlow(size);
+    if (this.#slabUsed + size > SLAB) {
+      this.#slab = Buffer.allocUnsafeSlow(SLAB);
+      this.#slabUsed = 0;
+    }
+    const room = this.#slab.subarray(this.#slabUsed, this.#slabUsed + size);
+    this.#slabUsed += size;
+    return room;
   }
 
   #checkSize(size: number): void {

@@ -4,6 +4,7 @@ import { OFS_DELTA, REF_DELTA, TREE } from './entry.ts';
 import type { EntryTable } from './entry-table.ts';
 import { type ObjectHasher, ROOM } from './object-hasher.ts';
 import { hashName, sameName } from './pack-index.ts';
+import type { SharedTree } from './tree-ends.ts';
 
 export interface DeltaSource {
   /** The inflated content of an entry: of a base, or a delta. A view that holds until the next call. */
@@ -21,8 +22,8 @@ interface Made {
   /** Content from ROOM on. */
   readonly buffer: Buffer;
   readonly length: number;
-  readonly freshFrom: number;
-  readonly freshTo: number;
+  /** Of a tree: what it has in common with its base. */
+  readonly shared: SharedTree | undefined;
 }
 
 interface Frame {
@@ -102,7 +103,7 @@ export class DeltaResolver {
       const base = (frame.data ??= this.#remake(stack));
       held += base.length - before;
       const made = this.#apply(base, child, type);
-      this.#hasher.name(table, child, type, made.buffer, made.length, made.freshFrom, made.freshTo);
+      this.#hasher.name(table, child, type, made.buffer, made.length, made.shared);
       this.resolved++;
       this.#refs?.attach(child, this.#firstChild);
       if (frame.next < 0 && frame.heavy < 0) {
@@ -183,8 +184,8 @@ export class DeltaResolver {
       throw new CorruptData('limit', 'pack stands for too much data');
     const buffer = this.#hasher.buffer(sizes.result);
     applyDelta(base, delta, sizes, buffer, ROOM);
-    const [freshFrom, freshTo] = type === TREE ? sharedEnds(delta, sizes) : [0, sizes.result];
-    return { buffer, length: sizes.result, freshFrom, freshTo };
+    const shared = type === TREE ? { base, ...sharedEnds(delta, sizes) } : undefined;
+    return { buffer, length: sizes.result, shared };
   }
 }
 
