@@ -23,6 +23,7 @@ import type { Item } from './write.ts';
 
 /** Readers with an old guard in hand have long finished, and writers of a table have given up. */
 const REPLACED_TABLE_MS = 3600_000;
+
 export class Repositories {
   readonly #table: Table;
   readonly #outbox: Outbox;
