@@ -1,5 +1,5 @@
 import { countLines, type LineTable, lineStarts, numberLines } from './line-table.ts';
-import { markChanges, roughRoot } from './myers.ts';
+import { type Effort, markChanges, roughRoot } from './myers.ts';
 
 /** Which lines two files do not share: 1 for each line deleted from the old, inserted in the new. */
 export interface LineChanges {
@@ -17,24 +17,41 @@ export interface LineCounts {
   readonly approximate?: true;
 }
 
-/** Above this many bytes in both files together, or lines, counts are approximate. */
+/** Above this many bytes in both files together, or lines, or steps of the search, counts are approximate. */
 export const MAX_DIFF_BYTES = 32 * 1024 * 1024;
-export const MAX_DIFF_LINES = 400_000;
+export const MAX_DIFF_LINES = 1_000_000;
+export const MAX_DIFF_STEPS = 300_000_000;
 
-/** What `git diff --numstat` counts between two texts. */
-export function countChanges(oldData: Uint8Array, newData: Uint8Array): LineCounts {
+/**
+ * What `git diff --numstat` counts between two texts.
+ *
+ * @param effort shared by the files of one comparison; each takes {@link MAX_DIFF_STEPS} of it at most
+ */
+export function countChanges(oldData: Uint8Array, newData: Uint8Array, effort?: Effort): LineCounts {
   const oldSize = countLines(oldData);
   const newSize = countLines(newData);
   if (oldSize === 0 || newSize === 0) return { additions: newSize, deletions: oldSize };
   if (oldData.length + newData.length > MAX_DIFF_BYTES || oldSize + newSize > MAX_DIFF_LINES) {
     return countUnordered(oldData, newData);
   }
-  const { deleted, inserted } = diffLines(oldData, newData);
-  return { additions: sum(inserted), deletions: sum(deleted) };
+  const allowed = Math.min(MAX_DIFF_STEPS, effort?.steps ?? MAX_DIFF_STEPS);
+  const own = { steps: allowed };
+  const changes = diffLines(oldData, newData, own);
+  if (effort) effort.steps -= allowed - Math.max(0, own.steps);
+  if (changes === undefined) return countUnordered(oldData, newData);
+  return { additions: sum(changes.inserted), deletions: sum(changes.deleted) };
 }
 
-/** The lines that git's default algorithm marks, before it shifts groups of them to where they read best. */
-export function diffLines(oldData: Uint8Array, newData: Uint8Array): LineChanges {
+/**
+ * The lines that git's default algorithm marks, before it shifts groups of them to where they read best.
+ *
+ * @returns undefined when `effort` did not suffice
+ */
+export function diffLines(
+  oldData: Uint8Array,
+  newData: Uint8Array,
+  effort?: Effort,
+): LineChanges | undefined {
   const oldStarts = lineStarts(oldData);
   const newStarts = lineStarts(newData);
   const table = numberLines(oldData, oldStarts, newData, newStarts);
@@ -49,15 +66,16 @@ export function diffLines(oldData: Uint8Array, newData: Uint8Array): LineChanges
 
   const oldKept = worthMatching(table.old, table.newCount, head, tail, deleted);
   const newKept = worthMatching(table.new, table.oldCount, head, tail, inserted);
-  markChanges(
+  const complete = markChanges(
     oldKept.map((line) => table.old[line]!),
     newKept.map((line) => table.new[line]!),
     {
       deleted: (index) => (deleted[oldKept[index]!] = 1),
       inserted: (index) => (inserted[newKept[index]!] = 1),
     },
+    effort,
   );
-  return { deleted, inserted, oldStarts, newStarts };
+  return complete ? { deleted, inserted, oldStarts, newStarts } : undefined;
 }
 
 /** A line that occurs this often on the other side is never too common to be matched. */

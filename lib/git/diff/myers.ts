@@ -7,9 +7,21 @@
  * place to cut instead of the best, as GNU diff and git do without `--minimal`: after {@link LONG_SEARCH}
  * rounds for the end of a long run of matches that lies far enough ahead, and after about the square root
  * of the number of diagonals for the point that came furthest.
+ *
+ * @returns false when `effort` ran out: then only part of the changes is marked
  */
-export function markChanges(a: Int32Array, b: Int32Array, mark: ChangeMarks): void {
-  new Search(a, b).mark(mark);
+export function markChanges(
+  a: Int32Array,
+  b: Int32Array,
+  mark: ChangeMarks,
+  effort: Effort = { steps: Infinity },
+): boolean {
+  return new Search(a, b, effort).mark(mark);
+}
+
+/** What may still be spent: points of the edit graph to visit, about 300 million a second. Counted down. */
+export interface Effort {
+  steps: number;
 }
 
 /** Told which items are not part of the common subsequence. */
@@ -55,8 +67,10 @@ class Search {
   readonly #backward: Int32Array;
   readonly #shift: number;
   readonly #maxRounds: number;
+  readonly #effort: Effort;
 
-  constructor(a: Int32Array, b: Int32Array) {
+  constructor(a: Int32Array, b: Int32Array, effort: Effort) {
+    this.#effort = effort;
     this.#a = a;
     this.#b = b;
     const diagonals = a.length + b.length + 3;
@@ -66,7 +80,7 @@ class Search {
     this.#maxRounds = Math.max(MIN_ROUNDS, roughRoot(diagonals));
   }
 
-  mark(mark: ChangeMarks): void {
+  mark(mark: ChangeMarks): boolean {
     const open: Box[] = [{ aLow: 0, aHigh: this.#a.length, bLow: 0, bHigh: this.#b.length, exact: false }];
     for (let box = open.pop(); box !== undefined; box = open.pop()) {
       this.#trim(box);
@@ -76,12 +90,14 @@ class Search {
         for (let i = box.aLow; i < box.aHigh; i++) mark.deleted(i);
       } else {
         const cut = this.#cut(box);
+        if (cut === undefined) return false;
         open.push(
           { aLow: cut.a, aHigh: box.aHigh, bLow: cut.b, bHigh: box.bHigh, exact: cut.exactBehind },
           { aLow: box.aLow, aHigh: cut.a, bLow: box.bLow, bHigh: cut.b, exact: cut.exactBefore },
         );
       }
     }
+    return true;
   }
 
   /** Takes off what both sides begin and end with. */
@@ -98,8 +114,8 @@ class Search {
     }
   }
 
-  /** Where a shortest path through the box crosses its middle, or a good guess at it. */
-  #cut(box: Box): Cut {
+  /** Where a shortest path through the box crosses its middle, or a good guess at it; undefined without effort left. */
+  #cut(box: Box): Cut | undefined {
     const { aLow, aHigh, bLow, bHigh } = box;
     const [a, b, forward, backward, shift] = [this.#a, this.#b, this.#forward, this.#backward, this.#shift];
     const lowest = aLow - bHigh;
@@ -113,6 +129,8 @@ class Search {
 
     for (let round = 1; ; round++) {
       let longRun = false;
+      this.#effort.steps -= (fMax - fMin + (bMax - bMin)) / 2 + 2;
+      if (this.#effort.steps < 0) return undefined;
 
       if (fMin > lowest) forward[--fMin - 1 + shift] = -1;
       else fMin++;

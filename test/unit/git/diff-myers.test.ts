@@ -39,7 +39,7 @@ test('unmarked lines are equal, however large the files', () => {
   const file = fc.array(line, { maxLength: 2000 }).map((lines) => Buffer.from(lines.join('\n')));
   fc.assert(
     fc.property(file, file, (a, b) => {
-      const { deleted, inserted, oldStarts, newStarts } = diffLines(a, b);
+      const { deleted, inserted, oldStarts, newStarts } = diffLines(a, b)!;
       const kept = (data: Buffer, starts: Int32Array, marks: Uint8Array) =>
         [...marks.keys()]
           .filter((i) => !marks[i])
@@ -57,7 +57,7 @@ test('the last line counts with or without its end, and differs by it', () => {
 });
 
 test('files too large to align are counted as bags of lines, in linear time', () => {
-  const lines = Array.from({ length: 250_000 }, (_, i) => `${i}\n`);
+  const lines = Array.from({ length: 600_000 }, (_, i) => `${i}\n`);
   const old = Buffer.from(lines.join(''));
   const shuffled = Buffer.from(`new\n${lines.reverse().join('')}`);
   expect(countChanges(old, shuffled)).toEqual({ additions: 1, deletions: 0, approximate: true });
@@ -77,4 +77,17 @@ test('two large files without a common line, and two of common lines only, end s
   const { additions, deletions } = countChanges(braces, brackets);
   expect(additions).toBe(deletions);
   expect(performance.now() - started).toBeLessThan(20_000);
+});
+
+test('files that would take too long to align are counted as bags as well, and what they took is told', () => {
+  let state = 1;
+  const file = () =>
+    Buffer.from(
+      Array.from({ length: 60_000 }, () => `${(state = (state * 48_271) % 2_147_483_647) % 5}\n`).join(''),
+    );
+  const effort = { steps: 2_000_000 };
+  const { approximate, additions } = countChanges(file(), file(), effort);
+  expect(approximate).toBe(true);
+  expect(additions).toBeLessThan(2_000);
+  expect(effort.steps).toBe(0);
 });
