@@ -1,37 +1,34 @@
-import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { attempt } from './process.ts';
 import type { Tally } from './tally.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/**
- * Runs the store's conformance suites, unchanged, against an AWS that is not ours. They read the endpoint from
- * `CONFORMANCE_ENDPOINT`, and what it serves from `CONFORMANCE_SERVICES`, and make tables and buckets of their own.
- * @param services which of the suites: those for what the endpoint emulates.
- */
+interface Conformance {
+  /** Whose AWS it is, for whoever reads the result. */
+  readonly name: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly endpoint: string;
+  /** Names of tests that the real service passes and this emulator is known not to. */
+  readonly except?: readonly string[];
+}
+
+/** Asks an AWS that is not ours for what the store relies on. The suites make a table and a bucket of their own. */
 export async function conformance(
   tally: Tally,
-  name: string,
-  environment: NodeJS.ProcessEnv,
-  endpoint: string,
-  services: readonly ('dynamodb' | 's3')[] = ['dynamodb', 's3'],
+  service: 'dynamodb' | 's3',
+  { name, environment, endpoint, except = [] }: Conformance,
 ): Promise<void> {
-  const files = globSync('test/store/*conformance*.test.ts', { cwd: root });
-  if (files.length === 0) {
-    console.log(`skip  conformance of ${name}: there are no test/store/*conformance*.test.ts`);
-    return;
-  }
-  await tally.step(`conformance of ${name}`, async () => {
-    const { code, stdout, stderr } = await attempt('vitest', ['run', ...files], {
-      cwd: root,
-      env: {
-        ...environment,
-        CONFORMANCE_ENDPOINT: endpoint,
-        CONFORMANCE_SERVICES: services.join(','),
-        NO_COLOR: '1',
-      },
-    });
+  for (const test of except) console.log(`skip  ${service} conformance of ${name}: "${test}"`);
+  await tally.step(`${service} conformance of ${name}`, async () => {
+    const { code, stdout, stderr } = await attempt(
+      join(root, 'node_modules/.bin/vitest'),
+      [
+        ...['run', '--config', 'test/deploy/vitest.config.ts', `test/deploy/${service}.conformance.ts`],
+        ...(except.length === 0 ? [] : ['--testNamePattern', `^(?!.*(${except.join('|')}))`]),
+      ],
+      { cwd: root, env: { ...environment, CONFORMANCE_ENDPOINT: endpoint, NO_COLOR: '1' } },
+    );
     if (code !== 0) throw new Error(`${stdout}${stderr}`.slice(-8000));
   });
 }

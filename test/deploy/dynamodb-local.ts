@@ -10,6 +10,12 @@ import { Tally } from './tally.ts';
 const pom = join(import.meta.dirname, 'pom.xml');
 const folder = join(import.meta.dirname, '../../.cache/dynamodb-local');
 
+/**
+ * DynamoDB refuses a transaction that checks and writes one item before it looks at conditions (API reference,
+ * TransactWriteItems); DynamoDB Local 2.6.1 does so for two writes only.
+ */
+const LAXER = ['two operations on one item are refused by the service'];
+
 /** Runs the store's conformance suite for DynamoDB on Amazon's emulator, where Java and Maven are. */
 export async function dynamodbLocal(tally: Tally): Promise<void> {
   const unavailable = await missing();
@@ -28,7 +34,7 @@ export async function dynamodbLocal(tally: Tally): Promise<void> {
       AWS_SECRET_ACCESS_KEY: 'test',
       AWS_REGION: 'us-east-1',
     };
-    await conformance(tally, 'DynamoDB Local', environment, endpoint, ['dynamodb']);
+    await conformance(tally, 'dynamodb', { name: 'DynamoDB Local', environment, endpoint, except: LAXER });
   } finally {
     signal(server, 'SIGKILL');
   }

@@ -38,7 +38,9 @@ try {
       workerRuns: () => emulator.log().match(/ESM: Lambda \S+ processed [1-9]\d* SQS messages/g)?.length ?? 0,
     });
   }
-  await conformance(tally, 'the emulator', emulator.environment, emulator.endpoint);
+  for (const service of ['dynamodb', 's3'] as const) {
+    await conformance(tally, service, { name: 'the emulator', ...emulator });
+  }
   if (tally.failed > 0) {
     const log = join(root, '.cache/emulator.log');
     writeFileSync(log, emulator.log());

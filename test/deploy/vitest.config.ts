@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+/** What runs against an endpoint that the deployed lane started; `npm test` does not see it. */
+export default defineConfig({
+  test: {
+    include: ['test/deploy/*.conformance.ts'],
+    pool: 'forks',
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+});
