@@ -132,11 +132,12 @@ export class Users {
       version: user.version + 1,
     };
     const owner = { type: 'user', id: user.id } as const;
-    const { projectsCount: _, ...stored } = toItem(updated);
+    const { projectsCount: _, lastActivityOn, ...stored } = toItem(updated);
     const writes: Write[] = [
       {
         update: userKey(user.id),
-        set: stored,
+        // Both move without a version; the day only changes here when this change is about it.
+        set: { ...stored, ...('lastActivityOn' in change ? { lastActivityOn } : {}) },
         if: `${PRESENT} AND #version = :was`,
         values: { was: user.version },
         reason: 'version',
