@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseOid, ZERO_OID } from '../../lib/git/oid.ts';
@@ -265,6 +266,20 @@ describe('what git refuses is refused', () => {
     host.options.visible = (name) => !name.startsWith('refs/keep/');
     expect((await push('main:refs/keep/1')).stderr).toMatch(/\(deny updating a hidden ref\)/);
   });
+});
+
+it('a push refused before its pack is looked at is read to the end all the same', async () => {
+  await commit('large', 'large.bin', randomBytes(12_000_000).toString('latin1'));
+  const { stderr } = await push('main:refs/x');
+  expect(stderr).toMatch(/! \[remote rejected\] main -> refs\/x \(funny refname\)/);
+});
+
+it('a push above the limit is read to the end, and told so', async () => {
+  await commit('large', 'large.bin', randomBytes(12_000_000).toString('latin1'));
+  host.options.limits = { maxRequestBytes: 2_000_000 };
+  const { stderr } = await push('main');
+  expect(stderr).toMatch(/unpack failed: request exceeds maximum allowed size \(2000000 bytes\)/);
+  expect(await remote()).toEqual({});
 });
 
 describe('who comes second', () => {

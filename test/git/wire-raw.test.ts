@@ -290,6 +290,17 @@ describe('a push that is not one', () => {
     await nothingChanged();
   });
 
+  it('refused at its first line while its client still sends is read to the end', async () => {
+    const large = Buffer.alloc(30_000_000, 'x');
+    for (const name of ['HEAD', '..']) {
+      const answer = await post('git-receive-pack', [create(name, tip), FLUSH, large]);
+      expect(answer.lines[1]).toBe(`ng ${name} funny refname\n`);
+    }
+    const fetched = await post('git-upload-pack', [pkt('nonsense'), large]);
+    expect(fetched.lines[0]).toMatch(/^ERR /);
+    await nothingChanged();
+  });
+
   it('two values for one ref', async () => {
     const answer = await post('git-receive-pack', [
       create('refs/heads/main', tip),

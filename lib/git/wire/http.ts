@@ -4,11 +4,12 @@
  */
 import { advertise, type Service } from './advertise.ts';
 import { protocolVersion } from './capabilities.ts';
+import { ClientBody } from './client-body.ts';
 import { WireError } from './error.ts';
 import { PktReader, pkt } from './pkt-line.ts';
 import { type PushOutcome, type ReceivePackOptions, receivePack } from './receive-pack.ts';
 import type { Repository } from './repository.ts';
-import { type Body, decodedBody, keptOpen } from './request-body.ts';
+import { type Body, decodedBody } from './request-body.ts';
 import { type UploadPackOptions, uploadPack } from './upload-pack.ts';
 
 export interface SmartHttpRequest {
@@ -17,7 +18,7 @@ export interface SmartHttpRequest {
   readonly path: string;
   readonly query: { get(name: string): string | null };
   readonly headers: { get(name: string): string | null };
-  /** The body as it came, compressed or not. What is left of it when the answer ends is the caller's to discard. */
+  /** The body as it came, compressed or not. It is read to its end, up to a bound, before the answer ends. */
   readonly body: Body;
 }
 
@@ -78,9 +79,10 @@ async function service(
     name === 'git-upload-pack'
       ? (options.maxFetchRequest ?? MAX_FETCH_REQUEST)
       : options.limits.maxRequestBytes;
+  const sent = new ClientBody(request.body);
   let body: Body;
   try {
-    body = decodedBody(keptOpen(request.body), request.headers.get('content-encoding') ?? undefined, limit);
+    body = decodedBody(sent, request.headers.get('content-encoding') ?? undefined, limit);
   } catch (error) {
     if (error instanceof WireError) return text(415, error.message);
     throw error;
@@ -89,14 +91,14 @@ async function service(
   const type = `application/x-${name}-result`;
   if (name === 'git-receive-pack') {
     const { body: report, outcome } = receivePack(repository, reader, options);
-    return { ...answer(type, report), push: outcome };
+    return { ...answer(type, sent.answeredBy(report)), push: outcome };
   }
   const version = protocolVersion(request.headers.get('git-protocol') ?? undefined);
   try {
-    return answer(type, stream(await uploadPack(repository, version, reader, options)));
+    return answer(type, sent.answeredBy(await uploadPack(repository, version, reader, options)));
   } catch (error) {
     // Status 200: git shows a client what stands in an ERR line, and nothing of another status's body.
-    if (error instanceof WireError) return answer(type, stream([pkt(`ERR ${error.message}\n`)]));
+    if (error instanceof WireError) return answer(type, sent.answeredBy([pkt(`ERR ${error.message}\n`)]));
     throw error;
   }
 }

@@ -17,24 +17,6 @@ export function decodedBody(body: Body, contentEncoding: string | undefined, max
   throw new WireError('unsupported', 'unsupported content encoding: send gzip or none');
 }
 
-/**
- * The same body, whose source is not ended when a reader stops early: ending it would break the connection
- * before the client has read why. What the source throws means that the client is gone.
- */
-export function keptOpen(body: Body): Body {
-  return {
-    [Symbol.asyncIterator]() {
-      const source = body[Symbol.asyncIterator]();
-      return {
-        next: () =>
-          source.next().catch((cause: unknown) => {
-            throw new WireError('truncated', 'the request broke off', { cause });
-          }),
-      };
-    },
-  };
-}
-
 async function* bounded(body: Body, maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
   let seen = 0;
   for await (const piece of body) {

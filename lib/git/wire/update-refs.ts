@@ -101,7 +101,7 @@ async function firstHead(
   defaultBranch: string | undefined,
 ): Promise<RefName | undefined> {
   const branches = passing
-    .filter(({ command, name }) => command.to !== ZERO_OID && name?.startsWith('refs/heads/'))
+    .filter(({ update, name }) => update?.kind === 'create' && name?.startsWith('refs/heads/'))
     .map(({ name }) => name!);
   const first = branches[0];
   if (first === undefined) return undefined;
