@@ -1,13 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
 import { type EditAction, editTree, type NewObject, touchedPaths } from './edit.ts';
+import { Fsck, type FsckFinding } from './fsck.ts';
 import { ObjectMissing } from './objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes, ZERO_OID } from './oid.ts';
 import { buildPack } from './pack/build-pack.ts';
+import { typeCode } from './pack/entry.ts';
 import type { PackStore } from './pack/store.ts';
 import { encodeCommit, hashObject, type Identity, parseCommitLinks } from './parse.ts';
 import { type ObjectDatabase, RefConflict, type RefDatabase, type RefUpdate } from './ports.ts';
 import type { RefName } from './refname.ts';
-import { entryAtPath } from './tree/entry.ts';
+import { asBuffer, entryAtPath } from './tree/entry.ts';
 import type { RawPath } from './tree/path.ts';
 
 /** What writing to a repository needs of it. */
@@ -60,6 +62,16 @@ export class NothingToCommit extends Error {
   }
 }
 
+/** What was to be written would not pass the checks a push has to pass: `.gitmodules` that attacks, an impossible time zone. */
+export class UnsoundObjects extends Error {
+  readonly findings: readonly FsckFinding[];
+  constructor(findings: readonly FsckFinding[]) {
+    super(findings.map(({ oid, id, message }) => `object ${oid}: ${id}: ${message}`).join('\n'));
+    this.name = 'UnsoundObjects';
+    this.findings = findings;
+  }
+}
+
 const ATTEMPTS = 64;
 const WITHIN = 15_000;
 const MAX_PAUSE = 400;
@@ -69,7 +81,7 @@ const MAX_PAUSE = 400;
  * was first and changed none of the paths this commit touches, the actions are applied again on the new tip.
  * A branch made in a repository without branches becomes its HEAD.
  *
- * @throws EditError, NothingToCommit; RefConflict when the race was lost for good; ObjectMissing for an unknown parent.
+ * @throws EditError, NothingToCommit, UnsoundObjects; RefConflict when the race was lost for good; ObjectMissing for an unknown parent.
  * Nothing is changed then.
  */
 export async function commitChanges(ports: Ports, request: CommitRequest): Promise<Committed> {
@@ -108,6 +120,7 @@ export async function publish(
   head?: RefName,
 ): Promise<void> {
   const fresh = await absent(store, created);
+  checkSound(fresh);
   const options = head === undefined ? {} : { head };
   if (fresh.length === 0) {
     await refs.compareAndSwap([update], options);
@@ -154,6 +167,14 @@ async function attemptCommit(
   const update = { name: request.branch, from: expected, to: commit.oid };
   await publish(ports, [...objects, commit], update, first ? request.branch : undefined);
   return { commit: commit.oid, tree };
+}
+
+/** As `receive.fsckObjects` does for a push. */
+function checkSound(objects: readonly NewObject[]): void {
+  const fsck = new Fsck();
+  for (const { type, oid, data } of objects) fsck.check(typeCode(type), asBuffer(data), oidBytes(oid), 0);
+  for (const { oid, data } of objects) if (fsck.gitmodulesBlobs.has(oid)) fsck.gitmodules(oid, data);
+  if (fsck.errors.length > 0) throw new UnsoundObjects(fsck.errors);
 }
 
 async function absent(store: PackStore, objects: readonly NewObject[]): Promise<NewObject[]> {

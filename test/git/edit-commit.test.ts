@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { type CommitRequest, NothingToCommit } from '../../lib/git/commit-changes.ts';
+import { type CommitRequest, NothingToCommit, UnsoundObjects } from '../../lib/git/commit-changes.ts';
 import { EditError } from '../../lib/git/edit.ts';
 import { MemoryRepository } from '../../lib/git/memory.ts';
 import { ObjectMissing } from '../../lib/git/objects.ts';
@@ -191,6 +191,15 @@ describe('commits through the API', () => {
     expect((await memory.refs.all()).refs).toEqual([{ name: MAIN, oid: first.commit }]);
     const empty = await repository.commitChanges(request({ ...on, actions: same, allowEmpty: true }));
     expect(empty.tree).toBe(first.tree);
+  });
+
+  test('what a push would be refused for, a commit is refused for', async () => {
+    const gitmodules = '[submodule "x"]\n\tpath = x\n\turl = --upload-pack=evil\n';
+    const evil = { action: 'create' as const, path: '.gitmodules', content: bytes(gitmodules) };
+    await expect(repository.commitChanges(request({ actions: [evil] }))).rejects.toThrow(UnsoundObjects);
+    const honest = { ...evil, content: bytes(gitmodules.replace('--upload-pack=evil', '../other')) };
+    await repository.commitChanges(request({ actions: [honest] }));
+    expect((await memory.refs.all()).refs).toHaveLength(1);
   });
 
   test('force puts the branch on another base', async () => {

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { isDotGit } from '../dotgit.ts';
 
 /**
  * The bytes of a path or of a name in a tree, one character per byte (Latin-1). Git's names are bytes and
@@ -83,21 +84,10 @@ export function readPath(text: string): { readonly path: RawPath } | { readonly 
   for (const name of text.split('/')) {
     if (name === '') return { problem: 'empty-component' };
     if (encodePath(name)!.length > MAX_NAME_BYTES) return { problem: 'too-long' };
-    for (const part of name.split('\\')) {
-      if (part === '.' || part === '..') return { problem: 'traversal' };
-      if (isDotGit(part)) return { problem: 'git-directory' };
-    }
+    if (name.split('\\').some((part) => part === '.' || part === '..')) return { problem: 'traversal' };
+    if (isDotGit(Buffer.from(name))) return { problem: 'git-directory' };
   }
   return { path };
-}
-
-// HFS+ ignores these when it compares names (Apple TN1150).
-const HFS_IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
-
-/** `.git` in any case; with what NTFS drops or adds (`.git. `, `git~1`, `.git::$DATA`); with what HFS+ ignores. */
-function isDotGit(name: string): boolean {
-  if (/^(\.git|git~1)[ .]*(:.*)?$/i.test(name)) return true;
-  return name.replace(HFS_IGNORED, '').toLowerCase() === '.git';
 }
 
 /** Length of the well-formed UTF-8 sequence at `at`, 0 when there is none. */
