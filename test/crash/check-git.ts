@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ZERO_OID } from '../../lib/git/oid.ts';
+import type { PackDescription, Ref } from '../../lib/git/ports.ts';
+import { GitObjects } from '../../lib/store/git-objects.ts';
+import { attempt, run } from '../deploy/process.ts';
+import type { Data } from './data.ts';
+import type { Ledger } from './ledger.ts';
+
+/** Reads a repository as the service does, writes it down as git keeps it, and lets git judge. */
+export async function checkRepository(
+  data: Data,
+  project: { readonly id: number; readonly repositoryId: string },
+  ledger: Ledger,
+): Promise<string[]> {
+  const problems: string[] = [];
+  const say = (problem: string) => problems.push(`project ${project.id}: ${problem}`);
+  const refs = data.store.repositories.open(project.repositoryId);
+  const objects = new GitObjects(data.store.blobs, refs, project.repositoryId);
+  const snapshot = await refs.all();
+  const packs = await refs.catalogue();
+
+  const folder = mkdtempSync(join(tmpdir(), 'lemnos-fsck-'));
+  try {
+    await run('git', ['init', '--quiet', '--bare', folder], { env: GIT });
+    for (const pack of packs) {
+      // What replaced a pack must do without it.
+      const target = pack.state === 'active' ? folder : `${folder}/superseded`;
+      const problem = await writePack(objects, pack, target).catch((error: Error) => error.message);
+      if (problem !== undefined) say(`pack ${pack.id}: ${problem}`);
+    }
+    writeFileSync(join(folder, 'HEAD'), `ref: ${snapshot.head}\n`);
+    writeFileSync(join(folder, 'packed-refs'), packedRefs(snapshot.refs));
+    const fsck = await attempt('git', ['-C', folder, 'fsck', '--full', '--strict', '--no-dangling'], {
+      env: GIT,
+    });
+    if (fsck.code !== 0)
+      say(`git fsck: ${(fsck.stdout + fsck.stderr).trim().split('\n').slice(0, 5).join('; ')}`);
+
+    const present = new Map<string, string>(snapshot.refs.map(({ name, oid }) => [name, oid]));
+    for (const [name, { possible }] of ledger.refs.get(project.id) ?? []) {
+      const value = present.get(name) ?? ZERO_OID;
+      if (!possible.has(value)) say(`${name} is at ${value} and not at ${[...possible].join(' or ')}`);
+    }
+    const commits = Map.groupBy(ledger.commits.get(project.id) ?? [], ([, branch]) => branch);
+    for (const [branch, acknowledged] of commits) {
+      const history = await attempt('git', ['-C', folder, 'rev-list', `refs/heads/${branch}`], { env: GIT });
+      const held = new Set(history.stdout.split('\n'));
+      for (const [commit] of acknowledged) {
+        if (!held.has(commit)) say(`commit ${commit} is not in the history of ${branch}`);
+      }
+    }
+    const files = Map.groupBy(ledger.files.get(project.id) ?? [], (file) => file.slice(0, file.indexOf(':')));
+    for (const [branch, acknowledged] of files) {
+      const listing = ['-C', folder, 'ls-tree', '-r', '-z', '--name-only', `refs/heads/${branch}`];
+      const held = new Set((await attempt('git', listing, { env: GIT })).stdout.split('\0'));
+      for (const file of acknowledged) {
+        if (!held.has(file.slice(branch.length + 1))) say(`${file} was committed and is not there`);
+      }
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return problems;
+}
+
+/** Nobody's configuration. */
+const GIT = { PATH: process.env['PATH'], HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' };
+
+/** @returns what is wrong with the pack as it is stored */
+async function writePack(
+  objects: GitObjects,
+  pack: PackDescription,
+  folder: string,
+): Promise<string | undefined> {
+  const [bytes, index] = await Promise.all([
+    objects.open(pack, 'pack').read(0, pack.packSize),
+    objects.open(pack, 'index').read(0, pack.indexSize),
+  ]);
+  if (bytes.length !== pack.packSize) return `${bytes.length} bytes and not ${pack.packSize}`;
+  if (index.length !== pack.indexSize) return `its index has ${index.length} bytes and not ${pack.indexSize}`;
+  const checksum = trailer(bytes);
+  if (checksum !== sha1(bytes.subarray(0, -20))) return 'its checksum is wrong';
+  if (trailer(index) !== sha1(index.subarray(0, -20))) return 'the checksum of its index is wrong';
+  if (trailer(index.subarray(0, -20)) !== checksum) return 'its index is of another pack';
+  const count = Buffer.from(bytes).readUInt32BE(8);
+  if (count !== pack.objectCount) return `${count} objects and not ${pack.objectCount}`;
+  const path = join(folder, 'objects/pack');
+  mkdirSync(path, { recursive: true });
+  writeFileSync(join(path, `pack-${checksum}.pack`), bytes);
+  writeFileSync(join(path, `pack-${checksum}.idx`), index);
+  return undefined;
+}
+
+const sha1 = (bytes: Uint8Array) => createHash('sha1').update(bytes).digest('hex');
+const trailer = (bytes: Uint8Array) => Buffer.from(bytes.subarray(-20)).toString('hex');
+
+function packedRefs(refs: readonly Ref[]): string {
+  const lines = refs.map(({ name, oid, peeled }) =>
+    peeled === undefined ? `${oid} ${name}\n` : `${oid} ${name}\n^${peeled}\n`,
+  );
+  return `# pack-refs with: peeled fully-peeled sorted \n${lines.join('')}`;
+}

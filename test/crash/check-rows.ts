@@ -1,0 +1,214 @@
+import { isDeepStrictEqual } from 'node:util';
+import { decodeTime } from 'ulid';
+import {
+  type CounterKind,
+  counterKey,
+  folded,
+  GUARD_STRIPES,
+  gramKey,
+  guardKey,
+  headKey,
+  idOf,
+  indexedKey,
+  nameKey,
+  projectKey,
+  refNamesKey,
+  repositoryPartition,
+  tokenIdKey,
+  tokenKey,
+  userKey,
+} from '../../lib/store/keys.ts';
+import { type IndexName, indexes } from '../../lib/store/schema.ts';
+import { gramsOf } from '../../lib/store/trigrams.ts';
+import { keyText, type Row, type Rows } from './rows.ts';
+
+/** @returns what is wrong, a line each. */
+export type RowCheck = (rows: Rows) => Iterable<string>;
+
+/** Hold whenever no request is under way, whatever happened before. */
+export const invariants: Readonly<Record<string, RowCheck>> = {
+  *kinds({ items }) {
+    for (const row of items) if (!KINDS.test(row.pk)) yield `${keyText(row)} is of no known kind`;
+  },
+
+  *names(rows) {
+    for (const name of [...rows.of('PATH#'), ...rows.of('EMAIL#')]) {
+      const held = heldNames(rows, name['type'] as string, name['id'] as number);
+      const same = held.find((one) => keyText(one.key) === keyText(name));
+      if (same === undefined)
+        yield `${name.pk} is held by ${name['type']} ${name['id']}, whose name it is not`;
+      else if (same.name !== name['name'])
+        yield `${name.pk} is spelled ${name['name']}, its owner ${same.name}`;
+    }
+    for (const { type, id } of [...usersOf(rows), ...livingOf(rows)]) {
+      for (const { key, name } of heldNames(rows, type, id)) {
+        const item = rows.get(key);
+        if (item?.['type'] !== type || item['id'] !== id)
+          yield `${type} ${id} does not hold its name ${name}`;
+      }
+    }
+  },
+
+  *counters(rows) {
+    const largest: Record<CounterKind, number> = {
+      user: Math.max(0, ...usersOf(rows).map(({ id }) => id)),
+      namespace: Math.max(0, ...usersOf(rows).map(({ row }) => row['namespaceId'] as number)),
+      project: Math.max(0, ...projectsOf(rows).map((row) => row['id'] as number)),
+      token: Math.max(0, ...rows.of('TOKENID#').map(({ pk }) => idOf(pk))),
+    };
+    for (const [kind, id] of Object.entries(largest)) {
+      const n = (rows.get(counterKey(kind as CounterKind))?.['n'] as number | undefined) ?? 0;
+      if (n < id) yield `the counter of ${kind}s is at ${n}, behind ${kind} ${id}`;
+    }
+  },
+
+  *indexes(rows) {
+    for (const { name, partitionKey, sortKey, include = [] } of indexes) {
+      const attributes = ['pk', 'sk', partitionKey, sortKey, ...include];
+      const found = new Map<string, Row>();
+      for (const row of rows.indexes.get(name as IndexName)!) {
+        if (found.has(keyText(row))) yield `${name} has ${keyText(row)} twice`;
+        found.set(keyText(row), row);
+      }
+      for (const item of rows.items) {
+        const row = found.get(keyText(item));
+        found.delete(keyText(item));
+        if (item[partitionKey] === undefined || item[sortKey] === undefined) {
+          if (row !== undefined) yield `${name} has a row of ${keyText(item)}, which is not in it`;
+          continue;
+        }
+        const expected = Object.fromEntries(
+          attributes.flatMap((attribute) => (attribute in item ? [[attribute, item[attribute]]] : [])),
+        );
+        if (row === undefined) yield `${name} lacks the row of ${keyText(item)}`;
+        else if (!isDeepStrictEqual({ ...row }, expected)) yield `${name} differs from ${keyText(item)}`;
+      }
+      for (const key of found.keys()) yield `${name} has a row of ${key}, which does not exist`;
+    }
+  },
+
+  *tokens(rows) {
+    for (const token of rows.of('TOKEN#')) {
+      const pointer = rows.get(tokenIdKey(token['id'] as number));
+      if (pointer?.['hash'] !== token['hash'] || token.pk !== tokenKey(token['hash'] as string).pk)
+        yield `token ${token['id']} is not found by its id`;
+      if (rows.get(userKey(token['userId'] as number)) === undefined)
+        yield `token ${token['id']} is of user ${token['userId']}, who does not exist`;
+    }
+    for (const pointer of rows.of('TOKENID#')) {
+      const token = rows.get(tokenKey(pointer['hash'] as string));
+      if (token?.['id'] !== idOf(pointer.pk)) yield `${pointer.pk} leads to no token`;
+    }
+  },
+
+  *memberships(rows) {
+    for (const row of rows.of('PROJECT#')) {
+      if (!row.sk.startsWith('MEMBER#')) continue;
+      const { projectId, userId } = row as unknown as { projectId: number; userId: number };
+      const what = `the membership of user ${userId} in project ${projectId}`;
+      if (idOf(row.pk) !== projectId || idOf(row.sk) !== userId) yield `${what} stands at ${keyText(row)}`;
+      if (rows.get(userKey(userId)) === undefined) yield `${what}: the user does not exist`;
+      if (rows.get(projectKey(projectId)) === undefined) yield `${what}: the project does not exist`;
+    }
+  },
+
+  *'project counts'(rows) {
+    for (const { id, row } of usersOf(rows)) {
+      const owned = livingOf(rows).filter(
+        ({ row }) => row['namespaceKind'] === 'user' && row['ownerId'] === id,
+      );
+      if (row['projectsCount'] !== owned.length)
+        yield `user ${id} counts ${row['projectsCount']} projects and owns ${owned.length}`;
+    }
+  },
+
+  *repositories(rows) {
+    const known = new Set<string>();
+    for (const project of projectsOf(rows)) {
+      const { id, repositoryId, deletedAt } = project as unknown as {
+        id: number;
+        repositoryId: string;
+        deletedAt: string | null;
+      };
+      known.add(repositoryPartition(repositoryId));
+      const states = Array.from({ length: GUARD_STRIPES }, (_, i) => {
+        const guard = rows.get(guardKey(repositoryId, i));
+        return guard && [guard['state'], guard['epoch'], guard['refTable'], guard['frozenBy']].join(' ');
+      });
+      // What is deleted may be half taken away.
+      const wanted = deletedAt === null ? 'open' : 'deleted';
+      const standing = deletedAt === null ? states : states.filter((state) => state !== undefined);
+      if (new Set(standing).size > 1) yield `the guards of project ${id} disagree: ${states.join(', ')}`;
+      if (standing.some((state) => !state?.startsWith(`${wanted} `))) yield `project ${id} is not ${wanted}`;
+      if (deletedAt !== null) continue;
+      if (rows.get(headKey(repositoryId)) === undefined) yield `project ${id} has no HEAD`;
+      if (rows.get(refNamesKey(repositoryId)) === undefined)
+        yield `project ${id} has no version of its ref names`;
+    }
+    for (const { pk, sk } of rows.of('REPO#')) {
+      if (!known.has(pk) && !sk.startsWith('REFTABLES#')) yield `${pk} ${sk} belongs to no project`;
+    }
+  },
+};
+
+/** Hold once the workers have done what was promised. */
+export const settledInvariants: Readonly<Record<string, RowCheck>> = {
+  *outbox(rows) {
+    for (const row of rows.of('OUTBOX#')) {
+      // Dated ahead: a job for later.
+      if (decodeTime(row.sk) <= Date.now()) yield `the promise ${row['type']} ${row.sk} was not kept`;
+    }
+  },
+
+  *deletions(rows) {
+    for (const project of projectsOf(rows)) {
+      if (project['deletedAt'] !== null) yield `project ${project['id']} is deleted and still there`;
+    }
+  },
+
+  *search(rows) {
+    const wanted = new Map<string, string>();
+    const subjects = [
+      ...usersOf(rows).map(({ id, row }) => ['user', id, row['name'], row['username']] as const),
+      ...livingOf(rows).map(({ id, row }) => ['project', id, row['name'], row['path']] as const),
+    ];
+    for (const [kind, id, ...texts] of subjects) {
+      const text = folded(texts.join('\n'));
+      for (const gram of gramsOf(text.split('\n'))) wanted.set(keyText(gramKey(kind, gram, id)), text);
+      const indexed = rows.get(indexedKey(kind, id))?.['texts'];
+      if (!isDeepStrictEqual(indexed, [text])) yield `${kind} ${id} is indexed as ${JSON.stringify(indexed)}`;
+    }
+    for (const row of rows.of('GRAM#')) {
+      if (wanted.get(keyText(row)) !== row['text']) yield `the search row ${keyText(row)} is stale`;
+      wanted.delete(keyText(row));
+    }
+    for (const key of wanted.keys()) yield `the search row ${key} is missing`;
+  },
+};
+
+const KINDS = /^(COUNTER|PATH|EMAIL|USER|TOKEN|TOKENID|PROJECT|GRAM|REPO|REFTABLE|OUTBOX|DONE)#/;
+
+const usersOf = (rows: Rows) =>
+  rows
+    .of('USER#')
+    .flatMap((row) => (row.sk === 'USER' ? [{ type: 'user', id: row['id'] as number, row } as const] : []));
+
+export const projectsOf = (rows: Rows): Row[] => rows.of('PROJECT#').filter(({ sk }) => sk === 'PROJECT');
+
+/** Projects that are not deleted. */
+export const livingOf = (rows: Rows) =>
+  projectsOf(rows).flatMap((row) =>
+    row['deletedAt'] === null ? [{ type: 'project', id: row['id'] as number, row } as const] : [],
+  );
+
+function heldNames(rows: Rows, type: string, id: number) {
+  const held = (kind: 'path' | 'email', name: unknown) => ({
+    key: nameKey(kind, name as string),
+    name: name as string,
+  });
+  const row = rows.get(type === 'user' ? userKey(id) : projectKey(id));
+  if (row === undefined || (type === 'project' && row['deletedAt'] !== null)) return [];
+  return type === 'user'
+    ? [held('path', row['username']), held('email', row['email'])]
+    : [held('path', row['fullPath'])];
+}

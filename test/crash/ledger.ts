@@ -1,0 +1,67 @@
+import { ZERO_OID } from '../../lib/git/oid.ts';
+
+/** A value that is known again once a write of it is answered; until then it may be the old one or the new one. */
+export class Fact<T> {
+  #possible: Set<T>;
+  constructor(value: T) {
+    this.#possible = new Set([value]);
+  }
+  get possible(): ReadonlySet<T> {
+    return this.#possible;
+  }
+  /** Before the write is sent. */
+  attempt(value: T): void {
+    this.#possible.add(value);
+  }
+  /** The service said that it is done. */
+  acknowledge(value: T): void {
+    this.#possible = new Set([value]);
+  }
+  /** The service said that it is not done. */
+  refuse(value: T): void {
+    this.#possible.delete(value);
+  }
+}
+
+/** What the service was asked and what it acknowledged, kept by whoever asks, not by the service. */
+export class Ledger {
+  readonly users = new Map<number, { username: string; email: string }>();
+  /** By the token's text. */
+  readonly tokens = new Map<string, { id: number; userId: number }>();
+  /** By path. */
+  readonly projects = new Map<string, { id: number; present: Fact<boolean> }>();
+  /** Access levels by `<project id> <user id>`; 0: no member. */
+  readonly members = new Map<string, Fact<number>>();
+  /** Branch by commit, by project id. */
+  readonly commits = new Map<number, Map<string, string>>();
+  /** Paths that were added on a branch and never taken away: `<branch>:<path>`, by project id. */
+  readonly files = new Map<number, Set<string>>();
+  /** Object ids by full name of a ref that has one writer, by project id; ZERO_OID: no such ref. */
+  readonly refs = new Map<number, Map<string, Fact<string>>>();
+
+  member(projectId: number, userId: number): Fact<number> {
+    return at(this.members, `${projectId} ${userId}`, () => new Fact(0));
+  }
+
+  ref(projectId: number, name: string): Fact<string> {
+    return at(
+      at(this.refs, projectId, () => new Map()),
+      name,
+      () => new Fact<string>(ZERO_OID),
+    );
+  }
+
+  committed(projectId: number, branch: string, commit: string, path?: string): void {
+    at(this.commits, projectId, () => new Map()).set(commit, branch);
+    if (path !== undefined) at(this.files, projectId, () => new Set()).add(`${branch}:${path}`);
+  }
+}
+
+function at<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}

@@ -1,0 +1,395 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tokenHash } from '../../lib/domain/tokens.ts';
+import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
+import type { RefName } from '../../lib/git/refname.ts';
+import { GitObjects } from '../../lib/store/git-objects.ts';
+import * as keys from '../../lib/store/keys.ts';
+import { MAINTENANCE, message, outboxWrite } from '../../lib/store/outbox.ts';
+import type { ProjectRecord, UserRecord } from '../../lib/store/records.ts';
+import type { Item } from '../../lib/store/write.ts';
+import { Storage } from '../../local/dynamodb/storage.ts';
+import { check } from '../crash/checker.ts';
+import { type Data, openData } from '../crash/data.ts';
+import { Fact, Ledger } from '../crash/ledger.ts';
+import { git } from '../git/repository-files.ts';
+import { createProject, newUser } from './store-fixture.ts';
+
+/** A small healthy data set, copied for each case and broken in one way, which the checker must name. */
+const root = mkdtempSync(join(tmpdir(), 'lemnos-checker-'));
+const healthy = join(root, 'healthy');
+const ledger = new Ledger();
+const TOKEN = 'token-of-the-checker-test';
+let ada: UserRecord;
+let bob: UserRecord;
+let project: ProjectRecord;
+let tip: Oid;
+let packId: string;
+
+beforeAll(async () => {
+  await using data = await openData(healthy);
+  const { store } = data;
+  ada = await store.users.create(newUser('Ada'));
+  bob = await store.users.create(newUser('bob'));
+  for (const user of [ada, bob]) {
+    ledger.users.set(user.id, user);
+    await store.search.index('user', user.id, async () => [user.name, user.username]);
+  }
+  const token = {
+    userId: ada.id,
+    name: 't',
+    scopes: ['api'],
+    expiresAt: null,
+    hash: tokenHash(TOKEN),
+  } as const;
+  ledger.tokens.set(TOKEN, await store.tokens.create(token));
+  project = await createProject(store, ada, 'engine');
+  ledger.projects.set(project.fullPath, { id: project.id, present: new Fact(true) });
+  await store.search.index('project', project.id, async () => [project.name, project.path]);
+  const added = { projectId: project.id, userId: bob.id, createdAt: '', createdById: ada.id };
+  await store.members.add({ ...added, accessLevel: 30, expiresAt: null });
+  ledger.member(project.id, bob.id).acknowledge(30);
+
+  const work = join(root, 'work');
+  git(root, ['init', '--quiet', '-b', 'main', work]);
+  for (const name of ['one', 'two']) git(work, ['commit', '--quiet', '--allow-empty', '-m', name]);
+  tip = git(work, ['rev-parse', 'HEAD']).toString().trim() as Oid;
+  const name = git(work, ['pack-objects', '--all', '--quiet', 'pack'], '').toString().trim();
+  const bytes = (ext: string) => readFileSync(join(work, `pack-${name}.${ext}`));
+  const refs = store.repositories.open(project.repositoryId);
+  const objects = new GitObjects(store.blobs, refs, project.repositoryId);
+  const content = { kind: 'bytes', pack: bytes('pack'), index: bytes('idx') } as const;
+  const pack = await objects.newPack(content, { source: 'push', objectCount: content.pack.readUInt32BE(8) });
+  packId = pack.id;
+  await refs.compareAndSwap([{ name: 'refs/heads/main' as RefName, from: ZERO_OID, to: tip }], {
+    packs: [pack],
+  });
+  ledger.committed(project.id, 'main', tip);
+  ledger.ref(project.id, 'refs/heads/main').acknowledge(tip);
+  // The outbox has no queue here: what was promised is done by hand above.
+  for await (const row of promises(data)) await store.table.delete({ delete: row });
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+async function* promises({ store }: Data): AsyncGenerator<Item & keys.Key> {
+  for (let shard = 0; shard < keys.OUTBOX_SHARDS; shard++) {
+    for await (const row of store.table.queryAll({ partition: keys.outboxPartition(shard) }))
+      yield row as Item & keys.Key;
+  }
+}
+
+let copies = 0;
+async function problemsAfter(
+  damage: (data: Data) => Promise<unknown>,
+  options: { storage?: (storage: Storage) => Promise<void>; ledger?: Ledger; settled?: boolean } = {},
+): Promise<readonly string[]> {
+  const folder = join(root, `copy-${copies++}`);
+  cpSync(healthy, folder, { recursive: true });
+  if (options.storage !== undefined) {
+    const storage = await Storage.open(join(folder, 'table'));
+    await options.storage(storage);
+    await storage.settled();
+    await storage.close();
+  }
+  await using data = await openData(folder);
+  await damage(data);
+  return (await check(data, options.ledger ?? ledger, options.settled ?? true)).problems;
+}
+
+test('a healthy data set has no problems, settled or not', async () => {
+  expect(await problemsAfter(async () => {})).toEqual([]);
+  expect(await problemsAfter(async () => {}, { settled: false })).toEqual([]);
+});
+
+const remove =
+  (key: () => keys.Key) =>
+  ({ store }: Data) =>
+    store.table.delete({ delete: key() });
+const set =
+  (key: () => keys.Key, values: Item) =>
+  ({ store }: Data) =>
+    store.table.update({ update: key(), set: values });
+const packKey = () => keys.packKey(project.repositoryId, packId);
+const stored = () => `networks/${project.repositoryId}/packs/${packId}`;
+const user = (id: () => number) => () => keys.userKey(id());
+
+describe('is found and named', () => {
+  test.each<[string, RegExp, (data: Data) => Promise<unknown>]>([
+    [
+      'a user without their name',
+      /^names: user 1 does not hold its name Ada/,
+      remove(() => keys.nameKey('path', 'ada')),
+    ],
+    [
+      'a user without their e-mail',
+      /^names: user 2 does not hold/,
+      remove(() => keys.nameKey('email', bob.email)),
+    ],
+    [
+      'a project without its path',
+      /^names: project 1 does not hold/,
+      remove(() => keys.nameKey('path', project.fullPath)),
+    ],
+    [
+      'a name of nobody',
+      /^names: PATH#ghost is held by user 99/,
+      ({ store }) =>
+        store.table.put({ put: { ...keys.nameKey('path', 'ghost'), type: 'user', id: 99, name: 'ghost' } }),
+    ],
+    [
+      'a name somebody else holds',
+      /^names: PATH#ada is held by user 2/,
+      set(() => keys.nameKey('path', 'ada'), { id: 2 }),
+    ],
+    [
+      'a name spelled otherwise',
+      /^names: PATH#ada is spelled ADA/,
+      set(() => keys.nameKey('path', 'ada'), { name: 'ADA' }),
+    ],
+    [
+      'a counter behind its ids',
+      /^counters: the counter of users is at 1, behind user 2/,
+      set(() => keys.counterKey('user'), { n: 1 }),
+    ],
+    [
+      'a counter that is gone',
+      /^counters: the counter of tokens is at 0/,
+      remove(() => keys.counterKey('token')),
+    ],
+    ['a token without its id', /^tokens: token 1 is not found by its id/, remove(() => keys.tokenIdKey(1))],
+    [
+      'an id without its token',
+      /^tokens: TOKENID#0+1 leads to no token/,
+      remove(() => keys.tokenKey(tokenHash(TOKEN))),
+    ],
+    [
+      'an acknowledged token that is gone',
+      /^acknowledged: token 1 of user 1 is unknown/,
+      remove(() => keys.tokenKey(tokenHash(TOKEN))),
+    ],
+    ['a token of nobody', /^tokens: token 1 is of user 1, who does not exist/, remove(user(() => ada.id))],
+    [
+      'a member who is no user',
+      /^memberships: the membership of user 2 .*user does not exist/,
+      remove(user(() => bob.id)),
+    ],
+    [
+      'a membership of no project',
+      /^memberships: .*project does not exist/,
+      remove(() => keys.projectKey(project.id)),
+    ],
+    [
+      'a wrong project count',
+      /^project counts: user 1 counts 7 projects and owns 1/,
+      set(
+        user(() => ada.id),
+        { projectsCount: 7 },
+      ),
+    ],
+    [
+      'a lost membership',
+      /^acknowledged: user 2 has level 0 in project 1 and not 30/,
+      remove(() => keys.memberKey(project.id, bob.id)),
+    ],
+    [
+      'a changed membership',
+      /^acknowledged: user 2 has level 40/,
+      set(() => keys.memberKey(project.id, bob.id), { accessLevel: 40 }),
+    ],
+    ['a lost user', /^acknowledged: user bob is not 2/, remove(user(() => bob.id))],
+    [
+      'a lost project',
+      /^acknowledged: project Ada\/engine is gone/,
+      remove(() => keys.projectKey(project.id)),
+    ],
+    [
+      'guards that disagree',
+      /^repositories: the guards of project 1 disagree/,
+      set(() => keys.guardKey(project.repositoryId, 3), { epoch: 4 }),
+    ],
+    ['a guard that is gone', /^repositories: /, remove(() => keys.guardKey(project.repositoryId, 0))],
+    [
+      'a repository without HEAD',
+      /^repositories: project 1 has no HEAD/,
+      remove(() => keys.headKey(project.repositoryId)),
+    ],
+    [
+      'a repository of no project',
+      /^repositories: REPO#\S+ HEAD belongs to no project/,
+      remove(() => keys.projectKey(project.id)),
+    ],
+    [
+      'rows of an unknown kind',
+      /^kinds: WHAT#1 X/,
+      ({ store }) => store.table.put({ put: { pk: 'WHAT#1', sk: 'X' } }),
+    ],
+    [
+      'a promise that was not kept',
+      /^outbox: the promise search.index/,
+      ({ store }) =>
+        store.table.transact([outboxWrite(message(MAINTENANCE, 'search.index', { kind: 'user', id: 1 }))]),
+    ],
+    [
+      'a deleted project nobody took away',
+      /^deletions: project 1 is deleted/,
+      async ({ store }) => {
+        await store.projects.remove(project);
+      },
+    ],
+    [
+      'a missing search row',
+      /^search: the search row GRAM#user#3:ada 0+1 is missing/,
+      remove(() => keys.gramKey('user', '3:ada', ada.id)),
+    ],
+    [
+      'a stale search row',
+      /^search: the search row GRAM#user#3:xyz 0+1 is stale/,
+      ({ store }) => store.table.put({ put: { ...keys.gramKey('user', '3:xyz', ada.id), text: 'xyz' } }),
+    ],
+    [
+      'a subject that is not indexed',
+      /^search: project 1 is indexed as undefined/,
+      remove(() => keys.indexedKey('project', project.id)),
+    ],
+    [
+      'a message given up',
+      /^dead letters: 1 messages/,
+      async ({ clients }) => {
+        const QueueUrl = 'http://sqs.local/000000000000/maintenance-dead';
+        await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: '{}' }));
+      },
+    ],
+    [
+      'a pack whose bytes are gone',
+      /^objects: networks\/\S+ is listed and not there/,
+      ({ store }) => store.blobs.delete([stored()]),
+    ],
+    [
+      'a pack that cannot be opened',
+      /^git: project 1: pack \S+: object does not exist/,
+      ({ store }) => store.blobs.delete([stored()]),
+    ],
+    [
+      'a pack cut short',
+      /^git: project 1: pack \S+: (its index has )?\d+ bytes/,
+      ({ store }) => damaged(store, (bytes) => bytes.subarray(0, -30)),
+    ],
+    [
+      'a pack with a flipped bit',
+      /^git: project 1: pack \S+: its checksum is wrong/,
+      ({ store }) => damaged(store, (bytes) => bytes.fill(bytes[20]! ^ 1, 20, 21)),
+    ],
+    [
+      'an index with a flipped bit',
+      /^git: project 1: pack \S+: the checksum of its index/,
+      ({ store }) =>
+        damaged(store, (bytes) => bytes.fill(bytes.at(-50)! ^ 1, bytes.length - 50, bytes.length - 49)),
+    ],
+    [
+      'a wrong count of objects',
+      /^git: project 1: pack \S+: 3 objects and not 4/,
+      set(packKey, { objectCount: 4 }),
+    ],
+    [
+      'objects that are in no listed pack',
+      /^git: project 1: git fsck: .*(missing|invalid|not a valid|broken)/,
+      remove(packKey),
+    ],
+    [
+      'a lost ref',
+      /^git: project 1: refs\/heads\/main is at 0{40} and not at/,
+      remove(() => keys.refKey(project.repositoryId, 'refs/heads/main')),
+    ],
+    [
+      'a commit that is not in its history',
+      /^git: project 1: commit \S+ is not in the history of main/,
+      remove(() => keys.refKey(project.repositoryId, 'refs/heads/main')),
+    ],
+    [
+      'a ref to nowhere',
+      /^git: project 1: git fsck/,
+      set(() => keys.refKey(project.repositoryId, 'refs/heads/main'), { oid: '1'.repeat(40) }),
+    ],
+    [
+      'bytes of a repository that is gone',
+      /^objects: networks\/nobody\/packs\/x is nobody's/,
+      ({ store }) => store.blobs.put('networks/nobody/packs/x', Buffer.from('x')),
+    ],
+  ])('%s', async (_, expected, damage) => {
+    const problems = await problemsAfter(damage);
+    expect(problems).toContainEqual(expect.stringMatching(expected));
+  });
+
+  test.each<[string, RegExp, (rows: [string, string][], storage: Storage) => void]>([
+    [
+      'an item without its index row',
+      /^indexes: \w+ lacks the row of/,
+      (rows, storage) => storage.stage(new Map([[rows[0]![0], null]])),
+    ],
+    [
+      'an index row that differs from its item',
+      /^indexes: byUser differs from/,
+      (rows, storage) => {
+        const [key, text] = rows.find(([, value]) => value.includes('"accessLevel":{"N":"30"}'))!;
+        storage.stage(new Map([[key, text.replace('"N":"30"', '"N":"50"')]]));
+      },
+    ],
+    [
+      'an index row of no item',
+      /^indexes: \w+ has a row of USER#0+77 USER, which does not exist/,
+      (rows, storage) => {
+        const [key, text] = rows.find(([, value]) => value.includes('"pk":{"S":"USER#000000000002"'))!;
+        storage.stage(new Map([[`${key}~`, text.replaceAll('USER#000000000002"', 'USER#000000000077"')]]));
+      },
+    ],
+    [
+      'an item that stands in an index twice',
+      /^indexes: \w+ has USER#0+2 USER twice/,
+      (rows, storage) => {
+        const [key, text] = rows.find(([, value]) => value.includes('"pk":{"S":"USER#000000000002"'))!;
+        storage.stage(new Map([[`${key}~`, text]]));
+      },
+    ],
+  ])('%s', async (_, expected, damage) => {
+    const storage = async (opened: Storage) => {
+      const rows: [string, string][] = [];
+      for await (const chunk of opened.rows({ gte: 'x/', lt: 'x0' })) rows.push(...chunk);
+      damage(rows, opened);
+    };
+    expect(await problemsAfter(async () => {}, { storage })).toContainEqual(expect.stringMatching(expected));
+  });
+
+  test('a project that is still there though its deletion was acknowledged', async () => {
+    const other = new Ledger();
+    other.projects.set(project.fullPath, { id: project.id, present: new Fact(false) });
+    expect(await problemsAfter(async () => {}, { ledger: other })).toEqual([
+      'acknowledged: project Ada/engine is still there',
+    ]);
+  });
+
+  test('a file that was committed and is not in the tree', async () => {
+    const other = new Ledger();
+    other.committed(project.id, 'main', tip, 'lost.txt');
+    expect(await problemsAfter(async () => {}, { ledger: other })).toEqual([
+      'git: project 1: main:lost.txt was committed and is not there',
+    ]);
+  });
+});
+
+test('what was asked and not answered may be there or not, and nothing else', async () => {
+  const other = new Ledger();
+  const ref = other.ref(project.id, 'refs/heads/main');
+  ref.attempt(tip);
+  expect(await problemsAfter(async () => {}, { ledger: other })).toEqual([]);
+  ref.refuse(tip);
+  ref.attempt('2'.repeat(40));
+  expect(await problemsAfter(async () => {}, { ledger: other })).toHaveLength(1);
+});
+
+async function damaged(store: Data['store'], change: (bytes: Buffer) => Uint8Array): Promise<void> {
+  const whole = Buffer.from(await store.blobs.read(stored(), 0, 1 << 20));
+  await store.blobs.put(stored(), change(whole));
+}
