@@ -1,0 +1,164 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { afterEach, describe, expect, test } from 'vitest';
+import { areas } from '../../../functions/areas.ts';
+import { type FunctionModule, gateway } from '../../../local/gateway.ts';
+import type { ResponseStream } from '../../../local/lambda.ts';
+import { gatewayRoutes } from '../../../local/routes.ts';
+
+let server: Server | undefined;
+afterEach(
+  () => new Promise<void>((resolve) => (server === undefined ? resolve() : server.close(() => resolve()))),
+);
+
+/** A gateway before one function that does what the test says. */
+async function front(
+  handler: FunctionModule['handler'],
+  options: { limits?: boolean; authorizer?: FunctionModule['handler'] } = {},
+) {
+  const serve = gateway({
+    route: gatewayRoutes(areas),
+    load: async (entry) => ({ handler: entry === 'authorizer' ? (options.authorizer ?? handler) : handler }),
+    baseUrl: 'http://lemnos.test',
+    limits: options.limits === true,
+    gitAuthorizer: 'authorizer',
+  });
+  server = createServer((request, response) => void serve(request, response));
+  await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const answers = (result: object) => async () => result;
+
+describe('the event', () => {
+  test('keeps the path encoded, decodes the query, carries the body as Base64', async () => {
+    let seen: APIGatewayProxyEvent | undefined;
+    const url = await front(async (event) => {
+      seen = event as APIGatewayProxyEvent;
+      return { statusCode: 200, body: '' };
+    });
+    await fetch(`${url}/api/v4/projects/a%2Fb?x[]=1&x[]=a%20b+c&y=`, {
+      method: 'POST',
+      body: 'né',
+      headers: { 'X-Two': 'v' },
+    });
+    expect(seen).toMatchObject({
+      path: '/api/v4/projects/a%2Fb',
+      resource: '/api/v4/projects/{id}',
+      httpMethod: 'POST',
+      pathParameters: { id: 'a%2Fb' },
+      queryStringParameters: { 'x[]': 'a b c', y: '' },
+      body: Buffer.from('né').toString('base64'),
+      isBase64Encoded: true,
+    });
+    expect(seen?.multiValueQueryStringParameters?.['x[]']).toEqual(['1', 'a b c']);
+    expect(Object.entries(seen?.headers ?? {}).find(([name]) => name.toLowerCase() === 'x-two')?.[1]).toBe(
+      'v',
+    );
+    expect(seen?.requestContext).toMatchObject({ httpMethod: 'POST', path: '/api/v4/projects/a%2Fb' });
+  });
+});
+
+describe('the answer', () => {
+  test('buffered: bytes come back as bytes, repeated headers stay apart', async () => {
+    const bytes = Buffer.from([0, 255, 10]);
+    const url = await front(
+      answers({
+        statusCode: 201,
+        headers: { 'Content-Type': 'application/x-test' },
+        multiValueHeaders: { 'Set-Cookie': ['a=1', 'b=2'] },
+        body: bytes.toString('base64'),
+        isBase64Encoded: true,
+      }),
+    );
+    const answer = await fetch(`${url}/api/v4/version`);
+    expect(answer.status).toBe(201);
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(bytes);
+    expect(answer.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+  });
+
+  test('streamed: the first bytes arrive before the last are written', async () => {
+    let release: () => void = () => {};
+    const url = await front(async (_event, stream) => {
+      const answer = stream as ResponseStream;
+      answer.begin({ statusCode: 200, headers: { 'Content-Type': 'text/plain' } });
+      answer.write('first');
+      await new Promise<void>((resolve) => (release = resolve));
+      answer.end('last');
+      return undefined;
+    });
+    const body = (await fetch(`${url}/api/v4/version`)).body!.getReader();
+    expect(Buffer.from((await body.read()).value!).toString()).toBe('first');
+    release();
+    expect(Buffer.from((await body.read()).value!).toString()).toBe('last');
+  });
+
+  test('a client that goes away does not stop the host', async () => {
+    let broken: unknown;
+    const url = await front(async (_event, stream) => {
+      const answer = stream as ResponseStream;
+      answer.begin({ statusCode: 200 });
+      answer.on('close', () => (broken = true));
+      for (let i = 0; i < 1000 && !answer.destroyed; i++) {
+        answer.write(Buffer.alloc(64 * 1024));
+        await delay(1);
+      }
+      return undefined;
+    });
+    const reader = (await fetch(`${url}/api/v4/version`)).body!.getReader();
+    await reader.read();
+    await reader.cancel();
+    await expect.poll(() => broken).toBe(true);
+    expect((await fetch(`${url}/nothing/here`, { method: 'HEAD' })).status).toBe(200);
+  });
+
+  test('a function that fails is a 502 that tells nothing', async () => {
+    const url = await front(async () => {
+      throw new Error('secret');
+    });
+    const answer = await fetch(`${url}/api/v4/version`);
+    expect(answer.status).toBe(502);
+    expect(await answer.text()).toBe('{"message":"Internal server error"}');
+  });
+});
+
+describe('with the limits of API Gateway', () => {
+  const ok = answers({ statusCode: 401, headers: { 'WWW-Authenticate': 'Basic' }, body: '' });
+
+  test('renames WWW-Authenticate', async () => {
+    const answer = await fetch(`${await front(ok, { limits: true })}/api/v4/version`);
+    expect(answer.headers.get('www-authenticate')).toBeNull();
+    expect(answer.headers.get('x-amzn-remapped-www-authenticate')).toBe('Basic');
+  });
+
+  test.each([
+    ['a body above the event', 4.6 * 1024 * 1024, 413],
+    ['a body that fits', 4.4 * 1024 * 1024, 401],
+  ])('%s', async (_name, size, status) => {
+    const url = await front(ok, { limits: true });
+    const answer = await fetch(`${url}/api/v4/version`, { method: 'POST', body: Buffer.alloc(size) });
+    expect(answer.status).toBe(status);
+  });
+
+  test('refuses headers above 10,240 bytes', async () => {
+    const url = await front(
+      answers({ statusCode: 200, headers: { 'X-Long': 'x'.repeat(10_300) }, body: '' }),
+      { limits: true },
+    );
+    expect((await fetch(`${url}/api/v4/version`)).status).toBe(502);
+  });
+
+  test('the authorizer stands before Git alone, and its refusal carries the challenge', async () => {
+    const url = await front(answers({ statusCode: 200, body: '' }), {
+      limits: true,
+      authorizer: async () => {
+        throw new Error('Unauthorized');
+      },
+    });
+    const git = await fetch(`${url}/a/b.git/info/refs?service=git-upload-pack`);
+    expect([git.status, git.headers.get('www-authenticate')]).toEqual([401, 'Basic realm="Lemnos"']);
+    expect((await fetch(`${url}/api/v4/version`)).status).toBe(200);
+  });
+});

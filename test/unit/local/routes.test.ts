@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { areas } from '../../../functions/areas.ts';
+import { gatewayRoutes } from '../../../local/routes.ts';
+
+const route = gatewayRoutes(areas);
+
+test.each([
+  ['/', 'meta', '/'],
+  ['/api/docs', 'meta', '/api/docs'],
+  ['/api/v4/version', 'meta', '/api/v4/{proxy+}'],
+  ['/api/v4/unknown/thing', 'meta', '/api/v4/{proxy+}'],
+  ['/api/v4/projects', 'projects', '/api/v4/projects'],
+  ['/api/v4/projects/', 'projects', '/api/v4/projects'],
+  ['/api/v4/projects/group%2Fname', 'projects', '/api/v4/projects/{id}'],
+  ['/api/v4/projects/1/archive', 'projects', '/api/v4/projects/{id}/{proxy+}'],
+  ['/api/v4/projects/1/members', 'members', '/api/v4/projects/{id}/members'],
+  ['/api/v4/projects/1/members/2', 'members', '/api/v4/projects/{id}/members/{proxy+}'],
+  ['/api/v4/projects/1/repository/tree', 'repository', '/api/v4/projects/{id}/repository/{proxy+}'],
+  [
+    '/api/v4/projects/1/repository/files/a%2Fb/raw',
+    'files',
+    '/api/v4/projects/{id}/repository/files/{proxy+}',
+  ],
+  ['/api/v4/projects/1/repository/branches', 'branches', '/api/v4/projects/{id}/repository/branches'],
+  [
+    '/api/v4/projects/1/repository/merged_branches',
+    'branches',
+    '/api/v4/projects/{id}/repository/merged_branches',
+  ],
+  ['/api/v4/users/1/personal_access_tokens', 'users', '/api/v4/users/{proxy+}'],
+  ['/alice/project.git/info/refs', 'git', '/{proxy+}'],
+  ['/api', 'git', '/{proxy+}'],
+  ['/api/v3/projects', 'git', '/{proxy+}'],
+])('%s goes to %s over %s', (path, area, resource) => {
+  expect(route(path)).toMatchObject({ area: { name: area }, resource });
+});
+
+test('the parameters of a path stay encoded', () => {
+  expect(route('/api/v4/projects/group%2Fname/repository/files/a%2Fb')?.pathParameters).toEqual({
+    id: 'group%2Fname',
+    proxy: 'a%2Fb',
+  });
+});
