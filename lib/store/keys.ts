@@ -9,8 +9,13 @@ export interface Key {
   readonly sk: string;
 }
 
-/** 12 digits hold every id a counter can reach in practice and sort as numbers do. */
-export const padded = (id: number): string => String(id).padStart(12, '0');
+const MAX_ID = 999_999_999_999;
+
+/**
+ * 12 digits sort as numbers do and hold every id a counter can reach in practice. Callers ask for any number:
+ * what is out of range stands for an id that nobody has.
+ */
+export const padded = (id: number): string => String(Math.min(Math.max(0, id), MAX_ID)).padStart(12, '0');
 
 /** Comparison form of paths, usernames and e-mail addresses. */
 export const folded = (name: string): string => name.normalize('NFC').toLowerCase();

@@ -92,6 +92,10 @@ describe('order', () => {
       }),
     );
   });
+  test('an id out of range is one that nobody has', () => {
+    for (const id of [-1, 1e12, 1e21, Number.MAX_VALUE, Number.POSITIVE_INFINITY])
+      expect(padded(id)).toMatch(/^(0{12}|9{12})$/);
+  });
   test('keys fit in 1,024 bytes, and a prefix of a ref is a prefix of its key', () => {
     const long = fc.string({ unit: 'binary', maxLength: 700 }).filter((s) => s.isWellFormed());
     fc.assert(
