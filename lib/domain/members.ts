@@ -3,7 +3,7 @@ import type { PageRequest } from '../store/paging.ts';
 import type { AccessLevel, MemberRecord, UserRecord } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
-import { conflict, forbidden, invalid, notFound, recordNotFound } from './errors.ts';
+import { conflict, DomainError, forbidden, invalid, notFound, recordNotFound } from './errors.ts';
 import { demand, isAdministrator, MAINTAINER, signedIn } from './permissions.ts';
 
 /** A membership with the person it is of. */
@@ -15,29 +15,26 @@ export interface Member {
 /** Levels that a project membership may have: owning belongs to the namespace. */
 const PROJECT_LEVELS: readonly number[] = [10, 20, 30, 40];
 
+/** A filter looks at this many members of a project, the oldest accounts first. */
+const MAX_FILTERED = 10_000;
+
 /** Direct members, those whose account is gone left out. */
 export async function listMembers(
   deps: Deps,
   { project }: ProjectAccess,
   query: PageRequest & { query?: string; userIds?: readonly number[] },
 ): Promise<{ items: Member[]; total: number | undefined; more: boolean }> {
-  const wanted = query.userIds === undefined ? undefined : new Set(query.userIds);
-  const term = query.query?.trim().toLowerCase();
-  if (wanted === undefined && (term === undefined || term === '')) {
+  const wanted = query.userIds?.length ? new Set(query.userIds) : undefined;
+  const term = query.query?.trim().toLowerCase() ?? '';
+  if (wanted === undefined && term === '') {
     const page = await deps.store.members.list(project.id, query);
     return { items: await withUsers(deps, page.items), total: page.total, more: page.more };
   }
-  const matching: Member[] = [];
-  const perPage = 100;
-  for (let page = 1, more = true; more; page++) {
-    const read = await deps.store.members.list(project.id, { page, perPage });
-    const kept = read.items.filter((record) => wanted?.has(record.userId) ?? true);
-    for (const member of await withUsers(deps, kept)) {
-      const texts = [member.user.name, member.user.username].map((text) => text.toLowerCase());
-      if (term === undefined || texts.some((text) => text.includes(term))) matching.push(member);
-    }
-    more = read.more;
-  }
+  const read = await deps.store.members.list(project.id, { page: 1, perPage: MAX_FILTERED });
+  const kept = read.items.filter((record) => wanted?.has(record.userId) ?? true);
+  const matching = (await withUsers(deps, kept)).filter(({ user }) =>
+    [user.name, user.username].some((text) => text.toLowerCase().includes(term)),
+  );
   const first = (query.page - 1) * query.perPage;
   const items = matching.slice(first, first + query.perPage);
   return { items, total: matching.length, more: first + items.length < matching.length };
@@ -88,15 +85,21 @@ export async function addMember(
   return { record, user };
 }
 
-/** Adds several at once; each on its own, with the reasons of those that failed by username. */
+const MAX_AT_ONCE = 100;
+
+/**
+ * Adds several at once; each on its own, with the reasons of those that failed by username. Nobody is added when
+ * there are too many, which is told in one sentence.
+ */
 export async function addMembers(
   deps: Deps,
   actor: Actor,
   access: ProjectAccess,
   userIds: readonly number[],
   input: MembershipInput,
-): Promise<Record<string, string>> {
+): Promise<Record<string, string> | string> {
   grantable(deps, actor, access, input);
+  if (userIds.length > MAX_AT_ONCE) return `Too many users specified (limit is ${MAX_AT_ONCE})`;
   const reasons: Record<string, string> = {};
   const users = await deps.store.users.getMany(userIds);
   for (const [index, userId] of userIds.entries()) {
@@ -108,7 +111,9 @@ export async function addMembers(
     try {
       await addMember(deps, actor, access, userId, input);
     } catch (error) {
-      reasons[user.username] = error instanceof Error ? error.message : 'failed';
+      // What no rule raised is nobody's to read: those added so far stay, and the request fails.
+      if (!(error instanceof DomainError)) throw error;
+      reasons[user.username] = error.message;
     }
   }
   return reasons;
@@ -135,7 +140,17 @@ export async function changeMember(
   }
 }
 
-/** Anyone may leave; removing others asks for the right to manage members. @throws 403, 404 */
+/** The highest level a user holds in any project; 0 without any. */
+export async function highestRole(deps: Deps, user: UserRecord): Promise<AccessLevel | 0> {
+  let highest: AccessLevel | 0 = 0;
+  for await (const { accessLevel } of deps.store.members.ofUser(user.id)) {
+    if (accessLevel > highest) highest = accessLevel;
+    if (highest >= MAINTAINER) break;
+  }
+  return highest;
+}
+
+/** Anyone but the namespace's owner may leave; removing others asks for the right to manage members. @throws 403, 404 */
 export async function removeMember(
   deps: Deps,
   actor: Actor,
@@ -145,7 +160,7 @@ export async function removeMember(
   if (signedIn(actor).user.id !== userId) {
     demand(actor, access, 'admin_members');
     await demandAbove(deps, actor, access, userId);
-  }
+  } else if (isNamespaceOwner(access, userId)) throw forbidden();
   try {
     await deps.store.members.remove(access.project.id, userId);
   } catch (error) {
@@ -166,13 +181,21 @@ function grantable(deps: Deps, actor: Actor, access: ProjectAccess, input: Membe
   return input.accessLevel as AccessLevel;
 }
 
-/** Somebody who stands higher than the actor is out of the actor's reach. */
+/**
+ * Somebody who stands higher than the actor is out of the actor's reach, and a namespace's owner out of everybody's:
+ * that membership says nothing about their rights.
+ */
 async function demandAbove(deps: Deps, actor: Actor, access: ProjectAccess, userId: number): Promise<void> {
-  if (isAdministrator(actor) || access.level > MAINTAINER) return;
-  const target = await deps.store.members.get(access.project.id, userId);
+  const { project } = access;
+  const target = await deps.store.members.get(project.id, userId);
   if (target === undefined) throw recordNotFound();
+  if (isNamespaceOwner(access, userId)) throw forbidden();
+  if (isAdministrator(actor) || access.level > MAINTAINER) return;
   if (target.accessLevel > access.level) throw forbidden();
 }
+
+const isNamespaceOwner = ({ project }: ProjectAccess, userId: number): boolean =>
+  project.namespaceKind === 'user' && project.ownerId === userId;
 
 async function withUsers(deps: Deps, records: readonly MemberRecord[]): Promise<Member[]> {
   const users = await deps.store.users.getMany(records.map((record) => record.userId));

@@ -73,7 +73,7 @@ const add = endpoint({
       return member(record, user, request.baseUrl);
     }
     const reasons = await members.addMembers(deps, actor, project, ids, input);
-    const failed = Object.keys(reasons).length > 0;
+    const failed = typeof reasons === 'string' || Object.keys(reasons).length > 0;
     return json(failed ? { status: 'error', message: reasons } : { status: 'success' }, { status: 201 });
   },
 });
@@ -125,10 +125,8 @@ const remove = endpoint({
 
 export const memberEndpoints = [list, get, add, change, remove];
 
-const MAX_AT_ONCE = 100;
-
 /** Ids that are no numbers name nobody. */
 function userIds(text: string): number[] {
-  const ids = text.split(',').map((part) => part.trim());
-  return ids.slice(0, MAX_AT_ONCE).map((id) => (/^\d{1,15}$/.test(id) ? Number(id) : 0));
+  const ids = new Set(text.split(',').map((part) => part.trim()));
+  return [...ids].map((id) => (/^\d{1,15}$/.test(id) ? Number(id) : 0));
 }
