@@ -1,3 +1,4 @@
+import { highestRole } from '../../domain/members.ts';
 import { signedIn as signedInActor } from '../../domain/permissions.ts';
 import * as tokens from '../../domain/tokens.ts';
 import * as users from '../../domain/users.ts';
@@ -91,7 +92,7 @@ const get = endpoint({
   handle: async ({ actor, params, request }, deps) => {
     const user = await users.getUser(deps, actor, params.id);
     if (users.seesAll(actor)) {
-      return { ...userAdmin(user, request.baseUrl), highest_role: 0 };
+      return { ...userAdmin(user, request.baseUrl), highest_role: await highestRole(deps, user) };
     }
     return userPublic(user, request.baseUrl);
   },
@@ -102,14 +103,14 @@ const profile = () => ({
   avatar: p.file({ description: 'Image' }),
   bio: p.string({ maxLength: 255 }),
   color_scheme_id: p.integer(),
-  extern_uid: p.string({ description: 'Id at `provider`' }),
+  extern_uid: p.string({ maxLength: 255, description: 'Id at `provider`' }),
   extra_shared_runners_minutes_limit: p.integer({ nullable: true }),
   group_id_for_saml: p.integer(),
   linkedin: p.string({ maxLength: 255 }),
   location: p.string({ maxLength: 255 }),
-  note: p.string({ description: 'For administrators' }),
+  note: p.string({ maxLength: 10_000, description: 'For administrators' }),
   organization: p.string({ maxLength: 255 }),
-  provider: p.string({ description: 'Identity provider' }),
+  provider: p.string({ maxLength: 255, description: 'Identity provider' }),
   shared_runners_minutes_limit: p.integer({ nullable: true }),
   skype: p.string({ maxLength: 255 }),
   theme_id: p.integer(),
