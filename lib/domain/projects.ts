@@ -1,10 +1,11 @@
+import { branchRef } from '../git/refname.ts';
 import { LimitReached, Missing, NameTaken, Stale } from '../store/errors.ts';
 import type { Page } from '../store/paging.ts';
 import type { ListedProject, ProjectQuery, Viewer } from '../store/project-list.ts';
 import type { ProjectRecord, UserRecord, Visibility } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
-import { DomainError, invalid, notFound } from './errors.ts';
+import { DomainError, forbidden, invalid, notFound } from './errors.ts';
 import { projectAccess } from './open.ts';
 import { pathFromName, problemsOf, projectNameProblems, projectPathProblems } from './paths.ts';
 import { isAdministrator } from './permissions.ts';
@@ -26,12 +27,11 @@ const MAX_TOPICS = 100;
 const MAX_DESCRIPTION = 2000;
 
 /**
- * A project in `owner`'s personal namespace, with an empty repository.
+ * A project in `owner`'s personal namespace and by them, whoever asked for it, with an empty repository.
  * @throws 400 by field (also for a name that is taken), 403 at the owner's limit
  */
 export async function createProject(
   deps: Deps,
-  creator: UserRecord,
   owner: UserRecord,
   input: NewProjectInput,
 ): Promise<ProjectRecord> {
@@ -45,6 +45,10 @@ export async function createProject(
     topics: input.topics.length > MAX_TOPICS ? ['is too long (maximum is 100 topics)'] : [],
     namespace:
       input.namespaceId === undefined || input.namespaceId === owner.namespaceId ? [] : ['is not valid'],
+    default_branch:
+      input.defaultBranch === undefined || branchRef(input.defaultBranch)
+        ? []
+        : ['is not a valid branch name'],
   });
   if (problems !== undefined) throw invalid(problems);
   try {
@@ -57,7 +61,7 @@ export async function createProject(
         namespaceName: owner.name,
         namespaceKind: 'user',
         ownerId: owner.id,
-        creatorId: creator.id,
+        creatorId: owner.id,
         ancestorIds: [],
         visibility: input.visibility,
         description: input.description,
@@ -79,6 +83,23 @@ export async function createProject(
     }
     throw error instanceof Missing ? notFound('User') : error;
   }
+}
+
+/**
+ * A project begins empty: there is nothing here to import or copy one from yet.
+ * @throws 403 for an import, as where importing is switched off; 400 for a template, none of which is known
+ */
+export function demandNoSource(input: {
+  readonly import_url?: string;
+  readonly template_name?: string;
+  readonly template_project_id?: number;
+}): void {
+  const { import_url: url, template_name: name, template_project_id: id } = input;
+  if (url !== undefined && url.trim() !== '') throw forbidden();
+  if (name !== undefined && name !== '') {
+    throw invalid({ template_name: [`'${name.slice(0, 255)}' is unknown or invalid`] });
+  }
+  if (id !== undefined) throw invalid({ template_project_id: ['is unknown or invalid'] });
 }
 
 /** Projects the actor may see, each with the actor's level in it. */

@@ -162,7 +162,10 @@ const create = endpoint({
     { status: 400, description: 'Invalid or taken name, by field' },
     { status: 403, description: 'The project limit is reached' },
   ],
-  handle: ({ actor, body, request }, deps) => createFor(deps, actor, actor.user, body, request.baseUrl),
+  handle: ({ actor, body, request }, deps) => {
+    projects.demandNoSource(body);
+    return createFor(deps, actor, actor.user, body, request.baseUrl);
+  },
 });
 
 const createForUser = endpoint({
@@ -224,7 +227,7 @@ async function createFor(
   body: CreationBody,
   baseUrl: string,
 ) {
-  const made = await projects.createProject(deps, actor.user, owner, {
+  const made = await projects.createProject(deps, owner, {
     name: body.name,
     path: body.path,
     namespaceId: body.namespace_id,
@@ -234,7 +237,7 @@ async function createFor(
     settings: settingsOf(body as unknown as Record<string, unknown>),
     defaultBranch: body.default_branch,
   });
-  const access: ProjectAccess = { project: made, level: owner.id === actor.user.id ? 50 : 40 };
+  const access: ProjectAccess = { project: made, level: owner.id === actor.user.id ? 50 : 0 };
   const shown = body.initialize_with_readme ? await createInitialReadme(deps, actor, access) : access;
   return (await presented(deps, actor, [shown], baseUrl, false))[0];
 }
@@ -267,6 +270,9 @@ interface Filters {
   readonly with_issues_enabled: boolean;
   readonly with_merge_requests_enabled: boolean;
   readonly starred: boolean;
+  readonly repository_checksum_failed: boolean;
+  readonly wiki_checksum_failed: boolean;
+  readonly with_programming_language?: string;
 }
 
 /** One condition over the record; undefined when nothing asks for one. */
@@ -282,6 +288,9 @@ function filterOf(query: Filters): ((listed: { project: ProjectAccess['project']
   if (query.with_merge_requests_enabled) conditions.push(enabled('merge_requests_access_level'));
   // There are no stars yet, so nothing is starred.
   if (query.starred) conditions.push(() => false);
+  // Nor has any project failed a checksum, or been looked into for its languages.
+  if (query.repository_checksum_failed || query.wiki_checksum_failed) conditions.push(() => false);
+  if (query.with_programming_language !== undefined) conditions.push(() => false);
   return conditions.length === 0 ? undefined : ({ project }) => conditions.every((passes) => passes(project));
 }
 

@@ -1,5 +1,8 @@
 import * as p from '../../http/params.ts';
 
+/** Characters. All settings together stay well below the 400 KB that an item of the table may have. */
+const MAX_TEMPLATE = 20_000;
+
 const LEVELS = ['disabled', 'private', 'enabled'] as const;
 const level = () => p.oneOf(LEVELS);
 const levelOrPublic = () => p.oneOf([...LEVELS, 'public']);
@@ -24,25 +27,25 @@ export const settingFields = () => ({
   ci_default_git_depth: p.integer({ nullable: true, min: 0, max: 1000 }),
   ci_forward_deployment_enabled: p.boolean(),
   container_expiration_policy_attributes: p.object({
-    cadence: p.string(),
+    cadence: p.string({ maxLength: 255 }),
     keep_n: p.integer({ nullable: true }),
-    older_than: p.string({ nullable: true }),
-    name_regex: p.string({ nullable: true }),
-    name_regex_delete: p.string({ nullable: true }),
-    name_regex_keep: p.string({ nullable: true }),
+    older_than: p.string({ nullable: true, maxLength: 255 }),
+    name_regex: p.string({ nullable: true, maxLength: 255 }),
+    name_regex_delete: p.string({ nullable: true, maxLength: 255 }),
+    name_regex_keep: p.string({ nullable: true, maxLength: 255 }),
     enabled: p.boolean(),
   }),
   container_registry_access_level: level(),
   emails_disabled: p.boolean(),
-  external_authorization_classification_label: p.string(),
+  external_authorization_classification_label: p.string({ maxLength: 255 }),
   forking_access_level: level(),
   issues_access_level: level(),
-  issues_template: p.string(),
+  issues_template: p.string({ maxLength: MAX_TEMPLATE }),
   keep_latest_artifact: p.boolean(),
   lfs_enabled: p.boolean(),
   merge_method: p.oneOf(['merge', 'rebase_merge', 'ff']),
   merge_requests_access_level: level(),
-  merge_requests_template: p.string(),
+  merge_requests_template: p.string({ maxLength: MAX_TEMPLATE }),
   mirror: p.boolean(),
   mirror_overwrites_diverged_branches: p.boolean(),
   mirror_trigger_builds: p.boolean(),
@@ -57,7 +60,7 @@ export const settingFields = () => ({
   public_builds: p.boolean(),
   remove_source_branch_after_merge: p.boolean(),
   repository_access_level: level(),
-  repository_storage: p.string(),
+  repository_storage: p.string({ maxLength: 255 }),
   request_access_enabled: p.boolean(),
   requirements_access_level: levelOrPublic(),
   resolve_outdated_diff_discussions: p.boolean(),
@@ -67,7 +70,7 @@ export const settingFields = () => ({
   show_default_award_emojis: p.boolean(),
   snippets_access_level: level(),
   squash_option: p.oneOf(['never', 'always', 'default_on', 'default_off']),
-  suggestion_commit_message: p.string({ nullable: true }),
+  suggestion_commit_message: p.string({ nullable: true, maxLength: 255 }),
   wiki_access_level: level(),
 });
 
