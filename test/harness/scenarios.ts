@@ -9,23 +9,24 @@ export interface Expected {
   readonly holds?: unknown;
 }
 
+type Body = Readonly<Record<string, unknown>> | readonly unknown[];
 type Per<T> = T | ((world: World, who: Who) => T | Promise<T>);
 
 /** One request, sent by several people. */
 export interface Scenario {
   /** `GET /projects/{private}`: braces name an id of the world. */
   readonly request: Per<string>;
-  readonly json?: Per<unknown>;
+  readonly json?: Per<Body>;
   readonly form?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Status, or more, for each who is asked. */
   readonly as: Readonly<Partial<Record<Who, number | Expected>>>;
   /** What every successful body holds. */
-  readonly holds?: Per<unknown>;
+  readonly holds?: Per<Body>;
   /** Texts that no answer to those who are refused may hold, headers included. */
   readonly hides?: readonly string[];
   /** Looked at after each answer. */
-  readonly then?: (answer: Answer, world: World, who: Who) => unknown;
+  readonly look?: (answer: Answer, world: World, who: Who) => unknown;
 }
 
 /** One test per scenario and person, so that a failure names both. */
@@ -51,9 +52,8 @@ async function run(world: World, scenario: Scenario, who: Who, expected: Expecte
     ...(scenario.headers === undefined ? {} : { headers: scenario.headers }),
   });
   const refused = expected.status >= 400;
-  const holds =
-    expected.holds ??
-    (refused ? usualRefusal(who, expected.status) : scenario.holds && (await of(scenario.holds)));
+  const usual = refused ? usualRefusal(who, expected.status) : scenario.holds && (await of(scenario.holds));
+  const holds = 'holds' in expected ? expected.holds : usual;
   expect({ status: answer.status, body: answer.body }).toMatchObject({
     status: expected.status,
     ...(holds === undefined ? {} : { body: holds }),
@@ -62,7 +62,7 @@ async function run(world: World, scenario: Scenario, who: Who, expected: Expecte
     const told = JSON.stringify([answer.body, [...answer.headers]]);
     for (const text of scenario.hides ?? []) expect(told).not.toContain(text);
   }
-  await scenario.then?.(answer, world, who);
+  await scenario.look?.(answer, world, who);
 }
 
 const withIds = (text: string, world: World) =>

@@ -3,7 +3,7 @@ import { newTokenText, tokenHash } from '../../lib/domain/tokens.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
 import type { TokenScope, Visibility } from '../../lib/store/records.ts';
 import { createStore, type Store } from '../../lib/store/store.ts';
-import type { Service } from './service.ts';
+import type { Answer, Service } from './service.ts';
 
 /** Everybody who may knock: roles are held in all of the world's projects. */
 export const PEOPLE = [
@@ -104,6 +104,15 @@ export async function makeWorld(service: Service): Promise<World> {
       write_repository: await scoped('write_repository'),
     },
   };
+}
+
+/** A request of somebody's, with a JSON body when one is given. */
+export function ask(world: World, who: Who, method: string, path: string, json?: unknown): Promise<Answer> {
+  const token = world.tokens[who];
+  return world.service.call(method, path, {
+    ...(token === undefined ? {} : { token }),
+    ...(json === undefined ? {} : { json }),
+  });
 }
 
 /** A token that ended yesterday: no request can make one. */
