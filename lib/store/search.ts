@@ -15,15 +15,26 @@ export interface Hits {
   matches(texts: readonly string[]): boolean;
 }
 
-/** Rows read for one search at most, and candidates returned. */
-const MAX_ROWS = 10_000;
-const MAX_HITS = 2000;
-const PROBE = 250;
+/** What one search may cost. */
+export interface SearchBounds {
+  /** Rows read at first of each gram that is looked up. */
+  readonly probe: number;
+  /** Rows read on of the rarest. */
+  readonly rows: number;
+  /** Candidates returned. */
+  readonly hits: number;
+}
+
+const BOUNDS: SearchBounds = { probe: 250, rows: 10_000, hits: 2000 };
+const READ_ON = 1000;
 
 export class Search {
   readonly #table: Table;
-  constructor(table: Table) {
+  readonly #bounds: SearchBounds;
+
+  constructor(table: Table, bounds = BOUNDS) {
     this.#table = table;
+    this.#bounds = bounds;
   }
 
   async find(kind: SearchKind, term: string): Promise<Hits> {
@@ -37,17 +48,18 @@ export class Search {
     if (best.next !== undefined) {
       for (const probe of probes) if (probe.oldest < best.oldest) best = probe;
     }
+    const { probe, rows, hits } = this.#bounds;
     const ids = [...best.ids];
     let next = best.next;
-    for (let rows = PROBE; next !== undefined && rows < MAX_ROWS && ids.length < MAX_HITS; rows += 1000) {
-      const page = await this.#read(kind, best.gram, words[0]!, 1000, next);
+    for (let read = probe; next !== undefined && read < rows && ids.length < hits; read += READ_ON) {
+      const page = await this.#read(kind, best.gram, words[0]!, READ_ON, next);
       ids.push(...page.ids);
       next = page.next;
     }
-    return { ids: ids.slice(0, MAX_HITS), complete: next === undefined && ids.length <= MAX_HITS, matches };
+    return { ids: ids.slice(0, hits), complete: next === undefined && ids.length <= hits, matches };
   }
 
-  async #read(kind: SearchKind, gram: string, word: string, limit = PROBE, startKey?: Item) {
+  async #read(kind: SearchKind, gram: string, word: string, limit = this.#bounds.probe, startKey?: Item) {
     const page = await this.#table.query({
       partition: gramKey(kind, gram, 0).pk,
       reverse: true,

@@ -193,15 +193,17 @@ export class Users {
     const direction = query.direction ?? 'desc';
     const states = query.states ?? STATES;
     const index = INDEX[query.order ?? 'id'];
+    const term = query.search?.trim() ?? '';
+    const found = term === '' ? undefined : await this.#found(term);
     const passes = (user: UserRecord) =>
       states.includes(user.state) &&
       (query.idAfter === undefined || user.id > query.idAfter) &&
       (query.idBefore === undefined || user.id < query.idBefore) &&
+      (found === undefined || found.matches(user)) &&
       (query.where?.(user) ?? true);
     const load = (ids: readonly number[]) => this.getMany(ids);
-    if (query.search !== undefined && query.search.trim() !== '') {
-      const found = await this.#found(query.search.trim());
-      const matching = found.filter((user) => passes(user));
+    if (found?.complete) {
+      const matching = found.users.filter(passes);
       const keys = matching.map((user) => ({ sort: sortValues(user)[index], id: user.id }));
       const byId = new Map(matching.map((user) => [user.id, user]));
       const page = await cutPage(mergeKeys([listSource(keys, direction)], direction), query, {
@@ -220,7 +222,9 @@ export class Users {
       .flatMap((state) => listPartitions(`USER#${state}`))
       .map((partition) => ({ index, partition, ...bounds }));
     const chunk = chunkFor(query, partitions.length);
+    // So many match a search that is not complete that walking the list finds them.
     const filtered =
+      found !== undefined ||
       query.where !== undefined ||
       (index !== 'byId' && (query.idAfter !== undefined || query.idBefore !== undefined));
     const sources = partitions.map((where) => indexSource(this.#table, where, direction, chunk));
@@ -235,15 +239,17 @@ export class Users {
     return filtered ? page : { ...page, total };
   }
 
-  async #found(term: string): Promise<UserRecord[]> {
+  /** By name, username or whole e-mail address; not complete when so many match that not all were looked up. */
+  async #found(term: string) {
     const [hits, byEmail] = await Promise.all([
       this.#search.find('user', term),
       term.includes('@') ? this.byEmail(term) : undefined,
     ]);
-    const users = (await this.getMany(hits.ids)).filter((user) => user !== undefined);
-    const matching = users.filter((user) => hits.matches([user.name, user.username]));
-    if (byEmail !== undefined && !matching.some((user) => user.id === byEmail.id)) matching.push(byEmail);
-    return matching;
+    const matches = (user: UserRecord) => user.id === byEmail?.id || hits.matches([user.name, user.username]);
+    if (!hits.complete) return { complete: false, users: [], matches };
+    const ids = byEmail === undefined ? hits.ids : [...new Set([...hits.ids, byEmail.id])];
+    const users = (await this.getMany(ids)).filter((user) => user !== undefined);
+    return { complete: true, users, matches };
   }
 
   async #commit(writes: readonly Write[], messages: readonly OutboxMessage[]): Promise<void> {

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Counters } from '../../lib/store/counters.ts';
 import { memberWrite } from '../../lib/store/members.ts';
 import { toItem } from '../../lib/store/project-item.ts';
 import type { ListedProject, ProjectQuery, Viewer } from '../../lib/store/project-list.ts';
+import { Projects } from '../../lib/store/projects.ts';
 import type { AccessLevel, ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
+import { Search } from '../../lib/store/search.ts';
+import { Users } from '../../lib/store/users.ts';
 import type { Write } from '../../lib/store/write.ts';
 import {
   createProject,
@@ -224,6 +228,36 @@ describe('who sees which projects, in which order', () => {
     expect(left.ids).toEqual([]);
     expect((await search.find('project', 'quebec')).ids).toEqual([]);
   });
+});
+
+test('when very many match, walking the list finds the same projects and users', async () => {
+  const opened = await openTestStore();
+  const { table, names, outbox, members } = opened.store;
+  const search = new Search(table, { probe: 4, rows: 8, hits: 6 });
+  const counters = new Counters(table);
+  const projects = new Projects(table, names, counters, outbox, search, members);
+  const users = new Users(table, names, counters, outbox, search);
+  const owner = await users.create(newUser('walker0'));
+  for (let i = 1; i < 30; i++) {
+    const user = await users.create(newUser(i % 3 ? `other${i}` : `walker${i}`, { name: `N ${i}` }));
+    await search.index('user', user.id, async () => [user.name, user.username]);
+    const path = i % 2 ? `common-${i}` : `rare-${i}`;
+    const project = newProject(owner, path, 'public');
+    const { id } = await projects.create(project, { headBranch: 'main', owner });
+    await search.index('project', id, async () => [path]);
+  }
+  expect((await search.find('project', 'common')).complete).toBe(false);
+  const viewer = { kind: 'anonymous' } as const;
+  const odd = Array.from({ length: 15 }, (_, i) => `common-${29 - 2 * i}`);
+  const first = await projects.list({ viewer, search: 'COMMON', page: 1, perPage: 10, count: true });
+  expect(first.items.map(({ project }) => project.path)).toEqual(odd.slice(0, 10));
+  expect(first).toMatchObject({ more: true, total: 15 });
+  const second = await projects.list({ viewer, search: 'common', page: 2, perPage: 10 });
+  expect(second.items.map(({ project }) => project.path)).toEqual(odd.slice(10));
+  const third = await users.list({ search: 'other', page: 1, perPage: 100, count: true });
+  expect(third.items.map((user) => user.username)).toContain('other28');
+  expect(third.total).toBe(20);
+  await opened.close();
 });
 
 describe('the cost of a page does not grow with the list', () => {

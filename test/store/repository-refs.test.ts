@@ -9,6 +9,7 @@ import { message } from '../../lib/store/outbox.ts';
 import type { RepositoryRefs } from '../../lib/store/repository-refs.ts';
 import { changeGuards, newRepository } from '../../lib/store/repository-state.ts';
 import { compareText } from '../../lib/store/text-order.ts';
+import type { Fault } from '../../local/dynamodb/index.ts';
 import { measured, openTestStore, type TestStore } from './store-fixture.ts';
 
 let opened: TestStore;
@@ -402,6 +403,23 @@ describe('more refs than a transaction holds', () => {
     const refs = await refsOf(id);
     expect(Object.keys(refs)).toHaveLength(10 + 450);
     for (let i = 0; i < 10; i++) expect(refs[`b${i}`]).toBe(6);
+  });
+
+  test.each(
+    [{ fail: 'internal-error' }, { fail: 'transaction-conflict' }, { loseAnswer: true }].flatMap((fault) =>
+      Array.from({ length: 9 }, (_, call) => [fault as Fault, call] as const),
+    ),
+  )('%j at call %i: done once, wholly', async (fault, call) => {
+    const id = await fresh();
+    await open(id).compareAndSwap([create('main', 1)]);
+    let calls = 0;
+    opened.dynamo.faults.onRequest = () => (calls++ === call ? fault : undefined);
+    await open(id).compareAndSwap([...many(120, 1), move('main', 1, 2)], { packs: [pack('01T')] });
+    opened.dynamo.faults.clear();
+    const refs = await refsOf(id);
+    expect(Object.keys(refs)).toHaveLength(121);
+    expect(refs['main']).toBe(2);
+    expect(await open(id).listPacks()).toHaveLength(1);
   });
 
   test('are refused whole', async () => {
