@@ -1,6 +1,6 @@
 import { ObjectMissing } from '../git/objects.ts';
 import { type Ref, RefConflict } from '../git/ports.ts';
-import { branchRef, shortName } from '../git/refname.ts';
+import { branchRef, type RefName, shortName } from '../git/refname.ts';
 import type { CommitRecord, GitRepository } from '../git/repository.ts';
 import { MAINTENANCE, message } from '../store/outbox.ts';
 import type { Actor, ProjectAccess } from './access.ts';
@@ -89,7 +89,7 @@ export async function createBranch(
   let git = codeOf(deps, access);
   if ((await git.ref(name)) !== undefined) throw refused('Branch already exists');
   let start = await git.resolve(input.ref);
-  if (start === undefined && (await git.branches()).refs.length === 0) {
+  if (start === undefined && (await startsFromNothing(git, name, input.ref))) {
     // An empty repository has nothing to branch from: its first commit is made.
     const made = await createInitialReadme(deps, actor, access);
     git = codeOf(deps, made);
@@ -105,6 +105,13 @@ export async function createBranch(
     throw exists ? refused('Branch already exists') : refConflictError(error, 'Branch name is invalid');
   }
   return getBranch(git, input.name);
+}
+
+/** Whether a first commit on the default branch is all that lacks: where it would not help, none is made. */
+async function startsFromNothing(git: GitRepository, name: RefName, ref: string): Promise<boolean> {
+  const { head, refs } = await git.branches();
+  if (refs.length > 0 || name.startsWith(`${head}/`) || head.startsWith(`${name}/`)) return false;
+  return ref === 'HEAD' || ref === '@' || [ref, `refs/${ref}`, `refs/heads/${ref}`].includes(head);
 }
 
 /** @param unchanged called with the time of the last commit; throws when that is later than the caller allows */

@@ -12,7 +12,8 @@ import type { Actor, ProjectAccess } from './access.ts';
 import { bounded, codeOf } from './code.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, notFound, refused } from './errors.ts';
-import { can, signedIn } from './permissions.ts';
+import { projectAccess } from './open.ts';
+import { can, canSee, signedIn } from './permissions.ts';
 
 /** An action with the commit that the caller saw last at its path. */
 export interface GuardedAction {
@@ -27,14 +28,21 @@ export interface CommitInput {
   readonly actions: readonly GuardedAction[];
   readonly startBranch?: string | undefined;
   readonly startSha?: string | undefined;
+  /** Id or full path of the project to start from; the project itself when absent. */
+  readonly startProject?: string | undefined;
   readonly authorName?: string | undefined;
   readonly authorEmail?: string | undefined;
   /** Replace what the branch points to by the start and the new commit. */
   readonly force?: boolean;
 }
 
-/** How a stale `last_commit_id` is told. */
-export type StaleText = (path: string) => string;
+/** How an endpoint tells what it refuses. */
+export interface RefusalTexts {
+  /** Why, to those without the right to push; nothing more than `403 Forbidden` when absent. */
+  readonly push?: string;
+  /** A stale `last_commit_id`. */
+  readonly stale: (path: string) => string;
+}
 
 const NO_BRANCH = 'You can only create or edit files when you are on a branch';
 
@@ -47,9 +55,10 @@ export async function commitActions(
   actor: Actor,
   access: ProjectAccess,
   input: CommitInput,
-  stale: StaleText,
+  texts: RefusalTexts,
 ): Promise<{ git: GitRepository; commit: CommitRecord }> {
-  if (!can(actor, access, 'push_code')) throw forbidden('You are not allowed to push into this branch');
+  if (!can(actor, access, 'push_code')) throw forbidden(texts.push);
+  if (input.startProject !== undefined) await demandSameProject(deps, actor, access, input.startProject);
   if (input.message.trim() === '') throw refused('You must provide a commit message');
   const branch = branchRef(input.branch);
   if (branch === undefined) throw refused(NO_BRANCH);
@@ -58,7 +67,7 @@ export async function commitActions(
   const author = authorOf(committer, input);
   try {
     const start = await startOf(git, branch, input);
-    await checkLastCommits(git, start.parent, input.actions, stale);
+    await checkLastCommits(git, start.parent, input.actions, texts.stale);
     const made = await git.commitChanges({
       branch,
       ...start,
@@ -72,6 +81,24 @@ export async function commitActions(
   } catch (error) {
     throw told(error, input.branch);
   }
+}
+
+/** Forks do not exist yet, so a project's network is itself. What the actor may not see is not there. */
+async function demandSameProject(
+  deps: Deps,
+  actor: Actor,
+  { project: own }: ProjectAccess,
+  idOrPath: string,
+): Promise<void> {
+  const { projects, members } = deps.store;
+  const project = /^\d+$/.test(idOrPath)
+    ? await projects.get(Number(idOrPath))
+    : await projects.byPath(idOrPath);
+  if (project?.id === own.id) return;
+  const member = project && (await members.get(project.id, signedIn(actor).user.id));
+  if (project === undefined || !canSee(actor, projectAccess(actor, project, member)))
+    throw notFound('Project');
+  throw forbidden(`Project is not included in the fork network for ${own.namespaceName} / ${own.name}`);
 }
 
 interface Start {
@@ -115,7 +142,7 @@ async function checkLastCommits(
   git: GitRepository,
   parent: Oid | undefined,
   actions: readonly GuardedAction[],
-  stale: StaleText,
+  stale: RefusalTexts['stale'],
 ): Promise<void> {
   for (const { edit, lastCommitId } of actions) {
     if (lastCommitId === undefined || lastCommitId === '' || parent === undefined) continue;

@@ -26,7 +26,7 @@ export async function createInitialReadme(
       message: 'Initial commit',
       actions: [{ edit: { action: 'create', path: 'README.md', content } }],
     },
-    () => '',
+    { stale: () => '' },
   );
   return { ...access, project: { ...project, defaultBranch: branch } };
 }

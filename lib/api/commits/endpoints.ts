@@ -1,6 +1,6 @@
 import { codeOf, listCommits, resolved } from '../../domain/code.ts';
 import { commitActions, type GuardedAction } from '../../domain/commit-actions.ts';
-import { badRequest, notFound } from '../../domain/errors.ts';
+import { badRequest } from '../../domain/errors.ts';
 import type { EditAction } from '../../git/edit.ts';
 import { project } from '../../http/access.ts';
 import { badParameters } from '../../http/errors.ts';
@@ -49,7 +49,7 @@ const list = endpoint({
     const items = [];
     for (const commit of commits) {
       const counted = query.with_stats ? { stats: stats(await git.stats(commit.oid)) } : {};
-      items.push({ ...commitBasic(commit, url), ...counted });
+      items.push({ ...commitBasic(commit, url, { trailers: query.trailers }), ...counted });
     }
     // Counting a history costs a walk over all of it: no total is told, and a full page is taken to have a next.
     return { items };
@@ -120,11 +120,6 @@ const create = endpoint({
   handle: async ({ actor, project, body, request }, deps) => {
     requireFields(body.actions);
     if (body.actions.length === 0) throw badRequest('actions is empty');
-    const self = [String(project.project.id), project.project.fullPath.toLowerCase()];
-    if (body.start_project !== undefined && !self.includes(body.start_project.toLowerCase())) {
-      // Forks do not exist yet: there is no other project to start from.
-      throw notFound('Project');
-    }
     const { git, commit } = await commitActions(
       deps,
       actor,
@@ -133,13 +128,17 @@ const create = endpoint({
         branch: body.branch,
         message: body.commit_message,
         actions: body.actions.map(guarded),
-        startBranch: body.start_branch,
-        startSha: body.start_sha,
+        startBranch: body.start_branch || undefined,
+        startSha: body.start_sha || undefined,
+        startProject: body.start_project || undefined,
         authorName: body.author_name,
         authorEmail: body.author_email,
         force: body.force,
       },
-      (path) => `The file has changed since you started editing it: ${path}`,
+      {
+        push: 'You are not allowed to push into this branch',
+        stale: (path) => `The file has changed since you started editing it: ${path}`,
+      },
     );
     const counted = body.stats ? await git.stats(commit.oid) : undefined;
     return commitDetail(commit, projectUrl(project.project, request.baseUrl), project.project.id, counted);

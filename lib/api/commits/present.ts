@@ -1,5 +1,6 @@
 import type { Identity } from '../../git/parse.ts';
 import type { CommitRecord } from '../../git/repository.ts';
+import { parseTrailers } from '../../git/trailers.ts';
 
 export const SHORT_ID_LENGTH = 8;
 
@@ -19,8 +20,8 @@ export function titleOf(message: string): string {
   return message.trimStart().split('\n', 1)[0]!.trimEnd();
 }
 
-/** The fields of every commit answer; `project` gives the links. */
-export function commitBasic(commit: CommitRecord, projectUrl: string) {
+/** The fields of every commit answer. Trailers are looked for only when asked for: else they are `{}`. */
+export function commitBasic(commit: CommitRecord, projectUrl: string, { trailers = false } = {}) {
   const id = commit.oid;
   const committed = gitTime(commit.committer);
   return {
@@ -36,10 +37,14 @@ export function commitBasic(commit: CommitRecord, projectUrl: string) {
     committer_name: commit.committer.name,
     committer_email: commit.committer.email,
     committed_date: committed,
-    trailers: {},
+    trailers: trailers ? trailersOf(commit.message) : {},
     web_url: `${projectUrl}/-/commit/${id}`,
   };
 }
+
+/** By key; of a key that is repeated, the last value. */
+const trailersOf = (message: string): Record<string, string> =>
+  Object.fromEntries(parseTrailers(message).map(({ key, value }) => [key, value]));
 
 export interface CommitStats {
   readonly additions: number;

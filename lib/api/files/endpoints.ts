@@ -192,14 +192,16 @@ async function write(deps: ApiDeps, actor: Actor, project: ProjectAccess, body: 
     {
       branch: body.branch,
       message: body.commit_message,
-      startBranch: body.start_branch,
+      startBranch: body.start_branch || undefined,
       authorName: body.author_name,
       authorEmail: body.author_email,
       actions: [{ edit, lastCommitId: body.last_commit_id }],
     },
-    () =>
-      edit.action === 'delete'
-        ? 'You are attempting to delete a file that has been previously updated.'
-        : 'You are attempting to update a file that has changed since you started editing it.',
+    {
+      stale: () =>
+        edit.action === 'delete'
+          ? 'You are attempting to delete a file that has been previously updated.'
+          : 'You are attempting to update a file that has changed since you started editing it.',
+    },
   );
 }
