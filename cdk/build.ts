@@ -23,7 +23,9 @@ for (const built of bundles) {
   console.log(tooLarge ? `${line}   over ${API_BUNDLE_LIMIT / 1000} KB` : line);
 }
 for (const area of areas) {
-  if (!bundles.some((built) => built.area === area)) console.warn(`no entry functions/${area.entry}`);
+  if (bundles.some((built) => built.area === area)) continue;
+  failed = true;
+  console.error(`no entry functions/${area.entry}`);
 }
 process.exitCode = failed ? 1 : 0;
 

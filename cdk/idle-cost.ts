@@ -1,6 +1,6 @@
 /**
- * What an instance costs in a month in which nobody uses it, counted from its templates. Prices are those of
- * us-east-1 in dollars, without the free tier, as AWS listed them in November 2026.
+ * What an instance costs in a month in which nobody uses it, counted from its templates. Prices are approximate list
+ * prices of us-east-1 in dollars, without the free tier; the pages named beside them tell the present ones.
  */
 export interface CostItem {
   readonly what: string;

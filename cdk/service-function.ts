@@ -1,7 +1,13 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, type Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import {
+  Architecture,
+  type Code,
+  Function as LambdaFunction,
+  RecursiveLoop,
+  Runtime,
+} from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -58,6 +64,8 @@ export class ServiceFunction extends Construct {
       timeout: Duration.seconds(area.timeout),
       logGroup: this.logGroup,
       environment: environmentOf(area, resources, settings),
+      // A long job hands its rest to a message of its own; Lambda would take that for an endless loop.
+      ...(area.kind === 'worker' ? { recursiveLoop: RecursiveLoop.ALLOW } : {}),
     });
   }
 }

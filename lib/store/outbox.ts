@@ -94,8 +94,16 @@ export class Outbox {
     if (this.#sender === undefined || messages.length === 0) return;
     try {
       await this.#send(messages);
-    } catch {
-      // Sent again by the sweep; its alarm tells when that fails too.
+    } catch (error) {
+      // The sweep sends it; said here, because a missing right would otherwise only show as slowness.
+      console.error(
+        JSON.stringify({
+          level: 'warn',
+          message: 'outbox delivery failed',
+          count: messages.length,
+          error: String(error),
+        }),
+      );
     }
   }
 
