@@ -90,7 +90,6 @@ function parseConfig(text: string): Setting[] | undefined {
       line = line.slice(head[0].length).trimStart();
     }
     if (line === '' || line.startsWith('#') || line.startsWith(';')) continue;
-    if (section === '') return undefined;
     const name = /^([A-Za-z][A-Za-z0-9-]*)\s*/.exec(line);
     if (!name) return undefined;
     let rest = line.slice(name[0].length);

@@ -21,7 +21,6 @@ export type FsckId =
   | 'badTreeSha1'
   | 'badType'
   | 'duplicateEntries'
-  | 'emptyName'
   | 'fullPathname'
   | 'gitmodulesBlob'
   | 'gitmodulesLarge'
@@ -178,7 +177,7 @@ export class Fsck {
         at++;
       }
       const end = at++;
-      if (at + 20 > length) return this.#badTree();
+      if (end === start || at + 20 > length) return this.#badTree();
       const kind = mode & 0o170000;
       const directory = kind === 0o040000;
       if (at + 20 > prefix && !known) {
@@ -187,7 +186,7 @@ export class Fsck {
           this.#found('nullSha1', 'contains entries pointing to null sha1');
       }
       const first = data[start]!;
-      if (odd || first === 0x2e || end === start || first === 0xe2 || first === 0xef) {
+      if (odd || first === 0x2e || first === 0xe2 || first === 0xef) {
         this.#oddName(data, start, end, mode, at);
       }
       if (mode !== 0o100644 && mode !== 0o040000) this.#mode(mode);
@@ -218,7 +217,6 @@ export class Fsck {
       if (fifth === 0x69 || fifth === 0x61) return;
     }
     const name = data.subarray(start, end);
-    if (end === start) this.#found('emptyName', 'contains empty pathname');
     if (name.includes(0x2f)) this.#found('fullPathname', 'contains full pathnames');
     if (end - start === 1 && name[0] === 0x2e) this.#found('hasDot', "contains '.'");
     if (end - start === 2 && name[0] === 0x2e && name[1] === 0x2e) this.#found('hasDotdot', "contains '..'");

@@ -67,6 +67,8 @@ export class PackCache {
         serial: this.#serial++,
       };
     }
+    // Maintenance may call a pack something else; its bytes stay what they are.
+    if (pack.description.source !== description.source) pack = { ...pack, description };
     this.#packs.delete(key);
     this.#packs.set(key, pack);
     return pack;

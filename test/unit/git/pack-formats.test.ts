@@ -1,0 +1,270 @@
+import { deflateSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CorruptData } from '../../../lib/git/objects.ts';
+import { type Oid, oidBytes } from '../../../lib/git/oid.ts';
+import { applyDelta, deltaSizes, sharedEnds } from '../../../lib/git/pack/delta.ts';
+import { EntryHead, OFS_DELTA, writeDistance, writeEntryHead } from '../../../lib/git/pack/entry.ts';
+import { EntryTable } from '../../../lib/git/pack/entry-table.ts';
+import { inflateInto, inflateStart, NEED_MORE, usesHandle } from '../../../lib/git/pack/inflate.ts';
+import { NameTable } from '../../../lib/git/pack/name-table.ts';
+import { type WalkedTree, walkTree } from '../../../lib/git/pack/tree-walk.ts';
+import { encodeTree, parseTree } from '../../../lib/git/parse.ts';
+
+describe('entry heads', () => {
+  it('come back as they were written', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 2 ** 45 }),
+        fc.integer({ min: 1, max: 2 ** 45 }),
+        fc.nat(20),
+        (size, distance, shift) => {
+          const bytes = Buffer.alloc(64);
+          const end = writeDistance(bytes, writeEntryHead(bytes, shift, OFS_DELTA, size), distance);
+          const head = new EntryHead();
+          expect(head.read(bytes, shift)).toBe(true);
+          expect([head.type, head.size, head.distance, head.dataAt]).toEqual([
+            OFS_DELTA,
+            size,
+            distance,
+            end,
+          ]);
+          for (let cut = shift; cut < end; cut++) expect(head.read(bytes, shift, cut)).toBe(false);
+        },
+      ),
+    );
+  });
+
+  it('of any bytes are read or refused', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
+        try {
+          const head = new EntryHead();
+          if (head.read(bytes, 0)) expect(head.dataAt).toBeLessThanOrEqual(bytes.length);
+        } catch (error) {
+          expect(error).toBeInstanceOf(CorruptData);
+        }
+      }),
+    );
+  });
+});
+
+type Op = { copy: [number, number] } | { insert: Uint8Array };
+
+function encodeDelta(base: Uint8Array, ops: readonly Op[]): { delta: Buffer; result: Buffer } {
+  const parts: Uint8Array[] = [];
+  const out: Uint8Array[] = [];
+  for (const op of ops) {
+    if ('insert' in op) {
+      if (op.insert.length === 0) continue;
+      parts.push(Buffer.from([op.insert.length]), op.insert);
+      out.push(op.insert);
+    } else {
+      const from = Math.min(op.copy[0], base.length);
+      const size = Math.min(op.copy[1], base.length - from);
+      if (size === 0) continue;
+      parts.push(Buffer.from([0xff, from, from >> 8, from >> 16, from >> 24, size, size >> 8, size >> 16]));
+      out.push(base.subarray(from, from + size));
+    }
+  }
+  const result = Buffer.concat(out);
+  const varint = (n: number): number[] => (n < 128 ? [n] : [(n & 127) | 128, ...varint(n >> 7)]);
+  const sizes = Buffer.from([...varint(base.length), ...varint(result.length)]);
+  return { delta: Buffer.concat([sizes, ...parts]), result };
+}
+
+const op: fc.Arbitrary<Op> = fc.oneof(
+  fc.tuple(fc.nat(400), fc.nat(200)).map((copy) => ({ copy })),
+  fc.uint8Array({ maxLength: 127 }).map((insert) => ({ insert })),
+);
+
+describe('deltas', () => {
+  it('make what they say, and share with the base what they are said to share', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 400 }), fc.array(op, { maxLength: 8 }), (base, ops) => {
+        const { delta, result } = encodeDelta(base, ops);
+        const sizes = deltaSizes(delta);
+        const out = Buffer.alloc(sizes.result + 7, 0xee);
+        applyDelta(base, delta, sizes, out, 5);
+        expect(out.subarray(5, 5 + sizes.result)).toEqual(result);
+        expect([...out.subarray(0, 5), ...out.subarray(-2)]).toEqual(Array(7).fill(0xee));
+        const { prefix, tail } = sharedEnds(delta, sizes);
+        expect(Buffer.compare(result.subarray(0, prefix), base.subarray(0, prefix))).toBe(0);
+        const end = result.subarray(tail);
+        expect(Buffer.compare(end, base.subarray(base.length - end.length))).toBe(0);
+      }),
+    );
+  });
+
+  it('of any bytes are applied or refused, and never write outside', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), fc.uint8Array({ maxLength: 40 }), (base, delta) => {
+        try {
+          const sizes = deltaSizes(delta);
+          if (sizes.result > 1000) return;
+          const out = Buffer.alloc(sizes.result + 4, 0xee);
+          applyDelta(base, delta, sizes, out, 2);
+          expect([out[0], out[1], out.at(-1), out.at(-2)]).toEqual([0xee, 0xee, 0xee, 0xee]);
+        } catch (error) {
+          expect(error).toBeInstanceOf(CorruptData);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('inflating', () => {
+  it('uses the handle that this version of Node has', () => expect(usesHandle).toBe(true));
+
+  it('gives content and length, whatever stands around', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 3000 }), fc.uint8Array({ maxLength: 9 }), (data, around) => {
+        const stream = deflateSync(data);
+        const input = Buffer.concat([around, stream, around]);
+        const out = Buffer.alloc(data.length + 3);
+        const from = around.length;
+        expect(inflateInto(input, from, input.length, out, 2, data.length)).toBe(stream.length);
+        expect(out.subarray(2, 2 + data.length)).toEqual(Buffer.from(data));
+        expect(inflateInto(input, from, from + stream.length - 1, out, 0, data.length)).toBe(NEED_MORE);
+        expect(Buffer.from(inflateStart(input, from, input.length, 20))).toEqual(
+          Buffer.from(data.subarray(0, 20)),
+        );
+        const room = Buffer.alloc(data.length + 2);
+        expect(() => inflateInto(input, from, input.length, room, 0, data.length + 1)).toThrow(CorruptData);
+        if (data.length > 0)
+          expect(() => inflateInto(input, from, input.length, out, 0, data.length - 1)).toThrow(CorruptData);
+      }),
+    );
+  });
+
+  it('of any bytes ends', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 50 }), fc.nat(100), (bytes, size) => {
+        const out = Buffer.alloc(size + 1);
+        try {
+          inflateInto(bytes, 0, bytes.length, out, 0, size);
+        } catch (error) {
+          expect(error).toBeInstanceOf(CorruptData);
+        }
+      }),
+    );
+  });
+});
+
+const hex = fc
+  .uint8Array({ minLength: 20, maxLength: 20 })
+  .map((bytes) => Buffer.from(bytes).toString('hex') as Oid);
+
+describe('names', () => {
+  it('get numbers in the order they come, and keep them', () => {
+    fc.assert(
+      fc.property(fc.array(hex, { maxLength: 2000 }), (oids) => {
+        const table = new NameTable();
+        const numbers = new Map<Oid, number>();
+        for (const oid of oids) {
+          const expected = numbers.get(oid) ?? numbers.size;
+          numbers.set(oid, expected);
+          expect(table.add(oidBytes(oid), 0)).toBe(expected);
+        }
+        for (const [oid, number] of numbers) expect(table.find(oidBytes(oid), 0)).toBe(number);
+        expect(table.find(Buffer.from('x'.repeat(20)), 0)).toBe(-1);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('are sorted bytewise, those that begin alike too', () => {
+    const alike = fc
+      .tuple(fc.constantFrom('00000000', 'ffffffff', '12345678'), hex)
+      .map(([head, oid]) => head + oid.slice(8));
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.oneof(hex, alike), { maxLength: 300 }), (oids) => {
+        const table = new EntryTable();
+        for (const oid of oids) table.names.set(oidBytes(oid as Oid), 20 * table.add(12, 1, 1, 0));
+        expect([...table.sortedByName()].map((entry) => oids[entry])).toEqual([...oids].sort());
+      }),
+    );
+  });
+});
+
+const name = fc.stringMatching(/^[a-c.]{1,3}$/);
+const treeRows = fc.uniqueArray(
+  fc.record({
+    name,
+    mode: fc.constantFrom(0o100644, 0o100755, 0o040000, 0o120000, 0o160000),
+    oid: fc.constantFrom(...['1', '2', '3', '4'].map((digit) => digit.repeat(40) as Oid)),
+  }),
+  { selector: (row) => row.name, maxLength: 25 },
+);
+
+describe('walking a tree beside another', () => {
+  const walk = (data: Uint8Array, before?: WalkedTree) => {
+    const seen: string[] = [];
+    const walked = walkTree(data, before, (bytes, at, kind, nameAt) => {
+      seen.push(
+        `${kind} ${Buffer.from(bytes.subarray(nameAt, at - 1))} ${Buffer.from(bytes.subarray(at, at + 20)).toString('hex')}`,
+      );
+    });
+    return { seen, walked };
+  };
+
+  it('shows every entry that the other lacks, and knows where all begin', () => {
+    fc.assert(
+      fc.property(fc.array(treeRows, { minLength: 1, maxLength: 6 }), (versions) => {
+        let before: WalkedTree | undefined;
+        let all = new Set<string>();
+        for (const rows of versions) {
+          const data = encodeTree(rows);
+          const alone = walk(data);
+          expect(alone.seen.length).toBe(rows.filter((row) => row.mode !== 0o160000).length);
+          const { seen, walked } = walk(data, before);
+          expect(alone.seen.filter((entry) => !seen.includes(entry)).every((entry) => all.has(entry))).toBe(
+            true,
+          );
+          expect([...walked.starts]).toEqual([...alone.walked.starts]);
+          expect(walked.starts.length).toBe(rows.length + 1);
+          before = walked;
+          all = new Set(alone.seen);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('of any bytes ends, even beside a proper one', () => {
+    fc.assert(
+      fc.property(treeRows, fc.uint8Array({ maxLength: 80 }), fc.nat(100), (rows, noise, at) => {
+        const before = walk(encodeTree(rows)).walked;
+        const data = Buffer.concat([before.data.subarray(0, at), noise, before.data.subarray(at)]);
+        let alone: string[] | undefined;
+        try {
+          alone = walk(data).seen;
+        } catch (error) {
+          expect(error).toBeInstanceOf(CorruptData);
+        }
+        try {
+          const beside = walk(data, before).seen;
+          if (alone) {
+            const known = new Set(walk(before.data).seen);
+            expect(alone.every((entry) => beside.includes(entry) || known.has(entry))).toBe(true);
+          }
+        } catch (error) {
+          expect(error).toBeInstanceOf(CorruptData);
+          expect(alone).toBeUndefined();
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('reads the same entries as parseTree', () => {
+    fc.assert(
+      fc.property(treeRows, (rows) => {
+        const data = encodeTree(rows);
+        const plain = parseTree(data).filter((entry) => entry.mode !== 0o160000);
+        expect(walk(data).seen.map((line) => line.split(' ')[2])).toEqual(plain.map((entry) => entry.oid));
+      }),
+    );
+  });
+});
