@@ -73,7 +73,7 @@ describe('what git wrote', () => {
       const listed = git(history, ['ls-tree', '-z', oid]).toString('latin1').split('\0').filter(Boolean);
       expect(
         entries.map((entry) => {
-          const kind = { 9604: 'tree', 31213: 'commit' }[entry.mode] ?? 'blob';
+          const kind = entry.mode === 0o040000 ? 'tree' : entry.mode === 0o160000 ? 'commit' : 'blob';
           return `${entry.mode.toString(8).padStart(6, '0')} ${kind} ${entry.oid}\t${Buffer.from(entry.nameBytes).toString('latin1')}`;
         }),
       ).toEqual(listed);

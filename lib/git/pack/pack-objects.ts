@@ -11,6 +11,8 @@ const MAX_CHAIN = 10_000;
 const SLAB = 512 * 1024;
 /** A dynamic block's code lengths take at most this many bytes (RFC 1951, 3.2.7): only then comes the first literal. */
 const MAX_CODE_TABLE = 640;
+/** No delta's two sizes take more bytes. */
+const SIZES = 20;
 const EMPTY: GitObject = { type: 'tree', data: new Uint8Array(0) };
 
 /**
@@ -135,7 +137,10 @@ export class PackObjects implements SyncObjects {
       if (size < 0) {
         const from = head.dataAt;
         const start = pack.file.slice(from, Math.min(from + MAX_CODE_TABLE + 64, pack.file.size - 20));
-        size = deltaSizes(inflateStart(start, 0, start.length, 20)).result;
+        let begin = inflateStart(start, 0, start.length, SIZES);
+        // Blocks without content may come first; whoever writes them pays for it.
+        if (begin.length < Math.min(SIZES, head.size)) begin = this.#inflate(pack, from, head.size, true);
+        size = deltaSizes(begin).result;
       }
       at = baseAt;
     }
