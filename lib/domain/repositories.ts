@@ -8,6 +8,7 @@ import { GitObjects } from '../store/git-objects.ts';
 import type { ProjectRecord } from '../store/records.ts';
 import type { RepositoryRefs } from '../store/repository-refs.ts';
 import type { Deps } from './deps.ts';
+import { notFound } from './errors.ts';
 
 /** A project's last activity is written down at most this often: fifty pushes a second must not meet in one item. */
 const ACTIVITY_MS = 60_000;
@@ -15,7 +16,8 @@ const ACTIVITY_MS = 60_000;
 /** The repository of a project, for one request. Nothing is read before it is used. */
 export function openRepository(deps: Deps, project: ProjectRecord): Repository {
   const refs = deps.store.repositories.open(project.repositoryId);
-  const objects = new GitObjects(deps.store.blobs, refs, project.repositoryId);
+  const catalogue = { listPacks: () => present(refs.listPacks()) };
+  const objects = new GitObjects(deps.store.blobs, catalogue, project.repositoryId);
   const store = new PackStore(objects, { cache: deps.packs });
   return { objects, refs: new ProjectRefs(deps, project, refs), store, cache: deps.packs };
 }
@@ -33,15 +35,15 @@ class ProjectRefs implements RefDatabase {
   }
 
   all(options?: { prefix?: string }) {
-    return this.#refs.all(options);
+    return present(this.#refs.all(options));
   }
 
   get(names: readonly RefName[]) {
-    return this.#refs.get(names);
+    return present(this.#refs.get(names));
   }
 
   head() {
-    return this.#refs.head();
+    return present(this.#refs.head());
   }
 
   async compareAndSwap(
@@ -67,9 +69,18 @@ class ProjectRefs implements RefDatabase {
   /** The branch that HEAD points to, when these updates are the first to make it. */
   async #firstBranch(updates: readonly RefUpdate[], head: RefName | undefined): Promise<string | undefined> {
     if (this.#project.defaultBranch !== null) return undefined;
-    const target = head ?? (await this.#refs.head());
+    const target = head ?? (await this.head());
     return updates.some((update) => update.name === target && update.to !== ZERO_OID)
       ? shortName(target)
       : undefined;
+  }
+}
+
+/** A project that is deleted while a request reads its repository is gone for that request too. */
+async function present<T>(read: Promise<T>): Promise<T> {
+  try {
+    return await read;
+  } catch (error) {
+    throw error instanceof Missing ? notFound('Project') : error;
   }
 }

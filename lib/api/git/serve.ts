@@ -21,7 +21,9 @@ export async function serveGit(request: Request, facts: RequestFacts, deps: Deps
   if (pathname.startsWith('/api/v3/')) throw oldVersion();
   const path = parseGitPath(pathname, searchParams);
   if (path === undefined) throw noRoute();
-  const onError = (error: unknown) => logFailure(error, { ...facts, path: pathname });
+  const onError = (error: unknown) => {
+    if (!(error instanceof DomainError)) logFailure(error, { ...facts, path: pathname });
+  };
   try {
     const credential = credentialOf(request.headers);
     const access = await openGit(deps, { credential, fullPath: path.fullPath, purpose: path.purpose });
@@ -39,6 +41,7 @@ export async function serveGit(request: Request, facts: RequestFacts, deps: Deps
         limits: { maxRequestBytes: MAX_PUSH_BYTES },
         defaultBranch: deps.environment.defaultBranchName,
         onError,
+        failureText: (error) => (error instanceof DomainError ? String(error.detail) : undefined),
       },
     );
     return reply({ status: answer.status, headers: answer.headers, body: settled(answer) });

@@ -40,6 +40,8 @@ export interface ReceivePackOptions extends Omit<QuarantineOptions, 'onProgress'
     push: IncomingPush,
   ) => string | undefined | Promise<string | undefined>;
   readonly onError?: (cause: unknown) => void;
+  /** What the client is told of a failure that is no mystery, as one line; `internal error` of all others. */
+  readonly failureText?: (cause: unknown) => string | undefined;
 }
 
 export interface IncomingPush {
@@ -77,8 +79,7 @@ export function receivePack(
   const feed = new Feed();
   const outcome = receive(repository, reader, options, feed)
     .catch((cause) => {
-      options.onError?.(cause);
-      feed.push(pkt('ERR internal error\n'));
+      feed.push(pkt(`ERR ${failed(cause, options)}\n`));
       return NOTHING;
     })
     .finally(() => feed.end());
@@ -121,8 +122,8 @@ async function receive(
       await judgeAll(all, quarantine, request, options);
       stored = await store(repository, all, quarantine, request, options);
     } catch (cause) {
-      options.onError?.(cause);
-      for (const candidate of all) candidate.reason ??= 'internal error';
+      const reason = failed(cause, options);
+      for (const candidate of all) candidate.reason ??= reason;
     }
     answer(request, 'ok', all, feed);
     return outcomeOf(all, stored, pushOptions);
@@ -161,8 +162,7 @@ async function unpack(
     return undefined;
   } catch (error) {
     if (error instanceof CorruptData || error instanceof WireError) return error.message;
-    options.onError?.(error);
-    return 'internal error';
+    return failed(error, options);
   }
 }
 
@@ -208,6 +208,13 @@ async function store(
   });
   if (pack !== undefined && !result.listed) await repository.objects.rollbackPack(pack);
   return { pack: result.listed ? pack : undefined, head: result.head };
+}
+
+function failed(cause: unknown, { onError, failureText }: ReceivePackOptions): string {
+  const known = failureText?.(cause);
+  if (known !== undefined) return oneLine(known);
+  onError?.(cause);
+  return 'internal error';
 }
 
 /** The values that are to be reachable when the push is done. */

@@ -1,0 +1,134 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { attempt } from '../deploy/process.ts';
+import { type Answer, request } from '../harness/service.ts';
+
+/**
+ * How an attempt to write ended. `refused` comes with the service's own words; `unclear`: no answer, or one that does
+ * not say whether it was done.
+ */
+export type Outcome<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unclear'; readonly reason: string };
+
+/** One call of the API below `/api/v4`. A broken connection is an outcome here. */
+export async function call(
+  url: string,
+  token: string,
+  method: string,
+  path: string,
+  json?: unknown,
+): Promise<Outcome<Answer['body']>> {
+  let answer: Answer;
+  try {
+    answer = await request(`${url}/api/v4${path}`, method, {
+      headers: {
+        'PRIVATE-TOKEN': token,
+        ...(json === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
+      body: json === undefined ? undefined : JSON.stringify(json),
+    });
+  } catch (error) {
+    return { kind: 'unclear', reason: String((error as Error).cause ?? error) };
+  }
+  const { status, body } = answer;
+  if (status < 300) return { kind: 'done', value: body };
+  const reason = `${status} ${JSON.stringify(body)}`;
+  return status < 500 ? { kind: 'refused', reason } : { kind: 'unclear', reason };
+}
+
+/** @throws Error with the reason unless it was done */
+export function done<T>(outcome: Outcome<T>): T {
+  if (outcome.kind === 'done') return outcome.value;
+  throw new Error(`${outcome.kind}: ${outcome.reason}`);
+}
+
+/** A commit of one new file. @returns its object id */
+export async function commitFile(
+  url: string,
+  token: string,
+  project: { readonly id: number },
+  branch: string,
+  path: string,
+): Promise<Outcome<string>> {
+  const outcome = await call(url, token, 'POST', `/projects/${project.id}/repository/commits`, {
+    branch,
+    commit_message: `Add ${path}`,
+    actions: [{ action: 'create', file_path: path, content: `${path}\n` }],
+  });
+  return outcome.kind === 'done' ? { kind: 'done', value: outcome.value.id } : outcome;
+}
+
+/** git without anybody's configuration, which never asks. */
+const GIT = {
+  PATH: process.env['PATH'],
+  HOME: '/nonexistent',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_AUTHOR_NAME: 'A U Thor',
+  GIT_AUTHOR_EMAIL: 'author@example.com',
+  GIT_COMMITTER_NAME: 'C O Mitter',
+  GIT_COMMITTER_EMAIL: 'committer@example.com',
+};
+
+export interface Remote {
+  readonly url: string;
+  readonly token: string;
+  readonly fullPath: string;
+}
+
+/** A work tree of one person, who pushes to wherever the service is at the moment. */
+export class WorkTree {
+  readonly #folder: string;
+  #files = 0;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  static async clone(folder: string, remote: Remote): Promise<WorkTree> {
+    const tree = new WorkTree(folder);
+    const cloned = await attempt('git', ['clone', '--quiet', address(remote), folder], { env: GIT });
+    if (cloned.code !== 0) throw new Error(`clone: ${cloned.stderr}`);
+    return tree;
+  }
+
+  /** @returns what git printed. @throws Error with all it printed when it failed */
+  async git(...args: string[]): Promise<string> {
+    const ran = await attempt('git', ['-C', this.#folder, ...args], { env: GIT });
+    if (ran.code !== 0) throw new Error(`git ${args.join(' ')}: ${ran.stdout}${ran.stderr}`);
+    return ran.stdout.trim();
+  }
+
+  /** A commit of one new file on what is checked out. */
+  async commit(name: string): Promise<{ commit: string; path: string }> {
+    const path = `${name}/${this.#files++}.txt`;
+    mkdirSync(join(this.#folder, name), { recursive: true });
+    writeFileSync(join(this.#folder, path), `${path}\n`);
+    await this.git('add', path);
+    await this.git('commit', '--quiet', '-m', `Add ${path}`);
+    return { commit: await this.git('rev-parse', 'HEAD'), path };
+  }
+
+  /** Pushes one refspec. */
+  async push(remote: Remote, refspec: string, ...options: string[]): Promise<Outcome<void>> {
+    const args = ['-C', this.#folder, 'push', '--porcelain', ...options, address(remote), refspec];
+    const { code, stdout, stderr } = await attempt('git', args, { env: GIT, timeout: 60_000 });
+    if (code === 0) return { kind: 'done', value: undefined };
+    const reason = `${stdout}${stderr}`.trim();
+    const told = /\[(remote )?rejected\]|remote ref does not exist|HTTP 40[134]|not found|^remote: /m;
+    return { kind: told.test(reason) ? 'refused' : 'unclear', reason };
+  }
+
+  /** Puts one's own commits on top of a branch of the remote. */
+  async rebase(remote: Remote, branch: string): Promise<void> {
+    await this.git('fetch', '--quiet', address(remote), branch);
+    await this.git('rebase', '--quiet', 'FETCH_HEAD');
+  }
+}
+
+function address({ url, token, fullPath }: Remote): string {
+  const { protocol, host } = new URL(url);
+  return `${protocol}//git:${token}@${host}/${fullPath}.git`;
+}

@@ -1,0 +1,63 @@
+import { call, done } from './client.ts';
+import { ROOT_TOKEN } from './host.ts';
+import { Fact, type Ledger } from './ledger.ts';
+
+export interface Person {
+  readonly id: number;
+  readonly username: string;
+  readonly token: string;
+}
+
+export interface Project {
+  readonly id: number;
+  readonly fullPath: string;
+}
+
+/** A user with a token of all that the lane does. */
+export async function person(url: string, username: string, ledger: Ledger): Promise<Person> {
+  const email = `${username}@example.com`;
+  const user = done(
+    await call(url, ROOT_TOKEN, 'POST', '/users', {
+      username,
+      name: username,
+      email,
+      force_random_password: true,
+      skip_confirmation: true,
+    }),
+  );
+  ledger.users.set(user.id, { username, email });
+  const made = done(
+    await call(url, ROOT_TOKEN, 'POST', `/users/${user.id}/personal_access_tokens`, {
+      name: 'crash',
+      scopes: ['api', 'read_repository', 'write_repository'],
+    }),
+  );
+  ledger.tokens.set(made.token, { id: made.id, userId: user.id });
+  return { id: user.id, username, token: made.token };
+}
+
+export async function project(url: string, owner: Person, path: string, ledger: Ledger): Promise<Project> {
+  const made = done(await call(url, owner.token, 'POST', '/projects', { name: path, path }));
+  const fullPath = `${owner.username}/${path}`;
+  ledger.projects.set(fullPath, { id: made.id, present: new Fact(true) });
+  return { id: made.id, fullPath };
+}
+
+/** With a first commit on `main`. */
+export async function startedProject(
+  url: string,
+  owner: Person,
+  path: string,
+  ledger: Ledger,
+): Promise<Project> {
+  const made = await project(url, owner, path, ledger);
+  const commit = done(
+    await call(url, owner.token, 'POST', `/projects/${made.id}/repository/commits`, {
+      branch: 'main',
+      commit_message: 'First',
+      actions: [{ action: 'create', file_path: 'first.txt', content: 'first\n' }],
+    }),
+  );
+  ledger.committed(made.id, 'main', commit.id, 'first.txt');
+  return made;
+}

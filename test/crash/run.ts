@@ -1,0 +1,74 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Tally } from '../deploy/tally.ts';
+import { Host, settle } from './host.ts';
+import { checked, kills } from './kills.ts';
+import { Ledger } from './ledger.ts';
+import { expect, races } from './races.ts';
+
+/**
+ * The crash and race lane: many writers at once, and `kill -9` in the middle of them, against the host as a user
+ * starts it; real HTTP, real git. `npm run test:crash [races|kills]`; CRASH_SEED repeats the delays of a run.
+ */
+const LIMIT_MS = 8 * 60_000;
+
+const tally = new Tally();
+const root = mkdtempSync(join(tmpdir(), 'lemnos-crash-'));
+// Hosts and gits end in the `exit` listener of `process.ts`.
+process.on('exit', () => rmSync(root, { recursive: true, force: true }));
+const stop = (code: number) => {
+  console.log(`${tally.passed} passed, ${tally.failed + 1} failed`);
+  process.exit(code);
+};
+process.once('SIGINT', () => stop(130));
+process.once('SIGTERM', () => stop(143));
+setTimeout(() => {
+  console.log(`FAIL  the lane took longer than ${LIMIT_MS / 60_000} minutes`);
+  stop(1);
+}, LIMIT_MS).unref();
+
+const only = process.argv[2];
+const begun = performance.now();
+for (const [name, part] of [
+  ['races', raceLane],
+  ['kills', killLane],
+] as const) {
+  if (only !== undefined && only !== name) continue;
+  const folder = join(root, name);
+  mkdirSync(folder);
+  try {
+    await part(join(folder, 'data'), folder);
+  } catch (error) {
+    tally.failed += 1;
+    console.log(`FAIL  ${name}: ${error instanceof Error ? error.stack : error}`);
+  }
+}
+console.log(`the lane took ${Math.round((performance.now() - begun) / 1000)} s`);
+console.log(`${tally.passed} passed, ${tally.failed} failed`);
+process.exit(tally.failed === 0 ? 0 : 1);
+
+async function raceLane(dataDir: string, folder: string): Promise<void> {
+  const ledger = new Ledger();
+  const host = await Host.start(dataDir);
+  try {
+    await races(tally, host.url, folder, ledger);
+  } finally {
+    await host.stop();
+  }
+  await tally.step('the host had nothing to complain of', async () => {
+    const errors = host.errors();
+    expect(errors.length === 0, `${errors.length} errors\n${errors.slice(0, 5).join('\n')}`);
+  });
+  await tally.step(
+    'after the races everything is in order, and nothing of the deleted project is left',
+    async () => {
+      await settle(dataDir);
+      await checked(dataDir, ledger, true);
+    },
+  );
+}
+
+async function killLane(dataDir: string, folder: string): Promise<void> {
+  await kills(tally, dataDir, folder, new Ledger());
+}
