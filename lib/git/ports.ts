@@ -44,7 +44,12 @@ export interface RandomAccess {
 /** The bytes of a new pack: held in memory when small, else in a scratch file. */
 export type PackContent =
   | { readonly kind: 'bytes'; readonly pack: Uint8Array; readonly index: Uint8Array }
-  | { readonly kind: 'file'; readonly packPath: string; readonly packSize: number; readonly index: Uint8Array };
+  | {
+      readonly kind: 'file';
+      readonly packPath: string;
+      readonly packSize: number;
+      readonly index: Uint8Array;
+    };
 
 export interface ObjectDatabase {
   /** Packs listed now, newest first. `fresh` reads the catalogue again, for a reader that missed. */

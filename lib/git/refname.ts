@@ -10,7 +10,8 @@ const MAX_BYTES = 1024;
  * or when it is longer than 1,024 bytes.
  */
 export function parseRefName(text: string): RefName | undefined {
-  if (!text.includes('/') || text.startsWith('/') || text.endsWith('/') || text.endsWith('.')) return undefined;
+  if (!text.includes('/') || text.startsWith('/') || text.endsWith('/') || text.endsWith('.'))
+    return undefined;
   if (FORBIDDEN.test(text) || Buffer.byteLength(text) > MAX_BYTES || !text.isWellFormed()) return undefined;
   for (const component of text.split('/')) {
     if (component.startsWith('.') || component.endsWith('.lock')) return undefined;
@@ -20,7 +21,8 @@ export function parseRefName(text: string): RefName | undefined {
 
 /** `main` → `refs/heads/main`. A branch called `HEAD` or starting with `-` is refused, as `git branch` does. */
 export function branchRef(name: string): RefName | undefined {
-  if (name === 'HEAD' || name === '@' || name.startsWith('-') || name.startsWith('refs/heads/refs/')) return undefined;
+  if (name === 'HEAD' || name === '@' || name.startsWith('-') || name.startsWith('refs/heads/refs/'))
+    return undefined;
   return parseRefName(`refs/heads/${name}`);
 }
 
