@@ -50,7 +50,8 @@ const offsetFields = {
 
 const keysetFields = (rule: KeysetRule, paginate: Paginate) => ({
   ...(paginate === 'keyset' ? { per_page: offsetFields.per_page } : offsetFields),
-  pagination: oneOf(['keyset', 'legacy', 'none'], {
+  // `offset` is what one of the client libraries calls the other kind.
+  pagination: oneOf(['keyset', 'legacy', 'none', 'offset'], {
     description: 'keyset: page by the last row instead of by number',
   }),
   ...(rule.marker === 'id'

@@ -101,7 +101,7 @@ function read<D>(endpoint: Endpoint<D>, path: Readonly<Record<string, string>>, 
     endpoint.paginate === undefined ? undefined : paginationParameters(endpoint.paginate, endpoint.keyset),
     given,
   );
-  const failure = missed ? noRoute() : texts.length > 0 ? badParameters(texts) : undefined;
+  const failure = missed ? noRoute() : texts.length > 0 ? badParameters([...new Set(texts)]) : undefined;
   return { params, query, body, pagination, failure, noRoute: missed };
 }
 
