@@ -14,6 +14,7 @@ import type { Deps } from './deps.ts';
 import { forbidden, notFound, refused } from './errors.ts';
 import { projectAccess } from './open.ts';
 import { can, canSee, signedIn } from './permissions.ts';
+import { inTurn } from './turns.ts';
 
 /** An action with the commit that the caller saw last at its path. */
 export interface GuardedAction {
@@ -44,6 +45,9 @@ export interface RefusalTexts {
   readonly stale: (path: string) => string;
 }
 
+/** Beside what a commit takes itself, well within the gateway's 29 s. */
+const TURN_MS = 8000;
+
 const NO_BRANCH = 'You can only create or edit files when you are on a branch';
 
 /**
@@ -65,7 +69,7 @@ export async function commitActions(
   const git = codeOf(deps, access);
   const committer = identityOf(signedIn(actor).user, deps.now());
   const author = authorOf(committer, input);
-  try {
+  const commit = async () => {
     const start = await startOf(git, branch, input);
     await checkLastCommits(git, start.parent, input.actions, texts.stale);
     const made = await git.commitChanges({
@@ -78,6 +82,10 @@ export async function commitActions(
       message: input.message,
     });
     return { git, commit: await git.commit(made.commit) };
+  };
+  try {
+    // Writers of one process would only make each other begin again.
+    return await inTurn(`${access.project.repositoryId} ${branch}`, TURN_MS, commit);
   } catch (error) {
     throw told(error, input.branch);
   }

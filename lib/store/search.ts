@@ -106,7 +106,10 @@ export class Search {
     const version = (before?.['version'] as number | undefined) ?? 0;
     const wanted = joined(await texts());
     const known = new Set([...((before?.['texts'] as string[] | undefined) ?? []), ...attempted]);
-    if (known.size <= 1 && (wanted === undefined ? known.size === 0 : known.has(wanted))) return true;
+    if (known.size === 0 && wanted === undefined) return true;
+    // A row that is not complete is another worker's, who may have died half way.
+    if (before?.['complete'] === true && known.size === 1 && wanted !== undefined && known.has(wanted))
+      return true;
     const all = wanted === undefined ? known : new Set([...known, wanted]);
     for (const text of all) attempted.add(text);
     const unchanged = {
@@ -126,7 +129,11 @@ export class Search {
       );
       const done = { if: '#version = :version', values: { version: version + 1 } };
       if (wanted === undefined) await this.#table.delete({ delete: key, ...done });
-      else await this.#table.put({ put: { ...key, texts: [wanted], version: version + 2 }, ...done });
+      else
+        await this.#table.put({
+          put: { ...key, texts: [wanted], version: version + 2, complete: true },
+          ...done,
+        });
       // The message of a change may have been handled between the reading of the texts and the writing here.
       return joined(await texts()) === wanted;
     } catch (error) {

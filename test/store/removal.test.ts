@@ -255,15 +255,3 @@ test('a removed user takes tokens, memberships and personal projects along', asy
     body: { projectId: own.id, repositoryId: own.repositoryId },
   });
 });
-
-test('search rows of a project that is deleted while a late worker indexes it are taken away', async () => {
-  const { search } = data.store;
-  let reads = 0;
-  await search.index('project', 777_777, async () => {
-    // The worker has read the name; now the project goes, and the message of that is handled first.
-    if (reads++ > 0) return undefined;
-    await search.index('project', 777_777, async () => undefined);
-    return ['latecomer'];
-  });
-  expect(await rowsAbout('GRAM#project#3:latecomer', 'GRAM#project#3:lat', '000000777777')).toEqual([]);
-});
