@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+const TOKEN = 'root-token-of-the-benchmark';
+
+/** The embedded host as `npm start` runs it, in a process of its own, whose memory is then its own. */
+export class HostProcess {
+  readonly url: string;
+  readonly token = TOKEN;
+  /** From the start of the process to its line "is ready", in milliseconds. */
+  readonly readyAfter: number;
+  readonly #child: ChildProcess;
+  readonly #dataDir: string;
+
+  private constructor(child: ChildProcess, dataDir: string, url: string, readyAfter: number) {
+    this.#child = child;
+    this.#dataDir = dataDir;
+    this.url = url;
+    this.readyAfter = readyAfter;
+  }
+
+  static async start(): Promise<HostProcess> {
+    const dataDir = mkdtempSync(join(tmpdir(), 'lemnos-bench-'));
+    const begun = performance.now();
+    const profile = process.env['BENCH_PROFILE'];
+    const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
+    const child = spawn(process.execPath, [...flags, 'local/main.ts'], {
+      cwd: ROOT,
+      env: { ...process.env, DATA_DIR: dataDir, PORT: '0', HOST: '127.0.0.1', ROOT_TOKEN: TOKEN },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const url = await new Promise<string>((resolve, reject) => {
+      let said = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+        const match = /is ready at (\S+)/.exec(said);
+        if (match !== null) resolve(match[1]!);
+      });
+      child.once('error', reject);
+      child.once('exit', (code) => reject(new Error(`the host ended with ${code}: ${said}`)));
+    });
+    return new HostProcess(child, dataDir, url, performance.now() - begun);
+  }
+
+  /** The most memory the process ever held at once, in MB; undefined where the system does not tell. */
+  peakMemory(): number | undefined {
+    try {
+      const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8');
+      return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** A URL that git can use, credentials and all. */
+  remote(project: string): string {
+    return this.url.replace('://', `://root:${TOKEN}@`).concat(`/root/${project}.git`);
+  }
+
+  /** @throws when the answer is no success */
+  async call(method: string, path: string, json?: unknown): Promise<Response> {
+    const response = await fetch(`${this.url}/api/v4${path}`, {
+      method,
+      headers: {
+        'PRIVATE-TOKEN': TOKEN,
+        ...(json === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
+      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+    });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return response;
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode === null) {
+      const ended = new Promise((resolve) => this.#child.once('exit', resolve));
+      this.#child.kill('SIGTERM');
+      await ended;
+    }
+    rmSync(this.#dataDir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,28 @@
+/** Runs `work` this many times. @returns the median in milliseconds; of two, the shorter */
+export async function median(runs: number, work: () => unknown): Promise<number> {
+  const times: number[] = [];
+  for (let i = 0; i < runs; i++) {
+    const begun = performance.now();
+    await work();
+    times.push(performance.now() - begun);
+  }
+  return middle(times);
+}
+
+/** Both in turn, so that a busy moment of the machine meets both. The first run of each warms it and is not counted. */
+export async function medians(
+  runs: number,
+  ours: () => unknown,
+  git: () => unknown,
+): Promise<{ ours: number; git: number }> {
+  await ours();
+  await git();
+  const times: [number[], number[]] = [[], []];
+  for (let i = 0; i < runs; i++) {
+    times[0].push(await median(1, ours));
+    times[1].push(await median(1, git));
+  }
+  return { ours: middle(times[0]), git: middle(times[1]) };
+}
+
+const middle = (times: number[]) => times.sort((a, b) => a - b)[(times.length - 1) >> 1]!;

@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { generate } from './generated.ts';
+
+/** A repository to measure with. */
+export interface Subject {
+  readonly name: string;
+  /** A bare repository with one pack. */
+  readonly directory: string;
+  /** How often a push or a clone is measured; the shortest counts. */
+  readonly runs: number;
+}
+
+/** What `BENCH_REPOS` holds, or, when it is not set, a history made in `scratch`. */
+export function subjects(scratch: string): Subject[] {
+  const folder = process.env['BENCH_REPOS'];
+  if (folder === undefined || folder === '') {
+    process.stdout.write(
+      'BENCH_REPOS is not set (a folder with the bare repositories express.git and git.git): ' +
+        'a generated history stands in\n\n',
+    );
+    return [{ name: 'generated', directory: generate(join(scratch, 'generated.git')), runs: 3 }];
+  }
+  const known = [
+    { name: 'express', runs: 3 },
+    { name: 'git', runs: 1 },
+  ];
+  const found = known
+    .map(({ name, runs }) => ({ name, runs, directory: join(folder, `${name}.git`) }))
+    .filter(({ directory }) => existsSync(join(directory, 'HEAD')));
+  if (found.length === 0) throw new Error(`BENCH_REPOS: neither express.git nor git.git in ${folder}`);
+  return found;
+}
