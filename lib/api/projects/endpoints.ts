@@ -1,5 +1,5 @@
 import type { Actor, ProjectAccess } from '../../domain/access.ts';
-import { isAdministrator } from '../../domain/permissions.ts';
+import { can, isAdministrator } from '../../domain/permissions.ts';
 import * as projects from '../../domain/projects.ts';
 import { createInitialReadme } from '../../domain/readme.ts';
 import { getUser } from '../../domain/users.ts';
@@ -9,8 +9,10 @@ import * as p from '../../http/params.ts';
 import { accepted } from '../../http/reply.ts';
 import type { AccessLevel, UserRecord } from '../../store/records.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
+import { accepted as acceptedShape } from '../meta/shapes.ts';
 import { projectBasic, projectFull } from './present.ts';
 import { settingFields, settingsOf, switchFields } from './settings.ts';
+import * as shapes from './shapes.ts';
 
 const area = 'projects';
 const VISIBILITIES = ['private', 'internal', 'public'] as const;
@@ -66,6 +68,7 @@ const list = endpoint({
       with_merge_requests_enabled: p.boolean({ default: false }),
       with_programming_language: p.string(),
     }),
+  returns: { body: shapes.projectsListed },
   paginate: 'offset+keyset',
   keyset: { marker: 'id', orderBy: ['id'] },
   noun: 'Project',
@@ -116,6 +119,7 @@ const get = endpoint({
       license: p.boolean({ default: false }),
       with_custom_attributes: p.boolean({ default: false }),
     }),
+  returns: { body: shapes.projectShown },
   errors: [{ status: 404, description: 'Absent, or not yours to see' }],
   handle: async ({ actor, project, request }, deps) =>
     (await presented(deps, actor, [project], request.baseUrl, false))[0],
@@ -158,6 +162,7 @@ const create = endpoint({
         p.mutuallyExclusive('import_url', 'template_name', 'template_project_id'),
       ],
     ),
+  returns: { body: shapes.project },
   errors: [
     { status: 400, description: 'Invalid or taken name, by field' },
     { status: 403, description: 'The project limit is reached' },
@@ -176,6 +181,7 @@ const createForUser = endpoint({
   access: administrator(),
   params: () => p.params({ user_id: p.routeInteger({ description: 'Id of the user' }) }),
   body: () => p.params({ name: p.string({ required: true }), ...creation() }),
+  returns: { body: shapes.project },
   errors: [{ status: 404, description: 'No such user' }],
   handle: async ({ actor, params, body, request }, deps) =>
     createFor(deps, actor, await getUser(deps, actor, params.user_id), body, request.baseUrl),
@@ -187,7 +193,11 @@ const remove = endpoint({
   area,
   summary: 'Delete a project',
   access: project('remove_project'),
-  returns: { status: 202, description: 'Gone at once; what it held is taken away afterwards' },
+  returns: {
+    body: acceptedShape,
+    status: 202,
+    description: 'Gone at once; what it held is taken away afterwards',
+  },
   handle: async ({ project, unmodifiedSince }, deps) => {
     unmodifiedSince(project.project.updatedAt);
     await projects.deleteProject(deps, project);
@@ -238,8 +248,18 @@ async function createFor(
     defaultBranch: body.default_branch,
   });
   const access: ProjectAccess = { project: made, level: owner.id === actor.user.id ? 50 : 0 };
-  const shown = body.initialize_with_readme ? await createInitialReadme(deps, actor, access) : access;
+  const shown = body.initialize_with_readme ? await withReadme(deps, actor, access) : access;
   return (await presented(deps, actor, [shown], baseUrl, false))[0];
+}
+
+/** A project that cannot get its first commit is not kept: the request failed, and its name is free again. */
+async function withReadme(deps: ApiDeps, actor: Actor, access: ProjectAccess): Promise<ProjectAccess> {
+  try {
+    return await createInitialReadme(deps, actor, access);
+  } catch (error) {
+    await projects.deleteProject(deps, access).catch(() => {});
+    throw error;
+  }
 }
 
 /** Anonymous callers get the basic form, whatever they ask. */
@@ -250,8 +270,9 @@ async function presented(
   baseUrl: string,
   simple: boolean,
 ) {
+  const code = (access: ProjectAccess) => can(actor, access, 'read_code');
   if (simple || actor.kind === 'anonymous')
-    return accesses.map(({ project }) => projectBasic(project, baseUrl));
+    return accesses.map((access) => projectBasic(access.project, baseUrl, code(access)));
   const owners = await projects.ownersOf(
     deps,
     accesses.map(({ project }) => project),
@@ -259,6 +280,7 @@ async function presented(
   return accesses.map((access) =>
     projectFull(access, baseUrl, {
       owner: owners.get(access.project.ownerId),
+      code: code(access),
       permissions: true,
       administrator: isAdministrator(actor),
     }),

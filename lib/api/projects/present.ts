@@ -9,9 +9,13 @@ const setting = <T>(project: ProjectRecord, name: string, fallback: T): T =>
 export const projectUrl = (project: ProjectRecord, baseUrl: string): string =>
   `${baseUrl}/${project.fullPath}`;
 
-/** What everyone who sees the project sees, and all that anonymous callers do (the "simple" form). */
-export function projectBasic(project: ProjectRecord, baseUrl: string) {
+/**
+ * What everyone who sees the project sees, and all that anonymous callers do (the "simple" form).
+ * @param code whether the caller may read the code: its default branch and README are part of it
+ */
+export function projectBasic(project: ProjectRecord, baseUrl: string, code: boolean) {
   const url = projectUrl(project, baseUrl);
+  const branch = code ? project.defaultBranch : null;
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : 'localhost';
   return {
     id: project.id,
@@ -21,13 +25,13 @@ export function projectBasic(project: ProjectRecord, baseUrl: string) {
     path: project.path,
     path_with_namespace: project.fullPath,
     created_at: project.createdAt,
-    default_branch: project.defaultBranch,
+    default_branch: branch,
     tag_list: [...project.topics],
     topics: [...project.topics],
     ssh_url_to_repo: `git@${host}:${project.fullPath}.git`,
     http_url_to_repo: `${url}.git`,
     web_url: url,
-    readme_url: project.defaultBranch === null ? null : `${url}/-/blob/${project.defaultBranch}/README.md`,
+    readme_url: branch === null ? null : `${url}/-/blob/${branch}/README.md`,
     avatar_url: null,
     forks_count: 0,
     star_count: 0,
@@ -52,7 +56,7 @@ const levelName = (feature: (typeof FEATURES)[number]) => (feature === 'jobs' ? 
 export function projectFull(
   access: ProjectAccess,
   baseUrl: string,
-  context: { owner?: UserRecord | undefined; permissions?: boolean; administrator?: boolean } = {},
+  context: { owner?: UserRecord | undefined; code: boolean; permissions?: boolean; administrator?: boolean },
 ) {
   const { project, level } = access;
   const self = `${baseUrl}/api/v4/projects/${project.id}`;
@@ -81,7 +85,7 @@ export function projectFull(
     ]),
   );
   return {
-    ...projectBasic(project, baseUrl),
+    ...projectBasic(project, baseUrl, context.code),
     _links: {
       self,
       issues: `${self}/issues`,
@@ -139,6 +143,7 @@ export function projectFull(
     autoclose_referenced_issues: setting(project, 'autoclose_referenced_issues', true),
     ...(context.administrator === true ? { repository_storage: 'default' } : {}),
     keep_latest_artifact: setting(project, 'keep_latest_artifact', true),
+    ...withoutDefault(project),
     ...(context.permissions === true
       ? {
           permissions: {
@@ -147,5 +152,29 @@ export function projectFull(
           },
         }
       : {}),
+  };
+}
+
+/** Settings that are shown once they were set. */
+const SHOWN_WHEN_SET = [
+  'approvals_before_merge',
+  'external_authorization_classification_label',
+  'issues_template',
+  'merge_requests_template',
+  'mirror',
+  'mirror_overwrites_diverged_branches',
+  'mirror_trigger_builds',
+  'mirror_user_id',
+  'only_mirror_protected_branches',
+  'requirements_access_level',
+  'show_default_award_emojis',
+] as const;
+
+function withoutDefault(project: ProjectRecord): Record<string, unknown> {
+  const policy = project.settings['container_expiration_policy_attributes'];
+  const set = SHOWN_WHEN_SET.filter((name) => name in project.settings);
+  return {
+    ...Object.fromEntries(set.map((name) => [name, project.settings[name]])),
+    ...(policy === undefined ? {} : { container_expiration_policy: policy }),
   };
 }
