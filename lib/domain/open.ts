@@ -23,8 +23,7 @@ export async function open(deps: Deps, request: OpenRequest): Promise<Opened> {
     token && deps.store.users.get(token.userId),
     found === undefined ? undefined : (found.project ?? deps.store.projects.get(found.id)),
     token && found && deps.store.members.get(found.id, token.userId),
-    // A note for the token's owner, which functions that only read may not write: no request hangs on it.
-    token && deps.store.tokens.touch(token, deps.now()).catch(() => {}),
+    token && noteUse(deps, token),
   ]);
   const signedInAs = token === undefined ? undefined : actorOf(token, owner);
   const actor = await impersonated(deps, signedInAs ?? { kind: 'anonymous' }, request.sudo);
@@ -49,6 +48,17 @@ export function projectAccess(
   if (actor.kind === 'anonymous') return { project, level: 0 };
   if (project.namespaceKind === 'user' && project.ownerId === actor.user.id) return { project, level: OWNER };
   return { project, level: member?.accessLevel ?? 0 };
+}
+
+/**
+ * Writes down, once a day, that the token was used and its owner was here. Functions that only read may not write
+ * it, and no request hangs on it.
+ */
+async function noteUse({ store, now }: Deps, token: TokenRecord): Promise<void> {
+  const at = now();
+  const day = at.toISOString().slice(0, 10);
+  if (token.lastUsedAt !== null && token.lastUsedAt >= day) return;
+  await Promise.allSettled([store.tokens.touch(token, at), store.users.touch(token.userId, day)]);
 }
 
 async function knownToken(deps: Deps, text: string): Promise<TokenRecord> {
