@@ -1,3 +1,6 @@
+import { gather } from './gather.ts';
+import { type AuthorCount, countAuthors } from './history/authors.ts';
+import { Descendants } from './history/descendants.ts';
 import { CommitGraph, type CommitNode } from './history/graph.ts';
 import { LimitedLog } from './history/limited-log.ts';
 import { Budget, type LogQuery, type WalkBounds } from './history/log-query.ts';
@@ -9,6 +12,7 @@ import type { Oid } from './oid.ts';
 import { inSlices } from './slices.ts';
 import type { RawPath } from './tree/path.ts';
 
+export type { AuthorCount } from './history/authors.ts';
 export { CommitGraph, type CommitNode } from './history/graph.ts';
 export { HistoryLimit, type LogQuery, type WalkBounds } from './history/log-query.ts';
 
@@ -104,6 +108,59 @@ export class History {
     const walk = new Reachable(graph, from, nodes, budget);
     await inSlices(this.#store, SLICE, (objects) => walk.step(objects), bounds.signal);
     return nodes.map((node) => walk.reaches(node));
+  }
+
+  /** For each tip, whether it reaches `commit` (`git branch --contains`), in one walk. */
+  async containing(tips: readonly Oid[], commit: Oid, bounds: WalkBounds = {}): Promise<boolean[]> {
+    const graph = this.#current();
+    const budget = new Budget(bounds);
+    const nodes: CommitNode[] = [];
+    for (let i = 0; i < tips.length; i += SLICE) {
+      const slice = tips.slice(i, i + SLICE);
+      nodes.push(...(await this.#store.run((objects) => gather(slice, (tip) => graph.node(objects, tip)))));
+    }
+    const target = await this.#store.run((objects) => graph.node(objects, commit));
+    const walk = new Descendants(graph, nodes, target, budget);
+    await inSlices(this.#store, SLICE, (objects) => walk.step(objects), bounds.signal);
+    return nodes.map((node) => walk.reaches(node));
+  }
+
+  /**
+   * `git merge-base --octopus --all`: the best commits that all of them reach, newest first. Unlike
+   * {@link mergeBases} of one and a merge of the others, the answer does not depend on the order.
+   */
+  async commonAncestors(commits: readonly Oid[], bounds: WalkBounds = {}): Promise<CommitNode[]> {
+    const [first, ...others] = new Set(commits);
+    if (first === undefined) return [];
+    let best = [await this.#node(first)];
+    for (const other of others) {
+      const found = new Map<Oid, CommitNode>();
+      for (const base of best) {
+        for (const node of await this.mergeBases(base.oid, [other], bounds)) found.set(node.oid, node);
+      }
+      best = await this.#independent([...found.values()], bounds);
+    }
+    return best;
+  }
+
+  /** Who wrote what `tip` reaches: see {@link countAuthors}. */
+  authors(tip: Oid, bounds: WalkBounds = {}): Promise<AuthorCount[]> {
+    return countAuthors(this.#store, tip, bounds);
+  }
+
+  /** Without those that others of them reach; newest first. */
+  async #independent(nodes: readonly CommitNode[], bounds: WalkBounds): Promise<CommitNode[]> {
+    const kept: CommitNode[] = [];
+    for (const node of nodes) {
+      const rest = nodes.filter((other) => other !== node).map((other) => other.oid);
+      const budget = new Budget(bounds);
+      const walk =
+        rest.length === 0
+          ? undefined
+          : await this.#colour(node.oid, rest, budget, bounds, (w) => w.oneIsAncestor);
+      if (!walk?.oneIsAncestor) kept.push(node);
+    }
+    return kept.sort((a, b) => b.date - a.date);
   }
 
   async #colour(

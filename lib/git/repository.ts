@@ -27,6 +27,9 @@ import { peelToCommit, type Resolved, resolveRevision } from './revision.ts';
 import { lookupPath } from './tree/path.ts';
 import { listTree, recordAt, type TreeListing, type TreePage, type TreeRecord } from './tree.ts';
 
+/** Refs looked at together. */
+const PEEL_SLICE = 2_048;
+
 /** A commit with its text decoded. */
 export interface CommitRecord extends Commit {
   readonly oid: Oid;
@@ -109,6 +112,21 @@ export class GitRepository {
       into,
       bounds,
     );
+  }
+
+  /** Those of the refs that lead to the commit or to a descendant of it, in the order given. */
+  async containing(refs: readonly Ref[], commit: Oid, bounds?: WalkBounds): Promise<Ref[]> {
+    const leads: { readonly ref: Ref; readonly tip: Oid }[] = [];
+    for (let i = 0; i < refs.length; i += PEEL_SLICE) {
+      const slice = refs.slice(i, i + PEEL_SLICE);
+      const found = await this.#ports.store.run((objects) =>
+        gather(slice, (ref) => ({ ref, tip: peelToCommit(objects, ref.peeled ?? ref.oid)?.commit })),
+      );
+      for (const { ref, tip } of found) if (tip !== undefined) leads.push({ ref, tip });
+    }
+    const tips = leads.map(({ tip }) => tip);
+    const contains = await this.history.containing(tips, commit, bounds);
+    return leads.flatMap(({ ref }, i) => (contains[i] ? [ref] : []));
   }
 
   // ── commits ───────────────────────────────────────────────────────────────────────────────

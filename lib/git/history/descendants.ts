@@ -1,0 +1,75 @@
+import type { SyncObjects } from '../objects.ts';
+import { DateQueue } from './date-queue.ts';
+import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
+import type { Budget } from './log-query.ts';
+
+const SEEN = 1;
+const REACHES = 2;
+
+/**
+ * Commits to visit in a row that are older than the one looked for, in case a clock was wrong. What lies further
+ * behind counts as not reaching it, as in {@link Reachable}.
+ */
+const SLOP = 1024;
+
+/** One walk down from many tips that finds out which of them reach a commit. */
+export class Descendants {
+  readonly #graph: CommitGraph;
+  readonly #budget: Budget;
+  readonly #target: CommitNode;
+  readonly #queue = new DateQueue();
+  readonly #marks = new Marks();
+  /** The commits walked, by what they are parents of. */
+  readonly #children = new Map<CommitNode, CommitNode[]>();
+  #slop = SLOP;
+
+  constructor(graph: CommitGraph, tips: readonly CommitNode[], target: CommitNode, budget: Budget) {
+    this.#graph = graph;
+    this.#target = target;
+    this.#budget = budget;
+    for (const tip of tips) this.#enqueue(tip);
+  }
+
+  /** @returns true at the end; {@link reaches} may be asked then */
+  step(objects: SyncObjects): boolean {
+    const node = this.#queue.peek();
+    if (node === undefined || this.#slop === 0) {
+      this.#spread();
+      return true;
+    }
+    // Nothing above the target can be among its ancestors.
+    const parents = node === this.#target ? [] : this.#graph.parentsOfFirst(objects, node, this.#queue);
+
+    // Nothing is read below: the step is not taken twice.
+    this.#queue.pop();
+    this.#budget.spend();
+    if (node.date < this.#target.date) this.#slop--;
+    else this.#slop = SLOP;
+    for (const parent of parents) {
+      const children = this.#children.get(parent);
+      if (children) children.push(node);
+      else this.#children.set(parent, [node]);
+      this.#enqueue(parent);
+    }
+    return false;
+  }
+
+  reaches(tip: CommitNode): boolean {
+    return this.#marks.has(tip, REACHES);
+  }
+
+  #enqueue(node: CommitNode): void {
+    if (this.#marks.add(node, SEEN)) this.#queue.push(node);
+  }
+
+  /** From the target up to everything that was found to lead to it. */
+  #spread(): void {
+    this.#marks.add(this.#target, REACHES);
+    const waiting = [this.#target];
+    for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+      for (const child of this.#children.get(node) ?? []) {
+        if (this.#marks.add(child, REACHES)) waiting.push(child);
+      }
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Oid } from '../../lib/git/oid.ts';
+import { GitRepository } from '../../lib/git/repository.ts';
+import { GitFixture, generateHistory, random } from './history-fixture.ts';
+
+describe.each([
+  { seed: 301, commits: 150, skew: false },
+  { seed: 302, commits: 150, skew: true },
+])('history $seed, asked about several commits at once', (options) => {
+  const fixture = new GitFixture();
+  let git: GitRepository;
+  let all: Oid[];
+
+  beforeAll(async () => {
+    generateHistory(fixture, options);
+    fixture.git('tag', '-a', '-m', 'a tree', 'of-a-tree', 'main^{tree}');
+    const { repository, store } = await fixture.load();
+    git = new GitRepository({ objects: repository.objects, refs: repository.refs, store });
+    all = fixture.lines('rev-list', '--all') as Oid[];
+  });
+  afterAll(() => fixture[Symbol.dispose]());
+
+  test('refs that contain each commit, as git for-each-ref --contains', async () => {
+    const { refs } = await git.branches();
+    const tags = (await git.tags()).refs;
+    for (const commit of all) {
+      const found = await git.containing([...refs, ...tags], commit);
+      const names = (...of: string[]) =>
+        fixture.lines('for-each-ref', `--contains=${commit}`, '--format=%(refname)', ...of);
+      expect(found.map((ref) => ref.name)).toEqual([...names('refs/heads'), ...names('refs/tags')]);
+    }
+  });
+
+  test('common ancestors of up to five commits, as git merge-base --octopus', async () => {
+    const pick = random(options.seed);
+    let several = 0;
+    for (let n = 0; n < 150; n++) {
+      const commits = Array.from({ length: 1 + pick(5) }, () => all[pick(all.length)]!);
+      const expected = octopus(commits);
+      const found = (await git.history.commonAncestors(commits)).map((node) => node.oid);
+      expect([...found].sort(), commits.join()).toEqual(expected.sort());
+      if (expected.length > 1) several++;
+    }
+    expect(several).toBeGreaterThan(0);
+    expect(await git.history.commonAncestors([])).toEqual([]);
+  });
+
+  const octopus = (commits: readonly Oid[]): string[] => {
+    try {
+      return fixture.lines('merge-base', '--octopus', '--all', ...commits);
+    } catch {
+      return [];
+    }
+  };
+});
+
+test('authors, as git shortlog --no-merges but for the case of addresses', async () => {
+  using fixture = new GitFixture();
+  const people = [
+    ['Ann', 'ann@example.com'],
+    ['Ann', 'Ann@Example.COM'],
+    ['ann', 'ann@example.com'],
+    ['Zo\xc3\xab', 'zoe@example.com'],
+    ['Bob', 'ann@example.com'],
+    ['', 'nobody@example.com'],
+    ['B\xf6b', 'bob@example.com'],
+  ];
+  const pick = random(7);
+  let stream = '';
+  for (let n = 0; n < 120; n++) {
+    const [name, email] = people[pick(people.length)]!;
+    stream += `commit refs/heads/main\nmark :${n + 1}\nauthor ${name} <${email}> ${1e9 + n} +0000\n`;
+    stream += `committer C <c@example.com> ${1e9 + n} +0000\n`;
+    // A name in Latin-1, as its commit declares.
+    if (name === 'B\xf6b') stream += 'encoding ISO-8859-1\n';
+    stream += `data 1\nm\n${n === 0 ? '' : `from :${n}\n`}${n > 5 && pick(4) === 0 ? `merge :${1 + pick(n - 3)}\n` : ''}\n`;
+  }
+  fixture.feed(stream, 'fast-import', '--quiet');
+  const { repository, store } = await fixture.load();
+  const git = new GitRepository({ objects: repository.objects, refs: repository.refs, store });
+  const counts = new Map<string, number>();
+  for (const line of fixture.lines('shortlog', '-sne', '--no-merges', 'main')) {
+    const [, count, name, email] = /^ *(\d+)\t(.*) ?<(.*)>$/.exec(line)!;
+    const key = `${Buffer.from(name!.trim(), 'latin1').toString('utf8')} <${email!.toLowerCase()}>`;
+    counts.set(key, (counts.get(key) ?? 0) + Number(count));
+  }
+  expect(counts.size).toBe(people.length - 1);
+  const authors = await git.history.authors(fixture.oid('main'));
+  expect(new Map(authors.map((a) => [`${a.name} <${a.email.toLowerCase()}>`, a.commits]))).toEqual(counts);
+  const newest = fixture.git('log', '-1', '--no-merges', '--author=^Ann ', '--format=%ae', 'main').trim();
+  expect(authors.find((author) => author.name === 'Ann')?.email).toBe(newest);
+  await expect(git.history.authors(fixture.oid('main'), { maxCommits: 100 })).rejects.toThrow('passed 100');
+});
