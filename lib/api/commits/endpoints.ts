@@ -1,5 +1,6 @@
 import { codeOf, listCommits, resolved } from '../../domain/code.ts';
 import { commitActions, type GuardedAction } from '../../domain/commit-actions.ts';
+import { refsContaining } from '../../domain/commit-refs.ts';
 import { badRequest } from '../../domain/errors.ts';
 import type { EditAction } from '../../git/edit.ts';
 import { project } from '../../http/access.ts';
@@ -9,6 +10,7 @@ import { endpoint } from '../endpoint.ts';
 import { decodeContent, ENCODINGS } from '../files/content.ts';
 import { projectUrl } from '../projects/present.ts';
 import { commitBasic, commitDetail, stats } from './present.ts';
+import * as shapes from './shapes.ts';
 
 const area = 'commits';
 const readable = project('read_code', { anonymous: true });
@@ -31,6 +33,7 @@ const list = endpoint({
       order: p.oneOf(['default', 'topo'], { default: 'default' }),
       trailers: p.boolean({ default: false, description: 'Parse the trailers of the messages' }),
     }),
+  returns: { body: shapes.commits },
   paginate: 'offset',
   handle: async ({ project, query, page, request }, deps) => {
     const git = codeOf(deps, project);
@@ -63,6 +66,7 @@ const get = endpoint({
   summary: 'Get a commit by id, branch or tag',
   access: readable,
   query: () => p.params({ stats: p.boolean({ default: true, description: 'Count the lines' }) }),
+  returns: { body: shapes.commitDetail },
   errors: [{ status: 404, description: 'No such commit' }],
   handle: async ({ project, params, query, request }, deps) => {
     const git = codeOf(deps, project);
@@ -112,6 +116,7 @@ const create = endpoint({
       },
       [p.mutuallyExclusive('start_branch', 'start_sha')],
     ),
+  returns: { body: shapes.commitDetail },
   errors: [
     { status: 400, description: 'A change cannot be made; nothing was' },
     { status: 403, description: 'No right to push to the branch' },
@@ -145,7 +150,25 @@ const create = endpoint({
   },
 });
 
-export const commitEndpoints = [list, get, create];
+const refs = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/commits/:sha/refs',
+  area,
+  summary: 'List the branches and tags that contain a commit',
+  access: readable,
+  query: () =>
+    p.params({
+      type: p.oneOf(['branch', 'tag', 'all'], { default: 'all', description: 'Only branches, or only tags' }),
+    }),
+  paginate: 'offset',
+  errors: [{ status: 404, description: 'No such commit' }],
+  handle: async ({ project, params, query, page }, deps) => {
+    const found = await refsContaining(codeOf(deps, project), params.sha, query.type);
+    return { items: found.slice(page.offset, page.offset + page.perPage), total: found.length };
+  },
+});
+
+export const commitEndpoints = [list, get, create, refs];
 
 interface ActionBody {
   readonly action: (typeof ACTIONS)[number];

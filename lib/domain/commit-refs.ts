@@ -1,0 +1,31 @@
+import { shortName } from '../git/refname.ts';
+import type { GitRepository } from '../git/repository.ts';
+import { bounded, resolved } from './code.ts';
+
+export interface CommitRef {
+  readonly type: 'branch' | 'tag';
+  readonly name: string;
+}
+
+/**
+ * Branches and tags that contain a commit, branches first, each by name.
+ *
+ * @throws `404 Commit Not Found`
+ */
+export async function refsContaining(
+  git: GitRepository,
+  sha: string,
+  type: 'branch' | 'tag' | 'all',
+): Promise<CommitRef[]> {
+  const [{ commit }, branches, tags] = await Promise.all([
+    resolved(git, sha),
+    type === 'tag' ? undefined : git.branches(),
+    type === 'branch' ? undefined : git.tags(),
+  ]);
+  const refs = [...(branches?.refs ?? []), ...(tags?.refs ?? [])];
+  const containing = await bounded(() => git.containing(refs, commit));
+  return containing.map(({ name }) => ({
+    type: name.startsWith('refs/heads/') ? 'branch' : 'tag',
+    name: shortName(name),
+  }));
+}
