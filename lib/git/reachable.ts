@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import { readAhead } from './gather.ts';
 import { CorruptData, ObjectMissing } from './objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from './oid.ts';
+import type { ReadAhead } from './pack/block-cache.ts';
 import { CommitQueue } from './pack/commit-queue.ts';
 import { BLOB, COMMIT, TREE, typeCode } from './pack/entry.ts';
 import { resized } from './pack/entry-table.ts';
@@ -41,7 +43,7 @@ export type ObjectFilter =
 export async function enumerate(store: PackStore, options: EnumerateOptions): Promise<ObjectList> {
   const walk = new Walk(options);
   for (;;) {
-    const done = await store.run((objects) => walk.advance(objects), { scan: walk.isLarge });
+    const done = await store.run((objects) => walk.advance(objects), walk);
     if (done) return walk.result!;
     options.onProgress?.(walk.found);
     await setImmediate();
@@ -56,13 +58,15 @@ const TAKEN = 4;
 const CLOSED = 8;
 
 const SLICE_MS = 30;
+/** Objects tried at once after a miss. */
+const AHEAD = 128;
 /** Trees kept to compare with. */
 const BEFORE_BYTES = 24 * 1024 * 1024;
 /** Excluded commits looked at beyond the last that dates call for: clocks are wrong at times. */
 const SLOP = 64;
 
 /** The walk's state outlives each synchronous run: a step that misses bytes leaves no trace and is done again. */
-class Walk {
+class Walk implements ReadAhead {
   result: ObjectList | undefined;
   readonly #options: EnumerateOptions;
   readonly #table = new NameTable();
@@ -119,9 +123,13 @@ class Walk {
     return this.#table.count;
   }
 
-  /** Enough was read for reading far ahead to pay. */
-  get isLarge(): boolean {
-    return this.#table.count > 5000;
+  // The more was read, the farther ahead it pays to read.
+  get scan(): boolean {
+    return this.#table.count > 20_000;
+  }
+
+  get around(): number {
+    return this.#table.count > 50 ? 8 : 1;
   }
 
   /** Works for some milliseconds. @returns whether all is done. */
@@ -129,13 +137,52 @@ class Walk {
     const until = performance.now() + SLICE_MS;
     for (let steps = 0; this.#phase < this.#phases.length; steps++) {
       if ((steps & 63) === 63 && performance.now() > until) return false;
-      if (this.#phases[this.#phase]!(objects)) {
+      const step = this.#phases[this.#phase]!;
+      const done = readAhead(
+        undefined,
+        () => this.#ahead(),
+        (id) => (id === undefined ? step(objects) : this.#touch(objects, id)),
+      );
+      if (done) {
         this.#phase++;
         this.#at = 0;
       }
     }
     this.result = this.#list;
     return true;
+  }
+
+  /** Numbers of objects that coming steps will read: what they miss is fetched together with what this one misses. */
+  #ahead(): number[] {
+    const ahead: number[] = [];
+    const add = (id: number) => {
+      if (ahead.length < AHEAD) ahead.push(id);
+    };
+    if (this.#phase === 1) {
+      for (const index of this.#queue.waiting()) {
+        for (const parent of this.#commits[index]!.parents) if (!this.#commitOf[parent]) add(parent);
+      }
+    } else if (this.#phase === 2) {
+      for (let i = this.#closing.length - 2; i >= 0; i -= 2) add(this.#closing[i]!);
+    } else if (this.#phase === 3) {
+      for (let i = this.#trees.length - 3; i >= 0; i -= 3) add(this.#trees[i]!);
+      for (let i = Math.max(0, this.#at - this.#explicit.length); i < this.#interesting.length; i++) {
+        if (ahead.length >= AHEAD) break;
+        const { tree } = this.#commits[this.#commitOf[this.#interesting[i]!]! - 1]!;
+        if ((this.#flags[tree]! & (TAKEN | EXCLUDED)) === 0) add(tree);
+      }
+    } else {
+      for (let i = this.#at; i < this.#taken.length && ahead.length < AHEAD; i++) add(this.#taken[i]!);
+    }
+    return ahead;
+  }
+
+  #touch(objects: PackObjects, id: number): boolean {
+    if (!this.#locate(objects, id)) return false;
+    const offset = objects.pack.index.offset(objects.position);
+    if (this.#phase < 4) objects.readAt(objects.pack, offset);
+    else if (this.#options.filter?.kind === 'blob:limit') objects.headerAt(objects.pack, offset);
+    return false;
   }
 
   /** One tip of either kind. */

@@ -27,6 +27,14 @@ interface Block {
   pins: number;
 }
 
+/** How much more than what was missed a fetch brings. */
+export interface ReadAhead {
+  /** 4 MB around it and 4 MB behind: the reader goes through the file in order. */
+  readonly scan?: boolean;
+  /** So many blocks, aligned, for each missed: the reader stays in the neighbourhood. */
+  readonly around?: number;
+}
+
 /**
  * Blocks of immutable files in memory, up to a budget; the oldest not used since the last round go first (CLOCK).
  * One per process: a pack's blocks serve every repository that lists it. Never invalidated: packs do not change.
@@ -62,17 +70,17 @@ export class BlockCache {
   }
 
   /** Brings what a reader missed, adjacent blocks in one read, reads in flight shared. */
-  async fetch(miss: BlockMiss, pins: BlockPins, options: { readonly scan?: boolean } = {}): Promise<void> {
+  async fetch(miss: BlockMiss, pins: BlockPins, options: ReadAhead = {}): Promise<void> {
     const byFile = new Map<CachedFile, Set<number>>();
     for (const { file, block } of miss.wanted) {
       let blocks = byFile.get(file);
       if (!blocks) byFile.set(file, (blocks = new Set()));
       blocks.add(block);
-      if (options.scan) {
-        const first = block - (block % SCAN_BLOCKS);
-        const last = Math.min(first + 2 * SCAN_BLOCKS, file.blocks.length);
-        for (let i = first; i < last; i++) blocks.add(i);
-      }
+      const around = options.scan ? SCAN_BLOCKS : (options.around ?? 1);
+      if (around === 1) continue;
+      const first = block - (block % around);
+      const last = Math.min(first + (options.scan ? 2 : 1) * around, file.blocks.length);
+      for (let i = first; i < last; i++) blocks.add(i);
     }
     const reads: Promise<void>[] = [];
     for (const [file, blocks] of byFile) {

@@ -14,6 +14,11 @@ export class CommitQueue {
     return this.#held.has(commit);
   }
 
+  /** All that wait, the first first, the others in no order. */
+  waiting(): readonly number[] {
+    return this.#commits;
+  }
+
   push(commit: number, date: number): void {
     this.#held.add(commit);
     let at = this.#commits.length;

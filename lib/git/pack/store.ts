@@ -1,7 +1,7 @@
 import { type GitObject, ObjectMissing, type ObjectStore, type ObjectType } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import type { ObjectDatabase, PackContent, PackDescription } from '../ports.ts';
-import { BlockMiss, BlockPins } from './block-cache.ts';
+import { BlockMiss, BlockPins, type ReadAhead } from './block-cache.ts';
 import { withContent } from './content.ts';
 import { type Pack, PackCache } from './pack-cache.ts';
 import { PackObjects } from './pack-objects.ts';
@@ -35,9 +35,9 @@ export class PackStore implements ObjectStore {
 
   /**
    * Runs synchronous work, again from its start each time after bytes it missed were fetched.
-   * @param options.scan fetch far ahead: the work reads much of the packs in order
+   * @param ahead fetch more than what was missed
    */
-  async run<T>(work: (objects: PackObjects) => T, options: { readonly scan?: boolean } = {}): Promise<T> {
+  async run<T>(work: (objects: PackObjects) => T, ahead: ReadAhead = {}): Promise<T> {
     using pins = new BlockPins();
     let relisted = false;
     for (;;) {
@@ -48,7 +48,7 @@ export class PackStore implements ObjectStore {
       } catch (error) {
         if (error instanceof BlockMiss) {
           try {
-            await this.#cache.blocks.fetch(error, pins, options);
+            await this.#cache.blocks.fetch(error, pins, ahead);
           } catch (failure) {
             // A pack that was superseded and deleted since the listing was read.
             if (relisted || !(await this.refresh())) throw failure;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
+import { readAhead } from '../gather.ts';
 import { CorruptData } from '../objects.ts';
 import { hashObject } from '../parse.ts';
 import {
@@ -30,6 +31,10 @@ const CHUNK = 1 << 20;
 /** Below this share of a large pack, its entries are looked at one by one rather than sorted all. */
 const SPARSE_SHARE = 50;
 const SPARSE_LEAST = 20_000;
+/** A pack of more objects than this is read in order, far ahead. */
+const SCAN_FROM = 2000;
+/** Entries tried at once after a miss. */
+const AHEAD = 128;
 
 /**
  * A pack of these objects, as a stream. Entries are copied as they are stored, deltas too where their base goes
@@ -49,7 +54,7 @@ export async function* writePack(
     return;
   }
   const writer = new PackWriter(list, options);
-  const scan = list.count > 2000;
+  const scan = list.count > SCAN_FROM;
   const sha = createHash('sha1');
   for (;;) {
     const chunk = await store.run((objects) => writer.chunk(objects), { scan });
@@ -123,7 +128,12 @@ class PackWriter {
     while (this.#used < CHUNK) {
       if (this.#rest) this.#continue();
       else if (this.done < order.length) {
-        this.#entry(objects, order[this.done]!);
+        const next = this.done;
+        readAhead(
+          next,
+          () => Array.from({ length: Math.min(AHEAD, order.length - next) }, (_, i) => next + i),
+          (at) => (at === next ? this.#entry(objects, order[at]!) : this.#touch(objects, order[at]!)),
+        );
         this.done++;
       } else break;
     }
@@ -225,6 +235,16 @@ class PackWriter {
       this.#put(stored.subarray(head.dataAt));
     }
     this.#written[i] = written;
+  }
+
+  /** Reads what an entry's turn will need first. */
+  #touch(objects: PackObjects, i: number): void {
+    const number = this.#list.packOf[i]!;
+    if (number < 0) return;
+    const pack = this.#list.packs[number]!;
+    const offset = pack.index.offset(this.#list.positions[i]!);
+    pack.file.slice(offset, Math.min(offset + MAX_ENTRY_HEAD, pack.file.size - 20));
+    if (this.#list.count <= SCAN_FROM) objects.readAt(pack, offset);
   }
 
   /** The next piece of a large entry. */
