@@ -1,3 +1,4 @@
+import { markHistogram } from './histogram.ts';
 import { countLines, type LineTable, lineStarts, numberLines } from './line-table.ts';
 import { type Effort, markChanges, roughRoot } from './myers.ts';
 
@@ -8,6 +9,7 @@ export interface LineChanges {
   /** Where the lines begin; see {@link lineStarts}. */
   readonly oldStarts: Int32Array;
   readonly newStarts: Int32Array;
+  readonly table: LineTable;
 }
 
 export interface LineCounts {
@@ -42,8 +44,11 @@ export function countChanges(oldData: Uint8Array, newData: Uint8Array, effort?: 
   return { additions: sum(changes.inserted), deletions: sum(changes.deleted) };
 }
 
+/** How lines are aligned: git's default, or the one its `ort` merges use (merge-strategies, `diff-algorithm`). */
+export type DiffAlgorithm = 'myers' | 'histogram';
+
 /**
- * The lines that git's default algorithm marks, before it shifts groups of them to where they read best.
+ * The lines that git marks, before it shifts groups of them to where they read best: see {@link compact}.
  *
  * @returns undefined when `effort` did not suffice
  */
@@ -51,13 +56,22 @@ export function diffLines(
   oldData: Uint8Array,
   newData: Uint8Array,
   effort?: Effort,
+  algorithm: DiffAlgorithm = 'myers',
 ): LineChanges | undefined {
   const oldStarts = lineStarts(oldData);
   const newStarts = lineStarts(newData);
   const table = numberLines(oldData, oldStarts, newData, newStarts);
   const deleted = new Uint8Array(table.old.length);
   const inserted = new Uint8Array(table.new.length);
+  const complete =
+    algorithm === 'myers'
+      ? markMyers(table, deleted, inserted, effort)
+      : markHistogram(table, { deleted, inserted }, markMyers, effort);
+  return complete ? { deleted, inserted, oldStarts, newStarts, table } : undefined;
+}
 
+/** Marks what Myers' algorithm does, once lines not worth matching are left out. @returns false without effort left */
+function markMyers(table: LineTable, deleted: Uint8Array, inserted: Uint8Array, effort?: Effort): boolean {
   let head = 0;
   const shorter = Math.min(table.old.length, table.new.length);
   while (head < shorter && table.old[head] === table.new[head]) head++;
@@ -66,7 +80,7 @@ export function diffLines(
 
   const oldKept = worthMatching(table.old, table.newCount, head, tail, deleted);
   const newKept = worthMatching(table.new, table.oldCount, head, tail, inserted);
-  const complete = markChanges(
+  return markChanges(
     oldKept.map((line) => table.old[line]!),
     newKept.map((line) => table.new[line]!),
     {
@@ -75,7 +89,6 @@ export function diffLines(
     },
     effort,
   );
-  return complete ? { deleted, inserted, oldStarts, newStarts } : undefined;
 }
 
 /** A line that occurs this often on the other side is never too common to be matched. */

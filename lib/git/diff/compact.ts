@@ -1,0 +1,137 @@
+import { splitBadness } from './indent.ts';
+import type { LineChanges } from './lines.ts';
+
+/**
+ * Moves groups of changed lines to where they read best, as git does after every alignment: a group whose last
+ * line equals the line before it may slide up, and down the other way, without changing what the diff says.
+ *
+ * Groups that touch become one. A group that can stand opposite to one of the other file's does so; any other
+ * goes as far down as it can or, with `indent`, to where indentation and blank lines make the best edges
+ * (gitdiff-options, `--indent-heuristic`).
+ */
+export function compact(
+  changes: LineChanges,
+  oldData: Uint8Array,
+  newData: Uint8Array,
+  options: { readonly indent: boolean },
+): void {
+  const { table, deleted, inserted, oldStarts, newStarts } = changes;
+  const place = (data: Uint8Array, starts: Int32Array): Place | undefined =>
+    options.indent ? (group, lowest) => bestPlace(data, starts, group, lowest) : undefined;
+  slideGroups(table.old, deleted, inserted, place(oldData, oldStarts));
+  slideGroups(table.new, inserted, deleted, place(newData, newStarts));
+}
+
+interface Group {
+  /** First line, and the line behind the last: equal for an empty group, between two unchanged lines. */
+  start: number;
+  end: number;
+}
+
+/** Where a group that may end anywhere from `lowest` to where it ends now should end. */
+type Place = (group: Readonly<Group>, lowest: number) => number;
+
+/** Steps per line that all slides of one file may take; beyond, groups stay where they are. Never met in text. */
+const STEPS_PER_LINE = 64;
+
+/**
+ * Groups of both files are walked side by side: there is one, possibly empty, before each unchanged line and at
+ * the end, so that they correspond one to one.
+ */
+function slideGroups(lines: Int32Array, mine: Uint8Array, others: Uint8Array, place?: Place): void {
+  const size = lines.length;
+  const group: Group = { start: 0, end: runEnd(mine, 0) };
+  const opposite: Group = { start: 0, end: runEnd(others, 0) };
+  let steps = 1000 + size * STEPS_PER_LINE;
+
+  const up = (): boolean => {
+    if (group.start === 0 || lines[group.start - 1] !== lines[group.end - 1]) return false;
+    mine[--group.start] = 1;
+    mine[--group.end] = 0;
+    group.start = runStart(mine, group.start);
+    opposite.end = opposite.start - 1;
+    opposite.start = runStart(others, opposite.end);
+    steps--;
+    return true;
+  };
+  const down = (): boolean => {
+    if (group.end === size || lines[group.start] !== lines[group.end]) return false;
+    mine[group.start++] = 0;
+    mine[group.end++] = 1;
+    group.end = runEnd(mine, group.end);
+    advance(opposite, others);
+    steps--;
+    return true;
+  };
+
+  for (;;) {
+    if (group.start < group.end && steps > 0) {
+      let lowest: number;
+      let aligned: boolean;
+      let length: number;
+      do {
+        length = group.end - group.start;
+        while (up());
+        lowest = group.end;
+        aligned = opposite.start < opposite.end;
+        while (down()) aligned ||= opposite.start < opposite.end;
+      } while (length !== group.end - group.start && steps > 0);
+
+      if (aligned) while (opposite.start === opposite.end && up());
+      else if (place && group.end > lowest) {
+        const end = place(group, lowest);
+        while (group.end > end && up());
+      }
+    }
+    if (group.end === size) return;
+    advance(group, mine);
+    advance(opposite, others);
+  }
+}
+
+/** To the group behind the next unchanged line. */
+function advance(group: Group, changed: Uint8Array): void {
+  group.start = group.end + 1;
+  group.end = runEnd(changed, group.start);
+}
+
+function runEnd(changed: Uint8Array, from: number): number {
+  let at = from;
+  while (at < changed.length && changed[at] === 1) at++;
+  return at;
+}
+
+function runStart(changed: Uint8Array, from: number): number {
+  let at = from;
+  while (at > 0 && changed[at - 1] === 1) at--;
+  return at;
+}
+
+/** Places looked at, at most: long slides are of generated text. */
+const MAX_PLACES = 100;
+
+/** The place whose two edges are the least bad; of equals the lowest one in the file. */
+function bestPlace(data: Uint8Array, starts: Int32Array, group: Readonly<Group>, lowest: number): number {
+  const length = group.end - group.start;
+  // A slide by more than its own length repeats what was seen.
+  const first = Math.max(lowest, group.end - length - 1, group.end - MAX_PLACES);
+  let best = group.end;
+  let least: { indent: number; penalty: number } | undefined;
+  for (let end = first; end <= group.end; end++) {
+    const behind = splitBadness(data, starts, end);
+    const before = splitBadness(data, starts, end - length);
+    const badness = { indent: behind.indent + before.indent, penalty: behind.penalty + before.penalty };
+    if (least === undefined || isNoWorse(badness, least)) {
+      least = badness;
+      best = end;
+    }
+  }
+  return best;
+}
+
+/** What one more column of indentation outweighs. */
+const INDENT_WEIGHT = 60;
+
+function isNoWorse(a: { indent: number; penalty: number }, b: { indent: number; penalty: number }): boolean {
+  return INDENT_WEIGHT * Math.sign(a.indent - b.indent) + a.penalty - b.penalty <= 0;
+}

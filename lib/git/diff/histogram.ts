@@ -1,0 +1,149 @@
+import type { LineTable } from './line-table.ts';
+import type { Effort } from './myers.ts';
+
+/**
+ * Histogram diff, as JGit's class of that name describes it: Bram Cohen's patience diff, extended to lines that
+ * occur few times instead of once. The run of equal lines that holds the rarest line (of the old side) is where
+ * a region is split; both parts are solved the same way. Where every common line occurs more than
+ * {@link MAX_OCCURRENCES} times, `fallback` aligns the region.
+ *
+ * @returns false when `effort` ran out: then only part of the changes is marked
+ */
+export function markHistogram(
+  table: LineTable,
+  marks: { readonly deleted: Uint8Array; readonly inserted: Uint8Array },
+  fallback: (part: LineTable, deleted: Uint8Array, inserted: Uint8Array, effort?: Effort) => boolean,
+  effort: Effort = { steps: Infinity },
+): boolean {
+  const histogram = new Histogram(table, effort);
+  const open: Region[] = [{ aLow: 0, aHigh: table.old.length, bLow: 0, bHigh: table.new.length }];
+  for (let region = open.pop(); region !== undefined; region = open.pop()) {
+    const { aLow, aHigh, bLow, bHigh } = region;
+    const deleted = marks.deleted.subarray(aLow, aHigh);
+    const inserted = marks.inserted.subarray(bLow, bHigh);
+    if (aLow === aHigh || bLow === bHigh) {
+      deleted.fill(1);
+      inserted.fill(1);
+      continue;
+    }
+    const split = histogram.split(region);
+    if (effort.steps < 0) return false;
+    if (split === 'nothing-common') {
+      deleted.fill(1);
+      inserted.fill(1);
+    } else if (split === 'too-common') {
+      const part = partOf(table, region);
+      if (!fallback(part, deleted, inserted, effort)) return false;
+    } else {
+      open.push(
+        { aLow: split.aHigh, aHigh, bLow: split.bHigh, bHigh },
+        { aLow, aHigh: split.aLow, bLow, bHigh: split.bLow },
+      );
+    }
+  }
+  return true;
+}
+
+/** a[aLow..aHigh) against b[bLow..bHigh). */
+interface Region {
+  readonly aLow: number;
+  readonly aHigh: number;
+  readonly bLow: number;
+  readonly bHigh: number;
+}
+
+/** A line that occurs more often is no place to split at. */
+const MAX_OCCURRENCES = 64;
+const NO_NEXT = -1;
+
+class Histogram {
+  readonly #a: Int32Array;
+  readonly #b: Int32Array;
+  readonly #effort: Effort;
+  /** Per number, within the region at hand: how often it occurs in `a`, and where first. */
+  readonly #count: Int32Array;
+  readonly #first: Int32Array;
+  /** Per line of `a`: where the same line occurs next. */
+  readonly #next: Int32Array;
+
+  constructor(table: LineTable, effort: Effort) {
+    this.#a = table.old;
+    this.#b = table.new;
+    this.#effort = effort;
+    this.#count = new Int32Array(table.oldCount.length);
+    this.#first = new Int32Array(table.oldCount.length);
+    this.#next = new Int32Array(table.old.length);
+  }
+
+  split(region: Region): Region | 'nothing-common' | 'too-common' {
+    const { aLow, aHigh, bLow, bHigh } = region;
+    for (let i = aHigh - 1; i >= aLow; i--) {
+      const number = this.#a[i]!;
+      this.#next[i] = this.#count[number]! > 0 ? this.#first[number]! : NO_NEXT;
+      this.#first[number] = i;
+      this.#count[number]!++;
+    }
+    this.#effort.steps -= aHigh - aLow + bHigh - bLow;
+    const found = this.#rarestRun(region);
+    for (let i = aLow; i < aHigh; i++) this.#count[this.#a[i]!] = 0;
+    return found;
+  }
+
+  #rarestRun(region: Region): Region | 'nothing-common' | 'too-common' {
+    const { aLow, aHigh, bLow, bHigh } = region;
+    const [a, b, count] = [this.#a, this.#b, this.#count];
+    let best: Region | undefined;
+    let rarest = MAX_OCCURRENCES + 1;
+    let common = false;
+    for (let line = bLow; line < bHigh; ) {
+      let behind = line + 1;
+      const occurrences = count[b[line]!]!;
+      common ||= occurrences > 0;
+      if (occurrences > 0 && occurrences <= rarest) {
+        for (let at = this.#first[b[line]!]!; at !== NO_NEXT; ) {
+          let [aStart, bStart, aEnd, bEnd, rarity] = [at, line, at + 1, line + 1, occurrences];
+          while (aStart > aLow && bStart > bLow && a[aStart - 1] === b[bStart - 1]) {
+            aStart--;
+            bStart--;
+            rarity = Math.min(rarity, count[a[aStart]!]!);
+          }
+          while (aEnd < aHigh && bEnd < bHigh && a[aEnd] === b[bEnd]) {
+            rarity = Math.min(rarity, count[a[aEnd]!]!);
+            aEnd++;
+            bEnd++;
+          }
+          this.#effort.steps -= aEnd - aStart;
+          behind = Math.max(behind, bEnd);
+          if (best === undefined || best.aHigh - best.aLow < aEnd - aStart || rarity < rarest) {
+            best = { aLow: aStart, aHigh: aEnd, bLow: bStart, bHigh: bEnd };
+            rarest = rarity;
+          }
+          // An occurrence inside this run would only find the run again.
+          do at = this.#next[at]!;
+          while (at !== NO_NEXT && at < aEnd);
+        }
+      }
+      line = behind;
+      if (this.#effort.steps < 0) break;
+    }
+    if (common && rarest > MAX_OCCURRENCES) return 'too-common';
+    return best ?? 'nothing-common';
+  }
+}
+
+/** The region as a pair of texts of its own, numbered anew. */
+function partOf(table: LineTable, { aLow, aHigh, bLow, bHigh }: Region): LineTable {
+  const numbers = new Map<number, number>();
+  const renumber = (line: number): number => {
+    let number = numbers.get(line);
+    if (number === undefined) numbers.set(line, (number = numbers.size));
+    return number;
+  };
+  const old = table.old.subarray(aLow, aHigh).map(renumber);
+  const other = table.new.subarray(bLow, bHigh).map(renumber);
+  const oldCount = new Int32Array(numbers.size);
+  const newCount = new Int32Array(numbers.size);
+  for (const number of old) oldCount[number]!++;
+  for (const number of other) newCount[number]!++;
+  return { old, new: other, oldCount, newCount };
+}

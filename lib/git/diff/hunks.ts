@@ -1,0 +1,207 @@
+import { asBuffer } from '../tree/entry.ts';
+import { compact } from './compact.ts';
+import { countLines } from './line-table.ts';
+import {
+  type DiffAlgorithm,
+  diffLines,
+  type LineChanges,
+  MAX_DIFF_BYTES,
+  MAX_DIFF_LINES,
+  MAX_DIFF_STEPS,
+} from './lines.ts';
+import type { Effort } from './myers.ts';
+
+/** Lines [oldStart, oldEnd) of the old text give way to [newStart, newEnd) of the new one. Counted from 0. */
+export interface LineEdit {
+  readonly oldStart: number;
+  readonly oldEnd: number;
+  readonly newStart: number;
+  readonly newEnd: number;
+}
+
+/** Edits with the lines around them. */
+export interface Hunk extends LineEdit {
+  readonly edits: readonly LineEdit[];
+}
+
+/** How two texts differ: edits, in order, that never touch each other. */
+export interface TextDiff {
+  readonly edits: readonly LineEdit[];
+  readonly oldStarts: Int32Array;
+  readonly newStarts: Int32Array;
+  readonly additions: number;
+  readonly deletions: number;
+}
+
+export interface TextDiffOptions {
+  /** Default `myers`, as in `git diff`. */
+  readonly algorithm?: DiffAlgorithm;
+  /** Default true, as in `git diff`; merges are made without. */
+  readonly indentHeuristic?: boolean;
+  /** Shared by the files of one comparison; each takes {@link MAX_DIFF_STEPS} of it at most. */
+  readonly effort?: Effort;
+}
+
+/**
+ * Compares two texts line by line, as git does.
+ *
+ * @returns undefined when they are too large or differ too much: see {@link MAX_DIFF_BYTES} and its like
+ */
+export function diffTexts(
+  oldData: Uint8Array,
+  newData: Uint8Array,
+  options: TextDiffOptions = {},
+): TextDiff | undefined {
+  const { effort, algorithm = 'myers', indentHeuristic = true } = options;
+  if (oldData.length + newData.length > MAX_DIFF_BYTES) return undefined;
+  if (countLines(oldData) + countLines(newData) > MAX_DIFF_LINES) return undefined;
+  const allowed = Math.min(MAX_DIFF_STEPS, effort?.steps ?? MAX_DIFF_STEPS);
+  const own = { steps: allowed };
+  const changes = diffLines(oldData, newData, own, algorithm);
+  if (effort) effort.steps -= allowed - Math.max(0, own.steps);
+  if (changes === undefined) return undefined;
+  compact(changes, oldData, newData, { indent: indentHeuristic });
+  const edits = editsOf(changes);
+  let additions = 0;
+  let deletions = 0;
+  for (const edit of edits) {
+    additions += edit.newEnd - edit.newStart;
+    deletions += edit.oldEnd - edit.oldStart;
+  }
+  return { edits, oldStarts: changes.oldStarts, newStarts: changes.newStarts, additions, deletions };
+}
+
+function editsOf({ deleted, inserted }: LineChanges): LineEdit[] {
+  const edits: LineEdit[] = [];
+  let [oldAt, newAt] = [0, 0];
+  while (oldAt < deleted.length || newAt < inserted.length) {
+    const [oldStart, newStart] = [oldAt, newAt];
+    while (oldAt < deleted.length && deleted[oldAt] === 1) oldAt++;
+    while (newAt < inserted.length && inserted[newAt] === 1) newAt++;
+    if (oldAt > oldStart || newAt > newStart) {
+      edits.push({ oldStart, oldEnd: oldAt, newStart, newEnd: newAt });
+    }
+    oldAt++;
+    newAt++;
+  }
+  return edits;
+}
+
+/** Lines shown around an edit. */
+export const CONTEXT = 3;
+
+/** Joins edits whose context would meet. */
+export function hunksOf(diff: TextDiff, context = CONTEXT): Hunk[] {
+  const [oldLines, newLines] = [diff.oldStarts.length - 1, diff.newStarts.length - 1];
+  const groups: LineEdit[][] = [];
+  for (const edit of diff.edits) {
+    const last = groups.at(-1);
+    if (last && edit.oldStart - last.at(-1)!.oldEnd <= 2 * context) last.push(edit);
+    else groups.push([edit]);
+  }
+  return groups.map((edits) => {
+    const [first, last] = [edits[0]!, edits.at(-1)!];
+    const before = Math.min(context, first.oldStart);
+    return {
+      edits,
+      oldStart: first.oldStart - before,
+      newStart: first.newStart - before,
+      oldEnd: Math.min(oldLines, last.oldEnd + context),
+      newEnd: Math.min(newLines, last.newEnd + context),
+    };
+  });
+}
+
+/**
+ * The hunks as unified text, from the first `@@` on: the bytes `git diff` prints for a file without attributes.
+ *
+ * @param maxBytes gives up beyond, and returns undefined
+ */
+export function formatHunks(
+  diff: TextDiff,
+  oldData: Uint8Array,
+  newData: Uint8Array,
+  options: { readonly context?: number; readonly maxBytes?: number } = {},
+): Buffer | undefined {
+  const { maxBytes = Number.POSITIVE_INFINITY } = options;
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  const add = (part: Uint8Array): void => {
+    parts.push(part);
+    bytes += part.length;
+  };
+  const addLines = (data: Uint8Array, starts: Int32Array, from: number, to: number, sign: Buffer): void => {
+    for (let line = from; line < to && bytes <= maxBytes; line++) {
+      const text = data.subarray(starts[line]!, starts[line + 1]!);
+      add(sign);
+      add(text);
+      if (text[text.length - 1] !== 0x0a) add(NO_NEWLINE);
+    }
+  };
+  const { oldStarts, newStarts } = diff;
+  let searched = 0;
+  let title: Uint8Array = NO_TITLE;
+  for (const hunk of hunksOf(diff, options.context)) {
+    title = titleBefore(oldData, oldStarts, hunk.oldStart, searched) ?? title;
+    searched = hunk.oldStart;
+    const ranges = `@@ -${range(hunk.oldStart, hunk.oldEnd)} +${range(hunk.newStart, hunk.newEnd)} @@`;
+    add(Buffer.from(title.length > 0 ? `${ranges} ` : ranges));
+    add(title);
+    add(NEWLINE);
+    let at = hunk.oldStart;
+    for (const edit of hunk.edits) {
+      addLines(oldData, oldStarts, at, edit.oldStart, KEPT);
+      addLines(oldData, oldStarts, edit.oldStart, edit.oldEnd, DELETED);
+      addLines(newData, newStarts, edit.newStart, edit.newEnd, INSERTED);
+      at = edit.oldEnd;
+    }
+    addLines(oldData, oldStarts, at, hunk.oldEnd, KEPT);
+    if (bytes > maxBytes) return undefined;
+  }
+  return Buffer.concat(parts, bytes);
+}
+
+const KEPT = Buffer.from(' ');
+const DELETED = Buffer.from('-');
+const INSERTED = Buffer.from('+');
+const NEWLINE = Buffer.from('\n');
+const NO_NEWLINE = Buffer.from('\n\\ No newline at end of file\n');
+const NO_TITLE = Buffer.alloc(0);
+
+/** A length of 1 goes without saying; an empty range stands behind the line it names. */
+function range(start: number, end: number): string {
+  if (end - start === 1) return `${start + 1}`;
+  return end === start ? `${start},0` : `${start + 1},${end - start}`;
+}
+
+const MAX_TITLE = 80;
+
+/**
+ * What a hunk is headed with: the nearest line before it that begins like an identifier (gitattributes,
+ * "Defining a custom hunk-header": what is done when none is defined).
+ */
+function titleBefore(
+  data: Uint8Array,
+  starts: Int32Array,
+  line: number,
+  searched: number,
+): Uint8Array | undefined {
+  for (let i = line - 1; i >= searched; i--) {
+    const start = starts[i]!;
+    if (!beginsTitle(data[start]!)) continue;
+    let end = Math.min(starts[i + 1]!, start + MAX_TITLE);
+    while (end > start && isSpace(data[end - 1]!)) end--;
+    return asBuffer(data).subarray(start, end);
+  }
+  return undefined;
+}
+
+/** A letter, `_` or `$`. */
+function beginsTitle(byte: number): boolean {
+  const lower = byte | 0x20;
+  return (lower >= 0x61 && lower <= 0x7a) || byte === 0x5f || byte === 0x24;
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+}
