@@ -35,16 +35,13 @@ export async function listTags(
   const { refs } = await git.tags();
   const matches = nameMatcher(query.search);
   const found = refs.filter((ref) => matches(shortName(ref.name)));
-  const sign = query.descending ? -1 : 1;
-  const end = query.offset + query.limit;
-  if (query.orderBy === 'name') {
-    const ordered = query.descending ? found.toReversed() : found;
-    const items = (await git.tips(ordered.slice(query.offset, end))).map(recordOf);
-    return { items, total: found.length, more: end < found.length };
+  // All of them are read, whatever the order: a tag of a tree or a blob has no place in the list or its total.
+  const tips = await git.tips(query.orderBy === 'name' && query.descending ? found.toReversed() : found);
+  if (query.orderBy === 'updated') {
+    const sign = query.descending ? -1 : 1;
+    tips.sort((a, b) => sign * (a.commit.committer.seconds - b.commit.committer.seconds));
   }
-  const tips = (await git.tips(found)).toSorted(
-    (a, b) => sign * (a.commit.committer.seconds - b.commit.committer.seconds),
-  );
+  const end = query.offset + query.limit;
   return { items: tips.slice(query.offset, end).map(recordOf), total: tips.length, more: end < tips.length };
 }
 
