@@ -87,7 +87,7 @@ const SECURITY = {
   bearer: { type: 'http', scheme: 'bearer' },
 };
 
-const ERRORS: Record<string, JsonSchema> = {
+const ERRORS = {
   Message: {
     type: 'object',
     description: 'A rule was broken',
@@ -100,7 +100,23 @@ const ERRORS: Record<string, JsonSchema> = {
     properties: { error: { type: 'string' } },
     required: ['error'],
   },
-};
+  InvalidToken: {
+    type: 'object',
+    description: 'The token was revoked, or its time is over',
+    properties: { error: { enum: ['invalid_token'] }, error_description: { type: 'string' } },
+    required: ['error', 'error_description'],
+  },
+  InsufficientScope: {
+    type: 'object',
+    description: 'The token lacks every scope that would do',
+    properties: {
+      error: { enum: ['insufficient_scope'] },
+      error_description: { type: 'string' },
+      scope: { type: 'string' },
+    },
+    required: ['error', 'error_description', 'scope'],
+  },
+} satisfies Record<string, JsonSchema>;
 
 const reference = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
@@ -191,11 +207,17 @@ function responsesOf(
 ): Record<string, ResponseObject> {
   const { returns, access } = endpoint;
   const responses: Record<string, ResponseObject> = {};
-  const error = (status: number, description: string, name: 'Message' | 'Error') => {
+  const named = new Map<number, Set<keyof typeof ERRORS>>();
+  const error = (status: number, description: string, ...names: (keyof typeof ERRORS)[]) => {
+    const known = new Set([...(named.get(status) ?? []), ...names]);
+    named.set(status, known);
     const earlier = responses[status]?.description;
+    const [only, ...others] = [...known].map(reference);
     responses[status] = {
       description: earlier === undefined ? description : `${earlier}; ${description}`,
-      content: { 'application/json': { schema: reference(name) } },
+      content: {
+        'application/json': { schema: others.length === 0 ? only! : { anyOf: [only!, ...others] } },
+      },
     };
   };
   const status = returns.status ?? (endpoint.method === 'POST' ? 201 : 200);
@@ -218,13 +240,13 @@ function responsesOf(
         }
       : {}),
   };
-  if (endpoint.params ?? endpoint.query ?? endpoint.body ?? endpoint.paginate) {
-    error(400, 'A parameter is missing or wrong', 'Error');
-  }
-  if (access.kind !== 'anyone') error(401, 'Not signed in, or the token is not good', 'Message');
-  if (access.kind !== 'anyone') error(403, 'Not allowed, or the token lacks the scope', 'Message');
+  error(400, 'A parameter is missing or wrong', 'Error', 'Message');
+  const signIn = access.kind === 'anyone' ? '' : 'Not signed in, or ';
+  error(401, `${signIn}the token is not good`, 'Message', 'InvalidToken');
+  error(403, 'Not allowed, or the token lacks the scope', 'Message', 'InsufficientScope');
   if (access.kind === 'project')
     error(404, 'The project does not exist, or the caller may not know of it', 'Message');
+  if (endpoint.method === 'DELETE') error(412, 'Changed later than `If-Unmodified-Since` allows', 'Message');
   for (const { status: code, description } of endpoint.errors) error(code, description, 'Message');
   return responses;
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Host, type HostOptions, startHost } from '../../local/host.ts';
+import { expectDocumented } from './answers.ts';
 
 export interface Answer {
   readonly status: number;
@@ -24,7 +25,7 @@ export interface Service {
   readonly url: string;
   readonly host: Host;
   readonly rootToken: string;
-  /** `path` is below `/api/v4`, percent-encoded. */
+  /** `path` is below `/api/v4`, percent-encoded. The answer must be one that the OpenAPI document tells. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** A user with a token of all scopes, made by the administrator. */
   user(
@@ -45,8 +46,12 @@ export async function startService(options: Partial<HostOptions> = {}): Promise<
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'lemnos-test-'));
   const host = await startHost({ port: 0, host: '127.0.0.1', ...options, dataDir });
   await host.invoke('first-administrator', { token: ROOT_TOKEN });
-  const call = (method: string, path: string, { token, json, form, headers, raw }: CallOptions = {}) =>
-    request(`${host.url}/api/v4${path}`, method, {
+  const call = async (
+    method: string,
+    path: string,
+    { token, json, form, headers, raw }: CallOptions = {},
+  ): Promise<Answer> => {
+    const answer = await request(`${host.url}/api/v4${path}`, method, {
       headers: {
         ...(token === undefined ? {} : { 'PRIVATE-TOKEN': token }),
         ...(json === undefined ? {} : { 'Content-Type': 'application/json' }),
@@ -55,6 +60,9 @@ export async function startService(options: Partial<HostOptions> = {}): Promise<
       },
       body: raw ?? form ?? (json === undefined ? undefined : JSON.stringify(json)),
     });
+    expectDocumented(method, path, answer.status, answer.body);
+    return answer;
+  };
   return {
     url: host.url,
     host,

@@ -6,8 +6,10 @@ import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { accepted, noContent } from '../../http/reply.ts';
 import { endpoint } from '../endpoint.ts';
+import { accepted as acceptedShape } from '../meta/shapes.ts';
 import { projectUrl } from '../projects/present.ts';
 import { branch } from './present.ts';
+import * as shapes from './shapes.ts';
 
 const area = 'branches';
 const readable = project('read_code', { anonymous: true });
@@ -24,6 +26,7 @@ const list = endpoint({
       search: p.string({ description: 'Part of the name; `^term` at its start, `term$` at its end' }),
       sort: p.oneOf(['name_asc', 'updated_asc', 'updated_desc'], { default: 'name_asc' }),
     }),
+  returns: { body: shapes.branches },
   paginate: 'offset+keyset',
   keyset: { marker: 'page_token' },
   handle: async ({ actor, project, query, page, request }, deps) => {
@@ -51,6 +54,7 @@ const get = endpoint({
   area,
   summary: 'Get a branch',
   access: readable,
+  returns: { body: shapes.branch },
   errors: [absent],
   handle: async ({ actor, project, params, request }, deps) => {
     const record = await branches.getBranch(codeOf(deps, project), params.branch);
@@ -83,6 +87,7 @@ const create = endpoint({
       branch: p.string({ required: true, blank: false, description: 'Name' }),
       ref: p.string({ required: true, blank: false, description: 'Branch, tag or commit to start from' }),
     }),
+  returns: { body: shapes.branch },
   errors: [
     { status: 400, description: 'Bad or taken name, or nothing to start from' },
     { status: 403, description: 'No right to push' },
@@ -117,7 +122,7 @@ const removeMerged = endpoint({
   area,
   summary: 'Delete every branch that is merged into the default branch',
   access: project('read_code'),
-  returns: { status: 202, description: 'Done by a worker afterwards' },
+  returns: { body: acceptedShape, status: 202, description: 'Done by a worker afterwards' },
   errors: [{ status: 403, description: 'No right to push' }],
   handle: async ({ actor, project }, deps) => {
     await branches.requestDeleteMerged(deps, actor, project);

@@ -10,6 +10,7 @@ import { json, noContent, reply } from '../../http/reply.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { decodeContent, ENCODINGS } from './content.ts';
 import { contentDisposition, fileHeaders, fileRecord } from './present.ts';
+import * as shapes from './shapes.ts';
 
 const area = 'files';
 const access = project('read_code', { anonymous: true });
@@ -41,7 +42,7 @@ const get = endpoint({
   scopes,
   params: pathParameter,
   query: ref,
-  returns: { headers },
+  returns: { body: shapes.fileRecord, headers },
   errors,
   handle: async ({ project, params, query }, deps) => {
     const file = await readFile(codeOf(deps, project), query.ref, params.file_path);
@@ -114,6 +115,7 @@ const create = endpoint({
       ...contentFields(),
       execute_filemode: p.boolean({ default: false, description: 'Make the file executable' }),
     }),
+  returns: { body: shapes.fileWritten },
   errors: writeErrors,
   bodyLimit,
   handle: async ({ actor, project, params, body }, deps) => {
@@ -137,6 +139,7 @@ const update = endpoint({
   access: project('read_code'),
   params: pathParameter,
   body: () => p.params({ ...commitFields(), ...contentFields(), ...lastCommit() }),
+  returns: { body: shapes.fileWritten },
   errors: writeErrors,
   bodyLimit,
   handle: async ({ actor, project, params, body }, deps) => {

@@ -3,6 +3,7 @@ import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent } from '../../http/reply.ts';
 import { counted, endpoint } from '../endpoint.ts';
+import * as shapes from '../users/shapes.ts';
 import { member } from './present.ts';
 
 const area = 'members';
@@ -23,6 +24,7 @@ const list = endpoint({
       query: p.string({ description: 'Part of a name or username' }),
       user_ids: p.list(p.integer(), { description: 'Only these users' }),
     }),
+  returns: { body: shapes.members },
   paginate: 'offset',
   handle: async ({ project, query, page, request }, deps) => {
     const found = await members.listMembers(deps, project, {
@@ -41,6 +43,7 @@ const get = endpoint({
   summary: 'Get a direct member of a project',
   ...readers,
   params: userId,
+  returns: { body: shapes.member },
   errors: [{ status: 404, description: 'No direct member' }],
   handle: async ({ project, params, request }, deps) => {
     const { record, user } = await members.getMember(deps, project, params.user_id);
@@ -61,6 +64,7 @@ const add = endpoint({
       ...expiry,
       invite_source: p.string({ default: 'members-api', description: 'Where the invitation comes from' }),
     }),
+  returns: { body: shapes.memberAdded },
   errors: [
     { status: 404, description: 'No such user' },
     { status: 409, description: 'Member already exists' },
@@ -87,6 +91,7 @@ const change = endpoint({
   params: userId,
   body: () =>
     p.params({ access_level: p.integer({ required: true, description: '10, 20, 30 or 40' }), ...expiry }),
+  returns: { body: shapes.member },
   errors: [{ status: 404, description: 'No direct member' }],
   handle: async ({ actor, project, params, body, request }, deps) => {
     const input = { accessLevel: body.access_level, expiresAt: body.expires_at };

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../http/endpoint.ts';
 import { document } from '../../http/openapi.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { API_RELEASE, VERSION } from '../version.ts';
+import * as shapes from './shapes.ts';
 
 const area = 'meta';
 
@@ -15,6 +16,7 @@ const version = endpoint({
     'The release of the interface this service speaks, as clients compare it, and its own revision.',
   access: signedIn(),
   scopes: ['read_user'],
+  returns: { body: shapes.version },
   handle: () => ({ version: API_RELEASE, revision: VERSION }),
 });
 
@@ -25,6 +27,7 @@ const metadata = endpoint({
   summary: 'Get facts about the instance',
   access: signedIn(),
   scopes: ['read_user'],
+  returns: { body: shapes.metadata },
   handle: () => ({
     version: API_RELEASE,
     revision: VERSION,
@@ -49,6 +52,7 @@ export const metaEndpoints = (
     summary: 'Get this interface as an OpenAPI 3.1 document',
     access: anyone(),
     scopes: ['read_user'],
+    returns: { body: shapes.openapi },
     handle: async ({ request }) =>
       document(await all(), { title: 'Lemnos', version: VERSION, serverUrl: request.baseUrl }),
   }),

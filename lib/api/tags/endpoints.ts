@@ -6,6 +6,7 @@ import { noContent } from '../../http/reply.ts';
 import { endpoint } from '../endpoint.ts';
 import { projectUrl } from '../projects/present.ts';
 import { tag } from './present.ts';
+import * as shapes from './shapes.ts';
 
 const area = 'tags';
 const readable = project('read_code', { anonymous: true });
@@ -23,6 +24,7 @@ const list = endpoint({
       sort: p.oneOf(['asc', 'desc'], { default: 'desc' }),
       search: p.string({ description: 'Part of the name; `^term` at its start, `term$` at its end' }),
     }),
+  returns: { body: shapes.tags },
   paginate: 'offset',
   handle: async ({ project, query, page, request }, deps) => {
     const found = await tags.listTags(codeOf(deps, project), {
@@ -43,6 +45,7 @@ const get = endpoint({
   area,
   summary: 'Get a tag',
   access: readable,
+  returns: { body: shapes.tag },
   errors: [absent],
   handle: async ({ project, params, request }, deps) =>
     tag(
@@ -63,6 +66,7 @@ const create = endpoint({
       ref: p.string({ required: true, description: 'Branch, tag or commit to tag' }),
       message: p.string({ description: 'Makes an annotated tag' }),
     }),
+  returns: { body: shapes.tag },
   errors: [
     { status: 400, description: 'Bad or taken name, or nothing to tag' },
     { status: 403, description: 'No right to push' },

@@ -8,6 +8,7 @@ import { noContent } from '../../http/reply.ts';
 import { TOKEN_SCOPES, type TokenRecord, type UserRecord } from '../../store/records.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { token, userAdmin, userBasic, userPublic, userSelf } from './present.ts';
+import * as shapes from './shapes.ts';
 
 const area = 'users';
 const onlyTrue = (description: string) => p.oneOf(['true'], { description });
@@ -19,6 +20,7 @@ const current = endpoint({
   summary: 'Get the signed-in user',
   access: signedIn(),
   scopes: ['read_user'],
+  returns: { body: shapes.userSelf },
   handle: ({ actor, request }) => userSelf(actor.user, request.baseUrl),
 });
 
@@ -57,6 +59,7 @@ const list = endpoint({
       },
       [p.allOrNoneOf('extern_uid', 'provider')],
     ),
+  returns: { body: shapes.usersListed },
   paginate: 'offset',
   errors: [{ status: 403, description: 'Anonymous without `username`' }],
   handle: async ({ actor, query, page, request }, deps) => {
@@ -85,6 +88,7 @@ const get = endpoint({
   scopes: ['read_user'],
   params: () => p.params({ id: p.routeInteger({ description: 'Id of the user' }) }),
   query: () => p.params({ with_custom_attributes: p.boolean({ default: false }) }),
+  returns: { body: shapes.userShown },
   errors: [
     { status: 403, description: 'Anonymous' },
     { status: 404, description: 'No such user' },
@@ -147,6 +151,7 @@ const create = endpoint({
         p.allOrNoneOf('extern_uid', 'provider'),
       ],
     ),
+  returns: { body: shapes.userAdmin },
   errors: [{ status: 409, description: 'E-mail or username already taken' }],
   handle: async ({ body, request }, deps) => {
     const known = Object.keys(profile());
@@ -186,7 +191,11 @@ const createToken = endpoint({
       scopes: p.list(p.oneOf(TOKEN_SCOPES), { required: true, blank: false }),
       expires_at: p.date({ nullable: true, description: 'The token ends at the start of this day, UTC' }),
     }),
-  errors: [{ status: 404, description: 'No such user' }],
+  returns: { body: shapes.tokenWithText },
+  errors: [
+    { status: 404, description: 'No such user' },
+    { status: 422, description: 'A blank name, or a day in the past' },
+  ],
   handle: async ({ params, body }, deps) => {
     const made = await tokens.createToken(deps, {
       userId: params.user_id,
@@ -205,6 +214,7 @@ const listTokens = endpoint({
   summary: 'List personal access tokens: your own; administrators, all',
   access: signedIn(),
   query: () => p.params({ user_id: p.integer({ description: 'Only tokens of this user' }) }),
+  returns: { body: shapes.tokens },
   paginate: 'offset',
   errors: [{ status: 401, description: "Another user's, without being an administrator" }],
   handle: async ({ actor, query, page }, deps) => {
@@ -225,6 +235,7 @@ const getOwnToken = endpoint({
   summary: 'Get the token this request was made with',
   access: signedIn(),
   scopes: [...TOKEN_SCOPES],
+  returns: { body: shapes.token },
   handle: ({ actor }, deps) => token(ownToken(actor), deps.now()),
 });
 
@@ -251,6 +262,7 @@ const getToken = endpoint({
   summary: 'Get a personal access token',
   access: signedIn(),
   params: tokenId,
+  returns: { body: shapes.token },
   errors: [{ status: 404, description: 'Absent, or another user’s' }],
   handle: async ({ actor, params }, deps) =>
     token(await tokens.readableToken(deps, actor, params.id, 'read'), deps.now()),

@@ -1,0 +1,42 @@
+import * as z from 'zod';
+import { shape } from '../../http/shape.ts';
+import { time } from '../users/shapes.ts';
+
+export const commitStats = shape(() =>
+  z.object({ additions: z.int(), deletions: z.int(), total: z.int() }).meta({ id: 'CommitStats' }),
+);
+
+const basicFields = () => ({
+  id: z.string(),
+  short_id: z.string(),
+  created_at: time(),
+  parent_ids: z.array(z.string()),
+  title: z.string(),
+  message: z.string(),
+  author_name: z.string(),
+  author_email: z.string(),
+  authored_date: time(),
+  committer_name: z.string(),
+  committer_email: z.string(),
+  committed_date: time(),
+  trailers: z.record(z.string(), z.string()).describe('Empty unless asked for'),
+  web_url: z.string(),
+});
+
+export const commit = shape(() => z.object(basicFields()).meta({ id: 'Commit' }));
+
+export const commits = shape(() =>
+  z.array(z.object({ ...basicFields(), stats: commitStats().optional() }).meta({ id: 'ListedCommit' })),
+);
+
+export const commitDetail = shape(() =>
+  z
+    .object({
+      ...basicFields(),
+      stats: commitStats().optional().describe('Unless `stats` is false'),
+      status: z.string().nullable(),
+      project_id: z.int(),
+      last_pipeline: z.null(),
+    })
+    .meta({ id: 'CommitDetail' }),
+);

@@ -1,0 +1,148 @@
+import * as z from 'zod';
+import { shape } from '../../http/shape.ts';
+import { time, userBasic } from '../users/shapes.ts';
+
+const namespace = shape(() =>
+  z
+    .object({
+      id: z.int(),
+      name: z.string(),
+      path: z.string(),
+      kind: z.enum(['user', 'group']),
+      full_path: z.string(),
+      parent_id: z.int().nullable(),
+      avatar_url: z.string().nullable(),
+      web_url: z.string(),
+    })
+    .meta({ id: 'NamespaceBasic' }),
+);
+
+const basicFields = () => ({
+  id: z.int(),
+  description: z.string().nullable(),
+  name: z.string(),
+  name_with_namespace: z.string(),
+  path: z.string(),
+  path_with_namespace: z.string(),
+  created_at: time(),
+  default_branch: z.string().nullable().describe('Null while the repository is empty'),
+  tag_list: z.array(z.string()).describe('Deprecated: `topics`'),
+  topics: z.array(z.string()),
+  ssh_url_to_repo: z.string(),
+  http_url_to_repo: z.string(),
+  web_url: z.string(),
+  readme_url: z.string().nullable(),
+  avatar_url: z.string().nullable(),
+  forks_count: z.int(),
+  star_count: z.int(),
+  last_activity_at: time(),
+  namespace: namespace(),
+});
+
+const level = () => z.enum(['disabled', 'private', 'enabled', 'public']);
+const accessLevels = () =>
+  Object.fromEntries(
+    [
+      'issues',
+      'repository',
+      'merge_requests',
+      'forking',
+      'wiki',
+      'builds',
+      'snippets',
+      'pages',
+      'operations',
+      'analytics',
+      'container_registry',
+    ].map((feature) => [`${feature}_access_level`, level()]),
+  );
+const switches = () =>
+  Object.fromEntries(
+    ['issues', 'merge_requests', 'wiki', 'jobs', 'snippets', 'container_registry'].map((feature) => [
+      `${feature}_enabled`,
+      z.boolean().describe('Deprecated: the level beside it'),
+    ]),
+  );
+const given = <T extends z.ZodType>(type: T) => type.optional().describe('Only when it was set');
+const permission = () => z.object({ access_level: z.int(), notification_level: z.int() }).nullable();
+
+export const projectBasic = shape(() => z.object(basicFields()).meta({ id: 'ProjectBasic' }));
+
+export const project = shape(() =>
+  z
+    .object({
+      ...basicFields(),
+      _links: z.object({
+        self: z.string(),
+        issues: z.string(),
+        merge_requests: z.string(),
+        repo_branches: z.string(),
+        labels: z.string(),
+        events: z.string(),
+        members: z.string(),
+      }),
+      container_registry_image_prefix: z.string().nullable(),
+      packages_enabled: z.boolean(),
+      empty_repo: z.boolean(),
+      archived: z.boolean(),
+      visibility: z.enum(['private', 'internal', 'public']),
+      owner: userBasic().optional().describe('Of a personal namespace'),
+      resolve_outdated_diff_discussions: z.boolean(),
+      ...switches(),
+      service_desk_enabled: z.boolean(),
+      service_desk_address: z.string().nullable(),
+      can_create_merge_request_in: z.boolean(),
+      ...accessLevels(),
+      emails_disabled: z.boolean(),
+      shared_runners_enabled: z.boolean(),
+      lfs_enabled: z.boolean(),
+      creator_id: z.int(),
+      import_status: z.enum(['none', 'scheduled', 'started', 'finished', 'failed']),
+      open_issues_count: z.int(),
+      ci_default_git_depth: z.int().nullable(),
+      ci_forward_deployment_enabled: z.boolean(),
+      public_jobs: z.boolean(),
+      build_git_strategy: z.enum(['fetch', 'clone']),
+      build_timeout: z.int(),
+      auto_cancel_pending_pipelines: z.enum(['enabled', 'disabled']),
+      build_coverage_regex: z.string().nullable(),
+      ci_config_path: z.string().nullable(),
+      shared_with_groups: z.array(z.unknown()),
+      only_allow_merge_if_pipeline_succeeds: z.boolean(),
+      allow_merge_on_skipped_pipeline: z.boolean().nullable(),
+      restrict_user_defined_variables: z.boolean(),
+      request_access_enabled: z.boolean(),
+      only_allow_merge_if_all_discussions_are_resolved: z.boolean(),
+      remove_source_branch_after_merge: z.boolean(),
+      printing_merge_request_link_enabled: z.boolean(),
+      merge_method: z.enum(['merge', 'rebase_merge', 'ff']),
+      squash_option: z.enum(['never', 'always', 'default_on', 'default_off']),
+      suggestion_commit_message: z.string().nullable(),
+      auto_devops_enabled: z.boolean(),
+      auto_devops_deploy_strategy: z.enum(['continuous', 'manual', 'timed_incremental']),
+      autoclose_referenced_issues: z.boolean(),
+      repository_storage: z.string().optional().describe('Shown to administrators'),
+      keep_latest_artifact: z.boolean(),
+      container_expiration_policy: given(z.record(z.string(), z.unknown())),
+      approvals_before_merge: given(z.int()),
+      external_authorization_classification_label: given(z.string()),
+      issues_template: given(z.string()),
+      merge_requests_template: given(z.string()),
+      mirror: given(z.boolean()),
+      mirror_overwrites_diverged_branches: given(z.boolean()),
+      mirror_trigger_builds: given(z.boolean()),
+      mirror_user_id: given(z.int()),
+      only_mirror_protected_branches: given(z.boolean()),
+      requirements_access_level: given(level()),
+      show_default_award_emojis: given(z.boolean()),
+      permissions: z
+        .object({ project_access: permission(), group_access: permission() })
+        .optional()
+        .describe("The caller's own"),
+    })
+    .meta({ id: 'Project' }),
+);
+
+/** Anonymous callers, and those who ask for the simple form, get the basic one. */
+export const projectShown = shape(() => z.union([project(), projectBasic()]));
+export const projectsListed = shape(() => z.array(projectShown()));

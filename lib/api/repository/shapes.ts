@@ -1,0 +1,22 @@
+import * as z from 'zod';
+import { shape } from '../../http/shape.ts';
+
+export const treeEntries = shape(() =>
+  z.array(
+    z
+      .object({
+        id: z.string(),
+        name: z.string(),
+        type: z.enum(['tree', 'blob', 'commit']).describe('`commit` is a submodule'),
+        path: z.string(),
+        mode: z.string().describe('Six octal digits'),
+      })
+      .meta({ id: 'TreeEntry' }),
+  ),
+);
+
+export const blob = shape(() =>
+  z
+    .object({ size: z.int(), encoding: z.literal('base64'), content: z.string(), sha: z.string() })
+    .meta({ id: 'Blob' }),
+);

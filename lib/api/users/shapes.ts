@@ -1,0 +1,127 @@
+import * as z from 'zod';
+import { shape } from '../../http/shape.ts';
+import { TOKEN_SCOPES } from '../../store/records.ts';
+
+export const time = () => z.iso.datetime({ offset: true });
+export const day = () => z.iso.date();
+
+const basicFields = () => ({
+  id: z.int(),
+  username: z.string(),
+  name: z.string(),
+  state: z.enum(['active', 'blocked', 'deactivated', 'banned']),
+  avatar_url: z.string().nullable(),
+  web_url: z.string(),
+});
+
+export const userBasic = shape(() => z.object(basicFields()).meta({ id: 'UserBasic' }));
+
+const publicFields = () => ({
+  ...basicFields(),
+  created_at: time().optional().describe('Not shown of private profiles'),
+  bio: z.string(),
+  bot: z.boolean(),
+  location: z.string().nullable(),
+  public_email: z.string().nullable(),
+  skype: z.string(),
+  linkedin: z.string(),
+  twitter: z.string(),
+  website_url: z.string(),
+  organization: z.string().nullable(),
+  job_title: z.string(),
+  pronouns: z.string().nullable(),
+  work_information: z.string().nullable(),
+  followers: z.int().optional(),
+  following: z.int().optional(),
+});
+
+const selfFields = () => ({
+  ...publicFields(),
+  last_sign_in_at: time().nullable(),
+  confirmed_at: time().nullable(),
+  last_activity_on: day().nullable(),
+  email: z.string(),
+  theme_id: z.int(),
+  color_scheme_id: z.int(),
+  projects_limit: z.int(),
+  current_sign_in_at: time().nullable(),
+  identities: z.array(
+    z.object({ provider: z.string(), extern_uid: z.string(), saml_provider_id: z.int().nullable() }),
+  ),
+  can_create_group: z.boolean(),
+  can_create_project: z.boolean(),
+  two_factor_enabled: z.boolean(),
+  external: z.boolean(),
+  private_profile: z.boolean(),
+  commit_email: z.string(),
+  is_admin: z.boolean().optional().describe('Shown to administrators'),
+  note: z.string().nullable().optional().describe('Shown to administrators'),
+});
+
+export const userSelf = shape(() => z.object(selfFields()).meta({ id: 'UserSelf' }));
+
+const adminFields = () => ({
+  ...selfFields(),
+  namespace_id: z.int(),
+  current_sign_in_ip: z.string().nullable(),
+  last_sign_in_ip: z.string().nullable(),
+  plan: z.string().nullable(),
+  trial: z.boolean().nullable(),
+  sign_in_count: z.int(),
+  using_license_seat: z.boolean(),
+  is_auditor: z.boolean(),
+  shared_runners_minutes_limit: z.int().nullable(),
+  extra_shared_runners_minutes_limit: z.int().nullable(),
+  highest_role: z.int().optional().describe('Of a single user'),
+});
+
+export const userAdmin = shape(() => z.object(adminFields()).meta({ id: 'UserAdmin' }));
+export const userPublic = shape(() => z.object(publicFields()).meta({ id: 'UserPublic' }));
+
+/** One user: as everybody sees them, or as administrators do. */
+export const userShown = shape(() => z.union([userAdmin(), userPublic()]));
+export const usersListed = shape(() => z.array(z.union([userAdmin(), userBasic()])));
+
+const tokenFields = () => ({
+  id: z.int(),
+  name: z.string(),
+  revoked: z.boolean(),
+  created_at: time(),
+  scopes: z.array(z.enum(TOKEN_SCOPES)),
+  user_id: z.int(),
+  last_used_at: time().nullable(),
+  active: z.boolean(),
+  expires_at: day().nullable(),
+});
+
+export const token = shape(() => z.object(tokenFields()).meta({ id: 'PersonalAccessToken' }));
+export const tokens = shape(() => z.array(token()));
+export const tokenWithText = shape(() =>
+  z
+    .object({ ...tokenFields(), token: z.string().describe('Shown this once') })
+    .meta({ id: 'NewPersonalAccessToken' }),
+);
+
+export const member = shape(() =>
+  z
+    .object({
+      ...basicFields(),
+      access_level: z.int(),
+      created_at: time(),
+      expires_at: day().nullable(),
+    })
+    .meta({ id: 'Member' }),
+);
+export const members = shape(() => z.array(member()));
+export const memberAdded = shape(() =>
+  z.union([
+    member(),
+    z.object({
+      status: z.enum(['success', 'error']),
+      message: z
+        .union([z.string(), z.record(z.string(), z.string())])
+        .optional()
+        .describe('Reasons by username'),
+    }),
+  ]),
+);
