@@ -111,6 +111,9 @@ export class RepositoryRefs implements RefDatabase {
         return;
       }
     }
+    // Whoever writes a new ref table is slow or has died; the next writers break the freeze when its time is over.
+    if (this.#guard !== undefined && this.#guard.frozenBy !== '')
+      throw new RefConflict([{ name: null, reason: 'read-only' }]);
     throw new StoreUnavailable(false, new Error('the repository is too busy'));
   }
 

@@ -44,6 +44,11 @@ export async function checkRepository(
       const value = present.get(name) ?? ZERO_OID;
       if (!possible.has(value)) say(`${name} is at ${value} and not at ${[...possible].join(' or ')}`);
     }
+    for (const names of ledger.together.get(project.id) ?? []) {
+      const values = new Set(names.map((name) => present.get(name) ?? ZERO_OID));
+      if (values.size > 1)
+        say(`${names[0]} and ${names.length - 1} more were moved together and stand apart`);
+    }
     const commits = Map.groupBy(ledger.commits.get(project.id) ?? [], ([, branch]) => branch);
     for (const [branch, acknowledged] of commits) {
       const history = await attempt('git', ['-C', folder, 'rev-list', `refs/heads/${branch}`], { env: GIT });

@@ -13,6 +13,10 @@ export interface Report {
   readonly packs: number;
   /** Objects that no repository lists: what interrupted writers left for the sweeper. */
   readonly unlisted: number;
+  /** Promises that wait to be sent. */
+  readonly promises: number;
+  /** Repositories whose writer of a ref table died. */
+  readonly frozen: number;
 }
 
 /**
@@ -38,7 +42,14 @@ export async function check(data: Data, ledger: Ledger, settled: boolean): Promi
   const stored = await storedObjects(data, rows);
   note('objects', stored.problems);
   note('dead letters', await deadLetters(data));
-  return { problems, items: rows.items.length, packs: stored.listed, unlisted: stored.unlisted };
+  return {
+    problems,
+    items: rows.items.length,
+    packs: stored.listed,
+    unlisted: stored.unlisted,
+    promises: rows.of('OUTBOX#').length,
+    frozen: rows.of('REPO#').filter(({ sk, frozenBy }) => sk === 'GUARD#0' && frozenBy !== '').length,
+  };
 }
 
 /** Through the service's own reads, by the names that clients use. */

@@ -111,9 +111,9 @@ export class WorkTree {
     return { commit: await this.git('rev-parse', 'HEAD'), path };
   }
 
-  /** Pushes one refspec. */
-  async push(remote: Remote, refspec: string, ...options: string[]): Promise<Outcome<void>> {
-    const args = ['-C', this.#folder, 'push', '--porcelain', ...options, address(remote), refspec];
+  /** All of the refspecs or none. */
+  async push(remote: Remote, ...refspecs: string[]): Promise<Outcome<void>> {
+    const args = ['-C', this.#folder, 'push', '--porcelain', '--atomic', address(remote), ...refspecs];
     const { code, stdout, stderr } = await attempt('git', args, { env: GIT, timeout: 60_000 });
     if (code === 0) return { kind: 'done', value: undefined };
     const reason = `${stdout}${stderr}`.trim();

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ZERO_OID } from '../../lib/git/oid.ts';
 import type { Tally } from '../deploy/tally.ts';
 import { check } from './checker.ts';
-import { call, commitFile, type Outcome, WorkTree } from './client.ts';
+import { call, commitFile, type Outcome, type Remote, WorkTree } from './client.ts';
 import { openData } from './data.ts';
 import { Host, settle } from './host.ts';
 import { Fact, type Ledger } from './ledger.ts';
@@ -15,14 +15,18 @@ const KILLS = 20;
 const CHECK_EVERY = 5;
 const API_COMMITTERS = 4;
 const PUSHERS = 3;
+/** Above 90 refs a push is a new ref table. */
+const BULK_REFS = 120;
 
 interface Cast {
   readonly ada: Person;
   readonly bob: Person;
   readonly shared: Project;
   readonly trees: readonly WorkTree[];
-  /** Commits refs that are made and deleted again. */
+  /** Pushes refs that are made and deleted again. */
   readonly refTree: WorkTree;
+  /** Pushes many refs at once. */
+  readonly bulkTree: WorkTree;
 }
 
 /** One number generator, so that a run's delays can be had again. */
@@ -49,7 +53,7 @@ export async function kills(tally: Tally, dataDir: string, folder: string, ledge
   const counts = { acknowledged: 0, unclear: 0 };
   const refusals = new Set<string>();
   for (let round = 1; round <= KILLS; round++) {
-    const delay = 150 + random() * 2350;
+    const delay = 300 + random() * 3700;
     await tally.step(`kill ${round} after ${Math.round(delay)} ms`, async () => {
       if (random() < 0.25) await killedWhileStarting(dataDir, random);
       const host = await Host.start(dataDir);
@@ -82,8 +86,11 @@ export async function kills(tally: Tally, dataDir: string, folder: string, ledge
 
 export async function checked(dataDir: string, ledger: Ledger, settled: boolean): Promise<void> {
   await using data = await openData(dataDir);
-  const { problems, items, packs, unlisted } = await check(data, ledger, settled);
-  report(`${items} items, ${packs} packs, ${unlisted} objects unlisted`);
+  const { problems, ...found } = await check(data, ledger, settled);
+  report(
+    `${found.items} items, ${found.packs} packs, ${found.unlisted} objects unlisted, ` +
+      `${found.promises} promises waiting, ${found.frozen} frozen`,
+  );
   expect(problems.length === 0, `${problems.length} problems\n${problems.slice(0, 10).join('\n')}`);
 }
 
@@ -99,8 +106,8 @@ async function introduce(url: string, folder: string, ledger: Ledger): Promise<C
   const shared = await startedProject(url, ada, 'shared', ledger);
   const remote = { url, token: ada.token, fullPath: shared.fullPath };
   const trees: WorkTree[] = [];
-  for (let i = 0; i <= PUSHERS; i++) trees.push(await WorkTree.clone(join(folder, `tree-${i}`), remote));
-  return { ada, bob, shared, trees: trees.slice(1), refTree: trees[0]! };
+  for (let i = 0; i < PUSHERS + 2; i++) trees.push(await WorkTree.clone(join(folder, `tree-${i}`), remote));
+  return { ada, bob, shared, trees: trees.slice(2), refTree: trees[0]!, bulkTree: trees[1]! };
 }
 
 /** Everybody writes until the host is gone. Resolves when the last of them has noticed. */
@@ -129,15 +136,28 @@ async function write(
   const pushes = cast.trees.map((tree, i) =>
     until(async () => {
       const branch = `push/${i}`;
-      const fact = ledger.ref(shared.id, `refs/heads/${branch}`);
+      const names = [`refs/heads/${branch}`, `refs/heads/twin/${i}`];
       const { commit, path } = await tree.commit(`push-${i}`);
-      fact.attempt(commit);
-      const outcome = await tree.push(remote, `HEAD:refs/heads/${branch}`);
-      settleFact(fact, commit, outcome);
+      const outcome = await pushTogether(tree, remote, shared, names, commit, ledger);
       if (outcome.kind === 'done') ledger.committed(shared.id, branch, commit, path);
       return outcome;
     }),
   );
+
+  // So many refs that the service writes them as a table, while everybody else has to wait.
+  const bulk = until(async (name) => {
+    const path = `bulk-${name}`;
+    const made = await call(host.url, ada.token, 'POST', '/projects', { name: path, path });
+    if (made.kind !== 'done') return made;
+    note(made);
+    const project = { id: made.value.id as number, fullPath: `${ada.username}/${path}` };
+    ledger.projects.set(project.fullPath, { id: project.id, present: new Fact(true) });
+    const { bulkTree } = cast;
+    const names = Array.from({ length: BULK_REFS }, (_, i) => `refs/tags/bulk/${i}`);
+    const target = { ...remote, fullPath: project.fullPath };
+    const tip = await bulkTree.git('rev-parse', 'HEAD');
+    return pushTogether(bulkTree, target, project, ['refs/heads/main', ...names], tip, ledger);
+  });
 
   const refs = until(async (name) => {
     const ref = `refs/tags/t${name}`;
@@ -202,7 +222,24 @@ async function write(
     return outcome;
   });
 
-  await Promise.all([...commits, ...pushes, refs, people, projects, members]);
+  await Promise.all([...commits, ...pushes, bulk, refs, people, projects, members]);
+}
+
+async function pushTogether(
+  tree: WorkTree,
+  remote: Remote,
+  project: Project,
+  names: readonly string[],
+  commit: string,
+  ledger: Ledger,
+): Promise<Outcome<void>> {
+  const facts = names.map((name) => ledger.ref(project.id, name));
+  const groups = ledger.together.get(project.id) ?? [];
+  if (!groups.some(([first]) => first === names[0])) ledger.together.set(project.id, [...groups, names]);
+  for (const fact of facts) fact.attempt(commit);
+  const outcome = await tree.push(remote, ...names.map((name) => `HEAD:${name}`));
+  for (const fact of facts) settleFact(fact, commit, outcome);
+  return outcome;
 }
 
 function settleFact<T>(fact: Fact<T>, value: T, outcome: Outcome<unknown>): void {

@@ -38,6 +38,8 @@ export class Ledger {
   readonly files = new Map<number, Set<string>>();
   /** Object ids by full name of a ref that has one writer, by project id; ZERO_OID: no such ref. */
   readonly refs = new Map<number, Map<string, Fact<string>>>();
+  /** Refs that were written in one transaction each time, by project id: they have one value. */
+  readonly together = new Map<number, (readonly string[])[]>();
 
   member(projectId: number, userId: number): Fact<number> {
     return at(this.members, `${projectId} ${userId}`, () => new Fact(0));

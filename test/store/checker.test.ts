@@ -370,6 +370,14 @@ describe('is found and named', () => {
     ]);
   });
 
+  test('refs that were moved together and stand apart', async () => {
+    const other = new Ledger();
+    other.together.set(project.id, [['refs/heads/main', 'refs/heads/twin']]);
+    expect(await problemsAfter(async () => {}, { ledger: other })).toEqual([
+      'git: project 1: refs/heads/main and 1 more were moved together and stand apart',
+    ]);
+  });
+
   test('a file that was committed and is not in the tree', async () => {
     const other = new Ledger();
     other.committed(project.id, 'main', tip, 'lost.txt');
