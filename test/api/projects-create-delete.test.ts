@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scenarios } from '../harness/scenarios.ts';
-import { type Service, startService } from '../harness/service.ts';
+import { type Answer, type Service, startService } from '../harness/service.ts';
 import { ask, makeWorld, type Who, type World } from '../harness/world.ts';
 
 let service: Service;
@@ -268,6 +268,22 @@ describe('deletion', () => {
     const again = await as('owner', 'POST', '/projects', { name: 'short lived' });
     expect(again.status).toBe(201);
     await as('owner', 'DELETE', `/projects/${again.body.id}`);
+  });
+
+  test('a deleted project leaves its members’ lists, and their totals soon', async () => {
+    const { body } = await as('owner', 'POST', '/projects', { name: 'left behind' });
+    await as('owner', 'POST', `/projects/${body.id}/members`, {
+      user_id: world.ids['stranger'],
+      access_level: 30,
+    });
+    const list = () => as('stranger', 'GET', '/projects?membership=true&order_by=name');
+    const ids = (answer: Answer) => answer.body.map((project: { id: number }) => project.id);
+    const before = await list();
+    expect(ids(before)).toContain(body.id);
+    await as('owner', 'DELETE', `/projects/${body.id}`);
+    expect(ids(await list())).not.toContain(body.id);
+    const expected = String(Number(before.headers.get('x-total')) - 1);
+    await expect.poll(async () => (await list()).headers.get('x-total'), { timeout: 10_000 }).toBe(expected);
   });
 
   test('If-Unmodified-Since before the last change keeps the project', async () => {
