@@ -9,9 +9,9 @@ import type { Deps } from './deps.ts';
 import { badRequest, notFound, tooLarge } from './errors.ts';
 import { openRepository } from './repositories.ts';
 
-/** The repository of a project, as rules read and write it. One per request. */
+/** The repository of a project, as rules read and write it. One per request; what it learns of history is kept. */
 export const codeOf = (deps: Deps, { project }: ProjectAccess): GitRepository =>
-  new GitRepository(openRepository(deps, project));
+  new GitRepository(openRepository(deps, project), deps.histories.of(project.repositoryId));
 
 /**
  * The commit that a branch, tag, id or `HEAD` names.

@@ -1,3 +1,4 @@
+import type { HistoryCache } from '../git/history/known.ts';
 import type { PackCache } from '../git/pack/pack-cache.ts';
 import type { StoreEnvironment } from '../store/environment.ts';
 import type { Store } from '../store/store.ts';
@@ -7,6 +8,8 @@ export interface Deps {
   readonly store: Store;
   /** Blocks and indexes of packs, shared by all repositories of the process: packs never change. */
   readonly packs: PackCache;
+  /** Commits that requests have walked, by repository: commits never change. */
+  readonly histories: HistoryCache;
   readonly environment: StoreEnvironment;
   readonly now: () => Date;
 }

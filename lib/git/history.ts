@@ -1,7 +1,9 @@
 import { gather } from './gather.ts';
 import { type AuthorCount, countAuthors } from './history/authors.ts';
 import { Descendants } from './history/descendants.ts';
-import { CommitGraph, type CommitNode } from './history/graph.ts';
+import type { CommitGraph, CommitNode } from './history/graph.ts';
+import { KnownHistory } from './history/known.ts';
+import { LastCommit } from './history/last-commit.ts';
 import { LimitedLog } from './history/limited-log.ts';
 import { Budget, type LogQuery, type WalkBounds } from './history/log-query.ts';
 import { CommonAncestors } from './history/merge-base.ts';
@@ -14,21 +16,24 @@ import type { RawPath } from './tree/path.ts';
 
 export type { AuthorCount } from './history/authors.ts';
 export { CommitGraph, type CommitNode } from './history/graph.ts';
+export type { KnownHistory } from './history/known.ts';
 export { HistoryLimit, type LogQuery, type WalkBounds } from './history/log-query.ts';
 
 /** Commits walked before the work lets others run; a path's walk reads trees as well. */
 const SLICE = 2_048;
 const SLICE_WITH_PATH = 256;
-/** Commits one graph remembers: about 100 MB. */
+/** Commits one history remembers: about 100 MB. */
 const MAX_REMEMBERED = 250_000;
 
 /** Questions about the commits of one repository. Every answer is the one git gives. */
 export class History {
   readonly #store: ObjectStore;
-  #graph = new CommitGraph();
+  #known: KnownHistory;
 
-  constructor(store: ObjectStore) {
+  /** @param known what earlier walks over the same repository found: see {@link HistoryCache} */
+  constructor(store: ObjectStore, known = new KnownHistory()) {
     this.#store = store;
+    this.#known = known;
   }
 
   /**
@@ -62,8 +67,10 @@ export class History {
     path: RawPath,
     bounds: WalkBounds = {},
   ): Promise<CommitNode | undefined> {
-    const [last] = await this.log({ tips: [commit], path, limit: 1 }, bounds);
-    return last;
+    const { graph, lastCommits } = this.#remembered();
+    const walk = new LastCommit(graph, lastCommits, commit, path, new Budget(bounds));
+    await inSlices(this.#store, SLICE_WITH_PATH, (objects) => walk.step(objects), bounds.signal);
+    return walk.found;
   }
 
   /** `git rev-list --count`, no further than `max`: then the answer is `max`. */
@@ -185,8 +192,12 @@ export class History {
   }
 
   #current(): CommitGraph {
-    if (this.#graph.size > MAX_REMEMBERED) this.#graph = new CommitGraph();
-    return this.#graph;
+    return this.#remembered().graph;
+  }
+
+  #remembered(): KnownHistory {
+    if (this.#known.graph.size > MAX_REMEMBERED) this.#known = new KnownHistory();
+    return this.#known;
   }
 }
 

@@ -9,7 +9,7 @@ import {
 import { type DiffStats, diffStats } from './diff/stats.ts';
 import { diffTrees, type TreeDiff } from './diff/tree-diff.ts';
 import { gather } from './gather.ts';
-import { History, type LogQuery, type WalkBounds } from './history.ts';
+import { History, type KnownHistory, type LogQuery, type WalkBounds } from './history.ts';
 import { ObjectMissing, type SyncObjects } from './objects.ts';
 import { EMPTY_TREE, type Oid, ZERO_OID } from './oid.ts';
 import {
@@ -61,9 +61,10 @@ export class GitRepository {
   readonly #ports: Ports;
   readonly history: History;
 
-  constructor(ports: Ports) {
+  /** @param known what earlier walks over this repository's history found: see {@link HistoryCache} */
+  constructor(ports: Ports, known?: KnownHistory) {
     this.#ports = ports;
-    this.history = new History(ports.store);
+    this.history = new History(ports.store, known);
   }
 
   /** A branch, tag, id, abbreviated id or `HEAD`, with `~n` and `^n`: see {@link resolveRevision}. */

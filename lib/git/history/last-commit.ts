@@ -1,0 +1,52 @@
+import type { SyncObjects } from '../objects.ts';
+import type { Oid } from '../oid.ts';
+import type { RawPath } from '../tree/path.ts';
+import type { CommitGraph, CommitNode } from './graph.ts';
+import type { KnownAnswers } from './known.ts';
+import type { Budget } from './log-query.ts';
+import { PathFilter } from './path-filter.ts';
+
+/**
+ * The newest commit that changed a path. As git simplifies history, a commit that changed nothing there leads to
+ * one parent only: the walk is a single line, and it ends where an earlier walk for the same path came by.
+ */
+export class LastCommit {
+  /** Set at the end; undefined when nothing ever stood at the path. */
+  found: CommitNode | undefined;
+  readonly #graph: CommitGraph;
+  readonly #filter: PathFilter;
+  readonly #answers: KnownAnswers;
+  readonly #start: Oid;
+  readonly #path: RawPath;
+  readonly #budget: Budget;
+  #at: CommitNode | undefined;
+
+  constructor(graph: CommitGraph, answers: KnownAnswers, start: Oid, path: RawPath, budget: Budget) {
+    this.#graph = graph;
+    this.#filter = new PathFilter(graph, path);
+    this.#answers = answers;
+    this.#start = start;
+    this.#path = path;
+    this.#budget = budget;
+  }
+
+  /** Looks at one commit. @returns true at the end */
+  step(objects: SyncObjects): boolean {
+    const node = (this.#at ??= this.#graph.node(objects, this.#start));
+    const known = this.#answers.get(this.#path, node.oid);
+    if (known !== undefined) return this.#end(known === null ? undefined : this.#graph.node(objects, known));
+    const { follow, same } = this.#filter.simplify(objects, node, false, () => true);
+    if (!same) return this.#end(node);
+    const [parent] = follow;
+    if (parent === undefined) return this.#end(undefined);
+    this.#budget.spend();
+    this.#at = parent;
+    return false;
+  }
+
+  #end(found: CommitNode | undefined): true {
+    this.found = found;
+    this.#answers.add(this.#path, this.#start, found?.oid ?? null);
+    return true;
+  }
+}
