@@ -58,6 +58,8 @@ const TAKEN = 4;
 const CLOSED = 8;
 
 const SLICE_MS = 30;
+/** Stands for the path of root trees where 0 stands for none. */
+const ROOT = 1;
 /** Objects tried at once after a miss. */
 const AHEAD = 128;
 /** Trees kept to compare with. */
@@ -97,6 +99,9 @@ class Walk implements ReadAhead {
   readonly #explicit: number[] = [];
   readonly #taken: number[] = [];
   readonly #takenTypes: number[] = [];
+  readonly #takenPaths: number[] = [];
+  /** By path: what the receiver has there. Kept where the receiver has something at all. */
+  readonly #receiverAt = new Map<number, number>();
   #emptyTree: number | undefined;
   /** Trees yet to be read: [number, level, path, ...]. */
   readonly #trees: number[] = [];
@@ -293,12 +298,13 @@ class Walk implements ReadAhead {
         this.#entries(objects, id, path, (data, at, kind, nameAt) => {
           const entry = this.#id(data, at);
           this.#flags[entry]! |= EXCLUDED;
-          if (kind === TREE && (this.#flags[entry]! & CLOSED) === 0) {
-            below.push(entry, pathBelow(path, data, nameAt, at - 1));
-          }
+          const entryPath = pathBelow(path, data, nameAt, at - 1);
+          this.#receiverAt.set(entryPath, entry);
+          if (kind === TREE && (this.#flags[entry]! & CLOSED) === 0) below.push(entry, entryPath);
         });
       }
       this.#flags[id]! |= EXCLUDED | CLOSED;
+      if (path === 0) this.#receiverAt.set(0, id);
       this.#closing.length -= 2;
       for (const value of below) this.#closing.push(value);
       return false;
@@ -329,11 +335,13 @@ class Walk implements ReadAhead {
         const entry = this.#id(data, at);
         if (kind === TREE) {
           if (this.#mayTake(entry, level + 1)) below.push(entry, pathBelow(path, data, nameAt, at - 1));
-        } else if ((this.#flags[entry]! & (TAKEN | EXCLUDED)) === 0) blobs.push(entry);
+        } else if ((this.#flags[entry]! & (TAKEN | EXCLUDED)) === 0) {
+          blobs.push(entry, this.#receiverAt.size > 0 ? pathBelow(path, data, nameAt, at - 1) : 0);
+        }
       });
       this.#trees.length -= 3;
       if (this.#wantsLevel(level + 1)) {
-        for (const blob of blobs) this.#take(blob, BLOB);
+        for (let i = 0; i < blobs.length; i += 2) this.#take(blobs[i]!, BLOB, blobs[i + 1]!);
         for (let i = 0; i < below.length; i += 2) this.#takeTree(below[i]!, level + 1, below[i + 1]!);
       }
       return false;
@@ -360,6 +368,10 @@ class Walk implements ReadAhead {
     const list = this.#list;
     if (this.#at >= this.#taken.length) {
       list.receiverHas = this.#isExcluded();
+      list.receiverAt = (path) => {
+        const id = this.#receiverAt.get(path === ROOT ? 0 : path);
+        return id === undefined ? undefined : this.#table.names.subarray(20 * id, 20 * id + 20);
+      };
       return true;
     }
     const id = this.#taken[this.#at]!;
@@ -370,16 +382,17 @@ class Walk implements ReadAhead {
       this.#locateOrFail(objects, id);
       const { pack, position } = objects;
       const { filter } = this.#options;
+      const path = this.#receiverAt.size > 0 ? this.#takenPaths[this.#at]! : 0;
       const limited =
         type === BLOB && filter?.kind === 'blob:limit' && (this.#flags[id]! & INTERESTING) === 0;
       const tooLarge = limited && objects.headerAt(pack, pack.index.offset(position)).size >= filter.bytes;
-      if (!tooLarge) list.add(this.#table.names, 20 * id, type, pack, position);
+      if (!tooLarge) list.add(this.#table.names, 20 * id, type, pack, position, path);
     }
     this.#at++;
     return false;
   }
 
-  #take(id: number, type: number): void {
+  #take(id: number, type: number, path = 0): void {
     const flags = this.#flags[id]!;
     if ((flags & TAKEN) !== 0) return;
     this.#flags[id] = flags | TAKEN;
@@ -387,12 +400,13 @@ class Walk implements ReadAhead {
     if (type === BLOB && filter?.kind === 'blob:none' && (flags & INTERESTING) === 0) return;
     this.#taken.push(id);
     this.#takenTypes.push(type);
+    this.#takenPaths.push(path);
   }
 
   #takeTree(id: number, level: number, path: number): void {
     if (!this.#mayTake(id, level) || !this.#wantsLevel(level)) return;
     this.#levels?.set(id, level);
-    this.#take(id, TREE);
+    this.#take(id, TREE, path || ROOT);
     this.#trees.push(id, level, path);
   }
 

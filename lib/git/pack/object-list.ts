@@ -16,6 +16,10 @@ export class ObjectList {
   packOf = new Int32Array(256);
   /** Where the object stands in its pack's index. */
   positions = new Uint32Array(256);
+  /** A hash of the path at which the object was met, where deltas to be made may look for a base; 0: none. */
+  paths = new Int32Array(256);
+  /** The id (20 bytes) of what the receiver has at such a path, where that is known. */
+  receiverAt: (path: number) => Uint8Array | undefined = () => undefined;
   /** Whether the receiver has the object with the 20 bytes at `name[at]`, as far as is known. */
   receiverHas: (name: Uint8Array, at: number) => boolean = () => false;
   readonly #table = new NameTable();
@@ -31,16 +35,18 @@ export class ObjectList {
   }
 
   /** Adds an object; one that is in the list already stays as it is. */
-  add(name: Uint8Array, at: number, type: number, pack: Pack | undefined, position: number): void {
+  add(name: Uint8Array, at: number, type: number, pack: Pack | undefined, position: number, path = 0): void {
     const before = this.#table.count;
     const i = this.#table.add(name, at);
     if (i < before) return;
     if (i === this.types.length) {
       this.types = resized(this.types, 2 * i);
+      this.paths = resized(this.paths, 2 * i);
       this.packOf = resized(this.packOf, 2 * i);
       this.positions = resized(this.positions, 2 * i);
     }
     this.types[i] = type;
+    this.paths[i] = path;
     this.positions[i] = position;
     this.packOf[i] = pack ? this.#number(pack) : -1;
   }

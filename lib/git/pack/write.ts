@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
 import { readAhead } from '../gather.ts';
-import { CorruptData } from '../objects.ts';
+import { CorruptData, type GitObject } from '../objects.ts';
 import { hashObject } from '../parse.ts';
 import {
   EntryHead,
@@ -12,6 +12,7 @@ import {
   writeDistance,
   writeEntryHead,
 } from './entry.ts';
+import { makeDelta } from './make-delta.ts';
 import type { ObjectList } from './object-list.ts';
 import type { Pack } from './pack-cache.ts';
 import type { PackObjects } from './pack-objects.ts';
@@ -28,11 +29,18 @@ export interface WritePackOptions {
 
 /** Bytes per chunk, about. */
 const CHUNK = 1 << 20;
+/** A chunk is given out sooner when it takes longer than this. */
+const SLICE_MS = 30;
 /** Below this share of a large pack, its entries are looked at one by one rather than sorted all. */
 const SPARSE_SHARE = 50;
 const SPARSE_LEAST = 20_000;
 /** A pack of more objects than this is read in order, far ahead. */
 const SCAN_FROM = 2000;
+/** Bytes of objects that deltas are made of: less is not worth it, more takes too long. */
+const LEAST_DELTIFIED = 64;
+const MOST_DELTIFIED = 1 << 20;
+/** git's own default for chains (pack.depth). */
+const MAX_DEPTH = 50;
 /** Entries tried at once after a miss. */
 const AHEAD = 128;
 
@@ -102,6 +110,10 @@ class PackWriter {
   #order: Uint32Array | undefined;
   /** By list index: where its entry begins; 0 before it is written. */
   readonly #written: Float64Array;
+  /** By list index: how many deltas lead to the object. */
+  readonly #depths: Uint16Array;
+  /** By path: what was written last from there. */
+  readonly #lastAt = new Map<number, number>();
   readonly #head = new EntryHead();
   readonly #headBytes = Buffer.alloc(MAX_ENTRY_HEAD);
   #out: Buffer = Buffer.alloc(0);
@@ -116,6 +128,7 @@ class PackWriter {
     this.#thin = options.thin ?? false;
     this.#ofsDelta = options.ofsDelta ?? true;
     this.#written = new Float64Array(list.count);
+    this.#depths = new Uint16Array(list.count);
   }
 
   /** The next bytes; none at the end. May throw BlockMiss and be called again. */
@@ -125,7 +138,9 @@ class PackWriter {
       this.#out = Buffer.allocUnsafeSlow(CHUNK + 4096);
       if (this.#given === 0) this.#writeHeader();
     }
+    const until = performance.now() + SLICE_MS;
     while (this.#used < CHUNK) {
+      if (this.#used > 0 && (this.done & 31) === 0 && performance.now() > until) break;
       if (this.#rest) this.#continue();
       else if (this.done < order.length) {
         const next = this.done;
@@ -191,9 +206,14 @@ class PackWriter {
     const { type, size } = head;
     const dataAt = offset + head.dataAt;
 
+    const whole = type !== OFS_DELTA && type !== REF_DELTA;
+    if (whole && list.paths[i] !== 0 && size <= MOST_DELTIFIED) {
+      const stored = source.end(objects, offset, dataAt, size) - offset;
+      if (this.#deltify(objects, i, objects.readAt(pack, offset), stored)) return undefined;
+    }
     let base = -1;
     let baseName: Uint8Array | undefined;
-    if (type === OFS_DELTA || type === REF_DELTA) {
+    if (!whole) {
       const storedName = type === REF_DELTA ? bytes.slice(head.baseAt, head.baseAt + 20) : undefined;
       base = storedName ? list.indexOf(storedName, 0) : source.listed(offset - head.distance);
       if (base < 0) {
@@ -204,6 +224,7 @@ class PackWriter {
       const usable = base >= 0 && (this.#written[base]! > 0 || list.packOf[base] === number);
       if (!usable && !baseName) {
         const object = objects.readAt(pack, offset);
+        if (this.#deltify(objects, i, object, object.data.length)) return undefined;
         return this.#object(i, typeCode(object.type), object.data);
       }
     }
@@ -211,7 +232,7 @@ class PackWriter {
     const end = source.end(objects, offset, dataAt, size);
     const written = this.#given + this.#used;
     let at = this.#headBytes.length;
-    if (type !== OFS_DELTA && type !== REF_DELTA) at = writeEntryHead(this.#headBytes, 0, type, size);
+    if (whole) at = writeEntryHead(this.#headBytes, 0, type, size);
     else if (base >= 0 && this.#ofsDelta && this.#written[base]! > 0) {
       at = writeEntryHead(this.#headBytes, 0, OFS_DELTA, size);
       at = writeDistance(this.#headBytes, at, written - this.#written[base]!);
@@ -235,6 +256,54 @@ class PackWriter {
       this.#put(stored.subarray(head.dataAt));
     }
     this.#written[i] = written;
+    this.#emitted(i, base);
+  }
+
+  /**
+   * Writes the object as a new delta: of what was written last from its path, or of what the receiver has there.
+   * @returns false when there is nothing of the kind, or too little in common
+   */
+  #deltify(objects: PackObjects, i: number, object: GitObject, most: number): boolean {
+    const list = this.#list;
+    const { length } = object.data;
+    const path = list.paths[i]!;
+    if (path === 0 || length < LEAST_DELTIFIED || length > MOST_DELTIFIED) return false;
+    let base = this.#lastAt.get(path) ?? -1;
+    if (base >= 0 && this.#depths[base]! >= MAX_DEPTH) base = -1;
+    const name =
+      base >= 0
+        ? list.names.subarray(20 * base, 20 * base + 20)
+        : this.#thin
+          ? list.receiverAt(path)
+          : undefined;
+    if (!name || !objects.locate(name, 0)) return false;
+    const from = objects.readAt(objects.pack, objects.pack.index.offset(objects.position));
+    if (from.type !== object.type || from.data.length > MOST_DELTIFIED || from.data.length < LEAST_DELTIFIED)
+      return false;
+    const delta = makeDelta(from.data, object.data, length >> 1);
+    if (!delta) return false;
+    const written = this.#given + this.#used;
+    const near = base >= 0 && this.#ofsDelta;
+    let at = writeEntryHead(this.#headBytes, 0, near ? OFS_DELTA : REF_DELTA, delta.length);
+    if (near) at = writeDistance(this.#headBytes, at, written - this.#written[base]!);
+    else {
+      this.#headBytes.set(name, at);
+      at += 20;
+    }
+    const deflated = deflateSync(delta);
+    if (at + deflated.length >= most) return false;
+    this.#room(at + deflated.length);
+    this.#put(this.#headBytes.subarray(0, at));
+    this.#put(deflated);
+    this.#written[i] = written;
+    this.#emitted(i, base);
+    return true;
+  }
+
+  #emitted(i: number, base: number): void {
+    this.#depths[i] = base >= 0 ? this.#depths[base]! + 1 : 0;
+    const path = this.#list.paths[i]!;
+    if (path !== 0) this.#lastAt.set(path, i);
   }
 
   /** Reads what an entry's turn will need first. */
@@ -267,6 +336,7 @@ class PackWriter {
     const head = writeEntryHead(this.#headBytes, 0, type, data.length);
     this.#room(head + deflated.length);
     this.#written[i] = this.#given + this.#used;
+    this.#emitted(i, -1);
     this.#put(this.#headBytes.subarray(0, head));
     this.#put(deflated);
   }

@@ -7,6 +7,7 @@ import { applyDelta, deltaSizes, sharedEnds } from '../../../lib/git/pack/delta.
 import { EntryHead, OFS_DELTA, writeDistance, writeEntryHead } from '../../../lib/git/pack/entry.ts';
 import { EntryTable } from '../../../lib/git/pack/entry-table.ts';
 import { inflateInto, inflateStart, NEED_MORE, usesHandle } from '../../../lib/git/pack/inflate.ts';
+import { makeDelta } from '../../../lib/git/pack/make-delta.ts';
 import { NameTable } from '../../../lib/git/pack/name-table.ts';
 import { type WalkedTree, walkTree } from '../../../lib/git/pack/tree-walk.ts';
 import { encodeTree, parseTree } from '../../../lib/git/parse.ts';
@@ -94,6 +95,43 @@ describe('deltas', () => {
         expect(Buffer.compare(end, base.subarray(base.length - end.length))).toBe(0);
       }),
     );
+  });
+
+  it('that are made here make their target, or are not made when they would be too long', () => {
+    const text = fc.array(
+      fc.constantFrom('some words that come again ', 'and others, ', 'x', '\0'.repeat(40), 'tail\n'),
+      { maxLength: 60 },
+    );
+    fc.assert(
+      fc.property(text, text, fc.uint8Array({ maxLength: 300 }), fc.nat(2000), (one, two, noise, limit) => {
+        const base = Buffer.concat([Buffer.from(one.join('')), noise]);
+        const target = Buffer.concat([Buffer.from(two.join('')), noise, Buffer.from(one.slice(3).join(''))]);
+        const delta = makeDelta(base, target, limit);
+        if (!delta) {
+          expect(limit).toBeLessThan(target.length + Math.ceil(target.length / 127) + 20);
+          return;
+        }
+        expect(delta.length).toBeLessThanOrEqual(limit);
+        const out = Buffer.alloc(target.length);
+        const sizes = deltaSizes(delta);
+        expect(sizes.result).toBe(target.length);
+        applyDelta(base, delta, sizes, out);
+        expect(Buffer.compare(out, target)).toBe(0);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('that are made here are short where little has changed, and long copies are split', () => {
+    const base = Buffer.alloc(20_000_000);
+    for (let i = 0; i < base.length; i += 4) base.writeUInt32LE((i * 2654435761) >>> 0, i);
+    const target = Buffer.from(base);
+    target.write('changed', 17_000_000);
+    const delta = makeDelta(base, target, 200)!;
+    const out = Buffer.alloc(target.length);
+    applyDelta(base, delta, deltaSizes(delta), out);
+    expect(out.equals(target)).toBe(true);
+    expect(delta.length).toBeLessThan(60);
   });
 
   it('of any bytes are applied or refused, and never write outside', () => {
