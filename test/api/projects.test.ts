@@ -201,6 +201,8 @@ describe('lists tell of nobody’s private projects', () => {
     ['search=nothing-like-it', { owner: 0, administrator: 0 }],
     ['repository_checksum_failed=true', { administrator: 0 }],
     ['topic=rust', { administrator: 0 }],
+    ['with_programming_language=Rust', { administrator: 0 }],
+    ['with_programming_language=&topic=&search=', { owner: 3, administrator: 3 }],
   ] as [string, Partial<Record<Who, number>>][])('?%s', async (query, counts) => {
     await searchable();
     for (const [who, count] of Object.entries(counts)) {

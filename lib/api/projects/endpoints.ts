@@ -312,7 +312,7 @@ function filterOf(query: Filters): ((listed: { project: ProjectAccess['project']
   if (query.starred) conditions.push(() => false);
   // Nor has any project failed a checksum, or been looked into for its languages.
   if (query.repository_checksum_failed || query.wiki_checksum_failed) conditions.push(() => false);
-  if (query.with_programming_language !== undefined) conditions.push(() => false);
+  if (query.with_programming_language) conditions.push(() => false);
   return conditions.length === 0 ? undefined : ({ project }) => conditions.every((passes) => passes(project));
 }
 
