@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { asBuffer } from '../tree/entry.ts';
 import { compact } from './compact.ts';
 import { countLines } from './line-table.ts';
@@ -191,9 +192,21 @@ function titleBefore(
     if (!beginsTitle(data[start]!)) continue;
     let end = Math.min(starts[i + 1]!, start + MAX_TITLE);
     while (end > start && isSpace(data[end - 1]!)) end--;
-    return asBuffer(data).subarray(start, end);
+    return utf8Prefix(asBuffer(data).subarray(start, end));
   }
   return undefined;
+}
+
+/** Up to the first byte that is no UTF-8: git shows no more, in whatever encoding the file is. */
+function utf8Prefix(text: Buffer): Buffer {
+  if (isUtf8(text)) return text;
+  let at = 0;
+  for (let length = 1; length <= 4 && at + length <= text.length; length++) {
+    if (!isUtf8(text.subarray(at, at + length))) continue;
+    at += length;
+    length = 0;
+  }
+  return text.subarray(0, at);
 }
 
 /** A letter, `_` or `$`. */

@@ -1,0 +1,112 @@
+import { MAX_DIFF_STEPS } from '../diff/lines.ts';
+import type { Effort } from '../diff/myers.ts';
+import type { NewObject } from '../edit.ts';
+import type { History, WalkBounds } from '../history.ts';
+import type { ObjectStore } from '../objects.ts';
+import { EMPTY_TREE, type Oid } from '../oid.ts';
+import { parseCommitLinks } from '../parse.ts';
+import type { Labels, MergeConflict } from './conflict.ts';
+import { Overlay } from './overlay.ts';
+import { mergeTrees } from './trees.ts';
+
+export interface MergeOutcome {
+  /** The merged tree; with conflicts, what git would leave to be edited. */
+  readonly tree: Oid;
+  /** Blobs and trees that the tree needs and the repository may not have. */
+  readonly objects: readonly NewObject[];
+  /** Empty when the merge is clean. */
+  readonly conflicts: readonly MergeConflict[];
+  /** What was merged from, newest first; none for histories that are not related. */
+  readonly bases: readonly Oid[];
+}
+
+export interface MergeOptions {
+  /** Names of the sides in conflict markers; default their ids. */
+  readonly labels?: Labels;
+  readonly bounds?: WalkBounds;
+}
+
+/** Merge bases merged into one; where histories cross more often, the oldest are left out. */
+const MAX_BASES = 16;
+/** Merges of merge bases within each other. */
+const MAX_DEPTH = 16;
+/** Steps that the alignment of all files of a merge may take together. */
+const MAX_STEPS = 3 * MAX_DIFF_STEPS;
+
+/**
+ * Merges two commits without touching refs: the tree `git merge-tree --write-tree` writes with
+ * `merge.directoryRenames=false`. Several merge bases are merged into one first, as git does.
+ *
+ * @throws ObjectMissing, CorruptData, HistoryLimit
+ */
+export async function mergeCommits(
+  store: ObjectStore,
+  history: History,
+  ours: Oid,
+  theirs: Oid,
+  options: MergeOptions = {},
+): Promise<MergeOutcome> {
+  const { labels = { ours, theirs }, bounds = {} } = options;
+  const merge = new RecursiveMerge(store, history, bounds);
+  const bases = (await history.mergeBases(ours, [theirs], bounds)).map((node) => node.oid);
+  const base = await merge.virtualBase(bases, 1);
+  const trees = { base, ours: await merge.treeOf(ours), theirs: await merge.treeOf(theirs) };
+  const effort = merge.effort;
+  const merged = await mergeTrees(merge.store, trees, { depth: 0, labels, effort }, bounds.signal);
+  return { ...merged, objects: merge.store.neededBy(merged.tree), bases };
+}
+
+/** Merges trees of which one knows what they come from: cherry-picks, reverts. */
+export async function mergeThreeTrees(
+  store: ObjectStore,
+  trees: { readonly base: Oid; readonly ours: Oid; readonly theirs: Oid },
+  labels: Labels,
+  signal?: AbortSignal,
+): Promise<Omit<MergeOutcome, 'bases'>> {
+  const overlay = new Overlay(store);
+  const level = { depth: 0, labels, effort: { steps: MAX_STEPS } };
+  const merged = await mergeTrees(overlay, trees, level, signal);
+  return { ...merged, objects: overlay.neededBy(merged.tree) };
+}
+
+const VIRTUAL: Labels = { ours: 'Temporary merge branch 1', theirs: 'Temporary merge branch 2' };
+
+class RecursiveMerge {
+  readonly store: Overlay;
+  readonly effort: Effort = { steps: MAX_STEPS };
+  readonly #history: History;
+  readonly #bounds: WalkBounds;
+
+  constructor(store: ObjectStore, history: History, bounds: WalkBounds) {
+    this.store = new Overlay(store);
+    this.#history = history;
+    this.#bounds = bounds;
+  }
+
+  /** The tree of all bases merged, oldest first, conflicts and all. */
+  async virtualBase(bases: readonly Oid[], depth: number): Promise<Oid> {
+    const [first, ...rest] = bases.slice(0, MAX_BASES).reverse();
+    if (first === undefined) return EMPTY_TREE;
+    let tree = await this.treeOf(first);
+    const merged = [first];
+    for (const next of depth > MAX_DEPTH ? [] : rest) {
+      const common = await this.#history.mergeBases(next, merged, this.#bounds);
+      const trees = {
+        base: await this.virtualBase(
+          common.map((node) => node.oid),
+          depth + 1,
+        ),
+        ours: tree,
+        theirs: await this.treeOf(next),
+      };
+      const level = { depth, labels: VIRTUAL, effort: this.effort };
+      tree = (await mergeTrees(this.store, trees, level, this.#bounds.signal)).tree;
+      merged.push(next);
+    }
+    return tree;
+  }
+
+  treeOf(commit: Oid): Promise<Oid> {
+    return this.store.run((objects) => parseCommitLinks(objects.read(commit).data).tree);
+  }
+}

@@ -1,0 +1,95 @@
+import { isRegular, typeOf } from '../diff/changes.ts';
+import type { Effort } from '../diff/myers.ts';
+import { isBinary, MAX_FILE_BYTES } from '../diff/stats.ts';
+import { gather } from '../gather.ts';
+import { type Entry, GITLINK } from '../tree/entry.ts';
+import type { ConflictKind, Labels, Stage } from './conflict.ts';
+import type { Overlay } from './overlay.ts';
+import { mergeTexts } from './text.ts';
+
+/** How deep in the merging of merge bases we are, and how to name things there. */
+export interface MergeLevel {
+  /** 0 for the merge asked for; its merge bases are merged at 1, theirs at 2, ... */
+  readonly depth: number;
+  readonly labels: Labels;
+  /** Shared by all files of a merge. */
+  readonly effort: Effort;
+}
+
+export interface MergedEntry {
+  readonly entry: Entry;
+  /** Why somebody has to look at it; undefined when clean. */
+  readonly conflict?: ConflictKind;
+}
+
+/** Markers grow with the depth, so that those of a merged base can be told from those around them. */
+const MARKER = 7;
+const PER_DEPTH = 2;
+
+/**
+ * Merges what both sides made of one file: mode and content, each three-way. Types of both sides are equal.
+ *
+ * @param nested the outcome will be merged once more, with a file that stands in its way
+ */
+export async function mergeEntries(
+  store: Overlay,
+  base: Stage | undefined,
+  ours: Stage,
+  theirs: Stage,
+  level: MergeLevel,
+  nested = false,
+): Promise<MergedEntry> {
+  const mode = mergeMode(base, ours, theirs);
+  const result = (oid: Entry['oid'], conflict?: ConflictKind): MergedEntry => ({
+    entry: { mode: mode.mode, oid },
+    ...(conflict ? { conflict } : mode.conflict ? { conflict: 'mode' } : {}),
+  });
+  // Where both replaced what the base had by something of another type, the base tells nothing.
+  const origin = base && typeOf(base) === typeOf(ours) ? base : undefined;
+  if (ours.oid === theirs.oid || ours.oid === base?.oid) return result(theirs.oid);
+  if (theirs.oid === base?.oid) return result(ours.oid);
+  const undecided = (conflict: ConflictKind): MergedEntry =>
+    result(level.depth > 0 && base ? base.oid : ours.oid, conflict);
+  if (ours.mode === GITLINK) return undecided('submodule');
+  if (!isRegular(ours)) return undecided('symlink');
+
+  const texts = await readTexts(store, [origin, ours, theirs]);
+  if (texts === undefined) return undecided('too-large');
+  if (texts.some(isBinary)) return undecided('binary');
+  const [old, one, other] = texts as [Uint8Array, Uint8Array, Uint8Array];
+  const merged = mergeTexts(old, one, other, {
+    labels: labelsFor(level.labels, base, ours, theirs),
+    markerSize: MARKER + PER_DEPTH * level.depth + (nested ? 1 : 0),
+    effort: level.effort,
+  });
+  if (merged === undefined) return undecided('too-large');
+  const oid = store.add('blob', merged.data);
+  return result(oid, merged.conflicts === 0 ? undefined : origin ? 'content' : 'add-add');
+}
+
+/** The side that changed it wins. */
+function mergeMode(
+  base: Entry | undefined,
+  ours: Entry,
+  theirs: Entry,
+): { readonly mode: number; readonly conflict: boolean } {
+  if (ours.mode === theirs.mode || ours.mode === base?.mode) return { mode: theirs.mode, conflict: false };
+  return { mode: ours.mode, conflict: theirs.mode !== base?.mode };
+}
+
+/** Where paths differ, the labels tell them. */
+function labelsFor(labels: Labels, base: Stage | undefined, ours: Stage, theirs: Stage): Labels {
+  if (ours.path === theirs.path && (base?.path ?? ours.path) === ours.path) return labels;
+  return { ours: `${labels.ours}:${ours.path}`, theirs: `${labels.theirs}:${theirs.path}` };
+}
+
+async function readTexts(
+  store: Overlay,
+  stages: readonly (Stage | undefined)[],
+): Promise<Uint8Array[] | undefined> {
+  return store.run((objects) => {
+    const sizes = gather(stages, (stage) => (stage ? objects.header(stage.oid).size : 0));
+    if (sizes.some((size) => size > MAX_FILE_BYTES)) return undefined;
+    return gather(stages, (stage) => (stage ? objects.read(stage.oid).data : new Uint8Array(0)));
+  });
+}

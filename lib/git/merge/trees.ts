@@ -1,0 +1,152 @@
+import { typeOf } from '../diff/changes.ts';
+import { detectRenames } from '../diff/renames.ts';
+import { diffTrees, type TreeChange } from '../diff/tree-diff.ts';
+import { CorruptData } from '../objects.ts';
+import type { Oid } from '../oid.ts';
+import type { Entry } from '../tree/entry.ts';
+import type { RawPath } from '../tree/path.ts';
+import type { ConflictKind, MergeConflict, Stage } from './conflict.ts';
+import { type MergeLevel, mergeEntries } from './entries.ts';
+import type { Overlay } from './overlay.ts';
+import { applyRenames, type Place, type Places, placesOf, type SideName } from './places.ts';
+import { writeTree } from './write-tree.ts';
+
+export interface MergedTree {
+  /** With conflict markers where there are conflicts. */
+  readonly tree: Oid;
+  /** Empty when the merge is clean. */
+  readonly conflicts: readonly MergeConflict[];
+}
+
+/** Files that one side of a merge may have changed. */
+const MAX_CHANGES = 200_000;
+/** Files compared for renames: the square root of the pairs. */
+const RENAME_LIMIT = 2000;
+
+/**
+ * Merges two trees that come from a third, as git's `ort` strategy does with `merge.directoryRenames=false`
+ * (merge-strategies). What it makes is in `store`.
+ *
+ * @throws CorruptData `limit` when more than {@link MAX_CHANGES} files changed
+ */
+export async function mergeTrees(
+  store: Overlay,
+  trees: { readonly base: Oid; readonly ours: Oid; readonly theirs: Oid },
+  level: MergeLevel,
+  signal?: AbortSignal,
+): Promise<MergedTree> {
+  const { base, ours, theirs } = trees;
+  if (ours === theirs || base === theirs) return { tree: ours, conflicts: [] };
+  if (base === ours) return { tree: theirs, conflicts: [] };
+  const ourChanges = await changed(store, base, ours, signal);
+  const theirChanges = await changed(store, base, theirs, signal);
+  const places = placesOf(ourChanges, theirChanges);
+  const renames = {
+    ours: await renamesOf(store, places, 'ours', ourChanges, signal),
+    theirs: await renamesOf(store, places, 'theirs', theirChanges, signal),
+  };
+  const conflicts = await applyRenames(store, places, renames, level);
+  const files = new Map<RawPath, Entry | undefined>();
+  for (const place of places.values()) {
+    signal?.throwIfAborted();
+    const { entry, conflict } = await resolve(store, place, level);
+    files.set(place.path, entry);
+    const kind = place.conflict ?? conflict;
+    if (kind && (place.base ?? place.ours ?? place.theirs)) conflicts.push(describe(kind, place));
+  }
+  conflicts.push(...makeWayForDirectories(files, places, level));
+  const tree = await writeTree(store, ours, files, (data) => store.add('tree', data));
+  return { tree, conflicts };
+}
+
+async function changed(store: Overlay, base: Oid, side: Oid, signal?: AbortSignal): Promise<TreeChange[]> {
+  const options = { limit: MAX_CHANGES, ...(signal ? { signal } : {}) };
+  const { changes, truncated } = await diffTrees(store, base, side, options);
+  if (truncated) throw new CorruptData('limit', `more than ${MAX_CHANGES} files changed`);
+  return [...changes];
+}
+
+/** Renames that matter: those of files that the other side changed or took away. */
+async function renamesOf(
+  store: Overlay,
+  places: Places,
+  side: SideName,
+  changes: readonly TreeChange[],
+  signal?: AbortSignal,
+) {
+  const other = side === 'ours' ? 'theirs' : 'ours';
+  const worthwhile = (path: RawPath): boolean => {
+    const { base, [other]: there } = places.get(path)!;
+    return base?.oid !== there?.oid || base?.mode !== there?.mode;
+  };
+  const found = await detectRenames(store, changes, {
+    limit: RENAME_LIMIT,
+    emptyFiles: false,
+    worthwhile,
+    ...(signal ? { signal } : {}),
+  });
+  return found.changes.filter((change) => change.status === 'R');
+}
+
+interface Resolved {
+  readonly entry: Entry | undefined;
+  readonly conflict?: ConflictKind;
+}
+
+/** What becomes of one path. */
+async function resolve(store: Overlay, place: Place, level: MergeLevel): Promise<Resolved> {
+  const { base, ours, theirs } = place;
+  if (ours && theirs) {
+    if (same(ours, theirs)) return { entry: entryOf(ours) };
+    if (same(base, ours)) return { entry: entryOf(theirs) };
+    if (same(base, theirs)) return { entry: entryOf(ours) };
+    if (typeOf(ours) !== typeOf(theirs)) {
+      return { entry: entryOf(level.depth > 0 ? base : ours), conflict: 'distinct-types' };
+    }
+    return mergeEntries(store, base, ours, theirs, level);
+  }
+  const left = ours ?? theirs;
+  if (base && left) {
+    if (same(base, left) && place.conflict === undefined) return { entry: undefined };
+    return { entry: entryOf(level.depth > 0 ? base : left), conflict: 'modify-delete' };
+  }
+  return { entry: entryOf(left) };
+}
+
+function same(a: Entry | undefined, b: Entry | undefined): boolean {
+  return a?.oid === b?.oid && a?.mode === b?.mode;
+}
+
+function entryOf(stage: Stage | undefined): Entry | undefined {
+  return stage && { mode: stage.mode, oid: stage.oid };
+}
+
+function describe(kind: ConflictKind, { path, base, ours, theirs }: Place): MergeConflict {
+  return { kind, path, ...(base ? { base } : {}), ...(ours ? { ours } : {}), ...(theirs ? { theirs } : {}) };
+}
+
+/** A file where the merge also has a directory goes beside it, under the name of the side it comes from. */
+function makeWayForDirectories(
+  files: Map<RawPath, Entry | undefined>,
+  places: Places,
+  { labels }: MergeLevel,
+): MergeConflict[] {
+  const blocked = new Set<RawPath>();
+  for (const [path, entry] of files) {
+    if (!entry) continue;
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const above = path.slice(0, end) as RawPath;
+      if (files.get(above)) blocked.add(above);
+    }
+  }
+  return [...blocked].map((path) => {
+    const place = places.get(path)!;
+    const label = place.ours ? labels.ours : labels.theirs;
+    const name = `${path}~${Buffer.from(label).toString('latin1').replaceAll('/', '_')}`;
+    let free = name as RawPath;
+    for (let n = 0; files.has(free); n++) free = `${name}_${n}` as RawPath;
+    files.set(free, files.get(path));
+    files.set(path, undefined);
+    return describe('file-directory', { ...place, path: free });
+  });
+}
