@@ -64,6 +64,28 @@ export interface ObjectDatabase {
   rollbackPack(pack: PackDescription): Promise<void>;
 }
 
+/** What maintenance needs besides. One holder at a time; one that lost its turn changes nothing. */
+export interface MaintainedObjects extends ObjectDatabase {
+  /**
+   * Lists stored packs in place of others, all at once. Those replaced stay readable for a day.
+   * @param options.epoch of the collection that did it: whoever looked before it must look again
+   * @throws PacksChanged
+   */
+  commitPacks(
+    add: readonly PackDescription[],
+    replaced: readonly PackDescription[],
+    options?: { readonly epoch?: number },
+  ): Promise<void>;
+}
+
+/** A pack to be replaced is not listed any more, or somebody else maintains the repository now: nothing was changed. */
+export class PacksChanged extends Error {
+  constructor() {
+    super('the packs to be replaced have changed');
+    this.name = 'PacksChanged';
+  }
+}
+
 export interface Ref {
   readonly name: RefName;
   readonly oid: Oid;
@@ -77,6 +99,8 @@ export interface RefUpdate {
   readonly from: Oid;
   readonly to: Oid;
   readonly peeled?: Oid;
+  /** `to` does not reach `from`: something may be garbage now. */
+  readonly forced?: boolean;
 }
 
 export type RefRejection =

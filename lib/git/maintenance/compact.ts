@@ -1,0 +1,99 @@
+import { setImmediate } from 'node:timers/promises';
+import { discardContent } from '../pack/content.ts';
+import { ObjectList } from '../pack/object-list.ts';
+import { type Pack, PackCache } from '../pack/pack-cache.ts';
+import { PackStore } from '../pack/store.ts';
+import { type MaintainedObjects, type PackDescription, type PackSource, PacksChanged } from '../ports.ts';
+import { compactionPlan } from './plan.ts';
+import { loadIndexes, type RepackOptions, repack } from './repack.ts';
+
+export interface CompactOptions extends RepackOptions {
+  /** Milliseconds since 1970; no merge begins after it. */
+  readonly deadline: number;
+}
+
+/**
+ * Merges packs as {@link compactionPlan} says, until there is nothing to merge or the time is up. May be stopped at
+ * any step: what is listed is always complete.
+ *
+ * @param listed packs that are listed now
+ * @returns whether all is done
+ * @throws PacksChanged, CorruptData, the adapter's I/O errors
+ */
+export async function compact(
+  objects: MaintainedObjects,
+  listed: readonly PackDescription[],
+  options: CompactOptions,
+): Promise<boolean> {
+  let packs = listed;
+  for (;;) {
+    const inputs = compactionPlan(packs);
+    if (inputs.length === 0) return true;
+    if (Date.now() > options.deadline) return false;
+    const store = storeOf(objects, inputs);
+    const list = await allObjects(store);
+    const pack = await storePack(objects, store, list, 'compaction', options);
+    await replace(objects, [pack], inputs);
+    packs = [pack, ...packs.filter((other) => !inputs.includes(other))];
+  }
+}
+
+/** Reads these packs and no others. Little is kept: nothing is read twice. */
+export function storeOf(objects: MaintainedObjects, packs: readonly PackDescription[]): PackStore {
+  const cache = new PackCache({ blockBytes: 64 * 2 ** 20, baseBytes: 32 * 2 ** 20, indexBytes: 0 });
+  const database = {
+    listPacks: async () => packs,
+    open: objects.open.bind(objects),
+    newPack: objects.newPack.bind(objects),
+    rollbackPack: objects.rollbackPack.bind(objects),
+  };
+  return new PackStore(database, { cache });
+}
+
+/** Every object of the packs, each once: where the pack that comes first has it. */
+async function allObjects(store: PackStore): Promise<ObjectList> {
+  const packs = await store.packs();
+  await loadIndexes(store, packs);
+  const list = new ObjectList();
+  for (const pack of packs) {
+    addAll(list, pack);
+    await setImmediate();
+  }
+  return list;
+}
+
+function addAll(list: ObjectList, pack: Pack): void {
+  const { names, count } = pack.index.whole();
+  for (let position = 0; position < count; position++) list.add(names, 20 * position, 0, pack, position);
+}
+
+/** Writes a pack and stores it, unlisted. */
+export async function storePack(
+  objects: MaintainedObjects,
+  store: PackStore,
+  list: ObjectList,
+  source: PackSource,
+  options: RepackOptions,
+): Promise<PackDescription> {
+  const { content, objectCount } = await repack(store, list, options);
+  try {
+    return await objects.newPack(content, { source, objectCount });
+  } finally {
+    await discardContent(content);
+  }
+}
+
+/** @throws PacksChanged, after giving the new packs up; with another error nobody knows whether they are listed */
+export async function replace(
+  objects: MaintainedObjects,
+  add: readonly PackDescription[],
+  replaced: readonly PackDescription[],
+  options: { readonly epoch?: number } = {},
+): Promise<void> {
+  try {
+    await objects.commitPacks(add, replaced, options);
+  } catch (error) {
+    if (error instanceof PacksChanged) for (const pack of add) await objects.rollbackPack(pack);
+    throw error;
+  }
+}
