@@ -80,32 +80,28 @@ const reads: Rights = { table: 'read' };
 const writes: Rights = { table: 'write', sends: ['maintenance'] };
 const writesObjects: Rights = { table: 'write', objects: 'write', sends: ['maintenance'] };
 const repository = { memory: 2048, timeout: 900 };
+/** A collection and what is below it; clients may write `.json` behind the collection's name. */
+const collection = (path: string) => [path, `${path}.json`, `${path}/{proxy+}`];
 const inRepository = (...names: string[]) =>
-  names.flatMap((name) => [
-    `/api/v4/projects/{id}/repository/${name}`,
-    `/api/v4/projects/{id}/repository/${name}/{proxy+}`,
-  ]);
+  names.flatMap((name) => collection(`/api/v4/projects/{id}/repository/${name}`));
 
 export const areas: readonly Area[] = [
   api('meta', ['/', '/api/docs', '/api/v4', '/api/v4/{proxy+}'], reads),
   api(
     'users',
     [
-      '/api/v4/user',
-      '/api/v4/user/{proxy+}',
-      '/api/v4/users',
-      '/api/v4/users/{proxy+}',
-      '/api/v4/personal_access_tokens',
-      '/api/v4/personal_access_tokens/{proxy+}',
+      ...collection('/api/v4/user'),
+      ...collection('/api/v4/users'),
+      ...collection('/api/v4/personal_access_tokens'),
     ],
     writes,
   ),
   api(
     'projects',
-    ['/api/v4/projects', '/api/v4/projects/{id}', '/api/v4/projects/{id}/{proxy+}'],
+    ['/api/v4/projects', '/api/v4/projects.json', '/api/v4/projects/{id}', '/api/v4/projects/{id}/{proxy+}'],
     writesObjects,
   ),
-  api('members', ['/api/v4/projects/{id}/members', '/api/v4/projects/{id}/members/{proxy+}'], writes),
+  api('members', collection('/api/v4/projects/{id}/members'), writes),
   api('files', inRepository('files'), writesObjects, repository),
   api('commits', inRepository('commits'), writesObjects, repository),
   api('repository', ['/api/v4/projects/{id}/repository/{proxy+}'], writesObjects, repository),
