@@ -1,0 +1,3 @@
+import { credentialStories } from './git-credentials.ts';
+
+credentialStories(false);
