@@ -5,6 +5,7 @@ import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { runJob } from '../../lib/domain/jobs.ts';
 import { removeProject } from '../../lib/domain/removal.ts';
+import { HistoryCache } from '../../lib/git/history/known.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import type { RefName } from '../../lib/git/refname.ts';
@@ -38,6 +39,7 @@ const branch = (n: number) => `refs/heads/b${n}` as RefName;
 const deps = (now = new Date()) => ({
   store: data.store,
   packs: new PackCache(),
+  histories: new HistoryCache(),
   environment: data.store.environment,
   now: () => now,
 });
