@@ -69,6 +69,8 @@ export class GitRepository {
 
   /** A branch, tag, id, abbreviated id or `HEAD`, with `~n` and `^n`: see {@link resolveRevision}. */
   resolve(text: string): Promise<Resolved | undefined> {
+    // Whoever resolves a name reads objects next.
+    this.#ports.store.prepare();
     return resolveRevision(this.#ports.store, this.#ports.refs, text);
   }
 

@@ -25,6 +25,7 @@ export class PackStore implements ObjectStore {
   readonly #cache: PackCache;
   readonly #maxObjectSize: number;
   #objects: PackObjects | undefined;
+  #opening: Promise<PackObjects> | undefined;
   #listing: Promise<boolean> | undefined;
 
   constructor(database: ObjectDatabase, options: PackStoreOptions = {}) {
@@ -41,7 +42,7 @@ export class PackStore implements ObjectStore {
     using pins = new BlockPins();
     let relisted = false;
     for (;;) {
-      const objects = this.#objects ?? (await this.#list({}));
+      const objects = this.#objects ?? (await this.#first());
       let missing: ObjectMissing | undefined;
       try {
         return work(objects);
@@ -74,7 +75,16 @@ export class PackStore implements ObjectStore {
 
   /** Packs in the listing now held, newest first. */
   async packs(): Promise<readonly Pack[]> {
-    return (this.#objects ?? (await this.#list({}))).packs;
+    return (this.#objects ?? (await this.#first())).packs;
+  }
+
+  /**
+   * Begins to read the listing, for a caller that has something else to wait for first. What is listed in between
+   * is found all the same: see {@link run}.
+   */
+  prepare(): void {
+    // What goes wrong is told to the first who reads.
+    if (this.#objects === undefined) this.#first().catch(() => {});
   }
 
   async has(oid: Oid): Promise<boolean> {
@@ -137,13 +147,21 @@ export class PackStore implements ObjectStore {
     });
   }
 
-  async #list(options: { fresh?: boolean }): Promise<PackObjects> {
-    return this.#adopt(await this.database.listPacks(options));
+  /** The first listing, read once for all who wait for it. */
+  #first(): Promise<PackObjects> {
+    this.#opening ??= this.database
+      .listPacks()
+      // A listing that was read again meanwhile is newer.
+      .then((listed) => this.#objects ?? this.#adopt(listed))
+      .finally(() => {
+        this.#opening = undefined;
+      });
+    return this.#opening;
   }
 
   async #relist(): Promise<boolean> {
     const before = this.#objects;
-    const after = await this.#list({ fresh: true });
+    const after = this.#adopt(await this.database.listPacks({ fresh: true }));
     return !before || identity(before.packs) !== identity(after.packs);
   }
 
