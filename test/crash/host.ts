@@ -5,7 +5,9 @@ import { run, signal, start } from '../deploy/process.ts';
 const root = join(import.meta.dirname, '../..');
 export const ROOT_TOKEN = 'root-token-of-the-crash-lane';
 
-/** `node local/main.ts` on a data directory, as a user starts it. */
+const MAIN = 'local/main.ts';
+
+/** `node local/main.ts` on a data directory, as a user starts it; or another script that starts a host. */
 export class Host {
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
@@ -13,8 +15,8 @@ export class Host {
   #url = '';
   #alive = true;
 
-  private constructor(dataDir: string) {
-    this.#child = start(process.execPath, [join(root, 'local/main.ts')], {
+  private constructor(dataDir: string, script: string) {
+    this.#child = start(process.execPath, [join(root, script)], {
       cwd: root,
       env: {
         PATH: process.env['PATH'],
@@ -34,15 +36,15 @@ export class Host {
   }
 
   /** @throws Error with what it printed when it ends before it is ready, or is not ready within 30 s */
-  static async start(dataDir: string): Promise<Host> {
-    const host = Host.launch(dataDir);
+  static async start(dataDir: string, script = MAIN): Promise<Host> {
+    const host = Host.launch(dataDir, script);
     await host.ready();
     return host;
   }
 
   /** Without waiting until it is ready. */
-  static launch(dataDir: string): Host {
-    return new Host(dataDir);
+  static launch(dataDir: string, script = MAIN): Host {
+    return new Host(dataDir, script);
   }
 
   async ready(): Promise<void> {

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ZERO_OID } from '../../lib/git/oid.ts';
 import type { Tally } from '../deploy/tally.ts';
-import { check } from './checker.ts';
-import { call, commitFile, type Outcome, type Remote, WorkTree } from './client.ts';
+import { check, type Report } from './checker.ts';
+import { call, commitFile, done, type Outcome, type Remote, WorkTree } from './client.ts';
 import { openData } from './data.ts';
 import { Host, settle } from './host.ts';
 import { Fact, type Ledger } from './ledger.ts';
@@ -47,7 +47,9 @@ export async function kills(tally: Tally, dataDir: string, folder: string, ledge
   const random = randomOf(seed);
   console.log(`      CRASH_SEED=${seed}`);
   const first = await Host.start(dataDir);
-  const cast = await introduce(first.url, folder, ledger);
+  const cast = await introduce(first.url, folder, ledger).catch((error: Error) => {
+    throw new Error([error.message, ...first.errors()].join('\n'));
+  });
   await first.kill();
 
   const counts = { acknowledged: 0, unclear: 0 };
@@ -69,14 +71,26 @@ export async function kills(tally: Tally, dataDir: string, folder: string, ledge
       expect(errors.length === 0, `the host complained: ${errors[0]}`);
     });
     if (round % CHECK_EVERY === 0) {
-      await tally.step(`everything acknowledged is there after ${round} kills`, () =>
-        checked(dataDir, ledger, false),
-      );
+      await tally.step(`everything acknowledged is there after ${round} kills`, async () => {
+        await checked(dataDir, ledger, false);
+      });
     }
   }
   report(`${counts.acknowledged} writes acknowledged, ${counts.unclear} cut off`);
   await tally.step('nothing was refused that should not be', async () => {
     expect(refusals.size === 0, [...refusals].slice(0, 3).join('\n'));
+  });
+  await tally.step('what a killed host could not send waits for the next one', async () => {
+    const host = await Host.start(dataDir, 'test/crash/mute-host.ts');
+    const { ada } = cast;
+    await person(host.url, 'unheard', ledger);
+    await startedProject(host.url, ada, 'unheard', ledger);
+    const { id, fullPath } = await startedProject(host.url, ada, 'unheard-of', ledger);
+    done(await call(host.url, ada.token, 'DELETE', `/projects/${id}`));
+    ledger.projects.get(fullPath)!.present.acknowledge(false);
+    await host.kill();
+    const { promises } = await checked(dataDir, ledger, false);
+    expect(promises >= 5, `only ${promises} promises`);
   });
   await tally.step('promises are kept and nothing is left over once the workers have run', async () => {
     await settle(dataDir);
@@ -84,7 +98,11 @@ export async function kills(tally: Tally, dataDir: string, folder: string, ledge
   });
 }
 
-export async function checked(dataDir: string, ledger: Ledger, settled: boolean): Promise<void> {
+export async function checked(
+  dataDir: string,
+  ledger: Ledger,
+  settled: boolean,
+): Promise<Omit<Report, 'problems'>> {
   await using data = await openData(dataDir);
   const { problems, ...found } = await check(data, ledger, settled);
   report(
@@ -92,6 +110,7 @@ export async function checked(dataDir: string, ledger: Ledger, settled: boolean)
       `${found.promises} promises waiting, ${found.frozen} frozen`,
   );
   expect(problems.length === 0, `${problems.length} problems\n${problems.slice(0, 10).join('\n')}`);
+  return found;
 }
 
 async function killedWhileStarting(dataDir: string, random: () => number): Promise<void> {
