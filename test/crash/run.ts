@@ -15,6 +15,8 @@ const LIMIT_MS = 8 * 60_000;
 
 const tally = new Tally();
 const root = mkdtempSync(join(tmpdir(), 'lemnos-crash-'));
+// What hosts, gits and checks put aside goes with it.
+process.env['TMPDIR'] = root;
 // Hosts and gits end in the `exit` listener of `process.ts`.
 process.on('exit', () => rmSync(root, { recursive: true, force: true }));
 const stop = (code: number) => {
