@@ -125,7 +125,11 @@ export function array<T, const O extends ListOptions<T>>(
     const told = new Set<string>();
     return values.map((value, index) => {
       const result = item.safeParse(value);
-      if (result.success) return result.data;
+      if (result.success) {
+        // A null between objects is none of them, and no handler expects one.
+        if (facts?.fields !== undefined && result.data === undefined) fail('is invalid', [index]);
+        return result.data;
+      }
       for (const issue of result.error.issues) {
         // A scalar's problem is said of the list as a whole, and once.
         if (facts?.fields !== undefined) fail(issue.message, [index, ...issue.path], issue);

@@ -203,7 +203,7 @@ describe('making one', () => {
     await as('owner', 'POST', at('public'), { branch: 'nest/below', ref: 'v1' });
     await commit('public', 'nest/below', 'nested');
   });
-  test.each([
+  test.each<[json: { branch?: string; ref?: string }, body: { error?: string; message?: string }]>([
     [{ ref: 'main' }, { error: 'branch is missing, branch is empty' }],
     [{ branch: 'b' }, { error: 'ref is missing, ref is empty' }],
     [{ branch: '', ref: 'main' }, { error: 'branch is empty' }],
@@ -228,7 +228,10 @@ describe('making one', () => {
       'a\tb',
       'a\\b',
       'x'.repeat(1025),
-    ].map((branch) => [{ branch, ref: 'main' }, { message: 'Branch name is invalid' }]),
+    ].map((branch): [{ branch: string; ref: string }, { message: string }] => [
+      { branch, ref: 'main' },
+      { message: 'Branch name is invalid' },
+    ]),
     [{ branch: 'a\0b', ref: 'main' }, { error: 'branch is invalid' }],
     [{ branch: '\ud800', ref: 'main' }, { error: 'branch is invalid' }],
   ])('%j', async (json, body) => {

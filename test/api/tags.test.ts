@@ -196,7 +196,13 @@ describe('making one: what is wrong is said, and nothing is changed', () => {
   beforeAll(async () => {
     await as('owner', 'POST', at('public'), { tag_name: 'nest/below', ref: 'main' });
   });
-  test.each([
+  test.each<
+    [
+      json: { tag_name?: string; ref?: string; message?: string },
+      status: number,
+      body: { error?: string; message?: string },
+    ]
+  >([
     [{ ref: 'main' }, 400, { error: 'tag_name is missing' }],
     [{ tag_name: 't' }, 400, { error: 'ref is missing' }],
     [{ tag_name: '', ref: 'main' }, 400, { message: 'Tag name invalid' }],
@@ -217,7 +223,11 @@ describe('making one: what is wrong is said, and nothing is changed', () => {
     ],
     [{ tag_name: 't\0', ref: 'main' }, 400, { error: 'tag_name is invalid' }],
     ...['a b', 'a..b', 'a^', ':', '/a', 'a/', '.a', 'a.lock', '-a', 'HEAD', 'x'.repeat(1025), 'a\nb'].map(
-      (tag_name) => [{ tag_name, ref: 'main' }, 400, { message: 'Tag name invalid' }] as const,
+      (tag_name): [{ tag_name: string; ref: string }, number, { message: string }] => [
+        { tag_name, ref: 'main' },
+        400,
+        { message: 'Tag name invalid' },
+      ],
     ),
   ])('%j', async (json, status, body) => {
     const before = (await as('owner', 'GET', at('public'))).body;

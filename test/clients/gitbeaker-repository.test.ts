@@ -29,11 +29,11 @@ test('RepositoryFiles', async () => {
   expect(await files.showRaw(project, 'dir/ü.txt', 'main')).toBe('one\n');
   await files.edit(project, 'dir/ü.txt', 'main', Buffer.from([0, 1, 255]).toString('base64'), 'Bytes', {
     encoding: 'base64',
-    lastCommitId: shown.last_commit_id,
+    lastCommitId: String(shown.last_commit_id),
   });
   expect((await files.show(project, 'dir/ü.txt', 'main')).content).toBe('AAH/');
   await expect(
-    files.edit(project, 'dir/ü.txt', 'main', 'x', 'Stale', { lastCommitId: shown.last_commit_id }),
+    files.edit(project, 'dir/ü.txt', 'main', 'x', 'Stale', { lastCommitId: String(shown.last_commit_id) }),
   ).rejects.toMatchObject({
     cause: {
       description: 'You are attempting to update a file that has changed since you started editing it.',

@@ -14,6 +14,7 @@ export type PathProblem =
   | 'empty'
   /** a `.` or `..` component */
   | 'traversal'
+  /** begins with a slash, or with a drive and one: `C:/x` */
   | 'absolute'
   /** `a//b`, or a slash at the end */
   | 'empty-component'
@@ -80,7 +81,7 @@ export function readPath(text: string): { readonly path: RawPath } | { readonly 
   const path = encodePath(text);
   if (path === undefined || /[\u0000-\u001f\u007f]/.test(path)) return { problem: 'character' };
   if (path.length > MAX_PATH_BYTES) return { problem: 'too-long' };
-  if (/^[/\\]/.test(path)) return { problem: 'absolute' };
+  if (/^([a-z]:)?[/\\]/i.test(path)) return { problem: 'absolute' };
   for (const name of text.split('/')) {
     if (name === '') return { problem: 'empty-component' };
     if (encodePath(name)!.length > MAX_NAME_BYTES) return { problem: 'too-long' };
