@@ -29,7 +29,8 @@ function sources(folder: string): string[] {
     .map((entry) => relative(root, join(entry.parentPath, entry.name)));
 }
 
-const STATEMENT = /^\s*(import|export)\s+(type\s+)?(?:[\w*{}\s,$]+?\s+from\s+)?'([^']+)'|import\('([^']+)'\)/gm;
+const STATEMENT =
+  /^\s*(import|export)\s+(type\s+)?(?:[\w*{}\s,$]+?\s+from\s+)?'([^']+)'|import\('([^']+)'\)/gm;
 
 function importsOf(file: string): Import[] {
   const text = readFileSync(join(root, file), 'utf8');
