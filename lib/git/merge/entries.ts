@@ -2,6 +2,7 @@ import { isRegular, typeOf } from '../diff/changes.ts';
 import type { Effort } from '../diff/myers.ts';
 import { isBinary, MAX_FILE_BYTES } from '../diff/stats.ts';
 import { gather } from '../gather.ts';
+import { ZERO_OID } from '../oid.ts';
 import { type Entry, GITLINK } from '../tree/entry.ts';
 import type { ConflictKind, Labels, Stage } from './conflict.ts';
 import type { Overlay } from './overlay.ts';
@@ -17,7 +18,8 @@ export interface MergeLevel {
 }
 
 export interface MergedEntry {
-  readonly entry: Entry;
+  /** Undefined when nothing is left: a link that the base of a base knew nothing of. */
+  readonly entry: Entry | undefined;
   /** Why somebody has to look at it; undefined when clean. */
   readonly conflict?: ConflictKind;
 }
@@ -48,10 +50,16 @@ export async function mergeEntries(
   const origin = base && typeOf(base) === typeOf(ours) ? base : undefined;
   if (ours.oid === theirs.oid || ours.oid === base?.oid) return result(theirs.oid);
   if (theirs.oid === base?.oid) return result(ours.oid);
-  const undecided = (conflict: ConflictKind): MergedEntry =>
-    result(level.depth > 0 && base ? base.oid : ours.oid, conflict);
-  if (ours.mode === GITLINK) return undecided('submodule');
-  if (!isRegular(ours)) return undecided('symlink');
+  // A merged base goes back to what both sides come from, so that neither looks like the one that was left.
+  const virtual = level.depth > 0;
+  if (ours.mode === GITLINK) return result(virtual ? (base?.oid ?? ZERO_OID) : ours.oid, 'submodule');
+  if (!isRegular(ours)) {
+    return virtual ? { entry: base && entryOf(base), conflict: 'symlink' } : result(ours.oid, 'symlink');
+  }
+  const undecided = (conflict: ConflictKind): MergedEntry => {
+    if (!virtual) return result(ours.oid, conflict);
+    return result(origin?.oid ?? store.add('blob', NOTHING), conflict);
+  };
 
   const texts = await readTexts(store, [origin, ours, theirs]);
   if (texts === undefined) return undecided('too-large');
@@ -65,6 +73,12 @@ export async function mergeEntries(
   if (merged === undefined) return undecided('too-large');
   const oid = store.add('blob', merged.data);
   return result(oid, merged.conflicts === 0 ? undefined : origin ? 'content' : 'add-add');
+}
+
+const NOTHING = new Uint8Array(0);
+
+export function entryOf({ mode, oid }: Entry): Entry {
+  return { mode, oid };
 }
 
 /** The side that changed it wins. */
@@ -90,6 +104,6 @@ async function readTexts(
   return store.run((objects) => {
     const sizes = gather(stages, (stage) => (stage ? objects.header(stage.oid).size : 0));
     if (sizes.some((size) => size > MAX_FILE_BYTES)) return undefined;
-    return gather(stages, (stage) => (stage ? objects.read(stage.oid).data : new Uint8Array(0)));
+    return gather(stages, (stage) => (stage ? objects.read(stage.oid).data : NOTHING));
   });
 }

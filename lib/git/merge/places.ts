@@ -98,8 +98,8 @@ async function movedTwice(
   }
   const [ourStage, theirStage] = [one.ours!, other.theirs!];
   const merged = await mergeEntries(store, base, ourStage, theirStage, level, true);
-  one.ours = { ...merged.entry, path: one.path };
-  other.theirs = { ...merged.entry, path: other.path };
+  one.ours = merged.entry && { ...merged.entry, path: one.path };
+  other.theirs = merged.entry && { ...merged.entry, path: other.path };
   one.conflict = 'rename-rename';
   other.conflict = 'rename-rename';
   return { kind: 'rename-rename', path: base.path, base, ours: ourStage, theirs: theirStage };
@@ -117,7 +117,7 @@ async function movedOnce(
   const base = source.base!;
   const moved = target[side]!;
   const kept = source[otherSide];
-  const retyped = kept !== undefined && isRegular(moved) && !isRegular(kept);
+  const retyped = kept !== undefined && isRegular(moved) !== isRegular(kept);
   // A file at the new path whose old path got another type was moved there too.
   const taken = target[otherSide] !== undefined && !retyped;
 
@@ -130,14 +130,18 @@ async function movedOnce(
   if (taken) {
     const [ours, theirs] = side === 'ours' ? [moved, kept] : [kept, moved];
     const merged = await mergeEntries(store, base, ours, theirs, level, true);
-    target[side] = { ...merged.entry, path: target.path };
+    target[side] = merged.entry && { ...merged.entry, path: target.path };
     source.base = undefined;
     source[otherSide] = undefined;
     return merged.conflict && { kind: merged.conflict, path: target.path, base, ours, theirs };
   }
   target.base = base;
   source.base = undefined;
-  if (retyped) return undefined;
+  if (retyped) {
+    // At the old path stands something else now: as far as this file goes, it was deleted.
+    target.conflict = 'modify-delete';
+    return undefined;
+  }
   target[otherSide] = kept;
   source[otherSide] = undefined;
   return undefined;

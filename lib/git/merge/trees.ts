@@ -1,14 +1,14 @@
-import { typeOf } from '../diff/changes.ts';
+import { isRegular, typeOf } from '../diff/changes.ts';
 import { detectRenames } from '../diff/renames.ts';
 import { diffTrees, type TreeChange } from '../diff/tree-diff.ts';
 import { CorruptData } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import type { Entry } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
-import type { ConflictKind, MergeConflict, Stage } from './conflict.ts';
-import { type MergeLevel, mergeEntries } from './entries.ts';
+import type { ConflictKind, Labels, MergeConflict, Stage } from './conflict.ts';
+import { entryOf, type MergeLevel, mergeEntries } from './entries.ts';
 import type { Overlay } from './overlay.ts';
-import { applyRenames, type Place, type Places, placesOf, type SideName } from './places.ts';
+import { applyRenames, type Place, type Places, placesOf, SIDES, type SideName } from './places.ts';
 import { writeTree } from './write-tree.ts';
 
 export interface MergedTree {
@@ -46,16 +46,20 @@ export async function mergeTrees(
     theirs: await renamesOf(store, places, 'theirs', theirChanges, signal),
   };
   const conflicts = await applyRenames(store, places, renames, level);
-  const files = new Map<RawPath, Entry | undefined>();
+  const result = new Result(level.labels);
   for (const place of places.values()) {
     signal?.throwIfAborted();
     const { entry, conflict } = await resolve(store, place, level);
-    files.set(place.path, entry);
+    result.files.set(place.path, entry);
+    if (conflict === 'distinct-types' && level.depth === 0) {
+      conflicts.push(...result.separate(place));
+      continue;
+    }
     const kind = place.conflict ?? conflict;
     if (kind && (place.base ?? place.ours ?? place.theirs)) conflicts.push(describe(kind, place));
   }
-  conflicts.push(...makeWayForDirectories(files, places, level));
-  const tree = await writeTree(store, ours, files, (data) => store.add('tree', data));
+  conflicts.push(...result.makeWayForDirectories(places));
+  const tree = await writeTree(store, ours, result.files, (data) => store.add('tree', data));
   return { tree, conflicts };
 }
 
@@ -101,52 +105,74 @@ async function resolve(store: Overlay, place: Place, level: MergeLevel): Promise
     if (same(base, ours)) return { entry: entryOf(theirs) };
     if (same(base, theirs)) return { entry: entryOf(ours) };
     if (typeOf(ours) !== typeOf(theirs)) {
-      return { entry: entryOf(level.depth > 0 ? base : ours), conflict: 'distinct-types' };
+      return { entry: stripped(level.depth > 0 ? base : ours), conflict: 'distinct-types' };
     }
     return mergeEntries(store, base, ours, theirs, level);
   }
   const left = ours ?? theirs;
   if (base && left) {
     if (same(base, left) && place.conflict === undefined) return { entry: undefined };
-    return { entry: entryOf(level.depth > 0 ? base : left), conflict: 'modify-delete' };
+    return { entry: stripped(level.depth > 0 ? base : left), conflict: 'modify-delete' };
   }
-  return { entry: entryOf(left) };
+  return { entry: stripped(left) };
 }
 
 function same(a: Entry | undefined, b: Entry | undefined): boolean {
   return a?.oid === b?.oid && a?.mode === b?.mode;
 }
 
-function entryOf(stage: Stage | undefined): Entry | undefined {
-  return stage && { mode: stage.mode, oid: stage.oid };
+function stripped(stage: Entry | undefined): Entry | undefined {
+  return stage && entryOf(stage);
 }
 
 function describe(kind: ConflictKind, { path, base, ours, theirs }: Place): MergeConflict {
   return { kind, path, ...(base ? { base } : {}), ...(ours ? { ours } : {}), ...(theirs ? { theirs } : {}) };
 }
 
-/** A file where the merge also has a directory goes beside it, under the name of the side it comes from. */
-function makeWayForDirectories(
-  files: Map<RawPath, Entry | undefined>,
-  places: Places,
-  { labels }: MergeLevel,
-): MergeConflict[] {
-  const blocked = new Set<RawPath>();
-  for (const [path, entry] of files) {
-    if (!entry) continue;
-    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
-      const above = path.slice(0, end) as RawPath;
-      if (files.get(above)) blocked.add(above);
-    }
+/** The files of the merge, as far as they differ from one of the sides. */
+class Result {
+  readonly files = new Map<RawPath, Entry | undefined>();
+  readonly #labels: Labels;
+
+  constructor(labels: Labels) {
+    this.#labels = labels;
   }
-  return [...blocked].map((path) => {
-    const place = places.get(path)!;
-    const label = place.ours ? labels.ours : labels.theirs;
-    const name = `${path}~${Buffer.from(label).toString('latin1').replaceAll('/', '_')}`;
+
+  /** A file and a link at one path: the file goes beside it; of a symlink and a submodule both do. */
+  separate(place: Place): MergeConflict[] {
+    const { path, ours, theirs } = place as Place & { ours: Stage; theirs: Stage };
+    const moved = isRegular(ours) ? [SIDES[0]] : isRegular(theirs) ? [SIDES[1]] : SIDES;
+    const left = moved.length === 2 ? undefined : moved[0] === 'ours' ? theirs : ours;
+    const besides = moved.map((side) => this.#beside(path, side, place[side]!));
+    this.files.set(path, stripped(left));
+    return [path, ...besides].map((at) => describe('distinct-types', { ...place, path: at }));
+  }
+
+  /** A file where the merge also has a directory goes beside it, under the name of the side it comes from. */
+  makeWayForDirectories(places: Places): MergeConflict[] {
+    const blocked = new Set<RawPath>();
+    for (const [path, entry] of this.files) {
+      if (!entry) continue;
+      for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+        const above = path.slice(0, end) as RawPath;
+        if (this.files.get(above)) blocked.add(above);
+      }
+    }
+    return [...blocked].map((path) => {
+      const place = places.get(path);
+      // A rename brought the other side's stage from elsewhere.
+      const side = place?.ours?.path === path ? 'ours' : 'theirs';
+      const at = this.#beside(path, side, this.files.get(path)!);
+      this.files.set(path, undefined);
+      return describe('file-directory', { ...place, path: at });
+    });
+  }
+
+  #beside(path: RawPath, side: SideName, entry: Entry): RawPath {
+    const name = `${path}~${Buffer.from(this.#labels[side]).toString('latin1').replaceAll('/', '_')}`;
     let free = name as RawPath;
-    for (let n = 0; files.has(free); n++) free = `${name}_${n}` as RawPath;
-    files.set(free, files.get(path));
-    files.set(path, undefined);
-    return describe('file-directory', { ...place, path: free });
-  });
+    for (let n = 0; this.files.has(free); n++) free = `${name}_${n}` as RawPath;
+    this.files.set(free, stripped(entry));
+    return free;
+  }
 }

@@ -1,0 +1,149 @@
+import { spawnSync } from 'node:child_process';
+import type { Oid } from '../../lib/git/oid.ts';
+import type { GitFixture } from './history-fixture.ts';
+import { random } from './history-fixture.ts';
+
+type File = { mode: string; data: string };
+type Tree = Map<string, File>;
+type Pick = (below: number) => number;
+
+/** Two branches to be merged, by name. */
+export type MergeCase = readonly [ours: string, theirs: string];
+
+/**
+ * Makes pairs of branches that changed the same few files: edits, moves, moves with edits, copies, deletions,
+ * changes of mode and type, files for directories and the other way round. Each third pair is a criss-cross,
+ * with two merge bases. Files end in a newline: git before 2.43.2 leaves out what follows the last one when it
+ * looks for renames.
+ */
+export function generateMerges(fixture: GitFixture, seed: number, count: number): MergeCase[] {
+  const pick = random(seed);
+  const cases: MergeCase[] = [];
+  let stream = '';
+  let mark = 0;
+  let clock = 1_600_000_000;
+  const commit = (branch: string, parents: number[], tree: Tree): number => {
+    clock += 10;
+    stream += `commit refs/heads/${branch}\nmark :${++mark}\ncommitter C <c@example.com> ${clock} +0000\n${data(branch)}`;
+    for (const [i, parent] of parents.entries()) stream += `${i === 0 ? 'from' : 'merge'} :${parent}\n`;
+    stream += 'deleteall\n';
+    for (const [path, file] of tree) {
+      stream +=
+        file.mode === '160000'
+          ? `M 160000 ${file.data} ${path}\n`
+          : `M ${file.mode} inline ${path}\n${data(file.data)}`;
+    }
+    return mark;
+  };
+  for (let n = 0; n < count; n++) {
+    const base = newTree(pick);
+    const root = commit(`base${n}`, [], base);
+    let [one, other] = [base, base];
+    let [oneParent, otherParent] = [root, root];
+    if (n % 3 === 2) {
+      [one, other] = [edited(pick, base), edited(pick, base)];
+      const [a, b] = [commit(`left${n}`, [root], one), commit(`right${n}`, [root], other)];
+      [one, other] = [mixed(pick, one, other), mixed(pick, one, other)];
+      oneParent = commit(`ours${n}`, [a, b], one);
+      otherParent = commit(`theirs${n}`, [b, a], other);
+    }
+    commit(`ours${n}`, [oneParent], edited(pick, one));
+    commit(`theirs${n}`, [otherParent], edited(pick, other));
+    cases.push([`ours${n}`, `theirs${n}`]);
+  }
+  fixture.feed(stream, 'fast-import', '--quiet', '--force');
+  return cases;
+}
+
+/** What git says: with `merge.directoryRenames=false`, which is how we merge. */
+export function gitMergeTree(fixture: GitFixture, ours: string, theirs: string) {
+  const settings = ['-c', 'merge.directoryRenames=false', '-c', 'merge.renameLimit=2000'];
+  const merge = ['merge-tree', '--write-tree', '--allow-unrelated-histories', ours, theirs];
+  const { status, stdout, stderr } = spawnSync('git', [...settings, ...merge], {
+    cwd: fixture.directory,
+    env: { PATH: process.env['PATH'], HOME: fixture.directory, GIT_CONFIG_NOSYSTEM: '1' },
+  });
+  if (status !== 0 && status !== 1) throw new Error(`git merge-tree: ${stderr}`);
+  return { clean: status === 0, tree: stdout.toString('latin1').slice(0, 40) as Oid };
+}
+
+const PATHS = ['a', 'b.txt', 'dir/a', 'dir/b.txt', 'dir/sub/c', 'lib/x.ts', 'lib/y.ts', 'link', 'module', 'z/z'];
+const NEW_PATHS = ['c', 'dir/c', 'lib/z.ts', 'new/x.ts', 'new/b.txt', 'other/sub/c', 'dir', 'lib/x.ts/in', 'z'];
+
+function newTree(pick: Pick): Tree {
+  const tree: Tree = new Map();
+  for (const path of PATHS) {
+    if (pick(5) === 0) continue;
+    if (path === 'link') tree.set(path, { mode: '120000', data: 'target' });
+    else if (path === 'module') tree.set(path, { mode: '160000', data: '1'.repeat(40) });
+    else tree.set(path, { mode: pick(5) ? '100644' : '100755', data: newText(pick) });
+  }
+  return tree;
+}
+
+function newText(pick: Pick): string {
+  if (pick(15) === 0) return `\0${pick(1000)}\n`;
+  return Array.from({ length: 4 + pick(25) }, () => line(pick)).join('');
+}
+
+function line(pick: Pick): string {
+  const words = ['begin', 'end', '}', '', '  return x;', 'call(a, b);'];
+  return `${words[pick(words.length)]}${pick(3) ? pick(30) : ''}\n`;
+}
+
+function edited(pick: Pick, before: Tree): Tree {
+  const tree = new Map(before);
+  for (let i = 0; i < 1 + pick(4); i++) {
+    const path = [...tree.keys()][pick(tree.size)];
+    if (path === undefined) break;
+    const file = tree.get(path)!;
+    const to = NEW_PATHS[pick(NEW_PATHS.length)]!;
+    const roll = pick(12);
+    if (roll < 4) tree.set(path, changed(pick, file));
+    else if (roll < 6) move(tree, path, to, file);
+    else if (roll === 6) move(tree, path, to, changed(pick, file));
+    else if (roll === 7) tree.delete(path);
+    else if (roll === 8) put(tree, to, changed(pick, file));
+    else if (roll === 9) put(tree, to, { mode: '100644', data: newText(pick) });
+    else if (roll === 10 && file.mode.startsWith('100')) {
+      tree.set(path, { ...file, mode: file.mode === '100644' ? '100755' : '100644' });
+    } else if (roll === 11 && pick(3) === 0) {
+      tree.set(path, { mode: '120000', data: `to ${pick(3)}` });
+    }
+  }
+  return tree;
+}
+
+function move(tree: Tree, from: string, to: string, file: File): void {
+  tree.delete(from);
+  put(tree, to, file);
+}
+
+/** What a merge may have made of both, conflicts resolved at will. */
+function mixed(pick: Pick, one: Tree, other: Tree): Tree {
+  const tree: Tree = new Map(one);
+  for (const [path, file] of other) if (pick(2) === 0) put(tree, path, file);
+  for (const path of one.keys()) if (!other.has(path) && pick(2) === 0) tree.delete(path);
+  return tree;
+}
+
+function changed(pick: Pick, file: File): File {
+  if (file.mode === '120000') return { ...file, data: `to ${pick(3)}` };
+  if (file.mode === '160000') return { ...file, data: String(1 + pick(4)).repeat(40) };
+  const lines = file.data.split(/(?<=\n)/);
+  for (let i = 0; i < 1 + pick(3); i++) {
+    lines.splice(pick(lines.length + 1), pick(3), ...Array.from({ length: pick(4) }, () => line(pick)));
+  }
+  return { ...file, data: lines.join('') };
+}
+
+function put(tree: Tree, path: string, file: File): void {
+  for (const other of tree.keys()) {
+    if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) tree.delete(other);
+  }
+  tree.set(path, file);
+}
+
+function data(text: string): string {
+  return `data ${text.length}\n${text}\n`;
+}
