@@ -50,11 +50,12 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   },
 
   *counters(rows) {
-    const largest: Record<CounterKind, number> = {
+    const largest: Readonly<Record<string, number>> = {
       user: Math.max(0, ...usersOf(rows).map(({ id }) => id)),
       namespace: Math.max(0, ...usersOf(rows).map(({ row }) => row['namespaceId'] as number)),
       project: Math.max(0, ...projectsOf(rows).map((row) => row['id'] as number)),
       token: Math.max(0, ...rows.of('TOKENID#').map(({ pk }) => idOf(pk))),
+      'branch-rule': Math.max(0, ...rulesOf(rows, 'branch').map((row) => row['id'] as number)),
     };
     for (const [kind, id] of Object.entries(largest)) {
       const n = (rows.get(counterKey(kind as CounterKind))?.['n'] as number | undefined) ?? 0;
@@ -109,6 +110,14 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
       if (idOf(row.pk) !== projectId || idOf(row.sk) !== userId) yield `${what} stands at ${keyText(row)}`;
       if (rows.get(userKey(userId)) === undefined) yield `${what}: the user does not exist`;
       if (rows.get(projectKey(projectId)) === undefined) yield `${what}: the project does not exist`;
+    }
+  },
+
+  *rules(rows) {
+    for (const rule of rulesOf(rows)) {
+      const what = `the rule ${rule['name']} of project ${rule['projectId']}`;
+      if (idOf(rule.pk) !== rule['projectId']) yield `${what} stands at ${keyText(rule)}`;
+      if (rows.get(projectKey(idOf(rule.pk))) === undefined) yield `${what}: the project does not exist`;
     }
   },
 
@@ -186,12 +195,15 @@ export const settledInvariants: Readonly<Record<string, RowCheck>> = {
   },
 };
 
-const KINDS = /^(COUNTER|PATH|EMAIL|USER|TOKEN|TOKENID|PROJECT|GRAM|REPO|REFTABLE|OUTBOX|DONE)#/;
+const KINDS = /^(COUNTER|PATH|EMAIL|USER|TOKEN|TOKENID|PROJECT|GRAM|REPO|REFTABLE|OUTBOX|DONE|RATE)#/;
 
 const usersOf = (rows: Rows) =>
   rows
     .of('USER#')
     .flatMap((row) => (row.sk === 'USER' ? [{ type: 'user', id: row['id'] as number, row } as const] : []));
+
+const rulesOf = (rows: Rows, kind = ''): Row[] =>
+  rows.of('PROJECT#').filter(({ sk }) => sk.startsWith(`RULE#${kind}`));
 
 export const projectsOf = (rows: Rows): Row[] => rows.of('PROJECT#').filter(({ sk }) => sk === 'PROJECT');
 

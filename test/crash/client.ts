@@ -89,7 +89,9 @@ export class WorkTree {
 
   static async clone(folder: string, remote: Remote): Promise<WorkTree> {
     const tree = new WorkTree(folder);
-    const cloned = await attempt('git', ['clone', '--quiet', address(remote), folder], { env: GIT });
+    const cloned = await attempt('git', ['clone', '--quiet', '--template=', address(remote), folder], {
+      env: GIT,
+    });
     if (cloned.code !== 0) throw new Error(`clone: ${cloned.stderr}`);
     return tree;
   }

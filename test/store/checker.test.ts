@@ -370,6 +370,16 @@ describe('is found and named', () => {
     ]);
   });
 
+  test('but not bytes and rows of a deleted project that are half taken away', async () => {
+    const gone = new Ledger();
+    const halfWay = async ({ store }: Data) => {
+      await store.projects.remove(project);
+      await store.blobs.delete([stored()]);
+      await store.table.delete({ delete: keys.guardKey(project.repositoryId, 0) });
+    };
+    expect(await problemsAfter(halfWay, { ledger: gone, settled: false })).toEqual([]);
+  });
+
   test('refs that were moved together and stand apart', async () => {
     const other = new Ledger();
     other.together.set(project.id, [['refs/heads/main', 'refs/heads/twin']]);
