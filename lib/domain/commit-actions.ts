@@ -45,8 +45,8 @@ export interface RefusalTexts {
   readonly stale: (path: string) => string;
 }
 
-/** Beside what a commit takes itself, well within the gateway's 29 s. */
-const TURN_MS = 8000;
+/** With the 15 s in which a commit tries again, within the gateway's 29 s. */
+const TURN_MS = 12_000;
 
 const NO_BRANCH = 'You can only create or edit files when you are on a branch';
 
