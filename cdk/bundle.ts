@@ -1,4 +1,5 @@
-import { existsSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import type { Area } from '../functions/areas.ts';
@@ -49,6 +50,11 @@ async function bundleOne(area: Area, entry: string, directory: string): Promise<
     metafile: true,
     logLevel: 'warning',
   });
+  // Code that finds its library beside itself: see `lib/git/archive/bzip2.ts`.
+  if (Object.keys(result.metafile.inputs).some((path) => path.endsWith('lib/git/archive/bzip2.ts'))) {
+    const library = createRequire(import.meta.url).resolve('bzip2-wasm/bzip2-1.0.8/bzip2.wasm');
+    copyFileSync(library, join(directory, 'bzip2.wasm'));
+  }
   const output = Object.entries(result.metafile.outputs).find(([path]) => path.endsWith('index.mjs'));
   return { area, directory, bytes: output?.[1].bytes ?? 0 };
 }

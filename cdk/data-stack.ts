@@ -2,7 +2,7 @@ import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type Attribute, AttributeType, BillingMode, ProjectionType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { indexes, table as schema } from '../lib/store/schema.ts';
+import { ARCHIVES, indexes, table as schema } from '../lib/store/schema.ts';
 
 const text = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 
@@ -59,6 +59,13 @@ export class DataStack extends Stack {
       removalPolicy: RemovalPolicy.RETAIN,
       lifecycleRules: [
         { id: 'abandoned-uploads', abortIncompleteMultipartUploadAfter: Duration.days(7) },
+        // Made again when asked for; as old versions they would only cost.
+        {
+          id: 'kept-archives',
+          prefix: ARCHIVES,
+          expiration: Duration.days(7),
+          noncurrentVersionExpiration: Duration.days(1),
+        },
         {
           id: 'deleted-objects',
           // PITR reaches back 35 days; versions go a little later, never sooner.

@@ -23,16 +23,21 @@ export type ErrorCode =
 /** `{ field: [problem, ...] }`, as model validation answers it. */
 export type FieldProblems = Readonly<Record<string, readonly string[]>>;
 
+/** `{ error: text }`, as limits of single actions and some older failures are answered. */
+export interface NestedText {
+  readonly error: string;
+}
+
 export class DomainError extends Error {
   readonly code: ErrorCode;
-  /** What the body carries: a sentence, several sentences, or problems by field. */
-  readonly detail: string | readonly string[] | FieldProblems;
+  /** What the body carries: a sentence, several sentences, problems by field, or a sentence one level deeper. */
+  readonly detail: string | readonly string[] | FieldProblems | NestedText;
   /** Members that stand beside the message, such as `error_code`. */
   readonly extra: Readonly<Record<string, unknown>>;
 
   constructor(
     code: ErrorCode,
-    detail: string | readonly string[] | FieldProblems,
+    detail: string | readonly string[] | FieldProblems | NestedText,
     extra: Readonly<Record<string, unknown>> = {},
   ) {
     super(typeof detail === 'string' ? detail : JSON.stringify(detail));
@@ -68,6 +73,11 @@ export const badRequest = (reason?: string) =>
 export const invalid = (problems: FieldProblems) => new DomainError('invalid', problems);
 
 export const conflict = (text = '409 Conflict') => new DomainError('conflict', text);
+
+export const notAcceptable = () => new DomainError('not-acceptable', '406 Not Acceptable');
+
+/** 429 with the text one level deeper, as this interface answers a limit of a single action. */
+export const tooManyRequests = (text: string) => new DomainError('too-many-requests', { error: text });
 
 export const preconditionFailed = () => new DomainError('precondition-failed', '412 Precondition Failed');
 

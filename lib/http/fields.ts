@@ -73,6 +73,21 @@ export function routeInteger(options?: { description?: string }): Field<number> 
   return register(run, rules, { type: 'integer', minimum: 0 });
 }
 
+/** One of a few words in a path that are part of the route: anything else is no such route. */
+export function routeWord<const V extends string>(
+  values: readonly V[],
+  options?: { description?: string },
+): Field<V> {
+  const none = { code: 'custom', input: undefined, params: { route: true } } as const;
+  const run = z.any().transform((raw, context) => {
+    const word = values.find((value) => value === raw);
+    if (word !== undefined) return word;
+    context.issues.push({ ...none, message: 'is invalid' });
+    return z.NEVER;
+  });
+  return register(run, { required: true, ...options }, { type: 'string', enum: values });
+}
+
 export const number = <const O extends Options<number>>(options?: O): Field<Value<number, O>> =>
   field(options, toNumber, { type: 'number' });
 

@@ -31,7 +31,14 @@ interface Found {
 
 export function routerOf<D>(endpoints: readonly Endpoint<D>[]): Router<D> {
   const ordered = [...endpoints].sort((a, b) => compare(a.path, b.path));
-  const routes = ordered.map((endpoint) => ({ endpoint, pattern: patternOf(endpoint.path) }));
+  // A word that has formats of its own tolerates no other.
+  const formats = new Set(
+    endpoints.flatMap(({ path }) => (/\.:\w+$/.test(path) ? [path.replace(/\.:\w+$/, '')] : [])),
+  );
+  const routes = ordered.map((endpoint) => ({
+    endpoint,
+    pattern: patternOf(endpoint.path, !formats.has(endpoint.path)),
+  }));
   const entry = (method: string, pattern: RegExp, index: number) =>
     [
       method,
@@ -84,7 +91,7 @@ function withImplied(methods: readonly string[]): string[] {
  * in a word tolerates `.json` after it; one that ends in an id does so after digits. Names (of branches, files) hold
  * dots of their own.
  */
-function patternOf(path: string): RegExp {
+function patternOf(path: string, tolerant: boolean): RegExp {
   const segments = path.split('/').filter((segment) => segment !== '');
   const source = segments.map((segment, index) => {
     const last = index === segments.length - 1;
@@ -96,7 +103,7 @@ function patternOf(path: string): RegExp {
     }
     const [word, extension] = segment.split(/\.:(?=\w+$)/);
     if (extension !== undefined) return `${literal(word!)}\\.(?<${extension}>[^/]+)`;
-    return literal(segment) + (last ? '(?:\\.json)?' : '');
+    return literal(segment) + (last && tolerant ? '(?:\\.json)?' : '');
   });
   return new RegExp(`^${API_ROOT}/${source.join('/')}/*$`);
 }

@@ -34,6 +34,16 @@ const PART_BYTES = 16 * 1024 * 1024;
 const PARTS_AT_ONCE = 4;
 const DELETE_BATCH = 1000;
 
+/** Bytes on their way into one object, which nobody sees before {@link BlobWriter.finish}. */
+export interface BlobWriter {
+  /** Waits while a part is sent: what is held in memory is bounded. @throws StoreUnavailable */
+  write(bytes: Uint8Array): Promise<void>;
+  /** @throws AlreadyExists when the key is in use, StoreUnavailable */
+  finish(): Promise<void>;
+  /** Gives up; never fails. */
+  abort(): Promise<void>;
+}
+
 export class Blobs {
   readonly bucket: string;
   readonly #client: S3Client;
@@ -85,6 +95,53 @@ export class Blobs {
       await this.#client.send(new AbortMultipartUploadCommand({ ...target, UploadId })).catch(() => {});
       throw error;
     }
+  }
+
+  /** Writes an object of unknown size, unless its key is in use by the time it is complete. */
+  writer(key: string): BlobWriter {
+    const target = { Bucket: this.bucket, Key: key };
+    const parts: { ETag: string; PartNumber: number }[] = [];
+    let uploadId: string | undefined;
+    let waiting: Uint8Array[] = [];
+    let held = 0;
+    const sendPart = async () => {
+      const Body = Buffer.concat(waiting, held);
+      waiting = [];
+      held = 0;
+      uploadId ??= (await translated(() => this.#client.send(new CreateMultipartUploadCommand(target))))
+        .UploadId!;
+      const part = { ...target, UploadId: uploadId, PartNumber: parts.length + 1 };
+      const { ETag } = await translated(() => this.#client.send(new UploadPartCommand({ ...part, Body })));
+      parts.push({ ETag: ETag!, PartNumber: part.PartNumber });
+    };
+    return {
+      write: async (bytes) => {
+        waiting.push(bytes);
+        held += bytes.length;
+        if (held >= PART_BYTES) await sendPart();
+      },
+      finish: async () => {
+        if (uploadId === undefined) {
+          await this.put(key, Buffer.concat(waiting, held), { ifAbsent: true });
+          return;
+        }
+        if (held > 0) await sendPart();
+        const done = new CompleteMultipartUploadCommand({
+          ...target,
+          UploadId: uploadId,
+          MultipartUpload: { Parts: parts },
+          IfNoneMatch: '*',
+        });
+        await translated(() => this.#client.send(done));
+      },
+      abort: async () => {
+        waiting = [];
+        if (uploadId === undefined) return;
+        // What is left is swept by the bucket's rule for unfinished uploads.
+        const abort = new AbortMultipartUploadCommand({ ...target, UploadId: uploadId });
+        await this.#client.send(abort).catch(() => {});
+      },
+    };
   }
 
   /**

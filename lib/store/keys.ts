@@ -145,6 +145,12 @@ export const outboxKey = (id: string): Key => ({
 });
 export const outboxPartition = (shard: number): string => `OUTBOX#${shard}`;
 
+/** What one subject did of a kind within one window of time. */
+export const rateKey = (kind: string, subject: string, window: number): Key => ({
+  pk: `RATE#${kind}#${cut(subject, 900)}`,
+  sk: `WINDOW#${padded(window)}`,
+});
+
 export const processedKey = (consumer: string, id: string): Key => ({
   pk: `DONE#${consumer}#${id}`,
   sk: 'DONE',

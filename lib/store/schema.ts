@@ -43,6 +43,9 @@ export const table = {
   billing: 'PAY_PER_REQUEST',
 } as const;
 
+/** Objects below this prefix can be made again: a rule of the bucket takes them away after some days. */
+export const ARCHIVES = 'archives/';
+
 /** Every attribute that is a key anywhere; all are strings. */
 export const keyAttributes: readonly string[] = [
   ...new Set([table.partitionKey, table.sortKey, ...indexes.flatMap((i) => [i.partitionKey, i.sortKey])]),

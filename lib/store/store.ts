@@ -1,4 +1,5 @@
 /** Everything the domain reaches the world through, made once per process. */
+import { Archives } from './archives.ts';
 import { Blobs } from './blobs.ts';
 import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { Counters } from './counters.ts';
@@ -10,6 +11,7 @@ import { Outbox } from './outbox.ts';
 import { Processed } from './processed.ts';
 import { Projects } from './projects.ts';
 import { Queues } from './queues.ts';
+import { RateLimits } from './rate-limits.ts';
 import { Repositories } from './repositories.ts';
 import { type RetryPolicy, standardRetries } from './retry.ts';
 import { Search } from './search.ts';
@@ -32,6 +34,8 @@ export interface Store {
   readonly search: Search;
   readonly outbox: Outbox;
   readonly processed: Processed;
+  readonly archives: Archives;
+  readonly rateLimits: RateLimits;
 }
 
 /** Made of the process's own clients, by `clients.ts`. */
@@ -48,10 +52,11 @@ export function createStore(
   const outbox = new Outbox(table, Object.keys(environment.queueUrls).length > 0 ? queues : undefined);
   const search = new Search(table);
   const members = new Members(table);
+  const blobs = new Blobs(clients.s3, environment.objectsBucket);
   return {
     environment,
     table,
-    blobs: new Blobs(clients.s3, environment.objectsBucket),
+    blobs,
     queues,
     users: new Users(table, names, counters, outbox, search),
     tokens: new Tokens(table, counters),
@@ -63,5 +68,7 @@ export function createStore(
     search,
     outbox,
     processed: new Processed(table),
+    archives: new Archives(blobs),
+    rateLimits: new RateLimits(table),
   };
 }

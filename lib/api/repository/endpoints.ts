@@ -12,6 +12,7 @@ import { endpoint } from '../endpoint.ts';
 import { NOT_CACHED } from '../files/endpoints.ts';
 import { contentDisposition } from '../files/present.ts';
 import { projectUrl } from '../projects/present.ts';
+import { archiveEndpoints } from './archive.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'repository';
@@ -137,7 +138,14 @@ const getMergeBase = endpoint({
     ),
 });
 
-export const repositoryEndpoints = [tree, getBlob, getRawBlob, listContributors, getMergeBase];
+export const repositoryEndpoints = [
+  tree,
+  getBlob,
+  getRawBlob,
+  listContributors,
+  getMergeBase,
+  ...archiveEndpoints,
+];
 
 async function blobOf(git: GitRepository, sha: string): Promise<Uint8Array> {
   const oid = parseOid(sha.toLowerCase());

@@ -1,0 +1,89 @@
+import type { Actor, ProjectAccess } from '../../domain/access.ts';
+import { downloadArchive } from '../../domain/archives.ts';
+import type { ArchiveFormat } from '../../git/archive.ts';
+import { project } from '../../http/access.ts';
+import type { RequestFacts } from '../../http/endpoint.ts';
+import * as p from '../../http/params.ts';
+import { type Reply, reply } from '../../http/reply.ts';
+import { type ApiDeps, endpoint } from '../endpoint.ts';
+import { contentDisposition } from '../files/present.ts';
+import { refuseHotlink } from './hotlink.ts';
+
+const area = 'repository';
+const access = project('read_code', { anonymous: true });
+
+/** The suffixes of the interface, and what each stands for. */
+const FORMATS = {
+  'tar.gz': 'tar.gz',
+  'tar.bz2': 'tar.bz2',
+  tbz: 'tar.bz2',
+  tbz2: 'tar.bz2',
+  tb2: 'tar.bz2',
+  bz2: 'tar.bz2',
+  tar: 'tar',
+  zip: 'zip',
+} as const satisfies Record<string, ArchiveFormat>;
+type Suffix = keyof typeof FORMATS;
+
+const query = () =>
+  p.params({
+    sha: p.string({ description: 'Branch, tag or commit; the default branch when absent' }),
+    path: p.string({ description: 'Only this directory or file; everything when absent' }),
+  });
+const returns = { type: 'application/octet-stream', headers: ['Content-Disposition'] };
+const errors = [
+  { status: 404, description: 'No such revision or path' },
+  { status: 406, description: 'Asked for as part of a page' },
+  { status: 413, description: 'More files than an archive may have' },
+  { status: 429, description: 'More than five a minute' },
+];
+
+const whole = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/archive',
+  area,
+  summary: 'Download a repository as tar.gz',
+  access,
+  query,
+  returns,
+  errors,
+  handle: ({ actor, project, query, request }, deps) =>
+    answer(deps, actor, project, query, 'tar.gz', request),
+});
+
+const inFormat = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/archive.:format',
+  area,
+  summary: 'Download a repository as an archive of a format',
+  access,
+  params: () => p.params({ format: p.routeWord(Object.keys(FORMATS) as Suffix[]) }),
+  query,
+  returns,
+  errors,
+  handle: ({ actor, project, params, query, request }, deps) =>
+    answer(deps, actor, project, query, FORMATS[params.format], request),
+});
+
+export const archiveEndpoints = [whole, inFormat];
+
+async function answer(
+  deps: ApiDeps,
+  actor: Actor,
+  project: ProjectAccess,
+  { sha, path }: { readonly sha?: string; readonly path?: string },
+  format: ArchiveFormat,
+  { headers, sourceIp }: RequestFacts,
+): Promise<Reply> {
+  refuseHotlink(headers);
+  const { name, body } = await downloadArchive(deps, actor, project, { ref: sha, path, format, sourceIp });
+  return reply({
+    body,
+    type: format === 'zip' ? 'application/zip' : 'application/octet-stream',
+    headers: {
+      'Cache-Control': 'max-age=0, private, must-revalidate',
+      'Content-Disposition': contentDisposition('attachment', `${name}.${format}`),
+      'Content-Transfer-Encoding': 'binary',
+    },
+  });
+}

@@ -1,0 +1,73 @@
+import { type ArchiveFormat, archive } from '../git/archive.ts';
+import { CorruptData } from '../git/objects.ts';
+import { shortName } from '../git/refname.ts';
+import type { RateLimit } from '../store/rate-limits.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import { codeOf } from './code.ts';
+import type { Deps } from './deps.ts';
+import { notFound, tooLarge, tooManyRequests } from './errors.ts';
+import { openRepository } from './repositories.ts';
+
+export interface Download {
+  /** Without an extension; also the directory that everything in the archive is in. */
+  readonly name: string;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+export interface DownloadRequest {
+  /** Branch, tag or commit; the default branch when absent. */
+  readonly ref?: string | undefined;
+  readonly path?: string | undefined;
+  readonly format: ArchiveFormat;
+  /** Where an anonymous request comes from. */
+  readonly sourceIp: string;
+}
+
+/** Per user, or address, and project. */
+const LIMIT: RateLimit = { kind: 'archive', limit: 5, seconds: 60 };
+
+/**
+ * What a repository holds at a commit, as one file. Made once for each commit, path, name and format, and kept for
+ * some days.
+ *
+ * @throws 429 for more than five a minute; `404 File Not Found` for what is no revision or path; 413 for trees with
+ *   more members than an archive may have
+ */
+export async function downloadArchive(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  request: DownloadRequest,
+): Promise<Download> {
+  const { store } = deps;
+  const { project } = access;
+  const who = actor.kind === 'user' ? `user ${actor.user.id}` : `address ${request.sourceIp}`;
+  if (!(await store.rateLimits.take(LIMIT, `${project.id} ${who}`, deps.now()))) {
+    throw tooManyRequests('This archive has been requested too many times. Try again later.');
+  }
+  const git = codeOf(deps, access);
+  const [found, head] = await Promise.all([
+    git.resolve(request.ref || 'HEAD'),
+    request.ref ? undefined : git.headRef(),
+  ]);
+  if (found === undefined) throw notFound('File');
+  const { commit } = found;
+  const ref = request.ref || shortName(head!.target);
+  const path = (request.path ?? '').replace(/^\/+|\/+$/g, '');
+  const parts = [project.path, dashed(ref), commit, ...(path === '' ? [] : [dashed(path)])];
+  const name = { commit, path, prefix: parts.join('-'), format: request.format };
+
+  const kept = await store.archives.get(project.repositoryId, name);
+  if (kept !== undefined) return { name: name.prefix, body: kept };
+  try {
+    const made = await archive(openRepository(deps, project).store, name);
+    if (made === undefined) throw notFound('File');
+    return { name: name.prefix, body: store.archives.keep(project.repositoryId, name, made) };
+  } catch (error) {
+    if (error instanceof CorruptData && error.code === 'limit')
+      throw tooLarge('413 Request Entity Too Large: the archive would have too many members; clone instead');
+    throw error;
+  }
+}
+
+const dashed = (text: string) => text.replaceAll('/', '-');

@@ -1,0 +1,130 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { setImmediate } from 'node:timers/promises';
+
+/** Content of one bzip2 stream. The largest block holds 900,000 bytes after runs were shortened. */
+const CHUNK = 880_000;
+const BLOCK_SIZE = 9;
+/** What may come out at most (bzlib.h): one percent more, and 600 bytes. */
+const ROOM = Math.ceil(CHUNK * 1.01) + 600;
+/** Where the library gives up sorting and takes its slower, safe way: its own default. */
+const WORK_FACTOR = 30;
+
+/**
+ * Compresses a stream as bzip2, in pieces that are streams of their own: every reader takes them for one, as it
+ * does the output of parallel compressors. Memory is bounded by one piece.
+ */
+export async function* bzip2(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const library = await load();
+  const chunk = Buffer.allocUnsafe(CHUNK);
+  let used = 0;
+  let streams = 0;
+  for await (const bytes of source) {
+    for (let at = 0; at < bytes.length; ) {
+      const count = Math.min(CHUNK - used, bytes.length - at);
+      chunk.set(bytes.subarray(at, at + count), used);
+      used += count;
+      at += count;
+      if (used < CHUNK) continue;
+      yield compress(library, chunk);
+      streams++;
+      used = 0;
+      // A piece takes a tenth of a second: let others in between.
+      await setImmediate();
+    }
+  }
+  if (used > 0 || streams === 0) yield compress(library, chunk.subarray(0, used));
+}
+
+/** The C library bzip2 1.0.8, compiled to WebAssembly. */
+interface Bzlib {
+  readonly memory: WebAssembly.Memory;
+  malloc(size: number): number;
+  BZ2_bzBuffToBuffCompress(
+    target: number,
+    targetLength: number,
+    source: number,
+    sourceLength: number,
+    blockSize: number,
+    verbosity: number,
+    workFactor: number,
+  ): number;
+}
+
+interface Loaded {
+  readonly library: Bzlib;
+  readonly source: number;
+  readonly target: number;
+  readonly length: number;
+}
+
+function compress({ library, source, target, length }: Loaded, bytes: Uint8Array): Uint8Array {
+  new Uint8Array(library.memory.buffer).set(bytes, source);
+  new DataView(library.memory.buffer).setUint32(length, ROOM, true);
+  const status = library.BZ2_bzBuffToBuffCompress(
+    target,
+    length,
+    source,
+    bytes.length,
+    BLOCK_SIZE,
+    0,
+    WORK_FACTOR,
+  );
+  if (status !== 0) throw new Error(`bzip2 failed with ${status}`);
+  // The memory may have grown, which detaches earlier views.
+  const size = new DataView(library.memory.buffer).getUint32(length, true);
+  return new Uint8Array(library.memory.buffer).slice(target, target + size);
+}
+
+let loading: Promise<Loaded> | undefined;
+
+/** One instance serves the process: a call runs to its end before another begins. */
+function load(): Promise<Loaded> {
+  loading ??= instantiate().catch((error: unknown) => {
+    loading = undefined;
+    throw error;
+  });
+  return loading;
+}
+
+async function instantiate(): Promise<Loaded> {
+  const never = () => {
+    throw new Error('bzip2 asked for what it is not given');
+  };
+  let memory: WebAssembly.Memory | undefined;
+  const { instance } = await WebAssembly.instantiate(await code(), {
+    env: {
+      exit: never,
+      emscripten_memcpy_big: (to: number, from: number, count: number) =>
+        new Uint8Array(memory!.buffer).copyWithin(to, from, from + count),
+      emscripten_resize_heap: (wanted: number) => {
+        const pages = Math.ceil((wanted - memory!.buffer.byteLength) / 65_536);
+        try {
+          memory!.grow(Math.max(0, pages));
+          return 1;
+        } catch {
+          return 0;
+        }
+      },
+    },
+    wasi_snapshot_preview1: { fd_close: never, fd_write: never, fd_seek: never },
+  });
+  const library = instance.exports as unknown as Bzlib & { __wasm_call_ctors(): void };
+  memory = library.memory;
+  library.__wasm_call_ctors();
+  return {
+    library,
+    source: library.malloc(CHUNK),
+    target: library.malloc(ROOM),
+    length: library.malloc(4),
+  };
+}
+
+/** Beside the bundle, where the build put it; else in the package. */
+async function code(): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return await readFile(new URL('./bzip2.wasm', import.meta.url));
+  } catch {
+    return readFile(createRequire(import.meta.url).resolve('bzip2-wasm/bzip2-1.0.8/bzip2.wasm'));
+  }
+}

@@ -1,0 +1,189 @@
+import { gather } from '../gather.ts';
+import { CorruptData, type ObjectStore, type SyncObjects } from '../objects.ts';
+import type { Oid } from '../oid.ts';
+import { inSlices } from '../slices.ts';
+import { DIRECTORY, entryAtPath, GITLINK } from '../tree/entry.ts';
+import { type RawPath, ROOT } from '../tree/path.ts';
+import { TreeWalk } from '../tree/walk.ts';
+import { Attributes } from './attributes.ts';
+
+/** One member of an archive. */
+export interface ArchiveEntry {
+  /** With the archive's prefix, without a slash at the end. */
+  readonly path: RawPath;
+  /** As in a tree; a submodule is an empty directory. */
+  readonly mode: number;
+  readonly oid: Oid;
+  /** Content of a file, target of a symlink; nothing for a directory. */
+  readonly data: Uint8Array;
+}
+
+/** What to archive. */
+export interface ArchiveSource {
+  readonly tree: Oid;
+  /** Only what stands here; {@link ROOT} for all. */
+  readonly path: RawPath;
+  /** Directory that everything is put into. */
+  readonly prefix: RawPath;
+}
+
+/** What an archive holds, before any content is read. */
+export interface ArchivePlan {
+  readonly members: readonly PlannedMember[];
+}
+
+interface PlannedMember {
+  readonly path: RawPath;
+  readonly mode: number;
+  readonly oid: Oid;
+}
+
+/** Members one archive may have; a few small trees can name billions. */
+export const MAX_MEMBERS = 500_000;
+/** Characters of all their paths together. */
+const MAX_PATHS = 64 * 1024 * 1024;
+const SLICE = 4_096;
+/** Content read ahead of the writer, in files and, after the first, in bytes. */
+const BATCH_FILES = 64;
+const BATCH_BYTES = 4 * 1024 * 1024;
+const NO_BYTES = new Uint8Array(0);
+
+/**
+ * Walks the tree, in the order of `git archive`: a directory before what it holds. Leaves out what attributes mark as `export-ignore`.
+ *
+ * @returns undefined when nothing stands at the path
+ * @throws CorruptData `limit` for more than {@link MAX_MEMBERS}, ObjectMissing
+ */
+export async function planArchive(
+  store: ObjectStore,
+  source: ArchiveSource,
+  signal?: AbortSignal,
+): Promise<ArchivePlan | undefined> {
+  const { tree, path, prefix } = source;
+  const top = await store.run((objects) => entryAtPath(objects, tree, path));
+  if (top === undefined) return undefined;
+  const members = new Members(prefix);
+  members.directory(prefix, tree);
+  const attributes = new Attributes();
+
+  const parents = await store.run((objects) => {
+    const names = path === ROOT ? [] : path.split('/');
+    return names.slice(0, -1).map((_, i) => {
+      const at = names.slice(0, i + 1).join('/') as RawPath;
+      return { path: at, oid: entryAtPath(objects, tree, at)!.oid };
+    });
+  });
+  const above = path === ROOT ? [] : [{ path: ROOT, oid: tree }, ...parents];
+  for (const directory of above) {
+    await store.run((objects) => attributes.enter(objects, directory.path, directory.oid));
+    if (directory.path === ROOT) continue;
+    if (attributes.ignores(directory.path, true)) return { members: members.all() };
+    members.pending(directory.path, directory.oid);
+  }
+  if (path !== ROOT) {
+    if (attributes.ignores(path, top.mode === DIRECTORY)) return { members: members.all() };
+    members.add({ path, ...top });
+    if (top.mode !== DIRECTORY) return { members: members.all() };
+  }
+
+  const walk = new TreeWalk(top.oid, path);
+  let entered: { path: RawPath; oid: Oid } | undefined = { path, oid: top.oid };
+  const step = (objects: SyncObjects): boolean => {
+    if (entered) {
+      attributes.enter(objects, entered.path, entered.oid);
+      entered = undefined;
+    }
+    const entry = walk.next(objects);
+    if (entry === undefined) return true;
+    const directory = entry.mode === DIRECTORY;
+    if (attributes.ignores(entry.path, directory)) {
+      if (directory) walk.skipChildren();
+    } else {
+      members.add(entry);
+      if (directory) entered = entry;
+    }
+    return false;
+  };
+  await inSlices(store, SLICE, step, signal);
+  return { members: members.all() };
+}
+
+/** The members with their content, read a few at a time. */
+export async function* readMembers(
+  store: ObjectStore,
+  { members }: ArchivePlan,
+  signal?: AbortSignal,
+): AsyncGenerator<ArchiveEntry> {
+  for (let at = 0; at < members.length; ) {
+    signal?.throwIfAborted();
+    const batch = await store.run((objects) => {
+      const wanted = members.slice(at, at + BATCH_FILES);
+      const sizes = gather(wanted, ({ mode, oid }) => (hasContent(mode) ? objects.header(oid).size : 0));
+      let count = 0;
+      for (let bytes = 0; count < wanted.length; count++) {
+        bytes += sizes[count]!;
+        if (count > 0 && bytes > BATCH_BYTES) break;
+      }
+      return gather(
+        wanted.slice(0, count),
+        (member): ArchiveEntry => ({
+          ...member,
+          data: hasContent(member.mode) ? readBlob(objects, member.oid) : NO_BYTES,
+        }),
+      );
+    });
+    at += batch.length;
+    yield* batch;
+  }
+}
+
+export const isDirectory = (mode: number): boolean => mode === DIRECTORY || mode === GITLINK;
+
+const hasContent = (mode: number) => !isDirectory(mode);
+
+function readBlob(objects: SyncObjects, oid: Oid): Uint8Array {
+  const { type, data } = objects.read(oid);
+  if (type !== 'blob') throw new CorruptData('object-malformed', `${oid} is a ${type}, not a blob`);
+  return data;
+}
+
+/** Collects members. Directories that only lead to the path asked for are listed once it is. */
+class Members {
+  readonly #list: PlannedMember[] = [];
+  readonly #prefix: string;
+  #pending: { path: RawPath; oid: Oid }[] = [];
+  #characters = 0;
+
+  constructor(prefix: RawPath) {
+    this.#prefix = prefix === '' ? '' : `${prefix}/`;
+  }
+
+  all(): readonly PlannedMember[] {
+    return this.#list;
+  }
+
+  directory(path: RawPath, oid: Oid): void {
+    if (path !== '') this.#push(path, DIRECTORY, oid);
+  }
+
+  pending(path: RawPath, oid: Oid): void {
+    this.#pending.push({ path, oid });
+  }
+
+  add({ path, mode, oid }: { readonly path: RawPath; readonly mode: number; readonly oid: Oid }): void {
+    for (const directory of this.#pending) this.directory(this.#placed(directory.path), directory.oid);
+    this.#pending = [];
+    this.#push(this.#placed(path), mode, oid);
+  }
+
+  #placed(path: RawPath): RawPath {
+    return (this.#prefix + path) as RawPath;
+  }
+
+  #push(path: RawPath, mode: number, oid: Oid): void {
+    this.#characters += path.length;
+    if (this.#list.length >= MAX_MEMBERS || this.#characters > MAX_PATHS)
+      throw new CorruptData('limit', `an archive of more than ${MAX_MEMBERS} members`);
+    this.#list.push({ path, mode, oid });
+  }
+}

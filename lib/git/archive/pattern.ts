@@ -1,0 +1,161 @@
+/** Whether a path below the pattern's own directory matches. */
+export type Pattern = (path: string, directory: boolean) => boolean;
+
+/**
+ * A pattern of `.gitattributes` (gitignore, "pattern format"): without a slash it is held against the last name of a
+ * path, else against the path; `*`, `?` and `[...]` stop at slashes, `**` between slashes does not; one that ends in
+ * a slash matches directories only. Takes time in proportion to pattern times path.
+ *
+ * @returns undefined for an empty pattern
+ */
+export function parsePattern(text: string): Pattern | undefined {
+  const onlyDirectories = text.endsWith('/');
+  const body = onlyDirectories ? text.slice(0, -1) : text;
+  if (body === '') return undefined;
+  const names = splitGlob(parseGlob(body.replace(/^\//, '')));
+  if (!body.includes('/')) {
+    const [name] = names as [Glob];
+    return (path, directory) =>
+      (directory || !onlyDirectories) && matchGlob(name, path.slice(path.lastIndexOf('/') + 1));
+  }
+  // `a/**` is what is inside `a`; of a directory git asks as `a/`, and that is inside too.
+  const forFiles = isAnyDepth(names.at(-1)!) ? [...names, [RUN] as Glob] : names;
+  return (path, directory) =>
+    (directory || !onlyDirectories) &&
+    wild(directory ? names : forFiles, path.split('/'), isAnyDepth, matchGlob);
+}
+
+type Glob = readonly Token[];
+/** A character, any one, any run (of one `*` or of several), or one of a class. */
+type Token =
+  | string
+  | typeof ONE
+  | typeof RUN
+  | typeof LONG_RUN
+  | { readonly negated: boolean; readonly holds: (c: string) => boolean };
+const ONE = Symbol('?');
+const RUN = Symbol('*');
+const LONG_RUN = Symbol('**');
+
+const isRun = (token: Token) => token === RUN || token === LONG_RUN;
+const isAnyDepth = (name: Glob) => name.length === 1 && name[0] === LONG_RUN;
+
+/** Cut at its slashes, but not at those in a class, which match nothing. */
+function splitGlob(glob: Glob): Glob[] {
+  const names: Token[][] = [[]];
+  for (const token of glob) {
+    if (token === '/') names.push([]);
+    else names.at(-1)!.push(token);
+  }
+  return names;
+}
+
+function matchGlob(glob: Glob, name: string): boolean {
+  return wild(
+    glob,
+    name,
+    isRun,
+    (token, character) =>
+      token === ONE ||
+      token === character ||
+      (typeof token === 'object' && token.holds(character) !== token.negated),
+  );
+}
+
+/**
+ * Matches with wildcards for runs. When a match fails, only the last run seen need be made longer: whatever an
+ * earlier one could take, the later one can take as well.
+ */
+function wild<T, C>(
+  pattern: ArrayLike<T>,
+  text: ArrayLike<C>,
+  isAny: (item: T) => boolean,
+  matches: (item: T, of: C) => boolean,
+): boolean {
+  let p = 0;
+  let t = 0;
+  let runAt = -1;
+  let runEnd = 0;
+  while (t < text.length) {
+    if (p < pattern.length && isAny(pattern[p]!)) {
+      runAt = p++;
+      runEnd = t;
+    } else if (p < pattern.length && matches(pattern[p]!, text[t]!)) {
+      p++;
+      t++;
+    } else if (runAt >= 0) {
+      p = runAt + 1;
+      t = ++runEnd;
+    } else return false;
+  }
+  while (p < pattern.length && isAny(pattern[p]!)) p++;
+  return p === pattern.length;
+}
+
+function parseGlob(text: string): Glob {
+  const tokens: Token[] = [];
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i]!;
+    if (character === '*') {
+      const last = tokens.at(-1);
+      if (last !== undefined && isRun(last)) tokens[tokens.length - 1] = LONG_RUN;
+      else tokens.push(RUN);
+    } else if (character === '?') tokens.push(ONE);
+    else if (character === '\\') tokens.push(text[++i] ?? '\\');
+    else if (character === '[') {
+      const parsed = parseClass(text, i + 1);
+      if (parsed === undefined) return [{ negated: false, holds: () => false }];
+      tokens.push(parsed.token);
+      i = parsed.end;
+    } else tokens.push(character);
+  }
+  return tokens;
+}
+
+const CLASSES: Readonly<Record<string, RegExp>> = {
+  alnum: /[0-9A-Za-z]/,
+  alpha: /[A-Za-z]/,
+  blank: /[ \t]/,
+  cntrl: /[\x00-\x1f\x7f]/,
+  digit: /[0-9]/,
+  graph: /[\x21-\x7e]/,
+  lower: /[a-z]/,
+  print: /[\x20-\x7e]/,
+  punct: /[!-/:-@[-`{-~]/,
+  space: /[\t-\r ]/,
+  upper: /[A-Z]/,
+  xdigit: /[0-9A-Fa-f]/,
+};
+
+/** @param start behind the bracket @returns undefined when the class does not end, or names none */
+function parseClass(text: string, start: number): { token: Token; end: number } | undefined {
+  const tests: ((c: string) => boolean)[] = [];
+  let i = start;
+  const negated = text[i] === '!' || text[i] === '^';
+  if (negated) i++;
+  for (let first = true; ; first = false) {
+    let from = text[i];
+    if (from === undefined) return undefined;
+    if (from === ']' && !first) break;
+    if (from === '[' && text[i + 1] === ':') {
+      const end = text.indexOf(':]', i + 2);
+      const known = end < 0 ? undefined : CLASSES[text.slice(i + 2, end)];
+      if (known === undefined) return undefined;
+      tests.push((c) => known.test(c));
+      i = end + 2;
+      continue;
+    }
+    if (from === '\\') from = text[++i];
+    if (from === undefined) return undefined;
+    i++;
+    let to = from;
+    if (text[i] === '-' && text[i + 1] !== undefined && text[i + 1] !== ']') {
+      i++;
+      if (text[i] === '\\') i++;
+      to = text[i++] ?? from;
+    }
+    const [low, high] = [from, to];
+    tests.push((c) => low <= c && c <= high);
+  }
+  return { token: { negated, holds: (c) => tests.some((test) => test(c)) }, end: i };
+}

@@ -1,0 +1,128 @@
+import type { Oid } from '../oid.ts';
+import { EXECUTABLE, SYMLINK } from '../tree/entry.ts';
+import { type ArchiveEntry, isDirectory } from './entries.ts';
+
+const BLOCK = 512;
+/** Archives end on a multiple of this: the default record of POSIX `pax`. */
+const RECORD = 20 * BLOCK;
+const MAX_NAME = 100;
+/** One less than the field holds, as git has it. */
+const MAX_PREFIX = 154;
+/** Eleven octal digits. */
+const MAX_TIME = 0o77777777777;
+
+/**
+ * A tape archive in the POSIX pax interchange format (IEEE Std 1003.1, "pax"), byte for byte as `git archive
+ * --format=tar` writes it: the commit's id as the comment of a global header, modes under a mask of 002, everything
+ * owned by root.
+ *
+ * @param about.time seconds since 1970
+ */
+export async function* writeTar(
+  entries: AsyncIterable<ArchiveEntry>,
+  about: { readonly commit: Oid; readonly time: number },
+): AsyncGenerator<Uint8Array> {
+  const time = Math.min(Math.max(0, about.time), MAX_TIME);
+  let written = 0;
+  const counted = (bytes: Buffer): Buffer => {
+    written += bytes.length;
+    return bytes;
+  };
+  yield counted(globalHeader(about.commit, time));
+  for await (const entry of entries) {
+    yield counted(entryHeader(entry, time));
+    const { data, mode } = entry;
+    if (data.length === 0 || mode === SYMLINK) continue;
+    yield data;
+    written += data.length;
+    if (data.length % BLOCK > 0) yield counted(Buffer.alloc(BLOCK - (data.length % BLOCK)));
+  }
+  const open = RECORD - (written % RECORD);
+  yield Buffer.alloc(open < 2 * BLOCK ? open + RECORD : open);
+}
+
+function globalHeader(commit: Oid, time: number): Buffer {
+  const record = paxRecord('comment', commit);
+  const head = header({ name: 'pax_global_header', mode: 0o666, size: record.length, time, type: 'g' });
+  return Buffer.concat([head, padded(record)]);
+}
+
+function entryHeader({ path, mode, oid, data }: ArchiveEntry, time: number): Buffer {
+  const directory = isDirectory(mode);
+  const name = directory ? `${path}/` : path;
+  const link = mode === SYMLINK ? Buffer.from(data).toString('latin1') : '';
+  const placed = split(name);
+  const records = [
+    ...(placed ? [] : [paxRecord('path', name)]),
+    ...(link.length > MAX_NAME ? [paxRecord('linkpath', link)] : []),
+  ];
+  const own = header({
+    ...(placed ?? { name: `${oid}.data` }),
+    mode: mode === SYMLINK ? 0o777 : directory || mode === EXECUTABLE ? 0o775 : 0o664,
+    size: mode === SYMLINK ? 0 : data.length,
+    time,
+    type: mode === SYMLINK ? '2' : directory ? '5' : '0',
+    link: link.length > MAX_NAME ? `see ${oid}.paxheader` : link,
+  });
+  if (records.length === 0) return own;
+  const extended = Buffer.concat(records);
+  const about = { name: `${oid}.paxheader`, mode: 0o666, size: extended.length, time, type: 'x' };
+  return Buffer.concat([header(about), padded(extended), own]);
+}
+
+/** Name and prefix of a path as the header has room for them; undefined when it has not. */
+function split(path: string): { name: string; prefix?: string } | undefined {
+  if (path.length <= MAX_NAME) return { name: path };
+  // The last slash that leaves a prefix that fits; the one at the end of a directory's name does not count.
+  const at = path.lastIndexOf('/', Math.min(MAX_PREFIX, path.length - 2));
+  if (at <= 0 || path.length - at - 1 > MAX_NAME) return undefined;
+  return { prefix: path.slice(0, at), name: path.slice(at + 1) };
+}
+
+/** `<length> key=value\n`, where the length counts its own digits. */
+function paxRecord(key: string, value: string): Buffer {
+  const rest = ` ${key}=${value}\n`;
+  let length = rest.length + 1;
+  while (String(length).length + rest.length !== length) length = String(length).length + rest.length;
+  return Buffer.from(length + rest, 'latin1');
+}
+
+interface Header {
+  readonly name: string;
+  readonly prefix?: string;
+  readonly mode: number;
+  readonly size: number;
+  readonly time: number;
+  readonly type: string;
+  readonly link?: string;
+}
+
+function header({ name, prefix = '', mode, size, time, type, link = '' }: Header): Buffer {
+  const block = Buffer.alloc(BLOCK);
+  const octal = (value: number, digits: number, at: number) =>
+    block.write(value.toString(8).padStart(digits, '0'), at, 'latin1');
+  block.write(name, 0, 'latin1');
+  octal(mode, 7, 100);
+  octal(0, 7, 108);
+  octal(0, 7, 116);
+  octal(size, 11, 124);
+  octal(time, 11, 136);
+  block.fill(' ', 148, 156);
+  block.write(type, 156, 'latin1');
+  block.write(link, 157, 'latin1');
+  block.write('ustar\u000000', 257, 'latin1');
+  block.write('root', 265, 'latin1');
+  block.write('root', 297, 'latin1');
+  octal(0, 7, 329);
+  octal(0, 7, 337);
+  block.write(prefix, 345, 'latin1');
+  let sum = 0;
+  for (const byte of block) sum += byte;
+  block.write(`${sum.toString(8).padStart(7, '0')}\0`, 148, 'latin1');
+  return block;
+}
+
+function padded(data: Buffer): Buffer {
+  const rest = data.length % BLOCK;
+  return rest === 0 ? data : Buffer.concat([data, Buffer.alloc(BLOCK - rest)]);
+}

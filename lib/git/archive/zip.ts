@@ -1,0 +1,198 @@
+import { isUtf8 } from 'node:buffer';
+import { promisify } from 'node:util';
+import { crc32, deflateRaw as deflateRawCallback } from 'node:zlib';
+import type { Oid } from '../oid.ts';
+import { EXECUTABLE, SYMLINK } from '../tree/entry.ts';
+import { type ArchiveEntry, isDirectory } from './entries.ts';
+
+const deflateRaw = promisify(deflateRawCallback);
+
+const LOCAL = 0x04034b50;
+const CENTRAL = 0x02014b50;
+const END = 0x06054b50;
+const END_64 = 0x06064b50;
+const LOCATOR_64 = 0x07064b50;
+const STORED = 0;
+const DEFLATED = 8;
+const UTF8_NAMES = 0x0800;
+/** Made on Unix, version 2.3: the upper half of the external attributes is a Unix mode. */
+const MADE_BY_UNIX = 0x0317;
+const MAX_16 = 0xffff;
+const MAX_32 = 0xffffffff;
+/** What is smaller gains nothing worth a task of its own. */
+const WORTH_DEFLATING = 32;
+const PIECE = 256 * 1024;
+
+/**
+ * A zip archive (APPNOTE.TXT) with the members that `git archive --format=zip` writes and the commit's id as its
+ * comment. Entries beyond 65,535 or 4 GiB use the zip64 end records. Names are the bytes git holds.
+ *
+ * @param about.time seconds since 1970
+ */
+export async function* writeZip(
+  entries: AsyncIterable<ArchiveEntry>,
+  about: { readonly commit: Oid; readonly time: number },
+): AsyncGenerator<Uint8Array> {
+  const stamp = timeFields(about.time);
+  const directory: Buffer[] = [];
+  let collected: Buffer[] = [];
+  let offset = 0;
+  let count = 0;
+  for await (const entry of entries) {
+    const member = await pack(entry, stamp);
+    yield member.head;
+    if (member.body.length > 0) yield member.body;
+    collected.push(centralHeader(member, stamp, offset));
+    if (collected.length === 1024) {
+      directory.push(Buffer.concat(collected));
+      collected = [];
+    }
+    offset += member.head.length + member.body.length;
+    count++;
+  }
+  directory.push(...collected);
+  let size = 0;
+  for (const part of directory) {
+    yield part;
+    size += part.length;
+  }
+  yield endRecords({ count, size, offset }, about.commit);
+}
+
+interface Stamp {
+  readonly dosTime: number;
+  readonly dosDate: number;
+  /** The "extended timestamp" extra field of Info-ZIP: seconds since 1970. */
+  readonly extra: Buffer;
+}
+
+interface Member {
+  readonly name: Buffer;
+  readonly flags: number;
+  readonly method: number;
+  readonly crc: number;
+  readonly size: number;
+  readonly attributes: number;
+  readonly head: Buffer;
+  readonly body: Uint8Array;
+}
+
+async function pack({ path, mode, data }: ArchiveEntry, stamp: Stamp): Promise<Member> {
+  const directory = isDirectory(mode);
+  const name = Buffer.from(directory ? `${path}/` : path, 'latin1');
+  const ascii = !name.some((byte) => byte > 0x7e);
+  const flags = !ascii && isUtf8(name) ? UTF8_NAMES : 0;
+  const deflated =
+    mode === SYMLINK || data.length < WORTH_DEFLATING
+      ? data
+      : await deflateRaw(data, { chunkSize: chunk(data) });
+  const shorter = deflated.length < data.length;
+  const body = shorter ? deflated : data;
+  const unix = directory ? 0o040755 : mode === SYMLINK ? 0o120777 : mode === EXECUTABLE ? 0o100755 : 0o100644;
+  const facts = {
+    name,
+    flags,
+    method: shorter ? DEFLATED : STORED,
+    crc: crc32(data),
+    size: data.length,
+    attributes: ((unix << 16) | (directory ? 0x10 : 0)) >>> 0,
+    body,
+  };
+  return { ...facts, head: localHeader(facts, stamp) };
+}
+
+const chunk = (data: Uint8Array) => Math.min(PIECE, Math.max(1024, data.length >> 1));
+
+function localHeader(member: Omit<Member, 'head'>, stamp: Stamp): Buffer {
+  const head = Buffer.alloc(30);
+  head.writeUInt32LE(LOCAL, 0);
+  common(head, 4, member, stamp);
+  return Buffer.concat([head, member.name, stamp.extra]);
+}
+
+function centralHeader(member: Member, stamp: Stamp, offset: number): Buffer {
+  const far = offset >= MAX_32;
+  const extra = far ? Buffer.concat([stamp.extra, farOffset(offset)]) : stamp.extra;
+  const head = Buffer.alloc(46);
+  head.writeUInt32LE(CENTRAL, 0);
+  head.writeUInt16LE(MADE_BY_UNIX, 4);
+  common(head, 6, member, { ...stamp, extra }, far ? 45 : 20);
+  head.writeUInt32LE(member.attributes, 38);
+  head.writeUInt32LE(far ? MAX_32 : offset, 42);
+  return Buffer.concat([head, member.name, extra]);
+}
+
+/** What both headers say, from "version needed to extract" to "extra field length". */
+function common(
+  head: Buffer,
+  at: number,
+  member: Omit<Member, 'head'>,
+  stamp: Stamp,
+  version = member.method === STORED && member.flags === 0 ? 10 : 20,
+): void {
+  head.writeUInt16LE(version, at);
+  head.writeUInt16LE(member.flags, at + 2);
+  head.writeUInt16LE(member.method, at + 4);
+  head.writeUInt16LE(stamp.dosTime, at + 6);
+  head.writeUInt16LE(stamp.dosDate, at + 8);
+  head.writeUInt32LE(member.crc, at + 10);
+  head.writeUInt32LE(member.body.length, at + 14);
+  head.writeUInt32LE(member.size, at + 18);
+  head.writeUInt16LE(member.name.length, at + 22);
+  head.writeUInt16LE(stamp.extra.length, at + 24);
+}
+
+/** The zip64 extra field of a member that begins beyond 4 GiB. */
+function farOffset(offset: number): Buffer {
+  const field = Buffer.alloc(12);
+  field.writeUInt16LE(1, 0);
+  field.writeUInt16LE(8, 2);
+  field.writeBigUInt64LE(BigInt(offset), 4);
+  return field;
+}
+
+function endRecords(
+  { count, size, offset }: { count: number; size: number; offset: number },
+  comment: string,
+): Buffer {
+  const parts: Buffer[] = [];
+  if (count >= MAX_16 || size >= MAX_32 || offset >= MAX_32) {
+    const end = Buffer.alloc(56 + 20);
+    end.writeUInt32LE(END_64, 0);
+    end.writeBigUInt64LE(44n, 4);
+    end.writeUInt16LE((MADE_BY_UNIX & 0xff00) | 45, 12);
+    end.writeUInt16LE(45, 14);
+    end.writeBigUInt64LE(BigInt(count), 24);
+    end.writeBigUInt64LE(BigInt(count), 32);
+    end.writeBigUInt64LE(BigInt(size), 40);
+    end.writeBigUInt64LE(BigInt(offset), 48);
+    end.writeUInt32LE(LOCATOR_64, 56);
+    end.writeBigUInt64LE(BigInt(offset + size), 64);
+    end.writeUInt32LE(1, 72);
+    parts.push(end);
+  }
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(END, 0);
+  end.writeUInt16LE(Math.min(count, MAX_16), 8);
+  end.writeUInt16LE(Math.min(count, MAX_16), 10);
+  end.writeUInt32LE(Math.min(size, MAX_32), 12);
+  end.writeUInt32LE(Math.min(offset, MAX_32), 16);
+  end.writeUInt16LE(comment.length, 20);
+  return Buffer.concat([...parts, end, Buffer.from(comment, 'latin1')]);
+}
+
+/** The format's own times are local, in steps of two seconds, from 1980 to 2107: written in UTC, and told exactly. */
+function timeFields(seconds: number): Stamp {
+  const kept = Math.min(Math.max(seconds, 315_532_800), 4_354_819_198);
+  const at = new Date(kept * 1000);
+  const extra = Buffer.alloc(9);
+  extra.writeUInt16LE(0x5455, 0);
+  extra.writeUInt16LE(5, 2);
+  extra.writeUInt8(1, 4);
+  extra.writeUInt32LE(Math.min(Math.max(0, seconds), MAX_32), 5);
+  return {
+    dosTime: (at.getUTCHours() << 11) | (at.getUTCMinutes() << 5) | (at.getUTCSeconds() >> 1),
+    dosDate: ((at.getUTCFullYear() - 1980) << 9) | ((at.getUTCMonth() + 1) << 5) | at.getUTCDate(),
+    extra,
+  };
+}

@@ -1,0 +1,320 @@
+import { execFileSync } from 'node:child_process';
+import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parsePattern } from '../../lib/git/archive/pattern.ts';
+import { type ArchiveFormat, archive } from '../../lib/git/archive.ts';
+import { CorruptData } from '../../lib/git/objects.ts';
+import type { Oid } from '../../lib/git/oid.ts';
+import type { PackStore } from '../../lib/git/pack/store.ts';
+import { GitFixture, generateHistory } from './history-fixture.ts';
+import { collected, readZip } from './read-zip.ts';
+
+const LONG = { l: 'l'.repeat(60), m: 'm'.repeat(60), n: 'n'.repeat(120), z: 'z'.repeat(130) };
+
+/** Everything that makes a header special. */
+const ODD: readonly (readonly [mode: string, path: string, data: string])[] = [
+  ['100644', `${LONG.l}/${LONG.m}/file`, 'x'],
+  ['100644', `${LONG.l}/${LONG.m}/${LONG.n}`, 'x'],
+  ['120000', `${LONG.l}/${LONG.m}/o${LONG.n}`, LONG.z],
+  ['100755', `${LONG.l}/${LONG.l}/${LONG.l}/${LONG.l}/deep`, 'x'],
+  ['120000', 'longlink', LONG.z],
+  ['120000', 'link', 'a/b'],
+  ['120000', `link${'k'.repeat(94)}`, 'k'.repeat(100)],
+  ['100644', `${'a'.repeat(99)}/${'b'.repeat(98)}`, ''],
+  ['100644', 'c'.repeat(97), 'x'],
+  ['100644', 'c'.repeat(98), 'x'],
+  ['100644', `${'d'.repeat(99)}/e`, 'x'],
+  ['100755', 'run.sh', '#!/bin/sh\n'],
+  ['160000', 'sub/module', '1'.repeat(40)],
+  ['100644', 'raw\xff\xfename', 'x'],
+  ['100644', 'caf\xc3\xa9', 'x'],
+  ['100644', 'exactly/a-block', 'b'.repeat(512)],
+  ['100644', 'exactly/nothing', ''],
+  ['100644', 'large', 'large '.repeat(200_000)],
+];
+
+const ATTRIBUTED: readonly (readonly [mode: string, path: string, data: string])[] = [
+  [
+    '100644',
+    '.gitattributes',
+    [
+      '# what stays at home',
+      '*.skip export-ignore',
+      '/docs export-ignore',
+      'build/ export-ignore',
+      'a/*/c export-ignore',
+      'deep/**/x export-ignore',
+      'inside/** export-ignore',
+      '"with space" export-ignore',
+      'kept.skip -export-ignore',
+      '[ab].bin export-ignore',
+      'file[[:digit:]] export-ignore text',
+      '!not export-ignore',
+      'valued export-ignore=yes',
+      'text text',
+      'last.skip !export-ignore',
+      '\\*star export-ignore',
+      '',
+    ].join('\n'),
+  ],
+  ...[
+    'one.skip',
+    'kept.skip',
+    'last.skip',
+    'docs/a',
+    'x/docs/a',
+    'build/a',
+    'x/build/b',
+    'y/build',
+    'a/b/c',
+    'a/b/d/c',
+    'a/c',
+    'deep/x',
+    'deep/1/x',
+    'deep/1/2/x',
+    'deep/1/2/y',
+    'inside/a/b',
+    'with space',
+    'a.bin',
+    'c.bin',
+    'file1',
+    'filex',
+    'not',
+    '!not',
+    'valued',
+    'text',
+    '*star',
+    'xstar',
+    'only/these.skip',
+    'over/one.skip',
+    'over/mine',
+    'over/sub/mine',
+    'over/sub/yours',
+  ].map((path) => ['100644', path, path] as const),
+  ['100644', 'over/.gitattributes', '*.skip -export-ignore\nmine export-ignore\n/sub/yours export-ignore\n'],
+];
+
+describe('archives, against git archive', () => {
+  const fixture = new GitFixture();
+  let store: PackStore;
+  let commits: Oid[];
+
+  beforeAll(async () => {
+    generateHistory(fixture, { seed: 71, commits: 40, skew: false });
+    commit('odd', ODD);
+    commit('attributed', ATTRIBUTED);
+    commit('nothing', []);
+    ({ store } = await fixture.load());
+    commits = fixture.lines('rev-list', '--all') as Oid[];
+  });
+  afterAll(() => fixture[Symbol.dispose]());
+
+  function commit(branch: string, files: readonly (readonly [string, string, string])[]): void {
+    let stream = `commit refs/heads/${branch}\ncommitter C <c@example.com> 1700000001 +0000\ndata 1\nm\n`;
+    for (const [mode, path, data] of files) {
+      stream +=
+        mode === '160000'
+          ? `M ${mode} ${data} ${path}\n`
+          : `M ${mode} inline ${quoted(path)}\ndata ${data.length}\n${data}\n`;
+    }
+    fixture.feed(`${stream}\n`, 'fast-import', '--quiet');
+  }
+  const quoted = (path: string) => (path.includes(' ') || path.startsWith('"') ? `"${path}"` : path);
+
+  const ours = async (commit: Oid, format: ArchiveFormat, path = '', prefix = 'p-1'): Promise<Buffer> => {
+    const stream = await archive(store, { commit, path, prefix, format });
+    return collected(stream!);
+  };
+  const theirs = (commit: Oid, format: string, path = '', prefix = 'p-1') =>
+    Buffer.from(
+      fixture.git(
+        '--literal-pathspecs',
+        'archive',
+        `--format=${format}`,
+        `--prefix=${prefix}/`,
+        commit,
+        ...(path === '' ? [] : [path]),
+      ),
+      'latin1',
+    );
+
+  test('tar of every commit is the same to the byte', async () => {
+    for (const commit of commits) {
+      expect((await ours(commit, 'tar')).equals(theirs(commit, 'tar')), commit).toBe(true);
+    }
+    const odd = fixture.oid('odd');
+    for (let length = 90; length < 260; length += 5) {
+      const prefix = 'q'.repeat(length);
+      expect((await ours(odd, 'tar', '', prefix)).equals(theirs(odd, 'tar', '', prefix)), `${length}`).toBe(
+        true,
+      );
+    }
+  });
+
+  test('of a directory, a file, a link, a submodule', async () => {
+    const odd = fixture.oid('odd');
+    for (const path of ['exactly', 'exactly/nothing', 'link', 'sub', 'sub/module', `${LONG.l}/${LONG.m}`]) {
+      expect((await ours(odd, 'tar', path)).equals(theirs(odd, 'tar', path)), path).toBe(true);
+    }
+    expect((await ours(odd, 'tar', '/exactly/')).equals(theirs(odd, 'tar', 'exactly'))).toBe(true);
+    for (const path of [
+      'none',
+      'exactly/none',
+      'link/none',
+      'sub/module/x',
+      'exactly//nothing',
+      'a\0b',
+      '..',
+    ]) {
+      expect(await archive(store, { commit: odd, path, prefix: 'p', format: 'tar' }), path).toBeUndefined();
+    }
+  });
+
+  test('export-ignore leaves out what git leaves out', async () => {
+    const commit = fixture.oid('attributed');
+    const tar = await ours(commit, 'tar');
+    expect(members(tar)).toEqual(members(theirs(commit, 'tar')));
+    expect(tar.equals(theirs(commit, 'tar'))).toBe(true);
+    for (const path of ['over', 'over/sub', 'deep', 'x', 'a/b']) {
+      expect(members(await ours(commit, 'tar', path)), path).toEqual(members(theirs(commit, 'tar', path)));
+    }
+  });
+
+  const members = (tar: Buffer) =>
+    execFileSync('tar', ['tf', '-'], { input: tar, encoding: 'utf8' }).split('\n');
+
+  test('gzip and bzip2 hold the same tar', async () => {
+    for (const name of ['odd', 'nothing', 'main']) {
+      const commit = fixture.oid(name);
+      const tar = theirs(commit, 'tar');
+      expect(gunzipSync(await ours(commit, 'tar.gz')).equals(tar)).toBe(true);
+      const bz2 = await ours(commit, 'tar.bz2');
+      expect(execFileSync('bzip2', ['-dc'], { input: bz2, maxBuffer: 1 << 28 }).equals(tar)).toBe(true);
+    }
+  });
+
+  test('zip has the same members as git’s, with their modes, times and content', async () => {
+    for (const name of ['odd', 'attributed', 'main', 'light']) {
+      const commit = fixture.oid(`${name}^{commit}`);
+      const zip = await ours(commit, 'zip');
+      const expected = await readZip(theirs(commit, 'zip'));
+      const found = await readZip(zip);
+      expect(found.comment).toBe(commit);
+      expect(found.comment).toBe(expected.comment);
+      expect(found.entries.map(({ name }) => name)).toEqual(expected.entries.map(({ name }) => name));
+      for (const [i, entry] of found.entries.entries()) {
+        const other = expected.entries[i]!;
+        expect(entry.data.equals(other.data), entry.name).toBe(true);
+        expect([entry.name, entry.time]).toEqual([entry.name, other.time]);
+        // git tells the mode only of links and of what may be executed.
+        if (other.mode !== 0) expect([entry.name, entry.mode]).toEqual([entry.name, other.mode]);
+      }
+    }
+  });
+
+  test('what stands in the way of a whole archive is told before its first byte', async () => {
+    // A tree of trees: few objects, a billion files.
+    let tree = fixture.feed(
+      `100644 blob ${fixture.feed('x', 'hash-object', '-w', '--stdin').trim()}\tf\n`,
+      'mktree',
+    );
+    for (let depth = 0; depth < 9; depth++) {
+      const rows = Array.from({ length: 10 }, (_, i) => `040000 tree ${tree.trim()}\t${i}\n`);
+      tree = fixture.feed(rows.join(''), 'mktree');
+    }
+    const commit = fixture.git('commit-tree', '-m', 'm', tree.trim()).trim() as Oid;
+    fixture.git('update-ref', 'refs/heads/bomb', commit);
+    const { store: bombed } = await fixture.load();
+    await expect(archive(bombed, { commit, prefix: 'p', format: 'tar' })).rejects.toThrow(CorruptData);
+    const missing = 'f'.repeat(40) as Oid;
+    await expect(archive(store, { commit: missing, prefix: 'p', format: 'tar' })).rejects.toThrow('missing');
+  });
+
+  test('a reader that leaves early ends the reading', async () => {
+    for (const format of ['tar', 'tar.gz', 'tar.bz2', 'zip'] as const) {
+      const stream = (await archive(store, { commit: fixture.oid('odd'), prefix: 'p', format }))!;
+      let pieces = 0;
+      for await (const piece of stream) {
+        expect(piece.length).toBeGreaterThan(0);
+        if (++pieces === 1) break;
+      }
+      expect(pieces).toBe(1);
+    }
+  });
+});
+
+test('patterns match what git check-attr matches', () => {
+  using fixture = new GitFixture();
+  const piece = fc.constantFrom(
+    'a',
+    'b',
+    '*',
+    '?',
+    '**',
+    '[ab]',
+    '[!a]',
+    '[a-c]',
+    '\\*',
+    '.',
+    '/',
+    '/',
+    '[',
+    ']',
+  );
+  const name = fc.constantFrom(
+    'a',
+    'b',
+    'c',
+    'ab',
+    'a/b',
+    'b/a/c',
+    'a/a/a/b',
+    '.a',
+    'a.b',
+    '*',
+    '[',
+    'c/ab',
+    'a]',
+  );
+  fc.assert(
+    fc.property(
+      fc.array(piece, { minLength: 1, maxLength: 7 }),
+      fc.array(name, { minLength: 1 }),
+      (parts, names) => {
+        const text = parts.join('');
+        fc.pre(!text.startsWith('!') && !text.startsWith('[attr]') && !text.startsWith('#'));
+        const pattern = parsePattern(text);
+        const attributes = fixture.feed(`${text} export-ignore\n`, 'hash-object', '-w', '--stdin').trim();
+        const tree = fixture.feed(`100644 blob ${attributes}\t.gitattributes\n`, 'mktree').trim();
+        const asked = names.map((path) => `${path}\0`).join('');
+        fixture.git('--work-tree=.', 'read-tree', tree);
+        const answers = fixture.feed(
+          asked,
+          '--work-tree=.',
+          'check-attr',
+          '--cached',
+          '-z',
+          '--stdin',
+          'export-ignore',
+        );
+        const states = answers.split('\0').filter((_, i) => i % 3 === 2);
+        expect([text, names, names.map((path) => pattern?.(path, false) ?? false)]).toEqual([
+          text,
+          names,
+          states.map((state) => state === 'set'),
+        ]);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('patterns with many runs are quick', () => {
+  const pattern = parsePattern(`${'*a'.repeat(40)}b`)!;
+  const deep = parsePattern(`${'**/a/'.repeat(20)}b`)!;
+  const started = performance.now();
+  expect(pattern('a'.repeat(4000), false)).toBe(false);
+  expect(deep('a/'.repeat(2000), false)).toBe(false);
+  expect(performance.now() - started).toBeLessThan(1000);
+});
