@@ -20,7 +20,12 @@ afterAll(async () => {
   git[Symbol.dispose]();
 });
 
-const refs = () => git.ok(git.home, 'ls-remote', withToken(service.url, 'ada/thing'));
+const refs = async () => {
+  const [branches, tags] = await Promise.all(
+    ['branches', 'tags'].map((list) => service.call('GET', at(list), { token })),
+  );
+  return JSON.stringify([branches?.body, tags?.body]);
+};
 const at = (path: string) => `/projects/${id}/repository/${path}`;
 const write = (method: string, path: string, json: object) =>
   service.call(method, at(`files/${encodeURIComponent(path)}`), {
