@@ -6,10 +6,13 @@ import {
   publish,
   requireObject,
 } from './commit-changes.ts';
+import { commitTree, type TreeCommit } from './commit-tree.ts';
+import { compareTrees, type DiffOptions, type TreeDiffs } from './diff/compare.ts';
 import { type DiffStats, diffStats } from './diff/stats.ts';
 import { diffTrees, type TreeDiff } from './diff/tree-diff.ts';
 import { gather } from './gather.ts';
 import { History, type KnownHistory, type LogQuery, type WalkBounds } from './history.ts';
+import { type MergeOptions, type MergeOutcome, mergeCommits } from './merge/commits.ts';
 import { ObjectMissing, type SyncObjects } from './objects.ts';
 import { EMPTY_TREE, type Oid, ZERO_OID } from './oid.ts';
 import {
@@ -21,6 +24,7 @@ import {
   parseCommitLinks,
   type Tag,
 } from './parse.ts';
+import { cherryPick, type PickOutcome, type PickRequest, revert } from './pick.ts';
 import type { Ref, RefSnapshot } from './ports.ts';
 import { type RefName, shortName } from './refname.ts';
 import { peelToCommit, type Resolved, resolveRevision } from './revision.ts';
@@ -48,6 +52,24 @@ export interface LogRequest extends Omit<LogQuery, 'path'> {
   readonly path?: string;
   readonly skip?: number;
   readonly limit: number;
+}
+
+export interface CompareOptions extends DiffOptions {
+  /** Compare with `from` itself (`from..to`) instead of where the histories parted (`from...to`). */
+  readonly straight?: boolean;
+  /** Commits listed, the newest ones. Default 1,000. */
+  readonly commits?: number;
+  readonly bounds?: WalkBounds;
+}
+
+/** What `to` has that `from` has not. */
+export interface Comparison extends TreeDiffs {
+  /** What the files are compared with: the merge base, or `from`. */
+  readonly base: Oid;
+  /** Oldest first. */
+  readonly commits: readonly CommitRecord[];
+  /** There are older ones. */
+  readonly commitsTruncated: boolean;
 }
 
 /**
@@ -173,6 +195,56 @@ export class GitRepository {
     return diffTrees(this.#ports.store, before.tree, after.tree, options);
   }
 
+  /** What a commit changed, with hunks: against its first parent, a root commit against nothing. */
+  async commitDiff(oid: Oid, options?: DiffOptions): Promise<TreeDiffs> {
+    const { tree, parents } = await this.#links(oid);
+    const [first] = parents;
+    const before = first === undefined ? EMPTY_TREE : (await this.#links(first)).tree;
+    return compareTrees(this.#ports.store, before, tree, options);
+  }
+
+  /** What changed between two commits' trees, with hunks: `git diff from to`. */
+  async diff(from: Oid, to: Oid, options?: DiffOptions): Promise<TreeDiffs> {
+    const [before, after] = [await this.#links(from), await this.#links(to)];
+    return compareTrees(this.#ports.store, before.tree, after.tree, options);
+  }
+
+  /**
+   * Commits and files that `to` has beyond `from`.
+   * @returns undefined when, unless `straight`, the two have no history in common
+   */
+  async compare(from: Oid, to: Oid, options: CompareOptions = {}): Promise<Comparison | undefined> {
+    const { straight = false, commits: limit = 1000, bounds, ...diff } = options;
+    const base = straight ? from : (await this.history.mergeBases(from, [to], bounds))[0]?.oid;
+    if (base === undefined) return undefined;
+    const nodes = await this.history.log({ tips: [to], exclude: [from], limit: limit + 1 }, bounds);
+    const newest = nodes.slice(0, limit).reverse();
+    const commits = await this.commits(newest.map((node) => node.oid));
+    return {
+      base,
+      commits,
+      commitsTruncated: nodes.length > limit,
+      ...(await this.diff(base, to, diff)),
+    };
+  }
+
+  // ── merges: nothing is written, see commitTree ────────────────────────────────────────────
+
+  /** Merges `theirs` into `ours`: see {@link mergeCommits}. */
+  merge(ours: Oid, theirs: Oid, options?: MergeOptions): Promise<MergeOutcome> {
+    return mergeCommits(this.#ports.store, this.history, ours, theirs, options);
+  }
+
+  /** @throws NoSuchParent */
+  cherryPick(request: PickRequest): Promise<PickOutcome> {
+    return cherryPick(this.#ports.store, request);
+  }
+
+  /** @throws NoSuchParent */
+  revert(request: PickRequest): Promise<PickOutcome> {
+    return revert(this.#ports.store, request);
+  }
+
   // ── trees and files ───────────────────────────────────────────────────────────────────────
 
   /** @returns undefined when nothing stands at the path. The root has no record. */
@@ -233,7 +305,6 @@ export class GitRepository {
     readonly message: string;
   }): Promise<Oid> {
     const { store } = this.#ports;
-    await requireObject(store, tag.target);
     const { type } = await store.header(tag.target);
     const peeled = await store.run((objects) => peelToCommit(objects, tag.target));
     const name = shortName(tag.name);

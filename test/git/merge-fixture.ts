@@ -67,8 +67,29 @@ export function gitMergeTree(fixture: GitFixture, ours: string, theirs: string) 
   return { clean: status === 0, tree: stdout.toString('latin1').slice(0, 40) as Oid };
 }
 
-const PATHS = ['a', 'b.txt', 'dir/a', 'dir/b.txt', 'dir/sub/c', 'lib/x.ts', 'lib/y.ts', 'link', 'module', 'z/z'];
-const NEW_PATHS = ['c', 'dir/c', 'lib/z.ts', 'new/x.ts', 'new/b.txt', 'other/sub/c', 'dir', 'lib/x.ts/in', 'z'];
+const PATHS = [
+  'a',
+  'b.txt',
+  'dir/a',
+  'dir/b.txt',
+  'dir/sub/c',
+  'lib/x.ts',
+  'lib/y.ts',
+  'link',
+  'module',
+  'z/z',
+];
+const NEW_PATHS = [
+  'c',
+  'dir/c',
+  'lib/z.ts',
+  'new/x.ts',
+  'new/b.txt',
+  'other/sub/c',
+  'dir',
+  'lib/x.ts/in',
+  'z',
+];
 
 function newTree(pick: Pick): Tree {
   const tree: Tree = new Map();

@@ -1,0 +1,33 @@
+import { type Ports, publish } from './commit-changes.ts';
+import type { NewObject } from './edit.ts';
+import type { Oid } from './oid.ts';
+import { encodeCommit, hashObject, type Identity } from './parse.ts';
+import type { RefName } from './refname.ts';
+
+/** A commit of a tree that is there already, or comes along: a merge's, a cherry-pick's. */
+export interface TreeCommit {
+  readonly branch: RefName;
+  /** What the branch must point to; ZERO_OID when it must not exist. */
+  readonly expected: Oid;
+  readonly parents: readonly Oid[];
+  readonly tree: Oid;
+  /** What the tree needs and the repository may not have. */
+  readonly objects: readonly NewObject[];
+  readonly author: Identity;
+  readonly committer: Identity;
+  readonly message: string;
+}
+
+/**
+ * Makes the commit and moves the branch to it: one pack stored, then one compare-and-swap.
+ *
+ * @throws UnsoundObjects; RefConflict when the branch was moved meanwhile. Nothing is changed then.
+ */
+export async function commitTree(ports: Ports, request: TreeCommit): Promise<Oid> {
+  const { tree, parents, author, committer, branch, expected } = request;
+  const message = request.message.replaceAll('\0', '');
+  const data = encodeCommit({ tree, parents, author, committer, message });
+  const commit: NewObject = { type: 'commit', oid: hashObject('commit', data), data };
+  await publish(ports, [...request.objects, commit], { name: branch, from: expected, to: commit.oid });
+  return commit.oid;
+}

@@ -1,0 +1,36 @@
+import type { ObjectStore } from '../objects.ts';
+import type { Oid } from '../oid.ts';
+import { plainChange } from './changes.ts';
+import { type DiffLimits, diffFiles, type FileDiffs } from './patch.ts';
+import { detectRenames, type RenameOptions } from './renames.ts';
+import { diffTrees } from './tree-diff.ts';
+
+export interface DiffOptions extends DiffLimits {
+  /** Absent for git's default; `false` shows a moved file as deleted and added. */
+  readonly renames?: Omit<RenameOptions, 'signal'> | false;
+}
+
+export interface TreeDiffs extends FileDiffs {
+  /** Files that changed, those left out included; at most 100,000 are counted. */
+  readonly changed: number;
+  /** Too many or too large files were added and deleted to look for all renames among them. */
+  readonly renamesLimited: boolean;
+}
+
+/** What changed between two trees, file by file, with renames and hunks: `git diff`. */
+export async function compareTrees(
+  store: ObjectStore,
+  oldTree: Oid,
+  newTree: Oid,
+  options: DiffOptions = {},
+): Promise<TreeDiffs> {
+  const { renames = {}, ...limits } = options;
+  const signal = limits.signal ? { signal: limits.signal } : {};
+  const { changes } = await diffTrees(store, oldTree, newTree, signal);
+  const found =
+    renames === false
+      ? { changes: changes.map(plainChange), limited: false }
+      : await detectRenames(store, changes, { ...renames, ...signal });
+  const diffs = await diffFiles(store, found.changes, limits);
+  return { ...diffs, changed: found.changes.length, renamesLimited: found.limited };
+}
