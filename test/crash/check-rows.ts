@@ -119,6 +119,15 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
       if (idOf(rule.pk) !== rule['projectId']) yield `${what} stands at ${keyText(rule)}`;
       if (rows.get(projectKey(idOf(rule.pk))) === undefined) yield `${what}: the project does not exist`;
     }
+    for (const { id } of livingOf(rows)) {
+      const { pk } = projectKey(id);
+      const counts = rows.get({ pk, sk: 'RULES' }) ?? {};
+      for (const kind of ['branch', 'tag'] as const) {
+        const held = rulesOf(rows, kind).filter((rule) => rule.pk === pk).length;
+        const counted = (counts as Row)[kind] ?? 0;
+        if (counted !== held) yield `project ${id} counts ${counted} ${kind} rules and has ${held}`;
+      }
+    }
   },
 
   *'project counts'(rows) {

@@ -113,6 +113,13 @@ const set =
   ({ store }: Data) =>
     store.table.update({ update: key(), set: values });
 const packKey = () => keys.packKey(project.repositoryId, packId);
+const rule = (projectId: number) => ({
+  pk: keys.projectKey(projectId).pk,
+  sk: 'RULE#branch#x',
+  name: 'x',
+  id: 7,
+  projectId,
+});
 const stored = () => `networks/${project.repositoryId}/packs/${packId}`;
 const user = (id: () => number) => () => keys.userKey(id());
 
@@ -204,6 +211,21 @@ describe('is found and named', () => {
       'a lost project',
       /^acknowledged: project Ada\/engine is gone/,
       remove(() => keys.projectKey(project.id)),
+    ],
+    [
+      'a rule that is not counted',
+      /^rules: project 1 counts 0 branch rules and has 1/,
+      ({ store }) => store.table.put({ put: rule(project.id) }),
+    ],
+    [
+      'a rule above its counter',
+      /^counters: the counter of branch-rules is at 0, behind branch-rule 7/,
+      ({ store }) => store.table.put({ put: rule(project.id) }),
+    ],
+    [
+      'a rule of no project',
+      /^rules: the rule x of project 9: the project does not exist/,
+      ({ store }) => store.table.put({ put: rule(9) }),
     ],
     [
       'guards that disagree',
