@@ -280,6 +280,11 @@ export class GitRepository {
     return commitChanges(this.#ports, request);
   }
 
+  /** One commit of a tree that a merge or a pick made: see {@link commitTree}. */
+  commitTree(request: TreeCommit): Promise<Oid> {
+    return commitTree(this.#ports, request);
+  }
+
   /** @throws RefConflict (`exists`, `prefix-conflict`, ...); ObjectMissing when nothing stays to point to */
   async createRef(name: RefName, oid: Oid): Promise<void> {
     await requireObject(this.#ports.store, oid);
