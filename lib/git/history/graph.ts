@@ -2,6 +2,7 @@ import { gather, readAhead } from '../gather.ts';
 import { CorruptData, type SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { parseCommitLinks } from '../parse.ts';
+import { ChangedNames } from './changed-names.ts';
 import type { DateQueue } from './date-queue.ts';
 
 /** Commits whose parents are fetched together when those of one have to be. */
@@ -25,6 +26,7 @@ export interface CommitNode {
  * time too: what belongs to a walk is in the walk's {@link Marks}. About 400 bytes per commit.
  */
 export class CommitGraph {
+  readonly changedNames = new ChangedNames();
   readonly #nodes = new Map<Oid, CommitNode>();
 
   get size(): number {

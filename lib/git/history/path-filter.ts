@@ -2,6 +2,7 @@ import type { SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { DIRECTORY, findName, readTreeBytes } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
+import { type NameBit, nameBit } from './changed-names.ts';
 import type { CommitGraph, CommitNode } from './graph.ts';
 
 /** How a commit relates to its parents at a path, after "history simplification" in git-rev-list. */
@@ -19,12 +20,14 @@ export interface Simplified {
 export class PathFilter {
   readonly #graph: CommitGraph;
   readonly #names: readonly RawPath[];
+  readonly #top: NameBit;
   /** Per level of the path: tree → what stands at the rest of the path below it. */
   readonly #found: Map<Oid, string>[];
 
   constructor(graph: CommitGraph, path: RawPath) {
     this.#graph = graph;
     this.#names = path.split('/') as RawPath[];
+    this.#top = nameBit(this.#names[0]!);
     this.#found = this.#names.map(() => new Map());
   }
 
@@ -36,16 +39,17 @@ export class PathFilter {
     counts: (parent: CommitNode) => boolean,
   ): Simplified {
     const parents = this.#graph.parents(objects, node);
-    const here = this.#at(objects, node.tree);
-    if (parents.length === 0) return { follow: parents, same: here === '' };
+    if (parents.length === 0) return { follow: parents, same: this.#at(objects, node.tree) === '' };
     // Git counts a second parent even where it then looks at the first alone.
     let counted = firstParent && parents[1] && counts(parents[1]) ? 1 : 0;
     let countedDiffers = false;
     let otherDiffers = false;
-    for (const parent of firstParent ? parents.slice(0, 1) : parents) {
+    for (const [number, parent] of (firstParent ? parents.slice(0, 1) : parents).entries()) {
       const decides = counts(parent);
       if (decides) counted++;
-      const differs = this.#at(objects, parent.tree) !== here;
+      const differs =
+        this.#graph.changedNames.mayDiffer(objects, node, number, parent, this.#top) &&
+        this.#at(objects, parent.tree) !== this.#at(objects, node.tree);
       if (!differs && decides) return { follow: [parent], same: true };
       if (differs && decides) countedDiffers = true;
       else if (differs) otherDiffers = true;

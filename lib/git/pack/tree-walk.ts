@@ -14,9 +14,15 @@ export interface WalkedTree {
  * Calls `visit` for the entries of a tree, submodules left out, and but for those that stand in `before` too:
  * a tree is mostly the same as in the commit next to it, and what is the same is not even parsed.
  *
+ * @param submodules whether these are visited too, as if they were files
  * @throws CorruptData
  */
-export function walkTree(data: Uint8Array, before: WalkedTree | undefined, visit: EntryVisitor): WalkedTree {
+export function walkTree(
+  data: Uint8Array,
+  before: WalkedTree | undefined,
+  visit: EntryVisitor,
+  submodules = false,
+): WalkedTree {
   const { length } = data;
   const old = before?.data ?? NOTHING;
   const oldStarts = before?.starts ?? ONE_START;
@@ -72,7 +78,7 @@ export function walkTree(data: Uint8Array, before: WalkedTree | undefined, visit
       same = oldStarts[other]! - there === end - start && isEqual(data, start, old, there, end - start);
       break;
     }
-    if (!same && kind !== 0o160000) visit(data, at, kind === 0o040000 ? TREE : BLOB, nameAt);
+    if (!same && (kind !== 0o160000 || submodules)) visit(data, at, kind === 0o040000 ? TREE : BLOB, nameAt);
     at = end;
   }
   const kept = new Uint32Array(count + 1);
