@@ -96,7 +96,9 @@ export async function commitChanges(ports: Ports, request: CommitRequest): Promi
     request.signal?.throwIfAborted();
     const started = performance.now();
     try {
-      const made = await attemptCommit(ports, request, expected, parent);
+      const made = await despiteCollection(ports.store, () =>
+        attemptCommit(ports, request, expected, parent),
+      );
       return { ...made, previous: expected, attempts: attempt };
     } catch (error) {
       if (!(error instanceof RefConflict) || !isRace(error) || parent !== expected) throw error;
@@ -108,6 +110,23 @@ export async function commitChanges(ports: Ports, request: CommitRequest): Promi
       if (tip === undefined) throw error;
       expected = tip;
       parent = tip;
+    }
+  }
+}
+
+/**
+ * Repeats work that a collection came between: what it found unreachable counts as missing from then on.
+ * @throws what the work throws, the conflict too when collections do not stop
+ */
+export async function despiteCollection<T>(store: PackStore, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      const interrupted =
+        error instanceof RefConflict && error.rejections.every(({ reason }) => reason === 'collected');
+      if (!interrupted || attempt >= 5) throw error;
+      await store.refresh();
     }
   }
 }
@@ -164,7 +183,8 @@ async function attemptCommit(
   });
   const commit: NewObject = { type: 'commit', oid: hashObject('commit', data), data };
   const first = parent === undefined && (await refs.all({ prefix: 'refs/heads/' })).refs.length === 0;
-  const update = { name: request.branch, from: expected, to: commit.oid };
+  const forced = expected !== ZERO_OID && parent !== expected;
+  const update = { name: request.branch, from: expected, to: commit.oid, ...(forced ? { forced } : {}) };
   await publish(ports, [...objects, commit], update, first ? request.branch : undefined);
   return { commit: commit.oid, tree };
 }

@@ -2,6 +2,7 @@ import {
   type CommitRequest,
   type Committed,
   commitChanges,
+  despiteCollection,
   type Ports,
   publish,
   requireObject,
@@ -287,11 +288,14 @@ export class GitRepository {
 
   /** @throws RefConflict (`exists`, `prefix-conflict`, ...); ObjectMissing when nothing stays to point to */
   async createRef(name: RefName, oid: Oid): Promise<void> {
-    await requireObject(this.#ports.store, oid);
-    const peeled = await this.#ports.store.run((objects) => peelToCommit(objects, oid));
-    const isTag = peeled !== undefined && peeled.commit !== oid;
-    const update = { name, from: ZERO_OID, to: oid, ...(isTag ? { peeled: peeled.commit } : {}) };
-    await this.#ports.refs.compareAndSwap([update]);
+    const { store, refs } = this.#ports;
+    await despiteCollection(store, async () => {
+      await requireObject(store, oid);
+      const peeled = await store.run((objects) => peelToCommit(objects, oid));
+      const isTag = peeled !== undefined && peeled.commit !== oid;
+      const update = { name, from: ZERO_OID, to: oid, ...(isTag ? { peeled: peeled.commit } : {}) };
+      await refs.compareAndSwap([update]);
+    });
   }
 
   /** @throws RefConflict when it does not point to `expected` (any more) */
@@ -316,7 +320,10 @@ export class GitRepository {
     const data = encodeTag({ object: tag.target, type, name, tagger: tag.tagger, message: tag.message });
     const oid = hashObject('tag', data);
     const update = { name: tag.name, from: ZERO_OID, to: oid, peeled: peeled?.commit ?? tag.target };
-    await publish(this.#ports, [{ type: 'tag', oid, data }], update);
+    await despiteCollection(store, async () => {
+      await requireObject(store, tag.target);
+      await publish(this.#ports, [{ type: 'tag', oid, data }], update);
+    });
     return oid;
   }
 

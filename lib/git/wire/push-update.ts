@@ -122,8 +122,12 @@ export class AncestryWalks {
   }
 }
 
-export function refUpdate(candidate: Candidate): RefUpdate {
-  const { from, to } = candidate.command;
-  const name = candidate.name!;
-  return candidate.peeled === undefined ? { name, from, to } : { name, from, to, peeled: candidate.peeled };
+export function refUpdate({ command, name, peeled, update }: Candidate): RefUpdate {
+  return {
+    name: name!,
+    from: command.from,
+    to: command.to,
+    ...(peeled === undefined ? {} : { peeled }),
+    ...(update?.forced === true ? { forced: true } : {}),
+  };
 }

@@ -1,0 +1,208 @@
+import { setImmediate } from 'node:timers/promises';
+import { decodeTime } from 'ulid';
+import type { Oid } from '../oid.ts';
+import { BLOB } from '../pack/entry.ts';
+import { ObjectList } from '../pack/object-list.ts';
+import type { Pack } from '../pack/pack-cache.ts';
+import type { PackStore } from '../pack/store.ts';
+import type { MaintainedObjects, PackDescription, PackSource, RefDatabase } from '../ports.ts';
+import { enumerate } from '../reachable.ts';
+import { replace, storeOf, storePack } from './compact.ts';
+import { loadIndexes, type RepackOptions } from './repack.ts';
+
+export interface CollectOptions extends RepackOptions {
+  /** As it was raised for this collection, before anything was read. */
+  readonly epoch: number;
+  readonly now: Date;
+  /** Larger packs are made several. Default 256 MiB. */
+  readonly packBytes?: number;
+}
+
+export interface Collected {
+  /** Objects that no ref reaches any more. */
+  readonly garbage: number;
+  /** Objects that lay in packs of garbage and are reached again. */
+  readonly rescued: number;
+}
+
+/** What is unreachable stays readable so long: for whoever still builds on it, and for second thoughts. */
+export const GARBAGE_MS = 14 * 24 * 3600_000;
+/** About 150 bytes of memory each; a repository with more is not collected. */
+const MOST_OBJECTS = 4_000_000;
+/** New packs and replaced ones are writes of one transaction. */
+const MOST_PACKS = 80;
+
+/**
+ * Separates what refs reach from what they do not: commits, trees and tags into one pack, blobs into another, the rest
+ * into packs of garbage, which stay listed and readable, count as missing for whatever is written from then on, and
+ * leave the list in a collection two weeks later at the earliest.
+ *
+ * The epoch was raised before, and is raised again with the swap. So whoever moves a ref has looked at the packs as
+ * they were either after the swap, when garbage counts as missing, or within this collection. What those made
+ * reachable is rescued at the end.
+ *
+ * May be stopped at any step: nothing is unlisted that was not stored anew, and the next collection rescues.
+ * @returns undefined when there is too much to do it
+ * @throws PacksChanged, ObjectMissing when something reachable is not there, CorruptData, I/O errors
+ */
+export async function collect(
+  objects: MaintainedObjects,
+  refs: RefDatabase,
+  options: CollectOptions,
+): Promise<Collected | undefined> {
+  // In this order: refs read later reach what the packs listed earlier were pushed for.
+  const inputs = await objects.listPacks({ fresh: true });
+  const live = inputs.filter(isLive);
+  if (live.reduce((sum, { objectCount }) => sum + objectCount, 0) > MOST_OBJECTS) return undefined;
+  const before = await tips(refs);
+  const store = storeOf(objects, await objects.listPacks({ fresh: true }));
+  const reached = await enumerate(store, { include: before });
+  const places = new Places(reached, inputs);
+  await places.preferLive(store);
+
+  const packs = (await store.packs()).filter(({ description }) =>
+    live.some(({ id }) => id === description.id),
+  );
+  await loadIndexes(store, packs);
+  const garbage = await unreached(packs, reached);
+  const old = inputs.filter((pack) => !isLive(pack) && isOver(pack, options.now));
+  const rescued = places.select(({ source }) => source === 'garbage');
+  const kept = garbage.count === 0 ? rescued : places.select(() => true);
+
+  const add = async (list: ObjectList, source: PackSource): Promise<PackDescription[]> => {
+    const added: PackDescription[] = [];
+    await loadIndexes(store, list.packs);
+    for (const part of parts(list, options.packBytes ?? 256 * 2 ** 20)) {
+      added.push(await storePack(objects, store, part, source, options));
+    }
+    return added;
+  };
+  const added = [
+    ...(await add(
+      ofType(kept, (type) => type !== BLOB),
+      'collection',
+    )),
+    ...(await add(
+      ofType(kept, (type) => type === BLOB),
+      'collection',
+    )),
+    ...(await add(garbage, 'garbage')),
+  ];
+  const replaced = [...(garbage.count === 0 ? [] : live), ...old];
+  if (added.length + replaced.length > MOST_PACKS) {
+    for (const pack of added) await objects.rollbackPack(pack);
+    return undefined;
+  }
+  if (added.length + replaced.length === 0) return { garbage: 0, rescued: 0 };
+  await replace(objects, added, replaced, { epoch: options.epoch });
+  const late = garbage.count === 0 ? 0 : await rescueLate(objects, refs, before, options);
+  return { garbage: garbage.count, rescued: rescued.count + late };
+}
+
+/** What refs that moved during the collection reach, and only packs of garbage hold, is stored anew. */
+async function rescueLate(
+  objects: MaintainedObjects,
+  refs: RefDatabase,
+  before: readonly Oid[],
+  options: CollectOptions,
+): Promise<number> {
+  const known = new Set(before);
+  const moved = (await tips(refs)).filter((oid) => !known.has(oid));
+  if (moved.length === 0) return 0;
+  const inputs = await objects.listPacks({ fresh: true });
+  const store = storeOf(objects, inputs);
+  const places = new Places(await enumerate(store, { include: moved, exclude: before }), inputs);
+  await places.preferLive(store);
+  const list = places.select(({ source }) => source === 'garbage');
+  if (list.count === 0) return 0;
+  await replace(objects, [await storePack(objects, store, list, 'collection', options)], []);
+  return list.count;
+}
+
+const isLive = ({ source }: PackDescription) => source !== 'garbage';
+const isOver = ({ id }: PackDescription, now: Date) => decodeTime(id) + GARBAGE_MS <= now.getTime();
+
+async function tips(refs: RefDatabase): Promise<Oid[]> {
+  return [...new Set((await refs.all()).refs.map(({ oid }) => oid))];
+}
+
+/** Where each object of a list lies. */
+class Places {
+  readonly #list: ObjectList;
+  readonly #inputs: ReadonlySet<string>;
+  /** Objects that were found in a pack of garbage first, and lie in another one too. */
+  readonly #better = new Map<number, { readonly pack: Pack; readonly position: number }>();
+
+  constructor(list: ObjectList, inputs: readonly PackDescription[]) {
+    this.#list = list;
+    this.#inputs = new Set(inputs.map(({ id }) => id));
+  }
+
+  async preferLive(store: PackStore): Promise<void> {
+    const list = this.#list;
+    let i = 0;
+    await store.run((objects) => {
+      for (; i < list.count; i++) {
+        const pack = list.packs[list.packOf[i]!];
+        if (pack?.description.source !== 'garbage') continue;
+        if (objects.locate(list.names, 20 * i, objects.liveCount)) {
+          this.#better.set(i, { pack: objects.pack, position: objects.position });
+        }
+      }
+    });
+  }
+
+  /** Objects in such packs. What lies in a pack that was pushed meanwhile stays there and is left out. */
+  select(wanted: (pack: PackDescription) => boolean): ObjectList {
+    const list = this.#list;
+    const chosen = new ObjectList();
+    for (let i = 0; i < list.count; i++) {
+      const first = list.packs[list.packOf[i]!];
+      if (first === undefined) continue;
+      const { pack, position } = this.#better.get(i) ?? { pack: first, position: list.positions[i]! };
+      if (!this.#inputs.has(pack.description.id) || !wanted(pack.description)) continue;
+      chosen.add(list.names, 20 * i, list.types[i]!, pack, position);
+    }
+    return chosen;
+  }
+}
+
+/** What the packs hold and the list does not. */
+async function unreached(packs: readonly Pack[], reached: ObjectList): Promise<ObjectList> {
+  const garbage = new ObjectList();
+  for (const pack of packs) {
+    const { names, count } = pack.index.whole();
+    for (let position = 0; position < count; position++) {
+      if (reached.indexOf(names, 20 * position) < 0) garbage.add(names, 20 * position, 0, pack, position);
+    }
+    await setImmediate();
+  }
+  return garbage;
+}
+
+function ofType(list: ObjectList, wanted: (type: number) => boolean): ObjectList {
+  const chosen = new ObjectList();
+  for (let i = 0; i < list.count; i++) if (wanted(list.types[i]!)) addFrom(chosen, list, i);
+  return chosen;
+}
+
+function addFrom(target: ObjectList, list: ObjectList, i: number): void {
+  target.add(list.names, 20 * i, list.types[i]!, list.packs[list.packOf[i]!], list.positions[i]!);
+}
+
+/** In order, about as large as asked: a delta whose base is in another part is stored whole. */
+function* parts(list: ObjectList, bytes: number): Generator<ObjectList> {
+  let part = new ObjectList();
+  let size = 0;
+  for (let i = 0; i < list.count; i++) {
+    const sorted = list.packs[list.packOf[i]!]!.index.sortedOffsets();
+    const rank = sorted.ranks[list.positions[i]!]!;
+    size += sorted.offsets[rank + 1]! - sorted.offsets[rank]!;
+    addFrom(part, list, i);
+    if (size < bytes) continue;
+    yield part;
+    part = new ObjectList();
+    size = 0;
+  }
+  if (part.count > 0) yield part;
+}
