@@ -82,6 +82,7 @@ const writesObjects: Rights = { table: 'write', objects: 'write', sends: ['maint
 const repository = { memory: 2048, timeout: 900 };
 /** A collection and what is below it; clients may write `.json` behind the collection's name. */
 const collection = (path: string) => [path, `${path}.json`, `${path}/{proxy+}`];
+const inProject = (name: string) => collection(`/api/v4/projects/{id}/${name}`);
 const inRepository = (...names: string[]) =>
   names.flatMap((name) => collection(`/api/v4/projects/{id}/repository/${name}`));
 
@@ -105,8 +106,13 @@ export const areas: readonly Area[] = [
   api('files', inRepository('files'), writesObjects, repository),
   api('commits', inRepository('commits'), writesObjects, repository),
   api('repository', ['/api/v4/projects/{id}/repository/{proxy+}'], writesObjects, repository),
-  api('branches', inRepository('branches', 'merged_branches'), writesObjects, repository),
-  api('tags', inRepository('tags'), writesObjects, repository),
+  api(
+    'branches',
+    [...inRepository('branches', 'merged_branches'), ...inProject('protected_branches')],
+    writesObjects,
+    repository,
+  ),
+  api('tags', [...inRepository('tags'), ...inProject('protected_tags')], writesObjects, repository),
   api('git', ['/{proxy+}'], writesObjects, { ...repository, authorizer: 'git' }),
   {
     kind: 'authorizer',

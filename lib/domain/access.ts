@@ -42,6 +42,7 @@ export type ProjectAbility =
   | 'read_project'
   | 'read_code'
   | 'push_code'
+  | 'read_branch_rules'
   | 'read_members'
   | 'admin_members'
   | 'admin_project'

@@ -1,4 +1,5 @@
 import { ObjectMissing } from '../git/objects.ts';
+import type { Oid } from '../git/oid.ts';
 import { type Ref, RefConflict } from '../git/ports.ts';
 import { branchRef, type RefName, shortName } from '../git/refname.ts';
 import type { CommitRecord, GitRepository } from '../git/repository.ts';
@@ -10,6 +11,7 @@ import type { Deps } from './deps.ts';
 import { forbidden, notFound, refused } from './errors.ts';
 import { can } from './permissions.ts';
 import { createInitialReadme } from './readme.ts';
+import { BRANCH_REFUSALS, type BranchProtection, branchProtection, started } from './ref-protection.ts';
 import { nameMatcher } from './ref-search.ts';
 
 export interface Branch {
@@ -82,21 +84,26 @@ export async function createBranch(
   actor: Actor,
   access: ProjectAccess,
   input: { name: string; ref: string },
-): Promise<Branch> {
+): Promise<{ made: Branch; access: ProjectAccess }> {
   demandPush(actor, access);
   const name = branchRef(input.name);
   if (name === undefined) throw refused('Branch name is invalid');
   let git = codeOf(deps, access);
+  let protection = started(branchProtection(deps, access));
   if ((await git.ref(name)) !== undefined) throw refused('Branch already exists');
   let start = await git.resolve(input.ref);
   if (start === undefined && (await startsFromNothing(git, name, input.ref))) {
     // An empty repository has nothing to branch from: its first commit is made.
     const made = await createInitialReadme(deps, actor, access);
+    access = made;
     git = codeOf(deps, made);
-    if (made.project.defaultBranch === input.name) return getBranch(git, input.name);
+    protection = started(branchProtection(deps, made));
+    if (made.project.defaultBranch === input.name)
+      return { made: await getBranch(git, input.name), access: made };
     start = await git.resolve(input.ref);
   }
   if (start === undefined) throw refused(`Invalid reference name: ${input.ref}`);
+  await demandCreate(git, await protection, actor, input.name, start.commit);
   try {
     await git.createRef(name, start.commit);
   } catch (error) {
@@ -104,7 +111,26 @@ export async function createBranch(
     const exists = error instanceof RefConflict && error.rejections.some(({ reason }) => reason === 'exists');
     throw exists ? refused('Branch already exists') : refConflictError(error, 'Branch name is invalid');
   }
-  return getBranch(git, input.name);
+  return { made: await getBranch(git, input.name), access };
+}
+
+/**
+ * Those who may merge into a protected branch, and not push to it, may make it of what is in a protected branch already.
+ * @throws 400
+ */
+async function demandCreate(
+  git: GitRepository,
+  protection: BranchProtection,
+  actor: Actor,
+  branch: string,
+  commit: Oid,
+): Promise<void> {
+  if (protection.mayPush(actor, branch)) return;
+  if (!protection.mayMerge(actor, branch)) throw refused(BRANCH_REFUSALS.create);
+  const { refs } = await git.branches();
+  const guarded = refs.filter((ref) => protection.isProtected(shortName(ref.name)));
+  const containing = await bounded(() => git.containing(guarded, commit));
+  if (containing.length === 0) throw refused(BRANCH_REFUSALS.createFrom);
 }
 
 /** Whether a first commit on the default branch is all that lacks: where it would not help, none is made. */
@@ -124,9 +150,11 @@ export async function deleteBranch(
 ): Promise<void> {
   demandPush(actor, access);
   const git = codeOf(deps, access);
+  const protection = started(branchProtection(deps, access));
   const ref = await branchOf(git, name);
   const { head } = await git.headRef();
   if (head?.name === ref.name) throw refused('The default branch of a project cannot be deleted.');
+  if (!(await protection).mayDelete(actor, name)) throw refused(BRANCH_REFUSALS.delete);
   const [tip] = await git.tips([ref]);
   if (tip !== undefined) unchanged(new Date(tip.commit.committer.seconds * 1000));
   try {
@@ -143,15 +171,16 @@ export async function requestDeleteMerged(deps: Deps, actor: Actor, access: Proj
   await deps.store.outbox.commit([], [message(MAINTENANCE, 'branches.delete-merged', body)]);
 }
 
-/** The worker's part: every branch but the default one that the default branch holds all of. */
+/** The worker's part: every branch that the default branch holds all of, but itself and those that are protected. */
 export async function deleteMerged(deps: Deps, projectId: number): Promise<void> {
   const project = await deps.store.projects.get(projectId);
   if (project === undefined) return;
-  const git = codeOf(deps, { project, level: 0 });
-  const { head, refs } = await git.branches();
+  const access = { project, level: 0 } as const;
+  const git = codeOf(deps, access);
+  const [{ head, refs }, protection] = await Promise.all([git.branches(), branchProtection(deps, access)]);
   const target = refs.find((ref) => ref.name === head);
   if (target === undefined) return;
-  const others = refs.filter((ref) => ref.name !== head);
+  const others = refs.filter((ref) => ref.name !== head && !protection.isProtected(shortName(ref.name)));
   const merged = await git.merged(others, target.oid);
   for (const [index, ref] of others.entries()) {
     if (merged[index] !== true) continue;

@@ -14,6 +14,7 @@ import type { Deps } from './deps.ts';
 import { forbidden, notFound, refused } from './errors.ts';
 import { projectAccess } from './open.ts';
 import { can, canSee, signedIn } from './permissions.ts';
+import { BRANCH_REFUSALS, branchProtection, started } from './ref-protection.ts';
 import { inTurn } from './turns.ts';
 
 /** An action with the commit that the caller saw last at its path. */
@@ -39,7 +40,10 @@ export interface CommitInput {
 
 /** How an endpoint tells what it refuses. */
 export interface RefusalTexts {
-  /** Why, to those without the right to push; nothing more than `403 Forbidden` when absent. */
+  /**
+   * Why, to those without the right to push: 403. When absent, nothing more than `403 Forbidden` without the role, and
+   * 400 where a rule protects the branch.
+   */
   readonly push?: string;
   /** A stale `last_commit_id`. */
   readonly stale: (path: string) => string;
@@ -63,14 +67,21 @@ export async function commitActions(
 ): Promise<{ git: GitRepository; commit: CommitRecord }> {
   if (!can(actor, access, 'push_code')) throw forbidden(texts.push);
   if (input.startProject !== undefined) await demandSameProject(deps, actor, access, input.startProject);
-  if (input.message.trim() === '') throw refused('You must provide a commit message');
   const branch = branchRef(input.branch);
   if (branch === undefined) throw refused(NO_BRANCH);
   const git = codeOf(deps, access);
+  const reading = started(branchProtection(deps, access));
   const committer = identityOf(signedIn(actor).user, deps.now());
   const author = authorOf(committer, input);
   const commit = async () => {
-    const start = await startOf(git, branch, input);
+    const starting = started(startOf(git, branch, input));
+    const protection = await reading;
+    if (!protection.mayPush(actor, input.branch)) {
+      throw texts.push === undefined ? refused(BRANCH_REFUSALS.pushInto) : forbidden(texts.push);
+    }
+    if (input.message.trim() === '') throw refused('You must provide a commit message');
+    const start = await starting;
+    if (!protection.mayForce(input.branch)) await demandForward(git, start);
     await checkLastCommits(git, start.parent, input.actions, texts.stale);
     const made = await git.commitChanges({
       branch,
@@ -137,6 +148,12 @@ async function startOf(git: GitRepository, branch: RefName, input: CommitInput):
   return { expected };
 }
 
+/** @throws 400 when a commit on this start drops commits that the branch has */
+async function demandForward(git: GitRepository, { expected, parent }: Start): Promise<void> {
+  if (expected === ZERO_OID || parent === undefined || parent === expected) return;
+  if (!(await bounded(() => git.history.isAncestor(expected, parent)))) throw refused(BRANCH_REFUSALS.force);
+}
+
 async function startCommit(git: GitRepository, sha: string): Promise<Oid> {
   const oid = parseOid(sha.toLowerCase());
   if (oid === undefined) throw refused(`Invalid start_sha '${sha}'`);
@@ -170,12 +187,13 @@ export const identityOf = (user: UserRecord, now: Date): Identity => ({
 });
 
 function authorOf(committer: Identity, input: Pick<CommitInput, 'authorName' | 'authorEmail'>): Identity {
-  const name = input.authorName?.trim() || committer.name;
-  const email = input.authorEmail?.trim() || committer.email;
-  // What would break a commit's header apart (gitformat: `name <mail> time zone`).
+  const name = input.authorName?.trim() ?? '';
+  const email = input.authorEmail?.trim() ?? '';
+  // What would break a commit's header apart (gitformat: `name <mail> time zone`). In the caller's own name it is
+  // left out, as git does: a name is no reason to refuse a commit.
   if (/[\n\0<>]/.test(name)) throw refused('author_name is invalid');
   if (/[\n\0<>\s]/.test(email)) throw refused('author_email is invalid');
-  return { ...committer, name, email };
+  return { ...committer, name: name || committer.name, email: email || committer.email };
 }
 
 /** What the engine refuses, in the words callers of the interface know. */

@@ -38,6 +38,7 @@ const RULES: Record<
   read_project: { level: GUEST, reader: 'anyone', writes: false },
   read_code: { level: REPORTER, reader: 'anyone', writes: false },
   push_code: { level: DEVELOPER, reader: 'nobody', writes: true },
+  read_branch_rules: { level: DEVELOPER, reader: 'nobody', writes: false },
   read_members: { level: GUEST, reader: 'signed-in', writes: false },
   admin_members: { level: MAINTAINER, reader: 'nobody', writes: false },
   admin_project: { level: MAINTAINER, reader: 'nobody', writes: false },

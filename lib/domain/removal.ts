@@ -21,6 +21,7 @@ export async function removeProject(
   const project = await store.projects.getEvenDeleted(projectId);
   if (project?.deletedAt === null) throw new Error(`project ${projectId} is not deleted`);
   while (await store.members.removeOfProject(projectId)) if (Date.now() > deadline) return false;
+  while (await store.refRules.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   if (!(await removeRepository(store, repositoryId, deadline))) return false;
   await store.search.index('project', projectId, async () => undefined);
   if (project === undefined) return true;

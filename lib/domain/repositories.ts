@@ -6,9 +6,13 @@ import type { Repository } from '../git/wire/repository.ts';
 import { Missing, TransactionRefused } from '../store/errors.ts';
 import { GitObjects } from '../store/git-objects.ts';
 import type { ProjectRecord } from '../store/records.ts';
+import { addRule } from '../store/ref-rules.ts';
 import type { RepositoryRefs } from '../store/repository-refs.ts';
+import type { Write } from '../store/write.ts';
 import type { Deps } from './deps.ts';
 import { notFound } from './errors.ts';
+import { defaultBranchRule } from './protected-branches.ts';
+import { RuleSet } from './ref-pattern.ts';
 
 /** A project's last activity is written down at most this often: fifty pushes a second must not meet in one item. */
 const ACTIVITY_MS = 60_000;
@@ -54,16 +58,30 @@ class ProjectRefs implements RefDatabase {
     const { id } = this.#project;
     const now = this.#deps.now();
     const first = await this.#firstBranch(updates, options.head);
-    const alongside = first === undefined ? [] : [projects.activity(id, now, { defaultBranch: first })];
+    const alongside =
+      first === undefined
+        ? []
+        : [projects.activity(id, now, { defaultBranch: first }), ...(await this.#protecting(first))];
     try {
       await this.#refs.compareAndSwap(updates, { ...options, alongside });
     } catch (error) {
+      // Somebody protected this very branch meanwhile: their rule stands.
+      if (error instanceof TransactionRefused && error.has('rule'))
+        return this.compareAndSwap(updates, options);
       const gone = error instanceof Missing || (error instanceof TransactionRefused && error.has('project'));
       throw gone ? new RefConflict([{ name: null, reason: 'deleted' }]) : error;
     }
     if (first !== undefined || now.getTime() - Date.parse(this.#project.lastActivityAt) < ACTIVITY_MS) return;
     // The refs have moved whatever becomes of this; the next push writes it down.
     await table.update(projects.activity(id, now)).catch(() => {});
+  }
+
+  /** The writes that protect a new default branch, unless a rule is about it already. */
+  async #protecting(branch: string): Promise<Write[]> {
+    const { refRules } = this.#deps.store;
+    const rules = new RuleSet(await refRules.list(this.#project.id, 'branch'));
+    if (rules.matching(branch).length > 0) return [];
+    return addRule(await defaultBranchRule(this.#deps, this.#project.id, branch));
   }
 
   /** The branch that HEAD points to, when these updates are the first to make it. */

@@ -8,8 +8,9 @@ import { demandPush } from './branches.ts';
 import { codeOf } from './code.ts';
 import { identityOf, refConflictError } from './commit-actions.ts';
 import type { Deps } from './deps.ts';
-import { DomainError, notFound, refused } from './errors.ts';
+import { DomainError, forbidden, notFound, refused } from './errors.ts';
 import { signedIn } from './permissions.ts';
+import { started, TAG_REFUSALS, tagProtection } from './ref-protection.ts';
 import { nameMatcher } from './ref-search.ts';
 
 export interface TagRecord {
@@ -66,10 +67,12 @@ export async function createTag(
   const name = tagRef(input.name);
   if (name === undefined) throw refused('Tag name invalid');
   const git = codeOf(deps, access);
+  const protection = started(tagProtection(deps, access));
   if ((await git.ref(name)) !== undefined) throw refused(`Tag ${input.name} already exists`);
   if (input.ref.trim() === '') throw refused('Target is empty');
   const target = await git.resolve(input.ref);
   if (target === undefined) throw refused(`Target ${input.ref} is invalid`);
+  if (!(await protection).mayCreate(actor, input.name)) throw refused(TAG_REFUSALS.create);
   const annotation = input.message?.trim() ?? '';
   try {
     if (annotation === '') await git.createRef(name, target.commit);
@@ -93,7 +96,9 @@ export async function deleteTag(
 ): Promise<void> {
   demandPush(actor, access);
   const git = codeOf(deps, access);
+  const protection = started(tagProtection(deps, access));
   const ref = await tagOf(git, name);
+  if (!(await protection).mayDelete(actor, name)) throw forbidden("You don't have access to delete the tag");
   const [tip] = await git.tips([ref]);
   if (tip !== undefined) unchanged(new Date(tip.commit.committer.seconds * 1000));
   try {

@@ -20,7 +20,7 @@ export const padded = (id: number): string => String(Math.min(Math.max(0, id), M
 /** Comparison form of paths, usernames and e-mail addresses. */
 export const folded = (name: string): string => name.normalize('NFC').toLowerCase();
 
-export type CounterKind = 'user' | 'project' | 'token' | 'namespace';
+export type CounterKind = 'user' | 'project' | 'token' | 'namespace' | 'branch-rule';
 export type NameKind = 'path' | 'email';
 export type SearchKind = 'project' | 'user';
 
@@ -45,6 +45,16 @@ export const memberKey = (projectId: number, userId: number): Key => ({
   pk: projectKey(projectId).pk,
   sk: `${MEMBER}${padded(userId)}`,
 });
+export type RuleKind = 'branch' | 'tag';
+export const RULE = 'RULE#';
+export const rulePrefix = (kind: RuleKind): string => `${RULE}${kind}#`;
+/** A rule that protects the branches or tags of a name or pattern. */
+export const ruleKey = (projectId: number, kind: RuleKind, name: string): Key => ({
+  pk: projectKey(projectId).pk,
+  sk: rulePrefix(kind) + wholeOrDigest(name),
+});
+/** How many rules a project has; sorts behind them. */
+export const ruleCountKey = (projectId: number): Key => ({ pk: projectKey(projectId).pk, sk: 'RULES' });
 /** What the search rows of a subject were made from, so that they can be taken away again. */
 export const indexedKey = (kind: SearchKind, id: number): Key => ({
   pk: kind === 'project' ? projectKey(id).pk : userKey(id).pk,
@@ -111,9 +121,11 @@ export const leaseKey = (repositoryId: string): Key => ({
 });
 
 /** A sort key holds 1,024 bytes and a ref name may too: long ones are cut and told apart by their digest. */
-export function refSort(name: string): string {
-  if (Buffer.byteLength(name) <= REF_WHOLE) return REF + name;
-  return `${REF}${cut(name, REF_WHOLE - 66)}\u007f${createHash('sha256').update(name).digest('hex')}`;
+export const refSort = (name: string): string => REF + wholeOrDigest(name);
+
+function wholeOrDigest(name: string): string {
+  if (Buffer.byteLength(name) <= REF_WHOLE) return name;
+  return `${cut(name, REF_WHOLE - 66)}\u007f${createHash('sha256').update(name).digest('hex')}`;
 }
 const REF_WHOLE = 1000;
 

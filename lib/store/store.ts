@@ -13,6 +13,7 @@ import { Projects } from './projects.ts';
 import { Queues } from './queues.ts';
 import { RateLimits } from './rate-limits.ts';
 import { Repositories } from './repositories.ts';
+import { RefRules } from './ref-rules.ts';
 import { type RetryPolicy, standardRetries } from './retry.ts';
 import { Search } from './search.ts';
 import { Table } from './table.ts';
@@ -28,6 +29,7 @@ export interface Store {
   readonly tokens: Tokens;
   readonly projects: Projects;
   readonly members: Members;
+  readonly refRules: RefRules;
   readonly names: Names;
   readonly repositories: Repositories;
   readonly leases: Leases;
@@ -62,6 +64,7 @@ export function createStore(
     tokens: new Tokens(table, counters),
     projects: new Projects(table, names, counters, outbox, search, members),
     members,
+    refRules: new RefRules(table, counters),
     names,
     repositories: new Repositories(table, outbox),
     leases: new Leases(table),

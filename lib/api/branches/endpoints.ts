@@ -1,7 +1,7 @@
 import * as branches from '../../domain/branches.ts';
 import { codeOf } from '../../domain/code.ts';
 import { notFound } from '../../domain/errors.ts';
-import { can } from '../../domain/permissions.ts';
+import { branchProtection, started } from '../../domain/ref-protection.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { accepted, noContent } from '../../http/reply.ts';
@@ -9,6 +9,8 @@ import { endpoint } from '../endpoint.ts';
 import { accepted as acceptedShape } from '../meta/shapes.ts';
 import { projectUrl } from '../projects/present.ts';
 import { branch } from './present.ts';
+import { protectedBranchEndpoints } from './protected.ts';
+import { branchProtectionEndpoints } from './protection.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'branches';
@@ -30,6 +32,7 @@ const list = endpoint({
   paginate: 'offset+keyset',
   keyset: { marker: 'page_token' },
   handle: async ({ actor, project, query, page, request }, deps) => {
+    const protection = started(branchProtection(deps, project));
     const found = await branches.listBranches(codeOf(deps, project), {
       search: query.search,
       order: query.sort,
@@ -38,9 +41,9 @@ const list = endpoint({
       after: page.kind === 'keyset' ? page.after : undefined,
     });
     const url = projectUrl(project.project, request.baseUrl);
-    const canPush = can(actor, project, 'push_code');
+    const rules = await protection;
     return {
-      items: found.items.map((record) => branch(record, url, canPush)),
+      items: found.items.map((record) => branch(record, url, rules, actor)),
       total: found.total,
       more: found.more,
       next: found.more ? found.items.at(-1)?.name : undefined,
@@ -57,8 +60,9 @@ const get = endpoint({
   returns: { body: shapes.branch },
   errors: [absent],
   handle: async ({ actor, project, params, request }, deps) => {
+    const protection = started(branchProtection(deps, project));
     const record = await branches.getBranch(codeOf(deps, project), params.branch);
-    return branch(record, projectUrl(project.project, request.baseUrl), can(actor, project, 'push_code'));
+    return branch(record, projectUrl(project.project, request.baseUrl), await protection, actor);
   },
 });
 
@@ -89,12 +93,16 @@ const create = endpoint({
     }),
   returns: { body: shapes.branch },
   errors: [
-    { status: 400, description: 'Bad or taken name, or nothing to start from' },
+    { status: 400, description: 'Bad or taken name, nothing to start from, or a protected branch' },
     { status: 403, description: 'No right to push' },
   ],
   handle: async ({ actor, project, body, request }, deps) => {
-    const made = await branches.createBranch(deps, actor, project, { name: body.branch, ref: body.ref });
-    return branch(made, projectUrl(project.project, request.baseUrl), true);
+    const { made, access } = await branches.createBranch(deps, actor, project, {
+      name: body.branch,
+      ref: body.ref,
+    });
+    const protection = await branchProtection(deps, access);
+    return branch(made, projectUrl(project.project, request.baseUrl), protection, actor);
   },
 });
 
@@ -106,7 +114,7 @@ const remove = endpoint({
   access: project('read_code'),
   returns: { status: 204 },
   errors: [
-    { status: 400, description: 'The default branch' },
+    { status: 400, description: 'The default branch, or a protected one' },
     { status: 403, description: 'No right to push' },
     absent,
   ],
@@ -130,4 +138,13 @@ const removeMerged = endpoint({
   },
 });
 
-export const branchEndpoints = [list, get, head, create, remove, removeMerged];
+export const branchEndpoints = [
+  list,
+  get,
+  head,
+  create,
+  remove,
+  removeMerged,
+  ...branchProtectionEndpoints,
+  ...protectedBranchEndpoints,
+];

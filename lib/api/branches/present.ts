@@ -1,17 +1,43 @@
+import type { Actor } from '../../domain/access.ts';
 import type { Branch } from '../../domain/branches.ts';
+import type { BranchProtection } from '../../domain/ref-protection.ts';
+import type { BranchRule, RuleLevel } from '../../store/records.ts';
 import { commitBasic } from '../commits/present.ts';
 
-/** Protection rules do not exist yet: `protected` is false and pushing asks for the role alone. */
-export function branch(record: Branch, projectUrl: string, canPush: boolean) {
+/** @param actor whose right to push is told */
+export function branch(record: Branch, projectUrl: string, protection: BranchProtection, actor: Actor) {
   return {
     name: record.name,
     commit: commitBasic(record.tip, projectUrl),
     merged: record.merged,
-    protected: false,
-    developers_can_push: false,
-    developers_can_merge: false,
-    can_push: canPush,
+    protected: protection.isProtected(record.name),
+    developers_can_push: protection.developersMay('push', record.name),
+    developers_can_merge: protection.developersMay('merge', record.name),
+    can_push: protection.mayPush(actor, record.name),
     default: record.isDefault,
     web_url: `${projectUrl}/-/tree/${record.name.split('/').map(encodeURIComponent).join('/')}`,
   };
 }
+
+/** The answer about one rule. */
+export function protectedBranch(rule: BranchRule) {
+  return {
+    id: rule.id,
+    name: rule.name,
+    push_access_levels: [accessLevel(rule.pushLevel)],
+    merge_access_levels: [accessLevel(rule.mergeLevel)],
+    allow_force_push: rule.allowForcePush,
+  };
+}
+
+const DESCRIPTIONS: Record<RuleLevel, string> = {
+  0: 'No one',
+  30: 'Developers + Maintainers',
+  40: 'Maintainers',
+  60: 'Instance admins',
+};
+
+export const accessLevel = (level: RuleLevel) => ({
+  access_level: level,
+  access_level_description: DESCRIPTIONS[level],
+});

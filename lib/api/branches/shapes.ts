@@ -18,3 +18,22 @@ export const branch = shape(() =>
     .meta({ id: 'Branch' }),
 );
 export const branches = shape(() => z.array(branch()));
+
+export const accessLevels = shape(() =>
+  z.array(
+    z.object({ access_level: z.int(), access_level_description: z.string() }).meta({ id: 'RefAccessLevel' }),
+  ),
+);
+
+export const protectedBranch = shape(() =>
+  z
+    .object({
+      id: z.int(),
+      name: z.string().describe('A branch, or a pattern in which `*` stands for any text'),
+      push_access_levels: accessLevels(),
+      merge_access_levels: accessLevels(),
+      allow_force_push: z.boolean(),
+    })
+    .meta({ id: 'ProtectedBranch' }),
+);
+export const protectedBranches = shape(() => z.array(protectedBranch()));

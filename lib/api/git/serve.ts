@@ -1,6 +1,7 @@
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { openGit } from '../../domain/git-access.ts';
+import { pushPolicy } from '../../domain/push-policy.ts';
 import { openRepository } from '../../domain/repositories.ts';
 import { type SmartHttpResponse, smartHttp } from '../../git/wire/http.ts';
 import { credentialOf } from '../../http/credentials.ts';
@@ -40,6 +41,7 @@ export async function serveGit(request: Request, facts: RequestFacts, deps: Deps
       {
         limits: { maxRequestBytes: MAX_PUSH_BYTES },
         defaultBranch: deps.environment.defaultBranchName,
+        ...(path.rest === 'git-receive-pack' ? { authorize: pushPolicy(deps, access) } : {}),
         onError,
         failureText: (error) => (error instanceof DomainError ? String(error.detail) : undefined),
       },

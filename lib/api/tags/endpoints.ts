@@ -1,4 +1,5 @@
 import { codeOf } from '../../domain/code.ts';
+import { started, tagProtection } from '../../domain/ref-protection.ts';
 import * as tags from '../../domain/tags.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
@@ -6,6 +7,7 @@ import { noContent } from '../../http/reply.ts';
 import { endpoint } from '../endpoint.ts';
 import { projectUrl } from '../projects/present.ts';
 import { tag } from './present.ts';
+import { protectedTagEndpoints } from './protected.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'tags';
@@ -27,6 +29,7 @@ const list = endpoint({
   returns: { body: shapes.tags },
   paginate: 'offset',
   handle: async ({ project, query, page, request }, deps) => {
+    const protection = started(tagProtection(deps, project));
     const found = await tags.listTags(codeOf(deps, project), {
       search: query.search,
       orderBy: query.order_by,
@@ -35,7 +38,8 @@ const list = endpoint({
       limit: page.perPage,
     });
     const url = projectUrl(project.project, request.baseUrl);
-    return { ...found, items: found.items.map((record) => tag(record, url)) };
+    const rules = await protection;
+    return { ...found, items: found.items.map((record) => tag(record, url, rules)) };
   },
 });
 
@@ -47,11 +51,11 @@ const get = endpoint({
   access: readable,
   returns: { body: shapes.tag },
   errors: [absent],
-  handle: async ({ project, params, request }, deps) =>
-    tag(
-      await tags.getTag(codeOf(deps, project), params.tag_name),
-      projectUrl(project.project, request.baseUrl),
-    ),
+  handle: async ({ project, params, request }, deps) => {
+    const protection = started(tagProtection(deps, project));
+    const record = await tags.getTag(codeOf(deps, project), params.tag_name);
+    return tag(record, projectUrl(project.project, request.baseUrl), await protection);
+  },
 });
 
 const create = endpoint({
@@ -68,16 +72,14 @@ const create = endpoint({
     }),
   returns: { body: shapes.tag },
   errors: [
-    { status: 400, description: 'Bad or taken name, or nothing to tag' },
+    { status: 400, description: 'Bad or taken name, nothing to tag, or a protected tag' },
     { status: 403, description: 'No right to push' },
     { status: 405, description: 'Git refuses the name beside those that exist' },
   ],
   handle: async ({ actor, project, body, request }, deps) => {
     const input = { name: body.tag_name, ref: body.ref, message: body.message };
-    return tag(
-      await tags.createTag(deps, actor, project, input),
-      projectUrl(project.project, request.baseUrl),
-    );
+    const made = await tags.createTag(deps, actor, project, input);
+    return tag(made, projectUrl(project.project, request.baseUrl), await tagProtection(deps, project));
   },
 });
 
@@ -88,11 +90,11 @@ const remove = endpoint({
   summary: 'Delete a tag',
   access: project('read_code'),
   returns: { status: 204 },
-  errors: [{ status: 403, description: 'No right to push' }, absent],
+  errors: [{ status: 403, description: 'No right to push, or a protected tag' }, absent],
   handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
     await tags.deleteTag(deps, actor, project, params.tag_name, unmodifiedSince);
     return noContent();
   },
 });
 
-export const tagEndpoints = [list, get, create, remove];
+export const tagEndpoints = [list, get, create, remove, ...protectedTagEndpoints];

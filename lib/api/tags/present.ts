@@ -1,14 +1,23 @@
+import type { TagProtection } from '../../domain/ref-protection.ts';
 import type { TagRecord } from '../../domain/tags.ts';
+import type { TagRule } from '../../store/records.ts';
+import { accessLevel } from '../branches/present.ts';
 import { commitBasic } from '../commits/present.ts';
 
-/** Releases and tag protection do not exist yet. */
-export function tag(record: TagRecord, projectUrl: string) {
+/** Releases do not exist yet. */
+export function tag(record: TagRecord, projectUrl: string, protection: TagProtection) {
   return {
     name: record.name,
     message: record.message,
     target: record.target,
     commit: commitBasic(record.commit, projectUrl),
     release: null,
-    protected: false,
+    protected: protection.isProtected(record.name),
   };
 }
+
+/** The answer about one rule. */
+export const protectedTag = (rule: TagRule) => ({
+  name: rule.name,
+  create_access_levels: [accessLevel(rule.createLevel)],
+});

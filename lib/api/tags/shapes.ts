@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
+import { accessLevels } from '../branches/shapes.ts';
 import { commit } from '../commits/shapes.ts';
 
 export const tag = shape(() =>
@@ -15,3 +16,13 @@ export const tag = shape(() =>
     .meta({ id: 'Tag' }),
 );
 export const tags = shape(() => z.array(tag()));
+
+export const protectedTag = shape(() =>
+  z
+    .object({
+      name: z.string().describe('A tag, or a pattern in which `*` stands for any text'),
+      create_access_levels: accessLevels(),
+    })
+    .meta({ id: 'ProtectedTag' }),
+);
+export const protectedTags = shape(() => z.array(protectedTag()));

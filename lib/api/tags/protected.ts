@@ -1,0 +1,79 @@
+import * as rules from '../../domain/protected-tags.ts';
+import { project } from '../../http/access.ts';
+import * as p from '../../http/params.ts';
+import { noContent } from '../../http/reply.ts';
+import type { RuleLevel } from '../../store/records.ts';
+import { ruleLevel } from '../branches/protected.ts';
+import { endpoint } from '../endpoint.ts';
+import { protectedTag } from './present.ts';
+import * as shapes from './shapes.ts';
+
+const area = 'tags';
+const access = project('admin_project');
+const absent = { status: 404, description: 'No rule of this name' };
+
+const list = endpoint({
+  method: 'GET',
+  path: '/projects/:id/protected_tags',
+  area,
+  summary: 'List the rules that protect tags, by name',
+  access,
+  returns: { body: shapes.protectedTags },
+  paginate: 'offset',
+  handle: async ({ project, page }, deps) => {
+    const found = await rules.listProtectedTags(deps, project, { offset: page.offset, limit: page.perPage });
+    return { items: found.items.map(protectedTag), total: found.total };
+  },
+});
+
+const get = endpoint({
+  method: 'GET',
+  path: '/projects/:id/protected_tags/:name',
+  area,
+  summary: 'Get a rule that protects tags',
+  access,
+  returns: { body: shapes.protectedTag },
+  errors: [absent],
+  handle: async ({ project, params }, deps) =>
+    protectedTag(await rules.getProtectedTag(deps, project, params.name)),
+});
+
+const protect = endpoint({
+  method: 'POST',
+  path: '/projects/:id/protected_tags',
+  area,
+  summary: 'Protect the tags of a name or pattern',
+  access,
+  body: () =>
+    p.params({
+      name: p.string({ required: true, description: 'A tag, or a pattern with `*` for any text' }),
+      create_access_level: ruleLevel('create'),
+    }),
+  returns: { body: shapes.protectedTag },
+  errors: [
+    { status: 422, description: 'A blank, taken or too long name, or as many rules as a project may have' },
+  ],
+  handle: async ({ project, body }, deps) =>
+    protectedTag(
+      await rules.protectTag(deps, project, {
+        name: body.name,
+        createLevel: body.create_access_level as RuleLevel | undefined,
+      }),
+    ),
+});
+
+const unprotect = endpoint({
+  method: 'DELETE',
+  path: '/projects/:id/protected_tags/:name',
+  area,
+  summary: 'Take a rule that protects tags away',
+  access,
+  returns: { status: 204 },
+  errors: [absent, { status: 409, description: 'Others change the rule at this moment' }],
+  handle: async ({ project, params, unmodifiedSince }, deps) => {
+    await rules.unprotectTag(deps, project, params.name, unmodifiedSince);
+    return noContent();
+  },
+});
+
+export const protectedTagEndpoints = [list, get, protect, unprotect];

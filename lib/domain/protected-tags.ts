@@ -1,0 +1,71 @@
+import { AlreadyExists } from '../store/errors.ts';
+import type { RuleLevel, TagRule } from '../store/records.ts';
+import type { ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { recordNotFound, unprocessable } from './errors.ts';
+import { MAINTAINER } from './permissions.ts';
+import { demandRuleName, refusedRule } from './protected-branches.ts';
+
+/** Rules by name. */
+export async function listProtectedTags(
+  deps: Deps,
+  { project }: ProjectAccess,
+  page: { offset: number; limit: number },
+): Promise<{ items: TagRule[]; total: number }> {
+  const rules = await deps.store.refRules.list(project.id, 'tag');
+  return { items: rules.slice(page.offset, page.offset + page.limit), total: rules.length };
+}
+
+/** @throws 404 `404 Not found` */
+export async function getProtectedTag(
+  deps: Deps,
+  { project }: ProjectAccess,
+  name: string,
+): Promise<TagRule> {
+  const rule = await deps.store.refRules.get(project.id, 'tag', name);
+  if (rule === undefined) throw recordNotFound();
+  return rule;
+}
+
+/** @throws 422 for a name that is none or has a rule, and beyond the limit of rules */
+export async function protectTag(
+  deps: Deps,
+  { project }: ProjectAccess,
+  input: { readonly name: string; readonly createLevel?: RuleLevel | undefined },
+): Promise<TagRule> {
+  const { name, createLevel = MAINTAINER } = input;
+  demandRuleName(name);
+  const at = deps.now().toISOString();
+  const rule: TagRule = {
+    kind: 'tag',
+    projectId: project.id,
+    name,
+    createLevel,
+    createdAt: at,
+    updatedAt: at,
+  };
+  try {
+    await deps.store.refRules.create(rule);
+  } catch (error) {
+    throw error instanceof AlreadyExists
+      ? unprocessable(['Name has already been taken'])
+      : refusedRule(error);
+  }
+  return rule;
+}
+
+/** @param unchanged called with the time of the rule's last change; throws when that is later than allowed */
+export async function unprotectTag(
+  deps: Deps,
+  access: ProjectAccess,
+  name: string,
+  unchanged: (changed: string) => void,
+): Promise<void> {
+  const rule = await getProtectedTag(deps, access, name);
+  unchanged(rule.updatedAt);
+  try {
+    await deps.store.refRules.remove(rule);
+  } catch (error) {
+    throw refusedRule(error);
+  }
+}

@@ -1,0 +1,62 @@
+import { shortName } from '../git/refname.ts';
+import type { PushUpdate } from '../git/wire/push-update.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import {
+  BRANCH_REFUSALS,
+  type BranchProtection,
+  maintains,
+  refProtection,
+  started,
+  TAG_REFUSALS,
+  type TagProtection,
+} from './ref-protection.ts';
+
+/**
+ * What a push may do with each ref, as the project's rules say. They are read while the push is received.
+ * @returns why an update is refused, in one line; undefined when it is not
+ */
+export function pushPolicy(
+  deps: Deps,
+  { actor, project: access }: { readonly actor: Actor; readonly project: ProjectAccess },
+): (update: PushUpdate) => Promise<string | undefined> {
+  const reading = started(refProtection(deps, access));
+  return async (update) => {
+    const { branches, tags } = await reading;
+    if (update.name.startsWith('refs/heads/')) return branchRefusal(actor, access, branches, update);
+    return update.name.startsWith('refs/tags/') ? tagRefusal(actor, access, tags, update) : undefined;
+  };
+}
+
+function branchRefusal(
+  actor: Actor,
+  access: ProjectAccess,
+  protection: BranchProtection,
+  { name, kind, forced }: PushUpdate,
+): string | undefined {
+  const branch = shortName(name);
+  if (!protection.isProtected(branch)) return undefined;
+  if (forced && !protection.mayForce(branch)) return BRANCH_REFUSALS.force;
+  if (kind === 'delete')
+    return protection.mayDelete(actor, branch) ? BRANCH_REFUSALS.deleteByGit : BRANCH_REFUSALS.delete;
+  if (protection.mayPush(actor, branch)) return undefined;
+  const { defaultBranch, fullPath } = access.project;
+  if (defaultBranch === null) {
+    return `A default branch does not yet exist for ${fullPath}. Ask a project Owner or Maintainer to create a default branch.`;
+  }
+  if (kind === 'update') return BRANCH_REFUSALS.push;
+  return protection.mayMerge(actor, branch) ? BRANCH_REFUSALS.createByGit : BRANCH_REFUSALS.create;
+}
+
+function tagRefusal(
+  actor: Actor,
+  access: ProjectAccess,
+  protection: TagProtection,
+  { name, kind }: PushUpdate,
+): string | undefined {
+  const tag = shortName(name);
+  if (!protection.isProtected(tag)) return undefined;
+  if (kind === 'update') return TAG_REFUSALS.update;
+  if (kind === 'delete') return maintains(actor, access) ? TAG_REFUSALS.deleteByGit : TAG_REFUSALS.delete;
+  return protection.mayCreate(actor, tag) ? undefined : TAG_REFUSALS.create;
+}

@@ -1,0 +1,137 @@
+import type { BranchRule, RuleLevel, TagRule } from '../store/records.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { can, DEVELOPER, isAdministrator, MAINTAINER } from './permissions.ts';
+import { RuleSet } from './ref-pattern.ts';
+
+/**
+ * What the rules of a project let one do with its branches. Of several rules that match a branch the most generous
+ * counts. A rule without a level, `No one`, keeps administrators out too.
+ */
+export class BranchProtection {
+  readonly #access: ProjectAccess;
+  readonly #rules: RuleSet<BranchRule>;
+
+  constructor(access: ProjectAccess, rules: readonly BranchRule[]) {
+    this.#access = access;
+    this.#rules = new RuleSet(rules);
+  }
+
+  /** In an empty repository every branch is: the first one is to be the default branch. */
+  isProtected(branch: string): boolean {
+    return this.#isEmpty || this.#rules.matching(branch).length > 0;
+  }
+
+  mayPush(actor: Actor, branch: string): boolean {
+    return this.#allows(actor, branch, 'pushLevel');
+  }
+
+  mayMerge(actor: Actor, branch: string): boolean {
+    return this.#allows(actor, branch, 'mergeLevel');
+  }
+
+  mayDelete(actor: Actor, branch: string): boolean {
+    return (
+      can(actor, this.#access, 'push_code') && (!this.isProtected(branch) || maintains(actor, this.#access))
+    );
+  }
+
+  /** Whether commits may be dropped from it, by those who may push. */
+  mayForce(branch: string): boolean {
+    const rules = this.#rules.matching(branch);
+    return rules.length === 0 || rules.some((rule) => rule.allowForcePush);
+  }
+
+  developersMay(action: 'push' | 'merge', branch: string): boolean {
+    return this.#rules
+      .matching(branch)
+      .some((rule) => (action === 'push' ? rule.pushLevel : rule.mergeLevel) === DEVELOPER);
+  }
+
+  get #isEmpty(): boolean {
+    return this.#access.project.defaultBranch === null;
+  }
+
+  #allows(actor: Actor, branch: string, level: 'pushLevel' | 'mergeLevel'): boolean {
+    if (!can(actor, this.#access, 'push_code')) return false;
+    if (this.#isEmpty && maintains(actor, this.#access)) return true;
+    if (!this.isProtected(branch)) return true;
+    return this.#rules.matching(branch).some((rule) => reaches(actor, this.#access, rule[level]));
+  }
+}
+
+/** What the rules of a project let one do with its tags. */
+export class TagProtection {
+  readonly #access: ProjectAccess;
+  readonly #rules: RuleSet<TagRule>;
+
+  constructor(access: ProjectAccess, rules: readonly TagRule[]) {
+    this.#access = access;
+    this.#rules = new RuleSet(rules);
+  }
+
+  isProtected(tag: string): boolean {
+    return this.#rules.matching(tag).length > 0;
+  }
+
+  mayCreate(actor: Actor, tag: string): boolean {
+    if (!can(actor, this.#access, 'push_code')) return false;
+    const rules = this.#rules.matching(tag);
+    return rules.length === 0 || rules.some((rule) => reaches(actor, this.#access, rule.createLevel));
+  }
+
+  mayDelete(actor: Actor, tag: string): boolean {
+    return this.mayCreate(actor, tag) && (!this.isProtected(tag) || maintains(actor, this.#access));
+  }
+}
+
+export async function branchProtection(deps: Deps, access: ProjectAccess): Promise<BranchProtection> {
+  return new BranchProtection(access, await deps.store.refRules.list(access.project.id, 'branch'));
+}
+
+export async function tagProtection(deps: Deps, access: ProjectAccess): Promise<TagProtection> {
+  return new TagProtection(access, await deps.store.refRules.list(access.project.id, 'tag'));
+}
+
+/** Of both kinds, read together. */
+export async function refProtection(
+  deps: Deps,
+  access: ProjectAccess,
+): Promise<{ branches: BranchProtection; tags: TagProtection }> {
+  const { branches, tags } = await deps.store.refRules.all(access.project.id);
+  return { branches: new BranchProtection(access, branches), tags: new TagProtection(access, tags) };
+}
+
+/** A read under way whose failure is told where it is awaited, and nowhere else. */
+export function started<T>(read: Promise<T>): Promise<T> {
+  read.catch(() => {});
+  return read;
+}
+
+/** Texts of refusals, as git and the interface print them. */
+export const BRANCH_REFUSALS = {
+  push: 'You are not allowed to push code to protected branches on this project.',
+  pushInto: 'You are not allowed to push into this branch',
+  force: 'You are not allowed to force push code to a protected branch on this project.',
+  create: 'You are not allowed to create protected branches on this project.',
+  createFrom: 'You can only use an existing protected branch ref as the basis of a new protected branch.',
+  createByGit: 'You can only create protected branches using the web interface and API.',
+  delete:
+    'You are not allowed to delete protected branches from this project. Only a project maintainer or owner can delete a protected branch.',
+  deleteByGit: 'You can only delete protected branches using the web interface.',
+} as const;
+
+export const TAG_REFUSALS = {
+  create: 'You are not allowed to create this tag as it is protected.',
+  update: 'Protected tags cannot be updated.',
+  delete:
+    'You are not allowed to delete protected tags from this project. Only a project maintainer or owner can delete a protected tag.',
+  deleteByGit: 'You can only delete protected tags using the web interface.',
+} as const;
+
+export const maintains = (actor: Actor, { level }: ProjectAccess): boolean =>
+  isAdministrator(actor) || level >= MAINTAINER;
+
+function reaches(actor: Actor, { level }: ProjectAccess, asked: RuleLevel): boolean {
+  return asked !== 0 && (isAdministrator(actor) || level >= asked);
+}

@@ -1,0 +1,152 @@
+/** Rules that protect a project's branches and tags: an item per name or pattern, in the project's partition. */
+import type { Counters } from './counters.ts';
+import {
+  AlreadyExists,
+  ConditionFailed,
+  LimitReached,
+  Missing,
+  Stale,
+  TransactionRefused,
+} from './errors.ts';
+import { projectKey, RULE, type RuleKind, ruleCountKey, ruleKey, rulePrefix } from './keys.ts';
+import type { BranchRule, RefRule, TagRule } from './records.ts';
+import type { Table } from './table.ts';
+import { ABSENT, type Check, type Item, PRESENT, type Write } from './write.ts';
+
+/** Of one kind in one project. All are read where refs are judged, and each of many refs is held against all. */
+export const MAX_RULES = 500;
+
+type RuleOf<K extends RuleKind> = K extends 'branch' ? BranchRule : TagRule;
+
+export class RefRules {
+  readonly #table: Table;
+  readonly #counters: Counters;
+  constructor(table: Table, counters: Counters) {
+    this.#table = table;
+    this.#counters = counters;
+  }
+
+  /** Rules of one kind by name, strongly consistent. */
+  async list<K extends RuleKind>(projectId: number, kind: K): Promise<RuleOf<K>[]> {
+    return (await this.#read(projectId, rulePrefix(kind))) as RuleOf<K>[];
+  }
+
+  /** Rules of both kinds in one read. */
+  async all(projectId: number): Promise<{ branches: BranchRule[]; tags: TagRule[] }> {
+    const rules = await this.#read(projectId, RULE);
+    return {
+      branches: rules.filter((rule) => rule.kind === 'branch'),
+      tags: rules.filter((rule) => rule.kind === 'tag'),
+    };
+  }
+
+  async get<K extends RuleKind>(projectId: number, kind: K, name: string): Promise<RuleOf<K> | undefined> {
+    const item = await this.#table.get(ruleKey(projectId, kind, name));
+    return item && (fromItem(item) as RuleOf<K>);
+  }
+
+  /** An id for a branch's rule. */
+  nextId(): Promise<number> {
+    return this.#counters.next('branch-rule');
+  }
+
+  /** @throws AlreadyExists, LimitReached beyond {@link MAX_RULES}, Missing when the project is gone */
+  async create(rule: RefRule): Promise<void> {
+    try {
+      await this.#table.transact([...addRule(rule, MAX_RULES), projectLives(rule.projectId)]);
+    } catch (error) {
+      if (!(error instanceof TransactionRefused)) throw error;
+      if (error.has('project')) throw new Missing('project');
+      if (error.has('rule')) throw new AlreadyExists('rule');
+      throw error.has('limit') ? new LimitReached('rules', MAX_RULES) : error;
+    }
+  }
+
+  /** @returns the rule as it is then. @throws Missing */
+  async change(
+    rule: BranchRule,
+    change: Partial<Pick<BranchRule, 'pushLevel' | 'mergeLevel'>>,
+    now: Date,
+  ): Promise<BranchRule> {
+    try {
+      const item = await this.#table.update({
+        update: ruleKey(rule.projectId, 'branch', rule.name),
+        set: { ...change, updatedAt: now.toISOString() },
+        if: PRESENT,
+      });
+      return fromItem(item) as BranchRule;
+    } catch (error) {
+      throw error instanceof ConditionFailed ? new Missing('rule') : error;
+    }
+  }
+
+  /** @throws Missing; Stale when it is not as it was read any more */
+  async remove({ kind, projectId, name, updatedAt }: RefRule): Promise<void> {
+    try {
+      await this.#table.transact([
+        {
+          delete: ruleKey(projectId, kind, name),
+          if: `${PRESENT} AND #updatedAt = :updatedAt`,
+          values: { updatedAt },
+          reason: 'rule',
+        },
+        { update: ruleCountKey(projectId), add: { [kind]: -1 } },
+        projectLives(projectId),
+      ]);
+    } catch (error) {
+      if (!(error instanceof TransactionRefused)) throw error;
+      const refusal = error.get('rule');
+      throw refusal !== undefined && refusal.item !== undefined ? new Stale('rule') : new Missing('rule');
+    }
+  }
+
+  /** Takes away the rows of a project that is gone, some at a time. @returns whether any are left. */
+  async removeOfProject(projectId: number, limit = 500): Promise<boolean> {
+    const { pk, sk } = ruleCountKey(projectId);
+    const page = await this.#table.query({ partition: pk, from: RULE, to: sk, limit, only: ['pk', 'sk'] });
+    await Promise.all(
+      page.items.map((item) => this.#table.delete({ delete: item as { pk: string; sk: string } })),
+    );
+    return page.next !== undefined;
+  }
+
+  async #read(projectId: number, prefix: string): Promise<RefRule[]> {
+    const rules: RefRule[] = [];
+    for await (const item of this.#table.queryAll({ partition: projectKey(projectId).pk, prefix })) {
+      rules.push(fromItem(item));
+    }
+    return rules;
+  }
+}
+
+/**
+ * The writes that make a rule, for a transaction: refused with `rule` when there is one of that name, and with
+ * `limit` when there are `limit` already.
+ */
+export function addRule(rule: RefRule, limit?: number): Write[] {
+  return [
+    { put: { ...ruleKey(rule.projectId, rule.kind, rule.name), ...rule }, if: ABSENT, reason: 'rule' },
+    {
+      update: ruleCountKey(rule.projectId),
+      add: { [rule.kind]: 1 },
+      ...(limit === undefined
+        ? {}
+        : {
+            if: `attribute_not_exists(#${rule.kind}) OR #${rule.kind} < :limit`,
+            values: { limit },
+            reason: 'limit',
+          }),
+    },
+  ];
+}
+
+const projectLives = (projectId: number): Check => ({
+  check: projectKey(projectId),
+  if: `${PRESENT} AND attribute_type(#deletedAt, :null)`,
+  values: { null: 'NULL' },
+  reason: 'project',
+});
+
+function fromItem({ pk: _pk, sk: _sk, w: _stamp, ...rule }: Item): RefRule {
+  return rule as unknown as RefRule;
+}
