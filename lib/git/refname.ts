@@ -19,15 +19,20 @@ export function parseRefName(text: string): RefName | undefined {
   return text as RefName;
 }
 
-/** `main` → `refs/heads/main`. A branch called `HEAD` or starting with `-` is refused, as `git branch` does. */
+/** Full names: taken for short ones they would make a `refs/heads/refs/heads/main`, which nobody means. */
+const QUALIFIED = /^refs\/(heads|tags|remotes)\//;
+
+/**
+ * `main` → `refs/heads/main`. A branch called `HEAD` or starting with `-` is refused, as `git branch` does, and a
+ * full name where a short one belongs.
+ */
 export function branchRef(name: string): RefName | undefined {
-  if (name === 'HEAD' || name === '@' || name.startsWith('-') || name.startsWith('refs/heads/refs/'))
-    return undefined;
+  if (name === 'HEAD' || name === '@' || name.startsWith('-') || QUALIFIED.test(name)) return undefined;
   return parseRefName(`refs/heads/${name}`);
 }
 
 export function tagRef(name: string): RefName | undefined {
-  if (name === 'HEAD' || name.startsWith('-')) return undefined;
+  if (name === 'HEAD' || name.startsWith('-') || QUALIFIED.test(name)) return undefined;
   return parseRefName(`refs/tags/${name}`);
 }
 

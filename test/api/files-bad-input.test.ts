@@ -140,6 +140,7 @@ describe('nothing is changed', () => {
     '@{x',
     '@',
     'HEAD',
+    'refs/heads/x',
     '-a',
     'a\u0001',
     'a\u0000',
