@@ -1,3 +1,5 @@
+import { StoreError } from '../store/errors.ts';
+
 /**
  * The one family of errors that rules raise. Each has a stable code; `lib/http` renders it as status and body,
  * Git's wire as a status line. The text is for the caller and never tells what the caller may not know.
@@ -86,3 +88,14 @@ export const tooLarge = (text = '413 Request Entity Too Large') => new DomainErr
 export const unprocessable = (text: string | readonly string[]) => new DomainError('unprocessable', text);
 
 export const unavailable = (text = '503 Service Unavailable') => new DomainError('unavailable', text);
+
+/**
+ * What a caller may hear of a failure: a rule's own error, or the store's that it is out of reach or asked for a
+ * page it does not serve; undefined for everything else.
+ */
+export function domainErrorOf(error: unknown): DomainError | undefined {
+  if (error instanceof DomainError) return error;
+  if (!(error instanceof StoreError)) return undefined;
+  if (error.code === 'unavailable') return unavailable();
+  return error.code === 'bad-page' ? badRequest() : undefined;
+}

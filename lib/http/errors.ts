@@ -2,7 +2,7 @@
  * The one place where failures become answers. A failure of the protocol itself (no such route, bad parameters)
  * says `{"error": ...}`, one that a rule raised says `{"message": ...}`.
  */
-import { DomainError, type ErrorCode } from '../domain/errors.ts';
+import { type DomainError, domainErrorOf, type ErrorCode } from '../domain/errors.ts';
 import { json, type Reply } from './reply.ts';
 
 /** A failure that only HTTP knows: its body is made, nothing of it is secret. */
@@ -70,7 +70,11 @@ export const statusOf = (code: ErrorCode): number => STATUS[code];
  */
 export function failureReply(error: unknown): Reply | undefined {
   if (error instanceof HttpFailure) return json(error.body, { status: error.status, headers: error.headers });
-  if (!(error instanceof DomainError)) return undefined;
+  const told = domainErrorOf(error);
+  return told && replyOf(told);
+}
+
+function replyOf(error: DomainError): Reply {
   const status = STATUS[error.code];
   if (error.code === 'invalid-token') {
     const description = String(error.detail);

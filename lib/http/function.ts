@@ -98,7 +98,8 @@ export function rawFunction(respond: Serve, options: { serviceName?: string } = 
       answer = await respond(request, facts);
     } catch (error) {
       const failure = failureReply(error);
-      if (failure === undefined) log(error);
+      // A service out of reach is not the caller's doing: somebody has to hear of it.
+      if (failure === undefined || failure.status === 503) log(error);
       answer = failure ?? internalError();
     }
     const response = responseOf(answer, request.method, log);

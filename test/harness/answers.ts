@@ -21,6 +21,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true 
  * @throws when the document does not say so
  */
 export function expectDocumented(method: string, path: string, status: number, body: unknown): void {
+  if (method === 'HEAD') return;
   // What any route may answer, or what is no route at all.
   if (status === 304 || status === 404 || status === 405 || status === 410 || status === 413 || status >= 429)
     return;
