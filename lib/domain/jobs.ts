@@ -1,6 +1,7 @@
 import { MAINTENANCE, message } from '../store/outbox.ts';
 import { deleteMerged } from './branches.ts';
 import type { Deps } from './deps.ts';
+import { maintainRepository } from './maintenance.ts';
 import { removeProject, removeUser, sweepRepository } from './removal.ts';
 
 /** A message of the maintenance queue, as the outbox wrote it. */
@@ -52,6 +53,13 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
   'repository.sweep': async (deps, job) => {
     const repositoryId = textOf(job.body, 'repositoryId');
     await inSlices(deps, job, (deadline) => sweepRepository(deps, repositoryId, deadline));
+  },
+  'repository.maintain': async (deps, job) => {
+    const repositoryId = textOf(job.body, 'repositoryId');
+    const [collect, refs] = [job.body['collect'] === true, job.body['refs'] === true];
+    await inSlices(deps, job, (deadline) =>
+      maintainRepository(deps, { repositoryId, collect, refs }, deadline),
+    );
   },
   'user.delete': async (deps, job) => {
     const userId = numberOf(job.body, 'userId');

@@ -14,6 +14,10 @@ const JOINED_BYTES = 8 * 1024 * 1024;
 /** Where the packs of a fork network lie. */
 export const packPrefix = (networkId: string): string => `networks/${networkId}/packs/`;
 
+/** The stored objects of a pack. */
+export const packObjectKeys = ({ layout, location }: PackDescription): readonly string[] =>
+  layout === 'joined' ? [location] : [`${location}.pack`, `${location}.idx`];
+
 export class GitObjects implements ObjectDatabase {
   readonly #blobs: Blobs;
   readonly #catalogue: PackCatalogue;
@@ -64,9 +68,7 @@ export class GitObjects implements ObjectDatabase {
   }
 
   async rollbackPack(pack: PackDescription): Promise<void> {
-    const keys =
-      pack.layout === 'joined' ? [pack.location] : [`${pack.location}.pack`, `${pack.location}.idx`];
-    await this.#blobs.delete(keys).catch(() => {
+    await this.#blobs.delete(packObjectKeys(pack)).catch(() => {
       // Never listed: the sweeper takes it away.
     });
   }

@@ -2,6 +2,8 @@
  * Repositories: their refs and packs, their state, and what maintenance does to their rows. A deleted one is taken
  * away by `repository-removal.ts`.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { decodeTime } from 'ulid';
 import type { PackDescription } from '../git/ports.ts';
 import { ConditionFailed, Missing, Stale, TransactionRefused } from './errors.ts';
 import {
@@ -16,7 +18,7 @@ import {
 import { fencedBy, type Lease } from './leases.ts';
 import type { Outbox } from './outbox.ts';
 import { listPack, supersedePacks } from './pack-catalogue.ts';
-import { RepositoryRefs } from './repository-refs.ts';
+import { FREEZE_MS, RepositoryRefs } from './repository-refs.ts';
 import { changeGuards, type Guard, guardOf, type RepositoryState, randomStripe } from './repository-state.ts';
 import type { Table } from './table.ts';
 import type { Item } from './write.ts';
@@ -51,8 +53,18 @@ export class Repositories {
 
   /** A push that began before is told to check connectivity again. @returns the new epoch */
   async raiseEpoch(repositoryId: string): Promise<number> {
+    await this.#unfrozen(repositoryId);
     const guard = await this.#change(repositoryId, ({ epoch }) => ({ epoch: epoch + 1 }));
     return guard.epoch;
+  }
+
+  /** Waits for whoever writes a ref table: the work would be void if the guards changed under it. */
+  async #unfrozen(repositoryId: string): Promise<Guard> {
+    for (;;) {
+      const guard = await this.guard(repositoryId);
+      if (guard.frozenBy === '' || decodeTime(guard.frozenBy) + FREEZE_MS < Date.now()) return guard;
+      await sleep(100);
+    }
   }
 
   async #change(repositoryId: string, change: (guard: Guard) => Partial<Guard>): Promise<Guard> {
@@ -72,25 +84,36 @@ export class Repositories {
 
   /**
    * Lists packs in place of others, in one transaction under the lease. At most 80 packs in all.
-   * @throws Stale when one of the replaced is not active any more or the lease was lost
+   * @param epoch of the collection that does it: the guards are raised beyond it with the same transaction
+   * @throws Stale when one of the replaced is not active any more, the lease was lost, or the epoch has passed
    */
   async replacePacks(
     lease: Lease,
     add: readonly PackDescription[],
     replaced: readonly string[],
     now = new Date(),
+    epoch?: number,
   ): Promise<void> {
+    const { repositoryId } = lease;
     const by = `lease-${lease.fence}`;
-    try {
-      await this.#table.transact([
-        fencedBy(lease),
-        ...add.map((pack) => listPack(lease.repositoryId, pack, by)),
-        ...supersedePacks(lease.repositoryId, replaced, now),
-      ]);
-    } catch (error) {
-      if (error instanceof TransactionRefused) throw new Stale('pack catalogue');
-      throw error;
+    for (let n = 0; n < 10; n++) {
+      const guard = epoch === undefined ? undefined : await this.#unfrozen(repositoryId);
+      if (guard !== undefined && (guard.epoch !== epoch || guard.state !== 'open')) break;
+      try {
+        await this.#table.transact([
+          fencedBy(lease),
+          ...(guard === undefined ? [] : changeGuards(repositoryId, { epoch: guard.epoch + 1 }, guard)),
+          ...add.map((pack) => listPack(repositoryId, pack, by)),
+          ...supersedePacks(repositoryId, replaced, now),
+        ]);
+        return;
+      } catch (error) {
+        if (!(error instanceof TransactionRefused)) throw error;
+        // The guards alone may change for other reasons, such as a new ref table.
+        if (error.refusals.some(({ reason }) => reason !== 'guard')) break;
+      }
     }
+    throw new Stale('pack catalogue');
   }
 
   /** Takes the row of a superseded pack away, after its bytes. */

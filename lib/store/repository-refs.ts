@@ -1,6 +1,7 @@
 /** The reference database and pack catalogue of one repository, over the table (`lib/git/ports.ts`). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeTime, ulid } from 'ulid';
+import { compactionPlan } from '../git/maintenance/plan.ts';
 import { type Oid, ZERO_OID } from '../git/oid.ts';
 import {
   type PackDescription,
@@ -13,7 +14,7 @@ import {
 import type { RefName } from '../git/refname.ts';
 import { Missing, StoreUnavailable, TransactionRefused } from './errors.ts';
 import { guardKey, headKey, REF, refKey, refNamesKey, refPrefixSort, repositoryPartition } from './keys.ts';
-import { type Outbox, type OutboxMessage, outboxWrite } from './outbox.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } from './outbox.ts';
 import { type CataloguedPack, listPack, packsOf } from './pack-catalogue.ts';
 import { creates, namesAbove, prefixConflicts, staleUpdates } from './ref-check.ts';
 import { refInTable, refsInTable, writeRefTable } from './ref-table.ts';
@@ -30,6 +31,11 @@ export interface SwapOptions {
   readonly messages?: readonly OutboxMessage[];
 }
 
+/** One attempt at a swap, which adds messages of its own. */
+interface Attempt extends SwapOptions {
+  readonly messages: OutboxMessage[];
+}
+
 /** What stands under a name: the ref, if any, and the row that says so, if one does. */
 interface Standing {
   readonly ref: Ref | undefined;
@@ -43,7 +49,9 @@ const MAX_NEIGHBOUR_LOOKUPS = 8;
 const ATTEMPTS = 40;
 const SNAPSHOTS = 30;
 /** A writer of a ref table that takes longer than this has died. */
-const FREEZE_MS = 60_000;
+export const FREEZE_MS = 60_000;
+/** Every so many new names somebody looks whether ref rows are worth folding. */
+const FOLD_AFTER = 500;
 
 export class RepositoryRefs implements RefDatabase {
   readonly id: string;
@@ -53,6 +61,8 @@ export class RepositoryRefs implements RefDatabase {
   #epoch: number | undefined;
   readonly #seen = new Map<RefName, Standing>();
   #guard: Guard | undefined;
+  /** Packs as this request last saw them. */
+  #listed: readonly PackDescription[] | undefined;
 
   constructor(table: Table, outbox: Outbox, repositoryId: string) {
     this.#table = table;
@@ -85,7 +95,8 @@ export class RepositoryRefs implements RefDatabase {
       packsOf(this.#table, this.id),
     ]);
     if (guard.state === 'deleted') throw new Missing('repository');
-    return packs.filter((pack) => pack.state === 'active');
+    this.#listed = packs.filter((pack) => pack.state === 'active');
+    return this.#listed;
   }
 
   /** Superseded packs too. */
@@ -97,17 +108,18 @@ export class RepositoryRefs implements RefDatabase {
     if (new Set(updates.map((update) => update.name)).size < updates.length)
       throw new RangeError('one ref is updated twice');
     const others =
-      4 + (options.packs?.length ?? 0) + (options.alongside?.length ?? 0) + (options.messages?.length ?? 0);
+      5 + (options.packs?.length ?? 0) + (options.alongside?.length ?? 0) + (options.messages?.length ?? 0);
     const large = updates.length > MAX_ROWS_CHANGED || updates.length + others > TRANSACTION_ITEMS;
     const by = ulid();
     for (let n = 0; n < ATTEMPTS; n++) {
       if (n > 0) await sleep(Math.random() * Math.min(500, 10 * 2 ** n));
+      const messages = [...(options.messages ?? [])];
       const done = large
-        ? await this.#swapLarge(updates, options, by)
-        : await this.#swapSmall(updates, options, by, n === 0);
+        ? await this.#swapLarge(updates, { ...options, messages }, by)
+        : await this.#swapSmall(updates, { ...options, messages }, by, n === 0);
       if (done) {
         this.#forget();
-        await this.#outbox.deliver(options.messages ?? []);
+        await this.#outbox.deliver(messages);
         return;
       }
     }
@@ -120,7 +132,7 @@ export class RepositoryRefs implements RefDatabase {
   /** @returns false when somebody else was first and it is worth looking again. */
   async #swapSmall(
     updates: readonly RefUpdate[],
-    options: SwapOptions,
+    options: Attempt,
     by: string,
     first: boolean,
   ): Promise<boolean> {
@@ -128,10 +140,14 @@ export class RepositoryRefs implements RefDatabase {
     const look =
       (first && creating.length === 0 ? this.#recall(updates) : undefined) ?? (await this.#lookAt(updates));
     const { guard, standing } = look;
-    if (!(await this.#ready(guard))) return false;
+    const deletes = !options.packs?.length && updates.every(({ to }) => to === ZERO_OID);
+    if (!(await this.#ready(guard, deletes))) return false;
     const rejections = staleUpdates(updates, (name) => standing.get(name)?.ref?.oid);
     rejections.push(...prefixConflicts(creating.length > 0 ? updates : [], look.neighbours));
     if (rejections.length > 0) throw new RefConflict(rejections);
+    const [before, after] = [look.names, look.names + creating.length].map((n) => Math.floor(n / FOLD_AFTER));
+    const folding = creating.length > 0 && before !== after;
+    options.messages.push(...this.#upkeep(updates, options, folding));
     const writes: Write[] = [
       checkGuard(this.id, guard),
       ...updates.map((update) => this.#refWrite(update, standing.get(update.name)!, guard, by)),
@@ -142,7 +158,8 @@ export class RepositoryRefs implements RefDatabase {
   }
 
   /** A whole new ref table: atomic for every reader, at any size. */
-  async #swapLarge(updates: readonly RefUpdate[], options: SwapOptions, by: string): Promise<boolean> {
+  async #swapLarge(updates: readonly RefUpdate[], options: Attempt, by: string): Promise<boolean> {
+    options.messages.push(...this.#upkeep(updates, options, true));
     return this.#rewrite(by, options, (refs) => {
       const current = new Map(refs.map((ref) => [ref.name, ref]));
       const rejections = [
@@ -156,6 +173,21 @@ export class RepositoryRefs implements RefDatabase {
       }
       return [...current.values()];
     });
+  }
+
+  /** What this write leaves for maintenance to do, as far as is known without reading anything. */
+  #upkeep(updates: readonly RefUpdate[], { packs = [] }: SwapOptions, refs: boolean): OutboxMessage[] {
+    const crowded = packs.length > 0 && compactionPlan([...packs, ...(this.#listed ?? [])]).length > 0;
+    const collect = updates.some(
+      ({ from, to, forced }) => forced === true || (to === ZERO_OID && from !== to),
+    );
+    if (!crowded && !collect && !refs) return [];
+    const body = {
+      repositoryId: this.id,
+      ...(collect ? { collect } : {}),
+      ...(refs ? { refs } : {}),
+    };
+    return [message(MAINTENANCE, 'repository.maintain', body)];
   }
 
   /** Moves every ref into a new table, so that rows are few again. For the maintenance worker. */
@@ -207,12 +239,15 @@ export class RepositoryRefs implements RefDatabase {
     }
   }
 
-  /** @returns whether writing may go on; waits for somebody else's ref table. @throws RefConflict */
-  async #ready(guard: Guard): Promise<boolean> {
+  /**
+   * @param deletes nothing is made reachable: a collection in between does not matter
+   * @returns whether writing may go on; waits for somebody else's ref table. @throws RefConflict
+   */
+  async #ready(guard: Guard, deletes = false): Promise<boolean> {
     const refuse = (reason: 'read-only' | 'deleted' | 'collected') =>
       new RefConflict([{ name: null, reason }]);
     if (guard.state !== 'open') throw refuse(guard.state);
-    if (this.#epoch !== guard.epoch) {
+    if (this.#epoch !== guard.epoch && !deletes) {
       this.#forget();
       this.#epoch = undefined;
       throw refuse('collected');
@@ -283,16 +318,16 @@ export class RepositoryRefs implements RefDatabase {
     return { delete: key, ...expected };
   }
 
-  /** Creators exclude each other by the version; what changes several refs at once tells readers so. */
+  /** Creators exclude each other by the version, which rises by as many as they create; what changes several refs at once tells readers so. */
   #namesWrite(updates: readonly RefUpdate[], names: number): Write[] {
-    const creating = updates.some(creates);
+    const created = updates.filter(creates).length;
     const several = updates.filter((update) => update.from !== update.to).length > 1;
-    if (!creating && !several) return [];
+    if (created === 0 && !several) return [];
     return [
       {
         update: refNamesKey(this.id),
-        add: { ...(creating ? { names: 1 } : {}), ...(several ? { multi: 1 } : {}) },
-        ...(creating ? { if: '#names = :names', values: { names }, reason: 'names' } : {}),
+        add: { ...(created > 0 ? { names: created } : {}), ...(several ? { multi: 1 } : {}) },
+        ...(created > 0 ? { if: '#names = :names', values: { names }, reason: 'names' } : {}),
       },
     ];
   }

@@ -5,6 +5,7 @@ import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { Counters } from './counters.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
 import { Leases } from './leases.ts';
+import { MaintenanceNotes } from './maintenance-notes.ts';
 import { Members } from './members.ts';
 import { Names } from './names.ts';
 import { Outbox } from './outbox.ts';
@@ -12,8 +13,8 @@ import { Processed } from './processed.ts';
 import { Projects } from './projects.ts';
 import { Queues } from './queues.ts';
 import { RateLimits } from './rate-limits.ts';
-import { Repositories } from './repositories.ts';
 import { RefRules } from './ref-rules.ts';
+import { Repositories } from './repositories.ts';
 import { type RetryPolicy, standardRetries } from './retry.ts';
 import { Search } from './search.ts';
 import { Table } from './table.ts';
@@ -33,6 +34,7 @@ export interface Store {
   readonly names: Names;
   readonly repositories: Repositories;
   readonly leases: Leases;
+  readonly maintenanceNotes: MaintenanceNotes;
   readonly search: Search;
   readonly outbox: Outbox;
   readonly processed: Processed;
@@ -68,6 +70,7 @@ export function createStore(
     names,
     repositories: new Repositories(table, outbox),
     leases: new Leases(table),
+    maintenanceNotes: new MaintenanceNotes(table),
     search,
     outbox,
     processed: new Processed(table),

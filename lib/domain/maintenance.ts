@@ -1,0 +1,178 @@
+import { decodeTime } from 'ulid';
+import { collect, GARBAGE_MS } from '../git/maintenance/collect.ts';
+import { compact } from '../git/maintenance/compact.ts';
+import { compactionPlan } from '../git/maintenance/plan.ts';
+import { PacksChanged } from '../git/ports.ts';
+import { Missing } from '../store/errors.ts';
+import type { Lease } from '../store/leases.ts';
+import { MaintainedGitObjects } from '../store/maintained-objects.ts';
+import type { Notes } from '../store/maintenance-notes.ts';
+import type { CataloguedPack } from '../store/pack-catalogue.ts';
+import { removeSuperseded, SUPERSEDED_MS, sweepUnlisted } from '../store/pack-removal.ts';
+import type { Deps } from './deps.ts';
+
+export interface MaintenanceOrder {
+  readonly repositoryId: string;
+  /** A ref let go of something: there may be garbage. */
+  readonly collect: boolean;
+  /** Many names were created: ref rows may be worth folding. */
+  readonly refs: boolean;
+}
+
+/** As long as a worker's function may run. */
+const LEASE_SECONDS = 900;
+/** Rows of refs that are read with every listing of them; above it they move into a table. */
+const REF_ROWS = 1000;
+/** What is superseded by now may go by then. */
+const VISITS_MS = SUPERSEDED_MS + 60_000;
+
+/**
+ * What is to be done to a repository now: merging its packs and, on a promised visit, removing what has been replaced
+ * for a day or was never listed, folding its refs, and collecting garbage. One at a time per repository; what comes while another is at
+ * work is left to that one, or to a visit when its lease ends. May be stopped at any step and come any number of times.
+ *
+ * @param deadline milliseconds since 1970; no new step begins after it
+ * @returns whether all is done
+ */
+export async function maintainRepository(
+  deps: Deps,
+  order: MaintenanceOrder,
+  deadline: number,
+): Promise<boolean> {
+  const { repositoryId } = order;
+  const { repositories, leases, maintenanceNotes } = deps.store;
+  const now = deps.now();
+  const guard = await repositories.guard(repositoryId).catch(unlessMissing);
+  if (guard?.state !== 'open') return true;
+  const [read, catalogue] = await Promise.all([
+    maintenanceNotes.read(repositoryId),
+    repositories.open(repositoryId).catalogue(),
+  ]);
+  // Also while a collection is at work, which may have read the refs before.
+  if (order.collect) await maintenanceNotes.noteGarbage(repositoryId, now);
+  if (!order.collect && !order.refs && !isWanted(read, catalogue, now)) return true;
+  const lease = await leases.acquire(repositoryId, LEASE_SECONDS, now);
+  if (lease === undefined) {
+    await maintenanceNotes.waitForLease(repositoryId);
+    return true;
+  }
+  try {
+    return await new Visit(deps, lease, now, order, deadline).run();
+  } catch (error) {
+    // Somebody else has taken over, or the repository is gone.
+    if (error instanceof PacksChanged) return true;
+    throw error;
+  } finally {
+    // When this fails too, the lease ends by itself.
+    await leases.release(lease).catch(() => {});
+  }
+}
+
+/** Whether there is anything to do now, or anything due for which a crash has left no visit promised. */
+function isWanted(notes: Notes, catalogue: readonly CataloguedPack[], now: Date): boolean {
+  if (compactionPlan(catalogue.filter(isActive)).length > 0) return true;
+  const { visitAt } = notes;
+  const due = dueTimes(notes.garbage, catalogue);
+  if (visitAt <= now.getTime()) return visitAt > 0 || due.length > 0;
+  return due.some((at) => at + VISITS_MS < visitAt);
+}
+
+/** When something of what the catalogue and the notes tell of may go, in milliseconds since 1970. */
+function dueTimes(garbage: number, catalogue: readonly CataloguedPack[]): number[] {
+  return [
+    ...(garbage > 0 ? [garbage + VISITS_MS] : []),
+    ...catalogue.filter(isPassing).map(({ supersededAt }) => Date.parse(supersededAt!) + VISITS_MS),
+    ...catalogue.filter(isGarbage).map(({ id }) => decodeTime(id) + GARBAGE_MS),
+  ];
+}
+
+const isActive = ({ state }: CataloguedPack) => state === 'active';
+const isGarbage = (pack: CataloguedPack) => isActive(pack) && pack.source === 'garbage';
+const isPassing = ({ state }: CataloguedPack) => state === 'superseded';
+
+/** One job, under the lease. */
+class Visit {
+  readonly #deps: Deps;
+  readonly #lease: Lease;
+  readonly #now: Date;
+  readonly #order: MaintenanceOrder;
+  readonly #deadline: number;
+  /** When there will be something to do, in milliseconds since 1970; what is past, as soon as may be. */
+  readonly #later: number[] = [];
+
+  constructor(deps: Deps, lease: Lease, now: Date, order: MaintenanceOrder, deadline: number) {
+    this.#deps = deps;
+    this.#lease = lease;
+    this.#now = now;
+    this.#order = order;
+    this.#deadline = deadline;
+  }
+
+  async run(): Promise<boolean> {
+    const { store } = this.#deps;
+    const { repositoryId } = this.#lease;
+    if (!(await this.#compact())) return false;
+    const { visitAt, garbage } = await store.maintenanceNotes.read(repositoryId);
+    const promised = visitAt > 0 && visitAt <= this.#now.getTime();
+    if (promised) {
+      const catalogue = await store.repositories.open(repositoryId).catalogue();
+      await removeSuperseded(store, repositoryId, catalogue, this.#now);
+      const young = await sweepUnlisted(store, repositoryId, this.#now);
+      if (young !== undefined) this.#later.push(young);
+    }
+    if (promised || this.#order.refs) await this.#foldRefs();
+    if (promised) await this.#collect(garbage);
+    await this.#promise(promised ? 0 : garbage, visitAt);
+    return true;
+  }
+
+  /** Looks again after each round: pushes go on meanwhile. */
+  async #compact(): Promise<boolean> {
+    const objects = new MaintainedGitObjects(this.#deps.store, this.#lease, this.#now);
+    for (;;) {
+      const packs = await objects.listPacks();
+      if (compactionPlan(packs).length === 0) return true;
+      if (!(await compact(objects, packs, { deadline: this.#deadline }))) return false;
+    }
+  }
+
+  async #foldRefs(): Promise<void> {
+    const { repositories } = this.#deps.store;
+    const { repositoryId } = this.#lease;
+    if ((await repositories.countRefRows(repositoryId, REF_ROWS)) === undefined) {
+      await repositories.open(repositoryId).foldRefs();
+      // The table that was replaced is still being read.
+      this.#later.push(this.#now.getTime());
+    }
+    await repositories.sweepRefs(repositoryId, this.#now);
+  }
+
+  /** Once a ref has let go of something, and when a pack of garbage has been kept for long enough. */
+  async #collect(garbage: number): Promise<void> {
+    const { store } = this.#deps;
+    const { repositoryId } = this.#lease;
+    const objects = new MaintainedGitObjects(store, this.#lease, this.#now);
+    const kept = (await objects.listPacks()).filter(({ source }) => source === 'garbage');
+    const over = kept.some(({ id }) => decodeTime(id) + GARBAGE_MS <= this.#now.getTime());
+    if (garbage === 0 && !over) return;
+    const epoch = await store.repositories.raiseEpoch(repositoryId);
+    await collect(objects, store.repositories.open(repositoryId), { epoch, now: this.#now });
+    await store.maintenanceNotes.clearGarbage(this.#lease, garbage);
+  }
+
+  /** One visit is promised at a time, a day apart at least: what was superseded one by one goes together. */
+  async #promise(garbage: number, visitAt: number): Promise<void> {
+    const { repositories, maintenanceNotes } = this.#deps.store;
+    const catalogue = await repositories.open(this.#lease.repositoryId).catalogue();
+    const now = this.#now.getTime();
+    const later = [...this.#later, ...dueTimes(garbage, catalogue)];
+    const next = Math.max(Math.min(...later), now + VISITS_MS);
+    if (visitAt > now && visitAt <= next) return;
+    if (later.length > 0) await maintenanceNotes.promiseVisit(this.#lease, new Date(next));
+    else if (visitAt > 0) await maintenanceNotes.promiseVisit(this.#lease, undefined);
+  }
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (!(error instanceof Missing)) throw error;
+}

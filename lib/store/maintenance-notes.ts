@@ -1,0 +1,92 @@
+/**
+ * What the jobs of one repository tell each other, kept in the lease's row: when the next visit is promised, whether
+ * there may be garbage, whether somebody waits for the lease.
+ */
+import { TransactionRefused } from './errors.ts';
+import { leaseKey } from './keys.ts';
+import type { Lease } from './leases.ts';
+import { MAINTENANCE, messageAt, outboxWrite } from './outbox.ts';
+import type { Table } from './table.ts';
+
+export interface Notes {
+  /** Milliseconds since 1970; a message is promised for then. 0 when none is. */
+  readonly visitAt: number;
+  /** Milliseconds since 1970: when a ref last let go of something. 0 when a collection has been there since. */
+  readonly garbage: number;
+}
+
+export class MaintenanceNotes {
+  readonly #table: Table;
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  async read(repositoryId: string): Promise<Notes> {
+    const { visitAt = 0, garbage = 0 } = (await this.#table.get(leaseKey(repositoryId))) ?? {};
+    return { visitAt: visitAt as number, garbage: garbage as number };
+  }
+
+  async noteGarbage(repositoryId: string, at: Date): Promise<void> {
+    await this.#table.update({ update: leaseKey(repositoryId), set: { garbage: at.getTime() } });
+  }
+
+  /** What was let go of since then stays noted. */
+  async clearGarbage(lease: Lease, seen: number): Promise<void> {
+    await this.#unlessRefused(
+      this.#table.transact([
+        {
+          update: leaseKey(lease.repositoryId),
+          set: { garbage: 0 },
+          if: '#garbage = :seen AND #fence = :fence',
+          values: { seen, fence: lease.fence },
+        },
+      ]),
+    );
+  }
+
+  /** Promises a job for that time; without one, notes that none is promised. Without the lease, nothing. */
+  async promiseVisit(lease: Lease, at: Date | undefined): Promise<void> {
+    const { repositoryId, fence } = lease;
+    await this.#unlessRefused(
+      this.#table.transact([
+        {
+          update: leaseKey(repositoryId),
+          set: { visitAt: at?.getTime() ?? 0 },
+          if: '#fence = :fence',
+          values: { fence },
+        },
+        ...(at === undefined ? [] : [maintainAt(repositoryId, at)]),
+      ]),
+    );
+  }
+
+  /**
+   * Promises one job for when the lease that somebody holds now ends by itself: for what the holder no longer sees,
+   * and in case it has died. However many ask, one is promised per holder.
+   */
+  async waitForLease(repositoryId: string): Promise<void> {
+    const key = leaseKey(repositoryId);
+    const { until, fence, waiting } = (await this.#table.get(key)) ?? {};
+    if (typeof until !== 'number' || until === 0 || waiting === fence) return;
+    await this.#unlessRefused(
+      this.#table.transact([
+        {
+          update: key,
+          set: { waiting: fence },
+          if: '#fence = :fence AND (attribute_not_exists(#waiting) OR #waiting <> :fence)',
+          values: { fence },
+        },
+        maintainAt(repositoryId, new Date(until * 1000)),
+      ]),
+    );
+  }
+
+  async #unlessRefused(write: Promise<void>): Promise<void> {
+    await write.catch((error: unknown) => {
+      if (!(error instanceof TransactionRefused)) throw error;
+    });
+  }
+}
+
+const maintainAt = (repositoryId: string, at: Date) =>
+  outboxWrite(messageAt(MAINTENANCE, 'repository.maintain', { repositoryId }, at));
