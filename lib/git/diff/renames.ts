@@ -129,7 +129,7 @@ class Search {
 
   async matchSimilar(): Promise<void> {
     const { copies = false, worthwhile = () => true } = this.#options;
-    const open = (source: Source) => (copies || source.users === 0) && isRegular(source.entry);
+    const open = (source: Source) => copies || source.users === 0;
     this.#sources = this.#sources.filter((source) => open(source) && worthwhile(source.path));
     if (this.#minimum >= MAX_SCORE || this.#sources.length === 0) return;
     await this.#readSizes();
@@ -137,12 +137,13 @@ class Search {
       await this.#matchNames();
       this.#sources = this.#sources.filter(open);
     }
-    const targets = this.#openTargets();
     const limit = this.#options.limit ?? DEFAULT_LIMIT;
-    if (this.#sources.length * targets.length > limit * limit) {
+    if (this.#sources.length * this.#openTargets().length > limit * limit) {
       this.limited = true;
       return;
     }
+    const targets = this.#openTargets().filter(isFile);
+    this.#sources = this.#sources.filter(isFile);
     await this.#load(this.#sources, targets);
     const candidates = targets.flatMap((target) => this.#candidates(target));
     candidates.sort(byScore);
@@ -181,7 +182,7 @@ class Search {
   }
 
   #openTargets(): Target[] {
-    return [...this.#targets.values()].filter((target) => !target.match && isRegular(target.entry));
+    return [...this.#targets.values()].filter((target) => !target.match);
   }
 
   /** Files moved from one directory to another, when no other file left has their name. */
@@ -190,7 +191,8 @@ class Search {
     const targets = Map.groupBy(this.#openTargets(), (target) => nameOf(target.path));
     const pairs = [...sources].flatMap(([name, [source, ...others]]) => {
       const [target, ...more] = targets.get(name) ?? [];
-      return source && target && others.length + more.length === 0 ? [{ source, target }] : [];
+      if (!source || !target || others.length + more.length > 0) return [];
+      return isFile(source) && isFile(target) ? [{ source, target }] : [];
     });
     const likely = this.#minimum + SAME_NAME_FACTOR * (MAX_SCORE - this.#minimum);
     for (const { source, target } of pairs) {
@@ -231,7 +233,7 @@ class Search {
   }
 
   async #readSizes(): Promise<void> {
-    const all = [...this.#sources, ...this.#openTargets()].map((file) => file.entry.oid);
+    const all = [...this.#sources, ...this.#openTargets()].filter(isFile).map((file) => file.entry.oid);
     for (let i = 0; i < all.length; i += 1000) {
       this.#options.signal?.throwIfAborted();
       const slice = all.slice(i, i + 1000);
@@ -278,6 +280,11 @@ const TURN = 2 * 1024 * 1024;
 
 function byScore(a: Candidate, b: Candidate): number {
   return b.score - a.score || Number(b.sameName) - Number(a.sameName);
+}
+
+/** Links and submodules are renamed only when they are equal. */
+function isFile({ entry }: { readonly entry: Entry }): boolean {
+  return isRegular(entry);
 }
 
 function nameOf(path: RawPath): string {
