@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 const repository = (project = 'public') => `/projects/${world.ids[project]}/repository`;
-const commit = (json: Record<string, unknown>, project = 'public', who: Who = 'developer') =>
+const commit = (json: Record<string, unknown>, project = 'public', who: Who = 'maintainer') =>
   ask(world, who, 'POST', `${repository(project)}/commits`, { branch: 'main', commit_message: 'm', ...json });
 const create = (file_path: string, content = 'x') => ({ action: 'create', file_path, content });
 const refs = async (project = 'public') => {
@@ -33,10 +33,9 @@ const refs = async (project = 'public') => {
 async function project(name: string): Promise<void> {
   const made = await ask(world, 'owner', 'POST', '/projects', { name, visibility: 'public' });
   world.ids[name] = made.body.id;
-  await ask(world, 'owner', 'POST', `/projects/${made.body.id}/members`, {
-    user_id: world.ids['developer'],
-    access_level: 30,
-  });
+  const member = { user_id: world.ids['maintainer'], access_level: 40 };
+  const added = await ask(world, 'owner', 'POST', `/projects/${made.body.id}/members`, member);
+  expect([made.status, made.body, added.status, added.body]).toMatchObject([201, made.body, 201, added.body]);
 }
 
 describe('who may', () => {
@@ -45,7 +44,7 @@ describe('who may', () => {
     codeWrites(
       'POST',
       '/repository/commits',
-      (_, who) => ({ branch: 'main', commit_message: 'm', actions: [create(`of/${who}`)] }),
+      (_, who) => ({ branch: 'feature/x', commit_message: 'm', actions: [create(`of/${who}`)] }),
       {
         status: 201,
         forbidden: { message: '403 Forbidden - You are not allowed to push into this branch' },
@@ -252,7 +251,7 @@ test('five kinds of action in one commit, and the commit that is told', async ()
     parent_ids: [first.body.id],
     title: 'All at once',
     author_name: 'Ada',
-    committer_name: 'developer',
+    committer_name: 'maintainer',
   });
   const clone = await git.clone(withToken(service.url, 'owner/actions'), 'actions');
   expect(await git.lines(clone, 'ls-tree', '-r', '--format=%(objectmode) %(path)', 'trunk')).toEqual([
@@ -285,7 +284,7 @@ test('as a form, with a list of hashes', async () => {
     ['actions[][execute_filemode]', '1'],
   ];
   const form = new URLSearchParams(fields).toString();
-  const token = world.tokens.developer!;
+  const token = world.tokens.maintainer!;
   const urlencoded = await service.call('POST', `${repository()}/commits`, { token, form });
   expect([urlencoded.status, urlencoded.body.title]).toEqual([201, 'form & co']);
   const data = new FormData();
@@ -342,7 +341,7 @@ test('after many writes git finds the same as the interface tells', async () => 
   const path = repository('series');
   const file = (name: string) => `${path}/files/${encodeURIComponent(name)}`;
   const send = async (method: string, url: string, json: unknown, status: number) => {
-    const answer = await ask(world, 'developer', method, url, json);
+    const answer = await ask(world, 'maintainer', method, url, json);
     expect([method, url, answer.status, answer.body]).toMatchObject([method, url, status, answer.body]);
   };
   const base = { branch: 'main', commit_message: 'm' };
@@ -392,7 +391,7 @@ test('after many writes git finds the same as the interface tells', async () => 
   );
   expect(
     await git.ok(clone, 'tag', '-l', '--format=%(contents:subject)|%(contents:body)|%(taggername)', 't2'),
-  ).toBe('two lines||developer');
+  ).toBe('two lines||maintainer');
   for (const ref of ['main', 'topic/1']) {
     const commits = await get(`${path}/commits?ref_name=${ref}&per_page=100&with_stats=true`);
     expect(commits.map((c: { id: string }) => c.id)).toEqual(
@@ -410,4 +409,68 @@ test('after many writes git finds the same as the interface tells', async () => 
       tree.map((e: Record<string, string>) => `${e['mode']} ${e['type']} ${e['id']}\t${e['path']}`),
     ).toEqual(await git.lines(clone, '-c', 'core.quotePath=false', 'ls-tree', '-r', '-t', ref));
   }
+});
+
+test('names that would break a commit apart are written without what would', async () => {
+  const made = await service.user('odd', { name: 'A <b@c> "x"\\' });
+  const odd = await service.call('POST', '/projects', {
+    token: made.token,
+    json: { name: 'odd', visibility: 'public' },
+  });
+  const path = `/projects/${odd.body.id}/repository`;
+  for (const author_name of [undefined, '...', ' , ', "O'Neil; DROP", 'Ünï 😀', '-'.repeat(3000)]) {
+    const json = { branch: 'main', commit_message: 'm', content: `${author_name}`, author_name };
+    const answer = await service.call(
+      'POST',
+      `${path}/files/${encodeURIComponent(`f${author_name}`.slice(0, 20))}`,
+      { token: made.token, json },
+    );
+    expect([author_name, answer.status]).toEqual([author_name, 201]);
+  }
+  await service.call('POST', `${path}/tags`, {
+    token: made.token,
+    json: { tag_name: 't', ref: 'main', message: 'm' },
+  });
+  // `git fsck --strict` on every clone.
+  const clone = await git.clone(withToken(service.url, 'odd/odd'), 'odd');
+  const names = (await service.call('GET', `${path}/commits`, {})).body.map(
+    (commit: { author_name: string }) => commit.author_name,
+  );
+  expect(names).toEqual(await git.lines(clone, 'log', '--format=%an'));
+});
+
+test('a caller keeps to what the project lets readers see: no code, no word of it', async () => {
+  await project('closed');
+  expect((await commit({ actions: [create('inside')] }, 'closed')).body).toMatchObject({ title: 'm' });
+  // No endpoint sets it yet.
+  const record = (await world.store.projects.get(world.ids['closed']!))!;
+  const settings = { ...record.settings, repository_access_level: 'private' };
+  await world.store.projects.update(record, { settings });
+  for (const path of [
+    'tree',
+    'commits',
+    'branches',
+    'tags',
+    'files/inside?ref=main',
+    'files/inside/raw',
+    'commits/main',
+    'branches/main',
+  ]) {
+    for (const [who, status] of [
+      ['anonymous', 401],
+      ['stranger', 403],
+      ['maintainer', 200],
+    ] as const) {
+      const answer = await ask(world, who, 'GET', `${repository('closed')}/${path}`);
+      expect([path, who, answer.status, answer.body]).toEqual([path, who, status, answer.body]);
+      if (status !== 200) expect(JSON.stringify(answer.body)).not.toContain('inside');
+    }
+  }
+  const door = (who: Who) =>
+    git
+      .run(['ls-remote', withToken(service.url, 'owner/closed', world.tokens[who])])
+      .then((run) => [run.code === 0, run.stderr]);
+  expect(await door('anonymous')).toEqual([false, expect.stringMatching(/could not read Username/)]);
+  expect(await door('stranger')).toEqual([false, expect.stringMatching(/403/)]);
+  expect(await door('maintainer')).toEqual([true, '']);
 });

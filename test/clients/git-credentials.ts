@@ -117,8 +117,8 @@ export function credentialStories(limits: boolean): {
     await git.ok(clone, 'commit', '--quiet', '--allow-empty', '-m', 'asked');
     expect(await git.fails(clone, 'push', 'origin', 'main')).toMatch(/could not read Username/);
     const helper = `!echo username=x; echo password=${world.tokens.developer}; true`;
-    await git.ok(clone, '-c', `credential.helper=${helper}`, 'push', '--quiet', 'origin', 'main');
-    expect(await git.ok(clone, 'ls-remote', 'origin', 'main')).toContain(
+    await git.ok(clone, '-c', `credential.helper=${helper}`, 'push', '--quiet', 'origin', 'main:asked');
+    expect(await git.ok(clone, 'ls-remote', 'origin', 'asked')).toContain(
       await git.ok(clone, 'rev-parse', 'main'),
     );
   });
@@ -144,10 +144,10 @@ export function credentialStories(limits: boolean): {
     async (who) => {
       const clone = await git.clone(url('private', who), fresh());
       await git.ok(clone, 'commit', '--quiet', '--allow-empty', '-m', who);
-      await git.ok(clone, 'push', '--quiet', 'origin', 'main');
+      await git.ok(clone, 'push', '--quiet', 'origin', `main:by/${who}`);
       const { body } = await service.call(
         'GET',
-        `/projects/${world.ids['private']}/repository/commits/main`,
+        `/projects/${world.ids['private']}/repository/commits/by%2F${who}`,
         { token: world.tokens.owner! },
       );
       expect(body).toMatchObject({ id: await git.ok(clone, 'rev-parse', 'main'), title: who });

@@ -15,7 +15,7 @@ test('the function behind the gateway cannot ask for credentials itself: its hea
 });
 
 test('a push within the limit passes, one above it is 413 and changes nothing', async () => {
-  const url = withToken(service().url, 'owner/public-thing', world().tokens.developer);
+  const url = withToken(service().url, 'owner/public-thing', world().tokens.maintainer);
   const clone = await git.clone(url, 'sizes');
   const commit = async (name: string, size: number) => {
     writeFileSync(join(clone, name), randomBytes(size));
@@ -33,7 +33,7 @@ test('a push within the limit passes, one above it is 413 and changes nothing', 
 });
 
 test('an answer larger than an event may be streams: a clone of ten megabytes', async () => {
-  const token = world().tokens.developer!;
+  const token = world().tokens.maintainer!;
   const path = `/projects/${world().ids['public']}/repository`;
   for (let part = 0; part < 3; part++) {
     const content = randomBytes(3_000_000).toString('base64');

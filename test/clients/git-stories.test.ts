@@ -92,25 +92,29 @@ test('a push that is no fast-forward is refused; by force it passes; branches an
   const first = await commit(one.clone, 'a');
   await commit(one.clone, 'b');
   await git.ok(one.clone, 'push', '--quiet', 'origin', 'main', 'main:topic', 'main:refs/tags/t');
-  await git.ok(one.clone, 'reset', '--quiet', '--hard', first);
+  const second = await git.ok(one.clone, 'rev-parse', 'main');
+  // The default branch may be protected from force: the story is another branch's.
+  await git.ok(one.clone, 'push', '--quiet', 'origin', 'main:work');
+  await git.ok(one.clone, 'checkout', '--quiet', '-b', 'work', first);
   const third = await commit(one.clone, 'c');
-  expect(await git.fails(one.clone, 'push', 'origin', 'main')).toMatch(
+  expect(await git.fails(one.clone, 'push', 'origin', 'work')).toMatch(
     /rejected.*\(non-fast-forward\)|fetch first/,
   );
   // A server sees no difference between a forced push and one whose client did not look.
-  await git.ok(one.clone, 'push', '--quiet', '--force', 'origin', 'main');
-  expect(await one.get('/repository/branches/main')).toMatchObject({ body: { commit: { id: third } } });
+  await git.ok(one.clone, 'push', '--quiet', '--force', 'origin', 'work');
+  expect(await one.get('/repository/branches/work')).toMatchObject({ body: { commit: { id: third } } });
   // With a lease on what is no longer there.
   expect(
-    await git.fails(one.clone, 'push', `--force-with-lease=topic:${first}`, 'origin', 'main:topic'),
+    await git.fails(one.clone, 'push', `--force-with-lease=topic:${first}`, 'origin', 'work:topic'),
   ).toMatch(/stale info/);
   await git.ok(one.clone, 'push', '--quiet', 'origin', '--delete', 'topic', 't');
   expect(await git.lines(one.clone, 'ls-remote', 'origin')).toEqual([
-    `${third}\tHEAD`,
-    `${third}\trefs/heads/main`,
+    `${second}\tHEAD`,
+    `${second}\trefs/heads/main`,
+    `${third}\trefs/heads/work`,
   ]);
   expect(await git.fails(one.clone, 'push', 'origin', '--delete', 'main')).toMatch(
-    /deletion of the current branch prohibited|default branch/,
+    /deletion of the current branch prohibited|default branch|protected/,
   );
   expect(await git.fails(one.clone, 'push', 'origin', '--delete', 'gone')).toMatch(
     /remote ref does not exist/,

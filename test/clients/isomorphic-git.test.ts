@@ -27,8 +27,8 @@ afterAll(async () => {
 });
 
 const url = () => `${service.url}/ada/thing.git`;
-const head = async () =>
-  (await service.call('GET', `/projects/${id}/repository/branches/main`, { token })).body.commit.id;
+const head = async (branch = 'main') =>
+  (await service.call('GET', `/projects/${id}/repository/branches/${branch}`, { token })).body.commit.id;
 
 test('asks for credentials once refused, clones, pushes what it committed and fetches what others did', async () => {
   const dir = git.path('copy');
@@ -50,17 +50,24 @@ test('asks for credentials once refused, clones, pushes what it committed and fe
   expect(await isomorphic.push({ fs, http, dir, onAuth, ref: 'v1' })).toMatchObject({ ok: true });
   expect(await head()).toBe(commit);
 
-  const json = { branch: 'main', commit_message: 'd', content: 'd' };
-  await service.call('POST', `/projects/${id}/repository/files/d`, { token, json });
-  const { fetchHead } = await isomorphic.fetch({ fs, http, dir, onAuth });
+  await isomorphic.branch({ fs, dir, ref: 'topic', checkout: true });
+  expect(await isomorphic.push({ fs, http, dir, onAuth, remote: 'origin', ref: 'topic' })).toMatchObject({
+    ok: true,
+  });
+  for (const branch of ['main', 'topic']) {
+    const json = { branch, commit_message: 'd', content: 'd' };
+    await service.call('POST', `/projects/${id}/repository/files/d`, { token, json });
+  }
+  const { fetchHead } = await isomorphic.fetch({ fs, http, dir, onAuth, remote: 'origin', ref: 'main' });
   expect(fetchHead).toBe(await head());
 
   fs.writeFileSync(`${dir}/e`, 'e');
   await isomorphic.add({ fs, dir, filepath: 'e' });
   await isomorphic.commit({ fs, dir, author, message: 'e\n' });
-  await expect(isomorphic.push({ fs, http, dir, onAuth })).rejects.toThrow(/fast-forward/);
-  expect(await isomorphic.push({ fs, http, dir, onAuth, force: true })).toMatchObject({ ok: true });
-  expect(await head()).toBe(await isomorphic.resolveRef({ fs, dir, ref: 'HEAD' }));
+  const topic = { fs, http, dir, onAuth, remote: 'origin', ref: 'topic' };
+  await expect(isomorphic.push(topic)).rejects.toThrow(/fast-forward/);
+  expect(await isomorphic.push({ ...topic, force: true })).toMatchObject({ ok: true });
+  expect(await head('topic')).toBe(await isomorphic.resolveRef({ fs, dir, ref: 'HEAD' }));
   await git.clone(withToken(service.url, 'ada/thing', token), 'proof');
 });
 
