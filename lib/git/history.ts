@@ -1,3 +1,4 @@
+import { type BlamedFile, type BlamedRange, blame } from './blame.ts';
 import { gather } from './gather.ts';
 import { type AuthorCount, countAuthors } from './history/authors.ts';
 import { Descendants } from './history/descendants.ts';
@@ -14,6 +15,7 @@ import type { Oid } from './oid.ts';
 import { inSlices } from './slices.ts';
 import type { RawPath } from './tree/path.ts';
 
+export { type BlamedFile, type BlamedRange, BlameLimit } from './blame.ts';
 export type { AuthorCount } from './history/authors.ts';
 export { CommitGraph, type CommitNode } from './history/graph.ts';
 export type { KnownHistory } from './history/known.ts';
@@ -153,6 +155,11 @@ export class History {
   /** Who wrote what `tip` reaches: see {@link countAuthors}. */
   authors(tip: Oid, bounds: WalkBounds = {}): Promise<AuthorCount[]> {
     return countAuthors(this.#store, tip, bounds);
+  }
+
+  /** Which commit each line of a file came from: see {@link blame}. */
+  blame(commit: Oid, file: BlamedFile, bounds: WalkBounds = {}): Promise<BlamedRange[]> {
+    return blame(this.#store, this.#current(), commit, file, bounds);
   }
 
   /** Without those that others of them reach; newest first. */

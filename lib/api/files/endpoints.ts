@@ -1,7 +1,8 @@
 import type { Actor, ProjectAccess } from '../../domain/access.ts';
+import { blameFile } from '../../domain/blame.ts';
 import { codeOf, readFile, resolved } from '../../domain/code.ts';
 import { commitActions } from '../../domain/commit-actions.ts';
-import { notFound } from '../../domain/errors.ts';
+import { notFound, refused } from '../../domain/errors.ts';
 import type { EditAction } from '../../git/edit.ts';
 import { project } from '../../http/access.ts';
 import { brandHeaders } from '../../http/headers.ts';
@@ -9,7 +10,7 @@ import * as p from '../../http/params.ts';
 import { json, noContent, reply } from '../../http/reply.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { decodeContent, ENCODINGS } from './content.ts';
-import { contentDisposition, fileHeaders, fileRecord } from './present.ts';
+import { blamedCommit, contentDisposition, fileHeaders, fileRecord } from './present.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'files';
@@ -172,7 +173,47 @@ const remove = endpoint({
   },
 });
 
-export const fileEndpoints = [get, getRaw, create, update, remove];
+const getBlame = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/files/:file_path/blame',
+  area,
+  summary: 'Tell which commit each line of a file came from',
+  access,
+  scopes,
+  params: pathParameter,
+  query: () =>
+    p.params({
+      ref: p.string({ required: true, description: 'Branch, tag or commit' }),
+      range: p.object(
+        {
+          start: p.integer({ required: true, min: 1, description: 'First line, from 1' }),
+          end: p.integer({ required: true, min: 1, description: 'Last line' }),
+        },
+        { description: 'Only these lines' },
+      ),
+    }),
+  returns: { headers },
+  errors: [
+    { status: 400, description: 'Too much to compare, or a range that ends before it begins' },
+    ...errors,
+  ],
+  handle: async ({ project, params, query, request }, deps) => {
+    const { range, ref } = query;
+    if (range && range.start > range.end)
+      throw refused('range[start] must be less than or equal to range[end]');
+    const git = codeOf(deps, project);
+    const file = await readFile(git, ref, params.file_path);
+    const facts = brandHeaders(deps.environment.serviceName, fileHeaders(fileRecord(file, ref)));
+    if (request.method === 'HEAD') return reply({ headers: facts, type: 'application/json' });
+    const ranges = await blameFile(git, file, range);
+    return json(
+      ranges.map(({ commit, lines }) => ({ commit: blamedCommit(commit), lines })),
+      { headers: facts },
+    );
+  },
+});
+
+export const fileEndpoints = [get, getRaw, create, update, remove, getBlame];
 
 export const NOT_CACHED = {
   'Cache-Control': 'max-age=0, private, must-revalidate, no-store, no-cache',

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileRecord } from '../../domain/code.ts';
+import type { CommitRecord } from '../../git/repository.ts';
+import { gitTime } from '../commits/present.ts';
 
 /** A file as `GET files/:file_path` answers it. */
 export function fileRecord(file: FileRecord, ref: string) {
@@ -29,6 +31,21 @@ export function fileHeaders(record: ReturnType<typeof fileRecord>): Record<strin
       value,
     ]),
   );
+}
+
+/** The commit of a range of a blame: fewer fields than commits have elsewhere. */
+export function blamedCommit(commit: CommitRecord) {
+  return {
+    id: commit.oid,
+    parent_ids: [...commit.parents],
+    message: commit.message,
+    authored_date: gitTime(commit.author),
+    author_name: commit.author.name,
+    author_email: commit.author.email,
+    committed_date: gitTime(commit.committer),
+    committer_name: commit.committer.name,
+    committer_email: commit.committer.email,
+  };
 }
 
 /** `inline; filename="x"; filename*=UTF-8''x` (RFC 6266). */

@@ -1,0 +1,55 @@
+import { isUtf8 } from 'node:buffer';
+import { BlameLimit } from '../git/history.ts';
+import type { CommitRecord, GitRepository } from '../git/repository.ts';
+import { lookupPath } from '../git/tree/path.ts';
+import { bounded, type FileRecord } from './code.ts';
+import { badRequest, notFound } from './errors.ts';
+
+/** Consecutive lines of one commit. */
+export interface BlameRange {
+  readonly commit: CommitRecord;
+  /** Without their line feeds. */
+  readonly lines: readonly string[];
+}
+
+/**
+ * Who wrote each line of a file.
+ *
+ * @param lines only these, counted from 1, both included; what the file has not is left out
+ * @throws 400 when the history is too long, or the versions of the file too large to be compared
+ */
+export async function blameFile(
+  git: GitRepository,
+  file: FileRecord,
+  lines?: { readonly start: number; readonly end: number },
+): Promise<BlameRange[]> {
+  const { entry, commit, data } = file;
+  const path = lookupPath(entry.path);
+  if (path === undefined) throw notFound('File');
+  const ranges = await bounded(() => {
+    const mode = Number.parseInt(entry.mode, 8);
+    const only = lines && { lines: { start: lines.start - 1, end: lines.end } };
+    return git.history.blame(commit, { path, entry: { mode, oid: entry.id }, ...only }).catch(tooMuch);
+  });
+  const oids = [...new Set(ranges.map((range) => range.commit))];
+  const commits = new Map((await git.commits(oids)).map((record) => [record.oid, record]));
+  const text = linesOf(data);
+  return ranges.map((range) => ({
+    commit: commits.get(range.commit)!,
+    lines: text.slice(range.start, range.end),
+  }));
+}
+
+function tooMuch(error: unknown): never {
+  if (!(error instanceof BlameLimit)) throw error;
+  throw badRequest('the file is too large, or has changed too much, to tell where its lines came from');
+}
+
+/** As UTF-8 where the whole file is, else as Latin-1. A carriage return is part of its line. */
+function linesOf(data: Uint8Array): string[] {
+  const lines = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+    .toString(isUtf8(data) ? 'utf8' : 'latin1')
+    .split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}

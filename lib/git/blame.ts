@@ -1,0 +1,240 @@
+import { PathEntries } from './blame/path-entries.ts';
+import { type Parted, partLines, type Span } from './blame/spans.ts';
+import { editsBetween } from './blame/trimmed-diff.ts';
+import { countLines } from './diff/line-table.ts';
+import type { Effort } from './diff/myers.ts';
+import { detectRenames } from './diff/renames.ts';
+import { diffTrees } from './diff/tree-diff.ts';
+import { gather, readAhead } from './gather.ts';
+import { DateQueue } from './history/date-queue.ts';
+import type { CommitGraph, CommitNode } from './history/graph.ts';
+import { Budget, type WalkBounds } from './history/log-query.ts';
+import type { ObjectStore, SyncObjects } from './objects.ts';
+import type { Oid } from './oid.ts';
+import { inSlices } from './slices.ts';
+import type { Entry } from './tree/entry.ts';
+import type { RawPath } from './tree/path.ts';
+
+/** Consecutive lines that came from one commit. */
+export interface BlamedRange {
+  readonly commit: Oid;
+  /** From 0. */
+  readonly start: number;
+  /** Behind the last. */
+  readonly end: number;
+}
+
+export interface BlamedFile {
+  readonly path: RawPath;
+  readonly entry: Entry;
+  readonly lines?: { readonly start: number; readonly end: number };
+}
+
+/** The texts are too large, or differ too much, to be compared within the bounds. */
+export class BlameLimit extends Error {
+  constructor() {
+    super('the versions of the file are too large, or too many, to be compared');
+    this.name = 'BlameLimit';
+  }
+}
+
+/** Steps of comparisons for one answer: about ten seconds. */
+const MAX_STEPS = 3_000_000_000;
+/** Comparisons between which others get their turn. */
+const SLICE = 32;
+/** Commits whose trees are fetched together when those of one have to be. */
+const READ_AHEAD = 32;
+/** Paths that a comparison of whole trees lists when a rename is looked for. */
+const MAX_CHANGES = 100_000;
+
+/**
+ * Which commit each line of a file came from, as `git blame` tells it: history is walked newest first, and each
+ * commit passes on the lines that a parent has as well. Where the file is new, renames are looked for.
+ *
+ * @param file.entry what stands at the path in the commit: a file or a symlink
+ * @param file.lines only these, from 0, `end` behind the last; lines the file has not are left out
+ * @throws BlameLimit, HistoryLimit, ObjectMissing, CorruptData
+ */
+export async function blame(
+  store: ObjectStore,
+  graph: CommitGraph,
+  commit: Oid,
+  file: BlamedFile,
+  bounds: WalkBounds = {},
+): Promise<BlamedRange[]> {
+  const walk = new BlameWalk(graph, new Budget(bounds));
+  await store.run((objects) => walk.start(objects, commit, file));
+  for (;;) {
+    await inSlices(store, SLICE, (objects) => walk.step(objects), bounds.signal);
+    const { wanted } = walk;
+    if (wanted === undefined) return walk.result();
+    const changes = await diffTrees(store, wanted.parent.tree, wanted.child.tree, {
+      limit: MAX_CHANGES,
+      ...(bounds.signal ? { signal: bounds.signal } : {}),
+    });
+    const renamed = changes.truncated
+      ? []
+      : (await detectRenames(store, changes.changes, bounds.signal ? { signal: bounds.signal } : {})).changes;
+    const from = renamed.find(({ status, newPath }) => status === 'R' && newPath === wanted.path);
+    walk.found(from && { path: from.oldPath, entry: { mode: from.oldMode, oid: from.oldId } });
+  }
+}
+
+/** A version of the file, with the lines of the answer that are known to be in it. */
+interface Origin {
+  readonly path: RawPath;
+  readonly entry: Entry;
+  spans: Span[];
+}
+
+type Version = Pick<Origin, 'path' | 'entry'>;
+
+interface WantedRename {
+  readonly child: CommitNode;
+  readonly parent: CommitNode;
+  readonly path: RawPath;
+}
+
+class BlameWalk {
+  readonly #graph: CommitGraph;
+  readonly #budget: Budget;
+  readonly #effort: Effort = { steps: MAX_STEPS };
+  readonly #queue = new DateQueue();
+  /** Of the commits in the queue. */
+  readonly #origins = new Map<CommitNode, Origin[]>();
+  readonly #entries = new PathEntries();
+  readonly #done: BlamedRange[] = [];
+  /** For the commit and path at hand: what each parent that lacks the path had it as. */
+  #renames: (Version | undefined)[] = [];
+  /** Asks for {@link found} before the next step. */
+  wanted: WantedRename | undefined;
+
+  constructor(graph: CommitGraph, budget: Budget) {
+    this.#graph = graph;
+    this.#budget = budget;
+  }
+
+  start(objects: SyncObjects, commit: Oid, { path, entry, lines }: BlamedFile): void {
+    const node = this.#graph.node(objects, commit);
+    const start = lines?.start ?? 0;
+    const count = Math.min(countLines(objects.read(entry.oid).data), lines?.end ?? Infinity) - start;
+    if (count > 0) this.#pass(node, { path, entry }, [{ final: start, source: start, count }]);
+  }
+
+  /** Settles one version of the file. @returns true at the end, and when a rename is wanted */
+  step(objects: SyncObjects): boolean {
+    const node = this.#queue.peek();
+    if (node === undefined) return true;
+    const origin = this.#origins.get(node)![0]!;
+    const parents = this.#graph.parentsOfFirst(objects, node, this.#queue);
+    const versions = this.#versions(objects, node);
+    const whole = parents.findIndex((_, i) => versions[i]?.entry.oid === origin.entry.oid);
+    if (whole >= 0) {
+      this.#settle(node);
+      this.#pass(parents[whole]!, versions[whole]!, origin.spans);
+      return false;
+    }
+    // Only then, because it costs a comparison of whole trees.
+    let missing = -1;
+    for (const [i, parent] of parents.entries()) {
+      if (versions[i] !== undefined) continue;
+      if (++missing === this.#renames.length) {
+        this.wanted = { child: node, parent, path: origin.path };
+        return true;
+      }
+      versions[i] = this.#renames[missing];
+      if (versions[i]?.entry.oid !== origin.entry.oid) continue;
+      this.#settle(node);
+      this.#pass(parent, versions[i], origin.spans);
+      return false;
+    }
+    this.#compare(objects, node, origin, parents, versions);
+    return false;
+  }
+
+  /** The answer to {@link wanted}. */
+  found(version: Version | undefined): void {
+    this.#renames.push(version);
+    this.wanted = undefined;
+  }
+
+  result(): BlamedRange[] {
+    const ranges: BlamedRange[] = [];
+    for (const range of this.#done.sort((a, b) => a.start - b.start)) {
+      const last = ranges.at(-1);
+      if (last?.commit === range.commit && last.end === range.start)
+        ranges[ranges.length - 1] = { ...last, end: range.end };
+      else ranges.push(range);
+    }
+    return ranges;
+  }
+
+  /** What stands at the origin's path in each parent; a link where there was a file is not the same thing. */
+  #versions(objects: SyncObjects, first: CommitNode): (Version | undefined)[] {
+    const read = (node: CommitNode) => {
+      const { path, entry } = this.#origins.get(node)![0]!;
+      return gather(this.#graph.parents(objects, node), (parent) => {
+        const found = this.#entries.at(objects, parent.tree, path);
+        return found && kind(found) === kind(entry) ? { path, entry: found } : undefined;
+      });
+    };
+    return readAhead(first, () => this.#queue.some(READ_AHEAD), read);
+  }
+
+  /** Passes lines on to parent after parent; what none has was written here. */
+  #compare(
+    objects: SyncObjects,
+    node: CommitNode,
+    origin: Origin,
+    parents: readonly CommitNode[],
+    versions: readonly (Version | undefined)[],
+  ): void {
+    const different = versions.map((version, i) =>
+      versions.findIndex((other) => other?.entry.oid === version?.entry.oid) === i ? version : undefined,
+    );
+    const oids = [origin.entry.oid, ...different.flatMap((version) => (version ? [version.entry.oid] : []))];
+    const [data, ...olds] = gather(oids, (oid) => objects.read(oid).data);
+
+    // Nothing is read below: the step is not taken twice.
+    this.#settle(node);
+    let left = origin.spans;
+    for (const [i, version] of different.entries()) {
+      if (version === undefined) continue;
+      const old = olds.shift()!;
+      if (left.length === 0) continue;
+      const edits = editsBetween(old, data!, this.#effort);
+      if (edits === undefined) throw new BlameLimit();
+      const parted: Parted = partLines(left, edits);
+      left = parted.changed;
+      if (parted.kept.length > 0) this.#pass(parents[i]!, version, parted.kept);
+    }
+    for (const { final, count } of left) {
+      this.#done.push({ commit: node.oid, start: final, end: final + count });
+    }
+  }
+
+  #pass(node: CommitNode, { path, entry }: Version, spans: Span[]): void {
+    const origins = this.#origins.get(node);
+    if (origins === undefined) {
+      this.#origins.set(node, [{ path, entry, spans }]);
+      this.#queue.push(node);
+      return;
+    }
+    const same = origins.find((origin) => origin.path === path);
+    if (same) same.spans = same.spans.concat(spans).sort((a, b) => a.source - b.source);
+    else origins.push({ path, entry, spans });
+  }
+
+  /** The first version of the commit is done with. */
+  #settle(node: CommitNode): void {
+    this.#budget.spend();
+    this.#renames = [];
+    const origins = this.#origins.get(node)!;
+    origins.shift();
+    if (origins.length > 0) return;
+    this.#origins.delete(node);
+    this.#queue.pop();
+  }
+}
+
+const kind = (entry: Entry): number => entry.mode & 0o170000;

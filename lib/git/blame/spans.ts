@@ -1,0 +1,46 @@
+import type { LineEdit } from '../diff/hunks.ts';
+
+/** Lines of the answer, and where they stand in a version of the file. */
+export interface Span {
+  readonly final: number;
+  readonly source: number;
+  readonly count: number;
+}
+
+export interface Parted {
+  /** By their places in the older version. */
+  readonly kept: Span[];
+  /** By their places in the newer one, as they came. */
+  readonly changed: Span[];
+}
+
+/**
+ * Parts lines of a version into those that an older one has too and those that an edit brought.
+ *
+ * @param spans in order of `source`; a line of a version may stand in the answer more than once
+ * @param edits from the older version to this one, in order
+ */
+export function partLines(spans: readonly Span[], edits: readonly LineEdit[]): Parted {
+  const kept: Span[] = [];
+  const changed: Span[] = [];
+  let at = 0;
+  for (const span of spans) {
+    const end = span.source + span.count;
+    while (at > 0 && edits[at - 1]!.newEnd > span.source) at--;
+    for (let line = span.source; line < end; ) {
+      while (at < edits.length && edits[at]!.newEnd <= line) at++;
+      const edit = edits[at];
+      const inEdit = edit !== undefined && edit.newStart <= line;
+      const stop = Math.min(end, edit === undefined ? end : inEdit ? edit.newEnd : edit.newStart);
+      const part = { final: span.final + line - span.source, count: stop - line };
+      if (inEdit) changed.push({ ...part, source: line });
+      else {
+        const before = edits[at - 1];
+        const shift = before === undefined ? 0 : before.oldEnd - before.newEnd;
+        kept.push({ ...part, source: line + shift });
+      }
+      line = stop;
+    }
+  }
+  return { kept, changed };
+}
