@@ -116,6 +116,13 @@ describe('kinds of conflicts', () => {
       ['file-directory a~ours'],
     ],
     [
+      'the name beside it is taken',
+      { 'a~ours': 'x' },
+      { 'a~ours': 'x', a: text },
+      { 'a~ours': 'x', 'a/b': text },
+      ['file-directory a~ours_0'],
+    ],
+    [
       'a directory gave way to a file',
       { 'a/b': text, z: '' },
       { a: 'new\n', z: '' },

@@ -25,6 +25,8 @@ const DEDENT = { plain: 23, besideBlank: 17 };
 /** Blank lines looked at in a row. */
 const MAX_BLANKS = 20;
 const MAX_INDENT = 200;
+/** Bytes of a line looked at: one of white space all through is blank, however long. */
+const MAX_LOOK = 4096;
 const TAB = 8;
 const NONE = -1;
 
@@ -67,8 +69,9 @@ function nearest(
 /** Columns of white space before the text of a line. */
 function indentOf(data: Uint8Array, starts: Int32Array, line: number): number {
   let indent = 0;
-  const end = starts[line + 1]!;
-  for (let i = starts[line]!; i < end; i++) {
+  const start = starts[line]!;
+  const end = Math.min(starts[line + 1]!, start + MAX_LOOK);
+  for (let i = start; i < end; i++) {
     const byte = data[i];
     if (byte === 0x20) indent++;
     else if (byte === 0x09) indent += TAB - (indent % TAB);

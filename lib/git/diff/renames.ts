@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { gather, readAhead } from '../gather.ts';
 import type { ObjectStore } from '../objects.ts';
 import type { Oid } from '../oid.ts';
@@ -34,6 +35,8 @@ const DEFAULT_LIMIT = 1000;
 const MAX_BYTES = 256 * 1024 * 1024;
 /** Pieces of content looked at while comparing; about 300 million a second. */
 const MAX_STEPS = 1_000_000_000;
+/** Those after which others may run. */
+const STEPS_PER_TURN = 5_000_000;
 /** Where the same file name makes a rename likely, it must be better than the minimum by half of what is left. */
 const SAME_NAME_FACTOR = 0.5;
 /** Sources remembered for each target. */
@@ -145,7 +148,15 @@ class Search {
     const targets = this.#openTargets().filter(isFile);
     this.#sources = this.#sources.filter(isFile);
     await this.#load(this.#sources, targets);
-    const candidates = targets.flatMap((target) => this.#candidates(target));
+    const candidates: Candidate[] = [];
+    let pause = this.#steps - STEPS_PER_TURN;
+    for (const target of targets) {
+      candidates.push(...this.#candidates(target));
+      if (this.#steps > pause) continue;
+      pause = this.#steps - STEPS_PER_TURN;
+      await setImmediate();
+      this.#options.signal?.throwIfAborted();
+    }
     candidates.sort(byScore);
     for (const again of copies ? [false, true] : [false]) {
       for (const { source, target, score } of candidates) {

@@ -3,7 +3,7 @@ import { detectRenames } from '../diff/renames.ts';
 import { diffTrees, type TreeChange } from '../diff/tree-diff.ts';
 import { CorruptData } from '../objects.ts';
 import type { Oid } from '../oid.ts';
-import type { Entry } from '../tree/entry.ts';
+import { type Entry, entryAtPath } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
 import type { ConflictKind, Labels, MergeConflict, Stage } from './conflict.ts';
 import { entryOf, type MergeLevel, mergeEntries } from './entries.ts';
@@ -46,19 +46,20 @@ export async function mergeTrees(
     theirs: await renamesOf(store, places, 'theirs', theirChanges, signal),
   };
   const conflicts = await applyRenames(store, places, renames, level);
-  const result = new Result(level.labels);
+  const inTheWay = (path: RawPath) => store.run((objects) => entryAtPath(objects, ours, path) !== undefined);
+  const result = new Result(level.labels, inTheWay);
   for (const place of places.values()) {
     signal?.throwIfAborted();
     const { entry, conflict } = await resolve(store, place, level);
     result.files.set(place.path, entry);
     if (conflict === 'distinct-types' && level.depth === 0) {
-      conflicts.push(...result.separate(place));
+      conflicts.push(...(await result.separate(place)));
       continue;
     }
     const kind = place.conflict ?? conflict;
     if (kind && (place.base ?? place.ours ?? place.theirs)) conflicts.push(describe(kind, place));
   }
-  conflicts.push(...result.makeWayForDirectories(places));
+  conflicts.push(...(await result.makeWayForDirectories(places)));
   const tree = await writeTree(store, ours, result.files, (data) => store.add('tree', data));
   return { tree, conflicts };
 }
@@ -134,22 +135,27 @@ class Result {
   readonly files = new Map<RawPath, Entry | undefined>();
   readonly #labels: Labels;
 
-  constructor(labels: Labels) {
+  readonly #inTheWay: (path: RawPath) => Promise<boolean>;
+
+  /** @param inTheWay whether a path stands in our tree, changed or not */
+  constructor(labels: Labels, inTheWay: (path: RawPath) => Promise<boolean>) {
     this.#labels = labels;
+    this.#inTheWay = inTheWay;
   }
 
   /** A file and a link at one path: the file goes beside it; of a symlink and a submodule both do. */
-  separate(place: Place): MergeConflict[] {
+  async separate(place: Place): Promise<MergeConflict[]> {
     const { path, ours, theirs } = place as Place & { ours: Stage; theirs: Stage };
     const moved = isRegular(ours) ? [SIDES[0]] : isRegular(theirs) ? [SIDES[1]] : SIDES;
     const left = moved.length === 2 ? undefined : moved[0] === 'ours' ? theirs : ours;
-    const besides = moved.map((side) => this.#beside(path, side, place[side]!));
+    const besides: RawPath[] = [];
+    for (const side of moved) besides.push(await this.#beside(path, side, place[side]!));
     this.files.set(path, stripped(left));
     return [path, ...besides].map((at) => describe('distinct-types', { ...place, path: at }));
   }
 
   /** A file where the merge also has a directory goes beside it, under the name of the side it comes from. */
-  makeWayForDirectories(places: Places): MergeConflict[] {
+  async makeWayForDirectories(places: Places): Promise<MergeConflict[]> {
     const blocked = new Set<RawPath>();
     for (const [path, entry] of this.files) {
       if (!entry) continue;
@@ -158,20 +164,23 @@ class Result {
         if (this.files.get(above)) blocked.add(above);
       }
     }
-    return [...blocked].map((path) => {
+    const conflicts: MergeConflict[] = [];
+    for (const path of blocked) {
       const place = places.get(path);
       // A rename brought the other side's stage from elsewhere.
       const side = place?.ours?.path === path ? 'ours' : 'theirs';
-      const at = this.#beside(path, side, this.files.get(path)!);
+      const at = await this.#beside(path, side, this.files.get(path)!);
       this.files.set(path, undefined);
-      return describe('file-directory', { ...place, path: at });
-    });
+      conflicts.push(describe('file-directory', { ...place, path: at }));
+    }
+    return conflicts;
   }
 
-  #beside(path: RawPath, side: SideName, entry: Entry): RawPath {
+  async #beside(path: RawPath, side: SideName, entry: Entry): Promise<RawPath> {
     const name = `${path}~${Buffer.from(this.#labels[side]).toString('latin1').replaceAll('/', '_')}`;
     let free = name as RawPath;
-    for (let n = 0; this.files.has(free); n++) free = `${name}_${n}` as RawPath;
+    for (let n = 0; this.files.has(free) || (await this.#inTheWay(free)); n++)
+      free = `${name}_${n}` as RawPath;
     this.files.set(free, stripped(entry));
     return free;
   }
