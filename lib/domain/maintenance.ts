@@ -2,13 +2,14 @@ import { decodeTime } from 'ulid';
 import { collect, GARBAGE_MS } from '../git/maintenance/collect.ts';
 import { compact } from '../git/maintenance/compact.ts';
 import { compactionPlan } from '../git/maintenance/plan.ts';
-import { PacksChanged } from '../git/ports.ts';
+import { type PackDescription, PacksChanged } from '../git/ports.ts';
 import { Missing } from '../store/errors.ts';
 import type { Lease } from '../store/leases.ts';
 import { MaintainedGitObjects } from '../store/maintained-objects.ts';
 import type { Notes } from '../store/maintenance-notes.ts';
 import type { CataloguedPack } from '../store/pack-catalogue.ts';
 import { removeSuperseded, SUPERSEDED_MS, sweepUnlisted } from '../store/pack-removal.ts';
+import type { Repositories } from '../store/repositories.ts';
 import type { Deps } from './deps.ts';
 
 export interface MaintenanceOrder {
@@ -44,13 +45,13 @@ export async function maintainRepository(
   const now = deps.now();
   const guard = await repositories.guard(repositoryId).catch(unlessMissing);
   if (guard?.state !== 'open') return true;
-  const [read, catalogue] = await Promise.all([
+  const [read, packs] = await Promise.all([
     maintenanceNotes.read(repositoryId),
-    repositories.open(repositoryId).catalogue(),
+    packsOf(repositories, repositoryId),
   ]);
   // Also while a collection is at work, which may have read the refs before.
   if (order.collect) await maintenanceNotes.noteGarbage(repositoryId, now);
-  if (!order.collect && !order.refs && !isWanted(read, catalogue, now)) return true;
+  if (!order.collect && !order.refs && !isWanted(read, packs, now)) return true;
   const lease = await leases.acquire(repositoryId, LEASE_SECONDS, now);
   if (lease === undefined) {
     await maintenanceNotes.waitForLease(repositoryId);
@@ -68,27 +69,39 @@ export async function maintainRepository(
   }
 }
 
+/** Packs in use, and of those superseded the one that was so first. */
+interface Packs {
+  readonly active: readonly PackDescription[];
+  readonly superseded: CataloguedPack | undefined;
+}
+
+async function packsOf(repositories: Repositories, repositoryId: string): Promise<Packs> {
+  const [active, [superseded]] = await Promise.all([
+    repositories.open(repositoryId).listPacks(),
+    repositories.superseded(repositoryId, { most: 1 }),
+  ]);
+  return { active, superseded };
+}
+
 /** Whether there is anything to do now, or anything due for which a crash has left no visit promised. */
-function isWanted(notes: Notes, catalogue: readonly CataloguedPack[], now: Date): boolean {
-  if (compactionPlan(catalogue.filter(isActive)).length > 0) return true;
-  const { visitAt } = notes;
-  const due = dueTimes(notes.garbage, catalogue);
+function isWanted({ visitAt, garbage }: Notes, packs: Packs, now: Date): boolean {
+  if (compactionPlan(packs.active).length > 0) return true;
+  const due = dueTimes(garbage, packs);
   if (visitAt <= now.getTime()) return visitAt > 0 || due.length > 0;
   return due.some((at) => at + VISITS_MS < visitAt);
 }
 
 /** When something of what the catalogue and the notes tell of may go, in milliseconds since 1970. */
-function dueTimes(garbage: number, catalogue: readonly CataloguedPack[]): number[] {
+function dueTimes(garbage: number, { active, superseded }: Packs): number[] {
   return [
     ...(garbage > 0 ? [garbage + VISITS_MS] : []),
-    ...catalogue.filter(isPassing).map(({ supersededAt }) => Date.parse(supersededAt!) + VISITS_MS),
-    ...catalogue.filter(isGarbage).map(({ id }) => decodeTime(id) + GARBAGE_MS),
+    ...(superseded === undefined ? [] : [Date.parse(superseded.supersededAt!) + VISITS_MS]),
+    ...active.filter(isGarbage).map(keptUntil),
   ];
 }
 
-const isActive = ({ state }: CataloguedPack) => state === 'active';
-const isGarbage = (pack: CataloguedPack) => isActive(pack) && pack.source === 'garbage';
-const isPassing = ({ state }: CataloguedPack) => state === 'superseded';
+const isGarbage = ({ source }: PackDescription) => source === 'garbage';
+const keptUntil = ({ id }: PackDescription) => decodeTime(id) + GARBAGE_MS;
 
 /** One job, under the lease. */
 class Visit {
@@ -115,8 +128,7 @@ class Visit {
     const { visitAt, garbage } = await store.maintenanceNotes.read(repositoryId);
     const promised = visitAt > 0 && visitAt <= this.#now.getTime();
     if (promised) {
-      const catalogue = await store.repositories.open(repositoryId).catalogue();
-      await removeSuperseded(store, repositoryId, catalogue, this.#now);
+      await removeSuperseded(store, repositoryId, this.#now);
       const young = await sweepUnlisted(store, repositoryId, this.#now);
       if (young !== undefined) this.#later.push(young);
     }
@@ -152,9 +164,8 @@ class Visit {
     const { store } = this.#deps;
     const { repositoryId } = this.#lease;
     const objects = new MaintainedGitObjects(store, this.#lease, this.#now);
-    const kept = (await objects.listPacks()).filter(({ source }) => source === 'garbage');
-    const over = kept.some(({ id }) => decodeTime(id) + GARBAGE_MS <= this.#now.getTime());
-    if (garbage === 0 && !over) return;
+    const kept = (await objects.listPacks()).filter(isGarbage);
+    if (garbage === 0 && !kept.some((pack) => keptUntil(pack) <= this.#now.getTime())) return;
     const epoch = await store.repositories.raiseEpoch(repositoryId);
     await collect(objects, store.repositories.open(repositoryId), { epoch, now: this.#now });
     await store.maintenanceNotes.clearGarbage(this.#lease, garbage);
@@ -163,9 +174,9 @@ class Visit {
   /** One visit is promised at a time, a day apart at least: what was superseded one by one goes together. */
   async #promise(garbage: number, visitAt: number): Promise<void> {
     const { repositories, maintenanceNotes } = this.#deps.store;
-    const catalogue = await repositories.open(this.#lease.repositoryId).catalogue();
+    const packs = await packsOf(repositories, this.#lease.repositoryId);
     const now = this.#now.getTime();
-    const later = [...this.#later, ...dueTimes(garbage, catalogue)];
+    const later = [...this.#later, ...dueTimes(garbage, packs)];
     const next = Math.max(Math.min(...later), now + VISITS_MS);
     if (visitAt > now && visitAt <= next) return;
     if (later.length > 0) await maintenanceNotes.promiseVisit(this.#lease, new Date(next));

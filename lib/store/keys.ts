@@ -105,6 +105,13 @@ export const packKey = (repositoryId: string, packId: string): Key => ({
   pk: repositoryPartition(repositoryId),
   sk: `${PACK}${packId}`,
 });
+/** Packs that were replaced, by when: out of the way of whoever lists those in use. */
+export const OLD_PACK = 'OLDPACK#';
+/** @param at ISO 8601 */
+export const oldPackKey = (repositoryId: string, at: string, packId: string): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: `${OLD_PACK}${at}#${packId}`,
+});
 export const REF = 'REF#';
 export const refKey = (repositoryId: string, name: string): Key => ({
   pk: repositoryPartition(repositoryId),

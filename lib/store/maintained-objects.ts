@@ -27,9 +27,8 @@ export class MaintainedGitObjects extends GitObjects implements MaintainedObject
     replaced: readonly PackDescription[],
     { epoch }: { readonly epoch?: number } = {},
   ): Promise<void> {
-    const ids = replaced.map(({ id }) => id);
     try {
-      await this.#repositories.replacePacks(this.#lease, add, ids, this.#now, epoch);
+      await this.#repositories.replacePacks(this.#lease, add, replaced, this.#now, epoch);
     } catch (error) {
       throw error instanceof Stale ? new PacksChanged() : error;
     }

@@ -1,8 +1,8 @@
 /** The packs of one repository, as rows. Their bytes are `git-objects.ts`'s business. */
 import type { PackDescription } from '../git/ports.ts';
-import { PACK, packKey, repositoryPartition } from './keys.ts';
-import type { Table } from './table.ts';
-import { ABSENT, type Item, type Put, type Write } from './write.ts';
+import { OLD_PACK, oldPackKey, PACK, packKey, repositoryPartition } from './keys.ts';
+import type { QueryOptions, Table } from './table.ts';
+import { ABSENT, type Item, PRESENT, type Put, type Write } from './write.ts';
 
 export interface CataloguedPack extends PackDescription {
   /** Superseded packs hold nothing that active ones lack, and stay readable for a while. */
@@ -20,26 +20,61 @@ export function listPack(repositoryId: string, pack: PackDescription, by: string
   };
 }
 
-/** Takes packs out of the list in the transaction that lists what replaces them. */
-export function supersedePacks(repositoryId: string, ids: readonly string[], at: Date): Write[] {
-  return ids.map((id) => ({
-    update: packKey(repositoryId, id),
-    set: { state: 'superseded', supersededAt: at.toISOString() },
-    if: '#state = :active',
-    values: { active: 'active' },
-    reason: 'superseded',
-  }));
+/** Takes packs out of the list in the transaction that lists what replaces them: two writes each. */
+export function supersedePacks(repositoryId: string, packs: readonly PackDescription[], at: Date): Write[] {
+  const supersededAt = at.toISOString();
+  return packs.flatMap((pack): Write[] => [
+    { delete: packKey(repositoryId, pack.id), if: PRESENT, reason: 'superseded' },
+    {
+      put: {
+        ...oldPackKey(repositoryId, supersededAt, pack.id),
+        ...describe(pack),
+        state: 'superseded',
+        supersededAt,
+      },
+    },
+  ]);
 }
 
-/** Newest first, strongly consistent. */
-export async function packsOf(table: Table, repositoryId: string): Promise<CataloguedPack[]> {
+/** Those in use, newest first, strongly consistent. */
+export function packsOf(table: Table, repositoryId: string): Promise<CataloguedPack[]> {
+  return collect(table, { partition: repositoryPartition(repositoryId), prefix: PACK, reverse: true });
+}
+
+/**
+ * Those superseded, those first that were so first.
+ * @param options.until at that time at the latest
+ */
+export function supersededOf(
+  table: Table,
+  repositoryId: string,
+  options: { readonly until?: Date; readonly most?: number } = {},
+): Promise<CataloguedPack[]> {
+  const { until, most } = options;
+  const range = {
+    partition: repositoryPartition(repositoryId),
+    from: OLD_PACK,
+    // Behind the ids of packs of that very millisecond.
+    to: `${OLD_PACK}${until === undefined ? '' : until.toISOString()}~`,
+  };
+  return collect(table, most === undefined ? range : { ...range, limit: most }, most);
+}
+
+async function collect(table: Table, rows: QueryOptions, most?: number): Promise<CataloguedPack[]> {
   const packs: CataloguedPack[] = [];
-  const rows = { partition: repositoryPartition(repositoryId), prefix: PACK, reverse: true } as const;
-  for await (const item of table.queryAll(rows)) packs.push(fromRow(item));
+  for await (const item of table.queryAll(rows)) {
+    packs.push(fromRow(item));
+    if (packs.length === most) break;
+  }
   return packs;
 }
 
 function fromRow(item: Item): CataloguedPack {
   const { pk: _p, sk: _s, by: _b, w: _w, ...pack } = item;
   return pack as unknown as CataloguedPack;
+}
+
+function describe(pack: PackDescription): PackDescription {
+  const { id, source, objectCount, packSize, indexSize, layout, location } = pack;
+  return { id, source, objectCount, packSize, indexSize, layout, location };
 }

@@ -2,13 +2,15 @@
 import { decodeTime } from 'ulid';
 import type { Blobs } from './blobs.ts';
 import { packObjectKeys, packPrefix } from './git-objects.ts';
-import type { CataloguedPack } from './pack-catalogue.ts';
 import type { Repositories } from './repositories.ts';
 
 /** Longer than any request, any presigned URL and any listing that somebody may still hold. */
 export const SUPERSEDED_MS = 24 * 3600_000;
 /** Nobody who stored a pack takes so long to list it. */
 export const UNLISTED_MS = 7 * 24 * 3600_000;
+
+/** Packs removed in one step. */
+const BATCH = 400;
 
 interface Stores {
   readonly blobs: Blobs;
@@ -19,17 +21,17 @@ interface Stores {
 export async function removeSuperseded(
   { blobs, repositories }: Stores,
   repositoryId: string,
-  catalogue: readonly CataloguedPack[],
   now: Date,
 ): Promise<void> {
-  const over = catalogue.filter(
-    ({ state, supersededAt }) =>
-      state === 'superseded' && Date.parse(supersededAt!) + SUPERSEDED_MS <= now.getTime(),
-  );
-  const own = over.filter(({ location }) => location.startsWith(packPrefix(repositoryId)));
-  if (own.length > 0) await blobs.delete(own.flatMap(packObjectKeys));
-  for (let i = 0; i < over.length; i += 16) {
-    await Promise.all(over.slice(i, i + 16).map(({ id }) => repositories.forgetPack(repositoryId, id)));
+  const until = new Date(now.getTime() - SUPERSEDED_MS);
+  for (;;) {
+    const over = await repositories.superseded(repositoryId, { until, most: BATCH });
+    const own = over.filter(({ location }) => location.startsWith(packPrefix(repositoryId)));
+    if (own.length > 0) await blobs.delete(own.flatMap(packObjectKeys));
+    for (let i = 0; i < over.length; i += 16) {
+      await Promise.all(over.slice(i, i + 16).map((pack) => repositories.forgetPack(repositoryId, pack)));
+    }
+    if (over.length < BATCH) return;
   }
 }
 

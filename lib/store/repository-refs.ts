@@ -15,7 +15,7 @@ import type { RefName } from '../git/refname.ts';
 import { Missing, StoreUnavailable, TransactionRefused } from './errors.ts';
 import { guardKey, headKey, REF, refKey, refNamesKey, refPrefixSort, repositoryPartition } from './keys.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } from './outbox.ts';
-import { type CataloguedPack, listPack, packsOf } from './pack-catalogue.ts';
+import { type CataloguedPack, listPack, packsOf, supersededOf } from './pack-catalogue.ts';
 import { creates, namesAbove, prefixConflicts, staleUpdates } from './ref-check.ts';
 import { refInTable, refsInTable, writeRefTable } from './ref-table.ts';
 import { changeGuards, checkGuard, type Guard, guardOf, randomStripe } from './repository-state.ts';
@@ -95,13 +95,17 @@ export class RepositoryRefs implements RefDatabase {
       packsOf(this.#table, this.id),
     ]);
     if (guard.state === 'deleted') throw new Missing('repository');
-    this.#listed = packs.filter((pack) => pack.state === 'active');
-    return this.#listed;
+    this.#listed = packs;
+    return packs;
   }
 
-  /** Superseded packs too. */
-  catalogue(): Promise<readonly CataloguedPack[]> {
-    return packsOf(this.#table, this.id);
+  /** Superseded packs too, behind those in use. */
+  async catalogue(): Promise<readonly CataloguedPack[]> {
+    // In this order: a pack that is superseded in between is read twice rather than not at all.
+    const packs = await packsOf(this.#table, this.id);
+    const superseded = await supersededOf(this.#table, this.id);
+    const old = new Set(superseded.map(({ id }) => id));
+    return [...packs.filter(({ id }) => !old.has(id)), ...superseded];
   }
 
   async compareAndSwap(updates: readonly RefUpdate[], options: SwapOptions = {}): Promise<void> {
@@ -287,7 +291,7 @@ export class RepositoryRefs implements RefDatabase {
   /** After a lost answer: one's own pack or ref row says whether it happened. */
   async #happened(updates: readonly RefUpdate[], options: SwapOptions, by: string): Promise<boolean> {
     const moved = updates.find((update) => update.to !== ZERO_OID);
-    const packs = options.packs?.length ? await packsOf(this.#table, this.id) : [];
+    const packs = options.packs?.length ? await this.catalogue() : [];
     if (options.packs?.length) return packs.some((pack) => pack.id === options.packs![0]!.id);
     if (moved === undefined) return false;
     return (await this.#table.get(refKey(this.id, moved.name)))?.['by'] === by;

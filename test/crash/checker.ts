@@ -82,7 +82,7 @@ async function missing({ store }: Data, ledger: Ledger): Promise<string[]> {
 /** Every object below `networks/` is of a repository that is there, or is promised to be swept. */
 async function storedObjects({ store }: Data, rows: Rows) {
   const problems: string[] = [];
-  const packs = rows.of('REPO#').filter(({ sk }) => sk.startsWith('PACK#'));
+  const packs = rows.of('REPO#').filter(({ sk }) => /^(OLD)?PACK#/.test(sk));
   const repositories = new Set(livingOf(rows).map(({ row }) => row['repositoryId'] as string));
   // Of those on their way out, bytes go before rows.
   const promised = rows.of('OUTBOX#').map((row) => row['body']);

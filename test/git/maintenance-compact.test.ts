@@ -331,7 +331,7 @@ describe('the plan', () => {
         for (let inputs = compactionPlan(list); inputs.length > 0; inputs = compactionPlan(list)) {
           const bytes = inputs.reduce((sum, { packSize }) => sum + packSize, 0);
           expect(inputs.length).toBeGreaterThan(1);
-          expect(inputs.length).toBeLessThanOrEqual(64);
+          expect(inputs.length).toBeLessThanOrEqual(40);
           expect(bytes).toBeLessThanOrEqual(384 * MiB);
           written += bytes;
           list = [...list.filter((one) => !inputs.includes(one)), pack(bytes, serial++)];

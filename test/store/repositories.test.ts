@@ -59,27 +59,33 @@ describe('packs', () => {
   test('are replaced under the lease, all or none, and forgotten only when superseded', async () => {
     const id = await fresh();
     const { repositories, leases } = opened.store;
+    const now = new Date();
     await repositories.open(id).compareAndSwap([create('main')], { packs: [pack('01A'), pack('01B')] });
     const old = (await leases.acquire(id, 0))!;
     const lease = (await leases.acquire(id, 60))!;
-    await expect(repositories.replacePacks(old, [pack('01X')], ['01A'])).rejects.toBeInstanceOf(Stale);
-    await expect(repositories.replacePacks(lease, [pack('01X')], ['01A', '01Q'])).rejects.toBeInstanceOf(
-      Stale,
-    );
+    await expect(repositories.replacePacks(old, [pack('01X')], [pack('01A')])).rejects.toBeInstanceOf(Stale);
+    await expect(
+      repositories.replacePacks(lease, [pack('01X')], [pack('01A'), pack('01Q')]),
+    ).rejects.toBeInstanceOf(Stale);
     expect(await active(id)).toEqual(['01B', '01A']);
-    await repositories.replacePacks(lease, [pack('01C')], ['01A', '01B']);
+    await repositories.replacePacks(lease, [pack('01C')], [pack('01A'), pack('01B')], now);
     expect(await active(id)).toEqual(['01C']);
     const all = await repositories.open(id).catalogue();
     expect(all.map((p) => [p.id, p.state])).toEqual([
       ['01C', 'active'],
-      ['01B', 'superseded'],
       ['01A', 'superseded'],
+      ['01B', 'superseded'],
     ]);
-    await expect(repositories.replacePacks(lease, [pack('01D')], ['01A'])).rejects.toBeInstanceOf(Stale);
-    await expect(repositories.forgetPack(id, '01C')).rejects.toMatchObject({ code: 'refused' });
-    await repositories.forgetPack(id, '01A');
-    await repositories.forgetPack(id, '01A');
-    expect(await repositories.open(id).catalogue()).toHaveLength(2);
+    await expect(repositories.replacePacks(lease, [pack('01D')], [pack('01A')])).rejects.toBeInstanceOf(
+      Stale,
+    );
+    await expect(repositories.forgetPack(id, all[0]!)).rejects.toThrow('in use');
+    expect(await repositories.superseded(id, { until: new Date(now.getTime() - 1) })).toEqual([]);
+    const [first] = await repositories.superseded(id, { until: now, most: 1 });
+    expect(first).toEqual({ ...pack('01A'), state: 'superseded', supersededAt: now.toISOString() });
+    await repositories.forgetPack(id, first!);
+    await repositories.forgetPack(id, first!);
+    expect((await repositories.open(id).catalogue()).map((p) => p.id)).toEqual(['01C', '01B']);
   });
 });
 

@@ -29,8 +29,8 @@ export interface Collected {
 export const GARBAGE_MS = 14 * 24 * 3600_000;
 /** About 150 bytes of memory each; a repository with more is not collected. */
 const MOST_OBJECTS = 4_000_000;
-/** New packs and replaced ones are writes of one transaction. */
-const MOST_PACKS = 80;
+/** In one transaction: a new pack is one, a replaced one two. */
+const MOST_WRITES = 90;
 
 /**
  * Separates what refs reach from what they do not: commits, trees and tags into one pack, blobs into another, the rest
@@ -89,7 +89,7 @@ export async function collect(
     ...(await add(garbage, 'garbage')),
   ];
   const replaced = [...(garbage.count === 0 ? [] : live), ...old];
-  if (added.length + replaced.length > MOST_PACKS) {
+  if (added.length + 2 * replaced.length > MOST_WRITES) {
     for (const pack of added) await objects.rollbackPack(pack);
     return undefined;
   }

@@ -4,8 +4,8 @@ import type { PackDescription } from '../ports.ts';
 const PACKS = 8;
 /** Fewer than this are not worth a rewrite. */
 const LEAST_INPUTS = 4;
-/** Each is a write of the one transaction that replaces them. */
-const MOST_INPUTS = 64;
+/** Each is two writes of the one transaction that replaces them. */
+const MOST_INPUTS = 40;
 /** A pack should have at least this many times the bytes of the next smaller one. */
 const FACTOR = 2;
 /** What is smaller weighs this much, a block of the cache: it costs its requests, hardly its bytes. */
