@@ -202,7 +202,7 @@ class BlameWalk {
       if (version === undefined) continue;
       const old = olds.shift()!;
       if (left.length === 0) continue;
-      const edits = editsBetween(old, data!, this.#effort);
+      const edits = editsBetween(old, data!, this.#effort, (start, end) => overlaps(left, start, end));
       if (edits === undefined) throw new BlameLimit();
       const parted: Parted = partLines(left, edits);
       left = parted.changed;
@@ -238,3 +238,6 @@ class BlameWalk {
 }
 
 const kind = (entry: Entry): number => entry.mode & 0o170000;
+
+const overlaps = (spans: readonly Span[], start: number, end: number): boolean =>
+  spans.some(({ source, count }) => source < end && source + count > start);

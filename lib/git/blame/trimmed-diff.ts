@@ -13,26 +13,32 @@ const NEWLINE = 0x0a;
  * The edits between two versions. What both begin and end with is left out before any line is looked at: versions
  * of a file mostly differ in a few places, and numbering all lines would cost more than the rest of a blame.
  *
+ * @param concerns whether any of these lines of the newer version matters; if none of those that may differ does,
+ *   they are one edit without being compared
  * @returns undefined when the texts are too large, or `effort` did not suffice
  */
 export function editsBetween(
   oldData: Uint8Array,
   newData: Uint8Array,
   effort: Effort,
+  concerns: (start: number, end: number) => boolean = () => true,
 ): LineEdit[] | undefined {
-  const [before, after] = [asBuffer(oldData), asBuffer(newData)];
-  const tail = commonTail(before, after);
-  const head = commonHead(before.subarray(0, before.length - tail), after.subarray(0, after.length - tail));
-  const diff = diffTexts(
-    before.subarray(head.bytes, before.length - tail),
-    after.subarray(head.bytes, after.length - tail),
-    { effort },
-  );
-  return diff?.edits.map(({ oldStart, oldEnd, newStart, newEnd }) => ({
-    oldStart: oldStart + head.lines,
-    oldEnd: oldEnd + head.lines,
-    newStart: newStart + head.lines,
-    newEnd: newEnd + head.lines,
+  const tail = commonTail(asBuffer(oldData), asBuffer(newData));
+  const [before, after] = [oldData, newData].map((data) =>
+    asBuffer(data).subarray(0, data.length - tail),
+  ) as [Buffer, Buffer];
+  const head = commonHead(before, after);
+  const [older, newer] = [before.subarray(head.bytes), after.subarray(head.bytes)];
+  const newEnd = head.lines + countLines(newer);
+  if (!concerns(head.lines, newEnd)) {
+    const oldEnd = head.lines + countLines(older);
+    return [{ oldStart: head.lines, oldEnd, newStart: head.lines, newEnd }];
+  }
+  return diffTexts(older, newer, { effort })?.edits.map((edit) => ({
+    oldStart: edit.oldStart + head.lines,
+    oldEnd: edit.oldEnd + head.lines,
+    newStart: edit.newStart + head.lines,
+    newEnd: edit.newEnd + head.lines,
   }));
 }
 
@@ -50,7 +56,7 @@ function commonTail(a: Buffer, b: Buffer): number {
   return newline < 0 ? 0 : a.length - newline - 1;
 }
 
-/** Whole lines, but for the last {@link CONTEXT}. */
+/** Whole lines, but for the context. */
 function commonHead(a: Buffer, b: Buffer): { bytes: number; lines: number } {
   const shorter = Math.min(a.length, b.length);
   let bytes = 0;
@@ -61,16 +67,25 @@ function commonHead(a: Buffer, b: Buffer): { bytes: number; lines: number } {
   }
   const limit = Math.min(bytes + HEAD_PIECE, shorter);
   while (bytes < limit && a[bytes] === b[bytes]) bytes++;
-  for (let kept = 0; bytes > 0; kept++) {
+  for (let context = CONTEXT; bytes > 0; context--) {
     const newline = a.lastIndexOf(NEWLINE, bytes - 1);
     if (newline < 0) return { bytes: 0, lines: 0 };
-    if (kept > CONTEXT) {
+    if (context < 0) {
       bytes = newline + 1;
       break;
     }
     bytes = newline;
   }
-  let lines = 0;
-  for (let at = a.indexOf(NEWLINE); at >= 0 && at < bytes; at = a.indexOf(NEWLINE, at + 1)) lines++;
-  return { bytes, lines };
+  return { bytes, lines: newlines(a, 0, bytes) };
+}
+
+/** A last line without its end is one too. */
+const countLines = (data: Buffer) =>
+  newlines(data, 0, data.length) + (data.length > 0 && data.at(-1) !== NEWLINE ? 1 : 0);
+
+function newlines(data: Buffer, start: number, end: number): number {
+  let count = 0;
+  for (let at = data.indexOf(NEWLINE, start); at >= 0 && at < end; count++)
+    at = data.indexOf(NEWLINE, at + 1);
+  return count;
 }
