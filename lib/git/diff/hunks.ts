@@ -1,15 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { asBuffer } from '../tree/entry.ts';
 import { compact } from './compact.ts';
-import { countLines } from './line-table.ts';
-import {
-  type DiffAlgorithm,
-  diffLines,
-  type LineChanges,
-  MAX_DIFF_BYTES,
-  MAX_DIFF_LINES,
-  MAX_DIFF_STEPS,
-} from './lines.ts';
+import { type DiffAlgorithm, diffLines, type LineChanges, MAX_DIFF_BYTES, MAX_DIFF_STEPS } from './lines.ts';
 import type { Effort } from './myers.ts';
 
 /** Lines [oldStart, oldEnd) of the old text give way to [newStart, newEnd) of the new one. Counted from 0. */
@@ -46,7 +38,7 @@ export interface TextDiffOptions {
 /**
  * Compares two texts line by line, as git does.
  *
- * @returns undefined when they are too large or differ too much: see {@link MAX_DIFF_BYTES} and its like
+ * @returns undefined when they are too large or differ too much: see {@link MAX_DIFF_BYTES} and what stands beside it
  */
 export function diffTexts(
   oldData: Uint8Array,
@@ -55,7 +47,6 @@ export function diffTexts(
 ): TextDiff | undefined {
   const { effort, algorithm = 'myers', indentHeuristic = true } = options;
   if (oldData.length + newData.length > MAX_DIFF_BYTES) return undefined;
-  if (countLines(oldData) + countLines(newData) > MAX_DIFF_LINES) return undefined;
   const allowed = Math.min(MAX_DIFF_STEPS, effort?.steps ?? MAX_DIFF_STEPS);
   const own = { steps: allowed };
   const changes = diffLines(oldData, newData, own, algorithm);

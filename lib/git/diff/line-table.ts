@@ -12,11 +12,28 @@ export interface LineTable {
 
 /** Where each line begins, and the end of the last: `starts.length - 1` lines. */
 export function lineStarts(data: Uint8Array): Int32Array {
-  const starts = new Int32Array(countLines(data) + 1);
+  return lineStartsWithin(data, Number.POSITIVE_INFINITY)!;
+}
+
+/** The same; undefined when there are more than `max` lines. */
+export function lineStartsWithin(data: Uint8Array, max: number): Int32Array | undefined {
+  let starts = new Int32Array(16 + (data.length >> 5));
   let line = 1;
-  for (let i = 0; i < data.length - 1; i++) if (data[i] === 0x0a) starts[line++] = i + 1;
-  starts[starts.length - 1] = data.length;
-  return starts;
+  for (let i = 0; i < data.length - 1; i++) {
+    if (data[i] !== 0x0a) continue;
+    if (line >= max) return undefined;
+    if (line + 1 >= starts.length) starts = grown(starts);
+    starts[line++] = i + 1;
+  }
+  if (data.length === 0) return new Int32Array(1);
+  starts[line] = data.length;
+  return starts.subarray(0, line + 1);
+}
+
+function grown(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(array.length * 2);
+  larger.set(array);
+  return larger;
 }
 
 /** Lines as git counts them: a last line without its terminator is one too. */
@@ -44,10 +61,10 @@ export function numberLines(
   let numbers = 0;
   let oldNumbers = 0;
 
-  const number = (side: 0 | 1, starts: Int32Array): Int32Array => {
+  /** Numbers the lines of one side, but for those at its ends that are known. */
+  const number = (side: 0 | 1, starts: Int32Array, result: Int32Array, head: number, tail: number): void => {
     const data = sources[side];
-    const result = new Int32Array(starts.length - 1);
-    for (let line = 0; line < result.length; line++) {
+    for (let line = head; line < result.length - tail; line++) {
       const start = starts[line]!;
       const end = starts[line + 1]!;
       const hash = hashBytes(data, start, end);
@@ -70,14 +87,44 @@ export function numberLines(
         firstLength[found] = end - start;
       }
       result[line] = found;
-      counts[side][found]!++;
     }
-    return result;
+    for (const found of result) counts[side][found]!++;
   };
-  const oldLines = number(0, oldStarts);
+  const oldLines = new Int32Array(oldStarts.length - 1);
+  const newLines = new Int32Array(newStarts.length - 1);
+  number(0, oldStarts, oldLines, 0, 0);
   oldNumbers = numbers;
-  const newLines = number(1, newStarts);
+  const { head, tail } = commonEnds(sources[0], oldStarts, sources[1], newStarts);
+  newLines.set(oldLines.subarray(0, head));
+  newLines.set(oldLines.subarray(oldLines.length - tail), newLines.length - tail);
+  number(1, newStarts, newLines, head, tail);
   return { old: oldLines, new: newLines, oldCount: counts[0], newCount: counts[1] };
+}
+
+/** How many lines both files begin, and end, with. */
+function commonEnds(
+  oldData: Buffer,
+  oldStarts: Int32Array,
+  newData: Buffer,
+  newStarts: Int32Array,
+): { readonly head: number; readonly tail: number } {
+  const shorter = Math.min(oldData.length, newData.length);
+  let same = 0;
+  while (same < shorter && oldData[same] === newData[same]) same++;
+  const lines = Math.min(oldStarts.length, newStarts.length) - 1;
+  let head = 0;
+  // The last line may go on in the other file: it counts when it ends in both.
+  while (head < lines && oldStarts[head + 1]! <= same && oldStarts[head + 1] === newStarts[head + 1]) head++;
+  let tail = 0;
+  const [oldEnd, newEnd] = [oldData.length, newData.length];
+  let behind = 0;
+  while (behind < shorter && oldData[oldEnd - 1 - behind] === newData[newEnd - 1 - behind]) behind++;
+  while (tail < lines - head) {
+    const length = oldEnd - oldStarts[oldStarts.length - 2 - tail]!;
+    if (length > behind || length !== newEnd - newStarts[newStarts.length - 2 - tail]!) break;
+    tail++;
+  }
+  return { head, tail };
 }
 
 /** FNV-1a with a random start, so that nobody can prepare lines that collide. */

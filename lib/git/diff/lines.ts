@@ -1,5 +1,5 @@
 import { markHistogram } from './histogram.ts';
-import { countLines, type LineTable, lineStarts, numberLines } from './line-table.ts';
+import { countLines, type LineTable, lineStarts, lineStartsWithin, numberLines } from './line-table.ts';
 import { type Effort, markChanges, roughRoot } from './myers.ts';
 
 /** Which lines two files do not share: 1 for each line deleted from the old, inserted in the new. */
@@ -30,12 +30,10 @@ export const MAX_DIFF_STEPS = 300_000_000;
  * @param effort shared by the files of one comparison; each takes {@link MAX_DIFF_STEPS} of it at most
  */
 export function countChanges(oldData: Uint8Array, newData: Uint8Array, effort?: Effort): LineCounts {
-  const oldSize = countLines(oldData);
-  const newSize = countLines(newData);
-  if (oldSize === 0 || newSize === 0) return { additions: newSize, deletions: oldSize };
-  if (oldData.length + newData.length > MAX_DIFF_BYTES || oldSize + newSize > MAX_DIFF_LINES) {
-    return countUnordered(oldData, newData);
+  if (oldData.length === 0 || newData.length === 0) {
+    return { additions: countLines(newData), deletions: countLines(oldData) };
   }
+  if (oldData.length + newData.length > MAX_DIFF_BYTES) return countUnordered(oldData, newData);
   const allowed = Math.min(MAX_DIFF_STEPS, effort?.steps ?? MAX_DIFF_STEPS);
   const own = { steps: allowed };
   const changes = diffLines(oldData, newData, own);
@@ -50,7 +48,7 @@ export type DiffAlgorithm = 'myers' | 'histogram';
 /**
  * The lines that git marks, before it shifts groups of them to where they read best: see {@link compact}.
  *
- * @returns undefined when `effort` did not suffice
+ * @returns undefined when `effort` did not suffice, or there are more than {@link MAX_DIFF_LINES}
  */
 export function diffLines(
   oldData: Uint8Array,
@@ -58,8 +56,9 @@ export function diffLines(
   effort?: Effort,
   algorithm: DiffAlgorithm = 'myers',
 ): LineChanges | undefined {
-  const oldStarts = lineStarts(oldData);
-  const newStarts = lineStarts(newData);
+  const oldStarts = lineStartsWithin(oldData, MAX_DIFF_LINES);
+  const newStarts = oldStarts && lineStartsWithin(newData, MAX_DIFF_LINES - oldStarts.length + 1);
+  if (!oldStarts || !newStarts) return undefined;
   const table = numberLines(oldData, oldStarts, newData, newStarts);
   const deleted = new Uint8Array(table.old.length);
   const inserted = new Uint8Array(table.new.length);
