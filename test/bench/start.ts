@@ -23,6 +23,8 @@ export async function start(report: Report): Promise<void> {
 export function bundles(report: Report): void {
   const root = join(import.meta.dirname, '../..');
   const run = spawnSync(process.execPath, ['cdk/build.ts'], { cwd: root, encoding: 'utf8' });
+  // Whoever reads that it failed wants to know which, and why.
+  if (run.status !== 0) process.stdout.write(`${run.stdout}${run.stderr}`);
   report.check('the bundles are made and within their sizes', run.status === 0);
   const built = [...run.stdout.matchAll(/^([\w-]+) +(\d+) +(\d+)/gm)].map(([, name, size, time]) => ({
     name: name!,
