@@ -141,6 +141,37 @@ describe('lookups', () => {
     expect(await store.has(revParse(history, 'main'))).toBe(true);
   });
 
+  it('in packs of a commit each come in one trip for all of them', async () => {
+    const commits = git(history, ['rev-list', '--topo-order', '--max-count=12', 'main'])
+      .toString()
+      .trim()
+      .split('\n');
+    const packs = commits.map((oid) => packObjects(history, [oid, `^${oid}^@`]));
+    const { repository } = await storeOf(packObjects(history, ['--all']), ...packs.slice(0, 8));
+    repository.relist((listed) => listed.slice(0, 8));
+    const { objects } = repository;
+    let running = 0;
+    let trips = 0;
+    const store = new PackStore({
+      ...objects,
+      open: (pack, part) => {
+        const access = objects.open(pack, part);
+        return {
+          size: access.size,
+          read: async (offset, length) => {
+            if (running++ === 0) trips++;
+            await new Promise(setImmediate);
+            running--;
+            return access.read(offset, length);
+          },
+        };
+      },
+    });
+    for (const oid of commits.slice(0, 8)) expect((await store.read(oid as Oid)).type).toBe('commit');
+    // The indexes, then the packs.
+    expect(trips).toBe(2);
+  });
+
   it('read each block once, though many ask at the same time', async () => {
     const base = packsOf(history);
     const reads = new Map<string, number>();

@@ -49,7 +49,7 @@ export class PackStore implements ObjectStore {
       } catch (error) {
         if (error instanceof BlockMiss) {
           try {
-            await this.#cache.blocks.fetch(error, pins, ahead);
+            await this.#cache.blocks.fetch(withSmallPacks(error, objects.packs), pins, ahead);
           } catch (failure) {
             // A pack that was superseded and deleted since the listing was read.
             if (relisted || !(await this.refresh())) throw failure;
@@ -176,4 +176,19 @@ export class PackStore implements ObjectStore {
 
 function identity(packs: readonly Pack[]): string {
   return packs.map((pack) => `${pack.description.id} ${pack.description.source}`).join();
+}
+
+/** Bytes of a pack such as one commit or a small push leaves. */
+const SMALL_PACK = 64 * 1024;
+const SMALL_PACKS_AT_ONCE = 12;
+
+/**
+ * Whoever misses one of the small packs goes on to others: the newest commits lie in one each until they are merged.
+ * All of them come in the trip that brings the first.
+ */
+function withSmallPacks(miss: BlockMiss, packs: readonly Pack[]): BlockMiss {
+  const absent = packs.filter(({ file }) => file.size <= SMALL_PACK && file.blocks[0] === undefined);
+  if (!miss.wanted.some(({ file }) => absent.some((pack) => pack.file === file))) return miss;
+  const others = absent.slice(0, SMALL_PACKS_AT_ONCE).map(({ file }) => ({ file, block: 0 }));
+  return new BlockMiss([...miss.wanted, ...others]);
 }
