@@ -34,9 +34,6 @@ export interface Yard extends AsyncDisposable {
   readonly store: Store;
   readonly dynamo: EmbeddedDynamo;
   readonly s3: EmbeddedS3;
-  /** Requests that the services got since it was last set to 0. */
-  requests: number;
-  readonly operations: string[];
   deps(now?: Date): Deps;
   repository(): Promise<Ground>;
   /** Messages that are due by then, taken out of the outbox. */
@@ -67,8 +64,6 @@ export async function openYard(attempts = 4): Promise<Yard> {
     store,
     dynamo,
     s3,
-    requests: 0,
-    operations: [],
     deps: (now = new Date()) => ({
       store,
       packs: new PackCache(),
