@@ -2,6 +2,7 @@ import { CorruptData, type SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { asBuffer, findName, readTreeBytes, SYMLINK, typeOfMode } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
+import type { LineEnds } from './line-ends.ts';
 import { type Pattern, parsePattern } from './pattern.ts';
 
 const FILE = '.gitattributes' as RawPath;
@@ -9,22 +10,29 @@ const MAX_FILE_BYTES = 4 * 1024 * 1024;
 /** Patterns held against paths in one archive: what takes more than half a minute is refused. */
 const MAX_CHECKS = 50_000_000;
 
+/** What a line says of an attribute: set, unset, given a value, or `null` for "as if nothing had been said". */
+type State = true | false | string | null;
+
 interface Rule {
   readonly pattern: Pattern;
-  /** False where the attribute is unset, or given another value. */
-  readonly ignore: boolean;
+  readonly states: ReadonlyMap<Name, State>;
 }
 
-/** The rules of one `.gitattributes`, the last first. */
+/** The attributes that change an archive. */
+const NAMES = ['export-ignore', 'text', 'eol'] as const;
+type Name = (typeof NAMES)[number];
+
+/** The rules of one `.gitattributes`. */
 interface Frame {
   /** `a/b/`, or '' at the root */
   readonly below: string;
-  readonly rules: readonly Rule[];
+  /** By attribute, the last first. */
+  readonly rules: ReadonlyMap<Name, readonly Rule[]>;
 }
 
 /**
- * Which paths the `.gitattributes` files of a tree mark as `export-ignore` (gitattributes): the nearest file decides,
- * in it the last pattern that matches. Macros are not expanded.
+ * What the `.gitattributes` files of a tree say of paths in it (gitattributes): the nearest file decides, in it the
+ * last pattern that matches. Of macros only `binary` is known.
  */
 export class Attributes {
   readonly #frames: Frame[] = [];
@@ -35,48 +43,73 @@ export class Attributes {
     const below = path === '' ? '' : `${path}/`;
     const rules = readRules(objects, tree);
     while (this.#frames.length > 0 && !isBelow(below, this.#frames.at(-1)!)) this.#frames.pop();
-    if (rules.length > 0) this.#frames.push({ below, rules });
+    if (rules.size > 0) this.#frames.push({ below, rules });
   }
 
-  /** @throws CorruptData `limit` */
+  /** Whether the path is marked `export-ignore`. @throws CorruptData `limit` */
   ignores(path: RawPath, directory: boolean): boolean {
+    return this.#state(path, directory, 'export-ignore') === true;
+  }
+
+  /** Whether a file's lines end in CRLF in a working tree. @throws CorruptData `limit` */
+  lineEnds(path: RawPath): LineEnds | undefined {
+    if (this.#state(path, false, 'eol') !== 'crlf') return undefined;
+    const text = this.#state(path, false, 'text');
+    if (text === false) return undefined;
+    return text === 'auto' ? 'auto' : 'always';
+  }
+
+  #state(path: RawPath, directory: boolean, name: Name): State {
     for (let i = this.#frames.length - 1; i >= 0; i--) {
       const frame = this.#frames[i]!;
-      if (!path.startsWith(frame.below)) continue;
-      this.#checks += frame.rules.length;
+      const rules = frame.rules.get(name);
+      if (rules === undefined || !path.startsWith(frame.below)) continue;
+      this.#checks += rules.length;
       if (this.#checks > MAX_CHECKS) throw new CorruptData('limit', 'too many patterns in .gitattributes');
       const relative = path.slice(frame.below.length);
-      const rule = frame.rules.find(({ pattern }) => pattern(relative, directory));
-      if (rule) return rule.ignore;
+      const rule = rules.find(({ pattern }) => pattern(relative, directory));
+      if (rule) return rule.states.get(name)!;
     }
-    return false;
+    return null;
   }
 }
 
 /** A frame of the directory itself is not kept either: it is read anew. */
 const isBelow = (below: string, frame: Frame) => below.startsWith(frame.below) && below !== frame.below;
 
-function readRules(objects: SyncObjects, tree: Oid): Rule[] {
+function readRules(objects: SyncObjects, tree: Oid): ReadonlyMap<Name, readonly Rule[]> {
   const entry = findName(readTreeBytes(objects, tree), FILE);
-  if (entry === undefined || typeOfMode(entry.mode) !== 'blob' || entry.mode === SYMLINK) return [];
+  if (entry === undefined || typeOfMode(entry.mode) !== 'blob' || entry.mode === SYMLINK) return new Map();
   if (objects.header(entry.oid).size > MAX_FILE_BYTES)
     throw new CorruptData('limit', `.gitattributes over ${MAX_FILE_BYTES} bytes`);
   return parseRules(asBuffer(objects.read(entry.oid).data).toString('latin1'));
 }
 
-/** Lines that say something of `export-ignore`, the last first. */
-export function parseRules(text: string): Rule[] {
-  const rules: Rule[] = [];
+/** The lines that say something of an attribute, by attribute, the last first. */
+function parseRules(text: string): ReadonlyMap<Name, readonly Rule[]> {
+  const rules = new Map<Name, Rule[]>();
   for (const line of text.split('\n')) {
-    if (!line.includes('export-ignore')) continue;
     const parsed = splitLine(line.trim());
-    if (parsed === undefined) continue;
-    const state = parsed.states.findLast((word) => /^[-!]?export-ignore(=|$)/.test(word));
-    const pattern = state === undefined ? undefined : parsePattern(parsed.pattern);
-    // An attribute that is made unspecified (`!`) leaves no trace of earlier lines: as if it were unset.
-    if (pattern) rules.unshift({ pattern, ignore: state === 'export-ignore' });
+    const states = new Map(parsed?.states.flatMap(stateOf));
+    const pattern = parsed === undefined || states.size === 0 ? undefined : parsePattern(parsed.pattern);
+    if (pattern === undefined) continue;
+    for (const name of states.keys()) {
+      const known = rules.get(name);
+      if (known) known.push({ pattern, states });
+      else rules.set(name, [{ pattern, states }]);
+    }
   }
+  for (const known of rules.values()) known.reverse();
   return rules;
+}
+
+/** `name`, `-name`, `!name`, `name=value`. */
+function stateOf(word: string): [Name, State][] {
+  if (word === 'binary') return [['text', false]];
+  const [, sign, name, value] = /^([-!]?)([^=]*)(?:=(.*))?$/.exec(word) ?? [];
+  const known = NAMES.find((one) => one === name);
+  if (known === undefined) return [];
+  return [[known, sign === '-' ? false : sign === '!' ? null : (value ?? true)]];
 }
 
 /** @returns undefined for comments, macros and lines that are none */

@@ -2,10 +2,11 @@ import { gather } from '../gather.ts';
 import { CorruptData, type ObjectStore, type SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { inSlices } from '../slices.ts';
-import { DIRECTORY, entryAtPath, GITLINK } from '../tree/entry.ts';
+import { DIRECTORY, EXECUTABLE, entryAtPath, GITLINK, REGULAR } from '../tree/entry.ts';
 import { type RawPath, ROOT } from '../tree/path.ts';
 import { TreeWalk } from '../tree/walk.ts';
 import { Attributes } from './attributes.ts';
+import { type LineEnds, withCrlf } from './line-ends.ts';
 
 /** One member of an archive. */
 export interface ArchiveEntry {
@@ -36,6 +37,8 @@ interface PlannedMember {
   readonly path: RawPath;
   readonly mode: number;
   readonly oid: Oid;
+  /** Set where lines end otherwise than in the blob. */
+  readonly ends?: LineEnds | undefined;
 }
 
 /** Members one archive may have; a few small trees can name billions. */
@@ -65,6 +68,8 @@ export async function planArchive(
   const members = new Members(prefix);
   members.directory(prefix, tree);
   const attributes = new Attributes();
+  const endsOf = (at: RawPath, mode: number) =>
+    mode === REGULAR || mode === EXECUTABLE ? attributes.lineEnds(at) : undefined;
 
   const parents = await store.run((objects) => {
     const names = path === ROOT ? [] : path.split('/');
@@ -82,7 +87,7 @@ export async function planArchive(
   }
   if (path !== ROOT) {
     if (attributes.ignores(path, top.mode === DIRECTORY)) return { members: members.all() };
-    members.add({ path, ...top });
+    members.add({ path, ...top }, endsOf(path, top.mode));
     if (top.mode !== DIRECTORY) return { members: members.all() };
   }
 
@@ -99,7 +104,7 @@ export async function planArchive(
     if (attributes.ignores(entry.path, directory)) {
       if (directory) walk.skipChildren();
     } else {
-      members.add(entry);
+      members.add(entry, endsOf(entry.path, entry.mode));
       if (directory) entered = entry;
     }
     return false;
@@ -124,13 +129,10 @@ export async function* readMembers(
         bytes += sizes[count]!;
         if (count > 0 && bytes > BATCH_BYTES) break;
       }
-      return gather(
-        wanted.slice(0, count),
-        (member): ArchiveEntry => ({
-          ...member,
-          data: hasContent(member.mode) ? readBlob(objects, member.oid) : NO_BYTES,
-        }),
-      );
+      return gather(wanted.slice(0, count), ({ ends, ...member }): ArchiveEntry => {
+        const data = hasContent(member.mode) ? readBlob(objects, member.oid) : NO_BYTES;
+        return { ...member, data: ends ? withCrlf(data, ends) : data };
+      });
     });
     at += batch.length;
     yield* batch;
@@ -170,20 +172,20 @@ class Members {
     this.#pending.push({ path, oid });
   }
 
-  add({ path, mode, oid }: { readonly path: RawPath; readonly mode: number; readonly oid: Oid }): void {
+  add({ path, mode, oid }: PlannedMember, ends?: LineEnds): void {
     for (const directory of this.#pending) this.directory(this.#placed(directory.path), directory.oid);
     this.#pending = [];
-    this.#push(this.#placed(path), mode, oid);
+    this.#push(this.#placed(path), mode, oid, ends);
   }
 
   #placed(path: RawPath): RawPath {
     return (this.#prefix + path) as RawPath;
   }
 
-  #push(path: RawPath, mode: number, oid: Oid): void {
+  #push(path: RawPath, mode: number, oid: Oid, ends?: LineEnds): void {
     this.#characters += path.length;
     if (this.#list.length >= MAX_MEMBERS || this.#characters > MAX_PATHS)
       throw new CorruptData('limit', `an archive of more than ${MAX_MEMBERS} members`);
-    this.#list.push({ path, mode, oid });
+    this.#list.push({ path, mode, oid, ...(ends ? { ends } : {}) });
   }
 }
