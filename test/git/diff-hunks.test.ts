@@ -78,6 +78,21 @@ describe('patches of trees, as git diff-tree -p', () => {
     }
   });
 
+  test('names with spaces and such', async () => {
+    using names = new GitFixture();
+    const paths = ['a b', 'caf\xe9 b', 'tab\\there', 'quote\\"', 'back\\\\slash', '\\001', 'a\xa0b'];
+    const files = paths.map((path) => `M 100644 inline "${path}"\n${data(`${path}\n`)}`);
+    const head = `commit refs/heads/main\ncommitter C <c@example.com> 1 +0000\n${data('')}`;
+    names.feed(head + files.join(''), 'fast-import', '--quiet');
+    names.git('hash-object', '-t', 'tree', '-w', '--stdin');
+    const { store } = await names.load();
+    const tree = names.oid('main^{tree}');
+    const { files: added } = await compareTrees(store, EMPTY_TREE, tree, UNLIMITED);
+    expect(added).toHaveLength(paths.length);
+    const git = names.git('diff-tree', '-r', '-p', '--full-index', EMPTY_TREE, tree);
+    expect(patchText(added)).toBe(git);
+  });
+
   test('comparison of commits, as git diff a...b and git log a..b', async () => {
     const pick = random(79);
     for (let n = 0; n < 30; n++) {

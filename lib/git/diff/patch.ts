@@ -182,7 +182,7 @@ function binaryNotice({ status, oldPath, newPath }: FileChange): string {
 /** A name with a space is followed by a tab, so that tools can tell where it ends. */
 function beforeTab(prefix: string, path: RawPath): string {
   const name = quote(prefix + path);
-  return /\s/.test(path) && !name.startsWith('"') ? `${name}\t` : name;
+  return name.includes(' ') ? `${name}\t` : name;
 }
 
 /** As git quotes what is not plain ASCII (git-config, `core.quotePath`). */
