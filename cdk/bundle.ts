@@ -1,8 +1,9 @@
-import { copyFileSync, existsSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import type { Area } from '../functions/areas.ts';
+import { apiDocument } from '../lib/api/all.ts';
 
 /** One function's code, ready to be deployed: `<directory>/index.mjs` exports `handler`. */
 export interface Bundle {
@@ -46,7 +47,7 @@ async function bundleOne(area: Area, entry: string, directory: string): Promise<
       js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
     },
     legalComments: 'none',
-    plugins: [ownCredentialsOnly],
+    plugins: [ownCredentialsOnly, documentOfTheBuild],
     metafile: true,
     logLevel: 'warning',
   });
@@ -54,6 +55,9 @@ async function bundleOne(area: Area, entry: string, directory: string): Promise<
   if (Object.keys(result.metafile.inputs).some((path) => path.endsWith('lib/git/archive/bzip2.ts'))) {
     const library = createRequire(import.meta.url).resolve('bzip2-wasm/bzip2-1.0.8/bzip2.wasm');
     copyFileSync(library, join(directory, 'bzip2.wasm'));
+  }
+  if (Object.keys(result.metafile.inputs).some((path) => DOCUMENTED.test(`/${path}`))) {
+    writeFileSync(join(directory, 'openapi.json'), JSON.stringify(apiDocument()));
   }
   const output = Object.entries(result.metafile.outputs).find(([path]) => path.endsWith('index.mjs'));
   return { area, directory, bytes: output?.[1].bytes ?? 0 };
@@ -72,6 +76,22 @@ const ownCredentialsOnly: Plugin = {
     );
     onLoad({ filter: /.*/, namespace: 'foreign-credentials' }, ({ path }) => ({
       contents: `throw new Error('${path} is not part of this bundle: a function has the credentials of its role');`,
+    }));
+  },
+};
+
+const DOCUMENTED = /[\\/]lib[\\/]api[\\/]all\.ts$/;
+
+/**
+ * The OpenAPI document as it is now, in a file beside the bundle, in place of all that it is made from: the function that serves it would
+ * otherwise hold every other function's code.
+ */
+const documentOfTheBuild: Plugin = {
+  name: 'document-of-the-build',
+  setup({ onLoad }) {
+    onLoad({ filter: DOCUMENTED }, () => ({
+      contents: `import { readFileSync } from 'node:fs';
+export const apiDocument = () => JSON.parse(readFileSync(new URL('./openapi.json', import.meta.url), 'utf8'));`,
     }));
   },
 };

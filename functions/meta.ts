@@ -5,7 +5,7 @@ import { apiFunction } from '../lib/http/function.ts';
 import { deps } from './deps.ts';
 
 export const { handler, fetch } = apiFunction({
-  endpoints: metaEndpoints(async () => (await import('../lib/api/all.ts')).allEndpoints),
+  endpoints: metaEndpoints(async () => (await import('../lib/api/all.ts')).apiDocument()),
   deps,
   pages: { '/': homePage, '/api/docs': () => docsPage({ title: 'Lemnos' }) },
 });

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../http/endpoint.ts';
+import { document, type OpenApiDocument } from '../http/openapi.ts';
 import { branchEndpoints } from './branches/endpoints.ts';
 import { commitEndpoints } from './commits/endpoints.ts';
 import type { ApiDeps } from './endpoint.ts';
@@ -9,10 +10,11 @@ import { projectEndpoints } from './projects/endpoints.ts';
 import { repositoryEndpoints } from './repository/endpoints.ts';
 import { tagEndpoints } from './tags/endpoints.ts';
 import { userEndpoints } from './users/endpoints.ts';
+import { VERSION } from './version.ts';
 
 /** Every endpoint of the service, by area. */
 export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
-  ...metaEndpoints(async () => allEndpoints),
+  ...metaEndpoints(async () => apiDocument()),
   ...userEndpoints,
   ...projectEndpoints,
   ...memberEndpoints,
@@ -22,3 +24,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...branchEndpoints,
   ...tagEndpoints,
 ];
+
+/** The OpenAPI document of the service; bundles carry it as it was made when they were built (`cdk/bundle.ts`). */
+export const apiDocument = (): OpenApiDocument =>
+  document(allEndpoints, { title: 'Lemnos', version: VERSION, serverUrl: '' });

@@ -13,7 +13,11 @@ const MAY_IMPORT: Record<string, { values: string[]; types: string[] }> = {
   // Records are plain data and their constants; everything else of the store is the rules' business.
   'lib/api': { values: ['lib/http', 'lib/domain', 'lib/git', 'lib/store/records.ts'], types: ['lib/store'] },
   functions: { values: ['lib/api', 'lib/http', 'lib/domain', 'lib/store', 'lib/git'], types: [] },
-  cdk: { values: ['functions/areas.ts', 'lib/store/schema.ts', 'lib/store/environment.ts'], types: [] },
+  // Bundles carry the OpenAPI document.
+  cdk: {
+    values: ['functions/areas.ts', 'lib/store/schema.ts', 'lib/store/environment.ts', 'lib/api/all.ts'],
+    types: [],
+  },
   local: { values: ['functions', 'lib/store', 'lib/domain', 'lib/http', 'lib/git'], types: [] },
 };
 

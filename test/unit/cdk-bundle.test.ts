@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Bundle, bundle } from '../../cdk/bundle.ts';
 import type { Area } from '../../functions/areas.ts';
+import { apiDocument } from '../../lib/api/all.ts';
 
 const area = (name: string): Area => ({
   kind: 'command',
@@ -31,6 +32,9 @@ beforeAll(async () => {
       import busboy from '@fastify/busboy';
       export class Named {}
       export const handler = async () => [typeof busboy, Named.name];`,
+    document: `
+      export const handler = async () =>
+        (await import(${JSON.stringify(join(import.meta.dirname, '../../lib/api/all.ts'))})).apiDocument();`,
   };
   for (const [name, text] of Object.entries(entries)) writeFileSync(join(folder, `${name}.ts`), text);
   const areas = [...Object.keys(entries), 'absent'].map(area);
@@ -45,8 +49,8 @@ async function invoke(name: string): Promise<unknown> {
 }
 
 test('an entry that is not there is left out', () => {
-  expect(bundles.map((built) => built.area.name)).toEqual(['client', 'profile', 'commonjs']);
-  for (const { bytes } of bundles) expect(bytes).toBeGreaterThan(1000);
+  expect(bundles.map((built) => built.area.name)).toEqual(['client', 'profile', 'commonjs', 'document']);
+  for (const { bytes } of bundles) expect(bytes).toBeGreaterThan(200);
 });
 
 test('clients take the credentials of the environment', async () => {
@@ -63,4 +67,9 @@ test('other credentials are refused by name, not missed silently', async () => {
 
 test('CommonJS packages find node’s own modules, and names survive', async () => {
   expect(await invoke('commonjs')).toEqual(['function', 'Named']);
+});
+
+test('the OpenAPI document is the one of the build, without the code it was made from', async () => {
+  expect(await invoke('document')).toEqual(JSON.parse(JSON.stringify(apiDocument())));
+  expect(bundles.find((built) => built.area.name === 'document')?.bytes).toBeLessThan(2000);
 });

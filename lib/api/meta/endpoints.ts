@@ -1,6 +1,7 @@
 import { anyone, signedIn } from '../../http/access.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
-import { document } from '../../http/openapi.ts';
+import type { OpenApiDocument } from '../../http/openapi.ts';
+import { API_ROOT } from '../../http/router.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { API_RELEASE, VERSION } from '../version.ts';
 import * as shapes from './shapes.ts';
@@ -38,11 +39,9 @@ const metadata = endpoint({
 
 /**
  * The endpoints of this area.
- * @param all every endpoint of the service, for the document: read only when it is asked for
+ * @param describe the document of the whole service; asked for only when somebody reads it
  */
-export const metaEndpoints = (
-  all: () => Promise<readonly Endpoint<ApiDeps>[]>,
-): readonly Endpoint<ApiDeps>[] => [
+export const metaEndpoints = (describe: () => Promise<OpenApiDocument>): readonly Endpoint<ApiDeps>[] => [
   version,
   metadata,
   endpoint({
@@ -53,7 +52,9 @@ export const metaEndpoints = (
     access: anyone(),
     scopes: ['read_user'],
     returns: { body: shapes.openapi },
-    handle: async ({ request }) =>
-      document(await all(), { title: 'Lemnos', version: VERSION, serverUrl: request.baseUrl }),
+    handle: async ({ request }) => ({
+      ...(await describe()),
+      servers: [{ url: request.baseUrl + API_ROOT }],
+    }),
   }),
 ];
