@@ -74,6 +74,13 @@ describe('kinds of conflicts', () => {
     ['changed and deleted', { a: text, b: '' }, { a: top, b: '' }, { b: '' }, ['modify-delete a']],
     ['moved and changed', { a: text }, { b: text }, { a: top }, []],
     ['moved with its edit, and changed', { a: text }, { b: bottom }, { a: top }, []],
+    [
+      'moved by both alike, edited apart',
+      { a: text },
+      { b: top },
+      { b: text.replace('line 0', 'x') },
+      ['content b'],
+    ],
     ['moved by both alike', { a: text }, { b: bottom }, { b: top }, []],
     [
       'moved apart',
