@@ -9,6 +9,7 @@ import * as p from '../../http/params.ts';
 import { endpoint } from '../endpoint.ts';
 import { decodeContent, ENCODINGS } from '../files/content.ts';
 import { projectUrl } from '../projects/present.ts';
+import { commitDiff } from './diff.ts';
 import { commitBasic, commitDetail, stats } from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -168,7 +169,7 @@ const refs = endpoint({
   },
 });
 
-export const commitEndpoints = [list, get, create, refs];
+export const commitEndpoints = [list, get, create, refs, commitDiff];
 
 interface ActionBody {
   readonly action: (typeof ACTIONS)[number];

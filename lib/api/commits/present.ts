@@ -1,6 +1,10 @@
+import { isUtf8 } from 'node:buffer';
+import type { FileDiff } from '../../git/diff/patch.ts';
 import type { Identity } from '../../git/parse.ts';
 import type { CommitRecord } from '../../git/repository.ts';
 import { parseTrailers } from '../../git/trailers.ts';
+import { formatMode } from '../../git/tree/entry.ts';
+import { decodePath } from '../../git/tree/path.ts';
 
 export const SHORT_ID_LENGTH = 8;
 
@@ -72,3 +76,19 @@ export function commitDetail(
     last_pipeline: null,
   };
 }
+
+/** What changed in one file. Text that is no UTF-8 is shown as Latin-1, which has a letter for every byte. */
+export function fileDiff({ status, oldPath, newPath, oldMode, newMode, text }: FileDiff) {
+  return {
+    old_path: decodePath(oldPath),
+    new_path: decodePath(newPath),
+    a_mode: modeOf(oldMode),
+    b_mode: modeOf(newMode),
+    new_file: status === 'A',
+    renamed_file: status === 'R',
+    deleted_file: status === 'D',
+    diff: text.toString(isUtf8(text) ? 'utf8' : 'latin1'),
+  };
+}
+
+const modeOf = (mode: number): string => (mode === 0 ? '0' : formatMode(mode));

@@ -40,3 +40,23 @@ export const commitDetail = shape(() =>
     })
     .meta({ id: 'CommitDetail' }),
 );
+
+export const fileDiff = shape(() =>
+  z
+    .object({
+      old_path: z.string(),
+      new_path: z.string(),
+      a_mode: z.string().describe('Six octal digits, or `0` for an added file'),
+      b_mode: z.string().describe('Six octal digits, or `0` for a deleted file'),
+      new_file: z.boolean(),
+      renamed_file: z.boolean(),
+      deleted_file: z.boolean(),
+      diff: z
+        .string()
+        .describe('From the first `@@` on; empty when only name or mode changed, or beyond the limits'),
+    })
+    .meta({ id: 'FileDiff' }),
+);
+export const fileDiffs = shape(() => z.array(fileDiff()));
+
+export const dryRun = shape(() => z.object({ dry_run: z.literal('success') }).meta({ id: 'DryRun' }));

@@ -13,6 +13,7 @@ import { NOT_CACHED } from '../files/endpoints.ts';
 import { contentDisposition } from '../files/present.ts';
 import { projectUrl } from '../projects/present.ts';
 import { archiveEndpoints } from './archive.ts';
+import { compare } from './compare.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'repository';
@@ -144,6 +145,7 @@ export const repositoryEndpoints = [
   getRawBlob,
   listContributors,
   getMergeBase,
+  compare,
   ...archiveEndpoints,
 ];
 
