@@ -1,4 +1,4 @@
-import { NothingToCommit } from '../git/commit-changes.ts';
+import { NothingToCommit, UnsoundObjects } from '../git/commit-changes.ts';
 import { type EditAction, EditError } from '../git/edit.ts';
 import { ObjectMissing } from '../git/objects.ts';
 import type { Oid } from '../git/oid.ts';
@@ -98,7 +98,7 @@ export async function commitActions(
     // Writers of one process would only make each other begin again.
     return await inTurn(`${access.project.repositoryId} ${branch}`, TURN_MS, commit);
   } catch (error) {
-    throw told(error, input.branch);
+    throw writeRefusal(error, input.branch);
   }
 }
 
@@ -197,10 +197,14 @@ function authorOf(committer: Identity, input: Pick<CommitInput, 'authorName' | '
 }
 
 /** What the engine refuses, in the words callers of the interface know. */
-function told(error: unknown, branch: string): unknown {
+export function writeRefusal(error: unknown, branch: string): unknown {
   if (error instanceof EditError) return refused(editText(error));
   if (error instanceof NothingToCommit) return refused('The commit would change nothing');
   if (error instanceof ObjectMissing) return refused(NO_BRANCH);
+  if (error instanceof UnsoundObjects) {
+    const problems = new Set(error.findings.map(({ message }) => message));
+    return refused(`The commit is not sound: ${[...problems].slice(0, 10).join(', ')}`);
+  }
   return refConflictError(error, `Could not update refs/heads/${branch}. Please refresh and try again.`);
 }
 

@@ -89,6 +89,8 @@ export interface Returns {
   readonly status?: number;
   readonly body?: () => z.ZodType;
   readonly description?: string;
+  /** Another success, which the handler answers with a `Reply` of its own. */
+  readonly or?: { readonly status: number; readonly body: () => z.ZodType; readonly description: string };
   /** The content type where it is not JSON. */
   readonly type?: string;
   /** The names of headers the answer carries beside the common ones. */

@@ -240,6 +240,11 @@ function responsesOf(
         }
       : {}),
   };
+  if (returns.or !== undefined) {
+    const { description, body } = returns.or;
+    const schema = bodySchema(body(), schemas);
+    responses[returns.or.status] = { description, content: { 'application/json': { schema } } };
+  }
   error(400, 'A parameter is missing or wrong', 'Error', 'Message');
   const signIn = access.kind === 'anyone' ? '' : 'Not signed in, or ';
   error(401, `${signIn}the token is not good`, 'Message', 'InvalidToken');

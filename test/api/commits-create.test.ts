@@ -67,6 +67,10 @@ describe('what is wrong is said, and nothing is changed', () => {
     [{ ...one, commit_message: '' }, { message: 'You must provide a commit message' }],
     [{}, { error: 'actions is missing' }],
     [{ actions: [] }, { message: '400 Bad request - actions is empty' }],
+    [
+      { actions: [create('.gitmodules', '[submodule "x"]\n\tpath = x\n\turl = -u./payload\n')] },
+      { message: expect.stringMatching(/^The commit is not sound: /) },
+    ],
     [{ actions: 'create' }, { error: 'actions is invalid' }],
     [{ actions: ['create'] }, { error: 'actions[0] is invalid' }],
     [

@@ -10,6 +10,7 @@ import { endpoint } from '../endpoint.ts';
 import { decodeContent, ENCODINGS } from '../files/content.ts';
 import { projectUrl } from '../projects/present.ts';
 import { commitDiff } from './diff.ts';
+import { pickEndpoints } from './pick.ts';
 import { commitBasic, commitDetail, stats } from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -169,7 +170,7 @@ const refs = endpoint({
   },
 });
 
-export const commitEndpoints = [list, get, create, refs, commitDiff];
+export const commitEndpoints = [list, get, create, refs, commitDiff, ...pickEndpoints];
 
 interface ActionBody {
   readonly action: (typeof ACTIONS)[number];

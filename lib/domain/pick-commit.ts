@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Oid } from '../git/oid.ts';
+import type { Identity } from '../git/parse.ts';
+import { RefConflict } from '../git/ports.ts';
+import { branchRef, type RefName } from '../git/refname.ts';
+import type { CommitRecord, GitRepository } from '../git/repository.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import { codeOf } from './code.ts';
+import { identityOf, writeRefusal } from './commit-actions.ts';
+import type { Deps } from './deps.ts';
+import { forbidden, notFound, refused } from './errors.ts';
+import { can, signedIn } from './permissions.ts';
+import { BRANCH_REFUSALS, branchProtection, started } from './ref-protection.ts';
+import { inTurn } from './turns.ts';
+
+export interface PickInput {
+  /** Whose change it is about: a branch, tag or id. */
+  readonly sha: string;
+  /** The branch to commit to. */
+  readonly branch: string;
+  /** In place of the usual message. */
+  readonly message?: string | undefined;
+  /** Only tell whether it would go. */
+  readonly dryRun: boolean;
+}
+
+/** Another writer may be first this often, and this long, in milliseconds. */
+const ATTEMPTS = 20;
+const WITHIN = 15_000;
+const TURN_MS = 8000;
+
+/**
+ * Puts what a commit changed upon a branch, or takes it back there, in a commit of its own. Of a merge it is the
+ * change against its first parent.
+ * @returns undefined after a dry run that went
+ * @throws 403 without the right to push, `404 Commit Not Found`, `404 Branch Not Found`, 400 with an `error_code`
+ *   `empty` or `conflict` for what does not go by itself
+ */
+export async function pickCommit(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  kind: 'cherry-pick' | 'revert',
+  input: PickInput,
+): Promise<{ git: GitRepository; commit: CommitRecord } | undefined> {
+  if (!can(actor, access, 'push_code')) throw forbidden(BRANCH_REFUSALS.pushInto);
+  const reading = started(branchProtection(deps, access));
+  const resolving = started(codeOf(deps, access).resolve(input.sha));
+  if (!(await reading).mayPush(actor, input.branch)) throw forbidden(BRANCH_REFUSALS.pushInto);
+  const picked = (await resolving)?.commit;
+  if (picked === undefined) throw notFound('Commit');
+  const branch = branchRef(input.branch);
+  if (branch === undefined) throw refused('The branch refname is invalid');
+
+  const committer = identityOf(signedIn(actor).user, deps.now());
+  const attempt = () => pickOnce(codeOf(deps, access), { kind, input, picked, branch, committer });
+  const deadline = performance.now() + WITHIN;
+  const persist = async () => {
+    for (let n = 1; ; n++) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!isRace(error) || n >= ATTEMPTS || performance.now() > deadline) throw error;
+        await sleep(Math.random() * Math.min(400, 20 * 2 ** n));
+      }
+    }
+  };
+  try {
+    return await inTurn(`${access.project.repositoryId} ${branch}`, TURN_MS, persist);
+  } catch (error) {
+    throw writeRefusal(error, input.branch);
+  }
+}
+
+interface Pick {
+  readonly kind: 'cherry-pick' | 'revert';
+  readonly input: PickInput;
+  readonly picked: Oid;
+  readonly branch: RefName;
+  readonly committer: Identity;
+}
+
+async function pickOnce(git: GitRepository, { kind, input, picked, branch, committer }: Pick) {
+  const [ref, commit] = await Promise.all([git.ref(branch), git.commit(picked)]);
+  if (ref === undefined) throw notFound('Branch');
+  const request = { commit: picked, onto: ref.oid };
+  const outcome = kind === 'revert' ? await git.revert(request) : await git.cherryPick(request);
+  if (outcome.kind !== 'picked') {
+    throw refused(FAILURES[kind], {
+      error_code: outcome.kind,
+      ...(input.dryRun ? { dry_run: 'error' } : {}),
+    });
+  }
+  if (input.dryRun) return undefined;
+  const made = await git.commitTree({
+    branch,
+    expected: ref.oid,
+    parents: [ref.oid],
+    tree: outcome.tree,
+    objects: outcome.objects,
+    author: kind === 'revert' ? committer : commit.author,
+    committer,
+    message: input.message?.trim() ? input.message : messageOf(kind, commit),
+  });
+  return { git, commit: await git.commit(made) };
+}
+
+const FAILURES = {
+  'cherry-pick':
+    'Sorry, we cannot cherry-pick this commit automatically. This commit may already have been cherry-picked, or a more recent commit may have updated some of its content.',
+  revert:
+    'Sorry, we cannot revert this commit automatically. This commit may already have been reverted, or a more recent commit may have updated some of its content.',
+} as const;
+
+function messageOf(kind: Pick['kind'], { oid, message }: CommitRecord): string {
+  if (kind === 'cherry-pick') return `${message.trimEnd()}\n\n(cherry picked from commit ${oid})`;
+  return `Revert "${message.trimStart().split('\n', 1)[0]!.trim()}"\n\nThis reverts commit ${oid}`;
+}
+
+const isRace = (error: unknown): boolean =>
+  error instanceof RefConflict &&
+  error.rejections.every(({ reason }) => reason === 'stale' || reason === 'collected');
