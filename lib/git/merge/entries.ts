@@ -66,7 +66,7 @@ export async function mergeEntries(
   if (texts.some(isBinary)) return undecided('binary');
   const [old, one, other] = texts as [Uint8Array, Uint8Array, Uint8Array];
   const merged = mergeTexts(old, one, other, {
-    labels: labelsFor(level.labels, ours, theirs),
+    labels: labelsFor(level.labels, base, ours, theirs),
     markerSize: MARKER + PER_DEPTH * level.depth + (nested ? 1 : 0),
     effort: level.effort,
   });
@@ -92,8 +92,8 @@ function mergeMode(
 }
 
 /** Where paths differ, the labels tell them. */
-function labelsFor(labels: Labels, ours: Stage, theirs: Stage): Labels {
-  if (ours.path === theirs.path) return labels;
+function labelsFor(labels: Labels, base: Stage | undefined, ours: Stage, theirs: Stage): Labels {
+  if (ours.path === theirs.path && (base?.path ?? ours.path) === ours.path) return labels;
   return { ours: `${labels.ours}:${ours.path}`, theirs: `${labels.theirs}:${theirs.path}` };
 }
 

@@ -93,7 +93,8 @@ async function movedTwice(
   const base = source.base!;
   source.base = undefined;
   if (one === other) {
-    one.base = base;
+    // Moved alike, it counts as having been there from the start.
+    one.base = { ...base, path: one.path };
     return undefined;
   }
   const [ourStage, theirStage] = [one.ours!, other.theirs!];
