@@ -84,7 +84,7 @@ export async function createBranch(
   actor: Actor,
   access: ProjectAccess,
   input: { name: string; ref: string },
-): Promise<{ made: Branch; access: ProjectAccess }> {
+): Promise<{ made: Branch; protection: BranchProtection }> {
   demandPush(actor, access);
   const name = branchRef(input.name);
   if (name === undefined) throw refused('Branch name is invalid');
@@ -95,11 +95,10 @@ export async function createBranch(
   if (start === undefined && (await startsFromNothing(git, name, input.ref))) {
     // An empty repository has nothing to branch from: its first commit is made.
     const made = await createInitialReadme(deps, actor, access);
-    access = made;
     git = codeOf(deps, made);
     protection = started(branchProtection(deps, made));
     if (made.project.defaultBranch === input.name)
-      return { made: await getBranch(git, input.name), access: made };
+      return { made: await getBranch(git, input.name), protection: await protection };
     start = await git.resolve(input.ref);
   }
   if (start === undefined) throw refused(`Invalid reference name: ${input.ref}`);
@@ -111,7 +110,7 @@ export async function createBranch(
     const exists = error instanceof RefConflict && error.rejections.some(({ reason }) => reason === 'exists');
     throw exists ? refused('Branch already exists') : refConflictError(error, 'Branch name is invalid');
   }
-  return { made: await getBranch(git, input.name), access };
+  return { made: await getBranch(git, input.name), protection: await protection };
 }
 
 /**

@@ -26,6 +26,8 @@ export const isPattern = (name: string): boolean => name.includes('*');
 export class RuleSet<R extends { readonly name: string }> {
   readonly #named = new Map<string, R>();
   readonly #patterns: { readonly matches: (name: string) => boolean; readonly rule: R }[] = [];
+  /** What was asked last: several questions about one name follow each other. */
+  #last: { readonly name: string; readonly rules: readonly R[] } | undefined;
 
   constructor(rules: readonly R[]) {
     for (const rule of rules) {
@@ -35,9 +37,12 @@ export class RuleSet<R extends { readonly name: string }> {
   }
 
   /** Every rule that is about this branch or tag. */
-  matching(name: string): R[] {
+  matching(name: string): readonly R[] {
+    if (this.#last?.name === name) return this.#last.rules;
     const named = this.#named.get(name);
     const found = this.#patterns.filter(({ matches }) => matches(name)).map(({ rule }) => rule);
-    return named === undefined ? found : [named, ...found];
+    const rules = named === undefined ? found : [named, ...found];
+    this.#last = { name, rules };
+    return rules;
   }
 }

@@ -10,7 +10,7 @@ import { identityOf, refConflictError } from './commit-actions.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, forbidden, notFound, refused } from './errors.ts';
 import { signedIn } from './permissions.ts';
-import { started, TAG_REFUSALS, tagProtection } from './ref-protection.ts';
+import { started, TAG_REFUSALS, type TagProtection, tagProtection } from './ref-protection.ts';
 import { nameMatcher } from './ref-search.ts';
 
 export interface TagRecord {
@@ -62,7 +62,7 @@ export async function createTag(
   actor: Actor,
   access: ProjectAccess,
   input: { name: string; ref: string; message: string | undefined },
-): Promise<TagRecord> {
+): Promise<{ made: TagRecord; protection: TagProtection }> {
   demandPush(actor, access);
   const name = tagRef(input.name);
   if (name === undefined) throw refused('Tag name invalid');
@@ -83,7 +83,7 @@ export async function createTag(
   } catch (error) {
     throw refusalOf(error, input);
   }
-  return getTag(git, input.name);
+  return { made: await getTag(git, input.name), protection: await protection };
 }
 
 /** @param unchanged called with the time of the tag's commit; throws when that is later than the caller allows */

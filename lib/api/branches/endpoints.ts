@@ -97,11 +97,10 @@ const create = endpoint({
     { status: 403, description: 'No right to push' },
   ],
   handle: async ({ actor, project, body, request }, deps) => {
-    const { made, access } = await branches.createBranch(deps, actor, project, {
+    const { made, protection } = await branches.createBranch(deps, actor, project, {
       name: body.branch,
       ref: body.ref,
     });
-    const protection = await branchProtection(deps, access);
     return branch(made, projectUrl(project.project, request.baseUrl), protection, actor);
   },
 });

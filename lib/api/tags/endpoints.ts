@@ -78,8 +78,8 @@ const create = endpoint({
   ],
   handle: async ({ actor, project, body, request }, deps) => {
     const input = { name: body.tag_name, ref: body.ref, message: body.message };
-    const made = await tags.createTag(deps, actor, project, input);
-    return tag(made, projectUrl(project.project, request.baseUrl), await tagProtection(deps, project));
+    const { made, protection } = await tags.createTag(deps, actor, project, input);
+    return tag(made, projectUrl(project.project, request.baseUrl), protection);
   },
 });
 
