@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { StoreUnavailable } from '../../../lib/store/errors.ts';
 import { failureReply } from '../../../lib/http/errors.ts';
+import { StoreUnavailable } from '../../../lib/store/errors.ts';
 
 test('a store out of reach is a 503 that tells nothing of it', () => {
   const answer = failureReply(new StoreUnavailable(true, new Error('ECONNREFUSED table.internal')));
