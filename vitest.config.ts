@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ['test/{unit,api,git,clients,store}/**/*.test.ts'],
     pool: 'forks',
+    // Most of a test's time is git's and the disk's: every processor may have a file.
+    maxWorkers: '100%',
     reporters: ['default', './test/plain-summary.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,

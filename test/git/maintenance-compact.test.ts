@@ -136,7 +136,7 @@ describe('compaction', () => {
         ]),
       );
     for (let i = 0; i < 9; i++) {
-      const data = noise(i === 4 ? 3_000_000 : 400);
+      const data = noise(i === 4 ? 3_000_000 : 400_000);
       const { content, objectCount } = buildPack([{ type: 'blob', oid: hashObject('blob', data), data }]);
       await addPack(
         repository,
