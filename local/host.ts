@@ -56,7 +56,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   const unlock = lockDirectory(options.dataDir);
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 60_000 });
   const port = await listen(server, options.port, options.host);
-  const local = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
+  const local = `http://${reachable(options.host)}:${port}`;
   const baseUrl = options.baseUrl?.replace(/\/+$/, '') ?? local;
 
   const [dynamo, s3, sqs] = await Promise.all([
@@ -224,6 +224,12 @@ function startSchedules(
 
 function logBackground(name: string, error: unknown): void {
   console.error(JSON.stringify({ level: 'error', message: name, error: String(error) }));
+}
+
+/** A name for the address in links: one that stands for every address is not a place to go to. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 function listen(server: Server, port: number, host: string): Promise<number> {

@@ -40,6 +40,18 @@ export async function maintainRepository(
   order: MaintenanceOrder,
   deadline: number,
 ): Promise<boolean> {
+  try {
+    return await maintain(deps, order, deadline);
+  } catch (error) {
+    if (!(error instanceof Missing)) throw error;
+    // Deleted under this visit: then nothing is left to do.
+    const guard = await deps.store.repositories.guard(order.repositoryId).catch(unlessMissing);
+    if (guard !== undefined && guard.state !== 'deleted') throw error;
+    return true;
+  }
+}
+
+async function maintain(deps: Deps, order: MaintenanceOrder, deadline: number): Promise<boolean> {
   const { repositoryId } = order;
   const { repositories, leases, maintenanceNotes } = deps.store;
   const now = deps.now();

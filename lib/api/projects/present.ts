@@ -49,6 +49,22 @@ export function projectBasic(project: ProjectRecord, baseUrl: string, code: bool
   };
 }
 
+/** Features that have an access level of their own. */
+export const FEATURES_WITH_LEVELS = [
+  'issues',
+  'repository',
+  'merge_requests',
+  'forking',
+  'wiki',
+  'builds',
+  'snippets',
+  'pages',
+  'operations',
+  'analytics',
+  'container_registry',
+] as const;
+
+/** Those that an old switch turned on and off. */
 const FEATURES = ['issues', 'merge_requests', 'wiki', 'jobs', 'snippets'] as const;
 const levelName = (feature: (typeof FEATURES)[number]) => (feature === 'jobs' ? 'builds' : feature);
 
@@ -67,19 +83,7 @@ export function projectFull(
     ]),
   );
   const levels = Object.fromEntries(
-    [
-      'issues',
-      'repository',
-      'merge_requests',
-      'forking',
-      'wiki',
-      'builds',
-      'snippets',
-      'pages',
-      'operations',
-      'analytics',
-      'container_registry',
-    ].map((feature) => [
+    FEATURES_WITH_LEVELS.map((feature) => [
       `${feature}_access_level`,
       setting(project, `${feature}_access_level`, feature === 'pages' ? 'private' : 'enabled'),
     ]),

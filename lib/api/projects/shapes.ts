@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
 import { time, userBasic } from '../users/shapes.ts';
+import { FEATURES_WITH_LEVELS } from './present.ts';
 
 const namespace = shape(() =>
   z
@@ -41,21 +42,7 @@ const basicFields = () => ({
 
 const level = () => z.enum(['disabled', 'private', 'enabled', 'public']);
 const accessLevels = () =>
-  Object.fromEntries(
-    [
-      'issues',
-      'repository',
-      'merge_requests',
-      'forking',
-      'wiki',
-      'builds',
-      'snippets',
-      'pages',
-      'operations',
-      'analytics',
-      'container_registry',
-    ].map((feature) => [`${feature}_access_level`, level()]),
-  );
+  Object.fromEntries(FEATURES_WITH_LEVELS.map((feature) => [`${feature}_access_level`, level()]));
 const switches = () =>
   Object.fromEntries(
     ['issues', 'merge_requests', 'wiki', 'jobs', 'snippets', 'container_registry'].map((feature) => [
