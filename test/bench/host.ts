@@ -62,14 +62,17 @@ export class HostProcess {
 
   /** @throws when the answer is no success */
   async call(method: string, path: string, json?: unknown): Promise<Response> {
-    const response = await fetch(`${this.url}/api/v4${path}`, {
-      method,
-      headers: {
-        'PRIVATE-TOKEN': TOKEN,
-        ...(json === undefined ? {} : { 'Content-Type': 'application/json' }),
-      },
-      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-    });
+    const send = () =>
+      fetch(`${this.url}/api/v4${path}`, {
+        method,
+        headers: {
+          'PRIVATE-TOKEN': TOKEN,
+          ...(json === undefined ? {} : { 'Content-Type': 'application/json' }),
+        },
+        ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+      });
+    // While this process waited for git, the host may have closed a connection that was idle for a minute.
+    const response = await (method === 'GET' ? send().catch(send) : send());
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
     return response;
   }
