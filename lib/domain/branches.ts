@@ -7,6 +7,7 @@ import { MAINTENANCE, message } from '../store/outbox.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import { bounded, codeOf } from './code.ts';
 import { refConflictError } from './commit-actions.ts';
+import { deleteAsRead } from './delete-ref.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, notFound, refused } from './errors.ts';
 import { can } from './permissions.ts';
@@ -154,13 +155,7 @@ export async function deleteBranch(
   const { head } = await git.headRef();
   if (head?.name === ref.name) throw refused('The default branch of a project cannot be deleted.');
   if (!(await protection).mayDelete(actor, name)) throw refused(BRANCH_REFUSALS.delete);
-  const [tip] = await git.tips([ref]);
-  if (tip !== undefined) unchanged(new Date(tip.commit.committer.seconds * 1000));
-  try {
-    await git.deleteRef(ref.name, ref.oid);
-  } catch (error) {
-    throw refConflictError(error, `Could not update ${ref.name}. Please refresh and try again.`);
-  }
+  await deleteAsRead(git, ref, unchanged);
 }
 
 /** Promises to delete what is merged: a worker does. @throws 403 */

@@ -7,6 +7,7 @@ import type { Actor, ProjectAccess } from './access.ts';
 import { demandPush } from './branches.ts';
 import { codeOf } from './code.ts';
 import { identityOf, refConflictError } from './commit-actions.ts';
+import { deleteAsRead } from './delete-ref.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, forbidden, notFound, refused } from './errors.ts';
 import { signedIn } from './permissions.ts';
@@ -99,13 +100,7 @@ export async function deleteTag(
   const protection = started(tagProtection(deps, access));
   const ref = await tagOf(git, name);
   if (!(await protection).mayDelete(actor, name)) throw forbidden("You don't have access to delete the tag");
-  const [tip] = await git.tips([ref]);
-  if (tip !== undefined) unchanged(new Date(tip.commit.committer.seconds * 1000));
-  try {
-    await git.deleteRef(ref.name, ref.oid);
-  } catch (error) {
-    throw refConflictError(error, `Could not update ${ref.name}. Please refresh and try again.`);
-  }
+  await deleteAsRead(git, ref, unchanged);
 }
 
 async function tagOf(git: GitRepository, name: string): Promise<Ref> {

@@ -1,0 +1,22 @@
+import type { Ref } from '../git/ports.ts';
+import type { GitRepository } from '../git/repository.ts';
+import { refConflictError } from './commit-actions.ts';
+
+/**
+ * Deletes a branch or tag as it was read: one that has moved since stays.
+ * @param unchanged called with the time of the commit it leads to; throws when that is later than the caller allows
+ * @throws 400 when another writer was first
+ */
+export async function deleteAsRead(
+  git: GitRepository,
+  ref: Ref,
+  unchanged: (commit: Date) => void,
+): Promise<void> {
+  const [tip] = await git.tips([ref]);
+  if (tip !== undefined) unchanged(new Date(tip.commit.committer.seconds * 1000));
+  try {
+    await git.deleteRef(ref.name, ref.oid);
+  } catch (error) {
+    throw refConflictError(error, `Could not update ${ref.name}. Please refresh and try again.`);
+  }
+}
