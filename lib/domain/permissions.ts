@@ -77,9 +77,3 @@ export function signedIn(actor: Actor): Extract<Actor, { kind: 'user' }> {
   if (actor.kind === 'anonymous') throw unauthorized();
   return actor;
 }
-
-/** @throws 401 when anonymous, 403 when not an administrator */
-export function demandAdministrator(actor: Actor): void {
-  signedIn(actor);
-  if (!isAdministrator(actor)) throw forbidden();
-}

@@ -175,17 +175,3 @@ const formText = (text: string) =>
   encodeURIComponent(text.toWellFormed())
     .replaceAll('%20', '+')
     .replace(/[!'()~]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
-
-/** An opaque cursor of any small JSON value. */
-export const encodeCursor = (place: unknown): string =>
-  Buffer.from(JSON.stringify(place)).toString('base64url');
-
-/** The value of a cursor, or undefined for a text that is none: it comes from the caller, check what it holds. */
-export function decodeCursor(cursor: string): unknown {
-  if (cursor.length > 4096) return undefined;
-  try {
-    return JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}

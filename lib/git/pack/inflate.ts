@@ -45,11 +45,6 @@ export function inflateStart(input: Uint8Array, from: number, to: number, length
   }
 }
 
-/** No more compressed bytes than this stand for `size` bytes, as any sane deflate writes them. */
-export function deflateBound(size: number): number {
-  return size + (size >>> 10) + 64;
-}
-
 /**
  * Node's own binding under zlib.Inflate: `writeSync` into our buffer and `reset` instead of a new stream per
  * object, about twice as fast as inflateSync on small objects. It is undocumented, so it is tried at start
