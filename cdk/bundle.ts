@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
@@ -34,8 +34,6 @@ async function bundleOne(area: Area, entry: string, directory: string): Promise<
     outfile: join(directory, 'index.mjs'),
     bundle: true,
     minify: true,
-    // Class and function names are read in logs.
-    keepNames: true,
     sourcemap: 'external',
     platform: 'node',
     target: 'node24',
@@ -47,7 +45,7 @@ async function bundleOne(area: Area, entry: string, directory: string): Promise<
       js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
     },
     legalComments: 'none',
-    plugins: [ownCredentialsOnly, documentOfTheBuild],
+    plugins: [ownCredentialsOnly, noSchemaDocuments, versionsOnly, documentOfTheBuild],
     metafile: true,
     logLevel: 'warning',
   });
@@ -77,6 +75,33 @@ const ownCredentialsOnly: Plugin = {
     onLoad({ filter: /.*/, namespace: 'foreign-credentials' }, ({ path }) => ({
       contents: `throw new Error('${path} is not part of this bundle: a function has the credentials of its role');`,
     }));
+  },
+};
+
+/** What writes JSON schemas is for the OpenAPI document, which is made with the build: {@link documentOfTheBuild}. */
+const noSchemaDocuments: Plugin = {
+  name: 'no-schema-documents',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]to-json-schema\.js$/ }, () => ({
+      contents: `const absent = () => () => { throw new Error('this bundle writes no schema documents'); };
+export { absent as createToJSONSchemaMethod, absent as createStandardJSONSchemaMethod, absent as initializeContext,
+  absent as processSchema, absent as process, absent as extractDefs, absent as finalize, absent as handleUnrepresentable };`,
+    }));
+    // Reached only by what is absent above.
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]json-schema-processors\.js$/ }, () => ({
+      contents: 'module.exports = {};',
+    }));
+  },
+};
+
+/** The SDK's clients read their own version, and would bring all of their package's file for it. */
+const versionsOnly: Plugin = {
+  name: 'versions-only',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]node_modules[\\/]@aws-sdk[\\/].*[\\/]package\.json$/ }, ({ path }) => {
+      const { name, version } = JSON.parse(readFileSync(path, 'utf8')) as { name: string; version: string };
+      return { contents: JSON.stringify({ name, version }), loader: 'json' };
+    });
   },
 };
 

@@ -19,16 +19,17 @@ export type StoreErrorCode =
   | 'unavailable';
 
 export class StoreError extends Error {
+  override readonly name: string = 'StoreError';
   readonly code: StoreErrorCode;
   constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = new.target.name;
     this.code = code;
   }
 }
 
 /** One write's condition failed; `item` is what stood there instead, when anything did. */
 export class ConditionFailed extends StoreError {
+  override readonly name = 'ConditionFailed';
   readonly item: Readonly<Record<string, unknown>> | undefined;
   constructor(item: Readonly<Record<string, unknown>> | undefined, reason = 'condition') {
     super('refused', `condition failed: ${reason}`);
@@ -44,6 +45,7 @@ export interface Refusal {
 
 /** Nothing of the transaction was done. */
 export class TransactionRefused extends StoreError {
+  override readonly name = 'TransactionRefused';
   readonly refusals: readonly Refusal[];
   constructor(refusals: readonly Refusal[]) {
     super('refused', `transaction refused: ${refusals.map((r) => r.reason).join(', ')}`);
@@ -59,6 +61,7 @@ export class TransactionRefused extends StoreError {
 
 /** The names that were taken, by what they are names of: `username`, `email`, `path`. */
 export class NameTaken extends StoreError {
+  override readonly name = 'NameTaken';
   readonly names: readonly string[];
   constructor(names: readonly string[]) {
     super('taken', `taken: ${names.join(', ')}`);
@@ -68,24 +71,28 @@ export class NameTaken extends StoreError {
 
 /** The record changed since it was read, or is gone. */
 export class Stale extends StoreError {
+  override readonly name = 'Stale';
   constructor(what: string) {
     super('refused', `${what} changed meanwhile`);
   }
 }
 
 export class Missing extends StoreError {
+  override readonly name = 'Missing';
   constructor(what: string) {
     super('missing', `${what} does not exist`);
   }
 }
 
 export class AlreadyExists extends StoreError {
+  override readonly name = 'AlreadyExists';
   constructor(what: string) {
     super('exists', `${what} exists already`);
   }
 }
 
 export class LimitReached extends StoreError {
+  override readonly name = 'LimitReached';
   readonly limit: number;
   constructor(what: string, limit: number) {
     super('limit', `${what}: the limit of ${limit} is reached`);
@@ -95,6 +102,7 @@ export class LimitReached extends StoreError {
 
 /** Retries are used up. When `ambiguous`, the answer was lost and the write may or may not have happened. */
 export class StoreUnavailable extends StoreError {
+  override readonly name = 'StoreUnavailable';
   readonly ambiguous: boolean;
   constructor(ambiguous: boolean, cause: unknown) {
     super('unavailable', ambiguous ? 'the answer of the table was lost' : 'the table is unavailable', {
