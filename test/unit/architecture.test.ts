@@ -103,3 +103,14 @@ describe('architecture', () => {
     expect(circles).toEqual([]);
   });
 });
+
+// Bundles shorten the names of classes: an error that does not say its own is a letter in the logs.
+test('errors say their own names', () => {
+  const nameless = ['lib', 'functions'].flatMap(sources).flatMap((file) => {
+    const text = readFileSync(join(root, file), 'utf8');
+    return [...text.matchAll(/class (\w+) extends \w*Error\b/g)]
+      .filter(([, name]) => !new RegExp(`\\bname(: string)? = '${name}'`).test(text))
+      .map(([, name]) => `${file}: ${name}`);
+  });
+  expect(nameless).toEqual([]);
+});
