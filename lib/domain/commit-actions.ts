@@ -216,6 +216,9 @@ export function refConflictError(error: unknown, otherwise: string): unknown {
   if (reasons.includes('read-only')) {
     return refused('The repository is temporarily read-only. Please try again later.');
   }
+  if (reasons.includes('importing')) {
+    return refused('The repository is being imported. Please try again later.');
+  }
   return refused(otherwise);
 }
 

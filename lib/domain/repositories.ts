@@ -11,19 +11,29 @@ import type { RepositoryRefs } from '../store/repository-refs.ts';
 import type { Write } from '../store/write.ts';
 import type { Deps } from './deps.ts';
 import { notFound } from './errors.ts';
+import { isImporting, withoutContent } from './import-state.ts';
 import { defaultBranchRule } from './protected-branches.ts';
 import { RuleSet } from './ref-pattern.ts';
 
 /** A project's last activity is written down at most this often: fifty pushes a second must not meet in one item. */
 const ACTIVITY_MS = 60_000;
 
-/** The repository of a project, for one request. Nothing is read before it is used. */
-export function openRepository(deps: Deps, project: ProjectRecord): Repository {
-  const refs = deps.store.repositories.open(project.repositoryId);
-  const catalogue = { listPacks: () => present(refs.listPacks()) };
+/**
+ * The repository of a project, for one request. Nothing is read before it is used.
+ * @param options.importer for the worker that fills it: to everybody else it is empty until then
+ */
+export function openRepository(
+  deps: Deps,
+  project: ProjectRecord,
+  options: { readonly importer?: boolean } = {},
+): Repository {
+  const hidden = isImporting(project) && options.importer !== true;
+  const stored = deps.store.repositories.open(project.repositoryId);
+  const catalogue = { listPacks: async () => (hidden ? [] : present(stored.listPacks())) };
   const objects = new GitObjects(deps.store.blobs, catalogue, project.repositoryId);
   const store = new PackStore(objects, { cache: deps.packs });
-  return { objects, refs: new ProjectRefs(deps, project, refs), store, cache: deps.packs };
+  const refs = new ProjectRefs(deps, project, stored);
+  return { objects, refs: hidden ? withoutContent(refs) : refs, store, cache: deps.packs };
 }
 
 /** The refs of a project: what moves them tells the project, the first branch in the same transaction. */

@@ -113,6 +113,8 @@ export type RefRejection =
   /** the repository is read-only (moving) or deleted */
   | 'read-only'
   | 'deleted'
+  /** its first content is still being brought in from elsewhere */
+  | 'importing'
   /** a collection began since this writer looked: check connectivity again, then retry */
   | 'collected';
 

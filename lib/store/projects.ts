@@ -10,7 +10,7 @@ import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.
 import type { Page } from './paging.ts';
 import { fromItem, listAttributes, toItem } from './project-item.ts';
 import { type ListedProject, ProjectList, type ProjectQuery } from './project-list.ts';
-import type { MemberRecord, ProjectRecord, UserRecord } from './records.ts';
+import type { ImportStatus, MemberRecord, ProjectRecord, UserRecord } from './records.ts';
 import { closeRepository, newRepository } from './repository-state.ts';
 import type { Search } from './search.ts';
 import type { Table } from './table.ts';
@@ -18,8 +18,20 @@ import { ABSENT, PRESENT, type Update, type Write } from './write.ts';
 
 export type NewProject = Omit<
   ProjectRecord,
-  'id' | 'repositoryId' | 'fullPath' | 'createdAt' | 'updatedAt' | 'lastActivityAt' | 'deletedAt' | 'version'
->;
+  | 'id'
+  | 'repositoryId'
+  | 'importStatus'
+  | 'importError'
+  | 'fullPath'
+  | 'createdAt'
+  | 'updatedAt'
+  | 'lastActivityAt'
+  | 'deletedAt'
+  | 'version'
+> & {
+  /** Until the import has ended its repository reads as empty and takes no writes. Default `none`. */
+  readonly importStatus?: 'none' | 'scheduled';
+};
 
 /** What an update may set; the path goes through {@link Projects.update} too and moves the name. */
 export type ProjectChange = Partial<
@@ -77,6 +89,8 @@ export class Projects {
     const id = await this.#counters.next('project');
     const at = (options.now ?? new Date()).toISOString();
     const record: ProjectRecord = {
+      importStatus: 'none',
+      importError: null,
       ...project,
       id,
       repositoryId: ulid(),
@@ -161,13 +175,14 @@ export class Projects {
       updatedAt: (options.now ?? new Date()).toISOString(),
       version: project.version + 1,
     };
-    const { pk, sk, lastActivityAt, byActivity, defaultBranch, ...rest } = toItem(updated);
+    const { pk, sk, lastActivityAt, byActivity, defaultBranch, importStatus, importError, ...rest } =
+      toItem(updated);
     const writes: Write[] = [
       {
         update: { pk, sk },
         set: {
           ...rest,
-          // Moved by pushes without a version: only set when this change is about them.
+          // Moved by pushes and imports without a version: only set when this change is about them.
           ...('lastActivityAt' in change ? { lastActivityAt, byActivity } : {}),
           ...('defaultBranch' in change ? { defaultBranch } : {}),
         },
@@ -195,6 +210,17 @@ export class Projects {
       if: `${PRESENT} AND attribute_type(#deletedAt, :null)`,
       values: { null: 'NULL' },
       reason: 'project',
+    };
+  }
+
+  /** Moves an import on, for a transaction; refused as `import` in another state. Changes no version. */
+  importMoves(id: number, from: readonly ImportStatus[], to: ImportStatus, importError?: string): Update {
+    return {
+      update: projectKey(id),
+      set: { importStatus: to, importError: importError ?? null },
+      if: `${PRESENT} AND attribute_type(#deletedAt, :null) AND #importStatus IN (${from.map((status) => `:${status}`).join(', ')})`,
+      values: { null: 'NULL', ...Object.fromEntries(from.map((status) => [status, status])) },
+      reason: 'import',
     };
   }
 

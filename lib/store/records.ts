@@ -20,6 +20,10 @@ export const TOKEN_SCOPES = [
 ] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
+/** How far a repository is that is filled with the content of another: `none` when it never was. */
+export const IMPORT_STATUSES = ['none', 'scheduled', 'started', 'finished', 'failed'] as const;
+export type ImportStatus = (typeof IMPORT_STATUSES)[number];
+
 /** Times are ISO 8601 in UTC with milliseconds; dates are `YYYY-MM-DD`. */
 export interface UserRecord {
   readonly id: number;
@@ -80,6 +84,9 @@ export interface ProjectRecord {
   /** The branch HEAD points to once it exists; null while the repository is empty. */
   readonly defaultBranch: string | null;
   readonly repositoryId: string;
+  readonly importStatus: ImportStatus;
+  /** Why the last import failed, in words that tell nothing private; null otherwise. */
+  readonly importError: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly lastActivityAt: string;

@@ -274,6 +274,8 @@ describe('the cost of a page does not grow with the list', () => {
           ...newProject(owner, `p${id}`, visibilities[id % 3]!),
           id,
           repositoryId: `r${id}`,
+          importStatus: 'none',
+          importError: null,
           fullPath: `owner/p${id}`,
           createdAt: when,
           updatedAt: when,

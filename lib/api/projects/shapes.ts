@@ -85,6 +85,7 @@ export const project = shape(() =>
       lfs_enabled: z.boolean(),
       creator_id: z.int(),
       import_status: z.enum(['none', 'scheduled', 'started', 'finished', 'failed']),
+      import_error: z.string().nullable().optional().describe('Shown to Maintainers'),
       open_issues_count: z.int(),
       ci_default_git_depth: z.int().nullable(),
       ci_forward_deployment_enabled: z.boolean(),

@@ -87,6 +87,7 @@ const REASONS: Record<Exclude<RefRejection, 'stale' | 'collected'>, string> = {
   'prefix-conflict': 'failed to update ref: another ref is a directory of this name, or the reverse',
   'read-only': 'repository is read-only at the moment, try again later',
   deleted: 'repository is being deleted',
+  importing: 'repository is being imported, try again later',
 };
 
 export function failTogether(all: readonly Candidate[]): void {
