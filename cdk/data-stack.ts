@@ -2,7 +2,7 @@ import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type Attribute, AttributeType, BillingMode, ProjectionType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { ARCHIVES, indexes, table as schema } from '../lib/store/schema.ts';
+import { ARCHIVES, indexes, STAGING, STAGING_DAYS, table as schema } from '../lib/store/schema.ts';
 
 const text = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 
@@ -65,6 +65,13 @@ export class DataStack extends Stack {
           prefix: ARCHIVES,
           expiration: Duration.days(7),
           noncurrentVersionExpiration: Duration.days(1),
+        },
+        {
+          id: 'staged-uploads',
+          prefix: STAGING,
+          expiration: Duration.days(STAGING_DAYS),
+          noncurrentVersionExpiration: Duration.days(1),
+          abortIncompleteMultipartUploadAfter: Duration.days(STAGING_DAYS),
         },
         {
           id: 'deleted-objects',

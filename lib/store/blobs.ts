@@ -265,7 +265,7 @@ const READ_ATTEMPTS = 3;
 const ABSENT_NAMES = new Set(['NoSuchKey', 'NotFound', 'NoSuchBucket']);
 
 /** The SDK's exceptions end here. Its own retries are over when one arrives; `attempts` adds whole repetitions. */
-async function translated<T>(send: () => Promise<T>, attempts = 1): Promise<T> {
+export async function translated<T>(send: () => Promise<T>, attempts = 1): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await send();

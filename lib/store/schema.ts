@@ -46,6 +46,10 @@ export const table = {
 /** Objects below this prefix can be made again: a rule of the bucket takes them away after some days. */
 export const ARCHIVES = 'archives/';
 
+/** Objects below this prefix wait for a worker; what nobody fetched is taken away after two days. */
+export const STAGING = 'staging/';
+export const STAGING_DAYS = 2;
+
 /** Every attribute that is a key anywhere; all are strings. */
 export const keyAttributes: readonly string[] = [
   ...new Set([table.partitionKey, table.sortKey, ...indexes.flatMap((i) => [i.partitionKey, i.sortKey])]),

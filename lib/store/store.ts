@@ -4,6 +4,7 @@ import { Blobs } from './blobs.ts';
 import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { Counters } from './counters.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
+import { Keeps } from './keeps.ts';
 import { Leases } from './leases.ts';
 import { MaintenanceNotes } from './maintenance-notes.ts';
 import { Members } from './members.ts';
@@ -17,6 +18,7 @@ import { RefRules } from './ref-rules.ts';
 import { Repositories } from './repositories.ts';
 import { type RetryPolicy, standardRetries } from './retry.ts';
 import { Search } from './search.ts';
+import { Staging } from './staging.ts';
 import { Table } from './table.ts';
 import { Tokens } from './tokens.ts';
 import { Users } from './users.ts';
@@ -33,6 +35,7 @@ export interface Store {
   readonly refRules: RefRules;
   readonly names: Names;
   readonly repositories: Repositories;
+  readonly keeps: Keeps;
   readonly leases: Leases;
   readonly maintenanceNotes: MaintenanceNotes;
   readonly search: Search;
@@ -40,6 +43,7 @@ export interface Store {
   readonly processed: Processed;
   readonly archives: Archives;
   readonly rateLimits: RateLimits;
+  readonly staging: Staging;
 }
 
 /** Made of the process's own clients, by `clients.ts`. */
@@ -69,6 +73,7 @@ export function createStore(
     refRules: new RefRules(table, counters),
     names,
     repositories: new Repositories(table, outbox),
+    keeps: new Keeps(table),
     leases: new Leases(table),
     maintenanceNotes: new MaintenanceNotes(table),
     search,
@@ -76,5 +81,6 @@ export function createStore(
     processed: new Processed(table),
     archives: new Archives(blobs),
     rateLimits: new RateLimits(table),
+    staging: new Staging(clients.s3, blobs),
   };
 }

@@ -8,7 +8,7 @@ import { instance } from '../../cdk/app.ts';
 import { type Template as IdleTemplate, idleCost } from '../../cdk/idle-cost.ts';
 import cdkJson from '../../cdk.json' with { type: 'json' };
 import { areas, areasOf } from '../../functions/areas.ts';
-import { ARCHIVES, indexes } from '../../lib/store/schema.ts';
+import { ARCHIVES, indexes, STAGING, STAGING_DAYS } from '../../lib/store/schema.ts';
 
 const code = () => Code.fromInline('exports.handler = async () => {};');
 
@@ -328,9 +328,13 @@ describe('data', () => {
   test('abandoned uploads and deleted versions end', () => {
     const [[, bucket]] = resourcesOf(data, 'AWS::S3::Bucket') as [[string, Resource]];
     const all: Record<string, unknown>[] = bucket.Properties.LifecycleConfiguration.Rules;
-    // Archives can be made again.
-    const rules = all.filter((rule) => rule['Prefix'] !== ARCHIVES);
-    expect(rules).toHaveLength(all.length - 1);
+    // Archives can be made again, and what is staged has been taken in or given up.
+    const rules = all.filter((rule) => ![ARCHIVES, STAGING].includes(rule['Prefix'] as string));
+    expect(rules).toHaveLength(all.length - 2);
+    expect(all.find((rule) => rule['Prefix'] === STAGING)).toMatchObject({
+      ExpirationInDays: STAGING_DAYS,
+      AbortIncompleteMultipartUpload: { DaysAfterInitiation: STAGING_DAYS },
+    });
     expect(rules).toContainEqual(
       expect.objectContaining({ AbortIncompleteMultipartUpload: { DaysAfterInitiation: 7 } }),
     );

@@ -1,0 +1,309 @@
+/**
+ * Where a client's bytes wait that are too many for a request: uploaded straight to the bucket through presigned
+ * URLs, whole or in parts, then read by a worker and removed. What nobody finishes, a rule of the bucket takes away;
+ * the embedded host, which has no such rules, sweeps.
+ */
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  ListMultipartUploadsCommand,
+  ListPartsCommand,
+  PutObjectCommand,
+  type S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { decodeTime, ulid } from 'ulid';
+import { type Blobs, translated } from './blobs.ts';
+import { Missing, StoreError, StoreUnavailable } from './errors.ts';
+import { STAGING } from './schema.ts';
+
+/** One upload; plain data, to be kept in a row of whoever began it. */
+export interface StagedUpload {
+  /** ULID: tells when it was begun. */
+  readonly id: string;
+  /** Bytes in all, as declared; nothing else can be completed. */
+  readonly size: number;
+  /** Bytes of every part but the last. */
+  readonly partSize: number;
+  /** S3's id of a multipart upload; undefined when the whole is one PUT. */
+  readonly uploadId?: string;
+}
+
+export interface StagedPart {
+  /** From 1. */
+  readonly number: number;
+  readonly size: number;
+}
+
+export interface UploadedPart extends StagedPart {
+  /** The MD5 in quotes, with a bucket that encrypts with S3's own keys. */
+  readonly etag: string;
+}
+
+export interface PresignedPart extends StagedPart {
+  /** Takes one PUT of exactly `size` bytes: the length is signed. */
+  readonly url: string;
+}
+
+/** Parts that are not there, or not of their size; the first hundred. */
+export class IncompleteUpload extends StoreError {
+  override readonly name = 'IncompleteUpload';
+  readonly parts: readonly number[];
+  constructor(parts: readonly number[]) {
+    super('refused', `the upload is not complete: parts ${parts.join(', ')}`);
+    this.parts = parts;
+  }
+}
+
+const MIB = 1024 * 1024;
+/** S3's parts have at least 5 MiB; small ones are sent again soon where the line is bad. */
+const PART_BYTES = 8 * MIB;
+/** S3 takes 10,000; fewer make shorter lists. */
+const MOST_PARTS = 1000;
+const READ_BYTES = 8 * MIB;
+const READS_AHEAD = 2;
+const MAX_NAMED = 100;
+
+export const partCount = ({ size, partSize }: StagedUpload): number =>
+  Math.max(1, Math.ceil(size / partSize));
+
+export class Staging {
+  readonly #client: S3Client;
+  readonly #blobs: Blobs;
+
+  constructor(client: S3Client, blobs: Blobs) {
+    this.#client = client;
+    this.#blobs = blobs;
+  }
+
+  /**
+   * Makes room for `size` bytes. What may be uploaded at all is the caller's to decide.
+   * @throws StoreUnavailable
+   */
+  async create(size: number, now = new Date()): Promise<StagedUpload> {
+    const id = ulid(now.getTime());
+    const partSize = Math.max(PART_BYTES, Math.ceil(size / MOST_PARTS / MIB) * MIB);
+    if (size <= partSize) return { id, size, partSize };
+    const command = new CreateMultipartUploadCommand(this.#target(id));
+    const { UploadId } = await translated(() => this.#client.send(command));
+    return { id, size, partSize, uploadId: UploadId! };
+  }
+
+  /** The one URL that takes the whole, for an upload without parts. */
+  async presignWhole(upload: StagedUpload, seconds: number): Promise<string> {
+    if (upload.uploadId !== undefined) throw new RangeError('an upload in parts has no single URL');
+    const command = new PutObjectCommand({ ...this.#target(upload.id), ContentLength: upload.size });
+    return getSignedUrl(this.#client, command, { expiresIn: seconds });
+  }
+
+  /** URLs of the given parts; of an upload without parts, number 1 is the whole. */
+  presignParts(
+    upload: StagedUpload,
+    numbers: readonly number[],
+    seconds: number,
+  ): Promise<readonly PresignedPart[]> {
+    return Promise.all(
+      numbers.map(async (number) => {
+        const size = partSizeOf(upload, number);
+        if (upload.uploadId === undefined) {
+          return { number, size, url: await this.presignWhole(upload, seconds) };
+        }
+        const command = new UploadPartCommand({
+          ...this.#target(upload.id),
+          UploadId: upload.uploadId,
+          PartNumber: number,
+          ContentLength: size,
+        });
+        return { number, size, url: await getSignedUrl(this.#client, command, { expiresIn: seconds }) };
+      }),
+    );
+  }
+
+  /**
+   * What has arrived of the parts behind number `after`, in order. Nothing once the upload is complete or aborted.
+   * @param limit at most 1,000
+   */
+  async parts(upload: StagedUpload, { after = 0, limit = 1000 } = {}): Promise<readonly UploadedPart[]> {
+    if (upload.uploadId === undefined) {
+      const whole = await this.#blobs.head(contentKey(upload.id));
+      return whole === undefined || after > 0 ? [] : [{ number: 1, size: whole.size, etag: whole.etag }];
+    }
+    const command = new ListPartsCommand({
+      ...this.#target(upload.id),
+      UploadId: upload.uploadId,
+      MaxParts: limit,
+      ...(after === 0 ? {} : { PartNumberMarker: String(after) }),
+    });
+    try {
+      const { Parts } = await translated(() => this.#client.send(command));
+      return (Parts ?? []).map(({ PartNumber, Size, ETag }) => ({
+        number: PartNumber!,
+        size: Size!,
+        etag: ETag!,
+      }));
+    } catch (error) {
+      if (isNoSuchUpload(error)) return [];
+      throw error;
+    }
+  }
+
+  /**
+   * Makes one object of what was uploaded, having checked every size. Done once or twice, it is done.
+   * @param etag of the whole, where the caller knows it
+   * @throws IncompleteUpload; Missing when it was aborted or has expired
+   */
+  async complete(upload: StagedUpload, etag?: string): Promise<{ size: number; etag: string }> {
+    if (upload.uploadId !== undefined) await this.#join(upload, upload.uploadId);
+    const whole = await this.#blobs.head(contentKey(upload.id));
+    if (whole === undefined) {
+      throw upload.uploadId === undefined ? new IncompleteUpload([1]) : new Missing('upload');
+    }
+    if (whole.size !== upload.size || (etag !== undefined && bare(etag) !== bare(whole.etag))) {
+      throw new IncompleteUpload([1]);
+    }
+    return { size: whole.size, etag: whole.etag };
+  }
+
+  async #join(upload: StagedUpload, UploadId: string): Promise<void> {
+    const uploaded: UploadedPart[] = [];
+    for (;;) {
+      const page = await this.parts(upload, { after: uploaded.at(-1)?.number ?? 0 });
+      uploaded.push(...page);
+      if (page.length < 1000) break;
+    }
+    // Completed or gone: whoever looks at the object itself knows which.
+    if (uploaded.length === 0 && (await this.#blobs.head(contentKey(upload.id))) !== undefined) return;
+    const sizes = new Map(uploaded.map((part) => [part.number, part.size]));
+    const wrong: number[] = [];
+    const count = partCount(upload);
+    for (let number = 1; number <= count && wrong.length < MAX_NAMED; number++) {
+      if (sizes.get(number) !== partSizeOf(upload, number)) wrong.push(number);
+    }
+    if (wrong.length > 0) throw new IncompleteUpload(wrong);
+    const Parts = uploaded
+      .filter(({ number }) => number <= count)
+      .map(({ number, etag }) => ({ PartNumber: number, ETag: etag }));
+    const command = new CompleteMultipartUploadCommand({
+      ...this.#target(upload.id),
+      UploadId,
+      MultipartUpload: { Parts },
+    });
+    try {
+      await translated(() => this.#client.send(command));
+    } catch (error) {
+      // Somebody else completed it meanwhile, or an answer was lost.
+      if (!isNoSuchUpload(error)) throw error;
+    }
+  }
+
+  /** What was uploaded, as a stream that survives broken connections. @throws Missing, StoreUnavailable */
+  async *read(upload: Pick<StagedUpload, 'id' | 'size'>): AsyncGenerator<Uint8Array, void, undefined> {
+    const key = contentKey(upload.id);
+    const ahead: Promise<Uint8Array>[] = [];
+    let asked = 0;
+    const ask = () => {
+      if (asked >= upload.size) return;
+      const read = this.#blobs.read(key, asked, Math.min(READ_BYTES, upload.size - asked));
+      // It is told where it is awaited.
+      read.catch(() => {});
+      ahead.push(read);
+      asked += READ_BYTES;
+    };
+    for (let n = 0; n < READS_AHEAD; n++) ask();
+    for (let piece = ahead.shift(); piece !== undefined; piece = ahead.shift()) {
+      const bytes = await piece;
+      ask();
+      yield bytes;
+    }
+  }
+
+  /** A small object beside the upload: what is to be done with it, or what came of it. */
+  async note(id: string, name: string, bytes: Uint8Array): Promise<void> {
+    await this.#blobs.put(noteKey(id, name), bytes);
+  }
+
+  async noted(id: string, name: string): Promise<Uint8Array | undefined> {
+    const key = noteKey(id, name);
+    const known = await this.#blobs.head(key);
+    return known && this.#blobs.read(key, 0, known.size);
+  }
+
+  /** Takes away what was uploaded, complete or not; notes stay until they expire. Twice is as good as once. */
+  async discard(upload: StagedUpload): Promise<void> {
+    await Promise.all([
+      this.#blobs.delete([contentKey(upload.id)]),
+      upload.uploadId === undefined ? undefined : this.#abort(contentKey(upload.id), upload.uploadId),
+    ]);
+  }
+
+  /**
+   * Takes away all that was begun before a moment, as the bucket's rule does.
+   * @returns how many objects and uploads went
+   */
+  async sweep(before: Date): Promise<number> {
+    let swept = 0;
+    const old = (key: string) => startedAt(key) < before.getTime();
+    for (let after: string | undefined; ; ) {
+      const page = await this.#blobs.list(STAGING, after === undefined ? {} : { after });
+      const keys = page.keys.filter(old);
+      if (keys.length > 0) await this.#blobs.delete(keys);
+      swept += keys.length;
+      after = page.keys.at(-1);
+      // Ids sort by time.
+      if (!page.more || after === undefined || !old(after)) break;
+    }
+    for (let marker: { KeyMarker?: string; UploadIdMarker?: string } = {}; ; ) {
+      const command = new ListMultipartUploadsCommand({
+        Bucket: this.#blobs.bucket,
+        Prefix: STAGING,
+        ...marker,
+      });
+      const page = await translated(() => this.#client.send(command));
+      for (const { Key, UploadId } of page.Uploads ?? []) {
+        if (!old(Key!)) continue;
+        await this.#abort(Key!, UploadId!);
+        swept++;
+      }
+      if (page.IsTruncated !== true) return swept;
+      marker = { KeyMarker: page.NextKeyMarker!, UploadIdMarker: page.NextUploadIdMarker! };
+    }
+  }
+
+  async #abort(Key: string, UploadId: string): Promise<void> {
+    const command = new AbortMultipartUploadCommand({ Bucket: this.#blobs.bucket, Key, UploadId });
+    try {
+      await translated(() => this.#client.send(command));
+    } catch (error) {
+      if (!isNoSuchUpload(error)) throw error;
+    }
+  }
+
+  #target(id: string) {
+    return { Bucket: this.#blobs.bucket, Key: contentKey(id) };
+  }
+}
+
+const contentKey = (id: string) => `${STAGING}${id}/content`;
+const noteKey = (id: string, name: string) => `${STAGING}${id}/${name}`;
+
+function partSizeOf(upload: StagedUpload, number: number): number {
+  const count = partCount(upload);
+  if (!Number.isInteger(number) || number < 1 || number > count) throw new RangeError(`no part ${number}`);
+  return number < count ? upload.partSize : upload.size - (count - 1) * upload.partSize;
+}
+
+/** When the upload of a key was begun; a key that is not ours never was. */
+function startedAt(key: string): number {
+  try {
+    return decodeTime(key.slice(STAGING.length, STAGING.length + 26));
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+const bare = (etag: string) => etag.replaceAll('"', '');
+
+const isNoSuchUpload = (error: unknown) =>
+  error instanceof StoreUnavailable && (error.cause as { name?: string }).name === 'NoSuchUpload';
