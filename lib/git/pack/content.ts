@@ -66,5 +66,6 @@ export function withContent(base: ObjectDatabase, content: PackContent, objectCo
     open: (pack, part) => (pack.id === extra.id ? contentAccess(content, part) : base.open(pack, part)),
     newPack: (made, about) => base.newPack(made, about),
     rollbackPack: (pack) => base.rollbackPack(pack),
+    ...(base.derived ? { derived: base.derived } : {}),
   };
 }

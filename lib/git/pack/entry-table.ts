@@ -1,4 +1,4 @@
-import { compareNames } from './pack-index.ts';
+import { compareNames } from './object-names.ts';
 
 /** What is known of each entry of a pack being received, in columns, by its number in the pack. */
 export class EntryTable {

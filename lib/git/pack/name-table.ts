@@ -1,5 +1,5 @@
 import { resized } from './entry-table.ts';
-import { hashName, sameName } from './pack-index.ts';
+import { hashName, sameName } from './object-names.ts';
 
 /** Object ids numbered in the order they are met: an open-addressed table, since millions of lookups pass here. */
 export class NameTable {

@@ -1,3 +1,4 @@
+import { DerivedCache } from '../derived.ts';
 import type { GitObject } from '../objects.ts';
 import type { ObjectDatabase, PackDescription } from '../ports.ts';
 import { BlockCache, type CachedFile } from './block-cache.ts';
@@ -19,6 +20,7 @@ export interface Pack {
 export class PackCache {
   readonly blocks: BlockCache;
   readonly bases: BaseCache;
+  readonly derived: DerivedCache;
   readonly #packs = new Map<string, Pack>();
   readonly #indexBytes: number;
   #serial = 0;
@@ -32,6 +34,7 @@ export class PackCache {
     options: { readonly blockBytes?: number; readonly baseBytes?: number; readonly indexBytes?: number } = {},
   ) {
     this.blocks = new BlockCache(options.blockBytes === undefined ? {} : { bytes: options.blockBytes });
+    this.derived = new DerivedCache(this.blocks);
     this.bases = new BaseCache(options.baseBytes ?? 96 * 1024 * 1024);
     this.#indexBytes = options.indexBytes ?? 128 * 1024 * 1024;
   }

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { CorruptData } from '../objects.ts';
 import { type Oid, oidFromBytes } from '../oid.ts';
 import { BLOCK_SIZE, type CachedFile } from './block-cache.ts';
+import { compareNames, NameHash, readUint32 } from './object-names.ts';
 
 const FANOUT = 8;
 const NAMES = 8 + 1024;
@@ -160,42 +160,24 @@ export class PackIndex {
   }
 }
 
-/** An index in memory, with an open-addressed table over its names. */
+/** An index in memory, with a table over its names. */
 export class WholeIndex {
   readonly bytes: Uint8Array;
   readonly names: Uint8Array;
   readonly count: number;
   readonly #packSize: number;
-  readonly #table: Int32Array;
-  readonly #mask: number;
+  readonly #hash: NameHash;
 
   constructor(bytes: Uint8Array, count: number, packSize: number) {
     this.bytes = bytes;
     this.count = count;
     this.names = bytes.subarray(NAMES, NAMES + 20 * count);
     this.#packSize = packSize;
-    let size = 16;
-    while (size < 2 * count) size *= 2;
-    this.#mask = size - 1;
-    const table = new Int32Array(size);
-    for (let i = 0; i < count; i++) {
-      let slot = hashName(this.names, 20 * i) & this.#mask;
-      while (table[slot] !== 0) slot = (slot + 1) & this.#mask;
-      table[slot] = i + 1;
-    }
-    this.#table = table;
+    this.#hash = new NameHash(this.names, count);
   }
 
   find(name: Uint8Array, at: number): number {
-    const table = this.#table;
-    const mask = this.#mask;
-    let slot = hashName(name, at) & mask;
-    for (;;) {
-      const position = table[slot]! - 1;
-      if (position < 0) return -1;
-      if (sameName(this.names, 20 * position, name, at)) return position;
-      slot = (slot + 1) & mask;
-    }
+    return this.#hash.find(name, at);
   }
 
   offset(position: number): number {
@@ -265,36 +247,6 @@ function lowerBound(names: Uint8Array, bound: Uint8Array, after: boolean): numbe
     else high = middle;
   }
   return low;
-}
-
-// Which bytes of a name are hashed is drawn per process: names are their makers' choice, to a degree.
-const seed = randomBytes(5);
-const WINDOW = seed[0]! % 17;
-const FACTOR = (seed.readUInt32LE(1) | 1) >>> 0;
-
-/** A 32-bit hash of the 20 bytes at `at`. */
-export function hashName(name: Uint8Array, at: number): number {
-  const i = at + WINDOW;
-  const word = name[i]! | (name[i + 1]! << 8) | (name[i + 2]! << 16) | (name[i + 3]! << 24);
-  const mixed = Math.imul(word, FACTOR);
-  return mixed ^ (mixed >>> 15);
-}
-
-export function sameName(a: Uint8Array, i: number, b: Uint8Array, j: number): boolean {
-  for (let k = 0; k < 20; k++) if (a[i + k] !== b[j + k]) return false;
-  return true;
-}
-
-export function compareNames(a: Uint8Array, i: number, b: Uint8Array, j: number): number {
-  for (let k = 0; k < 20; k++) {
-    const order = a[i + k]! - b[j + k]!;
-    if (order !== 0) return order;
-  }
-  return 0;
-}
-
-export function readUint32(bytes: Uint8Array, at: number): number {
-  return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
 }
 
 function malformed(message: string): CorruptData {

@@ -1,6 +1,6 @@
 import { type Oid, oidFromBytes } from '../oid.ts';
 import type { EntryTable } from './entry-table.ts';
-import { hashName, sameName } from './pack-index.ts';
+import { hashName, sameName } from './object-names.ts';
 
 /** Which objects a new pack holds, and their types. */
 export class PackNames {

@@ -38,7 +38,16 @@ export class PackObjects implements SyncObjects {
   /** Input bytes that the last inflation used. */
   #deflated = 0;
 
-  constructor(packs: readonly Pack[], cache: PackCache, maxObjectSize: number) {
+  /** See {@link SyncObjects.derived}. */
+  readonly derived: NonNullable<SyncObjects['derived']>;
+
+  constructor(
+    packs: readonly Pack[],
+    cache: PackCache,
+    maxObjectSize: number,
+    derived: NonNullable<SyncObjects['derived']> = () => undefined,
+  ) {
+    this.derived = derived;
     this.packs = packs;
     this.liveCount = packs.filter((pack) => pack.description.source !== 'garbage').length;
     this.#cache = cache;

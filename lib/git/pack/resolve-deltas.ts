@@ -3,7 +3,7 @@ import { applyDelta, deltaSizes, sharedEnds } from './delta.ts';
 import { OFS_DELTA, REF_DELTA, TREE } from './entry.ts';
 import type { EntryTable } from './entry-table.ts';
 import { type ObjectHasher, ROOM } from './object-hasher.ts';
-import { hashName, sameName } from './pack-index.ts';
+import { hashName, sameName } from './object-names.ts';
 import type { SharedTree } from './tree-ends.ts';
 
 export interface DeltaSource {

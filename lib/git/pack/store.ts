@@ -1,6 +1,7 @@
+import { DerivedUnusable, type OpenDerived } from '../derived.ts';
 import { type GitObject, ObjectMissing, type ObjectStore, type ObjectType } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from '../oid.ts';
-import type { ObjectDatabase, PackContent, PackDescription } from '../ports.ts';
+import type { DerivedKind, ObjectDatabase, PackContent, PackDescription } from '../ports.ts';
 import { BlockMiss, BlockPins, type ReadAhead } from './block-cache.ts';
 import { withContent } from './content.ts';
 import { type Pack, PackCache } from './pack-cache.ts';
@@ -51,6 +52,10 @@ export class PackStore implements ObjectStore {
           try {
             await this.#cache.blocks.fetch(withSmallPacks(error, objects.packs), pins, ahead);
           } catch (failure) {
+            if (failure instanceof DerivedUnusable) {
+              failure.file.leaveAside(failure.cause);
+              continue;
+            }
             // A pack that was superseded and deleted since the listing was read.
             if (relisted || !(await this.refresh())) throw failure;
             relisted = true;
@@ -76,6 +81,11 @@ export class PackStore implements ObjectStore {
   /** Packs in the listing now held, newest first. */
   async packs(): Promise<readonly Pack[]> {
     return (this.#objects ?? (await this.#first())).packs;
+  }
+
+  /** A file that maintenance made of the packs, as the listing now held tells of it. */
+  derived(kind: DerivedKind): OpenDerived | undefined {
+    return this.#cache.derived.of(this.database, kind);
   }
 
   /**
@@ -169,7 +179,7 @@ export class PackStore implements ObjectStore {
     const live = listed.filter((pack) => pack.source !== 'garbage');
     const garbage = listed.filter((pack) => pack.source === 'garbage');
     const packs = this.#cache.open(this.database, [...live, ...garbage]);
-    this.#objects = new PackObjects(packs, this.#cache, this.#maxObjectSize);
+    this.#objects = new PackObjects(packs, this.#cache, this.#maxObjectSize, (kind) => this.derived(kind));
     return this.#objects;
   }
 }

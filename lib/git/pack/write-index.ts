@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { CorruptData } from '../objects.ts';
 import { oidFromBytes } from '../oid.ts';
 import type { EntryTable } from './entry-table.ts';
-import { sameName } from './pack-index.ts';
+import { sameName } from './object-names.ts';
 
 /**
  * A version 2 index of the entries (gitformat-pack), as `git index-pack` writes it.

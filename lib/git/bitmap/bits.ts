@@ -1,0 +1,77 @@
+/** A set of small numbers, one bit each. Grows by nothing: its size is that of what it counts. */
+export class Bits {
+  /** Bits that it has room for. */
+  readonly size: number;
+  /** 32 bits each, the lowest first; an even number of words, because compressed bitmaps count in 64 bits. */
+  readonly words: Uint32Array<ArrayBuffer>;
+
+  constructor(size: number, words = new Uint32Array(2 * Math.ceil(size / 64))) {
+    this.size = size;
+    this.words = words;
+  }
+
+  has(i: number): boolean {
+    return (this.words[i >>> 5]! & (1 << (i & 31))) !== 0;
+  }
+
+  /** @returns whether it is new */
+  add(i: number): boolean {
+    const word = this.words[i >>> 5]!;
+    const bit = 1 << (i & 31);
+    if ((word & bit) !== 0) return false;
+    this.words[i >>> 5] = word | bit;
+    return true;
+  }
+
+  /** Adds all that `other`, of the same size, has. */
+  addAll(other: Bits): void {
+    const { words } = this;
+    const more = other.words;
+    for (let i = 0; i < words.length; i++) words[i]! |= more[i]!;
+  }
+
+  /** Takes out all that `other`, of the same size, has. */
+  removeAll(other: Bits): void {
+    const { words } = this;
+    const less = other.words;
+    for (let i = 0; i < words.length; i++) words[i]! &= ~less[i]!;
+  }
+
+  /** What is in one of the two and not in both. */
+  differences(other: Bits): Bits {
+    const { words } = this.copy();
+    for (let i = 0; i < words.length; i++) words[i]! ^= other.words[i]!;
+    return new Bits(this.size, words);
+  }
+
+  copy(): Bits {
+    return new Bits(this.size, this.words.slice());
+  }
+
+  /** How many there are, at or above `from` and below `to`. */
+  count(from = 0, to = this.size): number {
+    let count = 0;
+    const last = (to - 1) >>> 5;
+    for (let w = from >>> 5; to > from && w <= last; w++) {
+      let word = this.words[w]!;
+      if (w === from >>> 5) word &= -1 << (from & 31);
+      if (w === last) word &= -1 >>> (31 - ((to - 1) & 31));
+      count += ones(word);
+    }
+    return count;
+  }
+
+  /** Calls `visit` with each, in ascending order. */
+  forEach(visit: (i: number) => void): void {
+    const { words } = this;
+    for (let w = 0; w < words.length; w++) {
+      for (let word = words[w]!; word !== 0; word &= word - 1) visit(32 * w + 31 - Math.clz32(word & -word));
+    }
+  }
+}
+
+function ones(word: number): number {
+  let n = word - ((word >>> 1) & 0x55555555);
+  n = (n & 0x33333333) + ((n >>> 2) & 0x33333333);
+  return Math.imul((n + (n >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
