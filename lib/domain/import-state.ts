@@ -39,6 +39,7 @@ export function withoutContent(refs: RefDatabase): RefDatabase {
     all: async () => ({ head: await refs.head(), refs: [] }),
     get: async () => new Map(),
     head: () => refs.head(),
+    kept: () => refs.kept(),
     compareAndSwap: async () => {
       throw new RefConflict([{ name: null, reason: 'importing' }]);
     },

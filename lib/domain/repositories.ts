@@ -60,6 +60,10 @@ class ProjectRefs implements RefDatabase {
     return present(this.#refs.head());
   }
 
+  kept() {
+    return this.#refs.kept();
+  }
+
   async compareAndSwap(
     updates: readonly RefUpdate[],
     options: Parameters<RefDatabase['compareAndSwap']>[1] = {},

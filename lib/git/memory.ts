@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { monotonicFactory } from 'ulid';
-import { ZERO_OID } from './oid.ts';
+import { type Oid, ZERO_OID } from './oid.ts';
 import { memoryAccess } from './pack/content.ts';
 import {
   type ObjectDatabase,
@@ -23,6 +23,8 @@ export class MemoryRepository {
   refusal: Extract<RefRejection, 'read-only' | 'deleted' | 'collected'> | undefined;
   readonly #stored = new Map<string, { pack: Uint8Array; index: Uint8Array }>();
   readonly #refs = new Map<RefName, Ref>();
+  /** See {@link RefDatabase.kept}. */
+  readonly keeps = new Set<Oid>();
   #listed: PackDescription[] = [];
   #head: RefName;
 
@@ -63,6 +65,7 @@ export class MemoryRepository {
           names.flatMap((name) => (this.#refs.has(name) ? [[name, this.#refs.get(name)!] as const] : [])),
         ),
       head: async () => this.#head,
+      kept: () => eachOf(this.keeps),
       compareAndSwap: async (updates, options = {}) => this.#swap(updates, options),
     };
   }
@@ -104,6 +107,10 @@ export class MemoryRepository {
     this.#listed = [...packs].reverse().concat(this.#listed);
     if (head !== undefined) this.#head = head;
   }
+}
+
+async function* eachOf<T>(values: Iterable<T>): AsyncGenerator<T> {
+  yield* values;
 }
 
 /** git holds refs as files at heart: `a` and `a/b` cannot both be. */

@@ -142,6 +142,11 @@ export interface RefDatabase {
   get(names: readonly RefName[]): Promise<ReadonlyMap<RefName, Ref>>;
   head(): Promise<RefName>;
   /**
+   * Objects that stay with all they reach although no ref may lead to them, one by one: there may be a million.
+   * What is kept while they are read may come or not.
+   */
+  kept(): AsyncIterable<Oid>;
+  /**
    * All updates, the new packs' listing and HEAD's new target in one transaction.
    * Retries what is transient; a lost answer is looked up, not guessed.
    * @throws RefConflict when any condition fails; then nothing is changed.

@@ -100,6 +100,12 @@ export const guardKey = (repositoryId: string, stripe: number): Key => ({
   sk: `GUARD#${stripe}`,
 });
 export const headKey = (repositoryId: string): Key => ({ pk: repositoryPartition(repositoryId), sk: 'HEAD' });
+/** Commits that stay although no ref may lead to them; not among the refs, so a million of them delay no listing. */
+export const KEEP = 'KEEP#';
+export const keepKey = (repositoryId: string, oid: string): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: `${KEEP}${oid}`,
+});
 export const PACK = 'PACK#';
 export const packKey = (repositoryId: string, packId: string): Key => ({
   pk: repositoryPartition(repositoryId),

@@ -13,6 +13,7 @@ import {
 } from '../git/ports.ts';
 import type { RefName } from '../git/refname.ts';
 import { Missing, StoreUnavailable, TransactionRefused } from './errors.ts';
+import { keptIn } from './keeps.ts';
 import { guardKey, headKey, REF, refKey, refNamesKey, refPrefixSort, repositoryPartition } from './keys.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } from './outbox.ts';
 import { type CataloguedPack, listPack, packsOf, supersededOf } from './pack-catalogue.ts';
@@ -86,6 +87,10 @@ export class RepositoryRefs implements RefDatabase {
     const item = await this.#table.get(headKey(this.id));
     if (item === undefined) throw new Missing('repository');
     return item['target'] as RefName;
+  }
+
+  kept(): AsyncIterable<Oid> {
+    return keptIn(this.#table, this.id);
   }
 
   /** Active packs, newest first. */

@@ -268,6 +268,7 @@ describe('commits through the API', () => {
           return memory.refs.get(names);
         },
         head: () => memory.refs.head(),
+        kept: () => memory.refs.kept(),
         compareAndSwap: async (updates, options) => {
           await setTimeout(1 + Math.random() * 5);
           await memory.refs.compareAndSwap(updates, options);

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { decodeTime } from 'ulid';
-import type { Oid } from '../oid.ts';
+import { type Oid, oidBytes } from '../oid.ts';
 import { BLOB } from '../pack/entry.ts';
 import { ObjectList } from '../pack/object-list.ts';
 import type { Pack } from '../pack/pack-cache.ts';
@@ -57,6 +57,7 @@ export async function collect(
   const before = await tips(refs);
   const store = storeOf(objects, await objects.listPacks({ fresh: true }));
   const reached = await enumerate(store, { include: before });
+  await addKept(store, refs, reached, before);
   const places = new Places(reached, inputs);
   await places.preferLive(store);
 
@@ -95,19 +96,43 @@ export async function collect(
   }
   if (added.length + replaced.length === 0) return { garbage: 0, rescued: 0 };
   await replace(objects, added, replaced, { epoch: options.epoch });
-  const late = garbage.count === 0 ? 0 : await rescueLate(objects, refs, before, options);
+  const late = garbage.count === 0 ? 0 : await rescueLate(objects, refs, reached, before, options);
   return { garbage: garbage.count, rescued: rescued.count + late };
 }
 
-/** What refs that moved during the collection reach, and only packs of garbage hold, is stored anew. */
+/** Adds to what refs reach what kept commits do: of a million, most lie on branches. */
+async function addKept(
+  store: PackStore,
+  refs: RefDatabase,
+  reached: ObjectList,
+  before: readonly Oid[],
+): Promise<void> {
+  const kept = await keptBeside(refs, reached);
+  // Those that were pushed since the packs were listed are for the end, as refs that move meanwhile.
+  const young = new Set(await store.missing(Buffer.concat(kept.map(oidBytes))));
+  const include = kept.filter((oid) => !young.has(oid));
+  if (include.length === 0) return;
+  const more = await enumerate(store, { include, exclude: before });
+  for (let i = 0; i < more.count; i++) addFrom(reached, more, i);
+}
+
+/** What is kept and not in the list: no more than the repository has objects. */
+async function keptBeside(refs: RefDatabase, reached: ObjectList): Promise<Oid[]> {
+  const kept: Oid[] = [];
+  for await (const oid of refs.kept()) if (reached.indexOf(oidBytes(oid), 0) < 0) kept.push(oid);
+  return kept;
+}
+
+/** What refs that moved, and commits that were kept, during the collection reach, and only packs of garbage hold, is stored anew. */
 async function rescueLate(
   objects: MaintainedObjects,
   refs: RefDatabase,
+  reached: ObjectList,
   before: readonly Oid[],
   options: CollectOptions,
 ): Promise<number> {
-  const known = new Set(before);
-  const moved = (await tips(refs)).filter((oid) => !known.has(oid));
+  const moved = (await tips(refs)).filter((oid) => reached.indexOf(oidBytes(oid), 0) < 0);
+  moved.push(...(await keptBeside(refs, reached)));
   if (moved.length === 0) return 0;
   const inputs = await objects.listPacks({ fresh: true });
   const store = storeOf(objects, inputs);

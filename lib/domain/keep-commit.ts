@@ -1,0 +1,71 @@
+import { ObjectMissing } from '../git/objects.ts';
+import type { Oid } from '../git/oid.ts';
+import type { PackDescription } from '../git/ports.ts';
+import { rescue } from '../git/rescue.ts';
+import { Missing, TransactionRefused } from '../store/errors.ts';
+import { KEEP_REFUSED } from '../store/keeps.ts';
+import type { ProjectRecord } from '../store/records.ts';
+import type { Write } from '../store/write.ts';
+import type { Deps } from './deps.ts';
+import { notFound } from './errors.ts';
+import { openRepository } from './repositories.ts';
+
+/** Collections that may come between before the caller is told. */
+const ATTEMPTS = 5;
+
+/**
+ * Keeps commits, with all they reach, for as long as the repository is there: for an API object that names them, such
+ * as a comment, a status, a pipeline or a merge request. They need no branch from then on, no client sees that they
+ * are kept, and nothing takes it back.
+ *
+ * `write` makes the API object in one transaction with the writes it is given (none for commits that are kept already;
+ * else 1 and 1 for each, 1 more where garbage is rescued), and is called again when a collection of garbage came
+ * between. It must let a `TransactionRefused` with the reason {@link KEEP_REFUSED} through and must have no other
+ * effects.
+ *
+ * @param commits ids of stored objects, at most 20
+ * @returns what `write` returns
+ * @throws `404 Commit Not Found` when one is not there (any more), `404 Project Not Found`; what `write` throws
+ */
+export async function keepCommits<T>(
+  deps: Deps,
+  project: ProjectRecord,
+  commits: readonly Oid[],
+  write: (keep: readonly Write[]) => Promise<T>,
+): Promise<T> {
+  const { keeps } = deps.store;
+  for (let attempt = 1; ; attempt++) {
+    // The look comes first: what is listed afterwards is no older than its epoch.
+    const look = await keeps.look(project.repositoryId, commits).catch(gone);
+    const repository = openRepository(deps, project);
+    let rescued: PackDescription | undefined;
+    try {
+      rescued = look.unkept.length === 0 ? undefined : await rescue(repository, look.unkept);
+    } catch (error) {
+      throw error instanceof ObjectMissing ? notFound('Commit') : error;
+    }
+    try {
+      return await write(keeps.writes(look, rescued === undefined ? [] : [rescued]));
+    } catch (error) {
+      // Only a refusal says for sure that nothing was listed.
+      if (rescued !== undefined && error instanceof TransactionRefused)
+        await repository.objects.rollbackPack(rescued);
+      const between = error instanceof TransactionRefused && error.has(KEEP_REFUSED);
+      if (!between || attempt >= ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** One of {@link keepCommits}. */
+export function keepCommit<T>(
+  deps: Deps,
+  project: ProjectRecord,
+  commit: Oid,
+  write: (keep: readonly Write[]) => Promise<T>,
+): Promise<T> {
+  return keepCommits(deps, project, [commit], write);
+}
+
+function gone(error: unknown): never {
+  throw error instanceof Missing ? notFound('Project') : error;
+}

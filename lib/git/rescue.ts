@@ -1,0 +1,138 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Ports } from './commit-changes.ts';
+import { readAhead } from './gather.ts';
+import { repack } from './maintenance/repack.ts';
+import { ObjectMissing } from './objects.ts';
+import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from './oid.ts';
+import { discardContent } from './pack/content.ts';
+import { BLOB, COMMIT, TAG, TREE, typeCode } from './pack/entry.ts';
+import { NameTable } from './pack/name-table.ts';
+import { ObjectList } from './pack/object-list.ts';
+import type { Pack } from './pack/pack-cache.ts';
+import type { PackObjects } from './pack/pack-objects.ts';
+import type { PackStore } from './pack/store.ts';
+import { walkTree } from './pack/tree-walk.ts';
+import { parseCommitLinks, parseTag } from './parse.ts';
+import type { PackDescription } from './ports.ts';
+
+/** Objects tried at once after a miss. */
+const AHEAD = 64;
+const SLICE_MS = 30;
+/** More than this is left to a collection, which has the time: the objects count as missing until then. */
+const MOST_OBJECTS = 500_000;
+
+/**
+ * What a collection found unreachable may be gone tomorrow, and sooner than whoever makes it reachable again knows. So
+ * before a ref, or an object that stays, leads to `tips`, what only packs of garbage hold of them and of all below
+ * them is copied into a pack of its own.
+ *
+ * An object in a pack that stays has all below it there too, so the walk ends at those.
+ *
+ * @returns the pack, stored and not listed, for the transaction that makes the tips reachable; undefined when nothing
+ *   has to be rescued
+ * @throws ObjectMissing when a tip, or something below it, is nowhere; CorruptData
+ */
+export async function rescue(
+  { objects, store }: Pick<Ports, 'objects' | 'store'>,
+  tips: readonly Oid[],
+): Promise<PackDescription | undefined> {
+  const fleeting = await store.missing(Buffer.concat(tips.map(oidBytes)), { garbage: false });
+  if (fleeting.length === 0) return undefined;
+  const list = await garbageBelow(store, fleeting);
+  const { content, objectCount } = await repack(store, list);
+  try {
+    return await objects.newPack(content, { source: 'api', objectCount });
+  } finally {
+    await discardContent(content);
+  }
+}
+
+/** What `tips` reach, themselves included, without passing through what stays. */
+async function garbageBelow(store: PackStore, tips: readonly Oid[]): Promise<ObjectList> {
+  const walk = new GarbageWalk(tips);
+  while (!(await store.run((objects) => walk.advance(objects)))) {
+    if (walk.list.count > MOST_OBJECTS) throw new ObjectMissing(tips[0]!);
+    await setImmediate();
+  }
+  return walk.list;
+}
+
+interface Met {
+  /** 20 bytes. */
+  readonly name: Uint8Array;
+  /** Type code; 0 where nobody has said. */
+  readonly type: number;
+}
+
+/** Its state outlives each synchronous run: a step that misses bytes leaves no trace and is done again. */
+class GarbageWalk {
+  readonly list = new ObjectList();
+  readonly #met = new NameTable();
+  /** Met, and not yet looked at. */
+  readonly #waiting: Met[] = [];
+
+  constructor(tips: readonly Oid[]) {
+    for (const tip of tips) this.#meet(oidBytes(tip), 0);
+  }
+
+  /** Works for some milliseconds. @returns whether all is done */
+  advance(objects: PackObjects): boolean {
+    const until = performance.now() + SLICE_MS;
+    for (;;) {
+      const top = this.#waiting.at(-1);
+      if (top === undefined) return true;
+      const others = () => this.#waiting.slice(-AHEAD, -1);
+      const found = readAhead(top, others, (met) => look(objects, met));
+      this.#waiting.pop();
+      if (found !== undefined) {
+        this.list.add(top.name, 0, found.type, found.pack, found.position);
+        for (const { name, type } of found.below) this.#meet(name, type);
+      }
+      if (performance.now() > until) return false;
+    }
+  }
+
+  #meet(name: Uint8Array, type: number): void {
+    const before = this.#met.count;
+    if (this.#met.add(name, 0) === before) this.#waiting.push({ name, type });
+  }
+}
+
+interface Found {
+  readonly type: number;
+  readonly pack: Pack;
+  readonly position: number;
+  readonly below: readonly Met[];
+}
+
+/** @returns undefined for what stays. @throws ObjectMissing */
+function look(objects: PackObjects, { name, type }: Met): Found | undefined {
+  if (objects.locate(name, 0, objects.liveCount)) return undefined;
+  if (!objects.locate(name, 0)) {
+    const oid = oidFromBytes(name, 0);
+    if (oid === EMPTY_TREE) return undefined;
+    throw new ObjectMissing(oid);
+  }
+  const { pack, position } = objects;
+  const offset = pack.index.offset(position);
+  const kind = type === 0 ? typeCode(objects.headerAt(pack, offset).type) : type;
+  // A blob may be large, and leads nowhere.
+  const below = kind === BLOB ? [] : linksOf(kind, objects.readAt(pack, offset).data);
+  return { type: kind, pack, position, below };
+}
+
+function linksOf(type: number, data: Uint8Array): Met[] {
+  if (type === TAG) return [{ name: oidBytes(parseTag(data).object), type: 0 }];
+  if (type === COMMIT) {
+    const { tree, parents } = parseCommitLinks(data);
+    return [
+      ...parents.map((parent) => ({ name: oidBytes(parent), type: COMMIT })),
+      { name: oidBytes(tree), type: TREE },
+    ];
+  }
+  const entries: Met[] = [];
+  walkTree(data, undefined, (bytes, at, kind) => {
+    entries.push({ name: Uint8Array.from(bytes.subarray(at, at + 20)), type: kind });
+  });
+  return entries;
+}
