@@ -8,6 +8,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { agreement } from './agreement.ts';
 import { measureEngine } from './engine.ts';
 import { HostProcess } from './host.ts';
 import { apiReads } from './reads.ts';
@@ -36,6 +37,7 @@ try {
       await host.stop();
     }
     await measureEngine(report, subject);
+    await agreement(report, subject, scratch);
   }
   await start(report);
   await bundles(report);

@@ -10,6 +10,16 @@ export interface Row {
   readonly target?: number;
 }
 
+/** How many answers to the same questions are git's own. */
+export interface Agreement {
+  readonly subject: string;
+  readonly operation: string;
+  readonly same: number;
+  readonly all: number;
+  /** The least share that must be the same, from 0 to 1. */
+  readonly least: number;
+}
+
 /** Collects what was measured and what was checked. Times never fail a run: machines differ. */
 export class Report {
   readonly #rows: Row[] = [];
@@ -30,6 +40,15 @@ export class Report {
       `${row.subject}: ${row.operation} of ${row.ours.toFixed(0)} ${row.unit}`,
       row.ours <= row.target,
     );
+  }
+
+  /** Prints what was compared; too little agreement fails the run, and so does nothing compared. */
+  agreement({ subject, operation, same, all, least }: Agreement): void {
+    const share = all === 0 ? 0 : same / all;
+    process.stdout.write(
+      `${subject.padEnd(WIDTHS[0]!)}${operation.padEnd(WIDTHS[1]!)}${`${same} of ${all} as git`.padStart(26)}${share < 1 ? `  ${(100 * share).toFixed(3)} %` : ''}\n`,
+    );
+    this.check(`${subject}: ${operation}: ${same} of ${all} as git`, share >= least);
   }
 
   /** An answer that is right or wrong. */

@@ -1,0 +1,85 @@
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import type { History } from '../../lib/git/history.ts';
+import type { Oid } from '../../lib/git/oid.ts';
+import { PackCache } from '../../lib/git/pack/pack-cache.ts';
+import { PackStore } from '../../lib/git/pack/store.ts';
+import type { RefDatabase } from '../../lib/git/ports.ts';
+import { GitRepository } from '../../lib/git/repository.ts';
+import { packsOf } from '../git/repository-files.ts';
+import { agreeOnContent } from './agree-content.ts';
+import { agreeOnHistory } from './agree-history.ts';
+import { git, lines } from './git.ts';
+import type { Report } from './report.ts';
+import type { Subject } from './subjects.ts';
+
+/** One repository, and what is asked of it. */
+export interface Sample {
+  readonly directory: string;
+  /** A folder for objects that git writes. */
+  readonly written: string;
+  readonly store: PackStore;
+  readonly repository: GitRepository;
+  readonly history: History;
+  readonly head: Oid;
+  /** Every commit of HEAD, newest first. */
+  readonly commits: readonly Oid[];
+  /** Files of HEAD whose names need no quoting. */
+  readonly files: readonly string[];
+  /** How many questions of a dear kind are asked. */
+  readonly few: number;
+  /** How many of a cheap kind. */
+  readonly many: number;
+  /** This many of a list, spread evenly over it. */
+  pick<T>(list: readonly T[], count: number): T[];
+  /** Counts one comparison of an operation. */
+  compare(operation: string, same: boolean, of?: { readonly same: number; readonly all: number }): void;
+}
+
+/** The least share of answers that must be git's own, for operations that may differ at all. */
+const LEAST: Readonly<Record<string, number>> = { 'lines of blame': 0.99, 'patches of files': 0.995 };
+
+/**
+ * Asks the Git library and git the same questions about a real history, and counts equal answers. Everything must be
+ * equal but what {@link LEAST} names.
+ */
+export async function agreement(
+  report: Report,
+  { name, directory }: Subject,
+  scratch: string,
+): Promise<void> {
+  const objects = packsOf(directory);
+  const store = new PackStore(objects, { cache: new PackCache({ blockBytes: 256 << 20 }) });
+  // Nothing here reads refs: commits are named by their ids.
+  const repository = new GitRepository({ objects, refs: undefined as unknown as RefDatabase, store });
+  const head = git(directory, 'rev-parse', 'HEAD').toString().trim() as Oid;
+  const generated = name === 'generated';
+  const counts = new Map<string, { same: number; all: number }>();
+  const sample: Sample = {
+    directory,
+    written: mkdtempSync(join(scratch, 'written-')),
+    store,
+    repository,
+    history: repository.history,
+    head,
+    commits: lines(directory, 'rev-list', head) as Oid[],
+    files: lines(directory, 'ls-tree', '-r', '--format=%(objecttype) %(path)', head)
+      .filter((line) => /^blob [\w./-]+$/.test(line))
+      .map((line) => line.slice(5)),
+    few: generated ? 12 : 40,
+    many: generated ? 60 : 400,
+    pick: (list, count) => {
+      const step = Math.max(1, list.length / count);
+      return Array.from({ length: Math.min(count, list.length) }, (_, n) => list[Math.floor(n * step)]!);
+    },
+    compare: (operation, same, of = { same: same ? 1 : 0, all: 1 }) => {
+      const count = counts.get(operation) ?? { same: 0, all: 0 };
+      counts.set(operation, { same: count.same + of.same, all: count.all + of.all });
+    },
+  };
+  await agreeOnHistory(sample);
+  await agreeOnContent(sample);
+  for (const [operation, { same, all }] of counts) {
+    report.agreement({ subject: name, operation, same, all, least: LEAST[operation] ?? 1 });
+  }
+}
