@@ -21,7 +21,9 @@ export interface ProjectAccess {
 export type Credential =
   | { readonly kind: 'none' }
   /** `PRIVATE-TOKEN`, `private_token`, `Authorization: Bearer`, `access_token`, or the password of HTTP Basic. */
-  | { readonly kind: 'token'; readonly token: string; readonly via: 'private-token' | 'bearer' | 'basic' };
+  | { readonly kind: 'token'; readonly token: string; readonly via: 'private-token' | 'bearer' | 'basic' }
+  /** A token that was shown before: what a worker does later is still done with it, or not any more. */
+  | { readonly kind: 'known-token'; readonly id: number };
 
 /** What a request opens with: at most two round trips decide all of it. */
 export interface OpenRequest {

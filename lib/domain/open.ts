@@ -1,5 +1,5 @@
 import type { MemberRecord, ProjectRecord, TokenRecord, TokenScope, UserRecord } from '../store/records.ts';
-import type { Actor, Opened, OpenRequest, ProjectAccess } from './access.ts';
+import type { Actor, Credential, Opened, OpenRequest, ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, forbidden, notFound, unauthorized } from './errors.ts';
 import { canSee, OWNER } from './permissions.ts';
@@ -14,7 +14,7 @@ import { demandActive, tokenHash } from './tokens.ts';
  */
 export async function open(deps: Deps, request: OpenRequest): Promise<Opened> {
   const [token, found] = await Promise.all([
-    request.credential.kind === 'token' ? knownToken(deps, request.credential.token) : undefined,
+    request.credential.kind === 'none' ? undefined : knownToken(deps, request.credential),
     request.project === undefined ? undefined : locate(deps, request.project),
   ]);
   if (token !== undefined) demandActive(token, deps.now());
@@ -61,8 +61,14 @@ async function noteUse({ store, now }: Deps, token: TokenRecord): Promise<void> 
   await Promise.allSettled([store.tokens.touch(token, at), store.users.touch(token.userId, day)]);
 }
 
-async function knownToken(deps: Deps, text: string): Promise<TokenRecord> {
-  const token = await deps.store.tokens.byHash(tokenHash(text));
+async function knownToken(
+  { store }: Deps,
+  credential: Exclude<Credential, { kind: 'none' }>,
+): Promise<TokenRecord> {
+  const token =
+    credential.kind === 'token'
+      ? await store.tokens.byHash(tokenHash(credential.token))
+      : await store.tokens.get(credential.id);
   if (token === undefined) throw unauthorized();
   return token;
 }

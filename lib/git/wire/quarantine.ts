@@ -19,6 +19,8 @@ export interface QuarantineOptions {
   readonly fsck?: NonNullable<IndexPackOptions['fsck']>;
   /** Text for the client's terminal. */
   readonly onProgress: (text: string) => void;
+  /** The same in numbers, for whoever has no terminal. */
+  readonly onUnpack?: (progress: IndexPackProgress) => void;
 }
 
 /** What a push brought, between its arrival and the moment it is stored: only this push sees it. */
@@ -41,11 +43,14 @@ export class Quarantine {
 
   /** @throws CorruptData, WireError; what the input throws */
   async unpack(input: AsyncIterable<Uint8Array>): Promise<void> {
-    const { scratchDir, packLimits, fsck, onProgress } = this.#options;
+    const { scratchDir, packLimits, fsck, onProgress, onUnpack } = this.#options;
     const progress = new UnpackProgress(onProgress);
     const pack = await indexPack(input, {
       store: this.#repository.store,
-      onProgress: (state) => progress.show(state),
+      onProgress: (state) => {
+        progress.show(state);
+        onUnpack?.(state);
+      },
       ...(scratchDir === undefined ? {} : { scratchDir }),
       ...(packLimits === undefined ? {} : { limits: packLimits }),
       ...(fsck === undefined ? {} : { fsck }),

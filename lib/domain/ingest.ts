@@ -1,0 +1,81 @@
+import { WireError } from '../git/wire/error.ts';
+import { PktReader } from '../git/wire/pkt-line.ts';
+import { type PushReport, readPushReport } from '../git/wire/push-report.ts';
+import { type ReceivePackOptions, receivePack } from '../git/wire/receive-pack.ts';
+import { type ReceiveRequest, ReceiveRequestError, readCommands } from '../git/wire/receive-request.ts';
+import type { Repository } from '../git/wire/repository.ts';
+import type { Deps } from './deps.ts';
+import { badRequest, DomainError } from './errors.ts';
+import type { GitAccess } from './git-access.ts';
+import { pushPolicy } from './push-policy.ts';
+import { openRepository } from './repositories.ts';
+
+/** Bytes of the largest pack that comes in by any way. */
+export const MAX_PUSH_BYTES = 2 * 1024 ** 3;
+
+/** A push that did not come as one request. */
+export interface StagedPush {
+  /** What `git push` sends before its pack: see `pushRequest`. */
+  readonly request: Uint8Array;
+  readonly pack: AsyncIterable<Uint8Array>;
+}
+
+export interface IngestOptions
+  extends Pick<ReceivePackOptions, 'authorize' | 'onUnpack' | 'packLimits' | 'scratchDir'> {
+  /** The project's own by default, with its rules for refs. */
+  readonly repository?: Repository;
+}
+
+/**
+ * Takes in a staged pack and moves refs to it, exactly as a push would: the same checks of the objects, the same
+ * policy (`authorize` replaces it), the same transaction. What is refused is in the report.
+ * @throws what went wrong on our side. Nothing may have happened then, or, when an answer was lost, all of it.
+ */
+export async function ingest(
+  deps: Deps,
+  access: GitAccess,
+  push: StagedPush,
+  { repository = openRepository(deps, access.project.project), ...options }: IngestOptions = {},
+): Promise<PushReport> {
+  const failures: unknown[] = [];
+  const { body, outcome } = receivePack(repository, new PktReader(whole(push)), {
+    authorize: pushPolicy(deps, access),
+    ...options,
+    limits: { maxRequestBytes: MAX_PUSH_BYTES },
+    defaultBranch: deps.environment.defaultBranchName,
+    onError: (cause) => failures.push(cause),
+    failureText: (cause) => (cause instanceof DomainError ? String(cause.detail) : undefined),
+  });
+  const report = await readPushReport(body);
+  await outcome;
+  if (failures.length > 0) throw failures[0];
+  return report;
+}
+
+async function* whole({ request, pack }: StagedPush): AsyncGenerator<Uint8Array> {
+  yield request;
+  yield* pack;
+}
+
+/** @throws 400 for what is not the beginning of a push with a report and side bands */
+export async function readPushRequest(bytes: Uint8Array): Promise<ReceiveRequest> {
+  async function* body() {
+    yield bytes;
+  }
+  const reader = new PktReader(body());
+  let request: ReceiveRequest | undefined;
+  try {
+    request = await readCommands(reader, { maxCommands: 20_000, maxPushOptions: 100 });
+    for await (const rest of reader.rest()) {
+      if (rest.length > 0) throw badRequest('a pack does not belong here');
+    }
+  } catch (error) {
+    if (error instanceof WireError || error instanceof ReceiveRequestError) throw badRequest(error.message);
+    throw error;
+  }
+  if (request === undefined) throw badRequest('a push of nothing');
+  if (request.report === 'none' || request.sideBand === 'none') {
+    throw badRequest('a push asks for a report and for side bands');
+  }
+  return request;
+}
