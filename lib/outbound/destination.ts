@@ -1,0 +1,97 @@
+/** Where a call goes: judged by its URL first, then by every address its host has. */
+import { lookup } from 'node:dns/promises';
+import { type Address, isPublic, parseAddress } from './address.ts';
+import type { AllowList } from './allow-list.ts';
+import { OutboundError } from './errors.ts';
+
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+export type Resolver = (host: string) => Promise<readonly { address: string }[]>;
+
+export interface DestinationPolicy {
+  readonly allow: AllowList;
+  /** Default: the system's. Asked once for each host of a call. */
+  readonly resolve?: Resolver;
+}
+
+/** Longer than any that works elsewhere. */
+export const MAX_URL_LENGTH = 2048;
+
+/**
+ * What can be said of a URL without asking anybody: an address in it is judged in whatever notation it is written
+ * (the URL parser knows them all: `0x7f.1`, `2130706433`, `０１７７.1`).
+ * @returns why it may not be called, in words for whoever gave it; undefined when it may
+ */
+export function urlProblem(url: URL, { allow }: Pick<DestinationPolicy, 'allow'>): string | undefined {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'Only allowed schemes are http, https';
+  const host = hostOf(url);
+  const port = portOf(url);
+  const address = parseAddress(host);
+  const permitted = address === undefined ? allow.names(host, port) : allow.permits(host, address, port);
+  if (permitted) return undefined;
+  if (port !== 80 && port !== 443 && port < 1024) return 'Only allowed ports are 80, 443, and any over 1024';
+  if (address !== undefined) return isPublic(address) ? undefined : NOT_LOCAL;
+  if (host === '') return 'URI is invalid';
+  const loopback = LOOPBACK.some((one) => allow.permits(host, one, port));
+  return /(^|\.)localhost$/.test(host) && !loopback ? NOT_LOCAL : undefined;
+}
+
+/**
+ * The addresses of a URL's host, each of which may be connected to. Asked once: whoever connects uses these and asks
+ * nobody again.
+ * @throws OutboundError `bad-url`, `blocked`
+ */
+export async function resolveDestination(
+  url: URL,
+  policy: DestinationPolicy,
+): Promise<readonly ResolvedAddress[]> {
+  const problem = urlProblem(url, policy);
+  if (problem !== undefined)
+    throw new OutboundError(problem === NOT_LOCAL ? 'blocked' : 'bad-url', { message: problem });
+  const host = hostOf(url);
+  const literal = parseAddress(host);
+  const found = literal === undefined ? await ask(host, policy.resolve ?? systemResolver) : [host];
+  const port = portOf(url);
+  return found.map((address) => {
+    const parsed = parseAddress(address);
+    if (parsed === undefined || !mayConnect(host, parsed, port, policy)) throw new OutboundError('blocked');
+    return { address, family: parsed.version };
+  });
+}
+
+/** The same judgement of one address, for whoever has connected. */
+export function mayConnect(
+  host: string,
+  address: Address,
+  port: number,
+  { allow }: DestinationPolicy,
+): boolean {
+  return isPublic(address) || allow.permits(host, address, port);
+}
+
+/** Lower case, without the brackets of an IPv6 address and without the dot that ends an absolute name. */
+export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+
+export const portOf = (url: URL): number => Number(url.port) || (url.protocol === 'http:' ? 80 : 443);
+
+const NOT_LOCAL = 'Requests to the local network are not allowed';
+
+const LOOPBACK = ['127.0.0.1', '::1'].map((text) => parseAddress(text)!);
+
+const MAX_ADDRESSES = 32;
+
+async function ask(host: string, resolve: Resolver): Promise<string[]> {
+  let found: readonly { address: string }[];
+  try {
+    found = await resolve(host);
+  } catch (cause) {
+    throw new OutboundError('blocked', { cause });
+  }
+  if (found.length === 0 || found.length > MAX_ADDRESSES) throw new OutboundError('blocked');
+  return found.map(({ address }) => address);
+}
+
+const systemResolver: Resolver = (host) => lookup(host, { all: true });

@@ -1,0 +1,219 @@
+/**
+ * HTTP to servers that somebody else named. The host is resolved once, every address of it is judged, and the
+ * connection goes to one of those addresses and no other: a name that means something else a moment later
+ * (DNS rebinding) changes nothing. Every redirect is judged and pinned again.
+ */
+import {
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  Agent as PlainAgent,
+  request as plainRequest,
+} from 'node:http';
+import { Agent as SecureAgent, request as secureRequest } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { parseAddress } from './address.ts';
+import {
+  type DestinationPolicy,
+  hostOf,
+  mayConnect,
+  portOf,
+  type ResolvedAddress,
+  resolveDestination,
+} from './destination.ts';
+import { OutboundError, type OutboundFailure } from './errors.ts';
+
+export interface OutboundLimits {
+  /** Bytes of the answer's body. */
+  readonly maxBytes: number;
+  /** Milliseconds until the head of the answer is there, connecting included. Default 30,000. */
+  readonly headMs?: number;
+  /** Milliseconds without a byte of the body. Default 30,000. */
+  readonly idleMs?: number;
+  /** Default 0. */
+  readonly maxRedirects?: number;
+}
+
+export interface OutboundRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: URL;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent to the first server, and to where it redirects while scheme, host and port stay the same. */
+  readonly authorization?: string | undefined;
+  readonly body?: Uint8Array;
+  /** Ends everything, the body too. */
+  readonly signal?: AbortSignal;
+}
+
+export interface OutboundResponse {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Behind the last redirect. */
+  readonly url: URL;
+  /** To be read or given up. @throws OutboundError `too-large`, `timeout`, `unreachable` */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Gives up what is left of the body. */
+  close(): void;
+}
+
+/** @throws OutboundError */
+export async function outboundRequest(
+  wanted: OutboundRequest,
+  limits: OutboundLimits,
+  policy: DestinationPolicy,
+): Promise<OutboundResponse> {
+  let { url, authorization } = wanted;
+  for (let left = limits.maxRedirects ?? 0; ; left--) {
+    const response = await requestOnce({ ...wanted, url, authorization }, limits, policy);
+    const target = redirectOf(response);
+    if (target === undefined) return response;
+    response.close();
+    // What was posted is posted to nobody else.
+    if (left <= 0 || wanted.method !== 'GET') throw new OutboundError('redirects');
+    if (target.origin !== url.origin) authorization = undefined;
+    url = target;
+  }
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+function redirectOf({ status, headers, url }: OutboundResponse): URL | undefined {
+  if (!REDIRECTS.has(status)) return undefined;
+  const target = URL.parse(headers.location ?? '', url);
+  if (headers.location === undefined || target === null) throw new OutboundError('redirects');
+  target.username = '';
+  target.password = '';
+  target.hash = '';
+  return target;
+}
+
+async function requestOnce(
+  wanted: OutboundRequest,
+  limits: OutboundLimits,
+  policy: DestinationPolicy,
+): Promise<OutboundResponse> {
+  const { headMs = 30_000 } = limits;
+  const late = AbortSignal.timeout(headMs);
+  const signal = wanted.signal === undefined ? late : AbortSignal.any([late, wanted.signal]);
+  const addresses = await orAborted(resolveDestination(wanted.url, policy), signal);
+  const head = await new Promise<IncomingMessage>((resolve, reject) => {
+    const request = begin(wanted, addresses);
+    const end = () => request.destroy(new OutboundError('timeout'));
+    signal.addEventListener('abort', end, { once: true });
+    request.once('error', (error) => reject(asOutbound(error)));
+    request.once('response', (answer) => {
+      signal.removeEventListener('abort', end);
+      resolve(answer);
+    });
+    watchConnection(request, wanted.url, addresses, policy);
+    if (signal.aborted) end();
+    else request.end(wanted.body);
+  });
+  return {
+    status: head.statusCode ?? 0,
+    headers: head.headers,
+    url: wanted.url,
+    body: bounded(head, limits, wanted.signal),
+    close: () => head.destroy(),
+  };
+}
+
+function begin(wanted: OutboundRequest, addresses: readonly ResolvedAddress[]): ClientRequest {
+  const { url, method, body, authorization } = wanted;
+  const secure = url.protocol === 'https:';
+  // An agent of its own: no connection is left for, or taken from, anybody else, and no proxy of the environment asked.
+  const agent = secure ? new SecureAgent({ keepAlive: false }) : new PlainAgent({ keepAlive: false });
+  return (secure ? secureRequest : plainRequest)({
+    agent,
+    method,
+    host: hostOf(url),
+    port: portOf(url),
+    path: `${url.pathname}${url.search}`,
+    headers: {
+      'User-Agent': 'git/lemnos',
+      ...wanted.headers,
+      ...(body === undefined ? {} : { 'Content-Length': String(body.length) }),
+      ...(authorization === undefined ? {} : { Authorization: authorization }),
+    },
+    lookup: pinned(addresses),
+    maxHeaderSize: 32 * 1024,
+  });
+}
+
+/** Answers what was judged, whatever it is asked. */
+function pinned(addresses: readonly ResolvedAddress[]): LookupFunction {
+  return (_host, options, callback) => {
+    if (options.all === true) callback(null, [...addresses]);
+    else callback(null, addresses[0]!.address, addresses[0]!.family);
+  };
+}
+
+/** Looks at where the connection went, before a byte is sent on it: the judgement does not hang on how node connects. */
+function watchConnection(
+  request: ClientRequest,
+  url: URL,
+  addresses: readonly ResolvedAddress[],
+  policy: DestinationPolicy,
+): void {
+  request.once('socket', (socket) => {
+    const check = () => {
+      const address = parseAddress(socket.remoteAddress ?? '');
+      const known = addresses.some((one) => sameAddress(one.address, socket.remoteAddress));
+      if (known && address !== undefined && mayConnect(hostOf(url), address, portOf(url), policy)) return;
+      request.destroy(new OutboundError('blocked'));
+    };
+    if (socket.connecting) socket.once('connect', check);
+    else check();
+  });
+}
+
+function sameAddress(one: string, other: string | undefined): boolean {
+  const [a, b] = [parseAddress(one), parseAddress(other ?? '')];
+  return a !== undefined && a.version === b?.version && a.value === b.value;
+}
+
+async function* bounded(
+  head: IncomingMessage,
+  { maxBytes, idleMs = 30_000 }: OutboundLimits,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const end = () => head.destroy(new OutboundError('timeout'));
+  head.setTimeout(idleMs, end);
+  signal?.addEventListener('abort', end, { once: true });
+  let bytes = 0;
+  try {
+    if (signal?.aborted === true) throw new OutboundError('timeout');
+    for await (const piece of head as AsyncIterable<Uint8Array>) {
+      bytes += piece.length;
+      if (bytes > maxBytes) throw new OutboundError('too-large');
+      yield piece;
+    }
+    // A connection that breaks inside a body of no stated length ends it like any other.
+    if (!head.complete) throw new OutboundError('unreachable');
+  } catch (error) {
+    throw asOutbound(error);
+  } finally {
+    signal?.removeEventListener('abort', end);
+    head.destroy();
+  }
+}
+
+const FAILURES: Readonly<Record<string, OutboundFailure>> = { ETIMEDOUT: 'timeout' };
+
+function asOutbound(error: unknown): OutboundError {
+  if (error instanceof OutboundError) return error;
+  const code = (error as { code?: string }).code ?? '';
+  const failure = /CERT|TLS|SSL|UNABLE_TO|SELF_SIGNED|EPROTO/.test(code)
+    ? 'tls'
+    : (FAILURES[code] ?? 'unreachable');
+  return new OutboundError(failure, { cause: error });
+}
+
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const end = () => reject(new OutboundError('timeout'));
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', end));
+  });
+}
