@@ -1,8 +1,11 @@
 import { decodeTime } from 'ulid';
 import { collect, GARBAGE_MS } from '../git/maintenance/collect.ts';
 import { compact } from '../git/maintenance/compact.ts';
+import { deriveFiles } from '../git/maintenance/derive.ts';
+import { dueKinds } from '../git/maintenance/due.ts';
 import { compactionPlan } from '../git/maintenance/plan.ts';
 import { type PackDescription, PacksChanged } from '../git/ports.ts';
+import { type DerivedRow, replacedUntil, sweepDerived } from '../store/derived-files.ts';
 import { Missing } from '../store/errors.ts';
 import type { Lease } from '../store/leases.ts';
 import { MaintainedGitObjects } from '../store/maintained-objects.ts';
@@ -28,9 +31,10 @@ const REF_ROWS = 1000;
 const VISITS_MS = SUPERSEDED_MS + 60_000;
 
 /**
- * What is to be done to a repository now: merging its packs and, on a promised visit, removing what has been replaced
- * for a day or was never listed, folding its refs, and collecting garbage. One at a time per repository; what comes while another is at
- * work is left to that one, or to a visit when its lease ends. May be stopped at any step and come any number of times.
+ * What is to be done to a repository now: merging its packs, making what is derived from them, and, on a promised
+ * visit, removing what has been replaced for a day or was never listed, folding its refs, and collecting garbage. One
+ * at a time per repository; what comes while another is at work is left to that one, or to a visit when its lease ends.
+ * May be stopped at any step and come any number of times.
  *
  * @param deadline milliseconds since 1970; no new step begins after it
  * @returns whether all is done
@@ -81,34 +85,38 @@ async function maintain(deps: Deps, order: MaintenanceOrder, deadline: number): 
   }
 }
 
-/** Packs in use, and of those superseded the one that was so first. */
+/** Packs in use, what was made of them, and of those superseded the one that was so first. */
 interface Packs {
   readonly active: readonly PackDescription[];
+  readonly derived: readonly DerivedRow[];
   readonly superseded: CataloguedPack | undefined;
 }
 
 async function packsOf(repositories: Repositories, repositoryId: string): Promise<Packs> {
-  const [active, [superseded]] = await Promise.all([
-    repositories.open(repositoryId).listPacks(),
+  const [{ packs: active, derived }, [superseded]] = await Promise.all([
+    repositories.open(repositoryId).listing(),
     repositories.superseded(repositoryId, { most: 1 }),
   ]);
-  return { active, superseded };
+  return { active, derived, superseded };
 }
 
 /** Whether there is anything to do now, or anything due for which a crash has left no visit promised. */
 function isWanted({ visitAt, garbage }: Notes, packs: Packs, now: Date): boolean {
   if (compactionPlan(packs.active).length > 0) return true;
+  if (dueKinds(packs.active, (kind) => packs.derived.find((file) => file.kind === kind)).length > 0)
+    return true;
   const due = dueTimes(garbage, packs);
   if (visitAt <= now.getTime()) return visitAt > 0 || due.length > 0;
   return due.some((at) => at + VISITS_MS < visitAt);
 }
 
 /** When something of what the catalogue and the notes tell of may go, in milliseconds since 1970. */
-function dueTimes(garbage: number, { active, superseded }: Packs): number[] {
+function dueTimes(garbage: number, { active, derived, superseded }: Packs): number[] {
   return [
     ...(garbage > 0 ? [garbage + VISITS_MS] : []),
     ...(superseded === undefined ? [] : [Date.parse(superseded.supersededAt!) + VISITS_MS]),
     ...active.filter(isGarbage).map(keptUntil),
+    ...replacedUntil(derived),
   ];
 }
 
@@ -142,12 +150,32 @@ class Visit {
     if (promised) {
       await removeSuperseded(store, repositoryId, this.#now);
       const young = await sweepUnlisted(store, repositoryId, this.#now);
-      if (young !== undefined) this.#later.push(young);
+      const derived = await this.#sweepDerived();
+      for (const at of [young, derived]) if (at !== undefined) this.#later.push(at);
     }
     if (promised || this.#order.refs) await this.#foldRefs();
     if (promised) await this.#collect(garbage);
+    const derived = await this.#derive();
     await this.#promise(promised ? 0 : garbage, visitAt);
-    return true;
+    return derived;
+  }
+
+  /** Last, when packs and refs are as they will be for a while. */
+  #derive(): Promise<boolean> {
+    const { store } = this.#deps;
+    const objects = new MaintainedGitObjects(store, this.#lease, this.#now);
+    const refs = store.repositories.open(this.#lease.repositoryId);
+    return deriveFiles(objects, refs, { deadline: this.#deadline });
+  }
+
+  async #sweepDerived(): Promise<number | undefined> {
+    const { blobs, repositories } = this.#deps.store;
+    const { repositoryId } = this.#lease;
+    const before = (await repositories.open(repositoryId).listing()).derived;
+    const listed = async () => (await repositories.open(repositoryId).listing()).derived;
+    const next = await sweepDerived(blobs, repositoryId, listed, this.#now);
+    await repositories.forgetReplaced(repositoryId, before, this.#now);
+    return next;
   }
 
   /** Looks again after each round: pushes go on meanwhile. */

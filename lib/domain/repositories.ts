@@ -29,7 +29,10 @@ export function openRepository(
 ): Repository {
   const hidden = isImporting(project) && options.importer !== true;
   const stored = deps.store.repositories.open(project.repositoryId);
-  const catalogue = { listPacks: async () => (hidden ? [] : present(stored.listPacks())) };
+  const catalogue = {
+    listPacks: async () => (hidden ? [] : present(stored.listPacks())),
+    derived: stored.derived.bind(stored),
+  };
   const objects = new GitObjects(deps.store.blobs, catalogue, project.repositoryId);
   const store = new PackStore(objects, { cache: deps.packs });
   const refs = new ProjectRefs(deps, project, stored);

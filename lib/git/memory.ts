@@ -3,6 +3,10 @@ import { monotonicFactory } from 'ulid';
 import { type Oid, ZERO_OID } from './oid.ts';
 import { memoryAccess } from './pack/content.ts';
 import {
+  type DerivedContent,
+  type DerivedFile,
+  type DerivedKind,
+  type MadeFrom,
   type ObjectDatabase,
   type PackDescription,
   type Ref,
@@ -26,6 +30,8 @@ export class MemoryRepository {
   /** See {@link RefDatabase.kept}. */
   readonly keeps = new Set<Oid>();
   #listed: PackDescription[] = [];
+  readonly #derived = new Map<DerivedKind, DerivedFile>();
+  readonly #derivedBytes = new Map<string, Uint8Array>();
   #head: RefName;
 
   constructor(options: { readonly head?: RefName } = {}) {
@@ -54,6 +60,10 @@ export class MemoryRepository {
       rollbackPack: async (pack) => {
         if (!this.#listed.some((listed) => listed.id === pack.id)) this.#stored.delete(pack.id);
       },
+      derived: {
+        current: (kind) => this.#derived.get(kind),
+        open: ({ id }) => memoryAccess(this.#derivedBytes.get(id)!),
+      },
     };
     this.refs = {
       all: async ({ prefix = '' } = {}) => ({
@@ -73,6 +83,17 @@ export class MemoryRepository {
   /** Changes the listing outside a transaction, as maintenance does with its own. */
   relist(change: (packs: readonly PackDescription[]) => PackDescription[]): void {
     this.#listed = change(this.#listed);
+  }
+
+  /** See {@link MaintainedObjects.keepDerived}. */
+  async keepDerived(kind: DerivedKind, content: DerivedContent, madeFrom: MadeFrom): Promise<DerivedFile> {
+    const bytes = content.kind === 'bytes' ? content.bytes : readFileSync(content.path);
+    const { size, sums } = content;
+    const id = ulid();
+    const file = { kind, id, size, ...(sums === undefined ? {} : { sums }), madeFrom, location: 'memory' };
+    this.#derivedBytes.set(id, bytes);
+    this.#derived.set(kind, file);
+    return file;
   }
 
   #swap(

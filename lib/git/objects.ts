@@ -1,4 +1,6 @@
+import type { OpenDerived } from './derived.ts';
 import type { Oid } from './oid.ts';
+import type { DerivedKind } from './ports.ts';
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
 
@@ -34,6 +36,8 @@ export type CorruptionCode =
   | 'hash-mismatch'
   | 'object-malformed'
   | 'collision'
+  /** a file derived from packs is not what was written */
+  | 'derived-file'
   | 'limit';
 
 /** Bytes that are not what Git's formats allow, or pass a stated limit. Never a crash, never a hang. */
@@ -57,6 +61,8 @@ export interface SyncObjects {
   read(oid: Oid): GitObject;
   /** Type and inflated size without inflating the content (a delta's type comes from its base). */
   header(oid: Oid): { readonly type: ObjectType; readonly size: number };
+  /** A file that maintenance made of the packs, where there is one; reading it may throw BlockMiss as well. */
+  derived?(kind: DerivedKind): OpenDerived | undefined;
 }
 
 /** Objects of one repository, over an ObjectDatabase and a block cache. See `pack/store.ts`. */

@@ -32,6 +32,8 @@ export interface PackDescription {
   readonly layout: 'joined' | 'split';
   /** Opaque to this library: where the adapter finds the bytes (bucket and key prefix). */
   readonly location: string;
+  /** Another repository's, listed here too: read like any other, never replaced. */
+  readonly inherited?: boolean;
 }
 
 /** Bytes that can be read at any offset; nothing is read before the first call. */
@@ -51,7 +53,50 @@ export type PackContent =
       readonly index: Uint8Array;
     };
 
+/** What maintenance makes of packs, so that answers come sooner. No answer needs one to be right. */
+export type DerivedKind = 'commit-graph' | 'bitmap' | 'object-index' | 'tip' | 'bundle';
+
+/** What a derived file was made from. */
+export interface MadeFrom {
+  /** Ids of the packs that were listed then, garbage left out. */
+  readonly packs: readonly string[];
+  /** Objects in those packs, as they were counted. */
+  readonly objects: number;
+  /** What its builder notes for itself, such as the tips it saw or what is left to do. A few hundred characters. */
+  readonly note: string;
+}
+
+/** One immutable derived file, as listed with the packs. */
+export interface DerivedFile {
+  readonly kind: DerivedKind;
+  /** ULID: sorts by time of creation. */
+  readonly id: string;
+  /** Bytes of the content. */
+  readonly size: number;
+  /** CRC-32 of the table of checksums that stands behind the content (`derived.ts`). Without it there is none. */
+  readonly sums?: number;
+  readonly madeFrom: MadeFrom;
+  /** Opaque to this library: where the adapter finds the bytes. */
+  readonly location: string;
+}
+
+/** The bytes of a derived file before it is stored: `size` of content, and its checksums behind it. */
+export type DerivedContent = { readonly size: number; readonly sums?: number } & (
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  | { readonly kind: 'file'; readonly path: string; readonly fileSize: number }
+);
+
+/** The derived files of a repository, listed together with its packs. */
+export interface DerivedFiles {
+  /** The one in use, as the last listing of packs told. */
+  current(kind: DerivedKind): DerivedFile | undefined;
+  /** All stored bytes, checksums included; `derived.ts` reads them with care. */
+  open(file: DerivedFile): RandomAccess;
+}
+
 export interface ObjectDatabase {
+  /** Absent where none are kept. */
+  readonly derived?: DerivedFiles;
   /** Packs listed now, newest first. `fresh` reads the catalogue again, for a reader that missed. */
   listPacks(options?: { fresh?: boolean }): Promise<readonly PackDescription[]>;
   open(pack: PackDescription, part: 'pack' | 'index'): RandomAccess;
@@ -76,6 +121,11 @@ export interface MaintainedObjects extends ObjectDatabase {
     replaced: readonly PackDescription[],
     options?: { readonly epoch?: number },
   ): Promise<void>;
+  /**
+   * Stores a derived file and lists it in place of the one of its kind, which stays readable for a day.
+   * @throws PacksChanged
+   */
+  keepDerived(kind: DerivedKind, content: DerivedContent, madeFrom: MadeFrom): Promise<DerivedFile>;
 }
 
 /** A pack to be replaced is not listed any more, or somebody else maintains the repository now: nothing was changed. */

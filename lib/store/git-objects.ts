@@ -1,11 +1,23 @@
 /** The bytes of one repository's packs: the object database that `lib/git` reads, over the bucket. */
 import { ulid } from 'ulid';
-import type { ObjectDatabase, PackContent, PackDescription, PackSource, RandomAccess } from '../git/ports.ts';
+import type {
+  DerivedFile,
+  DerivedFiles,
+  DerivedKind,
+  ObjectDatabase,
+  PackContent,
+  PackDescription,
+  PackSource,
+  RandomAccess,
+} from '../git/ports.ts';
 import type { Blobs } from './blobs.ts';
+import { openDerived } from './derived-files.ts';
 
 /** Who lists packs: the repository's catalogue in the table. */
 export interface PackCatalogue {
   listPacks(options?: { fresh?: boolean }): Promise<readonly PackDescription[]>;
+  /** As the last listing told. */
+  derived(kind: DerivedKind): DerivedFile | undefined;
 }
 
 /** Up to here pack and index are one object: one PUT per API commit. */
@@ -19,6 +31,7 @@ export const packObjectKeys = ({ layout, location }: PackDescription): readonly 
   layout === 'joined' ? [location] : [`${location}.pack`, `${location}.idx`];
 
 export class GitObjects implements ObjectDatabase {
+  readonly derived: DerivedFiles;
   readonly #blobs: Blobs;
   readonly #catalogue: PackCatalogue;
   readonly #prefix: string;
@@ -26,6 +39,10 @@ export class GitObjects implements ObjectDatabase {
   constructor(blobs: Blobs, catalogue: PackCatalogue, networkId: string) {
     this.#blobs = blobs;
     this.#catalogue = catalogue;
+    this.derived = {
+      current: (kind) => catalogue.derived(kind),
+      open: (file) => openDerived(blobs, file),
+    };
     this.#prefix = packPrefix(networkId);
   }
 

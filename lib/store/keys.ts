@@ -53,6 +53,12 @@ export const ruleKey = (projectId: number, kind: RuleKind, name: string): Key =>
   pk: projectKey(projectId).pk,
   sk: rulePrefix(kind) + wholeOrDigest(name),
 });
+/** A project that was forked from this one. */
+export const FORK = 'FORK#';
+export const forkKey = (projectId: number, forkId: number): Key => ({
+  pk: projectKey(projectId).pk,
+  sk: `${FORK}${padded(forkId)}`,
+});
 /** How many rules a project has; sorts behind them. */
 export const ruleCountKey = (projectId: number): Key => ({ pk: projectKey(projectId).pk, sk: 'RULES' });
 /** What the search rows of a subject were made from, so that they can be taken away again. */
@@ -111,6 +117,13 @@ export const packKey = (repositoryId: string, packId: string): Key => ({
   pk: repositoryPartition(repositoryId),
   sk: `${PACK}${packId}`,
 });
+/** A file made of packs. With the prefix `PACK` one query reads these rows and those of the packs. */
+export const PACK_ROWS = 'PACK';
+export const DERIVED = 'PACKFILE#';
+export const derivedKey = (repositoryId: string, kind: string): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: `${DERIVED}${kind}`,
+});
 /** Packs that were replaced, by when: out of the way of whoever lists those in use. */
 export const OLD_PACK = 'OLDPACK#';
 /** @param at ISO 8601 */
@@ -158,6 +171,20 @@ export const refTablePartition = (repositoryId: string, tableId: string): string
 export const refChunkKey = (repositoryId: string, tableId: string, firstName: string): Key => ({
   pk: refTablePartition(repositoryId, tableId),
   sk: refSort(firstName),
+});
+
+// Fork networks: repositories whose packs lie under one prefix and may be listed by several of them.
+
+export const networkPartition = (networkId: string): string => `NETWORK#${networkId}`;
+export const networkMemberKey = (networkId: string, repositoryId: string): Key => ({
+  pk: networkPartition(networkId),
+  sk: `${MEMBER}${repositoryId}`,
+});
+/** Who lists a pack besides the repository that wrote it. */
+export const heirsPartition = (packId: string): string => `HEIRS#${packId}`;
+export const heirKey = (packId: string, repositoryId: string): Key => ({
+  pk: heirsPartition(packId),
+  sk: repositoryId,
 });
 
 // Work outside the request.

@@ -1,5 +1,14 @@
-import { type MaintainedObjects, type PackDescription, PacksChanged } from '../git/ports.ts';
+import {
+  type DerivedContent,
+  type DerivedFile,
+  type DerivedKind,
+  type MadeFrom,
+  type MaintainedObjects,
+  type PackDescription,
+  PacksChanged,
+} from '../git/ports.ts';
 import type { Blobs } from './blobs.ts';
+import { storeDerived } from './derived-files.ts';
 import { Stale } from './errors.ts';
 import { GitObjects } from './git-objects.ts';
 import type { Lease } from './leases.ts';
@@ -10,6 +19,7 @@ export class MaintainedGitObjects extends GitObjects implements MaintainedObject
   readonly #repositories: Repositories;
   readonly #lease: Lease;
   readonly #now: Date;
+  readonly #blobs: Blobs;
 
   constructor(
     { blobs, repositories }: { readonly blobs: Blobs; readonly repositories: Repositories },
@@ -17,6 +27,7 @@ export class MaintainedGitObjects extends GitObjects implements MaintainedObject
     now: Date,
   ) {
     super(blobs, repositories.open(lease.repositoryId), lease.repositoryId);
+    this.#blobs = blobs;
     this.#repositories = repositories;
     this.#lease = lease;
     this.#now = now;
@@ -32,5 +43,21 @@ export class MaintainedGitObjects extends GitObjects implements MaintainedObject
     } catch (error) {
       throw error instanceof Stale ? new PacksChanged() : error;
     }
+  }
+
+  async keepDerived(kind: DerivedKind, content: DerivedContent, madeFrom: MadeFrom): Promise<DerivedFile> {
+    const { repositoryId } = this.#lease;
+    const { derived } = await this.#repositories.open(repositoryId).listing();
+    const was = derived.find((file) => file.kind === kind);
+    const file = await storeDerived(this.#blobs, repositoryId, kind, content, madeFrom);
+    try {
+      await this.#repositories.replaceDerived(this.#lease, file, was, this.#now);
+    } catch (error) {
+      if (!(error instanceof Stale)) throw error;
+      // Never listed: what cannot be deleted now is swept.
+      await this.#blobs.delete([file.location]).catch(() => {});
+      throw new PacksChanged();
+    }
+    return file;
   }
 }

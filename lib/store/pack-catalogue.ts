@@ -1,6 +1,7 @@
 /** The packs of one repository, as rows. Their bytes are `git-objects.ts`'s business. */
 import type { PackDescription } from '../git/ports.ts';
-import { OLD_PACK, oldPackKey, PACK, packKey, repositoryPartition } from './keys.ts';
+import { type DerivedRow, derivedOf } from './derived-files.ts';
+import { DERIVED, OLD_PACK, oldPackKey, PACK_ROWS, packKey, repositoryPartition } from './keys.ts';
 import type { QueryOptions, Table } from './table.ts';
 import { ABSENT, type Item, PRESENT, type Put, type Write } from './write.ts';
 
@@ -36,9 +37,23 @@ export function supersedePacks(repositoryId: string, packs: readonly PackDescrip
   ]);
 }
 
-/** Those in use, newest first, strongly consistent. */
-export function packsOf(table: Table, repositoryId: string): Promise<CataloguedPack[]> {
-  return collect(table, { partition: repositoryPartition(repositoryId), prefix: PACK, reverse: true });
+export interface Listing {
+  /** Those in use, newest first. */
+  readonly packs: readonly CataloguedPack[];
+  /** What maintenance has made of them, one of each kind at most. */
+  readonly derived: readonly DerivedRow[];
+}
+
+/** Strongly consistent. */
+export async function listingOf(table: Table, repositoryId: string): Promise<Listing> {
+  const packs: CataloguedPack[] = [];
+  const derived: DerivedRow[] = [];
+  const rows = { partition: repositoryPartition(repositoryId), prefix: PACK_ROWS, reverse: true };
+  for await (const item of table.queryAll(rows)) {
+    if ((item['sk'] as string).startsWith(DERIVED)) derived.push(derivedOf(item));
+    else packs.push(fromRow(item));
+  }
+  return { packs, derived };
 }
 
 /**

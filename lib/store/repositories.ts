@@ -4,7 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeTime } from 'ulid';
-import type { PackDescription } from '../git/ports.ts';
+import type { DerivedFile, PackDescription } from '../git/ports.ts';
+import { type DerivedRow, forgetReplaced, listDerived } from './derived-files.ts';
 import { ConditionFailed, Missing, Stale, TransactionRefused } from './errors.ts';
 import {
   guardKey,
@@ -115,6 +116,33 @@ export class Repositories {
       }
     }
     throw new Stale('pack catalogue');
+  }
+
+  /**
+   * Lists a derived file in place of the one of its kind, under the lease.
+   * @throws Stale when another stands there, or the lease was lost
+   */
+  async replaceDerived(
+    lease: Lease,
+    file: DerivedFile,
+    was: DerivedRow | undefined,
+    now: Date,
+  ): Promise<void> {
+    try {
+      await this.#table.transact([fencedBy(lease), listDerived(lease.repositoryId, file, was, now)]);
+    } catch (error) {
+      throw error instanceof TransactionRefused ? new Stale('derived file') : error;
+    }
+  }
+
+  /** Notes that the bytes of derived files that were replaced a day ago are gone. */
+  async forgetReplaced(repositoryId: string, rows: readonly DerivedRow[], now: Date): Promise<void> {
+    for (const update of rows.flatMap((row) => forgetReplaced(repositoryId, row, now))) {
+      await this.#table.update(update).catch((error: unknown) => {
+        // Replaced again meanwhile, which forgets as well.
+        if (!(error instanceof ConditionFailed)) throw error;
+      });
+    }
   }
 
   /** Takes the row of a superseded pack away, after its bytes. */

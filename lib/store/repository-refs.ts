@@ -1,9 +1,12 @@
 /** The reference database and pack catalogue of one repository, over the table (`lib/git/ports.ts`). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeTime, ulid } from 'ulid';
+import { dueKinds } from '../git/maintenance/due.ts';
 import { compactionPlan } from '../git/maintenance/plan.ts';
 import { type Oid, ZERO_OID } from '../git/oid.ts';
 import {
+  type DerivedFile,
+  type DerivedKind,
   type PackDescription,
   type Ref,
   RefConflict,
@@ -16,7 +19,7 @@ import { Missing, StoreUnavailable, TransactionRefused } from './errors.ts';
 import { keptIn } from './keeps.ts';
 import { guardKey, headKey, REF, refKey, refNamesKey, refPrefixSort, repositoryPartition } from './keys.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } from './outbox.ts';
-import { type CataloguedPack, listPack, packsOf, supersededOf } from './pack-catalogue.ts';
+import { type CataloguedPack, type Listing, listingOf, listPack, supersededOf } from './pack-catalogue.ts';
 import { creates, namesAbove, prefixConflicts, staleUpdates } from './ref-check.ts';
 import { refInTable, refsInTable, writeRefTable } from './ref-table.ts';
 import { changeGuards, checkGuard, type Guard, guardOf, randomStripe } from './repository-state.ts';
@@ -62,8 +65,8 @@ export class RepositoryRefs implements RefDatabase {
   #epoch: number | undefined;
   readonly #seen = new Map<RefName, Standing>();
   #guard: Guard | undefined;
-  /** Packs as this request last saw them. */
-  #listed: readonly PackDescription[] | undefined;
+  /** Packs and what was made of them, as this request last saw them. */
+  #listed: Listing | undefined;
 
   constructor(table: Table, outbox: Outbox, repositoryId: string) {
     this.#table = table;
@@ -95,19 +98,28 @@ export class RepositoryRefs implements RefDatabase {
 
   /** Active packs, newest first. */
   async listPacks(): Promise<readonly PackDescription[]> {
-    const [guard, packs] = await Promise.all([
+    return (await this.listing()).packs;
+  }
+
+  /** What maintenance made of the packs, as the last listing told. */
+  derived(kind: DerivedKind): DerivedFile | undefined {
+    return this.#listed?.derived.find((file) => file.kind === kind);
+  }
+
+  async listing(): Promise<Listing> {
+    const [guard, listing] = await Promise.all([
       this.#guard ?? this.#table.get(guardKey(this.id, randomStripe())).then((item) => this.#note(item)),
-      packsOf(this.#table, this.id),
+      listingOf(this.#table, this.id),
     ]);
     if (guard.state === 'deleted') throw new Missing('repository');
-    this.#listed = packs;
-    return packs;
+    this.#listed = listing;
+    return listing;
   }
 
   /** Superseded packs too, behind those in use. */
   async catalogue(): Promise<readonly CataloguedPack[]> {
     // In this order: a pack that is superseded in between is read twice rather than not at all.
-    const packs = await packsOf(this.#table, this.id);
+    const { packs } = await listingOf(this.#table, this.id);
     const superseded = await supersededOf(this.#table, this.id);
     const old = new Set(superseded.map(({ id }) => id));
     return [...packs.filter(({ id }) => !old.has(id)), ...superseded];
@@ -186,17 +198,22 @@ export class RepositoryRefs implements RefDatabase {
 
   /** What this write leaves for maintenance to do, as far as is known without reading anything. */
   #upkeep(updates: readonly RefUpdate[], { packs = [] }: SwapOptions, refs: boolean): OutboxMessage[] {
-    const crowded = packs.length > 0 && compactionPlan([...packs, ...(this.#listed ?? [])]).length > 0;
+    const listed = [...packs, ...(this.#listed?.packs ?? [])];
+    const grown = packs.length > 0 && (compactionPlan(listed).length > 0 || this.#isDue(listed));
     const collect = updates.some(
       ({ from, to, forced }) => forced === true || (to === ZERO_OID && from !== to),
     );
-    if (!crowded && !collect && !refs) return [];
+    if (!grown && !collect && !refs) return [];
     const body = {
       repositoryId: this.id,
       ...(collect ? { collect } : {}),
       ...(refs ? { refs } : {}),
     };
     return [message(MAINTENANCE, 'repository.maintain', body)];
+  }
+
+  #isDue(packs: readonly PackDescription[]): boolean {
+    return dueKinds(packs, (kind) => this.derived(kind)).length > 0;
   }
 
   /** Moves every ref into a new table, so that rows are few again. For the maintenance worker. */

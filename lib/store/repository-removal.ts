@@ -1,6 +1,7 @@
 /** Takes a closed repository away: its bytes, its ref tables and its rows. */
 import { archivePrefix } from './archives.ts';
 import type { Blobs } from './blobs.ts';
+import { derivedPrefix } from './derived-files.ts';
 import { packPrefix } from './git-objects.ts';
 import { GUARD_STRIPES, guardKey, REF_TABLES, refTablePartition, repositoryPartition } from './keys.ts';
 import type { Table } from './table.ts';
@@ -34,6 +35,7 @@ export async function removeRepository(
   const done =
     (await removeBytes(blobs, packPrefix(repositoryId), deadline)) &&
     (await removeBytes(blobs, archivePrefix(repositoryId), deadline)) &&
+    (await removeBytes(blobs, derivedPrefix(repositoryId), deadline)) &&
     (await removeRefTables(table, repositoryId, deadline)) &&
     (await removeRows(table, repositoryId, deadline));
   if (done) await Promise.all(guards.map((guard) => table.delete({ delete: guard })));

@@ -14,6 +14,7 @@ import { git } from './repository-files.ts';
 export function maintained(repository: MemoryRepository): MaintainedObjects {
   return {
     ...repository.objects,
+    keepDerived: (kind, content, madeFrom) => repository.keepDerived(kind, content, madeFrom),
     commitPacks: async (add, replaced) => {
       const gone = new Set(replaced.map(({ id }) => id));
       repository.relist((listed) => {

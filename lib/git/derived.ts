@@ -1,0 +1,182 @@
+/**
+ * Files that maintenance makes of packs, read through the block cache. They are used when they are there and sound,
+ * and never needed: what is absent, cut short or damaged is left aside with one warning.
+ */
+import { crc32 } from 'node:zlib';
+import { CorruptData } from './objects.ts';
+import { BLOCK_SIZE, type BlockCache, BlockMiss, type CachedFile } from './pack/block-cache.ts';
+import type { DerivedContent, DerivedFile, DerivedFiles, DerivedKind, ObjectDatabase } from './ports.ts';
+
+/** After an error of the storage, not of the content, a file is tried again after so long. */
+const AGAIN_MS = 60_000;
+/** Files that a process remembers. */
+const MOST_FILES = 1024;
+
+/** Content in memory with its checksums: a CRC-32, big-endian, for each block of 256 KB. */
+export function sealDerived(content: Uint8Array): DerivedContent {
+  const table = checksums(content);
+  return {
+    kind: 'bytes',
+    bytes: Buffer.concat([content, table]),
+    size: content.length,
+    sums: crc32(table),
+  };
+}
+
+/** The table of checksums that stands behind some content. */
+export function checksums(content: Uint8Array): Uint8Array {
+  const table = Buffer.alloc(tableBytes(content.length));
+  for (let block = 0; 4 * block < table.length; block++) {
+    table.writeUInt32BE(crc32(content.subarray(block * BLOCK_SIZE, (block + 1) * BLOCK_SIZE)), 4 * block);
+  }
+  return table;
+}
+
+const tableBytes = (size: number): number => 4 * Math.ceil(size / BLOCK_SIZE);
+
+/** Thrown by the readers of a derived file when its bytes cannot be had or are not what was written. */
+export class DerivedUnusable extends Error {
+  readonly file: OpenDerived;
+  constructor(file: OpenDerived, cause: unknown) {
+    super(`${file.description.kind} ${file.description.id} cannot be used: ${cause}`, { cause });
+    this.name = 'DerivedUnusable';
+    this.file = file;
+  }
+}
+
+/** A derived file as all repositories of the process that list it share it. */
+export class OpenDerived {
+  readonly description: DerivedFile;
+  readonly #blocks: BlockCache;
+  #source: DerivedFiles;
+  #sums: Promise<Uint8Array> | undefined;
+  #parsed: unknown;
+  #warned = false;
+  /** Milliseconds since 1970: left aside until then. */
+  #asideUntil = 0;
+
+  constructor(description: DerivedFile, source: DerivedFiles, blocks: BlockCache) {
+    this.description = description;
+    this.#source = source;
+    this.#blocks = blocks;
+  }
+
+  /** The newest user's way to the bytes replaces an older one's. */
+  reopen(source: DerivedFiles): this {
+    this.#source = source;
+    return this;
+  }
+
+  get usable(): boolean {
+    return this.#asideUntil === 0 || Date.now() > this.#asideUntil;
+  }
+
+  /** Its content; what reads it throws BlockMiss, and fetching throws {@link DerivedUnusable}. */
+  get file(): CachedFile {
+    const { kind, id, size, location } = this.description;
+    return this.#blocks.file(`${kind} ${id} ${location}`, size, () => ({
+      size,
+      read: (offset, length) => this.#read(offset, length),
+    }));
+  }
+
+  /** What a reader made of the file, once per process. `make` may throw BlockMiss. */
+  parsed<T>(make: (file: CachedFile) => T): T {
+    return (this.#parsed ??= make(this.file)) as T;
+  }
+
+  /**
+   * Reads from it, or gives it up when its content turns out to be wrong.
+   * @returns undefined when it was given up
+   */
+  attempt<T>(read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof BlockMiss || !(error instanceof CorruptData)) throw error;
+      this.leaveAside(error);
+      return undefined;
+    }
+  }
+
+  /** From now on there is no such file, for good when its content is wrong. */
+  leaveAside(cause: unknown): void {
+    this.#asideUntil = cause instanceof CorruptData ? Number.POSITIVE_INFINITY : Date.now() + AGAIN_MS;
+    this.#parsed = undefined;
+    this.#sums = undefined;
+    if (this.#warned) return;
+    this.#warned = true;
+    const { kind, id } = this.description;
+    console.warn(
+      JSON.stringify({ level: 'warn', message: 'derived file left aside', kind, id, cause: String(cause) }),
+    );
+  }
+
+  /** Whole blocks, each compared with its checksum. */
+  async #read(offset: number, length: number): Promise<Uint8Array> {
+    try {
+      const { size, sums } = this.description;
+      const all = this.#source.open(this.description);
+      const wanted = Math.min(length, size - offset);
+      const [bytes, table] = await Promise.all([
+        all.read(offset, wanted),
+        sums === undefined ? undefined : this.#table(sums),
+      ]);
+      if (bytes.length !== wanted) throw damaged('it is cut short');
+      if (table !== undefined) check(bytes, offset / BLOCK_SIZE, table);
+      return bytes;
+    } catch (error) {
+      throw new DerivedUnusable(this, error);
+    }
+  }
+
+  #table(sums: number): Promise<Uint8Array> {
+    this.#sums ??= this.#readTable(sums).catch((error) => {
+      this.#sums = undefined;
+      throw error;
+    });
+    return this.#sums;
+  }
+
+  async #readTable(sums: number): Promise<Uint8Array> {
+    const { size } = this.description;
+    const table = await this.#source.open(this.description).read(size, tableBytes(size));
+    if (table.length !== tableBytes(size) || crc32(table) !== sums) throw damaged('its checksums are wrong');
+    return table;
+  }
+}
+
+function check(bytes: Uint8Array, first: number, table: Uint8Array): void {
+  const view = new DataView(table.buffer, table.byteOffset, table.length);
+  for (let at = 0; at < bytes.length; at += BLOCK_SIZE) {
+    const block = first + at / BLOCK_SIZE;
+    if (crc32(bytes.subarray(at, at + BLOCK_SIZE)) !== view.getUint32(4 * block)) {
+      throw damaged(`block ${block} differs from its checksum`);
+    }
+  }
+}
+
+const damaged = (message: string) => new CorruptData('derived-file', message);
+
+/** The derived files that a process has opened. */
+export class DerivedCache {
+  readonly #blocks: BlockCache;
+  readonly #open = new Map<string, OpenDerived>();
+
+  constructor(blocks: BlockCache) {
+    this.#blocks = blocks;
+  }
+
+  /** The file of that kind that the database lists, unless it was found to be of no use. */
+  of(database: ObjectDatabase, kind: DerivedKind): OpenDerived | undefined {
+    const source = database.derived;
+    const description = source?.current(kind);
+    if (source === undefined || description === undefined) return undefined;
+    const key = `${description.id} ${description.location}`;
+    const file = this.#open.get(key)?.reopen(source) ?? new OpenDerived(description, source, this.#blocks);
+    this.#open.delete(key);
+    this.#open.set(key, file);
+    if (this.#open.size > MOST_FILES) this.#open.delete(this.#open.keys().next().value!);
+    return file.usable ? file : undefined;
+  }
+}
