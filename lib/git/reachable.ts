@@ -184,9 +184,9 @@ class Walk implements ReadAhead {
 
   #touch(objects: PackObjects, id: number): boolean {
     if (!this.#locate(objects, id)) return false;
-    const offset = objects.pack.index.offset(objects.position);
-    if (this.#phase < 4) objects.readAt(objects.pack, offset);
-    else if (this.#options.filter?.kind === 'blob:limit') objects.headerAt(objects.pack, offset);
+    if (this.#phase < 4) objects.readAt(objects.pack, objects.offset);
+    else if (this.#options.filter?.kind === 'blob:limit') objects.headerAt(objects.pack, objects.offset);
+    else void objects.position;
     return false;
   }
 
@@ -385,7 +385,7 @@ class Walk implements ReadAhead {
       const path = this.#receiverAt.size > 0 ? this.#takenPaths[this.#at]! : 0;
       const limited =
         type === BLOB && filter?.kind === 'blob:limit' && (this.#flags[id]! & INTERESTING) === 0;
-      const tooLarge = limited && objects.headerAt(pack, pack.index.offset(position)).size >= filter.bytes;
+      const tooLarge = limited && objects.headerAt(pack, objects.offset).size >= filter.bytes;
       if (!tooLarge) list.add(this.#table.names, 20 * id, type, pack, position, path);
     }
     this.#at++;
@@ -428,7 +428,7 @@ class Walk implements ReadAhead {
     if (this.#commitOf[id]) return;
     this.#locateOrFail(objects, id);
     const oid = oidFromBytes(this.#table.names, 20 * id);
-    const { type, data } = objects.readAt(objects.pack, objects.pack.index.offset(objects.position));
+    const { type, data } = objects.readAt(objects.pack, objects.offset);
     if (type !== 'commit') throw new CorruptData('object-malformed', `${oid} is a ${type}, not a commit`);
     const links = parseCommitLinks(data);
     const parents = links.parents.map((parent) => this.#id(oidBytes(parent), 0));
@@ -442,8 +442,7 @@ class Walk implements ReadAhead {
   /** Shows the entries of a tree that may be new; the walk must have located it. */
   #entries(objects: PackObjects, id: number, path: number, visit: EntryVisitor): void {
     if (this.#isEmptyTree(id)) return;
-    const { pack } = objects;
-    const { type, data } = objects.readAt(pack, pack.index.offset(objects.position));
+    const { type, data } = objects.readAt(objects.pack, objects.offset);
     if (type !== 'tree') {
       const oid = oidFromBytes(this.#table.names, 20 * id);
       throw new CorruptData('object-malformed', `${oid} is a ${type}, not a tree`);

@@ -87,5 +87,5 @@ export function flipCompressed(bits: Bits, bytes: Uint8Array, at: number): numbe
 }
 
 function malformed(message: string): CorruptData {
-  return new CorruptData('index-malformed', `compressed bitmap: ${message}`);
+  return new CorruptData('derived-file', `compressed bitmap: ${message}`);
 }

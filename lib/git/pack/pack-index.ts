@@ -112,6 +112,11 @@ export class PackIndex {
     );
   }
 
+  /** Lookups read nothing. */
+  get inMemory(): boolean {
+    return this.#whole !== undefined;
+  }
+
   /** Bytes that this index holds beside the block cache. */
   get heldBytes(): number {
     return (this.#whole ? this.#file.size + 10 * this.count : 0) + (this.#offsets ? 16 * this.count : 0);

@@ -4,6 +4,7 @@ import { BLOCK_SIZE, BlockMiss } from './block-cache.ts';
 import { applyDelta, deltaSizes } from './delta.ts';
 import { EntryHead, MAX_ENTRY_HEAD, OFS_DELTA, REF_DELTA, typeName } from './entry.ts';
 import { inflateInto, inflateStart, NEED_MORE } from './inflate.ts';
+import { MergedLookup } from './merged-lookup.ts';
 import type { Pack, PackCache } from './pack-cache.ts';
 
 /** git never makes chains longer than 4,095 (pack.depth); received packs are held to that as well. */
@@ -25,9 +26,14 @@ export class PackObjects implements SyncObjects {
   readonly liveCount: number;
   /** After {@link locate}: where the object is. */
   pack!: Pack;
-  /** After {@link locate}: where it stands in the pack's index. */
-  position = 0;
+  /** After {@link locate}: where the object stands in the pack's index and in the pack, as far as that is known; or -1. */
+  #position = -1;
+  #offset = -1;
+  /** What was located. */
+  #name: Uint8Array = EMPTY.data;
+  #nameAt = 0;
 
+  readonly #merged: MergedLookup | undefined;
   readonly #cache: PackCache;
   readonly #maxObjectSize: number;
   readonly #head = new EntryHead();
@@ -52,6 +58,7 @@ export class PackObjects implements SyncObjects {
     this.liveCount = packs.filter((pack) => pack.description.source !== 'garbage').length;
     this.#cache = cache;
     this.#maxObjectSize = maxObjectSize;
+    this.#merged = MergedLookup.over(derived('object-index'), packs);
   }
 
   has(oid: Oid): boolean {
@@ -59,40 +66,76 @@ export class PackObjects implements SyncObjects {
   }
 
   read(oid: Oid): GitObject {
-    if (this.locate(oidBytes(oid), 0)) return this.readAt(this.pack, this.pack.index.offset(this.position));
+    if (this.locate(oidBytes(oid), 0)) return this.readAt(this.pack, this.offset);
     if (oid === EMPTY_TREE) return EMPTY;
     throw new ObjectMissing(oid);
   }
 
   header(oid: Oid): { type: ObjectType; size: number } {
-    if (this.locate(oidBytes(oid), 0)) return this.headerAt(this.pack, this.pack.index.offset(this.position));
+    if (this.locate(oidBytes(oid), 0)) return this.headerAt(this.pack, this.offset);
     if (oid === EMPTY_TREE) return { type: 'tree', size: 0 };
     throw new ObjectMissing(oid);
   }
 
+  /** After {@link locate}: where the object's entry begins in the pack. */
+  get offset(): number {
+    return this.#offset >= 0 ? this.#offset : this.pack.index.offset(this.#position);
+  }
+
+  /** After {@link locate}: where the object stands in the pack's index. */
+  get position(): number {
+    if (this.#position < 0) {
+      this.#position = this.pack.index.find(this.#name, this.#nameAt);
+      if (this.#position < 0)
+        throw new CorruptData('index-malformed', 'merged index names what its pack lacks');
+    }
+    return this.#position;
+  }
+
   /**
-   * Looks the 20 bytes at `name[at]` up in every pack, the one that had the last hit first.
+   * Looks the 20 bytes at `name[at]` up: in the pack that had the last hit when its index is in memory, in the merged
+   * index, then in every pack that this does not cover.
    * @param count look only into the first so many packs
-   * @returns whether found; then `pack` and `position` say where.
+   * @returns whether found; then `pack`, `offset` and `position` say where.
    */
   locate(name: Uint8Array, at: number, count = this.packs.length): boolean {
-    const packs = this.packs;
+    const { packs } = this;
+    const merged = this.#merged?.usable ? this.#merged : undefined;
     try {
       const last = this.#last < count ? packs[this.#last] : undefined;
-      if (last && this.#probe(last, name, at)) return true;
+      const lastFirst = merged === undefined || last?.index.inMemory || !merged.covers[this.#last];
+      if (last && lastFirst && this.#probe(last, name, at)) return true;
+      const found = merged?.find(name, at) ?? -1;
+      if (found >= 0 && found < count) {
+        this.pack = packs[found]!;
+        this.#position = -1;
+        this.#offset = merged!.offset;
+        this.#name = name;
+        this.#nameAt = at;
+        this.#last = found;
+        return true;
+      }
+      const everywhere = merged === undefined || merged.lost || found >= 0;
       for (let i = 0; i < count; i++) {
-        if (i !== this.#last && this.#probe(packs[i]!, name, at)) {
-          this.#last = i;
-          return true;
-        }
+        if ((i === this.#last && lastFirst) || !(everywhere || !merged.covers[i])) continue;
+        if (!this.#probe(packs[i]!, name, at)) continue;
+        this.#last = i;
+        return true;
       }
       return false;
     } catch (error) {
       if (error instanceof BlockMiss) {
         // One trip for all packs: the id may be in any of them.
         const wanted = [...error.wanted];
-        for (const pack of packs) pack.index.missing(name, at, wanted);
+        merged?.missing(name, at, wanted);
+        for (const [i, pack] of packs.entries()) {
+          if (merged === undefined || merged.lost || !merged.covers[i]) pack.index.missing(name, at, wanted);
+        }
         throw new BlockMiss(wanted);
+      }
+      if (merged && error instanceof CorruptData && error.code === 'derived-file') {
+        merged.leaveAside(error);
+        return this.locate(name, at, count);
       }
       throw error;
     }
@@ -166,7 +209,8 @@ export class PackObjects implements SyncObjects {
     const position = pack.index.find(name, at);
     if (position < 0) return false;
     this.pack = pack;
-    this.position = position;
+    this.#position = position;
+    this.#offset = -1;
     return true;
   }
 

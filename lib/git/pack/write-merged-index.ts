@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { crc32 } from 'node:zlib';
-import { BLOCK_SIZE } from './block-cache.ts';
 import {
-  BLOCK_SUMS,
   FANOUT,
+  HEAD,
   LARGE_OFFSETS,
   mergedPackName,
   NAMES,
@@ -17,8 +15,7 @@ import type { Pack } from './pack-cache.ts';
 
 /**
  * One index over several packs, in git's multi-pack-index format (gitformat-pack) with its reverse index: each object
- * once, where the largest pack has it, else the first of those given. One more chunk, which git passes over, holds a
- * CRC-32 of each block: a reader that looks a few objects up does not read the file to check it.
+ * once, where the largest pack has it, else the first of those given.
  *
  * @param packs with their indexes in memory; about 80 bytes of memory for each object
  */
@@ -144,33 +141,20 @@ function bigEndian(values: Uint32Array): Uint8Array {
 }
 
 function assemble(chunks: readonly [string, Uint8Array][], packs: number): Uint8Array {
-  const headEnd = 12 + 12 * (chunks.length + 2);
-  const sumsAt = chunks.reduce((sum, [, bytes]) => sum + bytes.length, headEnd);
-  const blocks = Math.ceil(sumsAt / BLOCK_SIZE);
-  const end = sumsAt + 4 * (blocks + 1);
+  const headEnd = HEAD + 12 * (chunks.length + 1);
+  const end = chunks.reduce((sum, [, bytes]) => sum + bytes.length, headEnd);
   const out = Buffer.alloc(end + 20);
   out.write('MIDX', 0, 'latin1');
-  out.set([1, 1, chunks.length + 1, 0], 4);
+  out.set([1, 1, chunks.length, 0], 4);
   out.writeUInt32BE(packs, 8);
   let at = headEnd;
-  let entry = 12;
-  const enter = (id: string, offset: number) => {
-    out.write(id, entry, 'latin1');
-    out.writeBigUInt64BE(BigInt(offset), entry + 4);
-    entry += 12;
-  };
-  for (const [id, bytes] of chunks) {
-    enter(id, at);
+  for (const [i, [id, bytes]] of chunks.entries()) {
+    out.write(id, HEAD + 12 * i, 'latin1');
+    out.writeBigUInt64BE(BigInt(at), HEAD + 12 * i + 4);
     out.set(bytes, at);
     at += bytes.length;
   }
-  enter(BLOCK_SUMS, sumsAt);
-  enter('\0\0\0\0', end);
-  for (let block = 0; block < blocks; block++) {
-    const bytes = out.subarray(block * BLOCK_SIZE, Math.min((block + 1) * BLOCK_SIZE, sumsAt));
-    out.writeUInt32BE(crc32(bytes), sumsAt + 4 * block);
-  }
-  out.writeUInt32BE(crc32(out.subarray(sumsAt, end - 4)), end - 4);
+  out.writeBigUInt64BE(BigInt(end), headEnd - 8);
   out.set(hash('sha1', out.subarray(0, end), 'buffer'), end);
   return out;
 }

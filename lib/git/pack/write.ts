@@ -277,7 +277,7 @@ class PackWriter {
           ? list.receiverAt(path)
           : undefined;
     if (!name || !objects.locate(name, 0)) return false;
-    const from = objects.readAt(objects.pack, objects.pack.index.offset(objects.position));
+    const from = objects.readAt(objects.pack, objects.offset);
     if (from.type !== object.type || from.data.length > MOST_DELTIFIED || from.data.length < LEAST_DELTIFIED)
       return false;
     const delta = makeDelta(from.data, object.data, length >> 1);
