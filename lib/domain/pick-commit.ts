@@ -96,6 +96,7 @@ async function pickOnce(git: GitRepository, { kind, input, picked, branch, commi
     branch,
     expected: ref.oid,
     parents: [ref.oid],
+    uses: [picked],
     tree: outcome.tree,
     objects: outcome.objects,
     author: kind === 'revert' ? committer : commit.author,

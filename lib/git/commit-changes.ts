@@ -1,14 +1,20 @@
 import { setTimeout } from 'node:timers/promises';
 import { type EditAction, editTree, type NewObject, touchedPaths } from './edit.ts';
 import { Fsck, type FsckFinding } from './fsck.ts';
-import { ObjectMissing } from './objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes, ZERO_OID } from './oid.ts';
 import { buildPack } from './pack/build-pack.ts';
 import { typeCode } from './pack/entry.ts';
 import type { PackStore } from './pack/store.ts';
 import { encodeCommit, hashObject, type Identity, parseCommitLinks } from './parse.ts';
-import { type ObjectDatabase, RefConflict, type RefDatabase, type RefUpdate } from './ports.ts';
+import {
+  type ObjectDatabase,
+  type PackDescription,
+  RefConflict,
+  type RefDatabase,
+  type RefUpdate,
+} from './ports.ts';
 import type { RefName } from './refname.ts';
+import { rescue } from './rescue.ts';
 import { asBuffer, entryAtPath } from './tree/entry.ts';
 import type { RawPath } from './tree/path.ts';
 
@@ -115,7 +121,7 @@ export async function commitChanges(ports: Ports, request: CommitRequest): Promi
 }
 
 /**
- * Repeats work that a collection came between: what it found unreachable counts as missing from then on.
+ * Repeats work that a collection came between: what it found unreachable has to be rescued from then on.
  * @throws what the work throws, the conflict too when collections do not stop
  */
 export async function despiteCollection<T>(store: PackStore, work: () => Promise<T>): Promise<T> {
@@ -131,34 +137,41 @@ export async function despiteCollection<T>(store: PackStore, work: () => Promise
   }
 }
 
-/** Stores objects as one pack and swaps the refs that make them reachable; gives the pack up when refused. */
+/**
+ * Stores objects as one pack and swaps the refs that make them reachable; gives the pack up when refused.
+ *
+ * @param options.head what HEAD is to point to
+ * @param options.uses stored objects that the new ones or the ref lead to, by themselves or what is below them, and
+ *   that no ref has been seen to reach: what only garbage holds of them comes along in a pack of its own
+ * @throws ObjectMissing when one of those is gone; UnsoundObjects, RefConflict
+ */
 export async function publish(
   { objects, refs, store }: Ports,
   created: readonly NewObject[],
   update: RefUpdate,
-  head?: RefName,
+  options: { readonly head?: RefName | undefined; readonly uses?: readonly Oid[] } = {},
 ): Promise<void> {
   const fresh = await absent(store, created);
   checkSound(fresh);
-  const options = head === undefined ? {} : { head };
-  if (fresh.length === 0) {
-    await refs.compareAndSwap([update], options);
-    return;
-  }
-  const { content, objectCount } = buildPack(fresh);
-  const pack = await objects.newPack(content, { source: 'api', objectCount });
+  const packs: PackDescription[] = [];
   try {
-    await refs.compareAndSwap([update], { ...options, packs: [pack] });
+    const rescued = options.uses?.length ? await rescue({ objects, store }, options.uses) : undefined;
+    if (rescued !== undefined) packs.push(rescued);
+    if (fresh.length > 0) {
+      const { content, objectCount } = buildPack(fresh);
+      packs.push(await objects.newPack(content, { source: 'api', objectCount }));
+    }
+    await refs.compareAndSwap([update], {
+      ...(options.head === undefined ? {} : { head: options.head }),
+      ...(packs.length === 0 ? {} : { packs }),
+    });
   } catch (error) {
     // Only a refusal says for sure that nothing was listed.
-    if (error instanceof RefConflict) await objects.rollbackPack(pack).catch(() => {});
+    if (error instanceof RefConflict) {
+      await Promise.all(packs.map((pack) => objects.rollbackPack(pack).catch(() => {})));
+    }
     throw error;
   }
-}
-
-/** @throws ObjectMissing unless a pack that will stay holds the object: what collection found unreachable is as good as gone */
-export async function requireObject(store: PackStore, oid: Oid): Promise<void> {
-  if ((await store.missing(oidBytes(oid), { garbage: false })).length > 0) throw new ObjectMissing(oid);
 }
 
 async function attemptCommit(
@@ -168,7 +181,6 @@ async function attemptCommit(
   parent: Oid | undefined,
 ): Promise<{ commit: Oid; tree: Oid }> {
   const { store, refs } = ports;
-  if (parent !== undefined && parent !== expected) await requireObject(store, parent);
   const base = parent === undefined ? EMPTY_TREE : await treeOf(store, parent);
   const { tree, objects } = await editTree(store, base, request.actions);
   if (tree === base && !request.allowEmpty) throw new NothingToCommit();
@@ -185,7 +197,10 @@ async function attemptCommit(
   const first = parent === undefined && (await refs.all({ prefix: 'refs/heads/' })).refs.length === 0;
   const forced = expected !== ZERO_OID && parent !== expected;
   const update = { name: request.branch, from: expected, to: commit.oid, ...(forced ? { forced } : {}) };
-  await publish(ports, [...objects, commit], update, first ? request.branch : undefined);
+  await publish(ports, [...objects, commit], update, {
+    head: first ? request.branch : undefined,
+    uses: parent === undefined || parent === expected ? [] : [parent],
+  });
   return { commit: commit.oid, tree };
 }
 

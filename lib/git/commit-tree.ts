@@ -11,6 +11,8 @@ export interface TreeCommit {
   readonly expected: Oid;
   readonly parents: readonly Oid[];
   readonly tree: Oid;
+  /** Commits besides the parents that the tree has something of: the one that was picked. */
+  readonly uses?: readonly Oid[];
   /** What the tree needs and the repository may not have. */
   readonly objects: readonly NewObject[];
   readonly author: Identity;
@@ -21,13 +23,15 @@ export interface TreeCommit {
 /**
  * Makes the commit and moves the branch to it: one pack stored, then one compare-and-swap.
  *
- * @throws UnsoundObjects; RefConflict when the branch was moved meanwhile. Nothing is changed then.
+ * @throws UnsoundObjects; RefConflict when the branch was moved meanwhile; ObjectMissing. Nothing is changed then.
  */
 export async function commitTree(ports: Ports, request: TreeCommit): Promise<Oid> {
   const { tree, parents, author, committer, branch, expected } = request;
   const message = request.message.replaceAll('\0', '');
   const data = encodeCommit({ tree, parents, author, committer, message });
   const commit: NewObject = { type: 'commit', oid: hashObject('commit', data), data };
-  await publish(ports, [...request.objects, commit], { name: branch, from: expected, to: commit.oid });
+  const uses = [...parents.filter((parent) => parent !== expected), ...(request.uses ?? [])];
+  const update = { name: branch, from: expected, to: commit.oid };
+  await publish(ports, [...request.objects, commit], update, { uses });
   return commit.oid;
 }

@@ -5,7 +5,6 @@ import {
   despiteCollection,
   type Ports,
   publish,
-  requireObject,
 } from './commit-changes.ts';
 import { commitTree, type TreeCommit } from './commit-tree.ts';
 import { compareTrees, type DiffOptions, type TreeDiffs } from './diff/compare.ts';
@@ -286,15 +285,17 @@ export class GitRepository {
     return commitTree(this.#ports, request);
   }
 
-  /** @throws RefConflict (`exists`, `prefix-conflict`, ...); ObjectMissing when nothing stays to point to */
+  /**
+   * A ref to any stored object, one that a collection found unreachable too.
+   * @throws RefConflict (`exists`, `prefix-conflict`, ...); ObjectMissing
+   */
   async createRef(name: RefName, oid: Oid): Promise<void> {
-    const { store, refs } = this.#ports;
+    const { store } = this.#ports;
     await despiteCollection(store, async () => {
-      await requireObject(store, oid);
       const peeled = await store.run((objects) => peelToCommit(objects, oid));
       const isTag = peeled !== undefined && peeled.commit !== oid;
       const update = { name, from: ZERO_OID, to: oid, ...(isTag ? { peeled: peeled.commit } : {}) };
-      await refs.compareAndSwap([update]);
+      await publish(this.#ports, [], update, { uses: [oid] });
     });
   }
 
@@ -320,10 +321,9 @@ export class GitRepository {
     const data = encodeTag({ object: tag.target, type, name, tagger: tag.tagger, message: tag.message });
     const oid = hashObject('tag', data);
     const update = { name: tag.name, from: ZERO_OID, to: oid, peeled: peeled?.commit ?? tag.target };
-    await despiteCollection(store, async () => {
-      await requireObject(store, tag.target);
-      await publish(this.#ports, [{ type: 'tag', oid, data }], update);
-    });
+    await despiteCollection(store, () =>
+      publish(this.#ports, [{ type: 'tag', oid, data }], update, { uses: [tag.target] }),
+    );
     return oid;
   }
 

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Ports } from './commit-changes.ts';
 import { readAhead } from './gather.ts';
 import { repack } from './maintenance/repack.ts';
 import { ObjectMissing } from './objects.ts';
@@ -13,7 +12,7 @@ import type { PackObjects } from './pack/pack-objects.ts';
 import type { PackStore } from './pack/store.ts';
 import { walkTree } from './pack/tree-walk.ts';
 import { parseCommitLinks, parseTag } from './parse.ts';
-import type { PackDescription } from './ports.ts';
+import type { ObjectDatabase, PackDescription } from './ports.ts';
 
 /** Objects tried at once after a miss. */
 const AHEAD = 64;
@@ -33,7 +32,7 @@ const MOST_OBJECTS = 500_000;
  * @throws ObjectMissing when a tip, or something below it, is nowhere; CorruptData
  */
 export async function rescue(
-  { objects, store }: Pick<Ports, 'objects' | 'store'>,
+  { objects, store }: { readonly objects: ObjectDatabase; readonly store: PackStore },
   tips: readonly Oid[],
 ): Promise<PackDescription | undefined> {
   const fleeting = await store.missing(Buffer.concat(tips.map(oidBytes)), { garbage: false });

@@ -318,7 +318,7 @@ describe('commits through the API', () => {
     expect(await repository.ref(TRUNK)).toBeUndefined();
   });
 
-  test('what collection found unreachable is as good as gone', async () => {
+  test('what collection found unreachable is stored anew where something is to lead to it', async () => {
     const first = await repository.commitChanges(request({}));
     const second = await repository.commitChanges(
       request({
@@ -331,7 +331,7 @@ describe('commits through the API', () => {
     await memory.refs.compareAndSwap([{ name: MAIN, from: second.commit, to: first.commit }]);
     memory.relist(([newest, ...rest]) => [{ ...newest!, source: 'garbage' }, ...rest]);
     repository = open();
-    await expect(repository.createRef(TRUNK, second.commit)).rejects.toThrow(ObjectMissing);
+    await repository.createRef(TRUNK, second.commit);
     const again = await repository.commitChanges(
       request({
         expected: first.commit,
@@ -344,5 +344,7 @@ describe('commits through the API', () => {
     repository = open();
     const record = await repository.entryAt(again.commit, 'new');
     expect(Buffer.from((await repository.readBlob(record!.id))!).toString()).toBe('kept?');
+    expect((await repository.commit(second.commit)).message).toBe('2');
+    expect(await repository.entryAt(second.commit, 'new')).toEqual(record);
   });
 });

@@ -1,12 +1,11 @@
 /** Commits that API objects hold, beside collections of garbage: before, during and after. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keepCommit, keepCommits } from '../../lib/domain/keep-commit.ts';
-import { collect, GARBAGE_MS } from '../../lib/git/maintenance/collect.ts';
+import { GARBAGE_MS } from '../../lib/git/maintenance/collect.ts';
 import type { Oid } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { TransactionRefused } from '../../lib/store/errors.ts';
 import { keepKey } from '../../lib/store/keys.ts';
-import { MaintainedGitObjects } from '../../lib/store/maintained-objects.ts';
 import type { ProjectRecord } from '../../lib/store/records.ts';
 import { closeRepository } from '../../lib/store/repository-state.ts';
 import type { Write } from '../../lib/store/write.ts';
@@ -31,29 +30,6 @@ async function withLost(): Promise<{ ground: Ground; project: ProjectRecord; los
   return { ground, project, lost };
 }
 
-/** @param between after the epoch was raised, before anything is read; and right before the swap */
-async function runCollection(
-  ground: Ground,
-  now = new Date(),
-  between: { before?: () => Promise<void>; swap?: () => Promise<void> } = {},
-) {
-  const { store } = yard;
-  const lease = (await store.leases.acquire(ground.id, 900, now))!;
-  const epoch = await store.repositories.raiseEpoch(ground.id);
-  await between.before?.();
-  const objects = new MaintainedGitObjects(store, lease, now);
-  const commitPacks = objects.commitPacks.bind(objects);
-  let first = true;
-  objects.commitPacks = async (...packs) => {
-    if (first) await between.swap?.();
-    first = false;
-    await commitPacks(...packs);
-  };
-  const outcome = await collect(objects, store.repositories.open(ground.id), { epoch, now });
-  await store.leases.release(lease);
-  return outcome!;
-}
-
 /** Everything below the commit lies in packs that stay. */
 async function expectSafe(ground: Ground, commit: Oid): Promise<void> {
   const listed = await ground.open().objects.listPacks();
@@ -72,7 +48,7 @@ describe('a kept commit', () => {
     const { ground, project, lost } = await withLost();
     await keepCommit(yard.deps(), project, lost, note);
     expect((await ground.open().refs.all()).refs).toHaveLength(1);
-    expect(await runCollection(ground)).toEqual({ garbage: 0, rescued: 0 });
+    expect(await ground.collect()).toEqual({ garbage: 0, rescued: 0 });
     await expectSafe(ground, lost);
     const kept: Oid[] = [];
     for await (const oid of ground.open().refs.kept()) kept.push(oid);
@@ -94,17 +70,17 @@ describe('a kept commit', () => {
 
   test('is brought back out of the garbage with all below it, and that pack goes in its time', async () => {
     const { ground, project, lost } = await withLost();
-    expect((await runCollection(ground)).garbage).toBeGreaterThan(2);
+    expect((await ground.collect()).garbage).toBeGreaterThan(2);
     await keepCommit(yard.deps(), project, lost, note);
     await expectSafe(ground, lost);
-    await runCollection(ground, new Date(Date.now() + GARBAGE_MS + DAY));
+    await ground.collect(new Date(Date.now() + GARBAGE_MS + DAY));
     expect((await ground.active()).map(({ source }) => source)).not.toContain('garbage');
     await expectSafe(ground, lost);
   });
 
   test.each(['before', 'swap'] as const)('is safe when kept while a collection runs: %s', async (at) => {
     const { ground, project, lost } = await withLost();
-    await runCollection(ground, new Date(), { [at]: () => keepCommit(yard.deps(), project, lost, note) });
+    await ground.collect(new Date(), { [at]: () => keepCommit(yard.deps(), project, lost, note) });
     await expectSafe(ground, lost);
   });
 
@@ -113,7 +89,7 @@ describe('a kept commit', () => {
       'nothing is collected but the epoch was raised',
       (ground: Ground) => yard.store.repositories.raiseEpoch(ground.id),
     ],
-    ['a whole collection', (ground: Ground) => runCollection(ground)],
+    ['a whole collection', (ground: Ground) => ground.collect()],
   ])('is looked at again when %s between the look and the transaction', async (_, between) => {
     const { ground, project, lost } = await withLost();
     let calls = 0;
@@ -131,7 +107,7 @@ describe('a kept commit', () => {
     const unwritten = () => expect.unreachable('called');
     await expect(keepCommit(yard.deps(), project, absent, unwritten)).rejects.toThrow('404 Commit Not Found');
     // Somebody else's refusal is passed on, and what was rescued for it is given up.
-    await runCollection(ground);
+    await ground.collect();
     const keys = await ground.keys();
     const refused = new TransactionRefused([{ reason: 'other', item: undefined }]);
     await expect(

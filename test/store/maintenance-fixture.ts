@@ -5,6 +5,7 @@ import type { Deps } from '../../lib/domain/deps.ts';
 import { runJob } from '../../lib/domain/jobs.ts';
 import { commitChanges } from '../../lib/git/commit-changes.ts';
 import { HistoryCache } from '../../lib/git/history/known.ts';
+import { type Collected, collect } from '../../lib/git/maintenance/collect.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
@@ -14,6 +15,7 @@ import { GitRepository } from '../../lib/git/repository.ts';
 import { makeClients } from '../../lib/store/clients.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
 import { GitObjects } from '../../lib/store/git-objects.ts';
+import { MaintainedGitObjects } from '../../lib/store/maintained-objects.ts';
 import { Outbox, parseMessage } from '../../lib/store/outbox.ts';
 import { newRepository } from '../../lib/store/repository-state.ts';
 import { tableDefinition } from '../../lib/store/schema.ts';
@@ -164,6 +166,30 @@ export class Ground {
     return runJob(this.#yard.deps(now), job);
   }
 
+  /**
+   * One collection, whatever is due.
+   * @param between what happens after the epoch was raised, before anything is read; and right before the swap
+   */
+  async collect(
+    now = new Date(),
+    between: { readonly before?: () => Promise<unknown>; readonly swap?: () => Promise<unknown> } = {},
+  ): Promise<Collected> {
+    const { store } = this.#yard;
+    const lease = (await store.leases.acquire(this.id, 900, now))!;
+    const epoch = await store.repositories.raiseEpoch(this.id);
+    await between.before?.();
+    const objects = new MaintainedGitObjects(store, lease, now);
+    const { commitPacks } = objects;
+    let swaps = 0;
+    objects.commitPacks = async (...packs) => {
+      if (swaps++ === 0) await between.swap?.();
+      await commitPacks.apply(objects, packs);
+    };
+    const outcome = await collect(objects, store.repositories.open(this.id), { epoch, now });
+    await store.leases.release(lease);
+    return outcome!;
+  }
+
   async active() {
     return (await this.open().refs.catalogue()).filter(({ state }) => state === 'active');
   }
@@ -174,6 +200,13 @@ export class Ground {
 
   async keys(): Promise<readonly string[]> {
     return (await this.#yard.store.blobs.list(`networks/${this.id}/`)).keys;
+  }
+
+  /** Everything that refs reach lies in packs that are no garbage. */
+  async staysReadable(): Promise<void> {
+    const names = Buffer.from((await this.readAll()).join(''), 'hex');
+    const lost = await this.open().store.missing(names, { garbage: false });
+    if (lost.length > 0) throw new Error(`only garbage holds ${lost.join(' ')}`);
   }
 
   /** Reads everything that refs reach. @returns its ids, sorted */
