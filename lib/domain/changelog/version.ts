@@ -1,0 +1,65 @@
+/** A version as semantic versioning writes it: https://semver.org, "Semantic Versioning Specification". */
+export interface Version {
+  /** Major, minor and patch, as digits. */
+  readonly numbers: readonly [string, string, string];
+  /** Identifiers of a pre-release; none for a stable version. */
+  readonly pre: readonly string[];
+  /** Build metadata; empty when there is none. */
+  readonly meta: string;
+}
+
+const MAX_LENGTH = 255;
+const VERSION = /^v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?(?:\+([0-9A-Za-z.-]+))?$/;
+
+/** @param text with or without a leading `v`. @returns undefined for what is no semantic version */
+export function parseVersion(text: string): Version | undefined {
+  const match = text.length > MAX_LENGTH ? null : VERSION.exec(text);
+  if (match === null) return undefined;
+  const [, major, minor, patch, pre, meta] = match as unknown as [
+    string,
+    string,
+    string,
+    string,
+    string?,
+    string?,
+  ];
+  const numbers = [major, minor, patch] as const;
+  const preIds = pre?.split('.') ?? [];
+  const metaIds = meta?.split('.') ?? [];
+  if ([...numbers, ...preIds].some((id) => id === '' || /^0\d+$/.test(id))) return undefined;
+  return metaIds.includes('') ? undefined : { numbers, pre: preIds, meta: meta ?? '' };
+}
+
+/**
+ * Below zero when `a` comes before `b` (precedence, section 11). Build metadata has no precedence; it only keeps apart
+ * what would else be equal.
+ */
+export function compareVersions(a: Version, b: Version): number {
+  for (const [i, number] of a.numbers.entries()) {
+    const order = compareDigits(number, b.numbers[i]!);
+    if (order !== 0) return order;
+  }
+  if (a.pre.length === 0 || b.pre.length === 0) {
+    const order = Number(b.pre.length > 0) - Number(a.pre.length > 0);
+    return order === 0 ? compareText(a.meta, b.meta) : order;
+  }
+  for (let i = 0; i < a.pre.length && i < b.pre.length; i++) {
+    const order = compareIdentifiers(a.pre[i]!, b.pre[i]!);
+    if (order !== 0) return order;
+  }
+  return a.pre.length - b.pre.length || compareText(a.meta, b.meta);
+}
+
+function compareIdentifiers(a: string, b: string): number {
+  const [aIsNumber, bIsNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)];
+  if (aIsNumber && bIsNumber) return compareDigits(a, b);
+  return aIsNumber === bIsNumber ? compareText(a, b) : aIsNumber ? -1 : 1;
+}
+
+/** Of any length, leading zeros too: what a tag's pattern finds need not be a semantic version. */
+function compareDigits(a: string, b: string): number {
+  const [x, y] = [a.replace(/^0+/, ''), b.replace(/^0+/, '')];
+  return x.length - y.length || compareText(x, y);
+}
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
