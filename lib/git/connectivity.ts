@@ -10,6 +10,21 @@ export interface ConnectivityProblem {
   readonly reason: 'missing' | 'type';
 }
 
+/** What a push needs and does not bring. */
+export interface Gaps {
+  /** Up to 20; none means connected. */
+  readonly problems: readonly ConnectivityProblem[];
+  /** What only packs of garbage hold: it has to be rescued before anything leads to it. */
+  readonly onlyGarbage: readonly Oid[];
+}
+
+export interface ConnectivityOptions {
+  /** New values of refs. */
+  readonly tips: readonly Oid[];
+  /** Present values of refs: these are there, with all below them. */
+  readonly known?: readonly Oid[];
+}
+
 /**
  * Checks that a push is complete: whatever an object of its pack refers to is in the pack or in the
  * repository, and so is every tip. No history is walked, old or new: the repository is complete by itself,
@@ -17,20 +32,13 @@ export interface ConnectivityProblem {
  * (git checks less of the pack and walks down to known refs instead; a pack with unreachable objects that
  * lack something passes there and not here.)
  *
- * What only garbage packs hold counts as missing: it may be deleted tomorrow.
- *
- * @returns up to 20 problems; none means connected.
+ * What only garbage packs hold may be deleted tomorrow, so it is told apart.
  */
-export async function checkConnectivity(
+export async function findGaps(
   store: PackStore,
   indexed: IndexedPack | undefined,
-  options: {
-    /** New values of refs. */
-    readonly tips: readonly Oid[];
-    /** Present values of refs: these are there, with all below them. */
-    readonly known?: readonly Oid[];
-  },
-): Promise<ConnectivityProblem[]> {
+  options: ConnectivityOptions,
+): Promise<Gaps> {
   const problems: ConnectivityProblem[] = [];
   const known = new Set(options.known ?? []);
   const outside: Uint8Array[] = [];
@@ -52,7 +60,9 @@ export async function checkConnectivity(
       }
     }
   }
-  const missing = outside.length === 0 ? [] : await store.missing(Buffer.concat(outside), { garbage: false });
+  const fleeting =
+    outside.length === 0 ? [] : await store.missing(Buffer.concat(outside), { garbage: false });
+  const missing = fleeting.length === 0 ? [] : await store.missing(Buffer.concat(fleeting.map(oidBytes)));
   for (const oid of missing) if (oid !== EMPTY_TREE) problems.push({ oid, reason: 'missing' });
   const absent = new Set(missing);
   // Few and close together, unlike trees and blobs, whose type only shows where they are read.
@@ -64,5 +74,16 @@ export async function checkConnectivity(
         problems.push({ oid: parents[at]!, reason: 'type' });
     }
   });
-  return problems.slice(0, 20);
+  return { problems: problems.slice(0, 20), onlyGarbage: fleeting.filter((oid) => !absent.has(oid)) };
+}
+
+/** The same where nothing will be rescued: what only garbage holds counts as missing. @returns up to 20 problems */
+export async function checkConnectivity(
+  store: PackStore,
+  indexed: IndexedPack | undefined,
+  options: ConnectivityOptions,
+): Promise<ConnectivityProblem[]> {
+  const { problems, onlyGarbage } = await findGaps(store, indexed, options);
+  const lost = onlyGarbage.map((oid): ConnectivityProblem => ({ oid, reason: 'missing' }));
+  return [...problems, ...lost].slice(0, 20);
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { parseOid, ZERO_OID } from '../../lib/git/oid.ts';
+import { type Oid, parseOid, ZERO_OID } from '../../lib/git/oid.ts';
 import { type PackDescription, RefConflict } from '../../lib/git/ports.ts';
-import { parseRefName } from '../../lib/git/refname.ts';
+import { parseRefName, type RefName } from '../../lib/git/refname.ts';
 import { type Host, history, startHost, Workspace } from './wire-host.ts';
 
 let host: Host;
@@ -78,15 +78,21 @@ function collectDuring(times: number, collect: () => Promise<void>): void {
 }
 
 /** What a collection does with packs that nothing reaches: their objects stay, in packs of another kind. */
-async function allToGarbage(): Promise<void> {
+async function allToGarbage(which = (_: PackDescription) => true): Promise<void> {
   const { objects } = host.memory;
   const garbage: PackDescription[] = [];
-  for (const pack of await objects.listPacks()) {
+  const listed = await objects.listPacks();
+  for (const pack of listed.filter(which)) {
     const read = (part: 'pack' | 'index') => objects.open(pack, part).read(0, 1e9);
     const content = { kind: 'bytes', pack: await read('pack'), index: await read('index') } as const;
     garbage.push(await objects.newPack(content, { source: 'garbage', objectCount: pack.objectCount }));
   }
-  host.memory.relist(() => garbage);
+  host.memory.relist(() => [...listed.filter((pack) => !which(pack)), ...garbage]);
+}
+
+/** And later, with the packs of garbage. */
+async function withoutGarbage(): Promise<void> {
+  host.memory.relist((packs) => packs.filter(({ source }) => source !== 'garbage'));
 }
 
 describe('a push', () => {
@@ -361,14 +367,57 @@ describe('who comes second', () => {
     await sound();
   });
 
-  it('to a collection that found what it builds on unreachable is refused', async () => {
+  it('to a collection that found what it builds on unreachable brings that back', async () => {
+    await commit('one');
+    await push('main', 'main:elsewhere');
+    const two = await commit('two');
+    collectDuring(1, allToGarbage);
+    expect((await push('main')).code).toBe(0);
+    expect(await remote()).toMatchObject({ 'refs/heads/main': two });
+    await withoutGarbage();
+    await sound();
+  });
+
+  it.each(['a commit upon it', 'nothing but the ref'])(
+    'to the deletion and collection of the branch it builds on, with %s',
+    async (what) => {
+      const text = Array.from({ length: 400 }, (_, i) => `line ${i} ${Math.sin(i)}`).join('\n');
+      await commit('one');
+      await push('main');
+      const base = await host.memory.objects.listPacks();
+      const two = await commit('two', 'large.txt', text);
+      await push('main:dropped');
+      if (what === 'a commit upon it') await commit('three', 'large.txt', `${text}\nand one more`);
+      host.before = async (request) => {
+        if (request !== 'POST git-receive-pack') return;
+        host.before = undefined;
+        await host.memory.refs.compareAndSwap([
+          { name: 'refs/heads/dropped' as RefName, from: two as Oid, to: ZERO_OID },
+        ]);
+        await allToGarbage((pack) => base.every(({ id }) => pack.id !== id));
+      };
+      const { code, stderr } = await push('HEAD:back');
+      expect(stderr).toMatch(/HEAD -> back/);
+      expect(code).toBe(0);
+      await withoutGarbage();
+      await sound();
+      expect(await work.git('proof.git', ['show', 'back:large.txt'])).toContain(text);
+    },
+  );
+
+  it('to a collection whose garbage is gone already is refused', async () => {
     const one = await commit('one');
     await push('main', 'main:elsewhere');
     await commit('two');
-    collectDuring(1, allToGarbage);
+    collectDuring(1, async () => {
+      await allToGarbage();
+      await withoutGarbage();
+    });
+    const [stored, rolledBack] = recorded();
     const { stderr } = await push('main');
     expect(stderr).toMatch(/! \[remote rejected\] main -> main \(missing necessary objects\)/);
     expect(await remote()).toMatchObject({ 'refs/heads/main': one });
+    expect(rolledBack).toEqual(stored.slice(0, 1));
   });
 
   it('to one collection after the other gives up', async () => {

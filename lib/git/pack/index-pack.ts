@@ -59,8 +59,8 @@ export interface IndexedPack {
   readonly content: PackContent;
   /** Objects in the pack, with bases that were added to a thin one. */
   readonly objectCount: number;
-  /** How many bases were added. */
-  readonly basesAdded: number;
+  /** Bases that were added to a thin pack. What is below them is not checked with the pack's {@link links}. */
+  readonly basesAdded: readonly Oid[];
   /** The pack's trailer in hex. */
   readonly checksum: string;
   /** Ids that objects in the pack refer to, in the pack or not; see `connectivity.ts`. */
@@ -184,7 +184,9 @@ async function receive(
   return {
     content,
     objectCount: table.count,
-    basesAdded: table.count - received,
+    basesAdded: Array.from({ length: table.count - received }, (_, i) =>
+      oidFromBytes(table.names, 20 * (received + i)),
+    ),
     checksum: checksum.toString('hex'),
     links,
     warnings: fsck.warnings,
@@ -207,8 +209,7 @@ async function completeThin(
   resolve: (root: number) => Promise<void>,
 ): Promise<void> {
   const waiting = resolver.waiting();
-  // What only garbage packs hold counts as absent: it may be gone tomorrow.
-  const absent = new Set(await store.missing(waiting, { garbage: false }));
+  const absent = new Set(await store.missing(waiting));
   spool.truncate(spool.size - 20);
   for (let at = 0; at < waiting.length; at += 20) {
     const oid = oidFromBytes(waiting, at);

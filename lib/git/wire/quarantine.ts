@@ -1,4 +1,5 @@
-import { checkConnectivity } from '../connectivity.ts';
+import { type ConnectivityProblem, findGaps } from '../connectivity.ts';
+import { ObjectMissing } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { withContent } from '../pack/content.ts';
 import {
@@ -10,6 +11,7 @@ import {
 } from '../pack/index-pack.ts';
 import { PackStore } from '../pack/store.ts';
 import type { PackDescription } from '../ports.ts';
+import { rescue } from '../rescue.ts';
 import type { Repository } from './repository.ts';
 
 export interface QuarantineOptions {
@@ -29,6 +31,10 @@ export class Quarantine {
   readonly #options: QuarantineOptions;
   #pack: IndexedPack | undefined;
   #store: PackStore;
+  /** Of what the push builds on, by the last look: what has to be rescued unless it lies in packs that stay. */
+  #fleeting: readonly Oid[] = [];
+  #kept: PackDescription | undefined;
+  #rescued: PackDescription | undefined;
 
   constructor(repository: Repository, options: QuarantineOptions) {
     this.#repository = repository;
@@ -56,7 +62,7 @@ export class Quarantine {
       ...(fsck === undefined ? {} : { fsck }),
     });
     this.#pack = pack;
-    progress.done(pack.objectCount - pack.basesAdded);
+    progress.done(pack.objectCount - pack.basesAdded.length);
     for (const warning of pack.warnings.slice(0, 20)) {
       onProgress(`warning: object ${warning.oid}: ${warning.id}: ${warning.message}\n`);
     }
@@ -68,28 +74,73 @@ export class Quarantine {
 
   /** Whether these values, and all that was brought, have everything below them: in the pack or stored. */
   async connected(tips: readonly Oid[]): Promise<boolean> {
+    this.#fleeting = [];
     if (tips.length === 0) return true;
-    const problems = await checkConnectivity(this.#repository.store, this.#pack, { tips });
+    const { problems, onlyGarbage } = await findGaps(this.#repository.store, this.#pack, { tips });
+    this.#complain(problems);
+    if (problems.length > 0) return false;
+    this.#options.onProgress('Checking connectivity: done.\n');
+    this.#fleeting = [...onlyGarbage, ...(this.#pack?.basesAdded ?? [])];
+    return true;
+  }
+
+  /**
+   * Stores what was brought, unlisted, and beside it what only garbage holds of what it builds on.
+   * @returns false when something of that is gone
+   */
+  async keep(): Promise<boolean> {
+    if (this.#pack !== undefined && this.#pack.objectCount > 0) {
+      const { content, objectCount } = this.#pack;
+      this.#kept = await this.#repository.objects.newPack(content, { source: 'push', objectCount });
+    }
+    return this.#rescue();
+  }
+
+  /** Looks again after a collection: what it found unreachable has to be rescued from now on. */
+  async stillConnected(tips: readonly Oid[]): Promise<boolean> {
+    await this.#repository.store.refresh();
+    await this.#giveUp(this.#rescued);
+    this.#rescued = undefined;
+    return (await this.connected(tips)) && (await this.#rescue());
+  }
+
+  /** What was brought, once it is stored; undefined when that was no objects. */
+  get pack(): PackDescription | undefined {
+    return this.#kept;
+  }
+
+  /** All that is stored and to be listed with the refs. */
+  get packs(): readonly PackDescription[] {
+    return [this.#kept, this.#rescued].filter((pack) => pack !== undefined);
+  }
+
+  /** Takes back what was stored and is not listed. */
+  async giveUp(): Promise<void> {
+    await Promise.all(this.packs.map((pack) => this.#giveUp(pack)));
+  }
+
+  async #rescue(): Promise<boolean> {
+    if (this.#fleeting.length === 0) return true;
+    try {
+      this.#rescued = await rescue(this.#repository, this.#fleeting);
+      return true;
+    } catch (error) {
+      if (!(error instanceof ObjectMissing)) throw error;
+      this.#complain([{ oid: error.oid, reason: 'missing' }]);
+      return false;
+    }
+  }
+
+  #complain(problems: readonly ConnectivityProblem[]): void {
     for (const { oid, reason } of problems.slice(0, 5)) {
       this.#options.onProgress(
         `error: object ${oid} is ${reason === 'missing' ? 'missing' : 'of another type'}\n`,
       );
     }
-    if (problems.length === 0) this.#options.onProgress('Checking connectivity: done.\n');
-    return problems.length === 0;
   }
 
-  /** The same after a collection: what it found unreachable counts as missing from now on. */
-  async stillConnected(tips: readonly Oid[]): Promise<boolean> {
-    await this.#repository.store.refresh();
-    return this.connected(tips);
-  }
-
-  /** Stores the pack, unlisted. @returns undefined when no objects were brought */
-  async keep(): Promise<PackDescription | undefined> {
-    if (this.#pack === undefined || this.#pack.objectCount === 0) return undefined;
-    const { content, objectCount } = this.#pack;
-    return this.#repository.objects.newPack(content, { source: 'push', objectCount });
+  async #giveUp(pack: PackDescription | undefined): Promise<void> {
+    if (pack !== undefined) await this.#repository.objects.rollbackPack(pack);
   }
 
   /** Gives up what lies on the scratch disk. */

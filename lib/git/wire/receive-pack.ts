@@ -173,9 +173,7 @@ async function judgeAll(
   request: ReceiveRequest,
   options: ReceivePackOptions,
 ): Promise<void> {
-  if (!(await quarantine.connected(newTips(all)))) {
-    for (const one of all) if (one.command.to !== ZERO_OID) one.reason ??= 'missing necessary objects';
-  }
+  if (!(await quarantine.connected(newTips(all)))) notConnected(all);
   const push: IncomingPush = { store: quarantine.store, pushOptions: request.pushOptions };
   const walks = new AncestryWalks(quarantine.store);
   for (const candidate of all) {
@@ -198,16 +196,21 @@ async function store(
   request: ReceiveRequest,
   options: ReceivePackOptions,
 ): Promise<Stored> {
-  const pack = newTips(all).length > 0 ? await quarantine.keep() : undefined;
-  // When this throws, nobody knows whether the pack is listed: it stays, and a sweeper takes what is not.
+  if (newTips(all).length > 0 && !(await quarantine.keep())) notConnected(all);
+  // When this throws, nobody knows whether the packs are listed: they stay, and a sweeper takes what is not.
   const result = await updateRefs(repository.refs, all, {
     atomic: request.atomic,
-    pack,
+    packs: () => quarantine.packs,
     defaultBranch: options.defaultBranch,
     recheck: () => quarantine.stillConnected(newTips(all)),
   });
-  if (pack !== undefined && !result.listed) await repository.objects.rollbackPack(pack);
-  return { pack: result.listed ? pack : undefined, head: result.head };
+  if (!result.listed) await quarantine.giveUp();
+  return { pack: result.listed ? quarantine.pack : undefined, head: result.head };
+}
+
+/** Deletions need no objects. */
+function notConnected(all: readonly Candidate[]): void {
+  for (const one of all) if (one.command.to !== ZERO_OID) one.reason ??= 'missing necessary objects';
 }
 
 function failed(cause: unknown, { onError, failureText }: ReceivePackOptions): string {

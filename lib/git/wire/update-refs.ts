@@ -5,7 +5,8 @@ import { type Candidate, refUpdate, staleReason } from './push-update.ts';
 
 export interface RefTransaction {
   readonly atomic: boolean;
-  readonly pack: PackDescription | undefined;
+  /** Stored ones that the new values need; others after a recheck. */
+  readonly packs: () => readonly PackDescription[];
   /** Short name of the branch that HEAD is to point to, when it is among the first ones pushed. */
   readonly defaultBranch: string | undefined;
   /** A collection began meanwhile: says whether what the candidates point to is still all there. */
@@ -13,7 +14,7 @@ export interface RefTransaction {
 }
 
 export interface RefResult {
-  /** Whether the pack is listed now. */
+  /** Whether the packs are listed now. */
   readonly listed: boolean;
   /** What HEAD points to, when this push decided it. */
   readonly head: RefName | undefined;
@@ -38,13 +39,13 @@ export async function updateRefs(
     const passing = all.filter((candidate) => candidate.reason === undefined);
     if (passing.length === 0) return nothing;
     const head = await firstHead(refs, passing, transaction.defaultBranch);
-    const stores = transaction.pack !== undefined && passing.some(({ command }) => command.to !== ZERO_OID);
+    const packs = passing.some(({ command }) => command.to !== ZERO_OID) ? transaction.packs() : [];
     try {
       await refs.compareAndSwap(passing.map(refUpdate), {
-        ...(stores && transaction.pack ? { packs: [transaction.pack] } : {}),
+        ...(packs.length > 0 ? { packs } : {}),
         ...(head ? { head } : {}),
       });
-      return { listed: stores, head };
+      return { listed: packs.length > 0, head };
     } catch (error) {
       if (!(error instanceof RefConflict)) throw error;
       await reject(refs, passing, error, transaction);
