@@ -1,3 +1,4 @@
+import { secondLook } from '../store/network-looks.ts';
 import { MAINTENANCE, message } from '../store/outbox.ts';
 import { deleteMerged } from './branches.ts';
 import type { Deps } from './deps.ts';
@@ -47,13 +48,23 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
   },
   'project.delete': async (deps, job) => {
     const projectId = numberOf(job.body, 'projectId');
-    const repositoryId = textOf(job.body, 'repositoryId');
-    await inSlices(deps, job, (deadline) => removeProject(deps, { projectId, repositoryId }, deadline));
+    const repository = repositoryOf(job.body);
+    await inSlices(deps, job, (deadline) => removeProject(deps, { projectId, ...repository }, deadline));
   },
   'repository.sweep': async (deps, job) => {
-    const repositoryId = textOf(job.body, 'repositoryId');
-    await inSlices(deps, job, (deadline) => sweepRepository(deps, repositoryId, deadline));
+    await inSlices(deps, job, (deadline) => sweepRepository(deps, repositoryOf(job.body), deadline));
   },
+  'network.look': (deps, { body }) =>
+    secondLook(
+      deps.store,
+      {
+        networkId: textOf(body, 'networkId'),
+        repositoryId: textOf(body, 'repositoryId'),
+        unlisted: (body['unlisted'] ?? []) as readonly string[],
+        since: textOf(body, 'since'),
+      },
+      deps.now(),
+    ),
   'repository.maintain': async (deps, job) => {
     const repositoryId = textOf(job.body, 'repositoryId');
     const [collect, refs] = [job.body['collect'] === true, job.body['refs'] === true];
@@ -68,6 +79,11 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
   },
   'branches.delete-merged': (deps, { body }) => deleteMerged(deps, numberOf(body, 'projectId')),
 };
+
+function repositoryOf(body: Readonly<Record<string, unknown>>) {
+  const networkId = body['networkId'] as string | undefined;
+  return { repositoryId: textOf(body, 'repositoryId'), ...(networkId === undefined ? {} : { networkId }) };
+}
 
 function numberOf(body: Readonly<Record<string, unknown>>, name: string): number {
   const value = body[name];

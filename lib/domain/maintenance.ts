@@ -101,7 +101,8 @@ async function packsOf(repositories: Repositories, repositoryId: string): Promis
 }
 
 /** Whether there is anything to do now, or anything due for which a crash has left no visit promised. */
-function isWanted({ visitAt, garbage }: Notes, packs: Packs, now: Date): boolean {
+function isWanted({ visitAt, garbage, unsettled }: Notes, packs: Packs, now: Date): boolean {
+  if (unsettled) return true;
   if (compactionPlan(packs.active).length > 0) return true;
   if (dueKinds(packs.active, (kind) => packs.derived.find((file) => file.kind === kind)).length > 0)
     return true;
@@ -145,7 +146,7 @@ class Visit {
     const { store } = this.#deps;
     const { repositoryId } = this.#lease;
     if (!(await this.#compact())) return false;
-    const { visitAt, garbage } = await store.maintenanceNotes.read(repositoryId);
+    const { visitAt, garbage, unsettled } = await store.maintenanceNotes.read(repositoryId);
     const promised = visitAt > 0 && visitAt <= this.#now.getTime();
     if (promised) {
       await removeSuperseded(store, repositoryId, this.#now);
@@ -154,7 +155,8 @@ class Visit {
       for (const at of [young, derived]) if (at !== undefined) this.#later.push(at);
     }
     if (promised || this.#order.refs) await this.#foldRefs();
-    if (promised) await this.#collect(garbage);
+    // A collection that ended in the middle is done again at once: until then nobody can fork.
+    if (promised || unsettled) await this.#collect(garbage, unsettled);
     const derived = await this.#derive();
     await this.#promise(promised ? 0 : garbage, visitAt);
     return derived;
@@ -200,14 +202,19 @@ class Visit {
   }
 
   /** Once a ref has let go of something, and when a pack of garbage has been kept for long enough. */
-  async #collect(garbage: number): Promise<void> {
+  async #collect(garbage: number, unsettled: boolean): Promise<void> {
     const { store } = this.#deps;
     const { repositoryId } = this.#lease;
     const objects = new MaintainedGitObjects(store, this.#lease, this.#now);
     const kept = (await objects.listPacks()).filter(isGarbage);
-    if (garbage === 0 && !kept.some((pack) => keptUntil(pack) <= this.#now.getTime())) return;
+    const over = kept.some((pack) => keptUntil(pack) <= this.#now.getTime());
+    if (garbage === 0 && !unsettled && !over) return;
     const epoch = await store.repositories.raiseEpoch(repositoryId);
-    await collect(objects, store.repositories.open(repositoryId), { epoch, now: this.#now });
+    const collected = await collect(objects, store.repositories.open(repositoryId), {
+      epoch,
+      now: this.#now,
+    });
+    if (collected !== undefined) await store.maintenanceNotes.settle(this.#lease);
     await store.maintenanceNotes.clearGarbage(this.#lease, garbage);
   }
 

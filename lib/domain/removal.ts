@@ -11,10 +11,16 @@ import type { Deps } from './deps.ts';
  * again.
  */
 
+/** The network is told where the repository's own rows may be gone. */
+interface RemovedRepository {
+  readonly repositoryId: string;
+  readonly networkId?: string | undefined;
+}
+
 /** The rows and bytes of a project whose record is marked as deleted; the record itself last. */
 export async function removeProject(
   deps: Deps,
-  { projectId, repositoryId }: { readonly projectId: number; readonly repositoryId: string },
+  { projectId, ...repository }: RemovedRepository & { readonly projectId: number },
   deadline: number,
 ): Promise<boolean> {
   const { store } = deps;
@@ -22,17 +28,21 @@ export async function removeProject(
   if (project?.deletedAt === null) throw new Error(`project ${projectId} is not deleted`);
   while (await store.members.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.refRules.removeOfProject(projectId)) if (Date.now() > deadline) return false;
-  if (!(await removeRepository(store, repositoryId, deadline))) return false;
+  if (!(await removeRepository(store, repository, deadline, deps.now()))) return false;
   await store.search.index('project', projectId, async () => undefined);
   if (project === undefined) return true;
-  await again(deps, 'repository.sweep', { repositoryId });
+  await again(deps, 'repository.sweep', { ...repository });
   await store.projects.forget(projectId);
   return true;
 }
 
 /** What writers that were under way put into a repository after it was removed. */
-export function sweepRepository(deps: Deps, repositoryId: string, deadline: number): Promise<boolean> {
-  return removeRepository(deps.store, repositoryId, deadline);
+export function sweepRepository(
+  deps: Deps,
+  repository: RemovedRepository,
+  deadline: number,
+): Promise<boolean> {
+  return removeRepository(deps.store, repository, deadline, deps.now());
 }
 
 /** Tokens, memberships and personal projects of a user who is gone. */

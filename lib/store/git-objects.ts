@@ -12,6 +12,7 @@ import type {
 } from '../git/ports.ts';
 import type { Blobs } from './blobs.ts';
 import { openDerived } from './derived-files.ts';
+import { packPrefix } from './networks.ts';
 
 /** Who lists packs: the repository's catalogue in the table. */
 export interface PackCatalogue {
@@ -23,9 +24,6 @@ export interface PackCatalogue {
 /** Up to here pack and index are one object: one PUT per API commit. */
 const JOINED_BYTES = 8 * 1024 * 1024;
 
-/** Where the packs of a fork network lie. */
-export const packPrefix = (networkId: string): string => `networks/${networkId}/packs/`;
-
 /** The stored objects of a pack. */
 export const packObjectKeys = ({ layout, location }: PackDescription): readonly string[] =>
   layout === 'joined' ? [location] : [`${location}.pack`, `${location}.idx`];
@@ -36,14 +34,15 @@ export class GitObjects implements ObjectDatabase {
   readonly #catalogue: PackCatalogue;
   readonly #prefix: string;
 
-  constructor(blobs: Blobs, catalogue: PackCatalogue, networkId: string) {
+  /** @param networkId the fork network; the repository's own id when it is no fork */
+  constructor(blobs: Blobs, catalogue: PackCatalogue, repositoryId: string, networkId = repositoryId) {
     this.#blobs = blobs;
     this.#catalogue = catalogue;
     this.derived = {
       current: (kind) => catalogue.derived(kind),
       open: (file) => openDerived(blobs, file),
     };
-    this.#prefix = packPrefix(networkId);
+    this.#prefix = packPrefix({ repositoryId, networkId });
   }
 
   listPacks(options?: { fresh?: boolean }): Promise<readonly PackDescription[]> {

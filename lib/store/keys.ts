@@ -59,6 +59,12 @@ export const forkKey = (projectId: number, forkId: number): Key => ({
   pk: projectKey(projectId).pk,
   sk: `${FORK}${padded(forkId)}`,
 });
+/** A project that was forked from this one. */
+export const FORK = 'FORK#';
+export const forkKey = (projectId: number, forkId: number): Key => ({
+  pk: projectKey(projectId).pk,
+  sk: `${FORK}${padded(forkId)}`,
+});
 /** How many rules a project has; sorts behind them. */
 export const ruleCountKey = (projectId: number): Key => ({ pk: projectKey(projectId).pk, sk: 'RULES' });
 /** What the search rows of a subject were made from, so that they can be taken away again. */
@@ -171,6 +177,20 @@ export const refTablePartition = (repositoryId: string, tableId: string): string
 export const refChunkKey = (repositoryId: string, tableId: string, firstName: string): Key => ({
   pk: refTablePartition(repositoryId, tableId),
   sk: refSort(firstName),
+});
+
+// Fork networks: repositories whose packs lie under one prefix and may be listed by several of them.
+
+export const networkPartition = (networkId: string): string => `NETWORK#${networkId}`;
+export const networkMemberKey = (networkId: string, repositoryId: string): Key => ({
+  pk: networkPartition(networkId),
+  sk: `${MEMBER}${repositoryId}`,
+});
+/** Who lists a pack besides the repository that wrote it. */
+export const heirsPartition = (packId: string): string => `HEIRS#${packId}`;
+export const heirKey = (packId: string, repositoryId: string): Key => ({
+  pk: heirsPartition(packId),
+  sk: repositoryId,
 });
 
 // Fork networks: repositories whose packs lie under one prefix and may be listed by several of them.

@@ -5,10 +5,12 @@
 import { ConditionFailed } from './errors.ts';
 import { leaseKey } from './keys.ts';
 import type { Table } from './table.ts';
-import type { Check } from './write.ts';
+import type { Check, Item, Update } from './write.ts';
 
 export interface Lease {
   readonly repositoryId: string;
+  /** The fork network whose prefix its packs lie under. */
+  readonly networkId: string;
   readonly fence: number;
 }
 
@@ -29,7 +31,7 @@ export class Leases {
         if: 'attribute_not_exists(#until) OR #until <= :now',
         values: { now: at },
       });
-      return { repositoryId, fence: item['fence'] as number };
+      return { repositoryId, networkId: networkOf(repositoryId, item), fence: item['fence'] as number };
     } catch (error) {
       if (error instanceof ConditionFailed) return undefined;
       throw error;
@@ -54,4 +56,45 @@ export class Leases {
 /** For the transaction of whatever is done under the lease; refused as `lease`. */
 export function fencedBy({ repositoryId, fence }: Lease): Check {
   return { check: leaseKey(repositoryId), if: '#fence = :fence', values: { fence }, reason: 'lease' };
+}
+
+/** The fork network, as the row of the lease tells it. */
+export const networkOf = (repositoryId: string, row: Item | undefined): string =>
+  (row?.['network'] as string | undefined) ?? repositoryId;
+
+/**
+ * The same for one that takes packs off the list: whoever copies the list knows by `swaps` that it was whole.
+ * @param unsettled a collection's: what was made reachable meanwhile may lie in garbage until {@link settled}
+ */
+export function swappedBy({ repositoryId, fence }: Lease, unsettled: boolean): Update {
+  return {
+    update: leaseKey(repositoryId),
+    add: { swaps: 1 },
+    ...(unsettled ? { set: { unsettled } } : {}),
+    if: '#fence = :fence',
+    values: { fence },
+    reason: 'lease',
+  };
+}
+
+/** What a reader of the whole list of packs has to find unchanged. */
+export interface Swaps {
+  readonly count: number;
+  /** A collection has not rescued everything yet, or died before it could. */
+  readonly unsettled: boolean;
+}
+
+export const swapsOf = (row: Item | undefined): Swaps => ({
+  count: (row?.['swaps'] as number | undefined) ?? 0,
+  unsettled: row?.['unsettled'] === true,
+});
+
+/** Nothing was taken off the list since then. Refused as `swaps`. */
+export function unswapped(repositoryId: string, { count }: Swaps): Check {
+  return {
+    check: leaseKey(repositoryId),
+    if: count === 0 ? 'attribute_not_exists(#swaps)' : '#swaps = :count',
+    ...(count === 0 ? {} : { values: { count } }),
+    reason: 'swaps',
+  };
 }

@@ -26,7 +26,7 @@ export class MaintainedGitObjects extends GitObjects implements MaintainedObject
     lease: Lease,
     now: Date,
   ) {
-    super(blobs, repositories.open(lease.repositoryId), lease.repositoryId);
+    super(blobs, repositories.open(lease.repositoryId), lease.repositoryId, lease.networkId);
     this.#blobs = blobs;
     this.#repositories = repositories;
     this.#lease = lease;

@@ -13,6 +13,8 @@ export interface Notes {
   readonly visitAt: number;
   /** Milliseconds since 1970: when a ref last let go of something. 0 when a collection has been there since. */
   readonly garbage: number;
+  /** A collection swapped its packs in and did not come to its end. */
+  readonly unsettled: boolean;
 }
 
 export class MaintenanceNotes {
@@ -22,12 +24,26 @@ export class MaintenanceNotes {
   }
 
   async read(repositoryId: string): Promise<Notes> {
-    const { visitAt = 0, garbage = 0 } = (await this.#table.get(leaseKey(repositoryId))) ?? {};
-    return { visitAt: visitAt as number, garbage: garbage as number };
+    const { visitAt = 0, garbage = 0, unsettled } = (await this.#table.get(leaseKey(repositoryId))) ?? {};
+    return { visitAt: visitAt as number, garbage: garbage as number, unsettled: unsettled === true };
   }
 
   async noteGarbage(repositoryId: string, at: Date): Promise<void> {
     await this.#table.update({ update: leaseKey(repositoryId), set: { garbage: at.getTime() } });
+  }
+
+  /** Everything that refs reach lies in packs that stay: see `swappedBy`. */
+  async settle({ repositoryId, fence }: Lease): Promise<void> {
+    await this.#unlessRefused(
+      this.#table.transact([
+        {
+          update: leaseKey(repositoryId),
+          remove: ['unsettled'],
+          if: '#fence = :fence',
+          values: { fence },
+        },
+      ]),
+    );
   }
 
   /** What was let go of since then stays noted. */

@@ -21,9 +21,14 @@ export function listPack(repositoryId: string, pack: PackDescription, by: string
   };
 }
 
-/** Takes packs out of the list in the transaction that lists what replaces them: two writes each. */
+/**
+ * Takes packs out of the list in the transaction that lists what replaces them: two writes each.
+ * @throws RangeError for one that another repository wrote: it stays listed as long as this repository is there
+ */
 export function supersedePacks(repositoryId: string, packs: readonly PackDescription[], at: Date): Write[] {
   const supersededAt = at.toISOString();
+  const foreign = packs.find(({ inherited }) => inherited === true);
+  if (foreign !== undefined) throw new RangeError(`pack ${foreign.id} is inherited`);
   return packs.flatMap((pack): Write[] => [
     { delete: packKey(repositoryId, pack.id), if: PRESENT, reason: 'superseded' },
     {

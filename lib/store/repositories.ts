@@ -16,7 +16,7 @@ import {
   refTablePartition,
   repositoryPartition,
 } from './keys.ts';
-import { fencedBy, type Lease } from './leases.ts';
+import { fencedBy, type Lease, swappedBy } from './leases.ts';
 import type { Outbox } from './outbox.ts';
 import { type CataloguedPack, listPack, supersededOf, supersedePacks } from './pack-catalogue.ts';
 import { FREEZE_MS, RepositoryRefs } from './repository-refs.ts';
@@ -103,7 +103,7 @@ export class Repositories {
       if (guard !== undefined && (guard.epoch !== epoch || guard.state !== 'open')) break;
       try {
         await this.#table.transact([
-          fencedBy(lease),
+          swappedBy(lease, epoch !== undefined),
           ...(guard === undefined ? [] : changeGuards(repositoryId, { epoch: guard.epoch + 1 }, guard)),
           ...add.map((pack) => listPack(repositoryId, pack, by)),
           ...supersedePacks(repositoryId, replaced, now),

@@ -2,8 +2,20 @@
 import { archivePrefix } from './archives.ts';
 import type { Blobs } from './blobs.ts';
 import { derivedPrefix } from './derived-files.ts';
-import { packPrefix } from './git-objects.ts';
-import { GUARD_STRIPES, guardKey, REF_TABLES, refTablePartition, repositoryPartition } from './keys.ts';
+import {
+  GUARD_STRIPES,
+  guardKey,
+  leaseKey,
+  networkPartition,
+  REF_TABLES,
+  refTablePartition,
+  repositoryPartition,
+} from './keys.ts';
+import { networkOf } from './leases.ts';
+import { firstLook, releasePacks } from './network-looks.ts';
+import { type Networks, packPrefix } from './networks.ts';
+import { listingOf } from './pack-catalogue.ts';
+import type { Repositories } from './repositories.ts';
 import type { Table } from './table.ts';
 
 /** Rows read, or objects deleted, in one step. */
@@ -14,35 +26,57 @@ const BATCH = 500;
  */
 export const WRITERS_GONE_MS = 24 * 3600_000;
 
+interface Stores {
+  readonly table: Table;
+  readonly blobs: Blobs;
+  readonly networks: Networks;
+  readonly repositories: Repositories;
+}
+
 /**
  * May be called any number of times, and goes on where an earlier call stopped: the guards, which say that the
  * repository is closed, go last.
  *
+ * What it inherited stays, and what it wrote too while others are in its network: of both, what nobody lists is looked
+ * at twice, a day apart, before it goes.
+ *
  * @param deadline milliseconds since 1970; no new step begins after it
- * @returns whether everything is gone
+ * @returns whether everything is gone, or promised to be looked at
  * @throws Error when the repository is not closed; then nothing was touched
  */
 export async function removeRepository(
-  { table, blobs }: { readonly table: Table; readonly blobs: Blobs },
-  repositoryId: string,
+  stores: Stores,
+  { repositoryId, networkId }: { readonly repositoryId: string; readonly networkId?: string | undefined },
   deadline: number,
+  now = new Date(),
 ): Promise<boolean> {
+  const { table, blobs, networks } = stores;
   const guards = Array.from({ length: GUARD_STRIPES }, (_, stripe) => guardKey(repositoryId, stripe));
   const standing = await table.batchGet(guards);
   if (standing.some((guard) => guard !== undefined && guard['state'] !== 'deleted')) {
     throw new Error(`repository ${repositoryId} is not closed`);
   }
+  const member = {
+    repositoryId,
+    networkId: networkId ?? networkOf(repositoryId, await table.get(leaseKey(repositoryId))),
+  };
+  const shared = await networks.hasOthers(member);
+  const inherited = (await listingOf(table, repositoryId)).packs.filter((pack) => pack.inherited === true);
+  await releasePacks(stores, repositoryId, inherited, now);
+  if (shared) await firstLook(stores, member, now);
   const done =
-    (await removeBytes(blobs, packPrefix(repositoryId), deadline)) &&
+    (shared || (await removeBytes(blobs, packPrefix(member), deadline))) &&
     (await removeBytes(blobs, archivePrefix(repositoryId), deadline)) &&
     (await removeBytes(blobs, derivedPrefix(repositoryId), deadline)) &&
     (await removeRefTables(table, repositoryId, deadline)) &&
     (await removeRows(table, repositoryId, deadline));
-  if (done) await Promise.all(guards.map((guard) => table.delete({ delete: guard })));
+  if (done) {
+    await networks.leave(member);
+    await Promise.all(guards.map((guard) => table.delete({ delete: guard })));
+  }
   return done;
 }
 
-/** While a network is one repository, every object below its prefix is that repository's. */
 async function removeBytes(blobs: Blobs, prefix: string, deadline: number): Promise<boolean> {
   for (let more = true; more; ) {
     if (Date.now() > deadline) return false;

@@ -1,5 +1,5 @@
 /** The first rows of a repository and the state of its guards. */
-import { GUARD_STRIPES, guardKey, headKey, refNamesKey } from './keys.ts';
+import { GUARD_STRIPES, guardKey, headKey, leaseKey, refNamesKey } from './keys.ts';
 import { ABSENT, type Check, type Item, PRESENT, type Put, type Update } from './write.ts';
 
 export type RepositoryState = 'open' | 'read-only' | 'deleted';
@@ -18,8 +18,11 @@ export interface Guard {
 const AS_EXPECTED = '#state = :state AND #epoch = :epoch AND #refTable = :refTable AND #frozenBy = :frozenBy';
 const stripes = Array.from({ length: GUARD_STRIPES }, (_, stripe) => stripe);
 
-/** Guards, HEAD and the version of the ref names, for the transaction that makes the repository's owner. */
-export function newRepository(repositoryId: string, headBranch: string): Put[] {
+/**
+ * Guards, HEAD and the version of the ref names, for the transaction that makes the repository's owner.
+ * @param networkId whose prefix its packs will lie under; its own when it is no fork
+ */
+export function newRepository(repositoryId: string, headBranch: string, networkId = repositoryId): Put[] {
   const guard: Guard = { state: 'open', epoch: 0, refTable: '', frozenBy: '' };
   return [
     ...stripes.map((stripe) => ({
@@ -29,6 +32,8 @@ export function newRepository(repositoryId: string, headBranch: string): Put[] {
     })),
     { put: { ...headKey(repositoryId), target: `refs/heads/${headBranch}` } },
     { put: { ...refNamesKey(repositoryId), names: 0, multi: 0 } },
+    // Where whoever maintains it looks.
+    ...(networkId === repositoryId ? [] : [{ put: { ...leaseKey(repositoryId), network: networkId } }]),
   ];
 }
 
@@ -55,6 +60,16 @@ export function checkGuard(repositoryId: string, expected: Guard): Check {
     if: AS_EXPECTED,
     values: { ...expected },
     reason: 'guard',
+  };
+}
+
+/** For a transaction that reads from a repository what must not go while it does. Refused as `source`. */
+export function checkOpen(repositoryId: string): Check {
+  return {
+    check: guardKey(repositoryId, randomStripe()),
+    if: '#state = :open',
+    values: { open: 'open' },
+    reason: 'source',
   };
 }
 

@@ -9,6 +9,7 @@ import { Leases } from './leases.ts';
 import { MaintenanceNotes } from './maintenance-notes.ts';
 import { Members } from './members.ts';
 import { Names } from './names.ts';
+import { Networks } from './networks.ts';
 import { Outbox } from './outbox.ts';
 import { Processed } from './processed.ts';
 import { Projects } from './projects.ts';
@@ -35,6 +36,7 @@ export interface Store {
   readonly refRules: RefRules;
   readonly names: Names;
   readonly repositories: Repositories;
+  readonly networks: Networks;
   readonly keeps: Keeps;
   readonly leases: Leases;
   readonly maintenanceNotes: MaintenanceNotes;
@@ -73,6 +75,7 @@ export function createStore(
     refRules: new RefRules(table, counters),
     names,
     repositories: new Repositories(table, outbox),
+    networks: new Networks(table),
     keeps: new Keeps(table),
     leases: new Leases(table),
     maintenanceNotes: new MaintenanceNotes(table),

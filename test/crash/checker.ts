@@ -98,7 +98,8 @@ async function storedObjects({ store }: Data, rows: Rows) {
   do {
     const page = await store.blobs.list('networks/', after === undefined ? {} : { after });
     for (const key of page.keys) {
-      const repository = key.split('/')[1]!;
+      // Of whoever wrote it: `networks/<network>/packs/<repository>/<pack>`.
+      const repository = key.split('/')[3]!;
       if (listed.delete(key)) continue;
       if (repositories.has(repository)) unlisted++;
       else if (!leaving.has(repository)) problems.push(`${key} is nobody's`);

@@ -120,7 +120,7 @@ const rule = (projectId: number) => ({
   id: 7,
   projectId,
 });
-const stored = () => `networks/${project.repositoryId}/packs/${packId}`;
+const stored = () => `networks/${project.repositoryId}/packs/${project.repositoryId}/${packId}`;
 const user = (id: () => number) => () => keys.userKey(id());
 
 describe('is found and named', () => {

@@ -155,7 +155,7 @@ describe('the visit a day later', () => {
   test('removes what was superseded, and what was never listed a week after it was stored; then no more visits', async () => {
     const ground = await yard.repository();
     await ground.commits(20);
-    const unlisted = `networks/${ground.id}/packs/`;
+    const unlisted = `networks/${ground.id}/packs/${ground.id}/`;
     const young = ulid();
     const old = encodeTime(Date.now() - 8 * DAY, 10) + ulid().slice(10);
     await yard.store.blobs.put(unlisted + young, Buffer.from('young'));

@@ -169,11 +169,11 @@ test('a removal that is cut short goes on where it stopped, and the guards go la
   const project = await fullProject('interrupted');
   await store.projects.remove(project);
   // Each run ends at its first step that finds the time over.
-  expect(await removeRepository(store, project.repositoryId, Date.now() - 1)).toBe(false);
+  expect(await removeRepository(store, project, Date.now() - 1)).toBe(false);
   expect(await objectsOf(project)).toHaveLength(2);
   const rows = await rowsAbout(project.repositoryId);
   expect(rows.filter((key) => key.includes(' GUARD#'))).toHaveLength(8);
-  await Promise.all([1, 2, 3].map(() => removeRepository(store, project.repositoryId, SOON())));
+  await Promise.all([1, 2, 3].map(() => removeRepository(store, project, SOON())));
   expect(await objectsOf(project)).toEqual([]);
   expect((await rowsAbout(project.repositoryId)).every((key) => key.includes('REFTABLES#'))).toBe(true);
 });
@@ -213,7 +213,7 @@ test('chunks that a dying writer adds to a ref table are found by the later swee
   await store.projects.remove(project);
   const yesterday = new Date(Date.now() - WRITERS_GONE_MS);
   await writeRefTable(store.table, repositoryId, 'late', [{ name: branch(1), oid: oid(1) }]);
-  await removeRepository(store, repositoryId, SOON());
+  await removeRepository(store, project, SOON());
   await writeRefTable(store.table, repositoryId, 'late', [{ name: branch(1), oid: oid(1) }], yesterday);
   for (const key of await rowsAbout(repositoryId)) {
     const [, id] = key.split('REFTABLES#');
@@ -221,7 +221,7 @@ test('chunks that a dying writer adds to a ref table are found by the later swee
     if (id !== undefined)
       await store.table.update({ update: refTableKey(repositoryId, id), set: { writtenAt } });
   }
-  await removeRepository(store, repositoryId, SOON());
+  await removeRepository(store, project, SOON());
   expect(await rowsAbout(repositoryId)).toEqual([]);
 });
 

@@ -37,6 +37,8 @@ const MOST_WRITES = 90;
  * into packs of garbage, which stay listed and readable, count as missing for whatever is written from then on, and
  * leave the list in a collection two weeks later at the earliest.
  *
+ * Inherited packs are read, and left as they are: what they hold is there, reached or not.
+ *
  * The epoch was raised before, and is raised again with the swap. So whoever moves a ref has looked at the packs as
  * they were either after the swap, when garbage counts as missing, or within this collection. What those made
  * reachable is rescued at the end.
@@ -61,14 +63,13 @@ export async function collect(
   const places = new Places(reached, inputs);
   await places.preferLive(store);
 
-  const packs = (await store.packs()).filter(({ description }) =>
-    live.some(({ id }) => id === description.id),
-  );
+  const own = live.filter(isOwn);
+  const packs = (await store.packs()).filter(({ description }) => own.some(({ id }) => id === description.id));
   await loadIndexes(store, packs);
   const garbage = await unreached(packs, reached);
-  const old = inputs.filter((pack) => !isLive(pack) && isOver(pack, options.now));
+  const old = inputs.filter((pack) => isOwn(pack) && !isLive(pack) && isOver(pack, options.now));
   const rescued = places.select(({ source }) => source === 'garbage');
-  const kept = garbage.count === 0 ? rescued : places.select(() => true);
+  const kept = garbage.count === 0 ? rescued : places.select(isOwn);
 
   const add = async (list: ObjectList, source: PackSource): Promise<PackDescription[]> => {
     const added: PackDescription[] = [];
@@ -89,7 +90,7 @@ export async function collect(
     )),
     ...(await add(garbage, 'garbage')),
   ];
-  const replaced = [...(garbage.count === 0 ? [] : live), ...old];
+  const replaced = [...(garbage.count === 0 ? [] : own), ...old];
   if (added.length + 2 * replaced.length > MOST_WRITES) {
     for (const pack of added) await objects.rollbackPack(pack);
     return undefined;
@@ -145,6 +146,7 @@ async function rescueLate(
 }
 
 const isLive = ({ source }: PackDescription) => source !== 'garbage';
+const isOwn = ({ inherited }: PackDescription) => inherited !== true;
 const isOver = ({ id }: PackDescription, now: Date) => decodeTime(id) + GARBAGE_MS <= now.getTime();
 
 async function tips(refs: RefDatabase): Promise<Oid[]> {

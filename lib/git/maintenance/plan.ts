@@ -21,7 +21,7 @@ const MOST_OBJECTS = 4_000_000;
  * Sorted by size, packs are to form a geometric progression (git-repack, `--geometric`): the smallest are merged, as
  * many as it takes for the outcome and those left alone to form one. So each object is rewritten a logarithmic number
  * of times, and what is left is a logarithmic number of packs. Packs above half the largest outcome are left alone
- * for good, as is what collection put aside.
+ * for good, as is what collection put aside and what is inherited.
  */
 export function compactionPlan(packs: readonly PackDescription[]): readonly PackDescription[] {
   const sorted = packs.filter(isInput).toSorted((a, b) => a.packSize - b.packSize || compareIds(a, b));
@@ -41,8 +41,13 @@ export function compactionPlan(packs: readonly PackDescription[]): readonly Pack
   return fitting(sorted.slice(0, end)).toSorted(compareIds);
 }
 
-function isInput({ source, packSize, objectCount }: PackDescription): boolean {
-  return source !== 'garbage' && packSize <= MOST_BYTES / 2 && objectCount <= MOST_OBJECTS / 2;
+function isInput({ source, packSize, objectCount, inherited }: PackDescription): boolean {
+  return (
+    source !== 'garbage' &&
+    inherited !== true &&
+    packSize <= MOST_BYTES / 2 &&
+    objectCount <= MOST_OBJECTS / 2
+  );
 }
 
 /** As many of them as one rewrite may have: at least two, as each is at most half. */
