@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Size } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
@@ -62,6 +62,7 @@ export class ServiceFunction extends Construct {
       role,
       memorySize: area.memory,
       timeout: Duration.seconds(area.timeout),
+      ...(area.scratch === undefined ? {} : { ephemeralStorageSize: Size.mebibytes(area.scratch) }),
       logGroup: this.logGroup,
       environment: environmentOf(area, resources, settings),
       // A long job hands its rest to a message of its own; Lambda would take that for an endless loop.
@@ -78,6 +79,7 @@ function environmentOf(area: Area, resources: Resources, settings: Settings): Re
   };
   if (area.rights.table !== undefined) variables['TABLE_NAME'] = resources.table.tableName;
   if (area.rights.objects !== undefined) variables['OBJECTS_BUCKET'] = resources.objects.bucketName;
+  if (settings.outboundAllow !== undefined) variables['OUTBOUND_ALLOW'] = settings.outboundAllow;
   if (settings.baseUrl !== undefined) variables['BASE_URL'] = settings.baseUrl;
   if (area.kind === 'api' && settings.stream) variables['STREAM'] = '1';
   for (const name of area.rights.sends ?? []) {

@@ -11,7 +11,7 @@ export interface Rights {
   readonly sends?: readonly QueueName[];
 }
 
-export type QueueName = 'maintenance';
+export type QueueName = 'maintenance' | 'ingest';
 
 interface Common {
   readonly name: string;
@@ -20,6 +20,8 @@ interface Common {
   readonly memory: number;
   /** Seconds. */
   readonly timeout: number;
+  /** MB of the function's own disk, where Lambda's 512 do not do. */
+  readonly scratch?: number;
   readonly rights: Rights;
 }
 
@@ -87,7 +89,7 @@ const inRepository = (...names: string[]) =>
   names.flatMap((name) => collection(`/api/v4/projects/{id}/repository/${name}`));
 
 export const areas: readonly Area[] = [
-  api('meta', ['/', '/api/docs', '/api/v4', '/api/v4/{proxy+}'], reads),
+  api('meta', ['/', '/api/docs', '/git-remote-lemnos', '/api/v4', '/api/v4/{proxy+}'], reads),
   api(
     'users',
     [
@@ -113,7 +115,12 @@ export const areas: readonly Area[] = [
     repository,
   ),
   api('tags', [...inRepository('tags'), ...inProject('protected_tags')], writesObjects, repository),
-  api('git', ['/{proxy+}'], writesObjects, { ...repository, authorizer: 'git' }),
+  api(
+    'git',
+    ['/{proxy+}'],
+    { ...writesObjects, sends: ['maintenance', 'ingest'] },
+    { ...repository, authorizer: 'git' },
+  ),
   {
     kind: 'authorizer',
     name: 'git-authorizer',
@@ -133,13 +140,25 @@ export const areas: readonly Area[] = [
     rights: writesObjects,
   },
   {
+    kind: 'worker',
+    name: 'ingest',
+    entry: 'ingest.ts',
+    queue: 'ingest',
+    batchSize: 1,
+    memory: 3008,
+    timeout: 900,
+    // A pack of 2 GiB, completed, beside the deltas that do not fit the memory.
+    scratch: 6144,
+    rights: writesObjects,
+  },
+  {
     kind: 'scheduled',
     name: 'outbox-sweep',
     entry: 'outbox-sweep.ts',
     schedule: 'rate(1 minute)',
     memory: 256,
     timeout: 60,
-    rights: writes,
+    rights: { ...writes, sends: ['maintenance', 'ingest'] },
   },
   {
     kind: 'command',

@@ -59,12 +59,6 @@ export const forkKey = (projectId: number, forkId: number): Key => ({
   pk: projectKey(projectId).pk,
   sk: `${FORK}${padded(forkId)}`,
 });
-/** A project that was forked from this one. */
-export const FORK = 'FORK#';
-export const forkKey = (projectId: number, forkId: number): Key => ({
-  pk: projectKey(projectId).pk,
-  sk: `${FORK}${padded(forkId)}`,
-});
 /** How many rules a project has; sorts behind them. */
 export const ruleCountKey = (projectId: number): Key => ({ pk: projectKey(projectId).pk, sk: 'RULES' });
 /** What the search rows of a subject were made from, so that they can be taken away again. */
@@ -193,20 +187,6 @@ export const heirKey = (packId: string, repositoryId: string): Key => ({
   sk: repositoryId,
 });
 
-// Fork networks: repositories whose packs lie under one prefix and may be listed by several of them.
-
-export const networkPartition = (networkId: string): string => `NETWORK#${networkId}`;
-export const networkMemberKey = (networkId: string, repositoryId: string): Key => ({
-  pk: networkPartition(networkId),
-  sk: `${MEMBER}${repositoryId}`,
-});
-/** Who lists a pack besides the repository that wrote it. */
-export const heirsPartition = (packId: string): string => `HEIRS#${packId}`;
-export const heirKey = (packId: string, repositoryId: string): Key => ({
-  pk: heirsPartition(packId),
-  sk: repositoryId,
-});
-
 // Work outside the request.
 
 export const OUTBOX_SHARDS = 8;
@@ -216,6 +196,16 @@ export const outboxKey = (id: string): Key => ({
   sk: id,
 });
 export const outboxPartition = (shard: number): string => `OUTBOX#${shard}`;
+
+/** A push by way of the staging area. */
+export const pushUploadKey = (id: string): Key => ({ pk: `UPLOAD#${id}`, sk: 'UPLOAD' });
+/** Places of a user's pushes under way: as many as there are, so many may be. */
+export const SLOT = 'SLOT#';
+export const uploadSlotsPartition = (userId: number): string => `UPLOADS#${padded(userId)}`;
+export const uploadSlotKey = (userId: number, slot: number): Key => ({
+  pk: uploadSlotsPartition(userId),
+  sk: `${SLOT}${slot}`,
+});
 
 /** What one subject did of a kind within one window of time. */
 export const rateKey = (kind: string, subject: string, window: number): Key => ({

@@ -13,6 +13,7 @@ import { Networks } from './networks.ts';
 import { Outbox } from './outbox.ts';
 import { Processed } from './processed.ts';
 import { Projects } from './projects.ts';
+import { PushUploads } from './push-uploads.ts';
 import { Queues } from './queues.ts';
 import { RateLimits } from './rate-limits.ts';
 import { RefRules } from './ref-rules.ts';
@@ -46,6 +47,7 @@ export interface Store {
   readonly archives: Archives;
   readonly rateLimits: RateLimits;
   readonly staging: Staging;
+  readonly pushUploads: PushUploads;
 }
 
 /** Made of the process's own clients, by `clients.ts`. */
@@ -85,5 +87,6 @@ export function createStore(
     archives: new Archives(blobs),
     rateLimits: new RateLimits(table),
     staging: new Staging(clients.s3, blobs),
+    pushUploads: new PushUploads(table, outbox),
   };
 }

@@ -6,7 +6,11 @@ export interface GitPath {
   readonly purpose: 'read' | 'write';
 }
 
-const SERVICE = /^\/(.+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack|HEAD|objects\/.+)$/;
+const SERVICE =
+  /^\/(.+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack|HEAD|objects\/.+|lemnos\/uploads(?:\/[0-9A-Za-z]{1,40}(?:\/(?:parts|finish))?)?)$/;
+
+/** Where pushes go that do not fit a request. */
+export const UPLOADS = 'lemnos/uploads';
 
 /**
  * A repository's URL path (`/<full path>[.git]/info/refs`, ...), still percent-encoded; undefined when it is none.
@@ -24,7 +28,8 @@ export function parseGitPath(pathname: string, query: URLSearchParams): GitPath 
   }
   const rest = match[2]!;
   const service = rest === 'info/refs' ? query.get('service') : rest;
-  return { fullPath: segments.join('/'), rest, purpose: service === 'git-receive-pack' ? 'write' : 'read' };
+  const writes = service === 'git-receive-pack' || rest.startsWith(UPLOADS);
+  return { fullPath: segments.join('/'), rest, purpose: writes ? 'write' : 'read' };
 }
 
 function decoded(segment: string): string | undefined {

@@ -1,6 +1,8 @@
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { openGit } from '../../domain/git-access.ts';
+import { MAX_PUSH_BYTES } from '../../domain/ingest.ts';
+import { isFetchable, isPushable } from '../../domain/internal-refs.ts';
 import { pushPolicy } from '../../domain/push-policy.ts';
 import { openRepository } from '../../domain/repositories.ts';
 import { type SmartHttpResponse, smartHttp } from '../../git/wire/http.ts';
@@ -9,10 +11,8 @@ import type { RequestFacts } from '../../http/endpoint.ts';
 import { noRoute, oldVersion, statusOf } from '../../http/errors.ts';
 import { logFailure } from '../../http/log.ts';
 import { type Reply, reply } from '../../http/reply.ts';
-import { parseGitPath } from './path.ts';
-
-/** Bytes of one push, decompressed. Behind a gateway its own limit of about 4.5 MB comes first. */
-const MAX_PUSH_BYTES = 2 * 1024 * 1024 * 1024;
+import { parseGitPath, UPLOADS } from './path.ts';
+import { serveUploads } from './uploads.ts';
 
 export const CHALLENGE = 'Basic realm="Lemnos"';
 
@@ -22,12 +22,16 @@ export async function serveGit(request: Request, facts: RequestFacts, deps: Deps
   if (pathname.startsWith('/api/v3/')) throw oldVersion();
   const path = parseGitPath(pathname, searchParams);
   if (path === undefined) throw noRoute();
+  const uploads = path.rest.startsWith(UPLOADS);
   const onError = (error: unknown) => {
     if (!(error instanceof DomainError)) logFailure(error, { ...facts, path: pathname });
   };
   try {
     const credential = credentialOf(request.headers);
     const access = await openGit(deps, { credential, fullPath: path.fullPath, purpose: path.purpose });
+    if (uploads) {
+      return await serveUploads(request, path.rest.slice(UPLOADS.length + 1), access, deps);
+    }
     const { project } = access.project;
     const answer = await smartHttp(
       {
@@ -39,7 +43,10 @@ export async function serveGit(request: Request, facts: RequestFacts, deps: Deps
       },
       openRepository(deps, project),
       {
+        // Behind a gateway its own limit of about 4.5 MB comes first.
         limits: { maxRequestBytes: MAX_PUSH_BYTES },
+        visible: isFetchable,
+        pushable: isPushable,
         defaultBranch: deps.environment.defaultBranchName,
         ...(path.rest === 'git-receive-pack' ? { authorize: pushPolicy(deps, access) } : {}),
         onError,
@@ -48,7 +55,9 @@ export async function serveGit(request: Request, facts: RequestFacts, deps: Deps
     );
     return reply({ status: answer.status, headers: answer.headers, body: settled(answer) });
   } catch (error) {
-    if (!(error instanceof DomainError)) throw error;
+    // The calls for large pushes are answered as the interface's are, but for the challenge.
+    const plain = error instanceof DomainError && (!uploads || error.code === 'unauthorized');
+    if (!plain) throw error;
     return refusal(error);
   }
 }

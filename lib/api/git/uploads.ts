@@ -1,0 +1,99 @@
+/**
+ * Pushes too large for one request, below a repository's URL (`docs/large-pushes.md`): `POST lemnos/uploads?size=`
+ * with what stands before the pack, `GET lemnos/uploads/<id>/parts`, `POST .../finish`, `GET` and `DELETE .../<id>`.
+ */
+import type { Deps } from '../../domain/deps.ts';
+import { badRequest, notFound, tooLarge } from '../../domain/errors.ts';
+import type { GitAccess } from '../../domain/git-access.ts';
+import {
+  abortUpload,
+  beginUpload,
+  findUpload,
+  finishUpload,
+  listParts,
+  partsOf,
+  reportOf,
+} from '../../domain/push-uploads.ts';
+import { notAllowed } from '../../http/errors.ts';
+import { json, noContent, type Reply } from '../../http/reply.ts';
+import type { PushUpload } from '../../store/push-uploads.ts';
+
+/** 20,000 commands with names of usual length; a gateway takes hardly more. */
+const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
+
+/**
+ * @param rest what follows `lemnos/uploads`, without a leading slash
+ * @throws DomainError, HttpFailure
+ */
+export async function serveUploads(
+  request: Request,
+  rest: string,
+  access: GitAccess,
+  deps: Deps,
+): Promise<Reply> {
+  const { searchParams } = new URL(request.url);
+  const [id = '', action = ''] = rest.split('/');
+  if (id === '') {
+    demandMethod(request, 'POST');
+    const size = numberIn(searchParams, 'size');
+    if (size === undefined) throw badRequest('size is missing');
+    const body = await bytesOf(request);
+    return json(presented(await beginUpload(deps, access, { request: body, size })), { status: 201 });
+  }
+  const upload = await findUpload(deps, access, id);
+  if (action === 'parts') {
+    demandMethod(request, 'GET', 'HEAD');
+    const { parts, next } = await listParts(deps, upload, numberIn(searchParams, 'after') ?? 0);
+    return json({ parts, next_after: next ?? null });
+  }
+  if (action === 'finish') {
+    demandMethod(request, 'POST');
+    return json(presented(await finishUpload(deps, upload)), { status: 202 });
+  }
+  if (action !== '') throw notFound();
+  demandMethod(request, 'GET', 'HEAD', 'DELETE');
+  if (request.method === 'DELETE') {
+    await abortUpload(deps, upload);
+    return noContent();
+  }
+  return json({ ...presented(upload), report: (await reportOf(deps, upload)) ?? null });
+}
+
+function presented(upload: PushUpload) {
+  const { id, state, staged, progress, failure, expiresAt } = upload;
+  return {
+    id,
+    state,
+    size: staged.size,
+    part_size: staged.partSize,
+    parts: partsOf(upload),
+    expires_at: expiresAt,
+    phase: progress.phase,
+    objects_done: progress.done,
+    objects_total: progress.total,
+    bytes_done: progress.bytes,
+    failure,
+  };
+}
+
+function demandMethod(request: Request, ...methods: readonly string[]): void {
+  if (!methods.includes(request.method)) throw notAllowed(methods);
+}
+
+function numberIn(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  if (!/^\d{1,15}$/.test(text)) throw badRequest(`${name} is no number`);
+  return Number(text);
+}
+
+async function bytesOf(request: Request): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += piece.length;
+    if (size > MAX_REQUEST_BYTES) throw tooLarge();
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces, size);
+}

@@ -1,0 +1,138 @@
+import { LimitReached, Missing } from '../store/errors.ts';
+import { type PushUpload, UPLOADS_PER_USER } from '../store/push-uploads.ts';
+import { IncompleteUpload, type PresignedPart, partCount, type UploadedPart } from '../store/staging.ts';
+import type { Deps } from './deps.ts';
+import {
+  badRequest,
+  conflict,
+  DomainError,
+  forbidden,
+  notFound,
+  tooLarge,
+  tooManyRequests,
+} from './errors.ts';
+import type { GitAccess } from './git-access.ts';
+import { MAX_PUSH_BYTES, readPushRequest } from './ingest.ts';
+
+/**
+ * Pushes that are too large for a request: declared, uploaded in parts to the staging area, finished, and taken in by
+ * a worker. An upload is known to whoever began it, and only for the project it is for.
+ */
+
+/** The smallest pack there is: a header and a checksum. */
+const MIN_PUSH_BYTES = 32;
+/** Parts told in one answer. */
+const PAGE = 100;
+const URL_SECONDS = 3600;
+const REQUEST = 'request';
+const REPORT = 'report';
+
+/**
+ * Begins an upload.
+ * @param request what `git push` sends before its pack
+ * @param size of the pack, in bytes
+ * @throws 400 for what is no push, 413 above {@link MAX_PUSH_BYTES}, 429 when the user has too many under way
+ */
+export async function beginUpload(
+  deps: Deps,
+  { actor, project }: GitAccess,
+  { request, size }: { readonly request: Uint8Array; readonly size: number },
+): Promise<PushUpload> {
+  if (actor.kind !== 'user') throw forbidden();
+  if (!Number.isSafeInteger(size) || size < MIN_PUSH_BYTES) throw badRequest('size is not that of a pack');
+  if (size > MAX_PUSH_BYTES) {
+    throw tooLarge(`413 Request Entity Too Large: a push may have ${MAX_PUSH_BYTES} bytes`);
+  }
+  await readPushRequest(request);
+  const { staging, pushUploads } = deps.store;
+  const now = deps.now();
+  try {
+    await pushUploads.demandSlot(actor.user.id, now);
+    const staged = await staging.create(size, now);
+    try {
+      await staging.note(staged.id, REQUEST, request);
+      const projectId = project.project.id;
+      return await pushUploads.open(
+        { projectId, userId: actor.user.id, tokenId: actor.token.id, staged },
+        now,
+      );
+    } catch (error) {
+      await staging.discard(staged).catch(() => {});
+      throw error;
+    }
+  } catch (error) {
+    if (!(error instanceof LimitReached)) throw error;
+    throw tooManyRequests(
+      `${UPLOADS_PER_USER} uploads of yours are under way: finish or abort one of them first`,
+    );
+  }
+}
+
+export const partsOf = ({ staged }: PushUpload): number => partCount(staged);
+
+/** @throws 404 for another project's or somebody else's */
+export async function findUpload(deps: Deps, { actor, project }: GitAccess, id: string): Promise<PushUpload> {
+  const upload = await deps.store.pushUploads.get(id, deps.now());
+  const own = actor.kind === 'user' && upload?.userId === actor.user.id;
+  if (upload === undefined || !own || upload.projectId !== project.project.id) throw notFound('Upload');
+  return upload;
+}
+
+export interface PartsPage {
+  /** Those that arrived carry what S3 called them, the others where to put them. */
+  readonly parts: readonly (UploadedPart | PresignedPart)[];
+  /** The number to go on behind; undefined at the end. */
+  readonly next: number | undefined;
+}
+
+/** @throws 409 when it is not uploading any more */
+export async function listParts(deps: Deps, upload: PushUpload, after: number): Promise<PartsPage> {
+  if (upload.state !== 'uploading') throw conflict('409 Conflict: the upload is finished');
+  if (!Number.isSafeInteger(after) || after < 0) throw badRequest('after is no part number');
+  const { staging } = deps.store;
+  const count = partCount(upload.staged);
+  const last = Math.min(count, after + PAGE);
+  const arrived = new Map<number, UploadedPart>();
+  for (const part of await staging.parts(upload.staged, { after, limit: PAGE }))
+    arrived.set(part.number, part);
+  const numbers = Array.from({ length: Math.max(0, last - after) }, (_, index) => after + 1 + index);
+  const wanted = numbers.filter((number) => !arrived.has(number));
+  const urls = await staging.presignParts(upload.staged, wanted, URL_SECONDS);
+  const parts = [...arrived.values(), ...urls].sort((a, b) => a.number - b.number);
+  return { parts, next: last < count ? last : undefined };
+}
+
+/**
+ * Says that every part is there: a worker takes the push in. Done twice, it is done once.
+ * @throws 409 with the parts that are missing; 410 when nobody finished it in time
+ */
+export async function finishUpload(deps: Deps, upload: PushUpload): Promise<PushUpload> {
+  const { staging, pushUploads } = deps.store;
+  if (upload.state === 'aborted') throw conflict('409 Conflict: the upload was aborted');
+  if (upload.state !== 'uploading') return upload;
+  try {
+    await staging.complete(upload.staged);
+  } catch (error) {
+    if (error instanceof IncompleteUpload) {
+      throw new DomainError('conflict', '409 Conflict: parts are missing', { parts: error.parts });
+    }
+    if (error instanceof Missing) throw new DomainError('gone', '410 Gone: the upload has expired');
+    throw error;
+  }
+  await pushUploads.queue(upload, deps.now());
+  return (await pushUploads.get(upload.id, deps.now())) ?? upload;
+}
+
+/** @throws 409 when a worker has it */
+export async function abortUpload(deps: Deps, upload: PushUpload): Promise<void> {
+  if (!(await deps.store.pushUploads.abort(upload))) {
+    throw conflict('409 Conflict: the push is being taken in or has been');
+  }
+  await deps.store.staging.discard(upload.staged);
+}
+
+/** What came of one that is done: `PushReport` as JSON. */
+export async function reportOf(deps: Deps, upload: PushUpload): Promise<unknown> {
+  const bytes = upload.state === 'done' ? await deps.store.staging.noted(upload.id, REPORT) : undefined;
+  return bytes && JSON.parse(Buffer.from(bytes).toString());
+}
