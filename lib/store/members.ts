@@ -21,6 +21,12 @@ export class Members {
     return live(fromItem(await this.#table.get(memberKey(projectId, userId))));
   }
 
+  /** Of many users in one project, in their order. */
+  async getMany(projectId: number, userIds: readonly number[]): Promise<(MemberRecord | undefined)[]> {
+    const items = await this.#table.batchGet(userIds.map((id) => memberKey(projectId, id)));
+    return items.map((item) => live(fromItem(item)));
+  }
+
   /** Of many projects, in their order. */
   async ofUserIn(userId: number, projectIds: readonly number[]): Promise<(MemberRecord | undefined)[]> {
     const items = await this.#table.batchGet(projectIds.map((id) => memberKey(id, userId)));

@@ -64,4 +64,13 @@ export class Names {
       ancestorIds: (item['ancestorIds'] as number[] | undefined) ?? [],
     };
   }
+
+  /** Ids of whoever holds the names, in their order. */
+  async owners(kind: NameKind, names: readonly string[]): Promise<(number | undefined)[]> {
+    const keys = names.map((name) => nameKey(kind, name));
+    const short = keys.filter(({ pk }) => Buffer.byteLength(pk) <= MAX_KEY_BYTES);
+    const items = await this.#table.batchGet(short);
+    const found = new Map(items.map((item, i) => [short[i]!.pk, item?.['id'] as number | undefined]));
+    return keys.map(({ pk }) => found.get(pk));
+  }
 }

@@ -115,6 +115,14 @@ export class Users {
     return holder === undefined ? undefined : this.get(holder.id);
   }
 
+  /** Of many addresses, in their order: names first, then users. */
+  async byEmails(emails: readonly string[]): Promise<(UserRecord | undefined)[]> {
+    const ids = await this.#names.owners('email', emails);
+    const users = await this.getMany([...new Set(ids.filter((id) => id !== undefined))]);
+    const byId = new Map(users.map((user) => [user?.id, user]));
+    return ids.map((id) => (id === undefined ? undefined : byId.get(id)));
+  }
+
   /**
    * Changes what is given, on condition that the record is still the one that was read.
    * A new username also renames the personal namespace; its projects are the domain's to move first.

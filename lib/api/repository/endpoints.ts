@@ -13,6 +13,7 @@ import { NOT_CACHED } from '../files/endpoints.ts';
 import { contentDisposition } from '../files/present.ts';
 import { projectUrl } from '../projects/present.ts';
 import { archiveEndpoints } from './archive.ts';
+import { changelogEndpoints } from './changelog.ts';
 import { compare } from './compare.ts';
 import * as shapes from './shapes.ts';
 
@@ -147,6 +148,7 @@ export const repositoryEndpoints = [
   getMergeBase,
   compare,
   ...archiveEndpoints,
+  ...changelogEndpoints,
 ];
 
 async function blobOf(git: GitRepository, sha: string): Promise<Uint8Array> {

@@ -34,3 +34,7 @@ export const comparison = shape(() =>
     })
     .meta({ id: 'Comparison' }),
 );
+
+export const changelog = shape(() =>
+  z.object({ notes: z.string().describe('Markdown') }).meta({ id: 'Changelog' }),
+);

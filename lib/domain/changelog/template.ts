@@ -55,10 +55,10 @@ export function parseTemplate(text: string): Template {
       if (open.length > MAX_DEPTH) throw fail(at, `more than ${MAX_DEPTH} statements inside each other`);
       if (opener === 'each' && ++loops > MAX_LOOPS)
         throw fail(at, `you can only nest up to ${MAX_LOOPS} loops: there are more`);
-      const node =
+      const node: Open['node'] =
         opener === 'if'
-          ? ({ kind: 'if', path: pathOf(path!), body: [], otherwise: [] } as const)
-          : ({ kind: 'each', path: pathOf(path!), body: [] } as const);
+          ? { kind: 'if', path: pathOf(path!), body: [], otherwise: [] }
+          : { kind: 'each', path: pathOf(path!), body: [] };
       inner.into.push(node);
       open.push({ node, into: node.body });
     } else if (word === 'end') {

@@ -8,26 +8,16 @@ export interface Version {
   readonly meta: string;
 }
 
-const MAX_LENGTH = 255;
-const VERSION = /^v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?(?:\+([0-9A-Za-z.-]+))?$/;
+/** At most 255 characters, with or without a leading `v`. */
+export const VERSION =
+  /^(?=.{1,255}$)v?(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$/;
 
-/** @param text with or without a leading `v`. @returns undefined for what is no semantic version */
+/** @returns undefined for what is no semantic version */
 export function parseVersion(text: string): Version | undefined {
-  const match = text.length > MAX_LENGTH ? null : VERSION.exec(text);
+  const match = VERSION.exec(text);
   if (match === null) return undefined;
-  const [, major, minor, patch, pre, meta] = match as unknown as [
-    string,
-    string,
-    string,
-    string,
-    string?,
-    string?,
-  ];
-  const numbers = [major, minor, patch] as const;
-  const preIds = pre?.split('.') ?? [];
-  const metaIds = meta?.split('.') ?? [];
-  if ([...numbers, ...preIds].some((id) => id === '' || /^0\d+$/.test(id))) return undefined;
-  return metaIds.includes('') ? undefined : { numbers, pre: preIds, meta: meta ?? '' };
+  const [, major = '', minor = '', patch = '', pre, meta = ''] = match;
+  return { numbers: [major, minor, patch], pre: pre?.split('.') ?? [], meta };
 }
 
 /**

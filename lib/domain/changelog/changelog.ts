@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Oid } from '../../git/oid.ts';
+import { RefConflict } from '../../git/ports.ts';
+import { branchRef, type RefName } from '../../git/refname.ts';
+import type { GitRepository } from '../../git/repository.ts';
+import type { RateLimit } from '../../store/rate-limits.ts';
+import type { Actor, ProjectAccess } from '../access.ts';
+import { blob, codeOf } from '../code.ts';
+import { identityOf, writeRefusal } from '../commit-actions.ts';
+import type { Deps } from '../deps.ts';
+import { forbidden, refused, tooManyRequests } from '../errors.ts';
+import { can, signedIn } from '../permissions.ts';
+import { branchProtection } from '../ref-protection.ts';
+import { inTurn } from '../turns.ts';
+import { authorsOf } from './authors.ts';
+import { changelogConfig } from './config.ts';
+import { changelogEntries } from './entries.ts';
+import { changelogFailure } from './failure.ts';
+import { previousRelease } from './previous-tag.ts';
+import { releaseSection, withSection } from './section.ts';
+import { parseVersion, type Version } from './version.ts';
+
+export interface ChangelogRequest {
+  readonly version: string;
+  /** Revisions; the range begins behind the first, by default at the last stable release before the version. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** Now when absent. */
+  readonly date?: Date | undefined;
+  readonly trailer: string;
+  readonly configFile: string;
+  /** The project's address, on which links build. */
+  readonly projectUrl: string;
+  /** Where an anonymous request comes from. */
+  readonly sourceIp: string;
+}
+
+export interface ChangelogCommit {
+  readonly branch?: string | undefined;
+  readonly file: string;
+  readonly message?: string | undefined;
+}
+
+/** Per user, or address, and project. */
+const LIMIT: RateLimit = { kind: 'changelog', limit: 5, seconds: 60 };
+/** Another writer may be first this often, and this long, in milliseconds. */
+const ATTEMPTS = 20;
+const WITHIN = 15_000;
+const TURN_MS = 8000;
+
+/**
+ * The section of a release, in Markdown. Nothing is written.
+ * @throws 422 with the reason when there can be none, 429 for more than five a minute
+ */
+export async function changelogNotes(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  request: ChangelogRequest,
+): Promise<string> {
+  await demandPace(deps, actor, access, request);
+  return generate(deps, access, request, 'HEAD');
+}
+
+/**
+ * Commits the section of a release to the changelog of a branch, unless it has one of that version.
+ * @throws 403 without the right to push; 400 for a file that cannot be written; as {@link changelogNotes}
+ */
+export async function addToChangelog(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  request: ChangelogRequest,
+  { branch: given, file, message = `Add changelog for version ${request.version}` }: ChangelogCommit,
+): Promise<void> {
+  const name = given || (access.project.defaultBranch ?? deps.environment.defaultBranchName);
+  const branch = branchRef(name);
+  const refuse = () => forbidden('You are not allowed to commit a changelog on this branch');
+  if (!can(actor, access, 'push_code')) throw refuse();
+  if (branch === undefined || !(await branchProtection(deps, access)).mayPush(actor, name)) throw refuse();
+  if (message.trim() === '') throw refused('You must provide a commit message');
+  await demandPace(deps, actor, access, request);
+  const section = await generate(deps, access, request, branch);
+  const version = parseVersion(request.version)!;
+  const committer = identityOf(signedIn(actor).user, deps.now());
+
+  const attempt = async (): Promise<void> => {
+    const git = codeOf(deps, access);
+    const tip = (await git.ref(branch))?.oid;
+    if (tip === undefined) throw changelogFailure(`there is no branch ${name}`);
+    const content = await contentWith(git, tip, file, version, section);
+    if (content === undefined) return;
+    const start = { branch, expected: tip, parent: tip };
+    await git.commitChanges({
+      ...start,
+      actions: [{ ...content, path: file }],
+      author: committer,
+      committer,
+      message,
+    });
+  };
+  try {
+    await inTurn(`${access.project.repositoryId} ${branch}`, TURN_MS, () => untilFirst(attempt));
+  } catch (error) {
+    throw writeRefusal(error, name);
+  }
+}
+
+async function demandPace(
+  deps: Deps,
+  actor: Actor,
+  { project }: ProjectAccess,
+  { sourceIp }: ChangelogRequest,
+): Promise<void> {
+  const who = actor.kind === 'user' ? `user ${actor.user.id}` : `address ${sourceIp}`;
+  if (await deps.store.rateLimits.take(LIMIT, `${project.id} ${who}`, deps.now())) return;
+  throw tooManyRequests('This changelog has been requested too many times. Try again later.');
+}
+
+async function generate(
+  deps: Deps,
+  access: ProjectAccess,
+  request: ChangelogRequest,
+  tip: RefName | 'HEAD',
+): Promise<string> {
+  const { project } = access;
+  const git = codeOf(deps, access);
+  const version = parseVersion(request.version);
+  if (version === undefined)
+    throw changelogFailure(
+      'The requested `version` attribute format is not correct. Use formats such as `1.0.0` or `v1.0.0`.',
+    );
+  const config = await changelogConfig(git, request.configFile);
+  const from = request.from
+    ? await commitOf(git, request.from)
+    : await previousRelease(git, version, config.tagPattern);
+  const to = await commitOf(git, request.to || tip);
+  const entries = await changelogEntries(git, { from, to }, request.trailer);
+  return releaseSection({
+    version: request.version,
+    date: request.date ?? deps.now(),
+    config,
+    entries,
+    authors: await authorsOf(deps, project, entries),
+    projectPath: project.fullPath,
+    projectUrl: request.projectUrl,
+  });
+}
+
+async function commitOf(git: GitRepository, revision: string): Promise<Oid> {
+  const found = await git.resolve(revision);
+  if (found === undefined) throw changelogFailure(`there is no commit ${revision.slice(0, 255)}`);
+  return found.commit;
+}
+
+/** The file with the section in it; undefined when it has it. */
+async function contentWith(
+  git: GitRepository,
+  tip: Oid,
+  file: string,
+  version: Version,
+  section: string,
+): Promise<{ action: 'create' | 'update'; content: Uint8Array } | undefined> {
+  const entry = await git.entryAt(tip, file);
+  // What is no file is the commit's to refuse.
+  const data = entry?.type === 'blob' ? await blob(git, entry.id) : undefined;
+  const text = data === undefined ? '' : Buffer.from(data).toString('latin1');
+  const made = withSection(text, version, section);
+  if (made === undefined) return undefined;
+  return { action: entry === undefined ? 'create' : 'update', content: Buffer.from(made, 'latin1') };
+}
+
+/** Begins again when another writer changed the file meanwhile. */
+async function untilFirst(attempt: () => Promise<void>): Promise<void> {
+  const deadline = performance.now() + WITHIN;
+  for (let n = 1; ; n++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const raced =
+        error instanceof RefConflict &&
+        error.rejections.every(({ reason }) => reason === 'stale' || reason === 'collected');
+      if (!raced || n >= ATTEMPTS || performance.now() > deadline) throw error;
+      await sleep(Math.random() * Math.min(400, 20 * 2 ** n));
+    }
+  }
+}
