@@ -1,0 +1,156 @@
+import { hash } from 'node:crypto';
+import { CorruptData } from '../objects.ts';
+import { readUint32 } from '../pack/object-names.ts';
+import { Bits } from './bits.ts';
+import { compress, compressedEnd, flipCompressed } from './ewah.ts';
+
+const HEAD = 32;
+/** Every object that a closure reaches has a bit: git reads no other bitmaps. */
+const FULL_DAG = 1;
+/** A closure is stored as what differs from the one before, and so on for at most so many. */
+const MOST_STEPS = 24;
+
+/** Which objects are commits, trees, blobs and tags. */
+export interface TypeBits {
+  readonly commits: Bits;
+  readonly trees: Bits;
+  readonly blobs: Bits;
+  readonly tags: Bits;
+}
+
+const TYPES = ['commits', 'trees', 'blobs', 'tags'] as const;
+
+/** Closures of some commits, compressed, in the order in which they were added. */
+export class Closures {
+  /** By the commit's position in the merged index. */
+  readonly #numbers = new Map<number, number>();
+  readonly #positions: number[] = [];
+  readonly #size: number;
+  /** For each: its compressed bits, and how many before it is the one that they are to be flipped in; 0: none. */
+  readonly #stored: { readonly bytes: Uint8Array; readonly at: number; readonly before: number }[] = [];
+  #last: Bits | undefined;
+  #steps = 0;
+
+  /** @param size objects in the merged index */
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  get count(): number {
+    return this.#stored.length;
+  }
+
+  has(position: number): boolean {
+    return this.#numbers.has(position);
+  }
+
+  positions(): readonly number[] {
+    return this.#positions;
+  }
+
+  /** The closure of the commit at this position: object `i` of the merged index's order is the bit `i`. */
+  get(position: number): Bits | undefined {
+    const number = this.#numbers.get(position);
+    if (number === undefined) return undefined;
+    const bits = new Bits(this.#size);
+    // What is flipped twice stands as it was: the order does not matter.
+    for (let n = number, steps = 0; ; steps++) {
+      const { bytes, at, before } = this.#stored[n]!;
+      flipCompressed(bits, bytes, at);
+      if (before === 0) return bits;
+      if (steps > 256) throw malformed('a chain does not end');
+      n -= before;
+    }
+  }
+
+  add(position: number, closure: Bits): void {
+    const whole = compress(closure);
+    const last = this.#steps < MOST_STEPS ? this.#last : undefined;
+    const change = last === undefined ? whole : compress(closure.differences(last));
+    const smaller = change.length < whole.length;
+    this.#steps = smaller ? this.#steps + 1 : 0;
+    this.#last = closure.copy();
+    this.#enter(position, smaller ? change : whole, 0, smaller ? 1 : 0);
+  }
+
+  *entries(): Generator<{ position: number; before: number; bytes: Uint8Array }> {
+    for (const [number, { bytes, at, before }] of this.#stored.entries()) {
+      yield {
+        position: this.#positions[number]!,
+        before,
+        bytes: bytes.subarray(at, compressedEnd(bytes, at)),
+      };
+    }
+  }
+
+  /** @throws CorruptData */
+  static read(bytes: Uint8Array, at: number, count: number, size: number): Closures {
+    const closures = new Closures(size);
+    for (let number = 0; number < count; number++) {
+      if (at + 6 > bytes.length) throw malformed('cut short');
+      const position = readUint32(bytes, at);
+      const before = bytes[at + 4]!;
+      if (position >= size || before > number || closures.has(position)) throw malformed('no such commit');
+      closures.#enter(position, bytes, at + 6, before);
+      at = compressedEnd(bytes, at + 6);
+    }
+    if (at !== bytes.length) throw malformed('more than it says');
+    return closures;
+  }
+
+  #enter(position: number, bytes: Uint8Array, at: number, before: number): void {
+    this.#numbers.set(position, this.#stored.length);
+    this.#positions.push(position);
+    this.#stored.push({ bytes, at, before });
+  }
+}
+
+export interface Bitmap {
+  readonly types: TypeBits;
+  readonly closures: Closures;
+}
+
+/** A reachability bitmap over a merged index (gitformat-bitmap, version 1). @param checksum the index's trailer */
+export function writeBitmap({ types, closures }: Bitmap, checksum: Uint8Array): Uint8Array {
+  const head = Buffer.alloc(HEAD);
+  head.write('BITM', 0, 'latin1');
+  head.writeUInt16BE(1, 4);
+  head.writeUInt16BE(FULL_DAG, 6);
+  head.writeUInt32BE(closures.count, 8);
+  head.set(checksum, 12);
+  const parts: Uint8Array[] = [head, ...TYPES.map((type) => compress(types[type]))];
+  for (const { position, before, bytes } of closures.entries()) {
+    const entry = Buffer.alloc(6);
+    entry.writeUInt32BE(position, 0);
+    entry[4] = before;
+    parts.push(entry, bytes);
+  }
+  const body = Buffer.concat(parts);
+  return Buffer.concat([body, hash('sha1', body, 'buffer')]);
+}
+
+/**
+ * @param size objects in the merged index
+ * @param checksum the index's trailer
+ * @throws CorruptData `derived-file`, also when it was made for another index
+ */
+export function readBitmap(bytes: Uint8Array, size: number, checksum: Uint8Array): Bitmap {
+  if (bytes.length < HEAD + 20 || readUint32(bytes, 0) !== 0x4249544d || readUint32(bytes, 4) !== 0x10001)
+    throw malformed('not one of version 1');
+  const end = bytes.length - 20;
+  const body = bytes.subarray(0, end);
+  if (!hash('sha1', body, 'buffer').equals(bytes.subarray(end))) throw malformed('wrong checksum');
+  if (Buffer.compare(body.subarray(12, HEAD), checksum) !== 0) throw malformed('made for another index');
+  let at = HEAD;
+  const [commits, trees, blobs, tags] = TYPES.map(() => {
+    const bits = new Bits(size);
+    at = flipCompressed(bits, body, at);
+    return bits;
+  }) as [Bits, Bits, Bits, Bits];
+  const closures = Closures.read(body, at, readUint32(bytes, 8), size);
+  return { types: { commits, trees, blobs, tags }, closures };
+}
+
+function malformed(message: string): CorruptData {
+  return new CorruptData('derived-file', `bitmap: ${message}`);
+}

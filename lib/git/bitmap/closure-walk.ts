@@ -1,0 +1,228 @@
+import { readAhead } from '../gather.ts';
+import { CorruptData, ObjectMissing } from '../objects.ts';
+import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from '../oid.ts';
+import type { ReadAhead } from '../pack/block-cache.ts';
+import { CommitQueue } from '../pack/commit-queue.ts';
+import { BLOB, COMMIT, TAG, TREE, typeCode } from '../pack/entry.ts';
+import type { PackObjects } from '../pack/pack-objects.ts';
+import { type WalkedTree, walkTree } from '../pack/tree-walk.ts';
+import { parseCommitLinks, parseTag } from '../parse.ts';
+import { pathBelow } from '../reachable/met-objects.ts';
+import type { Closures } from './bitmap-file.ts';
+import type { Numbering, Reach } from './reach.ts';
+
+const SLICE_MS = 30;
+/** Objects tried at once after a miss. */
+const AHEAD = 128;
+/** Trees kept to compare with. */
+const BEFORE_BYTES = 16 * 1024 * 1024;
+const MOST_TAGS = 1000;
+
+interface Links {
+  readonly number: number;
+  readonly tree: number;
+  readonly parents: readonly number[];
+  readonly date: number;
+}
+
+/**
+ * Adds all that some tips reach to a {@link Reach}, which must hold nothing without all that this reaches. Where a
+ * commit's closure is known it is added at once; what lies before it is walked. A step that misses bytes leaves no
+ * trace and is done again.
+ */
+export class ClosureWalk implements ReadAhead {
+  readonly #numbers: Numbering;
+  readonly #closures: Closures;
+  readonly #reach: Reach;
+  readonly #tips: readonly Oid[];
+  /** What need not be added. It holds nothing without all that this reaches either. */
+  readonly #beside: Reach | undefined;
+  /** Tips that are not stored are passed over. */
+  readonly #lenient: boolean;
+  #tip = 0;
+  readonly #links = new Map<number, Links>();
+  readonly #queue = new CommitQueue();
+  /** Root trees of the commits walked. */
+  readonly #roots: number[] = [];
+  /** Trees that were added and are yet to be read: [number, path, ...]. */
+  readonly #trees: number[] = [];
+  /** By path: a tree all of whose entries were added. */
+  readonly #before = new Map<number, WalkedTree>();
+  #beforeBytes = 0;
+  #read = 0;
+
+  constructor(
+    numbers: Numbering,
+    closures: Closures,
+    reach: Reach,
+    tips: readonly Oid[],
+    options: { readonly lenient?: boolean; readonly beside?: Reach } = {},
+  ) {
+    this.#numbers = numbers;
+    this.#closures = closures;
+    this.#reach = reach;
+    this.#tips = tips;
+    this.#lenient = options.lenient ?? false;
+    this.#beside = options.beside;
+  }
+
+  get scan(): boolean {
+    return this.#read > 20_000;
+  }
+
+  get around(): number {
+    return this.#read > 50 ? 8 : 1;
+  }
+
+  /** Works for some milliseconds. @returns whether all is done. @throws ObjectMissing, CorruptData */
+  advance(objects: PackObjects): boolean {
+    const until = performance.now() + SLICE_MS;
+    for (let steps = 1; ; steps++) {
+      if ((steps & 63) === 0 && performance.now() > until) return false;
+      if (this.#tip < this.#tips.length) this.#addTip(objects, this.#tips[this.#tip]!);
+      else if (this.#queue.length > 0) this.#commit(objects);
+      else if (this.#trees.length > 0) this.#tree(objects);
+      else if (this.#roots.length > 0) this.#addTree(this.#roots.pop()!, 1);
+      else return true;
+    }
+  }
+
+  #addTip(objects: PackObjects, tip: Oid): void {
+    const tags: number[] = [];
+    let oid = tip;
+    for (;;) {
+      const number = this.#numbers.number(oidBytes(oid), 0);
+      if (this.#has(number)) break;
+      if (!objects.has(oid)) {
+        if (this.#lenient) break;
+        throw new ObjectMissing(oid);
+      }
+      const { type } = objects.header(oid);
+      if (type === 'tag') {
+        const { data } = objects.read(oid);
+        if (tags.push(number) > MOST_TAGS)
+          throw new CorruptData('object-malformed', `tag ${tip} does not end`);
+        oid = parseTag(data).object;
+        continue;
+      }
+      if (type === 'commit') this.#enqueue(objects, number);
+      else if (type === 'tree') this.#addTree(number, 1);
+      else this.#add(number, typeCode(type));
+      break;
+    }
+    for (const number of tags) this.#add(number, TAG);
+    this.#tip++;
+  }
+
+  /** One commit, newest first: most likely the closure of one is known that has the others. */
+  #commit(objects: PackObjects): void {
+    const number = this.#queue.peek();
+    if (this.#has(number)) {
+      this.#queue.pop();
+      return;
+    }
+    const known = number < this.#numbers.index.count ? this.#numbers.row(number) : -1;
+    const closure = known < 0 ? undefined : this.#closures.get(known);
+    if (closure) {
+      this.#queue.pop();
+      this.#reach.bits.addAll(closure);
+      return;
+    }
+    const { parents, tree } = this.#links.get(number)!;
+    readAhead(
+      undefined,
+      () => this.#queue.waiting().slice(0, AHEAD),
+      (other) => {
+        const all = other === undefined ? parents : (this.#links.get(other)?.parents ?? []);
+        for (const parent of all) if (!this.#has(parent)) this.#load(objects, parent);
+      },
+    );
+    this.#queue.pop();
+    this.#links.delete(number);
+    this.#add(number, COMMIT);
+    this.#roots.push(tree);
+    for (const parent of parents) if (!this.#has(parent)) this.#enqueue(objects, parent);
+  }
+
+  #enqueue(objects: PackObjects, number: number): void {
+    const { date } = this.#load(objects, number);
+    if (!this.#queue.has(number)) this.#queue.push(number, date);
+  }
+
+  #load(objects: PackObjects, number: number): Links {
+    const known = this.#links.get(number);
+    if (known) return known;
+    const { type, data } = this.#object(objects, number);
+    const numbers = this.#numbers;
+    if (type !== 'commit')
+      throw new CorruptData('object-malformed', `${numbers.oid(number)} is a ${type}, not a commit`);
+    const { tree, parents, committed } = parseCommitLinks(data);
+    const links = {
+      number,
+      tree: numbers.number(oidBytes(tree), 0),
+      parents: parents.map((parent) => numbers.number(oidBytes(parent), 0)),
+      date: committed,
+    };
+    this.#links.set(number, links);
+    return links;
+  }
+
+  #addTree(number: number, path: number): void {
+    if (this.#add(number, TREE)) this.#trees.push(number, path);
+  }
+
+  /** The last of the trees that wait. */
+  #tree(objects: PackObjects): void {
+    const trees = this.#trees;
+    const [number, path] = [trees[trees.length - 2]!, trees[trees.length - 1]!];
+    const { type, data } = readAhead(
+      number,
+      () => this.#waitingTrees(),
+      (other) => this.#object(objects, other),
+    );
+    if (type !== 'tree')
+      throw new CorruptData('object-malformed', `${this.#numbers.oid(number)} is a ${type}, not a tree`);
+    trees.length -= 2;
+    const before = this.#before.get(path);
+    const walked = walkTree(data, before, (bytes, at, kind, nameAt) => {
+      const entry = this.#numbers.number(bytes, at);
+      if (kind === TREE) this.#addTree(entry, pathBelow(path, bytes, nameAt, at - 1));
+      else this.#add(entry, BLOB);
+    });
+    this.#beforeBytes += data.length - (before?.data.length ?? 0);
+    if (this.#beforeBytes > BEFORE_BYTES) {
+      this.#before.clear();
+      this.#beforeBytes = data.length;
+    }
+    this.#before.set(path, walked);
+  }
+
+  #has(number: number): boolean {
+    return this.#reach.has(number) || (this.#beside?.has(number) ?? false);
+  }
+
+  /** @returns whether it is new */
+  #add(number: number, type: number): boolean {
+    if (this.#beside?.has(number) || !this.#reach.add(number)) return false;
+    this.#numbers.setType(number, type);
+    return true;
+  }
+
+  #waitingTrees(): number[] {
+    const waiting: number[] = [];
+    for (let i = this.#trees.length - 4; i >= 0 && waiting.length < AHEAD; i -= 2)
+      waiting.push(this.#trees[i]!);
+    for (let i = this.#roots.length - 1; i >= 0 && waiting.length < AHEAD; i--)
+      if (!this.#has(this.#roots[i]!)) waiting.push(this.#roots[i]!);
+    return waiting;
+  }
+
+  #object(objects: PackObjects, number: number) {
+    const [names, at] = [this.#numbers.names(number), 20 * this.#numbers.row(number)];
+    this.#read++;
+    if (objects.locate(names, at)) return objects.readAt(objects.pack, objects.offset);
+    const oid = oidFromBytes(names, at);
+    if (oid !== EMPTY_TREE) throw new ObjectMissing(oid);
+    return objects.read(oid);
+  }
+}

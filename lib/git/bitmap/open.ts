@@ -1,0 +1,44 @@
+import { gather } from '../gather.ts';
+import { MergedIndex, type WholeMergedIndex } from '../pack/merged-index.ts';
+import type { PackStore } from '../pack/store.ts';
+import { type Bitmap, readBitmap } from './bitmap-file.ts';
+
+export interface OpenedIndex {
+  /** Of the derived file. */
+  readonly id: string;
+  readonly index: WholeMergedIndex;
+  /** Its trailer. */
+  readonly checksum: Uint8Array;
+}
+
+export interface OpenedBitmap extends OpenedIndex {
+  readonly bitmap: Bitmap;
+}
+
+/** The merged index that is listed, in memory; undefined when there is none of use. */
+export function openIndex(store: PackStore): Promise<OpenedIndex | undefined> {
+  return store.run(() => {
+    const source = store.derived('object-index');
+    return source?.attempt(() => {
+      const merged = source.parsed((file) => new MergedIndex(file));
+      return { id: source.description.id, index: merged.whole(), checksum: merged.checksum() };
+    });
+  });
+}
+
+/** The bitmap that is listed with the index it was made for, in memory; undefined when there is none of use. */
+export function openBitmap(store: PackStore): Promise<OpenedBitmap | undefined> {
+  return store.run(() => {
+    const [source, made] = [store.derived('object-index'), store.derived('bitmap')];
+    if (source === undefined || made?.description.madeFrom.note !== source.description.id) return undefined;
+    // Both in one trip.
+    const read = gather([source, made], ({ file }) => file.slice(0, file.size));
+    const opened = source.attempt(() => {
+      const merged = source.parsed((file) => new MergedIndex(file));
+      return { id: source.description.id, index: merged.whole(), checksum: merged.checksum() };
+    });
+    if (opened === undefined) return undefined;
+    const bitmap = made.attempt(() => readBitmap(read[1]!, opened.index.count, opened.checksum));
+    return bitmap && { ...opened, bitmap };
+  });
+}

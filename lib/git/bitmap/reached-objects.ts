@@ -1,0 +1,167 @@
+import { setImmediate } from 'node:timers/promises';
+import { loadIndexes } from '../maintenance/repack.ts';
+import { CorruptData, ObjectMissing } from '../objects.ts';
+import { EMPTY_TREE, type Oid, oidBytes } from '../oid.ts';
+import { BLOB } from '../pack/entry.ts';
+import { ObjectList } from '../pack/object-list.ts';
+import { sameName } from '../pack/object-names.ts';
+import type { Pack } from '../pack/pack-cache.ts';
+import type { PackObjects } from '../pack/pack-objects.ts';
+import type { PackStore } from '../pack/store.ts';
+import type { EnumerateOptions } from '../reachable/options.ts';
+import { ClosureWalk } from './closure-walk.ts';
+import { type OpenedBitmap, openBitmap } from './open.ts';
+import { Numbering, Reach } from './reach.ts';
+
+const SLICE_MS = 30;
+/** Of a pack of which less is wanted than this share, objects are looked up one by one. */
+const SPARSE_SHARE = 50;
+
+/** Whether a bitmap can answer at all: it knows neither shallow histories nor depths of trees. */
+export function suitsBitmap({ shallow, excludeShallow, filter }: EnumerateOptions): boolean {
+  return filter?.kind !== 'tree' && !shallow?.size && !excludeShallow?.size;
+}
+
+/**
+ * What `enumerate` tells, from stored closures; what they do not cover is walked.
+ * @returns undefined when there is no bitmap of use
+ * @throws ObjectMissing, CorruptData
+ */
+export async function reachedObjects(
+  store: PackStore,
+  options: EnumerateOptions,
+): Promise<ObjectList | undefined> {
+  const opened = await openBitmap(store);
+  if (opened === undefined) return undefined;
+  const { index, bitmap } = opened;
+  const numbers = new Numbering(index, bitmap.types);
+  const [wants, haves] = [new Reach(index.count), new Reach(index.count)];
+  const walks = [
+    new ClosureWalk(numbers, bitmap.closures, haves, options.exclude ?? [], { lenient: true }),
+    new ClosureWalk(numbers, bitmap.closures, wants, options.include, { beside: haves }),
+  ];
+  try {
+    for (const walk of walks) {
+      while (!(await store.run((objects) => walk.advance(objects), walk))) await setImmediate();
+    }
+    wants.removeAll(haves);
+    if (options.filter?.kind === 'blob:none') {
+      wants.removeIf((number) => numbers.type(number) === BLOB, bitmap.types.blobs);
+      // What is asked for by name is not left out.
+      for (const oid of options.include) {
+        const number = numbers.known(oidBytes(oid), 0);
+        if (number >= 0 && !haves.has(number)) wants.add(number);
+      }
+    }
+    const list = await place(store, opened, numbers, wants, options);
+    list.receiverHas = (name, at) => {
+      const number = numbers.known(name, at);
+      return number >= 0 && haves.has(number);
+    };
+    return list;
+  } catch (error) {
+    if (!(error instanceof CorruptData && error.code === 'derived-file')) throw error;
+    store.derived('bitmap')?.leaveAside(error);
+    return undefined;
+  }
+}
+
+/** Where each object lies. */
+async function place(
+  store: PackStore,
+  { index }: OpenedBitmap,
+  numbers: Numbering,
+  wants: Reach,
+  { filter, include }: EnumerateOptions,
+): Promise<ObjectList> {
+  const listed = new Map((await store.packs()).map((pack) => [pack.description.id, pack]));
+  const packs = index.packs.map((id) => listed.get(id));
+  const counts = new Uint32Array(packs.length);
+  wants.bits.forEach((number) => {
+    counts[index.packOf[index.order[number]!]!]!++;
+  });
+  const scanned = packs.map((pack, i) =>
+    pack && counts[i]! * SPARSE_SHARE > pack.index.count ? pack : undefined,
+  );
+  await loadIndexes(
+    store,
+    scanned.filter((pack) => pack !== undefined),
+  );
+
+  const asked = new Set(filter?.kind === 'blob:limit' ? include : []);
+  const placing = new Placing(numbers, scanned);
+  const todo: number[] = [];
+  wants.forEach((number) => {
+    todo.push(number);
+  });
+  let next = 0;
+  const step = (objects: PackObjects): boolean => {
+    const until = performance.now() + SLICE_MS;
+    for (; next < todo.length; next++) {
+      if ((next & 1023) === 1023 && performance.now() > until) return false;
+      placing.find(objects, todo[next]!);
+      if (filter?.kind === 'blob:limit' && placing.type === BLOB && placing.pack) {
+        const offset = placing.pack.index.offset(placing.position);
+        const { size } = objects.headerAt(placing.pack, offset);
+        if (size >= filter.bytes && !asked.has(numbers.oid(todo[next]!))) continue;
+      }
+      placing.add();
+    }
+    return true;
+  };
+  const scan = todo.length > 20_000;
+  while (!(await store.run(step, { scan }))) await setImmediate();
+  return placing.list;
+}
+
+class Placing {
+  readonly list = new ObjectList();
+  pack: Pack | undefined;
+  position = 0;
+  type = 0;
+  readonly #numbers: Numbering;
+  readonly #packs: readonly (Pack | undefined)[];
+  /** By pack: how far its entries were passed. */
+  readonly #passed: Uint32Array;
+  #names: Uint8Array = new Uint8Array(0);
+  #at = 0;
+
+  constructor(numbers: Numbering, packs: readonly (Pack | undefined)[]) {
+    this.#numbers = numbers;
+    this.#packs = packs;
+    this.#passed = new Uint32Array(packs.length);
+  }
+
+  /** Numbers in ascending order: then objects of a pack come in the order of its entries. */
+  find(objects: PackObjects, number: number): void {
+    const { index } = this.#numbers;
+    const row = this.#numbers.row(number);
+    this.#names = this.#numbers.names(number);
+    this.#at = 20 * row;
+    this.type = this.#numbers.type(number);
+    const pack = number < index.count ? this.#packs[index.packOf[row]!] : undefined;
+    if (pack) {
+      const { offsets, positions } = pack.index.sortedOffsets();
+      let rank = this.#passed[index.packOf[row]!]!;
+      while (offsets[rank]! < index.offsets[row]!) rank++;
+      this.#passed[index.packOf[row]!] = rank;
+      this.pack = pack;
+      this.position = positions[rank] ?? -1;
+      const { names } = pack.index.whole();
+      if (this.position < 0 || !sameName(names, 20 * this.position, this.#names, this.#at))
+        throw new CorruptData('derived-file', 'merged index and pack differ');
+    } else if (objects.locate(this.#names, this.#at)) {
+      this.pack = objects.pack;
+      this.position = objects.position;
+    } else {
+      const oid: Oid = this.#numbers.oid(number);
+      if (oid !== EMPTY_TREE) throw new ObjectMissing(oid);
+      this.pack = undefined;
+      this.position = 0;
+    }
+  }
+
+  add(): void {
+    this.list.add(this.#names, this.#at, this.type, this.pack, this.position);
+  }
+}

@@ -1,0 +1,127 @@
+import type { Oid } from '../oid.ts';
+import { oidBytes } from '../oid.ts';
+import { CommitQueue } from '../pack/commit-queue.ts';
+import type { PackObjects } from '../pack/pack-objects.ts';
+import { parseCommitLinks } from '../parse.ts';
+import type { Numbering } from './reach.ts';
+
+/** Tips that get a bitmap: the newest. */
+const MOST_TIPS = 1000;
+/** Newest first, one commit in so many; then, behind so many commits, farther and farther apart up to this distance. */
+const NEAR = 100;
+const NEAR_UNTIL = 20_000;
+const FAR = 5000;
+const SLICE_MS = 30;
+
+interface Row {
+  readonly number: number;
+  readonly parents: readonly number[];
+  readonly date: number;
+  readonly isTip: boolean;
+  queued: boolean;
+  /** Longest way down to a root. */
+  generation: number;
+}
+
+/**
+ * Commits whose closures are worth storing: tips, because clients want them, and along the history one every so often,
+ * closer together where it is new, because clients have them; a merge rather than another (V. Marti, "Counting
+ * Objects"). Reads all commits. What is missing below a tip is for the builder to find.
+ */
+export class CommitSelection {
+  readonly #numbers: Numbering;
+  readonly #tips: readonly Oid[];
+  #tip = 0;
+  readonly #queue = new CommitQueue();
+  readonly #rows = new Map<number, Row>();
+  /** As they left the queue. */
+  readonly #order: Row[] = [];
+
+  /** @param tips commits */
+  constructor(numbers: Numbering, tips: readonly Oid[]) {
+    this.#numbers = numbers;
+    this.#tips = tips;
+  }
+
+  /** Works for some milliseconds. @returns whether all are read */
+  advance(objects: PackObjects): boolean {
+    const until = performance.now() + SLICE_MS;
+    for (let steps = 1; ; steps++) {
+      if ((steps & 63) === 0 && performance.now() > until) return false;
+      if (this.#tip < this.#tips.length) {
+        const tip = this.#numbers.number(oidBytes(this.#tips[this.#tip]!), 0);
+        this.#load(objects, tip, true);
+        this.#enqueue(tip);
+        this.#tip++;
+      } else if (this.#queue.length === 0) return true;
+      else {
+        const row = this.#rows.get(this.#queue.peek())!;
+        for (const parent of row.parents) this.#load(objects, parent, false);
+        this.#queue.pop();
+        this.#order.push(row);
+        for (const parent of row.parents) this.#enqueue(parent);
+      }
+    }
+  }
+
+  #load(objects: PackObjects, number: number, isTip: boolean): void {
+    if (this.#rows.has(number)) return;
+    const { parents, committed } = parseCommitLinks(objects.read(this.#numbers.oid(number)).data);
+    const numbers = parents.map((parent) => this.#numbers.number(oidBytes(parent), 0));
+    this.#rows.set(number, {
+      number,
+      parents: numbers,
+      date: committed,
+      isTip,
+      queued: false,
+      generation: 0,
+    });
+  }
+
+  #enqueue(number: number): void {
+    const row = this.#rows.get(number)!;
+    if (!row.queued) this.#queue.push(number, row.date);
+    row.queued = true;
+  }
+
+  /** Numbers of the commits chosen, ancestors first. */
+  chosen(): number[] {
+    const chosen = new Set<Row>();
+    let since = 0;
+    let tips = 0;
+    for (const [i, row] of this.#order.entries()) {
+      since++;
+      const distance = i < NEAR_UNTIL ? NEAR : Math.min(FAR, NEAR + ((i - NEAR_UNTIL) >> 2));
+      // Halfway there a merge is taken, at the end whatever comes.
+      const due = i === 0 || since >= distance || (2 * since >= distance && row.parents.length > 1);
+      if (!due && !(row.isTip && tips < MOST_TIPS)) continue;
+      if (row.isTip) tips++;
+      if (due) since = 0;
+      chosen.add(row);
+    }
+    this.#countGenerations();
+    return [...chosen].sort((a, b) => a.generation - b.generation).map(({ number }) => number);
+  }
+
+  /** Dates may lie: what is an ancestor is told by generations. */
+  #countGenerations(): void {
+    const rows = this.#rows;
+    for (const start of this.#order) {
+      const stack = [start];
+      for (let row = stack.at(-1); row !== undefined; row = stack.at(-1)) {
+        let highest = 0;
+        const waits = stack.length;
+        if (row.generation === 0) {
+          for (const parent of row.parents) {
+            const { generation } = rows.get(parent)!;
+            if (generation === 0) stack.push(rows.get(parent)!);
+            highest = Math.max(highest, generation);
+          }
+        }
+        if (stack.length > waits) continue;
+        if (row.generation === 0) row.generation = highest + 1;
+        stack.pop();
+      }
+    }
+  }
+}

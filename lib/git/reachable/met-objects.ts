@@ -1,0 +1,133 @@
+import { CorruptData, ObjectMissing } from '../objects.ts';
+import { EMPTY_TREE, oidBytes, oidFromBytes } from '../oid.ts';
+import { resized } from '../pack/entry-table.ts';
+import { NameTable } from '../pack/name-table.ts';
+import type { PackObjects } from '../pack/pack-objects.ts';
+import { type EntryVisitor, type WalkedTree, walkTree } from '../pack/tree-walk.ts';
+import { parseCommitLinks } from '../parse.ts';
+import type { EnumerateOptions } from './options.ts';
+
+/** Flags of an object. */
+export const INTERESTING = 1;
+export const EXCLUDED = 2;
+/** In the list, or waiting to be. */
+export const TAKEN = 4;
+/** Excluded with everything below it. */
+export const CLOSED = 8;
+
+/** Stands for the path of root trees where 0 stands for none. */
+export const ROOT = 1;
+/** Trees kept to compare with. */
+const BEFORE_BYTES = 24 * 1024 * 1024;
+
+export interface MetCommit {
+  readonly id: number;
+  readonly tree: number;
+  readonly parents: readonly number[];
+  readonly date: number;
+  /** Its parents are not to be sent. */
+  readonly shallow: boolean;
+  /** The receiver does not have its parents. */
+  readonly edge: boolean;
+}
+
+/** Objects that a walk has met, by number, with what it knows of them. */
+export class MetObjects {
+  readonly table = new NameTable();
+  flags = new Uint8Array(1024);
+  readonly #options: EnumerateOptions;
+  /** By object number: index in the commits plus one. */
+  #commitOf = new Int32Array(1024);
+  readonly #commits: MetCommit[] = [];
+  /**
+   * By path: the tree last read there, all of whose entries were met. Paths are hashes, and may stand for
+   * each other: any tree whose entries were met serves, a similar one best.
+   */
+  readonly #before = new Map<number, WalkedTree>();
+  #beforeBytes = 0;
+  #emptyTree: number | undefined;
+
+  constructor(options: EnumerateOptions) {
+    this.#options = options;
+  }
+
+  id(name: Uint8Array, at: number): number {
+    const id = this.table.add(name, at);
+    if (id >= this.flags.length) {
+      this.flags = resized(this.flags, 2 * this.flags.length);
+      this.#commitOf = resized(this.#commitOf, 2 * this.#commitOf.length);
+    }
+    return id;
+  }
+
+  is(id: number, flags: number): boolean {
+    return (this.flags[id]! & flags) !== 0;
+  }
+
+  /** The commit with this number, once it is loaded. */
+  commit(id: number): MetCommit | undefined {
+    return this.#commits[this.#commitOf[id]! - 1];
+  }
+
+  /** Reads a commit's links, once. @throws ObjectMissing, CorruptData */
+  load(objects: PackObjects, id: number): MetCommit {
+    const known = this.commit(id);
+    if (known) return known;
+    this.locateOrFail(objects, id);
+    const oid = oidFromBytes(this.table.names, 20 * id);
+    const { type, data } = objects.readAt(objects.pack, objects.offset);
+    if (type !== 'commit') throw new CorruptData('object-malformed', `${oid} is a ${type}, not a commit`);
+    const links = parseCommitLinks(data);
+    const commit = {
+      id,
+      tree: this.id(oidBytes(links.tree), 0),
+      parents: links.parents.map((parent) => this.id(oidBytes(parent), 0)),
+      date: links.committed,
+      shallow: this.#options.shallow?.has(oid) ?? false,
+      edge: this.#options.excludeShallow?.has(oid) ?? false,
+    };
+    this.#commits.push(commit);
+    this.#commitOf[id] = this.#commits.length;
+    return commit;
+  }
+
+  /** Shows the entries of a tree that may be new; the walk must have located it. */
+  entries(objects: PackObjects, id: number, path: number, visit: EntryVisitor): void {
+    if (this.isEmptyTree(id)) return;
+    const { type, data } = objects.readAt(objects.pack, objects.offset);
+    if (type !== 'tree') {
+      const oid = oidFromBytes(this.table.names, 20 * id);
+      throw new CorruptData('object-malformed', `${oid} is a ${type}, not a tree`);
+    }
+    // With a depth limit, what was met at one level may still be wanted at another.
+    const before = this.#options.filter?.kind === 'tree' ? undefined : this.#before.get(path);
+    const walked = walkTree(data, before, visit);
+    this.#beforeBytes += data.length - (before?.data.length ?? 0);
+    if (this.#beforeBytes > BEFORE_BYTES) {
+      this.#before.clear();
+      this.#beforeBytes = data.length;
+    }
+    this.#before.set(path, walked);
+  }
+
+  locate(objects: PackObjects, id: number): boolean {
+    return objects.locate(this.table.names, 20 * id);
+  }
+
+  locateOrFail(objects: PackObjects, id: number): void {
+    if (!this.locate(objects, id) && !this.isEmptyTree(id)) {
+      throw new ObjectMissing(oidFromBytes(this.table.names, 20 * id));
+    }
+  }
+
+  isEmptyTree(id: number): boolean {
+    return id === (this.#emptyTree ??= this.id(oidBytes(EMPTY_TREE), 0));
+  }
+}
+
+/** FNV-1a over the name that ends at `end`: a path below `path`, in 32 bits. */
+export function pathBelow(path: number, data: Uint8Array, nameAt: number, end: number): number {
+  let key = path ^ 0x811c9dc5;
+  for (let i = nameAt; i < end; i++) key = Math.imul(key ^ data[i]!, 0x01000193);
+  return key;
+}
