@@ -7,6 +7,7 @@ import type { Repository } from '../git/wire/repository.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, DomainError } from './errors.ts';
 import type { GitAccess } from './git-access.ts';
+import { isPushable } from './internal-refs.ts';
 import { pushPolicy } from './push-policy.ts';
 import { openRepository } from './repositories.ts';
 
@@ -21,7 +22,7 @@ export interface StagedPush {
 }
 
 export interface IngestOptions
-  extends Pick<ReceivePackOptions, 'authorize' | 'onUnpack' | 'packLimits' | 'scratchDir'> {
+  extends Pick<ReceivePackOptions, 'authorize' | 'defaultBranch' | 'onUnpack' | 'packLimits' | 'scratchDir'> {
   /** The project's own by default, with its rules for refs. */
   readonly repository?: Repository;
 }
@@ -40,9 +41,10 @@ export async function ingest(
   const failures: unknown[] = [];
   const { body, outcome } = receivePack(repository, new PktReader(whole(push)), {
     authorize: pushPolicy(deps, access),
-    ...options,
-    limits: { maxRequestBytes: MAX_PUSH_BYTES },
     defaultBranch: deps.environment.defaultBranchName,
+    ...options,
+    pushable: isPushable,
+    limits: { maxRequestBytes: MAX_PUSH_BYTES },
     onError: (cause) => failures.push(cause),
     failureText: (cause) => (cause instanceof DomainError ? String(cause.detail) : undefined),
   });

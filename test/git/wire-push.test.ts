@@ -189,6 +189,16 @@ describe('a push', () => {
   });
 });
 
+it('deletes a ref that is not there, as git does', async () => {
+  await commit('one');
+  const { code, stderr } = await push('main', ':refs/heads/absent');
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/remote: warning: deleting a non-existent ref/);
+  expect(stderr).toMatch(/ - \[deleted\] +absent/);
+  expect(host.pushes.at(-1)!.updated.map(({ name }) => name)).toEqual(['refs/heads/main']);
+  expect(Object.keys(await remote())).toEqual(['HEAD', 'refs/heads/main']);
+});
+
 describe('the first push decides HEAD', () => {
   it.each([
     [['trunk', 'main', 'master'], 'refs/heads/main'],
@@ -269,7 +279,7 @@ describe('what git refuses is refused', () => {
   });
 
   it('hidden refs', async () => {
-    host.options.visible = (name) => !name.startsWith('refs/keep/');
+    host.options.pushable = (name) => !name.startsWith('refs/keep/');
     expect((await push('main:refs/keep/1')).stderr).toMatch(/\(deny updating a hidden ref\)/);
   });
 });

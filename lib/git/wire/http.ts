@@ -62,7 +62,8 @@ async function infoRefs(
   if (name === null) return dumbProtocol();
   if (name !== 'git-upload-pack' && name !== 'git-receive-pack') return text(403, 'Unsupported service');
   const version = protocolVersion(request.headers.get('git-protocol') ?? undefined);
-  const body = await advertise(repository, name, version, options.visible);
+  const shown = name === 'git-receive-pack' ? options.pushable : options.visible;
+  const body = await advertise(repository, name, version, shown);
   return answer(`application/x-${name}-advertisement`, stream(request.method === 'HEAD' ? [] : body));
 }
 

@@ -35,7 +35,7 @@ export function candidates(
   commands: readonly Command[],
   current: ReadonlyMap<RefName, Ref>,
   head: RefName,
-  visible: Visibility | undefined,
+  pushable: Visibility | undefined,
 ): Candidate[] {
   const count = new Map<string, number>();
   for (const { name } of commands) count.set(name, (count.get(name) ?? 0) + 1);
@@ -48,7 +48,7 @@ export function candidates(
     if (name === undefined) return 'funny refname';
     if ((count.get(command.name) ?? 0) > 1) return 'multiple updates for ref not allowed';
     const deletes = command.to === ZERO_OID;
-    if (visible && !visible(name))
+    if (pushable && !pushable(name))
       return deletes ? 'deny deleting a hidden ref' : 'deny updating a hidden ref';
     if (deletes && name === head && current.has(name)) return 'deletion of the current branch prohibited';
     return staleReason(command, current.get(name)?.oid ?? ZERO_OID);
@@ -58,7 +58,7 @@ export function candidates(
 /** Why a command that saw `command.from` cannot be carried out on a ref that has the value `now`. */
 export function staleReason(command: Command, now: Oid): string | undefined {
   if (command.from === now) return undefined;
-  if (command.from === ZERO_OID) return 'reference already exists';
+  if (command.from === ZERO_OID && command.to !== ZERO_OID) return 'reference already exists';
   if (command.to === ZERO_OID) return now === ZERO_OID ? 'reference does not exist' : 'failed to update ref';
   return now === ZERO_OID ? 'reference does not exist' : 'fetch first';
 }
@@ -97,7 +97,7 @@ export async function judge(candidate: Candidate, store: PackStore, walks: Ances
       forced = !commits || !(await walks.isForward(from, to));
     }
   }
-  const kind = from === ZERO_OID ? 'create' : to === ZERO_OID ? 'delete' : 'update';
+  const kind = to === ZERO_OID ? 'delete' : from === ZERO_OID ? 'create' : 'update';
   candidate.update = { name, from, to, kind, forced };
 }
 

@@ -30,7 +30,8 @@ export interface ReceivePackLimits {
 }
 
 export interface ReceivePackOptions extends Omit<QuarantineOptions, 'onProgress'> {
-  readonly visible?: Visibility;
+  /** Refs that are shown to who pushes, and may be pushed to. Default: all. */
+  readonly pushable?: Visibility;
   readonly limits: ReceivePackLimits;
   /** Short name that HEAD gets with the first branches of a repository, when it is one of them. */
   readonly defaultBranch?: string;
@@ -106,15 +107,18 @@ async function receive(
     // git's own: an empty line on band 1.
     if (sideBand !== 'none') feed.push(pkt(Uint8Array.of(1)));
   }, KEEPALIVE_MS).unref();
-  const quiet = request.quiet;
+  const { quiet } = request;
+  const say = (text: string) => feed.push(...onBand(sideBand, 2, text));
   const quarantine = new Quarantine(repository, {
     ...options,
     onProgress: (text) => {
-      if (!quiet) feed.push(...onBand(sideBand, 2, text));
+      if (!quiet) say(text);
     },
   });
   try {
-    const all = await namedCandidates(repository, request, options.visible);
+    const all = await namedCandidates(repository, request, options.pushable);
+    // git's own: to who wants a ref gone, one that is not there is gone.
+    if (all.some(isNoRef)) say('warning: deleting a non-existent ref\n');
     const failure = await unpack(quarantine, reader, all, options);
     if (failure !== undefined) return refuse(request, failure, feed);
     let stored: Stored = {};
@@ -133,10 +137,13 @@ async function receive(
   }
 }
 
+const isNoRef = ({ command, reason }: Candidate) =>
+  reason === undefined && command.from === ZERO_OID && command.to === ZERO_OID;
+
 async function namedCandidates(
   repository: Repository,
   request: ReceiveRequest,
-  visible: Visibility | undefined,
+  pushable: Visibility | undefined,
 ): Promise<Candidate[]> {
   const names = new Set<RefName>();
   for (const command of request.commands) {
@@ -144,7 +151,7 @@ async function namedCandidates(
     if (name !== undefined) names.add(name);
   }
   const [current, head] = await Promise.all([repository.refs.get([...names]), repository.refs.head()]);
-  const all = candidates(request.commands, current, head, visible);
+  const all = candidates(request.commands, current, head, pushable);
   if (request.atomic) failTogether(all);
   return all;
 }

@@ -1,14 +1,14 @@
 /**
  * What `git push` sends before its pack (gitprotocol-pack, "Reference Update Request and Packfile Transfer").
  */
-import { type Oid, parseOid, ZERO_OID } from '../oid.ts';
+import { type Oid, parseOid } from '../oid.ts';
 import { type Capabilities, checkObjectFormat, parseCapabilities } from './capabilities.ts';
 import { WireError } from './error.ts';
 import { quoted, textLine } from './line.ts';
 import type { PktReader } from './pkt-line.ts';
 import type { SideBand } from './side-band.ts';
 
-/** One line `<old> <new> <name>`; the name is as sent, not yet checked. */
+/** One line `<old> <new> <name>`; the name is as sent, not yet checked. Both zero: to be deleted, and not there. */
 export interface Command {
   readonly name: string;
   readonly from: Oid;
@@ -127,8 +127,5 @@ function parseCommand(line: string): Command {
     throw new WireError('request-malformed', `protocol error: expected old/new/ref, got ${quoted(line)}`);
   }
   if (name.length > MAX_NAME) throw new WireError('limit', `ref name too long: ${quoted(name)}`);
-  if (from === ZERO_OID && to === ZERO_OID) {
-    throw new WireError('request-malformed', `protocol error: ${quoted(name)} neither has nor gets a value`);
-  }
   return { name, from, to };
 }

@@ -19,6 +19,7 @@ import { type Visibility, visibleRefs } from './visible.ts';
 import { checkWants } from './wants.ts';
 
 export interface UploadPackOptions {
+  /** Refs that are shown. Only what these reach can be fetched, by name or by id. Default: all. */
   readonly visible?: Visibility;
   /** Told what went wrong after the answer had begun; the client is told without the cause. */
   readonly onError?: (cause: unknown) => void;

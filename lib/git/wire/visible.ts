@@ -1,7 +1,7 @@
 import type { Ref, RefDatabase, RefSnapshot } from '../ports.ts';
 import type { RefName } from '../refname.ts';
 
-/** Which refs clients may see and push to; as `transfer.hideRefs` does for git. */
+/** Which refs clients may see, or push to; as `uploadpack.hideRefs` and `receive.hideRefs` do for git. */
 export type Visibility = (name: RefName) => boolean;
 
 export interface VisibleRefs extends RefSnapshot {

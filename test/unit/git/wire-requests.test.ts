@@ -207,7 +207,6 @@ describe('the commands of a push', () => {
   const one = pkt(`${ZERO_OID} ${A} refs/heads/main\0 report-status`);
   it.each([
     ['a command cut short', [pkt(`${ZERO_OID} ${A}`), FLUSH], /expected old\/new\/ref/],
-    ['a command from nothing to nothing', [pkt(`${ZERO_OID} ${ZERO_OID} refs/heads/x`), FLUSH], /neither/],
     ['one command too many', [one, one, one, one, FLUSH], /too many ref updates/],
     ['a push certificate', [pkt('push-cert\0report-status'), FLUSH], /signed pushes/],
     ['no flush', [one], /ends before/],
