@@ -1,3 +1,4 @@
+import { commitGraphBuilder } from '../commit-graph/build.ts';
 import { CorruptData, ObjectMissing } from '../objects.ts';
 import { PackCache } from '../pack/pack-cache.ts';
 import { PackStore } from '../pack/store.ts';
@@ -40,7 +41,7 @@ export interface DerivedBuilder {
 }
 
 /** In this order. */
-const BUILDERS: readonly DerivedBuilder[] = [];
+const BUILDERS: readonly DerivedBuilder[] = [commitGraphBuilder];
 
 /**
  * Makes the derived files that are due. May be stopped at any step and called again.

@@ -1,0 +1,180 @@
+import { setImmediate } from 'node:timers/promises';
+import { sealDerived } from '../derived.ts';
+import { readAhead } from '../gather.ts';
+import type { DeriveContext, DerivedBuilder } from '../maintenance/derive.ts';
+import { UNFINISHED } from '../maintenance/due.ts';
+import { CorruptData, type SyncObjects } from '../objects.ts';
+import { EMPTY_TREE, type Oid } from '../oid.ts';
+import { resized } from '../pack/entry-table.ts';
+import type { PackStore } from '../pack/store.ts';
+import { parseCommitLinks } from '../parse.ts';
+import { inSlices } from '../slices.ts';
+import { ChangedPaths } from './changed-paths.ts';
+import { CommitTable, type Generations, generations, NONE } from './commit-table.ts';
+import { CommitGraphFile } from './read.ts';
+import { type Filters, writeCommitGraph } from './write.ts';
+
+/** About 200 bytes of memory each. */
+const MOST_COMMITS = 1_500_000;
+const SLICE = 2048;
+const FILTER_SLICE_MS = 30;
+/** Filters are made for so long at least, so that each visit gets on. */
+const LEAST_FILTER_MS = 10_000;
+/** Commits read together when one has to be. */
+const READ_AHEAD = 64;
+
+/**
+ * The commit-graph of everything that refs reach, with changed-path filters. What the graph before holds is copied
+ * from it. Where the time is too short for all filters, the newest commits have theirs, and the note says that it is
+ * unfinished.
+ */
+export const commitGraphBuilder: DerivedBuilder = {
+  kind: 'commit-graph',
+  build: async (context) => {
+    const { store } = context;
+    const old = await openGraph(store);
+    const commits = await reachableCommits(context, old);
+    const numbers = generations(commits);
+    await setImmediate();
+    const { filters, missing } = await makeFilters(context, commits, numbers, old);
+    const content = sealDerived(writeCommitGraph(commits, numbers, filters));
+    return { content, note: missing > 0 ? `${UNFINISHED}, ${missing} filters` : '' };
+  },
+};
+
+/** The graph that is listed now, all of it in memory. */
+async function openGraph(store: PackStore): Promise<CommitGraphFile | undefined> {
+  return store.run((objects) => {
+    const derived = objects.derived('commit-graph');
+    return derived?.attempt(() => {
+      const graph = derived.parsed((file) => new CommitGraphFile(file));
+      graph.load();
+      return graph;
+    });
+  });
+}
+
+/** @throws CorruptData `limit` when there are too many */
+async function reachableCommits(
+  { store, refs }: DeriveContext,
+  old: CommitGraphFile | undefined,
+): Promise<CommitTable> {
+  const commits = new CommitTable();
+  const waiting: number[] = [];
+  const name = (oid: Oid): number => {
+    const before = commits.count;
+    const number = commits.number(oid);
+    if (number === before) waiting.push(number);
+    return number;
+  };
+  for (const tip of await commitTips(store, (await refs.all()).refs)) name(tip);
+  const read = (objects: SyncObjects, oid: Oid) => {
+    const position = old?.find(oid) ?? -1;
+    if (old && position >= 0) {
+      const { tree, date, parents } = old.commit(position);
+      return { tree, parents: parents.map((parent) => old.oid(parent)), committed: date };
+    }
+    const { type, data } = objects.read(oid);
+    if (type !== 'commit') throw new CorruptData('object-malformed', `${oid} is a ${type}, not a commit`);
+    return parseCommitLinks(data);
+  };
+  await inSlices(store, SLICE, (objects) => {
+    const number = waiting.at(-1);
+    if (number === undefined) return true;
+    if (commits.count > MOST_COMMITS) throw new CorruptData('limit', 'too many commits');
+    const next = () => waiting.slice(-READ_AHEAD);
+    const { tree, parents, committed } = readAhead(number, next, (it) => read(objects, commits.oid(it)));
+    waiting.pop();
+    commits.add(number, tree, committed, parents.map(name));
+    return false;
+  });
+  return commits;
+}
+
+/** The commits that refs lead to, annotated tags peeled; a tag of something else leads to none. */
+async function commitTips(
+  store: PackStore,
+  refs: readonly { readonly oid: Oid; readonly peeled?: Oid }[],
+): Promise<Set<Oid>> {
+  const ends = [...new Set(refs.map(({ oid, peeled }) => peeled ?? oid))];
+  const tips = new Set<Oid>();
+  let i = 0;
+  await inSlices(store, SLICE, (objects) => {
+    const oid = ends[i];
+    if (oid === undefined) return true;
+    const next = () => ends.slice(i, i + READ_AHEAD);
+    const { type } = readAhead(oid, next, (it) => objects.header(it));
+    if (type === 'commit') tips.add(oid);
+    i++;
+    return false;
+  });
+  return tips;
+}
+
+/** Newest first, so that what is asked for most is made first. */
+async function makeFilters(
+  { store, deadline }: DeriveContext,
+  commits: CommitTable,
+  { levels, corrected }: Generations,
+  old: CommitGraphFile | undefined,
+): Promise<{ filters: Filters; missing: number }> {
+  const made = new FilterBuffer(commits.count);
+  const todo: number[] = [];
+  await store.run(() => {
+    todo.length = 0;
+    for (let number = 0; number < commits.count; number++) {
+      if (levels[number] === 0) continue;
+      const position = old?.find(commits.oid(number)) ?? -1;
+      const filter = old && position >= 0 ? old.filter(position) : undefined;
+      if (filter === undefined || filter.length === 0) todo.push(number);
+      else made.put(number, filter);
+    }
+  });
+  todo.sort((a, b) => corrected[b]! - corrected[a]!);
+  const paths = new ChangedPaths();
+  const until = Math.max(deadline, Date.now() + LEAST_FILTER_MS);
+  let i = 0;
+  const slice = (objects: SyncObjects): boolean => {
+    const end = performance.now() + FILTER_SLICE_MS;
+    for (; i < todo.length && Date.now() < until; i++) {
+      const number = todo[i]!;
+      const parent = commits.firstParent(number);
+      const parentTree = parent === NONE ? EMPTY_TREE : commits.tree(parent);
+      made.put(number, paths.filter(objects, commits.tree(number), parentTree));
+      if ((i & 15) === 0 && performance.now() > end) {
+        i++;
+        return false;
+      }
+    }
+    return true;
+  };
+  while (!(await store.run(slice, { around: 8 }))) await setImmediate();
+  return { filters: made.filters, missing: todo.length - i };
+}
+
+/** Filters one behind the other. */
+class FilterBuffer {
+  readonly #starts: Uint32Array;
+  readonly #lengths: Uint32Array;
+  #bytes = new Uint8Array(1 << 16);
+  #used = 0;
+
+  constructor(count: number) {
+    this.#starts = new Uint32Array(count);
+    this.#lengths = new Uint32Array(count);
+  }
+
+  get filters(): Filters {
+    return { bytes: this.#bytes, starts: this.#starts, lengths: this.#lengths };
+  }
+
+  put(number: number, filter: Uint8Array): void {
+    if (this.#used + filter.length > this.#bytes.length) {
+      this.#bytes = resized(this.#bytes, 2 * (this.#used + filter.length));
+    }
+    this.#bytes.set(filter, this.#used);
+    this.#starts[number] = this.#used;
+    this.#lengths[number] = filter.length;
+    this.#used += filter.length;
+  }
+}

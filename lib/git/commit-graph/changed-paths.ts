@@ -1,0 +1,82 @@
+import type { SyncObjects } from '../objects.ts';
+import { EMPTY_TREE, type Oid, oidFromBytes } from '../oid.ts';
+import { TREE } from '../pack/entry.ts';
+import { type WalkedTree, walkTree } from '../pack/tree-walk.ts';
+import { canonicalMode, readTreeBytes } from '../tree/entry.ts';
+import { ALWAYS, bloomFilter, MOST_CHANGES } from './bloom.ts';
+
+/** Trees kept between two comparisons: what is a parent's now is a child's next. */
+const RECENT = 256;
+
+interface Side {
+  readonly oid: Oid;
+  readonly mode: number;
+}
+
+/** Makes the filters of commits, one after the other; neighbours share most trees. */
+export class ChangedPaths {
+  readonly #recent = new Map<Oid, WalkedTree>();
+
+  /**
+   * The filter of a commit with this tree whose first parent has that one.
+   * @throws BlockMiss, ObjectMissing, CorruptData
+   */
+  filter(objects: SyncObjects, tree: Oid, parentTree: Oid): Uint8Array {
+    const paths: string[] = [];
+    this.#compare(objects, tree, parentTree, '', paths);
+    return paths.length > MOST_CHANGES ? ALWAYS : bloomFilter(paths);
+  }
+
+  /** Adds what differs below two trees, and stops when it is too much. */
+  #compare(objects: SyncObjects, one: Oid, other: Oid, prefix: string, paths: string[]): void {
+    if (one === other || paths.length > MOST_CHANGES) return;
+    const differing = new Map<string, { one?: Side; other?: Side }>();
+    const collect = (side: 'one' | 'other', starts: Uint32Array) => {
+      return (data: Uint8Array, at: number, kind: number, nameAt: number) => {
+        const name = Buffer.from(data.buffer, data.byteOffset + nameAt, at - 1 - nameAt).toString('latin1');
+        const key = kind === TREE ? `${name}/` : name;
+        const found = differing.get(key) ?? {};
+        found[side] = { oid: oidFromBytes(data, at), mode: modeBefore(data, nameAt, starts) };
+        differing.set(key, found);
+      };
+    };
+    const data = readTreeBytes(objects, one);
+    const otherData = readTreeBytes(objects, other);
+    const walked = this.#recent.get(one) ?? walkTree(data, undefined, NOBODY, true);
+    const otherWalked = this.#recent.get(other) ?? walkTree(otherData, walked, NOBODY, true);
+    walkTree(otherData, walked, collect('other', otherWalked.starts), true);
+    walkTree(data, otherWalked, collect('one', walked.starts), true);
+    for (const [key, sides] of differing) {
+      if (key.endsWith('/')) {
+        const [below, otherBelow] = [sides.one?.oid ?? EMPTY_TREE, sides.other?.oid ?? EMPTY_TREE];
+        this.#compare(objects, below, otherBelow, prefix + key, paths);
+      } else if (sides.one?.oid !== sides.other?.oid || sides.one?.mode !== sides.other?.mode) {
+        paths.push(prefix + key);
+      }
+    }
+    this.#keep(one, walked);
+    this.#keep(other, otherWalked);
+  }
+
+  #keep(oid: Oid, tree: WalkedTree): void {
+    this.#recent.delete(oid);
+    this.#recent.set(oid, tree);
+    if (this.#recent.size > RECENT) this.#recent.delete(this.#recent.keys().next().value!);
+  }
+}
+
+const NOBODY = () => {};
+
+/** The mode of the entry whose name begins there; where the entry begins is known from the walk. */
+function modeBefore(data: Uint8Array, nameAt: number, starts: Uint32Array): number {
+  let low = 0;
+  let high = starts.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (starts[middle]! <= nameAt) low = middle + 1;
+    else high = middle;
+  }
+  let mode = 0;
+  for (let at = starts[low - 1]!; data[at] !== 0x20; at++) mode = (mode << 3) | (data[at]! & 7);
+  return canonicalMode(mode);
+}
