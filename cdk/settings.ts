@@ -12,6 +12,8 @@ export interface Settings {
   readonly defaultBranchName: string;
   /** Public base URL where a custom domain stands before the gateway. `baseUrl` */
   readonly baseUrl: string | undefined;
+  /** What may be called although it is not on the public internet: `lib/outbound/allow-list.ts`. `outboundAllow` */
+  readonly outboundAllow: string | undefined;
   /** Who is told when an alarm goes off; without it the alarms only show in CloudWatch. `alarmEmail` */
   readonly alarmEmail: string | undefined;
   /** Put on every resource, for who divides the bill: `name=value,name=value`. `tags` */
@@ -38,6 +40,7 @@ export function readSettings(node: Node): Settings {
     serviceName,
     defaultBranchName: read('defaultBranchName') ?? 'main',
     baseUrl: read('baseUrl'),
+    outboundAllow: read('outboundAllow'),
     alarmEmail: read('alarmEmail'),
     tags: readTags(read('tags') ?? ''),
   };

@@ -11,7 +11,7 @@ export interface Rights {
   readonly sends?: readonly QueueName[];
 }
 
-export type QueueName = 'maintenance' | 'ingest';
+export type QueueName = 'maintenance' | 'ingest' | 'outbound' | 'imports';
 
 interface Common {
   readonly name: string;
@@ -102,7 +102,7 @@ export const areas: readonly Area[] = [
   api(
     'projects',
     ['/api/v4/projects', '/api/v4/projects.json', '/api/v4/projects/{id}', '/api/v4/projects/{id}/{proxy+}'],
-    writesObjects,
+    { ...writesObjects, sends: ['maintenance', 'outbound'] },
   ),
   api('members', collection('/api/v4/projects/{id}/members'), writes),
   api('files', inRepository('files'), writesObjects, repository),
@@ -152,13 +152,37 @@ export const areas: readonly Area[] = [
     rights: writesObjects,
   },
   {
+    kind: 'worker',
+    name: 'outbound',
+    entry: 'outbound.ts',
+    queue: 'outbound',
+    batchSize: 1,
+    memory: 1024,
+    timeout: 900,
+    // A pack of 2 GiB on its way.
+    scratch: 3072,
+    // It talks with strangers: whoever took it over could tell of imports, and nothing else.
+    rights: { sends: ['imports'] },
+  },
+  {
+    kind: 'worker',
+    name: 'imports',
+    entry: 'imports.ts',
+    queue: 'imports',
+    batchSize: 1,
+    memory: 3008,
+    timeout: 900,
+    scratch: 6144,
+    rights: writesObjects,
+  },
+  {
     kind: 'scheduled',
     name: 'outbox-sweep',
     entry: 'outbox-sweep.ts',
     schedule: 'rate(1 minute)',
     memory: 256,
     timeout: 60,
-    rights: { ...writes, sends: ['maintenance', 'ingest'] },
+    rights: { ...writes, sends: ['maintenance', 'ingest', 'outbound', 'imports'] },
   },
   {
     kind: 'command',

@@ -25,6 +25,10 @@ export async function startImport(deps: Deps, projectId: number): Promise<Projec
 export const importFinishes = ({ store }: Deps, projectId: number): Update =>
   store.projects.importMoves(projectId, UNDER_WAY, 'finished');
 
+/** The same in a transaction that makes the first branch, which belongs to the project's item too. */
+export const importFills = (deps: Deps, projectId: number, change: { defaultBranch?: string }): Update =>
+  deps.store.projects.importFills(projectId, UNDER_WAY, deps.now(), change);
+
 /** For an import that was filled in several steps. @returns false when it had ended otherwise */
 export const finishImport = (deps: Deps, projectId: number): Promise<boolean> =>
   moved(deps.store.table.update(importFinishes(deps, projectId)));

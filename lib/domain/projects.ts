@@ -5,7 +5,8 @@ import type { ListedProject, ProjectQuery, Viewer } from '../store/project-list.
 import type { ProjectRecord, UserRecord, Visibility } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
-import { DomainError, forbidden, invalid, notFound } from './errors.ts';
+import { DomainError, invalid, notFound } from './errors.ts';
+import { type ImportOrder, planImport } from './imports.ts';
 import { projectAccess } from './open.ts';
 import { pathFromName, problemsOf, projectNameProblems, projectPathProblems } from './paths.ts';
 import { isAdministrator } from './permissions.ts';
@@ -21,6 +22,8 @@ export interface NewProjectInput {
   readonly settings: Readonly<Record<string, unknown>>;
   /** What HEAD points to until the first push decides. */
   readonly defaultBranch?: string | undefined;
+  /** Where its repository comes from; until it is there the project is empty. */
+  readonly importOrder?: ImportOrder | undefined;
 }
 
 const MAX_TOPICS = 100;
@@ -51,8 +54,11 @@ export async function createProject(
         : ['is not a valid branch name'],
   });
   if (problems !== undefined) throw invalid(problems);
+  const order = input.importOrder;
+  const plan = order && (await planImport(deps, order));
+  let made: ProjectRecord;
   try {
-    return await deps.store.projects.create(
+    made = await deps.store.projects.create(
       {
         name,
         path,
@@ -69,8 +75,14 @@ export async function createProject(
         defaultBranch: null,
         topics: [...new Set(input.topics)],
         settings: input.settings,
+        ...(order === undefined ? {} : { importStatus: 'scheduled', importSource: order.source }),
       },
-      { now: deps.now(), headBranch: input.defaultBranch ?? deps.environment.defaultBranchName, owner },
+      {
+        now: deps.now(),
+        headBranch: input.defaultBranch ?? deps.environment.defaultBranchName,
+        owner,
+        ...(plan === undefined ? {} : { about: plan.promises }),
+      },
     );
   } catch (error) {
     if (error instanceof NameTaken) {
@@ -83,19 +95,16 @@ export async function createProject(
     }
     throw error instanceof Missing ? notFound('User') : error;
   }
+  await plan?.begin(made);
+  return made;
 }
 
-/**
- * A project begins empty: there is nothing here to import or copy one from yet.
- * @throws 403 for an import, as where importing is switched off; 400 for a template, none of which is known
- */
-export function demandNoSource(input: {
-  readonly import_url?: string;
+/** @throws 400: no template is known */
+export function demandNoTemplate(input: {
   readonly template_name?: string;
   readonly template_project_id?: number;
 }): void {
-  const { import_url: url, template_name: name, template_project_id: id } = input;
-  if (url !== undefined && url.trim() !== '') throw forbidden();
+  const { template_name: name, template_project_id: id } = input;
   if (name !== undefined && name !== '') {
     throw invalid({ template_name: [`'${name.slice(0, 255)}' is unknown or invalid`] });
   }

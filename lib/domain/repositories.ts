@@ -11,7 +11,7 @@ import type { RepositoryRefs } from '../store/repository-refs.ts';
 import type { Write } from '../store/write.ts';
 import type { Deps } from './deps.ts';
 import { notFound } from './errors.ts';
-import { isImporting, withoutContent } from './import-state.ts';
+import { importFills, isImporting, withoutContent } from './import-state.ts';
 import { defaultBranchRule } from './protected-branches.ts';
 import { RuleSet } from './ref-pattern.ts';
 
@@ -21,11 +21,12 @@ const ACTIVITY_MS = 60_000;
 /**
  * The repository of a project, for one request. Nothing is read before it is used.
  * @param options.importer for the worker that fills it: to everybody else it is empty until then
+ * @param options.finishing the first swap ends the import, in the same transaction
  */
 export function openRepository(
   deps: Deps,
   project: ProjectRecord,
-  options: { readonly importer?: boolean } = {},
+  options: { readonly importer?: boolean; readonly finishing?: boolean } = {},
 ): Repository {
   const hidden = isImporting(project) && options.importer !== true;
   const stored = deps.store.repositories.open(project.repositoryId);
@@ -35,7 +36,7 @@ export function openRepository(
   };
   const objects = new GitObjects(deps.store.blobs, catalogue, project.repositoryId);
   const store = new PackStore(objects, { cache: deps.packs });
-  const refs = new ProjectRefs(deps, project, stored);
+  const refs = new ProjectRefs(deps, project, stored, options.finishing === true);
   return { objects, refs: hidden ? withoutContent(refs) : refs, store, cache: deps.packs };
 }
 
@@ -44,8 +45,10 @@ class ProjectRefs implements RefDatabase {
   readonly #deps: Deps;
   readonly #project: ProjectRecord;
   readonly #refs: RepositoryRefs;
+  readonly #finishing: boolean;
 
-  constructor(deps: Deps, project: ProjectRecord, refs: RepositoryRefs) {
+  constructor(deps: Deps, project: ProjectRecord, refs: RepositoryRefs, finishing: boolean) {
+    this.#finishing = finishing;
     this.#deps = deps;
     this.#project = project;
     this.#refs = refs;
@@ -75,20 +78,27 @@ class ProjectRefs implements RefDatabase {
     const { id } = this.#project;
     const now = this.#deps.now();
     const first = await this.#firstBranch(updates, options.head);
-    const alongside =
-      first === undefined
-        ? []
-        : [projects.activity(id, now, { defaultBranch: first }), ...(await this.#protecting(first))];
+    const change = first === undefined ? {} : { defaultBranch: first };
+    const alongside = first === undefined ? [] : await this.#protecting(first);
+    if (this.#finishing) alongside.push(importFills(this.#deps, id, change));
+    else if (first !== undefined) alongside.push(projects.activity(id, now, change));
     try {
       await this.#refs.compareAndSwap(updates, { ...options, alongside });
     } catch (error) {
       // Somebody protected this very branch meanwhile: their rule stands.
       if (error instanceof TransactionRefused && error.has('rule'))
         return this.compareAndSwap(updates, options);
-      const gone = error instanceof Missing || (error instanceof TransactionRefused && error.has('project'));
+      const gone =
+        error instanceof Missing ||
+        (error instanceof TransactionRefused && (error.has('project') || error.has('import')));
       throw gone ? new RefConflict([{ name: null, reason: 'deleted' }]) : error;
     }
-    if (first !== undefined || now.getTime() - Date.parse(this.#project.lastActivityAt) < ACTIVITY_MS) return;
+    if (
+      this.#finishing ||
+      first !== undefined ||
+      now.getTime() - Date.parse(this.#project.lastActivityAt) < ACTIVITY_MS
+    )
+      return;
     // The refs have moved whatever becomes of this; the next push writes it down.
     await table.update(projects.activity(id, now)).catch(() => {});
   }

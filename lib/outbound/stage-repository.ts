@@ -106,7 +106,9 @@ function headOf({ head, headOid, refs }: RemoteRefs): RefName | undefined {
   return (there.find(({ name }) => usual.includes(name)) ?? there[0])?.name;
 }
 
-class NotPut extends Error {}
+class NotPut extends Error {
+  override readonly name = 'NotPut';
+}
 
 const ATTEMPTS = 3;
 

@@ -14,7 +14,17 @@ export interface StoreEnvironment {
   readonly serviceName: string;
   /** The name HEAD points to in a new repository. `DEFAULT_BRANCH_NAME` */
   readonly defaultBranchName: string;
+  /**
+   * What may be called although it is not on the public internet: names, addresses and ranges, comma-separated.
+   * `OUTBOUND_ALLOW`
+   */
+  readonly outboundAllow: string;
+  /** Bytes of the largest pack that is imported. `IMPORT_MAX_BYTES` */
+  readonly importMaxBytes: number;
 }
+
+/** As a push. */
+const IMPORT_MAX_BYTES = 2 * 1024 ** 3;
 
 export function readEnvironment(
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -32,5 +42,7 @@ export function readEnvironment(
     baseUrl: env['BASE_URL']?.replace(/\/+$/, ''),
     serviceName: env['SERVICE_NAME'] ?? 'Lemnos',
     defaultBranchName: env['DEFAULT_BRANCH_NAME'] ?? 'main',
+    outboundAllow: env['OUTBOUND_ALLOW'] ?? '',
+    importMaxBytes: Number(env['IMPORT_MAX_BYTES']) || IMPORT_MAX_BYTES,
   };
 }

@@ -84,7 +84,12 @@ export class Projects {
    */
   async create(
     project: NewProject,
-    options: Options & { headBranch: string; owner: Pick<UserRecord, 'id' | 'projectsLimit'> },
+    options: Options & {
+      headBranch: string;
+      owner: Pick<UserRecord, 'id' | 'projectsLimit'>;
+      /** What else the transaction writes and promises, where that names the project. */
+      about?: (project: ProjectRecord) => Pick<Options, 'alongside' | 'messages'>;
+    },
   ): Promise<ProjectRecord> {
     const id = await this.#counters.next('project');
     const at = (options.now ?? new Date()).toISOString();
@@ -101,6 +106,7 @@ export class Projects {
       deletedAt: null,
       version: 1,
     };
+    const about = options.about?.(record);
     const creator: MemberRecord = {
       projectId: id,
       userId: project.creatorId,
@@ -121,9 +127,11 @@ export class Projects {
       memberWrite(creator),
       ...newRepository(record.repositoryId, options.headBranch),
       ...(options.alongside ?? []),
+      ...(about?.alongside ?? []),
     ];
+    const messages = [indexMessage(id), ...(options.messages ?? []), ...(about?.messages ?? [])];
     try {
-      await this.#outbox.commit(writes, [indexMessage(id), ...(options.messages ?? [])]);
+      await this.#outbox.commit(writes, messages);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
       const limit = error.get('limit');
@@ -222,6 +230,17 @@ export class Projects {
       values: { null: 'NULL', ...Object.fromEntries(from.map((status) => [status, status])) },
       reason: 'import',
     };
+  }
+
+  /** The end of an import and what a first push changes: one write, because a transaction takes one of an item. */
+  importFills(
+    id: number,
+    from: readonly ImportStatus[],
+    at: Date,
+    change: { defaultBranch?: string },
+  ): Update {
+    const end = this.importMoves(id, from, 'finished');
+    return { ...end, set: { ...this.activity(id, at, change).set, ...end.set } };
   }
 
   /**

@@ -24,6 +24,14 @@ export type TokenScope = (typeof TOKEN_SCOPES)[number];
 export const IMPORT_STATUSES = ['none', 'scheduled', 'started', 'finished', 'failed'] as const;
 export type ImportStatus = (typeof IMPORT_STATUSES)[number];
 
+export interface ImportSource {
+  /** ULID: of the import, and of what is staged for it. */
+  readonly id: string;
+  readonly type: 'git';
+  /** Without credentials. */
+  readonly url: string;
+}
+
 /** Times are ISO 8601 in UTC with milliseconds; dates are `YYYY-MM-DD`. */
 export interface UserRecord {
   readonly id: number;
@@ -87,6 +95,8 @@ export interface ProjectRecord {
   readonly importStatus: ImportStatus;
   /** Why the last import failed, in words that tell nothing private; null otherwise. */
   readonly importError: string | null;
+  /** Of a project that was made from somebody else's repository. */
+  readonly importSource?: ImportSource;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly lastActivityAt: string;

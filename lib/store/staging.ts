@@ -122,6 +122,24 @@ export class Staging {
   }
 
   /**
+   * One URL that takes the whole of an upload whose size nobody knows before it is there: `id` is a ULID of now, and
+   * {@link sizeOf} tells what came of it. Read it with that size, and discard it with any.
+   */
+  presignUnsized(id: string, seconds: number): Promise<string> {
+    return this.#blobs.presignedPut(contentKey(id), seconds);
+  }
+
+  /** A URL that takes a {@link note}, of any size: see {@link sizeOf} before reading it. */
+  presignNote(id: string, name: string, seconds: number): Promise<string> {
+    return this.#blobs.presignedPut(noteKey(id, name), seconds);
+  }
+
+  /** Bytes of what was uploaded whole, or of a note beside it; undefined when there is none. */
+  async sizeOf(id: string, note?: string): Promise<number | undefined> {
+    return (await this.#blobs.head(note === undefined ? contentKey(id) : noteKey(id, note)))?.size;
+  }
+
+  /**
    * What has arrived of the parts behind number `after`, in order. Nothing once the upload is complete or aborted.
    * @param limit at most 1,000
    */

@@ -9,9 +9,17 @@ export interface HttpBackend {
   stop(): Promise<void>;
 }
 
-/** @param root the folder whose repositories are served */
-export async function startHttpBackend(root: string): Promise<HttpBackend> {
-  const server = createServer({ requestTimeout: 0 }, (request, response) => answer(root, request, response));
+/**
+ * @param root the folder whose repositories are served
+ * @param gate sees each request first, and has answered it when it returns true
+ */
+export async function startHttpBackend(
+  root: string,
+  gate: (request: IncomingMessage, response: ServerResponse) => boolean = () => false,
+): Promise<HttpBackend> {
+  const server = createServer({ requestTimeout: 0 }, (request, response) => {
+    if (!gate(request, response)) answer(root, request, response);
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

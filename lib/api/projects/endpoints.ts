@@ -1,4 +1,6 @@
 import type { Actor, ProjectAccess } from '../../domain/access.ts';
+import { invalid } from '../../domain/errors.ts';
+import { readImportUrl } from '../../domain/imports.ts';
 import { can, isAdministrator } from '../../domain/permissions.ts';
 import * as projects from '../../domain/projects.ts';
 import { createInitialReadme } from '../../domain/readme.ts';
@@ -10,7 +12,7 @@ import { accepted } from '../../http/reply.ts';
 import type { AccessLevel, UserRecord } from '../../store/records.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { accepted as acceptedShape } from '../meta/shapes.ts';
-import { projectBasic, projectFull } from './present.ts';
+import { importStatus as presentedImport, projectBasic, projectFull } from './present.ts';
 import { settingFields, settingsOf, switchFields } from './settings.ts';
 import * as shapes from './shapes.ts';
 
@@ -134,6 +136,9 @@ const creation = () =>
     initialize_with_readme: p.boolean({ default: false }),
     topics: p.list(p.string({ maxLength: 255 })),
     tag_list: p.list(p.string({ maxLength: 255 }), { description: 'Deprecated: use `topics`' }),
+    import_url: p.string({
+      description: 'Of a Git repository to begin with; credentials in it are not kept',
+    }),
     avatar: p.file(),
     ...settingFields(),
     ...switchFields(),
@@ -150,7 +155,6 @@ const create = endpoint({
       {
         name: p.string(),
         namespace_id: p.integer({ description: 'Your own namespace when absent' }),
-        import_url: p.string(),
         template_name: p.string(),
         template_project_id: p.integer(),
         use_custom_template: p.boolean(),
@@ -168,7 +172,7 @@ const create = endpoint({
     { status: 403, description: 'The project limit is reached' },
   ],
   handle: ({ actor, body, request }, deps) => {
-    projects.demandNoSource(body);
+    projects.demandNoTemplate(body);
     return createFor(deps, actor, actor.user, body, request.baseUrl);
   },
 });
@@ -205,7 +209,18 @@ const remove = endpoint({
   },
 });
 
-export const projectEndpoints = [list, get, create, createForUser, remove];
+const importStatus = endpoint({
+  method: 'GET',
+  path: '/projects/:id/import',
+  area,
+  summary: "How far the import of a project's repository is",
+  access: project('read_project'),
+  returns: { body: shapes.importStatus },
+  errors: [{ status: 404, description: 'Absent, or not yours to see' }],
+  handle: async ({ actor, project }) => presentedImport(project, isAdministrator(actor)),
+});
+
+export const projectEndpoints = [list, get, importStatus, create, createForUser, remove];
 
 const ORDERS: Partial<
   Record<string, 'id' | 'name' | 'path' | 'created_at' | 'updated_at' | 'last_activity_at'>
@@ -226,6 +241,7 @@ interface CreationBody {
   readonly visibility: (typeof VISIBILITIES)[number];
   readonly default_branch?: string;
   readonly initialize_with_readme: boolean;
+  readonly import_url?: string;
   readonly topics?: readonly string[];
   readonly tag_list?: readonly string[];
 }
@@ -237,7 +253,12 @@ async function createFor(
   body: CreationBody,
   baseUrl: string,
 ) {
+  const importUrl = body.import_url?.trim() ?? '';
+  if (importUrl !== '' && body.initialize_with_readme) {
+    throw invalid({ import_url: ['and initialize_with_readme are mutually exclusive'] });
+  }
   const made = await projects.createProject(deps, owner, {
+    importOrder: importUrl === '' ? undefined : readImportUrl(deps, importUrl),
     name: body.name,
     path: body.path,
     namespaceId: body.namespace_id,

@@ -118,7 +118,13 @@ export function projectFull(
     lfs_enabled: setting(project, 'lfs_enabled', true),
     creator_id: project.creatorId,
     import_status: project.importStatus,
-    ...(level >= 40 || context.administrator === true ? { import_error: project.importError } : {}),
+    ...(level >= 40 || context.administrator === true
+      ? {
+          import_error: project.importError,
+          import_url: project.importSource?.url ?? null,
+          import_type: project.importSource?.type ?? null,
+        }
+      : {}),
     open_issues_count: 0,
     ci_default_git_depth: setting(project, 'ci_default_git_depth', 50),
     ci_forward_deployment_enabled: setting(project, 'ci_forward_deployment_enabled', true),
@@ -157,6 +163,25 @@ export function projectFull(
           },
         }
       : {}),
+  };
+}
+
+/** How far an import is; why it failed is for those who may begin another. */
+export function importStatus({ project, level }: ProjectAccess, administrator: boolean) {
+  return {
+    id: project.id,
+    description: project.description,
+    name: project.name,
+    name_with_namespace: `${project.namespaceName} / ${project.name}`,
+    path: project.path,
+    path_with_namespace: project.fullPath,
+    created_at: project.createdAt,
+    import_status: project.importStatus,
+    import_type: project.importSource?.type ?? null,
+    correlation_id: project.importSource?.id ?? null,
+    failed_relations: [],
+    import_error: level >= 40 || administrator ? project.importError : null,
+    stats: null,
   };
 }
 

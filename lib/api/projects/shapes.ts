@@ -86,6 +86,8 @@ export const project = shape(() =>
       creator_id: z.int(),
       import_status: z.enum(['none', 'scheduled', 'started', 'finished', 'failed']),
       import_error: z.string().nullable().optional().describe('Shown to Maintainers'),
+      import_url: z.string().nullable().optional().describe('Shown to Maintainers, without credentials'),
+      import_type: z.string().nullable().optional().describe('Shown to Maintainers'),
       open_issues_count: z.int(),
       ci_default_git_depth: z.int().nullable(),
       ci_forward_deployment_enabled: z.boolean(),
@@ -129,6 +131,26 @@ export const project = shape(() =>
         .describe("The caller's own"),
     })
     .meta({ id: 'Project' }),
+);
+
+export const importStatus = shape(() =>
+  z
+    .object({
+      id: z.int(),
+      description: z.string().nullable(),
+      name: z.string(),
+      name_with_namespace: z.string(),
+      path: z.string(),
+      path_with_namespace: z.string(),
+      created_at: time(),
+      import_status: z.enum(['none', 'scheduled', 'started', 'finished', 'failed']),
+      import_type: z.string().nullable(),
+      correlation_id: z.string().nullable(),
+      failed_relations: z.array(z.unknown()),
+      import_error: z.string().nullable().describe('Shown to Maintainers'),
+      stats: z.null(),
+    })
+    .meta({ id: 'ImportStatus' }),
 );
 
 /** Anonymous callers, and those who ask for the simple form, get the basic one. */

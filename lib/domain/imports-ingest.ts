@@ -1,0 +1,160 @@
+/** What becomes of an import: messages of the imports queue. Each may come twice, late, or after its project is gone. */
+import { parseOid, ZERO_OID } from '../git/oid.ts';
+import { pushRequest } from '../git/wire/push-request.ts';
+import { pushableName } from '../git/wire/push-update.ts';
+import type { Command } from '../git/wire/receive-request.ts';
+import type { StagedRefs, StagingFailure } from '../outbound/stage-repository.ts';
+import type { ProjectRecord } from '../store/records.ts';
+import type { Deps } from './deps.ts';
+import { failImport, finishImport, isImporting, startImport } from './import-state.ts';
+import { STAGED_REFS } from './imports.ts';
+import { ingest } from './ingest.ts';
+import type { Job } from './jobs.ts';
+import { openRepository } from './repositories.ts';
+
+/**
+ * @param last whether the message does not come again: what fails then has failed for good
+ * @throws what went wrong on our side: the message comes again
+ */
+export async function runImportJob(deps: Deps, job: Job, last: boolean): Promise<void> {
+  const { projectId, importId } = job.body;
+  if (typeof projectId !== 'number' || typeof importId !== 'string')
+    throw new Error('a message without its import');
+  const project = await deps.store.projects.get(projectId);
+  if (project === undefined || project.importSource?.id !== importId || !isImporting(project)) {
+    // Too late for whatever it says.
+    if (job.type === 'import.staged') await discard(deps, importId);
+    return;
+  }
+  switch (job.type) {
+    case 'import.started':
+      await startImport(deps, projectId);
+      return;
+    case 'import.staged':
+      return staged(deps, project, importId, job.body, last);
+    case 'import.ends':
+      await failImport(deps, projectId, FAILURES.timeout);
+      return discard(deps, importId);
+    default:
+      throw new Error(`no job is called ${job.type}`);
+  }
+}
+
+async function staged(
+  deps: Deps,
+  project: ProjectRecord,
+  importId: string,
+  report: Job['body'],
+  last: boolean,
+): Promise<void> {
+  if (report['outcome'] === 'empty') {
+    await finishImport(deps, project.id);
+    return;
+  }
+  if (report['outcome'] !== 'staged') {
+    await failImport(deps, project.id, failureText(report['failure']));
+    return discard(deps, importId);
+  }
+  try {
+    await startImport(deps, project.id);
+    const problem = await takeIn(deps, project, importId);
+    if (problem !== undefined) await failImport(deps, project.id, problem);
+  } catch (error) {
+    if (!last) throw error;
+    await failImport(deps, project.id, FAILURES.staging);
+    await discard(deps, importId);
+    throw error;
+  }
+  await discard(deps, importId);
+}
+
+/** @returns why it cannot be taken, in words for whoever asked for it */
+async function takeIn(deps: Deps, project: ProjectRecord, importId: string): Promise<string | undefined> {
+  const { staging } = deps.store;
+  const [refs, size] = await Promise.all([readRefs(deps, importId), staging.sizeOf(importId)]);
+  if (refs === undefined || size === undefined) return FAILURES.staging;
+  const { importMaxBytes } = deps.environment;
+  if (size > importMaxBytes) return FAILURES['too-large'];
+  const report = await ingest(
+    deps,
+    // Nobody's rules: there are none yet, and whoever may make a project may fill it.
+    { actor: { kind: 'anonymous' }, project: { project, level: 0 } },
+    {
+      request: pushRequest({ commands: refs.commands, atomic: true }),
+      pack: staging.read({ id: importId, size }),
+    },
+    {
+      repository: openRepository(deps, project, { importer: true, finishing: true }),
+      authorize: () => undefined,
+      packLimits: { maxBytes: importMaxBytes },
+      ...(refs.head === undefined ? {} : { defaultBranch: refs.head }),
+    },
+  );
+  if (report.unpack !== 'ok') return `The repository was refused: ${report.unpack}`;
+  const refused = report.refs.find(({ reason }) => reason !== undefined && reason !== 'atomic push failure');
+  if (refused === undefined) return undefined;
+  const [detail] = report.messages;
+  return `The repository was refused: ${refused.name}: ${refused.reason}${detail === undefined ? '' : ` (${detail})`}`;
+}
+
+/** Bytes: 20,000 refs with names of the greatest length. */
+const MAX_REFS_BYTES = 24 * 1024 * 1024;
+const MAX_REFS = 20_000;
+
+interface ReadRefs {
+  readonly commands: readonly Command[];
+  /** Short name of the branch HEAD is to point to. */
+  readonly head: string | undefined;
+}
+
+/** Whoever wrote them speaks with strangers: nothing about them is taken on trust. */
+async function readRefs(deps: Deps, importId: string): Promise<ReadRefs | undefined> {
+  const { staging } = deps.store;
+  const size = await staging.sizeOf(importId, STAGED_REFS);
+  if (size === undefined || size > MAX_REFS_BYTES) return undefined;
+  const bytes = await staging.noted(importId, STAGED_REFS);
+  let told: Partial<StagedRefs>;
+  try {
+    told = JSON.parse(Buffer.from(bytes ?? []).toString()) as Partial<StagedRefs>;
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(told.refs) || told.refs.length > MAX_REFS) return undefined;
+  const commands: Command[] = [];
+  for (const [nameText, oidText] of told.refs as readonly [unknown, unknown][]) {
+    const name = /^refs\/(heads|tags)\//.test(String(nameText)) ? pushableName(String(nameText)) : undefined;
+    const oid = parseOid(String(oidText));
+    if (name === undefined || oid === undefined) return undefined;
+    commands.push({ name, from: ZERO_OID, to: oid });
+  }
+  const head = commands.find(({ name }) => name === told.head)?.name;
+  return { commands, head: head?.startsWith('refs/heads/') ? head.slice('refs/heads/'.length) : undefined };
+}
+
+async function discard(deps: Deps, importId: string): Promise<void> {
+  await deps.store.staging.discard({ id: importId, size: 0, partSize: 0 });
+}
+
+const failureText = (failure: unknown): string => FAILURES[failure as StagingFailure] ?? FAILURES.staging;
+
+/**
+ * What somebody may hear of a server that we called for them. Whether a host exists, and what it is if it is not
+ * public, are one answer: nobody learns from it what there is around this service.
+ */
+const FAILURES: Readonly<Record<StagingFailure, string>> = {
+  'bad-url': 'The URL is blocked: it is not one that may be imported from',
+  blocked: 'The host of the URL cannot be resolved, or is not on the public internet',
+  unreachable: 'The server cannot be reached, or broke off',
+  tls: 'The server has no valid certificate',
+  timeout: 'The server took too long',
+  redirects: 'The server redirects too often, or to nowhere',
+  'too-large': 'The repository is too large',
+  unauthorized: 'The server refuses these credentials, or asks for some',
+  'not-found': 'There is no repository at this URL',
+  refused: 'The server refused',
+  'not-a-repository': 'There is something else than a Git repository at this URL',
+  protocol: 'The server does not speak as Git does, or broke off',
+  'object-format': 'Repositories with SHA-256 object names are not supported',
+  'too-many-refs': 'The repository has too many branches and tags',
+  staging: 'The import failed on our side; try again',
+};
