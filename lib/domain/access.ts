@@ -43,6 +43,8 @@ export interface Opened {
 export type ProjectAbility =
   | 'read_project'
   | 'read_code'
+  /** Code as branches and commits: these are not there where the repository is switched off. */
+  | 'read_history'
   | 'push_code'
   | 'read_branch_rules'
   | 'read_members'

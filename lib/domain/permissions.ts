@@ -1,6 +1,6 @@
 import type { AccessLevel } from '../store/records.ts';
 import type { Actor, ProjectAbility, ProjectAccess } from './access.ts';
-import { forbidden, unauthorized } from './errors.ts';
+import { forbidden, notFound, unauthorized } from './errors.ts';
 
 export const GUEST = 10 satisfies AccessLevel;
 export const REPORTER = 20 satisfies AccessLevel;
@@ -37,6 +37,7 @@ const RULES: Record<
 > = {
   read_project: { level: GUEST, reader: 'anyone', writes: false },
   read_code: { level: REPORTER, reader: 'anyone', writes: false },
+  read_history: { level: REPORTER, reader: 'anyone', writes: false },
   push_code: { level: DEVELOPER, reader: 'nobody', writes: true },
   read_branch_rules: { level: DEVELOPER, reader: 'nobody', writes: false },
   read_members: { level: GUEST, reader: 'signed-in', writes: false },
@@ -61,14 +62,17 @@ export function can(actor: Actor, access: ProjectAccess, ability: ProjectAbility
 }
 
 /** Abilities that `repository_access_level` keeps to members (`private`) or from everybody (`disabled`). */
-const CODE: ReadonlySet<ProjectAbility> = new Set(['read_code', 'push_code']);
+const CODE: ReadonlySet<ProjectAbility> = new Set(['read_code', 'read_history', 'push_code']);
 
 /**
- * @throws 401 when an anonymous caller needs to sign in first, 403 when a signed-in one may not.
+ * @throws 401 when an anonymous caller needs to sign in first, 403 when a signed-in one may not;
+ *   `404 Repository Not Found` for the history of a repository that is switched off.
  * The project itself was found before: hiding it is the business of `open`.
  */
 export function demand(actor: Actor, access: ProjectAccess, ability: ProjectAbility): void {
   if (can(actor, access, ability)) return;
+  const off = access.project.settings['repository_access_level'] === 'disabled';
+  if (ability === 'read_history' && off) throw notFound('Repository');
   throw actor.kind === 'anonymous' ? unauthorized() : forbidden();
 }
 

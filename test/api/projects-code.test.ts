@@ -95,10 +95,21 @@ test('code that is switched off is nobody’s, and a project that cannot get its
   const made = await ask(world, 'owner', 'POST', '/projects', options);
   expect(made.status).toBe(201);
   for (const who of ['stranger', 'owner', 'administrator'] as const satisfies Who[]) {
-    expect([
-      who,
-      (await ask(world, who, 'GET', `/projects/${made.body.id}/repository/branches`)).status,
-    ]).toEqual([who, 403]);
+    const status = async (path: string) =>
+      (await ask(world, who, 'GET', `/projects/${made.body.id}/repository/${path}`)).status;
+    expect([who, await status('tree'), await status('tags')]).toEqual([who, 403, 403]);
+    for (const path of ['branches', 'branches/main', 'commits', 'commits/main', 'commits/main/diff']) {
+      expect([who, path, await status(path)]).toEqual([who, path, 404]);
+    }
+  }
+  const list = await ask(world, 'anonymous', 'GET', `/projects/${made.body.id}/repository/branches`);
+  expect(list).toMatchObject({ status: 404, body: { message: '404 Repository Not Found' } });
+  for (const [path, json] of [
+    ['branches', { branch: 'x', ref: 'main' }],
+    ['commits', { branch: 'main', commit_message: 'x', actions: [] }],
+  ] as const) {
+    const answer = await ask(world, 'owner', 'POST', `/projects/${made.body.id}/repository/${path}`, json);
+    expect(answer).toMatchObject({ status: 404, body: { message: '404 Repository Not Found' } });
   }
 });
 

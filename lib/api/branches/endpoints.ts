@@ -14,7 +14,7 @@ import { branchProtectionEndpoints } from './protection.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'branches';
-const readable = project('read_code', { anonymous: true });
+const readable = project('read_history', { anonymous: true });
 const absent = { status: 404, description: 'No such branch' };
 
 const list = endpoint({
@@ -85,7 +85,7 @@ const create = endpoint({
   path: '/projects/:id/repository/branches',
   area,
   summary: 'Create a branch',
-  access: project('read_code'),
+  access: project('read_history'),
   body: () =>
     p.params({
       branch: p.string({ required: true, blank: false, description: 'Name' }),
@@ -110,7 +110,7 @@ const remove = endpoint({
   path: '/projects/:id/repository/branches/:branch',
   area,
   summary: 'Delete a branch',
-  access: project('read_code'),
+  access: project('read_history'),
   returns: { status: 204 },
   errors: [
     { status: 400, description: 'The default branch, or a protected one' },
@@ -128,7 +128,7 @@ const removeMerged = endpoint({
   path: '/projects/:id/repository/merged_branches',
   area,
   summary: 'Delete every branch that is merged into the default branch',
-  access: project('read_code'),
+  access: project('read_history'),
   returns: { body: acceptedShape, status: 202, description: 'Done by a worker afterwards' },
   errors: [{ status: 403, description: 'No right to push' }],
   handle: async ({ actor, project }, deps) => {

@@ -11,7 +11,7 @@ export const commitDiff = endpoint({
   area: 'commits',
   summary: 'List what a commit changed, file by file',
   description: 'Against its first parent. At most 1,000 files, with 4 MB of text in all and 200 KB for one.',
-  access: project('read_code', { anonymous: true }),
+  access: project('read_history', { anonymous: true }),
   returns: { body: shapes.fileDiffs },
   paginate: 'offset',
   errors: [{ status: 404, description: 'No such commit' }],

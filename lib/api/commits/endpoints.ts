@@ -9,13 +9,14 @@ import * as p from '../../http/params.ts';
 import { endpoint } from '../endpoint.ts';
 import { decodeContent, ENCODINGS } from '../files/content.ts';
 import { projectUrl } from '../projects/present.ts';
+import { commentEndpoints } from './comments.ts';
 import { commitDiff } from './diff.ts';
 import { pickEndpoints } from './pick.ts';
 import { commitBasic, commitDetail, stats } from './present.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'commits';
-const readable = project('read_code', { anonymous: true });
+const readable = project('read_history', { anonymous: true });
 
 const list = endpoint({
   method: 'GET',
@@ -101,7 +102,7 @@ const create = endpoint({
   path: '/projects/:id/repository/commits',
   area,
   summary: 'Create a commit of many changes',
-  access: project('read_code'),
+  access: project('read_history'),
   body: () =>
     p.params(
       {
@@ -170,7 +171,7 @@ const refs = endpoint({
   },
 });
 
-export const commitEndpoints = [list, get, create, refs, commitDiff, ...pickEndpoints];
+export const commitEndpoints = [list, get, create, refs, commitDiff, ...pickEndpoints, ...commentEndpoints];
 
 interface ActionBody {
   readonly action: (typeof ACTIONS)[number];

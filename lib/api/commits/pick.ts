@@ -12,7 +12,7 @@ import * as shapes from './shapes.ts';
 const declared = {
   method: 'POST',
   area: 'commits',
-  access: project('read_code'),
+  access: project('read_history'),
   returns: {
     body: shapes.commitDetail,
     or: { status: 200, body: shapes.dryRun, description: 'It would go; nothing was written' },
