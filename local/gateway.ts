@@ -60,6 +60,8 @@ async function serve(
 
   const module = await options.load(route.area.entry);
   const isGit = route.area.authorizer === 'git';
+  // The gateway passes no such request on, and the fetch standard knows none.
+  if (request.method === 'TRACE') return gatewayAnswer(response, 405, '405 Not Allowed');
   if (isGit && !options.limits && module.fetch !== undefined)
     return streamThrough(options, module.fetch, request, response);
 

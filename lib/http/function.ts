@@ -7,7 +7,14 @@ import { ulid } from 'ulid';
 import { credentialOf } from './credentials.ts';
 import type { Endpoint, HttpDeps, RequestFacts } from './endpoint.ts';
 import { failureReply, internalError } from './errors.ts';
-import { buffered, type RequestInfo, requestOf, type StreamingRuntime, streamed } from './gateway.ts';
+import {
+  buffered,
+  isForbiddenMethod,
+  type RequestInfo,
+  requestOf,
+  type StreamingRuntime,
+  streamed,
+} from './gateway.ts';
 import { boundHeaders, preflight, setCommonHeaders, setCorsHeaders } from './headers.ts';
 import { logFailure } from './log.ts';
 import type { Reply, ReplyBody } from './reply.ts';
@@ -114,6 +121,8 @@ export function rawFunction(respond: Serve, options: { serviceName?: string } = 
 
   const runtime = (globalThis as { awslambda?: StreamingRuntime }).awslambda;
   const answer = async (event: APIGatewayProxyEvent): Promise<Response> => {
+    if (isForbiddenMethod(event.httpMethod))
+      return Response.json({ error: '405 Not Allowed' }, { status: 405 });
     let converted: ReturnType<typeof requestOf>;
     try {
       converted = requestOf(event);

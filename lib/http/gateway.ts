@@ -18,6 +18,9 @@ export interface RequestInfo {
 /** A buffered Lambda answer ends at 6 MB, JSON escapes and base64 included; some room is left for its headers. */
 export const BUFFERED_LIMIT = 6 * 1024 * 1024 - 16 * 1024;
 
+/** Methods that the fetch standard forbids a `Request` to have, and that nobody answers. */
+export const isForbiddenMethod = (method: string): boolean => /^(CONNECT|TRACE|TRACK)$/i.test(method);
+
 /** The event as a `Request` whose URL has the path as it was sent, percent-encoded and without a stage. */
 export function requestOf(
   event: APIGatewayProxyEvent,

@@ -269,8 +269,19 @@ describe('answers in one piece', () => {
 
   test('an event that is no request', async () => {
     vi.spyOn(console, 'error').mockImplementationOnce(() => {});
-    expect(await make().handler({ ...rawEvent(), httpMethod: 'TRACE' })).toMatchObject({ statusCode: 400 });
+    expect(await make().handler({ ...rawEvent(), httpMethod: 'A B' })).toMatchObject({ statusCode: 400 });
   });
+
+  test.each(['TRACE', 'CONNECT', 'TRACK'])(
+    '%s is not allowed, and no failure to write down',
+    async (httpMethod) => {
+      const written = vi.spyOn(console, 'error').mockClear();
+      const answer = await make().handler({ ...rawEvent(), httpMethod });
+      expect(answer).toMatchObject({ statusCode: 405, body: '{"error":"405 Not Allowed"}' });
+      expect(written).not.toHaveBeenCalled();
+      written.mockRestore();
+    },
+  );
 
   test('deps that could not be made are made again', async () => {
     const written = vi.spyOn(console, 'error').mockImplementation(() => {});
