@@ -238,9 +238,12 @@ export class RepositoryRefs implements RefDatabase {
     if (!(await this.#ready(guard))) return false;
     const frozenBy = ulid();
     const frozen: Guard = { ...guard, frozenBy };
-    if (!(await this.#changeGuards({ frozenBy }, guard))) return false;
+    // Until it is known otherwise: when the answer is lost, they may be frozen.
+    let frozenByUs = true;
     let done = false;
     try {
+      frozenByUs = await this.#changeGuards({ frozenBy }, guard);
+      if (!frozenByUs) return false;
       const { refs } = await this.#snapshot('');
       await writeRefTable(this.#table, this.id, frozenBy, change(refs));
       const writes: Write[] = [
@@ -251,7 +254,7 @@ export class RepositoryRefs implements RefDatabase {
       done = await this.#transact(writes, [], options, by);
       return done;
     } finally {
-      if (!done) await this.#changeGuards({ frozenBy: '' }, frozen).catch(() => false);
+      if (frozenByUs && !done) await this.#changeGuards({ frozenBy: '' }, frozen).catch(() => false);
     }
   }
 

@@ -33,3 +33,20 @@ test('a writer of many refs that died does not stop others for longer than a min
   await refs.compareAndSwap([create]);
   expect((await refs.all()).refs).toHaveLength(1);
 });
+
+test('a writer of many refs that cannot tell whether it has stopped the others lets them go on', async () => {
+  const { store, impatient, dynamo } = opened;
+  const owner = await store.users.create(newUser('deaf'));
+  const { repositoryId } = await createProject(store, owner, 'deaf');
+  const refs = impatient.repositories.open(repositoryId);
+  const many = Array.from({ length: 100 }, (_, i) => ({ ...create, name: `refs/tags/${i}` as RefName }));
+  // Stopping them is done each time, and never answered.
+  dynamo.faults.onRequest = ({ operation, input }) =>
+    operation === 'TransactWriteItems' && JSON.stringify(input).includes('GUARD#7')
+      ? { loseAnswer: true }
+      : undefined;
+  await expect(refs.compareAndSwap(many)).rejects.toMatchObject({ code: 'unavailable' });
+  dynamo.faults.clear();
+  await store.repositories.open(repositoryId).compareAndSwap([create]);
+  expect((await refs.all()).refs.map(({ name }) => name)).toEqual([create.name]);
+});
