@@ -11,7 +11,7 @@ export interface Rights {
   readonly sends?: readonly QueueName[];
 }
 
-export type QueueName = 'maintenance' | 'ingest' | 'outbound' | 'imports';
+export type QueueName = 'maintenance' | 'forks' | 'ingest' | 'outbound' | 'imports';
 
 interface Common {
   readonly name: string;
@@ -102,7 +102,7 @@ export const areas: readonly Area[] = [
   api(
     'projects',
     ['/api/v4/projects', '/api/v4/projects.json', '/api/v4/projects/{id}', '/api/v4/projects/{id}/{proxy+}'],
-    { ...writesObjects, sends: ['maintenance', 'outbound'] },
+    { ...writesObjects, sends: ['maintenance', 'forks', 'outbound'] },
   ),
   api('members', collection('/api/v4/projects/{id}/members'), writes),
   api('files', inRepository('files'), writesObjects, repository),
@@ -176,13 +176,24 @@ export const areas: readonly Area[] = [
     rights: writesObjects,
   },
   {
+    kind: 'worker',
+    name: 'forks',
+    entry: 'forks.ts',
+    queue: 'forks',
+    batchSize: 1,
+    memory: 1024,
+    timeout: 300,
+    // Packs are listed anew, and none is read.
+    rights: { table: 'write', sends: ['maintenance'] },
+  },
+  {
     kind: 'scheduled',
     name: 'outbox-sweep',
     entry: 'outbox-sweep.ts',
     schedule: 'rate(1 minute)',
     memory: 256,
     timeout: 60,
-    rights: { ...writes, sends: ['maintenance', 'ingest', 'outbound', 'imports'] },
+    rights: { ...writes, sends: ['maintenance', 'forks', 'ingest', 'outbound', 'imports'] },
   },
   {
     kind: 'command',

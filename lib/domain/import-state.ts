@@ -6,7 +6,7 @@
 import { RefConflict, type RefDatabase } from '../git/ports.ts';
 import { ConditionFailed } from '../store/errors.ts';
 import type { ImportStatus, ProjectRecord } from '../store/records.ts';
-import type { Update } from '../store/write.ts';
+import type { Check, Update } from '../store/write.ts';
 import type { Deps } from './deps.ts';
 
 export const isImporting = ({ importStatus }: ProjectRecord): boolean => UNDER_WAY.includes(importStatus);
@@ -22,12 +22,18 @@ export async function startImport(deps: Deps, projectId: number): Promise<Projec
 }
 
 /** For the transaction that fills the repository; refused as `import` when it is not for this worker to do any more. */
-export const importFinishes = ({ store }: Deps, projectId: number): Update =>
+export const importFinishes = ({ store }: Pick<Deps, 'store'>, projectId: number): Update =>
   store.projects.importMoves(projectId, UNDER_WAY, 'finished');
 
 /** The same in a transaction that makes the first branch, which belongs to the project's item too. */
 export const importFills = (deps: Deps, projectId: number, change: { defaultBranch?: string }): Update =>
   deps.store.projects.importFills(projectId, UNDER_WAY, deps.now(), change);
+
+/** For the transactions before that one; refused as `import` too. */
+export const mayStillImport = ({ store }: Pick<Deps, 'store'>, projectId: number): Check => {
+  const { update, if: condition = '', values = {}, reason = '' } = importFinishes({ store }, projectId);
+  return { check: update, if: condition, values, reason };
+};
 
 /** For an import that was filled in several steps. @returns false when it had ended otherwise */
 export const finishImport = (deps: Deps, projectId: number): Promise<boolean> =>

@@ -43,8 +43,7 @@ export async function createProject(
   const problems = problemsOf({
     name: projectNameProblems(name),
     path: projectPathProblems(path),
-    description:
-      (input.description ?? '').length > MAX_DESCRIPTION ? ['is too long (maximum is 2000 characters)'] : [],
+    description: descriptionProblems(input.description),
     topics: input.topics.length > MAX_TOPICS ? ['is too long (maximum is 100 topics)'] : [],
     namespace:
       input.namespaceId === undefined || input.namespaceId === owner.namespaceId ? [] : ['is not valid'],
@@ -88,11 +87,7 @@ export async function createProject(
     if (error instanceof NameTaken) {
       throw invalid({ name: ['has already been taken'], path: ['has already been taken'] });
     }
-    if (error instanceof LimitReached) {
-      throw new DomainError('forbidden', [
-        `Your project limit is ${error.limit} projects! Please contact your administrator to increase it`,
-      ]);
-    }
+    if (error instanceof LimitReached) throw limitError(error.limit);
     throw error instanceof Missing ? notFound('User') : error;
   }
   await plan?.begin(made);
@@ -110,6 +105,14 @@ export function demandNoTemplate(input: {
   }
   if (id !== undefined) throw invalid({ template_project_id: ['is unknown or invalid'] });
 }
+
+export const descriptionProblems = (description: string | null): string[] =>
+  (description ?? '').length > MAX_DESCRIPTION ? ['is too long (maximum is 2000 characters)'] : [];
+
+export const limitError = (limit: number) =>
+  new DomainError('forbidden', [
+    `Your project limit is ${limit} projects! Please contact your administrator to increase it`,
+  ]);
 
 /** Projects the actor may see, each with the actor's level in it. */
 export async function listProjects(

@@ -5,6 +5,7 @@ import { type RefName, shortName } from '../git/refname.ts';
 import type { Repository } from '../git/wire/repository.ts';
 import { Missing, TransactionRefused } from '../store/errors.ts';
 import { GitObjects } from '../store/git-objects.ts';
+import type { NetworkMember } from '../store/networks.ts';
 import type { ProjectRecord } from '../store/records.ts';
 import { addRule } from '../store/ref-rules.ts';
 import type { RepositoryRefs } from '../store/repository-refs.ts';
@@ -34,7 +35,7 @@ export function openRepository(
     listPacks: async () => (hidden ? [] : present(stored.listPacks())),
     derived: stored.derived.bind(stored),
   };
-  const objects = new GitObjects(deps.store.blobs, catalogue, project.repositoryId);
+  const objects = new GitObjects(deps.store.blobs, catalogue, project.repositoryId, project.networkId);
   const store = new PackStore(objects, { cache: deps.packs });
   const refs = new ProjectRefs(deps, project, stored, options.finishing === true);
   return { objects, refs: hidden ? withoutContent(refs) : refs, store, cache: deps.packs };
@@ -79,7 +80,7 @@ class ProjectRefs implements RefDatabase {
     const now = this.#deps.now();
     const first = await this.#firstBranch(updates, options.head);
     const change = first === undefined ? {} : { defaultBranch: first };
-    const alongside = first === undefined ? [] : await this.#protecting(first);
+    const alongside = first === undefined ? [] : await protectingWrites(this.#deps, this.#project.id, first);
     if (this.#finishing) alongside.push(importFills(this.#deps, id, change));
     else if (first !== undefined) alongside.push(projects.activity(id, now, change));
     try {
@@ -103,14 +104,6 @@ class ProjectRefs implements RefDatabase {
     await table.update(projects.activity(id, now)).catch(() => {});
   }
 
-  /** The writes that protect a new default branch, unless a rule is about it already. */
-  async #protecting(branch: string): Promise<Write[]> {
-    const { refRules } = this.#deps.store;
-    const rules = new RuleSet(await refRules.list(this.#project.id, 'branch'));
-    if (rules.matching(branch).length > 0) return [];
-    return addRule(await defaultBranchRule(this.#deps, this.#project.id, branch));
-  }
-
   /** The branch that HEAD points to, when these updates are the first to make it. */
   async #firstBranch(updates: readonly RefUpdate[], head: RefName | undefined): Promise<string | undefined> {
     if (this.#project.defaultBranch !== null) return undefined;
@@ -120,6 +113,19 @@ class ProjectRefs implements RefDatabase {
       : undefined;
   }
 }
+
+/** The writes that protect a new default branch, unless a rule is about it already. */
+export async function protectingWrites(deps: Deps, projectId: number, branch: string): Promise<Write[]> {
+  const rules = new RuleSet(await deps.store.refRules.list(projectId, 'branch'));
+  if (rules.matching(branch).length > 0) return [];
+  return addRule(await defaultBranchRule(deps, projectId, branch));
+}
+
+/** A project's repository in its fork network. */
+export const networkMember = ({ repositoryId, networkId }: ProjectRecord): NetworkMember => ({
+  repositoryId,
+  networkId: networkId ?? repositoryId,
+});
 
 /** A project that is deleted while a request reads its repository is gone for that request too. */
 async function present<T>(read: Promise<T>): Promise<T> {

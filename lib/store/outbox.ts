@@ -26,6 +26,8 @@ export interface MessageSender {
 
 /** The queue of everything that is done behind a request's back. */
 export const MAINTENANCE = 'maintenance';
+/** The queue of forks that are to be given their content. */
+export const FORKS = 'forks';
 /** The queue of what is done by calling servers that somebody else named. */
 export const OUTBOUND = 'outbound';
 /** The queue of what became of repositories that are brought here. */

@@ -1,6 +1,6 @@
 /** Lists of projects: who sees which, in six orders, by offset or by keyset. */
 import type { Position } from './cursor.ts';
-import { idOf, listPartitions, padded, projectKey, userPartition } from './keys.ts';
+import { FORK, idOf, listPartitions, padded, projectKey, userPartition } from './keys.ts';
 import { isExpired, type Members } from './members.ts';
 import {
   chunkFor,
@@ -44,6 +44,8 @@ export interface ProjectQuery extends PageRequest {
   readonly owned?: boolean;
   /** Only projects in this user's personal namespace. */
   readonly ownerId?: number;
+  /** Only forks of this project. */
+  readonly forksOf?: number;
   /** Only projects where the viewer holds at least this. */
   readonly minAccessLevel?: AccessLevel;
   /** Exclusive; with order `id` or `created_at` this is the keyset. */
@@ -90,6 +92,7 @@ export class ProjectList {
     }
     const partitions = this.#partitions(query, index);
     const rows = this.#rowKinds(query);
+    if (query.forksOf !== undefined) return this.#forks(query, query.forksOf, index, direction);
     const chunk = chunkFor(query, partitions.length + rows.length);
     const sources: KeySource[] = partitions.map((p) => indexSource(this.#table, p, direction, chunk));
     for (const { userId, row } of rows) {
@@ -107,6 +110,39 @@ export class ProjectList {
       query.count && where === undefined ? this.#total(query, partitions, rows) : undefined,
     ]);
     return where === undefined ? { ...page, total } : page;
+  }
+
+  /**
+   * Forks of one project stand in rows of its own, by id; every one on the way is loaded, because who may see it is
+   * its own business. In another order they are sorted in memory, 10,000 at most.
+   */
+  async #forks(
+    query: ProjectQuery,
+    parentId: number,
+    index: Index,
+    direction: Direction,
+  ): Promise<Page<ListedProject>> {
+    const load = this.#loader(query);
+    let source: KeySource;
+    if (index === 'byId') source = forkSource(this.#table, query, parentId, direction);
+    else {
+      const ids: number[] = [];
+      const rows = { partition: projectKey(parentId).pk, prefix: FORK, only: ['sk'] };
+      for await (const { sk } of this.#table.queryAll(rows)) {
+        ids.push(idOf(sk as string));
+        if (ids.length >= MAX_ROWS) break;
+      }
+      const items = await this.#table.batchGet(ids.map(projectKey), { only: [index] });
+      const keys = items.flatMap((item, i) => {
+        const sort = item?.[index];
+        return typeof sort === 'string' ? [{ sort, id: ids[i]! }] : [];
+      });
+      source = listSource(keys, direction);
+    }
+    return cutPage(mergeKeys([source], direction), query, {
+      load,
+      where: (listed) => query.where?.(listed) ?? true,
+    });
   }
 
   /** The index partitions that hold what everybody of the viewer's kind sees. */
@@ -275,6 +311,7 @@ const onlyRows = (query: ProjectQuery): boolean =>
 /** Whether a project found another way stands in those rows. */
 function inRows(query: ProjectQuery, { project, member }: ListedProject): boolean {
   const { viewer, ownerId } = query;
+  if (query.forksOf !== undefined && project.forkedFromId !== query.forksOf) return false;
   const ownedBy = (id: number) => project.namespaceKind === 'user' && project.ownerId === id;
   if (ownerId !== undefined && !ownedBy(ownerId)) return false;
   if (viewer.kind === 'anonymous' || !onlyRows(query)) return true;
@@ -396,6 +433,33 @@ function rowSource(
         const live = page.items.filter((item) => !over(item));
         const ids = await keep(live.map((item) => idOf(item['what'] as string)));
         if (ids.length > 0) return ids.map((id) => ({ sort: padded(id), id }));
+      }
+      return [];
+    },
+  };
+}
+
+/** The forks of a project by id, some at a time. */
+function forkSource(table: Table, query: ProjectQuery, parentId: number, direction: Direction): KeySource {
+  const { from = padded(0), to = '999999999999' } = bounds(query, 'byId');
+  let startKey: Item | undefined;
+  let done = false;
+  return {
+    async next() {
+      while (!done) {
+        const page = await table.query({
+          partition: projectKey(parentId).pk,
+          from: `${FORK}${from}`,
+          to: `${FORK}${to}`,
+          reverse: direction === 'desc',
+          limit: 100,
+          only: ['sk'],
+          ...(startKey === undefined ? {} : { startKey }),
+        });
+        startKey = page.next;
+        done = startKey === undefined;
+        if (page.items.length > 0)
+          return page.items.map(({ sk }) => ({ sort: padded(idOf(sk as string)), id: idOf(sk as string) }));
       }
       return [];
     },

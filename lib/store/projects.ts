@@ -2,7 +2,8 @@
 import { ulid } from 'ulid';
 import type { Counters } from './counters.ts';
 import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
-import { nameKey, orderedBy, projectKey, userKey } from './keys.ts';
+import { countedDown, forkOf } from './forks.ts';
+import { forkKey, nameKey, orderedBy, projectKey, userKey } from './keys.ts';
 import type { Members } from './members.ts';
 import { memberWrite } from './members.ts';
 import { claim, type NameHolder, type Names, release, sameName, takenNames } from './names.ts';
@@ -14,7 +15,7 @@ import type { ImportStatus, MemberRecord, ProjectRecord, UserRecord } from './re
 import { closeRepository, newRepository } from './repository-state.ts';
 import type { Search } from './search.ts';
 import type { Table } from './table.ts';
-import { ABSENT, PRESENT, type Update, type Write } from './write.ts';
+import { PRESENT, type Update, type Write } from './write.ts';
 
 export type NewProject = Omit<
   ProjectRecord,
@@ -125,7 +126,7 @@ export class Projects {
         reason: 'limit',
       },
       memberWrite(creator),
-      ...newRepository(record.repositoryId, options.headBranch),
+      ...newRepository(record.repositoryId, options.headBranch, record.networkId),
       ...(options.alongside ?? []),
       ...(about?.alongside ?? []),
     ];
@@ -183,14 +184,15 @@ export class Projects {
       updatedAt: (options.now ?? new Date()).toISOString(),
       version: project.version + 1,
     };
-    const { pk, sk, lastActivityAt, byActivity, defaultBranch, importStatus, importError, ...rest } =
+    const { pk, sk, lastActivityAt, byActivity, defaultBranch, importStatus, importError, ...more } =
       toItem(updated);
+    const { forkedFromId, forkRootId, forksCount, ...rest } = more;
     const writes: Write[] = [
       {
         update: { pk, sk },
         set: {
           ...rest,
-          // Moved by pushes and imports without a version: only set when this change is about them.
+          // Moved by pushes, imports and forks without a version: only set when this change is about them.
           ...('lastActivityAt' in change ? { lastActivityAt, byActivity } : {}),
           ...('defaultBranch' in change ? { defaultBranch } : {}),
         },
@@ -250,35 +252,42 @@ export class Projects {
   async remove(project: ProjectRecord, options: Options = {}): Promise<void> {
     const at = (options.now ?? new Date()).toISOString();
     const holder = { type: 'project', id: project.id } as const;
-    const owner = userKey(project.ownerId);
+    const parent = project.forkedFromId;
     const writes: Write[] = [
       {
         update: projectKey(project.id),
         set: { deletedAt: at },
         remove: listAttributes,
         add: { version: 1 },
-        if: `${PRESENT} AND #fullPath = :path AND attribute_type(#deletedAt, :null)`,
-        values: { path: project.fullPath, null: 'NULL' },
+        if: `${PRESENT} AND #fullPath = :path AND attribute_type(#deletedAt, :null) AND ${forkOf(parent)}`,
+        values: { path: project.fullPath, null: 'NULL', parent },
         reason: 'version',
       },
+      ...(parent === undefined ? [] : [{ delete: forkKey(parent, project.id) }]),
       release('path', project.fullPath, holder, 'path'),
       ...closeRepository(project.repositoryId),
       ...(options.alongside ?? []),
     ];
     const messages = [
-      message(MAINTENANCE, 'project.delete', { projectId: project.id, repositoryId: project.repositoryId }),
+      message(MAINTENANCE, 'project.delete', {
+        projectId: project.id,
+        repositoryId: project.repositoryId,
+        ...(project.networkId === undefined ? {} : { networkId: project.networkId }),
+      }),
       indexMessage(project.id),
       ...(options.messages ?? []),
     ];
-    if (project.namespaceKind !== 'user') return this.#commit(writes, messages);
-    const count: Update = { update: owner, add: { projectsCount: -1 }, if: PRESENT, reason: 'owner' };
-    try {
-      await this.#commit([...writes, count], messages);
-    } catch (error) {
-      if (!(error instanceof TransactionRefused && error.has('owner'))) throw error;
-      // An owner who is gone counts nothing, and does not come back.
-      await this.#commit([...writes, { check: owner, if: ABSENT, reason: 'owner' }], messages);
-    }
+    await countedDown(
+      [
+        ...(project.namespaceKind === 'user'
+          ? [{ key: userKey(project.ownerId), count: 'projectsCount', reason: 'owner' }]
+          : []),
+        ...(parent === undefined
+          ? []
+          : [{ key: projectKey(parent), count: 'forksCount', reason: 'parent' }]),
+      ],
+      (counts) => this.#commit([...writes, ...counts], messages),
+    );
   }
 
   /** Takes the marked record itself away, last of all: the worker's last step. */

@@ -92,6 +92,14 @@ export interface ProjectRecord {
   /** The branch HEAD points to once it exists; null while the repository is empty. */
   readonly defaultBranch: string | null;
   readonly repositoryId: string;
+  /** The fork network its packs lie in; absent: a network of its own, named by the repository's id. */
+  readonly networkId?: string;
+  /** The project it is a fork of, as long as both are there and say so. */
+  readonly forkedFromId?: number;
+  /** The first of the projects it descends from by that: equal in all that are related. */
+  readonly forkRootId?: number;
+  /** How many say that they are forks of this one. */
+  readonly forksCount?: number;
   readonly importStatus: ImportStatus;
   /** Why the last import failed, in words that tell nothing private; null otherwise. */
   readonly importError: string | null;

@@ -5,6 +5,7 @@ import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { Counters } from './counters.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
 import { Keeps } from './keeps.ts';
+import { Forks } from './forks.ts';
 import { Leases } from './leases.ts';
 import { MaintenanceNotes } from './maintenance-notes.ts';
 import { Members } from './members.ts';
@@ -38,6 +39,7 @@ export interface Store {
   readonly names: Names;
   readonly repositories: Repositories;
   readonly networks: Networks;
+  readonly forks: Forks;
   readonly keeps: Keeps;
   readonly leases: Leases;
   readonly maintenanceNotes: MaintenanceNotes;
@@ -78,6 +80,7 @@ export function createStore(
     names,
     repositories: new Repositories(table, outbox),
     networks: new Networks(table),
+    forks: new Forks(table),
     keeps: new Keeps(table),
     leases: new Leases(table),
     maintenanceNotes: new MaintenanceNotes(table),

@@ -1,7 +1,7 @@
 import type { Actor, ProjectAccess } from '../../domain/access.ts';
 import { invalid } from '../../domain/errors.ts';
 import { readImportUrl } from '../../domain/imports.ts';
-import { can, isAdministrator } from '../../domain/permissions.ts';
+import { isAdministrator } from '../../domain/permissions.ts';
 import * as projects from '../../domain/projects.ts';
 import { createInitialReadme } from '../../domain/readme.ts';
 import { getUser } from '../../domain/users.ts';
@@ -12,7 +12,10 @@ import { accepted } from '../../http/reply.ts';
 import type { AccessLevel, UserRecord } from '../../store/records.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { accepted as acceptedShape } from '../meta/shapes.ts';
-import { importStatus as presentedImport, projectBasic, projectFull } from './present.ts';
+import { forkEndpoints } from './forks.ts';
+import { filterOf, given, ORDERS } from './listing.ts';
+import { importStatus as presentedImport } from './present.ts';
+import { presented } from './presented.ts';
 import { settingFields, settingsOf, switchFields } from './settings.ts';
 import * as shapes from './shapes.ts';
 
@@ -220,18 +223,7 @@ const importStatus = endpoint({
   handle: async ({ actor, project }) => presentedImport(project, isAdministrator(actor)),
 });
 
-export const projectEndpoints = [list, get, importStatus, create, createForUser, remove];
-
-const ORDERS: Partial<
-  Record<string, 'id' | 'name' | 'path' | 'created_at' | 'updated_at' | 'last_activity_at'>
-> = {
-  id: 'id',
-  name: 'name',
-  path: 'path',
-  created_at: 'created_at',
-  updated_at: 'updated_at',
-  last_activity_at: 'last_activity_at',
-};
+export const projectEndpoints = [list, get, importStatus, create, createForUser, remove, ...forkEndpoints];
 
 interface CreationBody {
   readonly name?: string;
@@ -281,63 +273,4 @@ async function withReadme(deps: ApiDeps, actor: Actor, access: ProjectAccess): P
     await projects.deleteProject(deps, access).catch(() => {});
     throw error;
   }
-}
-
-/** Anonymous callers get the basic form, whatever they ask. */
-async function presented(
-  deps: ApiDeps,
-  actor: Actor,
-  accesses: readonly ProjectAccess[],
-  baseUrl: string,
-  simple: boolean,
-) {
-  const code = (access: ProjectAccess) => can(actor, access, 'read_code');
-  if (simple || actor.kind === 'anonymous')
-    return accesses.map((access) => projectBasic(access.project, baseUrl, code(access)));
-  const owners = await projects.ownersOf(
-    deps,
-    accesses.map(({ project }) => project),
-  );
-  return accesses.map((access) =>
-    projectFull(access, baseUrl, {
-      owner: owners.get(access.project.ownerId),
-      code: code(access),
-      permissions: true,
-      administrator: isAdministrator(actor),
-    }),
-  );
-}
-
-interface Filters {
-  readonly topic?: readonly string[];
-  readonly with_issues_enabled: boolean;
-  readonly with_merge_requests_enabled: boolean;
-  readonly starred: boolean;
-  readonly repository_checksum_failed: boolean;
-  readonly wiki_checksum_failed: boolean;
-  readonly with_programming_language?: string;
-}
-
-/** One condition over the record; undefined when nothing asks for one. */
-function filterOf(query: Filters): ((listed: { project: ProjectAccess['project'] }) => boolean) | undefined {
-  const conditions: ((project: ProjectAccess['project']) => boolean)[] = [];
-  const enabled = (name: string) => (project: ProjectAccess['project']) =>
-    project.settings[name] !== 'disabled';
-  const topics = query.topic;
-  if (topics !== undefined && topics.length > 0) {
-    conditions.push((project) => topics.every((topic) => project.topics.includes(topic)));
-  }
-  if (query.with_issues_enabled) conditions.push(enabled('issues_access_level'));
-  if (query.with_merge_requests_enabled) conditions.push(enabled('merge_requests_access_level'));
-  // There are no stars yet, so nothing is starred.
-  if (query.starred) conditions.push(() => false);
-  // Nor has any project failed a checksum, or been looked into for its languages.
-  if (query.repository_checksum_failed || query.wiki_checksum_failed) conditions.push(() => false);
-  if (query.with_programming_language) conditions.push(() => false);
-  return conditions.length === 0 ? undefined : ({ project }) => conditions.every((passes) => passes(project));
-}
-
-/** Only what was given: an absent member and an undefined one are not the same to the store. */
-function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 }

@@ -33,7 +33,7 @@ export function projectBasic(project: ProjectRecord, baseUrl: string, code: bool
     web_url: url,
     readme_url: branch === null ? null : `${url}/-/blob/${branch}/README.md`,
     avatar_url: null,
-    forks_count: 0,
+    forks_count: project.forksCount ?? 0,
     star_count: 0,
     last_activity_at: project.lastActivityAt,
     namespace: {

@@ -59,6 +59,7 @@ export const project = shape(() =>
   z
     .object({
       ...basicFields(),
+      forked_from_project: projectBasic().optional().describe('Of a fork, when you may see its source'),
       _links: z.object({
         self: z.string(),
         issues: z.string(),

@@ -64,7 +64,9 @@ export async function collect(
   await places.preferLive(store);
 
   const own = live.filter(isOwn);
-  const packs = (await store.packs()).filter(({ description }) => own.some(({ id }) => id === description.id));
+  const packs = (await store.packs()).filter(({ description }) =>
+    own.some(({ id }) => id === description.id),
+  );
   await loadIndexes(store, packs);
   const garbage = await unreached(packs, reached);
   const old = inputs.filter((pack) => isOwn(pack) && !isLive(pack) && isOver(pack, options.now));

@@ -1,0 +1,46 @@
+/** What lists of projects have in common: their orders, and conditions over the record. */
+import type { ProjectRecord } from '../../store/records.ts';
+
+export const ORDERS: Partial<
+  Record<string, 'id' | 'name' | 'path' | 'created_at' | 'updated_at' | 'last_activity_at'>
+> = {
+  id: 'id',
+  name: 'name',
+  path: 'path',
+  created_at: 'created_at',
+  updated_at: 'updated_at',
+  last_activity_at: 'last_activity_at',
+};
+
+interface Filters {
+  readonly topic?: readonly string[];
+  readonly with_issues_enabled: boolean;
+  readonly with_merge_requests_enabled: boolean;
+  readonly starred: boolean;
+  readonly repository_checksum_failed?: boolean;
+  readonly wiki_checksum_failed?: boolean;
+  readonly with_programming_language?: string;
+}
+
+/** One condition over the record; undefined when nothing asks for one. */
+export function filterOf(query: Filters): ((listed: { project: ProjectRecord }) => boolean) | undefined {
+  const conditions: ((project: ProjectRecord) => boolean)[] = [];
+  const enabled = (name: string) => (project: ProjectRecord) => project.settings[name] !== 'disabled';
+  const topics = query.topic;
+  if (topics !== undefined && topics.length > 0) {
+    conditions.push((project) => topics.every((topic) => project.topics.includes(topic)));
+  }
+  if (query.with_issues_enabled) conditions.push(enabled('issues_access_level'));
+  if (query.with_merge_requests_enabled) conditions.push(enabled('merge_requests_access_level'));
+  // There are no stars yet, so nothing is starred.
+  if (query.starred) conditions.push(() => false);
+  // Nor has any project failed a checksum, or been looked into for its languages.
+  if (query.repository_checksum_failed || query.wiki_checksum_failed) conditions.push(() => false);
+  if (query.with_programming_language) conditions.push(() => false);
+  return conditions.length === 0 ? undefined : ({ project }) => conditions.every((passes) => passes(project));
+}
+
+/** Only what was given: an absent member and an undefined one are not the same to the store. */
+export function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
+}

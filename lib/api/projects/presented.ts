@@ -1,0 +1,33 @@
+import type { Actor, ProjectAccess } from '../../domain/access.ts';
+import { parentsOf } from '../../domain/forks.ts';
+import { can, isAdministrator } from '../../domain/permissions.ts';
+import { ownersOf } from '../../domain/projects.ts';
+import type { ApiDeps } from '../endpoint.ts';
+import { projectBasic, projectFull } from './present.ts';
+
+/** Projects as the actor may see them. Anonymous callers get the basic form, whatever they ask. */
+export async function presented(
+  deps: ApiDeps,
+  actor: Actor,
+  accesses: readonly ProjectAccess[],
+  baseUrl: string,
+  simple: boolean,
+) {
+  const code = (access: ProjectAccess) => can(actor, access, 'read_code');
+  const basic = (access: ProjectAccess) => projectBasic(access.project, baseUrl, code(access));
+  if (simple || actor.kind === 'anonymous') return accesses.map(basic);
+  const records = accesses.map(({ project }) => project);
+  const [owners, parents] = await Promise.all([ownersOf(deps, records), parentsOf(deps, actor, records)]);
+  return accesses.map((access) => {
+    const parent = parents.get(access.project.id);
+    return {
+      ...projectFull(access, baseUrl, {
+        owner: owners.get(access.project.ownerId),
+        code: code(access),
+        permissions: true,
+        administrator: isAdministrator(actor),
+      }),
+      ...(parent === undefined ? {} : { forked_from_project: basic(parent) }),
+    };
+  });
+}

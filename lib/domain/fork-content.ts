@@ -1,0 +1,119 @@
+/** Messages of the forks queue. Each may come twice, late, or after one of its projects is gone. */
+import { shortName } from '../git/refname.ts';
+import { Missing, TransactionRefused } from '../store/errors.ts';
+import { type Inheritance, inherit, readInheritance } from '../store/fork-content.ts';
+import { FORKS, MAINTENANCE, message, messageAt, outboxWrite } from '../store/outbox.ts';
+import type { ProjectRecord, Visibility } from '../store/records.ts';
+import type { Deps } from './deps.ts';
+import { failImport, importFills, isImporting, mayStillImport, startImport } from './import-state.ts';
+import type { Job } from './jobs.ts';
+import { networkMember, protectingWrites } from './repositories.ts';
+
+/** What a request promised that made a fork. */
+export interface ForkOrder {
+  readonly projectId: number;
+  readonly sourceId: number;
+}
+
+/** A fork that is not filled by then has failed. */
+const FORK_ENDS_MS = 3 * 3600_000;
+/** Until somebody looks again whether a source is ready. */
+const NOT_READY_MS = 30_000;
+const ATTEMPTS = 8;
+
+/** The promises of a request that makes a fork: that it is filled, and that it ends in any case. */
+export function forkPromises(deps: Deps, order: ForkOrder) {
+  const ends = new Date(deps.now().getTime() + FORK_ENDS_MS);
+  return {
+    messages: [message(FORKS, 'fork.fill', { ...order })],
+    alongside: [outboxWrite(messageAt(FORKS, 'fork.ends', { ...order }, ends))],
+  };
+}
+
+/** @throws what went wrong: the message comes again */
+export async function runForkJob(deps: Deps, { type, body }: Job): Promise<void> {
+  const { projectId, sourceId } = body;
+  if (typeof projectId !== 'number' || typeof sourceId !== 'number')
+    throw new Error('a message without its projects');
+  switch (type) {
+    case 'fork.fill':
+      return fillFork(deps, { projectId, sourceId });
+    case 'fork.ends':
+      await failImport(deps, projectId, FAILURES.late);
+      return;
+    default:
+      throw new Error(`no job is called ${type}`);
+  }
+}
+
+/** Shown to whoever maintains the fork. */
+const FAILURES = {
+  gone: 'The project to be forked is gone',
+  hidden: 'The project to be forked may be seen by fewer people now than the fork',
+  late: 'The fork could not be made in time',
+} as const;
+
+async function fillFork(deps: Deps, order: ForkOrder): Promise<void> {
+  const { projectId, sourceId } = order;
+  const fork = await startImport(deps, projectId);
+  if (fork === undefined) return;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const source = await deps.store.projects.get(sourceId);
+    if (source === undefined) return fail(deps, fork, 'gone');
+    if (RANK[source.visibility] < RANK[fork.visibility]) return fail(deps, fork, 'hidden');
+    if (isImporting(source)) return later(deps, order);
+    try {
+      const inheritance = await readInheritance(deps.store, networkMember(source));
+      if (inheritance.swaps.unsettled) {
+        // A collection is at work, or died: until it is done, garbage may hold what a ref reaches.
+        const body = { repositoryId: source.repositoryId };
+        await deps.store.outbox.commit([], [message(MAINTENANCE, 'repository.maintain', body)]);
+        return later(deps, order);
+      }
+      return await fill(deps, source, fork, inheritance);
+    } catch (error) {
+      if (error instanceof Missing) return fail(deps, fork, 'gone');
+      if (!(error instanceof TransactionRefused)) throw error;
+      // Somebody else has filled it, or it is gone.
+      if (error.has('import')) return;
+      // Packs were replaced under the reading, a rule was made, or the source is closed: the next look tells.
+    }
+  }
+  return later(deps, order);
+}
+
+async function fill(
+  deps: Deps,
+  source: ProjectRecord,
+  fork: ProjectRecord,
+  inheritance: Inheritance,
+): Promise<void> {
+  const { head, refs } = inheritance;
+  const first = refs.some(({ name }) => name === head) ? shortName(head) : undefined;
+  const follows = message(MAINTENANCE, 'repository.maintain', { repositoryId: fork.repositoryId });
+  await inherit(
+    deps.store,
+    networkMember(source),
+    { ...networkMember(fork), waiting: mayStillImport(deps, fork.id) },
+    inheritance,
+    [
+      importFills(deps, fork.id, first === undefined ? {} : { defaultBranch: first }),
+      ...(first === undefined ? [] : await protectingWrites(deps, fork.id, first)),
+      outboxWrite(follows),
+    ],
+    deps.now(),
+  );
+  await deps.store.outbox.deliver([follows]);
+}
+
+const RANK: Record<Visibility, number> = { private: 0, internal: 1, public: 2 };
+
+async function fail(deps: Deps, fork: ProjectRecord, why: keyof typeof FAILURES): Promise<void> {
+  await failImport(deps, fork.id, FAILURES[why]);
+}
+
+/** `fork.ends` sees to it that this does not go on for ever. */
+async function later(deps: Deps, order: ForkOrder): Promise<void> {
+  const at = new Date(deps.now().getTime() + NOT_READY_MS);
+  await deps.store.table.put(outboxWrite(messageAt(FORKS, 'fork.fill', { ...order }, at)));
+}

@@ -1,0 +1,224 @@
+/** Forks: projects made from others, and the relation between the two. */
+import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
+import { becomesParent, forkRoot } from '../store/forks.ts';
+import type { ProjectRecord, UserRecord, Visibility } from '../store/records.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { conflict, DomainError, forbidden, invalid, notFound } from './errors.ts';
+import { forkPromises } from './fork-content.ts';
+import { projectAccess } from './open.ts';
+import { problemsOf, projectNameProblems, projectPathProblems } from './paths.ts';
+import { can, canSee, isAdministrator } from './permissions.ts';
+import { descriptionProblems, limitError } from './projects.ts';
+import { networkMember } from './repositories.ts';
+
+export interface ForkInput {
+  readonly name?: string | undefined;
+  readonly path?: string | undefined;
+  readonly description?: string | null | undefined;
+  /** Never above the source's. */
+  readonly visibility?: Visibility | undefined;
+  /** A namespace by id or path; the caller's own when absent. */
+  readonly namespaces: readonly (string | number)[];
+}
+
+/**
+ * A project of the caller's with the source's content, which a worker gives it. The caller's own namespace is the only
+ * one a fork may be made in.
+ * @throws 404 when the caller may not fork it, or not into that namespace; 409 for a name that is taken; 400 by field;
+ *   403 at the caller's limit
+ */
+export async function forkProject(
+  deps: Deps,
+  actor: Extract<Actor, { kind: 'user' }>,
+  source: ProjectAccess,
+  input: ForkInput,
+): Promise<ProjectRecord> {
+  demandFork(actor, source);
+  for (const namespace of input.namespaces) await demandOwnNamespace(deps, actor, namespace);
+  const { project: parent } = source;
+  const path = input.path ?? parent.path;
+  const name = input.name ?? parent.name;
+  const description = input.description === undefined ? parent.description : input.description;
+  const problems = problemsOf({
+    name: projectNameProblems(name),
+    path: projectPathProblems(path),
+    description: descriptionProblems(description),
+  });
+  if (problems !== undefined) throw invalid(problems);
+  const owner = actor.user;
+  try {
+    return await deps.store.projects.create(
+      {
+        name,
+        path,
+        ...namespaceOf(owner),
+        ownerId: owner.id,
+        creatorId: owner.id,
+        ancestorIds: [],
+        visibility: lower(parent.visibility, input.visibility ?? parent.visibility),
+        description,
+        archived: false,
+        defaultBranch: null,
+        topics: parent.topics,
+        settings: inheritedSettings(parent.settings),
+        networkId: networkMember(parent).networkId,
+        forkedFromId: parent.id,
+        forkRootId: forkRoot(parent),
+        importStatus: 'scheduled',
+      },
+      {
+        now: deps.now(),
+        headBranch: parent.defaultBranch ?? deps.environment.defaultBranchName,
+        owner,
+        about: ({ id }) => {
+          const { messages, alongside } = forkPromises(deps, { projectId: id, sourceId: parent.id });
+          return { messages, alongside: [...alongside, ...becomesParent(parent, id)] };
+        },
+      },
+    );
+  } catch (error) {
+    throw forkError(error);
+  }
+}
+
+/** @throws 404: who may not fork a project is told no more than that */
+function demandFork(actor: Actor, access: ProjectAccess): void {
+  if (!mayFork(actor, access)) throw notFound();
+}
+
+/** Whoever reads the code, unless `forking_access_level` keeps forking to members or from everybody. */
+export function mayFork(actor: Actor, access: ProjectAccess): boolean {
+  if (actor.kind === 'anonymous' || !can(actor, access, 'read_code')) return false;
+  const level = access.project.settings['forking_access_level'];
+  if (level === 'disabled') return false;
+  return level !== 'private' || access.level > 0 || isAdministrator(actor);
+}
+
+/** Namespaces of others are not there, but for administrators, who see them and have nothing to fork into them. */
+async function demandOwnNamespace(
+  deps: Deps,
+  actor: Extract<Actor, { kind: 'user' }>,
+  namespace: string | number,
+): Promise<void> {
+  const { user } = actor;
+  const text = String(namespace);
+  if (/^\d+$/.test(text) && Number(text) === user.namespaceId) return;
+  if (text.toLowerCase() === user.username.toLowerCase()) return;
+  const known = isAdministrator(actor) && (await deps.store.users.byUsername(text)) !== undefined;
+  throw notFound(known ? 'Target Namespace' : 'Namespace');
+}
+
+const namespaceOf = (owner: UserRecord) =>
+  ({
+    namespaceId: owner.namespaceId,
+    namespacePath: owner.username,
+    namespaceName: owner.name,
+    namespaceKind: 'user',
+  }) as const;
+
+/** What a source keeps from some readers, its fork keeps too. */
+const inheritedSettings = (settings: ProjectRecord['settings']) =>
+  Object.fromEntries(Object.entries(settings).filter(([name]) => name.endsWith('_access_level')));
+
+const ORDER: readonly Visibility[] = ['private', 'internal', 'public'];
+const lower = (a: Visibility, b: Visibility): Visibility => (ORDER.indexOf(a) < ORDER.indexOf(b) ? a : b);
+
+function forkError(error: unknown): unknown {
+  if (error instanceof NameTaken)
+    return new DomainError('conflict', {
+      name: ['has already been taken'],
+      path: ['has already been taken'],
+    });
+  if (error instanceof LimitReached) return limitError(error.limit);
+  // The source was deleted, or its visibility changed, under the request.
+  if (error instanceof TransactionRefused && error.has('parent')) return notFound('Project');
+  return error instanceof Missing ? notFound('User') : error;
+}
+
+/**
+ * Says of a project that it is a fork of another. What they store stays as it is.
+ * @throws 404 for a source that the caller may not see or fork, 409 for a project that is a fork already, 400
+ */
+export async function relateFork(
+  deps: Deps,
+  actor: Actor,
+  { project }: ProjectAccess,
+  parentId: number,
+): Promise<ProjectRecord> {
+  const [access] = await accessesTo(deps, actor, [parentId]);
+  if (access === undefined) throw notFound('Project');
+  const { project: parent } = access;
+  demandFork(actor, access);
+  if (project.forkedFromId !== undefined) throw conflict('Project already forked');
+  if (forkRoot(parent) === project.id) throw invalid({ forked_from_project_id: ['is invalid'] });
+  if (lower(project.visibility, parent.visibility) !== project.visibility) {
+    throw invalid({
+      visibility_level: [
+        `${project.visibility} is not allowed since the fork source project has lower visibility.`,
+      ],
+    });
+  }
+  try {
+    await deps.store.forks.relate(project, parent);
+  } catch (error) {
+    if (error instanceof Stale) throw conflict('Project already forked');
+    throw error instanceof Missing ? notFound('Project') : error;
+  }
+  return (await deps.store.projects.get(project.id)) ?? project;
+}
+
+/** @returns false when it is no fork */
+export async function endFork(deps: Deps, { project }: ProjectAccess): Promise<boolean> {
+  if (project.forkedFromId === undefined) return false;
+  try {
+    await deps.store.forks.unrelate(project);
+    return true;
+  } catch (error) {
+    // Somebody else ended it.
+    if (error instanceof Stale) return false;
+    throw error instanceof Missing ? notFound('Project') : error;
+  }
+}
+
+/** Projects by id as the actor may see them; undefined for the others. */
+export async function accessesTo(
+  deps: Deps,
+  actor: Actor,
+  ids: readonly number[],
+): Promise<(ProjectAccess | undefined)[]> {
+  const [projects, members] = await Promise.all([
+    deps.store.projects.getMany(ids),
+    actor.kind === 'anonymous' ? [] : deps.store.members.ofUserIn(actor.user.id, ids),
+  ]);
+  return projects.map((project, i) => {
+    const access = project && projectAccess(actor, project, members[i]);
+    return access && canSee(actor, access) ? access : undefined;
+  });
+}
+
+/** Of those that are forks, the projects they are forks of, as far as the actor may see them; by the forks' ids. */
+export async function parentsOf(
+  deps: Deps,
+  actor: Actor,
+  projects: readonly ProjectRecord[],
+): Promise<Map<number, ProjectAccess>> {
+  const ids = [...new Set(projects.flatMap(({ forkedFromId }) => forkedFromId ?? []))];
+  if (ids.length === 0) return new Map();
+  const accesses = await accessesTo(deps, actor, ids);
+  const found = new Map(ids.map((id, i) => [id, accesses[i]]));
+  return new Map(
+    projects.flatMap(({ id, forkedFromId }) => {
+      const access = forkedFromId === undefined ? undefined : found.get(forkedFromId);
+      return access === undefined ? [] : [[id, access] as const];
+    }),
+  );
+}
+
+/** Whether both descend from one project, or one from the other. */
+export const related = (a: ProjectRecord, b: ProjectRecord): boolean =>
+  forkRoot(a) === forkRoot(b) || a.forkedFromId === b.id || b.forkedFromId === a.id;
+
+/** @throws 403 as a project that has nothing to do with this one is told */
+export const notInNetwork = ({ namespaceName, name }: ProjectRecord) =>
+  forbidden(`Project is not included in the fork network for ${namespaceName} / ${name}`);

@@ -1,0 +1,133 @@
+/** How a new repository comes by the content of another: it lists the other's packs and gets refs of its own. */
+import { ulid } from 'ulid';
+import type { Ref } from '../git/ports.ts';
+import type { RefName } from '../git/refname.ts';
+import { headKey, heirKey, leaseKey, packKey, refKey, refNamesKey } from './keys.ts';
+import { type Swaps, swapsOf, unswapped } from './leases.ts';
+import { LOOKS_MS, type SecondLook } from './network-looks.ts';
+import { inheritPacks, joinNetwork, type NetworkMember, writerOf } from './networks.ts';
+import { MAINTENANCE, messageAt, outboxWrite } from './outbox.ts';
+import { type CataloguedPack, listingOf } from './pack-catalogue.ts';
+import { writeRefTable } from './ref-table.ts';
+import type { Repositories } from './repositories.ts';
+import { changeGuards, checkOpen, type Guard } from './repository-state.ts';
+import type { Table } from './table.ts';
+import type { Check, Write } from './write.ts';
+
+/** Two writes each. With all else a transaction has at most a hundred. */
+const PACKS_AT_ONCE = 36;
+/** More refs than this are written as a table. */
+const MOST_ROWS = 8;
+const NEW_GUARD: Guard = { state: 'open', epoch: 0, refTable: '', frozenBy: '' };
+
+/** One view of a repository, as far as a fork takes it over: branches, tags, and the packs that hold what they reach. */
+export interface Inheritance {
+  readonly head: RefName;
+  readonly refs: readonly Ref[];
+  readonly packs: readonly CataloguedPack[];
+  /** While this stands, nothing was taken off the list of packs, so it was whole. */
+  readonly swaps: Swaps;
+}
+
+interface Stores {
+  readonly table: Table;
+  readonly repositories: Repositories;
+}
+
+/** @throws Missing */
+export async function readInheritance(
+  { table, repositories }: Stores,
+  { repositoryId }: NetworkMember,
+): Promise<Inheritance> {
+  // In this order: what refs reach was listed before, and what is taken off the list later is told by `swaps`.
+  const swaps = swapsOf(await table.get(leaseKey(repositoryId)));
+  const source = repositories.open(repositoryId);
+  const { head, refs } = await source.all();
+  const { packs } = await source.listing();
+  return {
+    head,
+    refs: refs.filter(({ name }) => /^refs\/(heads|tags)\//.test(name)),
+    packs: packs.filter((pack) => pack.source !== 'garbage'),
+    swaps,
+  };
+}
+
+/** Where content goes. */
+export interface Heir extends NetworkMember {
+  /** That it is this worker's to fill still: for every transaction. */
+  readonly waiting: Check;
+}
+
+/**
+ * Gives a new repository what was read of another, all at once for every reader. What does not fit one transaction is
+ * written before it, and is nothing to anybody until then. May be done again at any point, by several at once too.
+ *
+ * @param last writes that end the filling, on the same condition as `heir.waiting`
+ * @throws TransactionRefused: `swaps` when it has to be read again, `source` when the source is not open any more, and
+ *   the reasons of `heir.waiting` and `last`
+ */
+export async function inherit(
+  stores: Stores,
+  source: NetworkMember,
+  heir: Heir,
+  { head, refs, packs, swaps }: Inheritance,
+  last: readonly Write[],
+  now: Date,
+): Promise<void> {
+  const { table } = stores;
+  const { repositoryId, networkId, waiting } = heir;
+  const by = ulid();
+  const joined = () => [
+    checkOpen(source.repositoryId),
+    unswapped(source.repositoryId, swaps),
+    ...joinNetwork(networkId, source.repositoryId, repositoryId),
+  ];
+  await giveUpOthers(table, heir, packs, now);
+  for (let i = PACKS_AT_ONCE; i < packs.length; i += PACKS_AT_ONCE) {
+    const some = inheritPacks(repositoryId, packs.slice(i, i + PACKS_AT_ONCE), by);
+    await table.transact([...joined(), waiting, ...some]);
+  }
+  const tableId = refs.length > MOST_ROWS ? by : '';
+  if (tableId !== '') await writeRefTable(table, repositoryId, tableId, refs, now);
+  await table.transact([
+    ...joined(),
+    ...inheritPacks(repositoryId, packs.slice(0, PACKS_AT_ONCE), by),
+    { put: { ...headKey(repositoryId), target: head } },
+    { update: refNamesKey(repositoryId), add: { names: refs.length, multi: 1 } },
+    ...(tableId === ''
+      ? refs.map((ref) => ({ put: { ...refKey(repositoryId, ref.name), ...ref, table: '', by } }))
+      : changeGuards(repositoryId, { refTable: tableId }, NEW_GUARD)),
+    ...last,
+  ]);
+}
+
+/** What an earlier attempt listed, and the source has replaced since. */
+async function giveUpOthers(
+  table: Table,
+  { repositoryId, waiting }: Heir,
+  packs: readonly CataloguedPack[],
+  now: Date,
+): Promise<void> {
+  const wanted = new Set(packs.map(({ id }) => id));
+  const listed = (await listingOf(table, repositoryId)).packs;
+  const others = listed.filter((pack) => pack.inherited === true && !wanted.has(pack.id));
+  for (const [, some] of Map.groupBy(others, (pack) => writerOf(pack).repositoryId)) {
+    for (let i = 0; i < some.length; i += PACKS_AT_ONCE) {
+      const part = some.slice(i, i + PACKS_AT_ONCE);
+      const look = {
+        ...writerOf(part[0]!),
+        unlisted: part.map(({ id }) => id),
+        since: now.toISOString(),
+      } satisfies SecondLook;
+      const at = new Date(now.getTime() + LOOKS_MS);
+      await table.transact([
+        waiting,
+        ...part.flatMap(({ id }) => [
+          { delete: packKey(repositoryId, id) },
+          { delete: heirKey(id, repositoryId) },
+        ]),
+        outboxWrite(messageAt(MAINTENANCE, 'network.look', { ...look }, at)),
+      ]);
+    }
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * Which project is a fork of which: a row under the parent, by which its forks are listed, and the parent's id in the
+ * fork. What the repositories share is another matter (`networks.ts`): it outlives the relation.
+ */
+import { Missing, Stale, TransactionRefused } from './errors.ts';
+import { FORK, forkKey, idOf, type Key, projectKey } from './keys.ts';
+import type { ProjectRecord } from './records.ts';
+import type { Table } from './table.ts';
+import { ABSENT, PRESENT, type Write } from './write.ts';
+
+/** Forks whose relation is ended in one step. */
+const BATCH = 100;
+
+type Related = Pick<ProjectRecord, 'id' | 'visibility' | 'forkedFromId' | 'forkRootId'>;
+
+export class Forks {
+  readonly #table: Table;
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** @throws Stale when one of the two changed, or the fork is one already; Missing when one is gone */
+  async relate(fork: Related, parent: Related): Promise<void> {
+    const writes: Write[] = [
+      {
+        update: projectKey(fork.id),
+        set: { forkedFromId: parent.id, forkRootId: forkRoot(parent) },
+        if: `${ALIVE} AND #visibility = :visibility AND ${forkOf(undefined)}`,
+        values: { null: 'NULL', visibility: fork.visibility },
+        reason: 'fork',
+      },
+      ...becomesParent(parent, fork.id),
+    ];
+    await this.#transact(writes);
+  }
+
+  /** @throws Stale when it is not the parent's fork any more */
+  async unrelate(fork: Related): Promise<void> {
+    const parent = fork.forkedFromId;
+    if (parent === undefined) throw new Stale('fork');
+    const writes: Write[] = [
+      {
+        update: projectKey(fork.id),
+        remove: ['forkedFromId', 'forkRootId'],
+        if: `${ALIVE} AND ${forkOf(parent)}`,
+        values: { null: 'NULL', parent },
+        reason: 'fork',
+      },
+      { delete: forkKey(parent, fork.id) },
+    ];
+    const counts = [{ key: projectKey(parent), count: 'forksCount', reason: 'parent' }];
+    await countedDown(counts, (counted) => this.#transact([...writes, ...counted]));
+  }
+
+  /**
+   * Ends the relations of a project that is gone, some at a time; its forks stay related to each other.
+   * @returns whether any are left
+   */
+  async orphan(parentId: number): Promise<boolean> {
+    const rows = { partition: projectKey(parentId).pk, prefix: FORK, limit: BATCH, only: ['pk', 'sk'] };
+    const page = await this.#table.query(rows);
+    for (const row of page.items) {
+      const { pk, sk } = row as unknown as Key;
+      const ends: Write = {
+        update: projectKey(idOf(sk)),
+        remove: ['forkedFromId'],
+        if: `${PRESENT} AND ${forkOf(parentId)}`,
+        values: { parent: parentId },
+        reason: 'fork',
+      };
+      try {
+        await this.#table.transact([ends, { delete: { pk, sk } }]);
+      } catch (error) {
+        if (!(error instanceof TransactionRefused)) throw error;
+        await this.#table.delete({ delete: { pk, sk } });
+      }
+    }
+    return page.next !== undefined;
+  }
+
+  async #transact(writes: readonly Write[]): Promise<void> {
+    try {
+      await this.#table.transact(writes);
+    } catch (error) {
+      if (!(error instanceof TransactionRefused)) throw error;
+      // A parent that is not there is the caller's to judge: see `countedDown`.
+      if (error.refusals.some(({ reason, item }) => reason === 'parent' && item === undefined)) throw error;
+      const gone = error.refusals.some(({ item }) => item === undefined || item['deletedAt'] !== null);
+      throw gone ? new Missing('project') : new Stale('fork');
+    }
+  }
+}
+
+/** Equal in all that descend from one project. */
+export const forkRoot = ({ id, forkRootId }: Pick<ProjectRecord, 'id' | 'forkRootId'>): number =>
+  forkRootId ?? id;
+
+/** The row and the count under a parent that is as it was seen; refused as `parent`. */
+export function becomesParent(
+  { id, visibility }: Pick<Related, 'id' | 'visibility'>,
+  forkId: number,
+): Write[] {
+  return [
+    { put: { ...forkKey(id, forkId) } },
+    {
+      update: projectKey(id),
+      add: { forksCount: 1 },
+      if: `${ALIVE} AND #visibility = :visibility`,
+      values: { null: 'NULL', visibility },
+      reason: 'parent',
+    },
+  ];
+}
+
+/** The condition that a project is a fork of that one, `:parent`, or of none. */
+export const forkOf = (parentId: number | undefined): string =>
+  parentId === undefined ? 'attribute_not_exists(#forkedFromId)' : '#forkedFromId = :parent';
+
+const ALIVE = `${PRESENT} AND attribute_type(#deletedAt, :null)`;
+
+interface Counted {
+  readonly key: Key;
+  readonly count: string;
+  readonly reason: string;
+}
+
+/** Commits with one less in each count. A subject that is gone counts nothing, and does not come back. */
+export async function countedDown(
+  counted: readonly Counted[],
+  commit: (counts: readonly Write[]) => Promise<void>,
+): Promise<void> {
+  const gone = new Set<string>();
+  for (;;) {
+    const counts = counted.map(
+      ({ key, count, reason }): Write =>
+        gone.has(reason)
+          ? { check: key, if: ABSENT, reason }
+          : { update: key, add: { [count]: -1 }, if: PRESENT, reason },
+    );
+    try {
+      return await commit(counts);
+    } catch (error) {
+      if (!(error instanceof TransactionRefused)) throw error;
+      const missing = counted.filter(({ reason }) => error.has(reason) && !gone.has(reason));
+      if (missing.length === 0) throw error;
+      for (const { reason } of missing) gone.add(reason);
+    }
+  }
+}
