@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { sealDerived } from '../derived.ts';
 import type { DerivedBuilder } from '../maintenance/derive.ts';
+import { CorruptData } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
 import type { PackStore } from '../pack/store.ts';
@@ -18,7 +19,7 @@ export const bitmapBuilder: DerivedBuilder = {
   kind: 'bitmap',
   build: async ({ store, refs, deadline }) => {
     const opened = await openIndex(store);
-    if (opened === undefined) return { content: sealDerived(new Uint8Array(0)), note: '' };
+    if (opened === undefined) throw new CorruptData('derived-file', 'no merged index to count in');
     const tips = await tipsOf(refs);
     const bitmap = await buildBitmap(store, tips, opened.index, deadline);
     if (bitmap === undefined) return undefined;

@@ -32,13 +32,16 @@ export function openBitmap(store: PackStore): Promise<OpenedBitmap | undefined> 
     const [source, made] = [store.derived('object-index'), store.derived('bitmap')];
     if (source === undefined || made?.description.madeFrom.note !== source.description.id) return undefined;
     // Both in one trip.
-    const read = gather([source, made], ({ file }) => file.slice(0, file.size));
+    const [, bytes] = gather([source, made], (derived) =>
+      derived.attempt(() => derived.file.slice(0, derived.file.size)),
+    );
+    if (bytes === undefined) return undefined;
     const opened = source.attempt(() => {
       const merged = source.parsed((file) => new MergedIndex(file));
       return { id: source.description.id, index: merged.whole(), checksum: merged.checksum() };
     });
     if (opened === undefined) return undefined;
-    const bitmap = made.attempt(() => readBitmap(read[1]!, opened.index.count, opened.checksum));
+    const bitmap = made.attempt(() => readBitmap(bytes, opened.index.count, opened.checksum));
     return bitmap && { ...opened, bitmap };
   });
 }

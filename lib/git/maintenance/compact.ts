@@ -46,6 +46,7 @@ export function storeOf(objects: MaintainedObjects, packs: readonly PackDescript
     open: objects.open.bind(objects),
     newPack: objects.newPack.bind(objects),
     rollbackPack: objects.rollbackPack.bind(objects),
+    ...(objects.derived ? { derived: objects.derived } : {}),
   };
   return new PackStore(database, { cache });
 }

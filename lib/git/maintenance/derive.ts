@@ -1,7 +1,9 @@
+import { bitmapBuilder } from '../bitmap/build-bitmap.ts';
 import { commitGraphBuilder } from '../commit-graph/build.ts';
 import { CorruptData, ObjectMissing } from '../objects.ts';
 import { PackCache } from '../pack/pack-cache.ts';
 import { PackStore } from '../pack/store.ts';
+import { mergedIndexBuilder } from '../pack/write-merged-index.ts';
 import type {
   DerivedContent,
   DerivedKind,
@@ -41,7 +43,7 @@ export interface DerivedBuilder {
 }
 
 /** In this order. */
-const BUILDERS: readonly DerivedBuilder[] = [commitGraphBuilder];
+const BUILDERS: readonly DerivedBuilder[] = [commitGraphBuilder, mergedIndexBuilder, bitmapBuilder];
 
 /**
  * Makes the derived files that are due. May be stopped at any step and called again.
@@ -85,7 +87,9 @@ async function derive(
     };
     const file = await objects.keepDerived(kind, made.content, madeFrom);
     // Handed over half done, it is due again.
-    return !dueKinds(packs, (other) => (other === kind ? file : undefined)).includes(kind);
+    return !dueKinds(packs, (other) => (other === kind ? file : objects.derived?.current(other))).includes(
+      kind,
+    );
   } catch (error) {
     // A repository that is damaged does without.
     if (!(error instanceof CorruptData || error instanceof ObjectMissing)) throw error;

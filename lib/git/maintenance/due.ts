@@ -1,7 +1,11 @@
 import type { DerivedFile, DerivedKind, PackDescription } from '../ports.ts';
 
 /** Whether a file is to be made anew, judged from the listing alone. */
-export type IsDue = (packs: readonly PackDescription[], file: DerivedFile | undefined) => boolean;
+export type IsDue = (
+  packs: readonly PackDescription[],
+  file: DerivedFile | undefined,
+  others: (kind: DerivedKind) => DerivedFile | undefined,
+) => boolean;
 
 /**
  * By kind. Apart from the builders (`derive.ts`), because every request that lists a pack asks: one push may be all
@@ -10,6 +14,12 @@ export type IsDue = (packs: readonly PackDescription[], file: DerivedFile | unde
 const DUE: Partial<Record<DerivedKind, IsDue>> = {
   // Of about 300 commits. A walk reads some 25 of them in the time of one trip to the storage.
   'commit-graph': (packs, file) => hasGrown(packs, file, { least: 1000, share: 0.05 }),
+  'object-index': (packs, file) => isUncovered(packs, file),
+  // It counts in the index, so each new index needs a new one.
+  bitmap: (packs, file, others) => {
+    const index = others('object-index');
+    return isUncovered(packs, index) || (index !== undefined && file?.madeFrom.note !== index.id);
+  },
 };
 
 /** A builder's note begins with this when it had no time for all: the file is of use, and due again. */
@@ -23,7 +33,7 @@ export function dueKinds(
   derived: (kind: DerivedKind) => DerivedFile | undefined,
 ): DerivedKind[] {
   const live = packs.filter(({ source }) => source !== 'garbage');
-  return (Object.keys(DUE) as DerivedKind[]).filter((kind) => DUE[kind]!(live, derived(kind)));
+  return (Object.keys(DUE) as DerivedKind[]).filter((kind) => DUE[kind]!(live, derived(kind), derived));
 }
 
 export const objectsIn = (packs: readonly PackDescription[]): number =>
@@ -45,4 +55,19 @@ export function hasGrown(
   if (file.madeFrom.note.startsWith(UNFINISHED)) return true;
   const then = file.madeFrom.objects;
   return Math.abs(now - then) > Math.max(least / 2, share * then);
+}
+
+/** Below it an index for all packs, and closures over it, are not worth their keep. */
+const INDEXED_LEAST = 2000;
+/** Of the objects: so many may lie in packs that the index does not know. */
+const UNCOVERED_SHARE = 0.1;
+
+/** Whether too much lies in packs that a file was not made from: pushed since, or merged. */
+function isUncovered(packs: readonly PackDescription[], file: DerivedFile | undefined): boolean {
+  const now = objectsIn(packs);
+  if (now > MOST_OBJECTS || now < INDEXED_LEAST) return false;
+  if (file === undefined) return true;
+  const covered = new Set(file.madeFrom.packs);
+  const outside = objectsIn(packs.filter(({ id }) => !covered.has(id)));
+  return outside > Math.max(INDEXED_LEAST / 2, UNCOVERED_SHARE * now);
 }

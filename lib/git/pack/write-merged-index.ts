@@ -1,5 +1,8 @@
 import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import { sealDerived } from '../derived.ts';
+import type { DerivedBuilder } from '../maintenance/derive.ts';
+import { loadIndexes } from '../maintenance/repack.ts';
 import {
   FANOUT,
   HEAD,
@@ -12,6 +15,16 @@ import {
 } from './merged-index.ts';
 import { compareNames, sameName } from './object-names.ts';
 import type { Pack } from './pack-cache.ts';
+
+/** All packs that are listed. */
+export const mergedIndexBuilder: DerivedBuilder = {
+  kind: 'object-index',
+  build: async ({ store }) => {
+    const packs = (await store.packs()).filter(({ description }) => description.source !== 'garbage');
+    await loadIndexes(store, packs);
+    return { content: sealDerived(await writeMergedIndex(packs)), note: '' };
+  },
+};
 
 /**
  * One index over several packs, in git's multi-pack-index format (gitformat-pack) with its reverse index: each object

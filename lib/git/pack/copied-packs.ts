@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { CorruptData } from '../objects.ts';
+import type { ObjectList } from './object-list.ts';
+import type { Pack } from './pack-cache.ts';
+import type { PackStore } from './store.ts';
+
+/** Bytes per chunk, about. */
+export const CHUNK = 1 << 20;
+/** Bytes of a pack's head. */
+export const PACK_HEAD = 12;
+
+/**
+ * The packs of which every object is listed: their entries go out as they stand, without a look at each. Deltas by
+ * distance stay right, because bases move along; a pack is complete in itself.
+ */
+export class CopiedPacks {
+  /** Objects in them. */
+  readonly count: number;
+  /** Bytes of the pack being made, up to their end. */
+  readonly bytes: number;
+  readonly #list: ObjectList;
+  /** By number in the list: how much farther back entries stand in the pack being made. The oldest pack first. */
+  readonly #shifts = new Map<number, number>();
+
+  /** @param copy whether to copy any */
+  constructor(list: ObjectList, copy: boolean) {
+    this.#list = list;
+    const counts = new Uint32Array(list.packs.length);
+    if (copy) for (let i = 0; i < list.count; i++) if (list.packOf[i]! >= 0) counts[list.packOf[i]!]!++;
+    let [count, bytes] = [0, PACK_HEAD];
+    for (let number = list.packs.length - 1; number >= 0; number--) {
+      const { objectCount, packSize } = list.packs[number]!.description;
+      if (counts[number] !== objectCount || objectCount === 0) continue;
+      this.#shifts.set(number, bytes - PACK_HEAD);
+      count += objectCount;
+      bytes += packSize - PACK_HEAD - 20;
+    }
+    this.count = count;
+    this.bytes = bytes;
+  }
+
+  /** The one pack of which all is listed, and nothing else: the pack being made is this pack. */
+  get only(): Pack | undefined {
+    const [number] = this.#shifts.keys();
+    return number !== undefined && this.#shifts.size === 1 && this.count === this.#list.count
+      ? this.#list.packs[number]
+      : undefined;
+  }
+
+  has(number: number): boolean {
+    return this.#shifts.has(number);
+  }
+
+  shift(number: number): number {
+    return this.#shifts.get(number)!;
+  }
+
+  /** Their entries, each pack compared with its checksum at its end, but the {@link only} one. @throws CorruptData, the adapter's I/O errors */
+  async *entries(store: PackStore): AsyncGenerator<Uint8Array> {
+    for (const number of this.#shifts.keys()) yield* entriesOf(store, this.#list.packs[number]!, !this.only);
+  }
+}
+
+/** @throws CorruptData when the pack's checksum is another */
+export async function checkTrailer(store: PackStore, pack: Pack, checksum: Buffer): Promise<void> {
+  const { file, description } = pack;
+  const trailer = await store.run(() => file.slice(file.size - 20, file.size));
+  if (!checksum.equals(trailer)) throw new CorruptData('pack-checksum', `${description.id}: wrong checksum`);
+}
+
+async function* entriesOf(store: PackStore, pack: Pack, check: boolean): AsyncGenerator<Uint8Array> {
+  const { file } = pack;
+  const sha = check ? createHash('sha1') : undefined;
+  const end = file.size - 20;
+  for (let at = 0; at < end; at += CHUNK) {
+    const bytes = await store.run(() => file.slice(at, Math.min(at + CHUNK, end)), { scan: true });
+    sha?.update(bytes);
+    yield at === 0 ? bytes.subarray(PACK_HEAD) : bytes;
+  }
+  if (sha) await checkTrailer(store, pack, sha.digest());
+}

@@ -1,0 +1,305 @@
+import { crc32, deflateSync } from 'node:zlib';
+import { readAhead } from '../gather.ts';
+import { CorruptData, type GitObject } from '../objects.ts';
+import { CHUNK, type CopiedPacks } from './copied-packs.ts';
+import {
+  EntryHead,
+  MAX_ENTRY_HEAD,
+  OFS_DELTA,
+  REF_DELTA,
+  typeCode,
+  writeDistance,
+  writeEntryHead,
+} from './entry.ts';
+import { makeDelta } from './make-delta.ts';
+import type { ObjectList } from './object-list.ts';
+import type { Pack } from './pack-cache.ts';
+import type { PackObjects } from './pack-objects.ts';
+import { type SourceEntries, sourceEntries } from './source-entries.ts';
+
+export interface WritePackOptions {
+  /** Deltas against objects that the receiver has and the pack does not (`thin-pack`). Default false. */
+  readonly thin?: boolean;
+  /** Bases by distance (`ofs-delta`). Default true; without it, by id. */
+  readonly ofsDelta?: boolean;
+  /** Calls with objects written so far. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** A chunk is given out sooner when it takes longer than this. */
+const SLICE_MS = 30;
+/** A pack of more objects than this is read in order, far ahead. */
+export const SCAN_FROM = 2000;
+/** Bytes of objects that deltas are made of: less is not worth it, more takes too long. */
+const LEAST_DELTIFIED = 64;
+const MOST_DELTIFIED = 1 << 20;
+/** git's own default for chains (pack.depth). */
+const MAX_DEPTH = 50;
+/** Entries tried at once after a miss. */
+const AHEAD = 128;
+
+/** Entries of the pack being made, one after the other; what was copied as a whole stands before them. */
+export class PackWriter {
+  done = 0;
+  readonly #list: ObjectList;
+  readonly #copied: CopiedPacks;
+  readonly #thin: boolean;
+  readonly #ofsDelta: boolean;
+  readonly #sources: (SourceEntries | undefined)[] = [];
+  /** List indexes in the order of the pack being made. */
+  #order: Uint32Array | undefined;
+  /** By list index: where its entry begins; 0 before it is written. */
+  readonly #written: Float64Array;
+  /** By list index: how many deltas lead to the object. */
+  readonly #depths: Uint16Array;
+  /** By path: what was written last from there. */
+  readonly #lastAt = new Map<number, number>();
+  readonly #head = new EntryHead();
+  readonly #headBytes = Buffer.alloc(MAX_ENTRY_HEAD);
+  #out: Buffer = Buffer.alloc(0);
+  #used = 0;
+  /** Bytes given out so far. */
+  #given: number;
+  /** A large entry whose data go out piece by piece: what is left of it. */
+  #rest: { pack: Pack; from: number; to: number; crc: number; expected: number | undefined } | undefined;
+
+  /** @param before what was given out before: the head, and packs as a whole */
+  constructor(list: ObjectList, options: WritePackOptions, before: CopiedPacks) {
+    this.#list = list;
+    this.#copied = before;
+    this.#given = before.bytes;
+    this.#thin = options.thin ?? false;
+    this.#ofsDelta = options.ofsDelta ?? true;
+    this.#written = new Float64Array(list.count);
+    this.#depths = new Uint16Array(list.count);
+  }
+
+  /** A large entry is not yet given out to its end. */
+  get unfinished(): boolean {
+    return this.#rest !== undefined;
+  }
+
+  /** The next bytes; none at the end. May throw BlockMiss and be called again. */
+  chunk(objects: PackObjects): Uint8Array {
+    const order = (this.#order ??= this.#plan());
+    if (this.#used === 0) this.#out = Buffer.allocUnsafeSlow(CHUNK + 4096);
+    const until = performance.now() + SLICE_MS;
+    while (this.#used < CHUNK) {
+      if (this.#used > 0 && (this.done & 31) === 0 && performance.now() > until) break;
+      if (this.#rest) this.#continue();
+      else if (this.done < order.length) {
+        const next = this.done;
+        readAhead(
+          next,
+          () => Array.from({ length: Math.min(AHEAD, order.length - next) }, (_, i) => next + i),
+          (at) => (at === next ? this.#entry(objects, order[at]!) : this.#touch(objects, order[at]!)),
+        );
+        this.done++;
+      } else break;
+    }
+    const chunk = this.#out.subarray(0, this.#used);
+    this.#given += this.#used;
+    this.#used = 0;
+    return chunk;
+  }
+
+  /** Pack by pack, in the order in which entries are stored: bases by distance come first, and reads are in order. */
+  #plan(): Uint32Array {
+    const list = this.#list;
+    const counts = new Uint32Array(list.packs.length);
+    for (let i = 0; i < list.count; i++) if (list.packOf[i]! >= 0) counts[list.packOf[i]!]!++;
+    // Nothing is asked about what was copied as a whole.
+    const sources = list.packs.map((pack, number) =>
+      this.#copied.has(number) ? undefined : sourceEntries(pack, counts[number]!),
+    );
+    let loose = 0;
+    for (let i = 0; i < list.count; i++) {
+      const number = list.packOf[i]!;
+      if (number < 0) loose++;
+      else sources[number]?.add(i, list.positions[i]!);
+    }
+    const order = new Uint32Array(list.count - this.#copied.count);
+    let at = 0;
+    if (loose > 0) for (let i = 0; i < list.count; i++) if (list.packOf[i]! < 0) order[at++] = i;
+    // The oldest pack first: newer ones may lean on it.
+    for (let number = sources.length - 1; number >= 0; number--) {
+      for (const i of sources[number]?.inOrder() ?? []) order[at++] = i;
+    }
+    this.#sources.push(...sources);
+    return order;
+  }
+
+  #entry(objects: PackObjects, i: number): undefined {
+    const list = this.#list;
+    const number = list.packOf[i]!;
+    const position = list.positions[i]!;
+    if (number < 0) return this.#object(i, list.types[i]!, new Uint8Array(0));
+    const pack = list.packs[number]!;
+    const source = this.#sources[number]!;
+    const offset = pack.index.offset(position);
+    const { file } = pack;
+    const head = this.#head;
+    const bytes = file.slice(offset, Math.min(offset + MAX_ENTRY_HEAD, file.size - 20));
+    if (!head.read(bytes, 0)) throw new CorruptData('pack-truncated', `entry at ${offset} is cut short`);
+    const { type, size } = head;
+    const dataAt = offset + head.dataAt;
+
+    const whole = type !== OFS_DELTA && type !== REF_DELTA;
+    if (whole && list.paths[i] !== 0 && size <= MOST_DELTIFIED) {
+      const stored = source.end(objects, offset, dataAt, size) - offset;
+      if (this.#deltify(objects, i, objects.readAt(pack, offset), stored)) return undefined;
+    }
+    let base = -1;
+    let baseName: Uint8Array | undefined;
+    if (!whole) {
+      const storedName = type === REF_DELTA ? bytes.slice(head.baseAt, head.baseAt + 20) : undefined;
+      base = storedName ? list.indexOf(storedName, 0) : source.listed(offset - head.distance);
+      if (base < 0) {
+        const name = storedName ?? source.nameAt(objects, offset - head.distance);
+        base = list.indexOf(name, 0);
+        if (base < 0 && this.#thin && list.receiverHas(name, 0)) baseName = name;
+      }
+      const baseAt = base < 0 ? 0 : this.#writtenAt(base);
+      const usable = base >= 0 && (baseAt > 0 || list.packOf[base] === number);
+      if (!usable && !baseName) {
+        const object = objects.readAt(pack, offset);
+        if (this.#deltify(objects, i, object, object.data.length)) return undefined;
+        return this.#object(i, typeCode(object.type), object.data);
+      }
+    }
+
+    const end = source.end(objects, offset, dataAt, size);
+    const written = this.#given + this.#used;
+    let at = this.#headBytes.length;
+    if (whole) at = writeEntryHead(this.#headBytes, 0, type, size);
+    else if (base >= 0 && this.#ofsDelta && this.#writtenAt(base) > 0) {
+      at = writeEntryHead(this.#headBytes, 0, OFS_DELTA, size);
+      at = writeDistance(this.#headBytes, at, written - this.#writtenAt(base));
+    } else {
+      at = writeEntryHead(this.#headBytes, 0, REF_DELTA, size);
+      const [names, from] = baseName ? [baseName, 0] : [list.names, 20 * base];
+      this.#headBytes.set(names.subarray(from, from + 20), at);
+      at += 20;
+    }
+    const expected = source.crc(position);
+    if (end - offset > CHUNK / 2) {
+      const crc = crc32(bytes.subarray(0, head.dataAt));
+      this.#room(at);
+      this.#put(this.#headBytes.subarray(0, at));
+      this.#rest = { pack, from: dataAt, to: end, crc, expected };
+    } else {
+      const stored = file.slice(offset, end);
+      if (expected !== undefined && crc32(stored) !== expected) throw damaged(pack, offset);
+      this.#room(at + stored.length);
+      this.#put(this.#headBytes.subarray(0, at));
+      this.#put(stored.subarray(head.dataAt));
+    }
+    this.#written[i] = written;
+    this.#emitted(i, base);
+  }
+
+  /**
+   * Writes the object as a new delta: of what was written last from its path, or of what the receiver has there.
+   * @returns false when there is nothing of the kind, or too little in common
+   */
+  #deltify(objects: PackObjects, i: number, object: GitObject, most: number): boolean {
+    const list = this.#list;
+    const { length } = object.data;
+    const path = list.paths[i]!;
+    if (path === 0 || length < LEAST_DELTIFIED || length > MOST_DELTIFIED) return false;
+    let base = this.#lastAt.get(path) ?? -1;
+    if (base >= 0 && this.#depths[base]! >= MAX_DEPTH) base = -1;
+    const name =
+      base >= 0
+        ? list.names.subarray(20 * base, 20 * base + 20)
+        : this.#thin
+          ? list.receiverAt(path)
+          : undefined;
+    if (!name || !objects.locate(name, 0)) return false;
+    const from = objects.readAt(objects.pack, objects.offset);
+    if (from.type !== object.type || from.data.length > MOST_DELTIFIED || from.data.length < LEAST_DELTIFIED)
+      return false;
+    const delta = makeDelta(from.data, object.data, length >> 1);
+    if (!delta) return false;
+    const written = this.#given + this.#used;
+    const near = base >= 0 && this.#ofsDelta;
+    let at = writeEntryHead(this.#headBytes, 0, near ? OFS_DELTA : REF_DELTA, delta.length);
+    if (near) at = writeDistance(this.#headBytes, at, written - this.#written[base]!);
+    else {
+      this.#headBytes.set(name, at);
+      at += 20;
+    }
+    const deflated = deflateSync(delta);
+    if (at + deflated.length >= most) return false;
+    this.#room(at + deflated.length);
+    this.#put(this.#headBytes.subarray(0, at));
+    this.#put(deflated);
+    this.#written[i] = written;
+    this.#emitted(i, base);
+    return true;
+  }
+
+  /** Where the entry of object `i` begins; 0 before it is written. */
+  #writtenAt(i: number): number {
+    const number = this.#list.packOf[i]!;
+    if (!this.#copied.has(number)) return this.#written[i]!;
+    return this.#copied.shift(number) + this.#list.packs[number]!.index.offset(this.#list.positions[i]!);
+  }
+
+  #emitted(i: number, base: number): void {
+    this.#depths[i] = base >= 0 ? this.#depths[base]! + 1 : 0;
+    const path = this.#list.paths[i]!;
+    if (path !== 0) this.#lastAt.set(path, i);
+  }
+
+  /** Reads what an entry's turn will need first. */
+  #touch(objects: PackObjects, i: number): void {
+    const number = this.#list.packOf[i]!;
+    if (number < 0) return;
+    const pack = this.#list.packs[number]!;
+    const offset = pack.index.offset(this.#list.positions[i]!);
+    pack.file.slice(offset, Math.min(offset + MAX_ENTRY_HEAD, pack.file.size - 20));
+    if (this.#list.count <= SCAN_FROM) objects.readAt(pack, offset);
+  }
+
+  /** The next piece of a large entry. */
+  #continue(): void {
+    const rest = this.#rest!;
+    const to = Math.min(rest.to, rest.from + CHUNK / 2);
+    const bytes = rest.pack.file.slice(rest.from, to);
+    this.#room(bytes.length);
+    this.#put(bytes);
+    rest.crc = crc32(bytes, rest.crc);
+    rest.from = to;
+    if (to < rest.to) return;
+    if (rest.expected !== undefined && rest.crc !== rest.expected) throw damaged(rest.pack, to);
+    this.#rest = undefined;
+  }
+
+  /** An object as a whole: its base does not go along. */
+  #object(i: number, type: number, data: Uint8Array): undefined {
+    const deflated = deflateSync(data);
+    const head = writeEntryHead(this.#headBytes, 0, type, data.length);
+    this.#room(head + deflated.length);
+    this.#written[i] = this.#given + this.#used;
+    this.#emitted(i, -1);
+    this.#put(this.#headBytes.subarray(0, head));
+    this.#put(deflated);
+  }
+
+  #room(bytes: number): void {
+    if (this.#used + bytes <= this.#out.length) return;
+    const larger = Buffer.allocUnsafeSlow(this.#used + bytes + 4096);
+    this.#out.copy(larger, 0, 0, this.#used);
+    this.#out = larger;
+  }
+
+  #put(bytes: Uint8Array): void {
+    this.#out.set(bytes, this.#used);
+    this.#used += bytes.length;
+  }
+}
+
+function damaged(pack: Pack, offset: number): CorruptData {
+  return new CorruptData('pack-entry', `${pack.description.id}: entry at ${offset} is damaged`);
+}

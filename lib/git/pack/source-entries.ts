@@ -1,0 +1,106 @@
+import { hashObject } from '../parse.ts';
+import type { Pack } from './pack-cache.ts';
+import type { PackObjects } from './pack-objects.ts';
+
+/** Below this share of a large pack, its entries are looked at one by one rather than sorted all. */
+const SPARSE_SHARE = 50;
+const SPARSE_LEAST = 20_000;
+
+/** @param count objects wanted of the pack */
+export function sourceEntries(pack: Pack, count: number): SourceEntries {
+  const sparse = pack.index.count > SPARSE_LEAST && count * SPARSE_SHARE < pack.index.count;
+  return sparse ? new SparseEntries(pack) : new SortedEntries(pack);
+}
+
+/** What the writer asks about the entries of one pack. */
+export interface SourceEntries {
+  /** Object `i` of the list stands at this position of the pack's index. */
+  add(i: number, position: number): void;
+  /** List indexes by offset. */
+  inOrder(): Iterable<number>;
+  /** List index of the entry at `offset`, or -1. */
+  listed(offset: number): number;
+  /** Id of the entry at `offset`. */
+  nameAt(objects: PackObjects, offset: number): Uint8Array;
+  /** Where the entry at `offset` ends. */
+  end(objects: PackObjects, offset: number, dataAt: number, size: number): number;
+  /** What the entry's CRC-32 must be, where it is known. */
+  crc(position: number): number | undefined;
+}
+
+/** For most of a pack: all its offsets, sorted. */
+class SortedEntries implements SourceEntries {
+  readonly #pack: Pack;
+  readonly #listed: Int32Array;
+
+  constructor(pack: Pack) {
+    this.#pack = pack;
+    pack.index.sortedOffsets();
+    this.#listed = new Int32Array(pack.index.count).fill(-1);
+  }
+
+  add(i: number, position: number): void {
+    this.#listed[this.#pack.index.sortedOffsets().ranks[position]!] = i;
+  }
+
+  *inOrder(): Generator<number> {
+    for (const i of this.#listed) if (i >= 0) yield i;
+  }
+
+  listed(offset: number): number {
+    return this.#listed[this.#pack.index.sortedOffsets().rank(offset)]!;
+  }
+
+  nameAt(_objects: PackObjects, offset: number): Uint8Array {
+    const sorted = this.#pack.index.sortedOffsets();
+    return this.#pack.index.nameBytes(sorted.positions[sorted.rank(offset)]!);
+  }
+
+  end(_objects: PackObjects, offset: number): number {
+    const sorted = this.#pack.index.sortedOffsets();
+    return sorted.offsets[sorted.rank(offset) + 1]!;
+  }
+
+  crc(position: number): number {
+    return this.#pack.index.crc(position);
+  }
+}
+
+/** For a few objects of a large pack: nothing is read but them and their bases. */
+class SparseEntries implements SourceEntries {
+  readonly #pack: Pack;
+  readonly #added: { i: number; position: number }[] = [];
+  #byOffset: Map<number, number> | undefined;
+
+  constructor(pack: Pack) {
+    this.#pack = pack;
+  }
+
+  add(i: number, position: number): void {
+    this.#added.push({ i, position });
+  }
+
+  inOrder(): Iterable<number> {
+    const { index } = this.#pack;
+    const rows = this.#added.map(({ i, position }) => [index.offset(position), i] as const);
+    this.#byOffset = new Map(rows.sort((a, b) => a[0] - b[0]));
+    return this.#byOffset.values();
+  }
+
+  listed(offset: number): number {
+    return this.#byOffset?.get(offset) ?? -1;
+  }
+
+  nameAt(objects: PackObjects, offset: number): Uint8Array {
+    const { type, data } = objects.readAt(this.#pack, offset);
+    return Buffer.from(hashObject(type, data), 'hex');
+  }
+
+  end(objects: PackObjects, _offset: number, dataAt: number, size: number): number {
+    return dataAt + objects.deflatedLength(this.#pack, dataAt, size);
+  }
+
+  crc(position: number): number {
+    return this.#pack.index.crc(position);
+  }
+}

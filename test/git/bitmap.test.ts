@@ -1,0 +1,261 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { Closures, readBitmap, writeBitmap } from '../../lib/git/bitmap/bitmap-file.ts';
+import { Bits } from '../../lib/git/bitmap/bits.ts';
+import { bitmapBuilder } from '../../lib/git/bitmap/build-bitmap.ts';
+import { compress, compressedEnd, flipCompressed } from '../../lib/git/bitmap/ewah.ts';
+import { openBitmap } from '../../lib/git/bitmap/open.ts';
+import { reachedObjects } from '../../lib/git/bitmap/reached-objects.ts';
+import { sealDerived } from '../../lib/git/derived.ts';
+import { MemoryRepository } from '../../lib/git/memory.ts';
+import { CorruptData } from '../../lib/git/objects.ts';
+import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
+import { indexPack } from '../../lib/git/pack/index-pack.ts';
+import type { ObjectList } from '../../lib/git/pack/object-list.ts';
+import { PackStore } from '../../lib/git/pack/store.ts';
+import { mergedIndexBuilder } from '../../lib/git/pack/write-merged-index.ts';
+import type { PackDescription } from '../../lib/git/ports.ts';
+import { type EnumerateOptions, enumerate } from '../../lib/git/reachable.ts';
+import type { RefName } from '../../lib/git/refname.ts';
+import { writeRepository } from './maintenance-fixture.ts';
+import { addPack, generator, makeHistory, packObjects, revList, revParse, scratch } from './pack-fixture.ts';
+import { git } from './repository-files.ts';
+
+describe('a compressed bitmap', () => {
+  test('gives back what was put in', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 2000 }),
+        fc.array(fc.tuple(fc.nat(1999), fc.integer({ min: 1, max: 700 }), fc.boolean()), { maxLength: 12 }),
+        (size, spans) => {
+          const bits = new Bits(size);
+          for (const [from, length, every] of spans) {
+            for (let i = from; i < Math.min(size, from + length); i += every ? 1 : 3) bits.add(i);
+          }
+          const bytes = compress(bits);
+          expect(compressedEnd(bytes, 0)).toBe(bytes.length);
+          const back = new Bits(size);
+          flipCompressed(back, bytes, 0);
+          expect(Buffer.compare(Buffer.from(back.words.buffer), Buffer.from(bits.words.buffer))).toBe(0);
+        },
+      ),
+    );
+  });
+
+  test('that is damaged gives an error or other bits, and ends', () => {
+    const random = generator(7);
+    const bits = new Bits(5000);
+    for (let i = 0; i < 1200; i++) bits.add(random(5000));
+    const bytes = compress(bits);
+    fc.assert(
+      fc.property(fc.nat(bytes.length - 1), fc.nat(255), fc.nat(bytes.length), (at, value, end) => {
+        const damaged = Buffer.from(bytes.subarray(0, end));
+        if (at < end) damaged[at] = value;
+        try {
+          flipCompressed(new Bits(5000), damaged, 0);
+        } catch (error) {
+          expect(error).toBeInstanceOf(CorruptData);
+        }
+      }),
+    );
+  });
+});
+
+describe('the bitmap file', () => {
+  test('gives closures back, also those stored as changes', () => {
+    const size = 3000;
+    const random = generator(3);
+    const closures = new Closures(size);
+    const expected: Bits[] = [];
+    const all = new Bits(size);
+    for (let i = 0; i < 60; i++) {
+      for (let k = 0; k < 40; k++) all.add(random(size));
+      closures.add(i * 3, all);
+      expected.push(all.copy());
+    }
+    const none = new Bits(size);
+    const types = { commits: all, trees: none, blobs: none, tags: none };
+    const checksum = Buffer.alloc(20, 9);
+    const read = readBitmap(writeBitmap({ types, closures }, checksum), size, checksum);
+    for (const [i, bits] of expected.entries()) expect(read.closures.get(i * 3)!.words).toEqual(bits.words);
+    expect(read.types.commits.words).toEqual(all.words);
+    expect(read.closures.get(1)).toBeUndefined();
+    expect(() => readBitmap(writeBitmap({ types, closures }, checksum), size, Buffer.alloc(20))).toThrow(
+      CorruptData,
+    );
+  });
+});
+
+describe('over a repository', () => {
+  let path: string;
+  let repository: MemoryRepository;
+  let old: { repository: MemoryRepository };
+  const dir = scratch();
+
+  beforeAll(async () => {
+    path = join(dir.path, 'source.git');
+    makeHistory(path, 160);
+    repository = await withBitmap(['main~4'], ['--all', '^main~4']);
+    // A bitmap made before the last push, and one of its packs merged with another since.
+    const before = await withBitmap(['main~12'], ['main~8', '^main~12'], ['main~4', '^main~8']);
+    const [newest, second] = await before.objects.listPacks();
+    await push(before, ['--all', '^main~4']);
+    await merge(before, [newest!, second!]);
+    old = { repository: before };
+    return () => dir[Symbol.dispose]();
+  });
+
+  async function push(target: MemoryRepository, revisions: readonly string[]): Promise<void> {
+    const store = new PackStore(target.objects);
+    await addPack(target, await indexPack([packObjects(path, revisions, ['--thin'])], { store }));
+  }
+
+  async function merge(target: MemoryRepository, packs: readonly PackDescription[]): Promise<void> {
+    const all = await target.objects.listPacks();
+    const texts: Buffer[] = [];
+    for (const pack of packs) {
+      const index = new PackStore({ ...target.objects, listPacks: async () => [pack] });
+      const names = await index.run((objects) => objects.packs[0]!.index.whole().names);
+      for (let i = 0; i < names.length; i += 20) texts.push(Buffer.from(names.subarray(i, i + 20)));
+    }
+    const ids = texts.map((name) => name.toString('hex')).join('\n');
+    const merged = git(path, ['pack-objects', '--stdout', '-q', '--delta-base-offset'], `${ids}\n`);
+    await addPack(target, await indexPack([merged], { store: new PackStore(target.objects) }));
+    target.relist((listed) => listed.filter(({ id }) => !packs.some((pack) => pack.id === id)));
+    expect((await target.objects.listPacks()).length).toBe(all.length - packs.length + 1);
+  }
+
+  async function withBitmap(...pushes: string[][]): Promise<MemoryRepository> {
+    const made = new MemoryRepository();
+    for (const revisions of pushes) await push(made, revisions);
+    const listed = git(path, ['for-each-ref', '--format=%(objectname) %(refname)']).toString().trim();
+    const store = new PackStore(made.objects);
+    for (const line of listed.split('\n')) {
+      const [to, name] = line.split(' ') as [Oid, RefName];
+      if (await store.has(to)) await made.refs.compareAndSwap([{ name, from: ZERO_OID, to }]);
+    }
+    for (const builder of [mergedIndexBuilder, bitmapBuilder]) {
+      const packs = await made.objects.listPacks();
+      const { content, note } = (await builder.build({
+        store: new PackStore(made.objects),
+        refs: made.refs,
+        packs,
+        deadline: Number.POSITIVE_INFINITY,
+      }))!;
+      await made.keepDerived(builder.kind, content, { packs: packs.map(({ id }) => id), objects: 0, note });
+    }
+    return made;
+  }
+
+  const idsOf = (list: ObjectList) => [...list.oids()].sort();
+  const derivedBytes = async (of: MemoryRepository, kind: 'bitmap' | 'object-index') => {
+    const file = of.objects.derived!.current(kind)!;
+    return Buffer.from(await of.objects.derived!.open(file).read(0, file.size));
+  };
+
+  test("is one of git's, which finds every closure right", async () => {
+    using bare = scratch();
+    const refs = (await repository.refs.all()).refs;
+    await writeRepository(bare.path, repository.objects, await repository.objects.listPacks(), refs);
+    const index = await derivedBytes(repository, 'object-index');
+    const bitmap = await derivedBytes(repository, 'bitmap');
+    const directory = join(bare.path, 'objects/pack');
+    writeFileSync(join(directory, 'multi-pack-index'), index);
+    const checksum = index.subarray(-20).toString('hex');
+    writeFileSync(join(directory, `multi-pack-index-${checksum}.bitmap`), bitmap);
+    git(bare.path, ['multi-pack-index', 'verify']);
+    const opened = (await openBitmap(new PackStore(repository.objects)))!;
+    const { closures } = opened.bitmap;
+    expect(closures.count).toBeGreaterThan(2);
+    for (const position of closures.positions()) {
+      const name = opened.index.names.subarray(20 * position, 20 * position + 20);
+      // Prints to stderr, and fails when a bit or a type is wrong.
+      git(bare.path, ['rev-list', '--test-bitmap', Buffer.from(name).toString('hex')]);
+    }
+    const counted = git(bare.path, ['rev-list', '--objects', '--use-bitmap-index', '--all', '--count']);
+    expect(counted.toString().trim()).toBe(String(revList(path, ['--all']).length));
+  });
+
+  const cases: [string, string[], string[]][] = [
+    ['everything', ['--all'], []],
+    ['one branch', ['main'], []],
+    ['a commit between two that have bitmaps', ['main~7'], []],
+    ['what is new since', ['main', 'two'], ['main~9']],
+    ['since a side branch', ['main'], ['topic/one~3']],
+    ['tags of trees and blobs', ['tree-tag', 'blob-tag', 'v1-again'], []],
+    ['since a tag', ['main'], ['v1']],
+  ];
+  const options = (include: string[], exclude: string[]): EnumerateOptions => ({
+    include: (include[0] === '--all'
+      ? git(path, ['for-each-ref', '--format=%(objectname)']).toString().trim().split('\n')
+      : include.map((name) => revParse(path, name))) as Oid[],
+    exclude: exclude.map((name) => revParse(path, name)),
+  });
+
+  for (const when of ['as it was made', 'older than the last push and a merge of packs'] as const) {
+    describe(when, () => {
+      test.each(cases)('tells of %s what git does', async (_what, include, exclude) => {
+        const from = when === 'as it was made' ? repository : old.repository;
+        const list = await reachedObjects(new PackStore(from.objects), options(include, exclude));
+        const expected = revList(path, [
+          '--use-bitmap-index',
+          ...include,
+          ...exclude.map((name) => `^${name}`),
+        ]);
+        const all = revList(path, [...include, ...exclude.map((name) => `^${name}`)]);
+        const had = new Set(exclude.length > 0 ? revList(path, exclude) : []);
+        // Exactly: the walk that git makes without a bitmap may tell a few that the other side has.
+        expect(idsOf(list!)).toEqual(all.filter((oid) => !had.has(oid)));
+        expect(expected.length).toBeGreaterThanOrEqual(list!.count);
+      });
+    });
+  }
+
+  test('leaves blobs out as a walk does', async () => {
+    for (const filter of [{ kind: 'blob:none' } as const, { kind: 'blob:limit', bytes: 60 } as const]) {
+      for (const [, include, exclude] of cases) {
+        const wanted = { ...options(include, exclude), filter };
+        const list = await reachedObjects(new PackStore(old.repository.objects), wanted);
+        const walked = idsOf(await enumerate(new PackStore(old.repository.objects), wanted));
+        const had = new Set(exclude.length > 0 ? revList(path, exclude) : []);
+        expect(idsOf(list!)).toEqual(walked.filter((oid) => !had.has(oid)));
+      }
+    }
+  });
+
+  test('is left aside with one warning when a byte of it is wrong or its end is gone', async () => {
+    const bytes = await derivedBytes(repository, 'bitmap');
+    const { note } = repository.objects.derived!.current('bitmap')!.madeFrom;
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    try {
+      await fc.assert(
+        fc.asyncProperty(fc.nat(bytes.length - 1), fc.boolean(), async (at, cut) => {
+          warn.mockClear();
+          const damaged = Buffer.from(cut ? bytes.subarray(0, at) : bytes);
+          if (!cut) damaged[at]! ^= 0x10;
+          const made = { packs: [], objects: 0, note };
+          // Checksums that are right: what is wrong was wrong when it was written.
+          await repository.keepDerived('bitmap', sealDerived(damaged), made);
+          const store = new PackStore(repository.objects);
+          expect(await reachedObjects(store, options(['main'], []))).toBeUndefined();
+          expect(await openBitmap(store)).toBeUndefined();
+          expect(warn).toHaveBeenCalledTimes(1);
+        }),
+        { numRuns: 30 },
+      );
+    } finally {
+      warn.mockRestore();
+      await repository.keepDerived('bitmap', sealDerived(bytes), { packs: [], objects: 0, note });
+    }
+  });
+
+  test('made for another index is not asked', async () => {
+    const bytes = await derivedBytes(repository, 'bitmap');
+    const other = new MemoryRepository();
+    await push(other, ['--all']);
+    await other.keepDerived('bitmap', sealDerived(bytes), { packs: [], objects: 0, note: 'gone' });
+    expect(await reachedObjects(new PackStore(other.objects), options(['main'], []))).toBeUndefined();
+  });
+});
