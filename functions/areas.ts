@@ -106,7 +106,7 @@ export const areas: readonly Area[] = [
   ),
   api('members', collection('/api/v4/projects/{id}/members'), writes),
   api('files', inRepository('files'), writesObjects, repository),
-  api('commits', inRepository('commits'), writesObjects, repository),
+  api('commits', [...inRepository('commits'), ...inProject('statuses')], writesObjects, repository),
   api('repository', ['/api/v4/projects/{id}/repository/{proxy+}'], writesObjects, repository),
   api(
     'branches',

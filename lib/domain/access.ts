@@ -45,7 +45,11 @@ export type ProjectAbility =
   | 'read_code'
   /** Code as branches and commits: these are not there where the repository is switched off. */
   | 'read_history'
+  | 'comment_on_code'
   | 'push_code'
+  | 'read_pipelines'
+  /** Of commits, as others' builds have them. */
+  | 'report_statuses'
   | 'read_branch_rules'
   | 'read_members'
   | 'admin_members'

@@ -38,7 +38,10 @@ const RULES: Record<
   read_project: { level: GUEST, reader: 'anyone', writes: false },
   read_code: { level: REPORTER, reader: 'anyone', writes: false },
   read_history: { level: REPORTER, reader: 'anyone', writes: false },
+  comment_on_code: { level: REPORTER, reader: 'signed-in', writes: true },
   push_code: { level: DEVELOPER, reader: 'nobody', writes: true },
+  read_pipelines: { level: REPORTER, reader: 'anyone', writes: false },
+  report_statuses: { level: DEVELOPER, reader: 'nobody', writes: true },
   read_branch_rules: { level: DEVELOPER, reader: 'nobody', writes: false },
   read_members: { level: GUEST, reader: 'signed-in', writes: false },
   admin_members: { level: MAINTAINER, reader: 'nobody', writes: false },
@@ -51,18 +54,27 @@ export function can(actor: Actor, access: ProjectAccess, ability: ProjectAbility
   if (!canSee(actor, access)) return false;
   const rule = RULES[ability];
   if (rule.writes && access.project.archived) return false;
-  const code = CODE.has(ability) ? access.project.settings['repository_access_level'] : undefined;
-  if (code === 'disabled') return false;
+  const { settings } = access.project;
+  const levels = (FEATURES[ability] ?? []).map((feature) => settings[`${feature}_access_level`]);
+  if (levels.includes('disabled')) return false;
   if (isAdministrator(actor)) return true;
   if (actor.kind === 'user' && access.level >= rule.level) return true;
   // What readers may is for those whom visibility lets in; membership alone gives its level and no more.
   if (!isReader(actor, access)) return false;
-  if (code === 'private' && access.level === 0) return false;
+  if (levels.includes('private') && access.level === 0) return false;
+  if (ability === 'read_pipelines' && settings['public_builds'] === false) return false;
   return rule.reader === 'anyone' || (rule.reader === 'signed-in' && actor.kind === 'user');
 }
 
-/** Abilities that `repository_access_level` keeps to members (`private`) or from everybody (`disabled`). */
-const CODE: ReadonlySet<ProjectAbility> = new Set(['read_code', 'read_history', 'push_code']);
+/** Features whose access level keeps an ability to members (`private`) or from everybody (`disabled`). */
+const FEATURES: Readonly<Partial<Record<ProjectAbility, readonly string[]>>> = {
+  read_code: ['repository'],
+  read_history: ['repository'],
+  comment_on_code: ['repository'],
+  push_code: ['repository'],
+  read_pipelines: ['repository', 'builds'],
+  report_statuses: ['repository', 'builds'],
+};
 
 /**
  * @throws 401 when an anonymous caller needs to sign in first, 403 when a signed-in one may not;

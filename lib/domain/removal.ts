@@ -28,6 +28,8 @@ export async function removeProject(
   if (project?.deletedAt === null) throw new Error(`project ${projectId} is not deleted`);
   while (await store.members.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.refRules.removeOfProject(projectId)) if (Date.now() > deadline) return false;
+  while (await store.notes.removeOfProject(projectId)) if (Date.now() > deadline) return false;
+  while (await store.pipelines.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.forks.orphan(projectId)) if (Date.now() > deadline) return false;
   if (!(await removeRepository(store, repository, deadline, deps.now()))) return false;
   await store.search.index('project', projectId, async () => undefined);

@@ -20,7 +20,15 @@ export const padded = (id: number): string => String(Math.min(Math.max(0, id), M
 /** Comparison form of paths, usernames and e-mail addresses. */
 export const folded = (name: string): string => name.normalize('NFC').toLowerCase();
 
-export type CounterKind = 'user' | 'project' | 'token' | 'namespace' | 'branch-rule';
+export type CounterKind =
+  | 'user'
+  | 'project'
+  | 'token'
+  | 'namespace'
+  | 'branch-rule'
+  | 'note'
+  | 'pipeline'
+  | 'commit-status';
 export type NameKind = 'path' | 'email';
 export type SearchKind = 'project' | 'user';
 
@@ -151,7 +159,7 @@ export const refSort = (name: string): string => REF + wholeOrDigest(name);
 
 function wholeOrDigest(name: string): string {
   if (Buffer.byteLength(name) <= REF_WHOLE) return name;
-  return `${cut(name, REF_WHOLE - 66)}\u007f${createHash('sha256').update(name).digest('hex')}`;
+  return `${cut(name, REF_WHOLE - 66)}\u007f${digestOf(name)}`;
 }
 const REF_WHOLE = 1000;
 
@@ -186,6 +194,50 @@ export const heirKey = (packId: string, repositoryId: string): Key => ({
   pk: heirsPartition(packId),
   sk: repositoryId,
 });
+
+// What a project says about its commits: a partition of its own for each kind, so that it goes with the project.
+
+/** What notes are about: a commit by its id. */
+export interface Noteable {
+  readonly kind: 'commit';
+  readonly id: string;
+}
+
+export const notesPartition = (projectId: number): string => `NOTES#${padded(projectId)}`;
+/** Ids rise with time: the notes of one thing are read from the oldest or from the newest. */
+export const notePrefix = ({ kind, id }: Noteable): string => `${kind}#${id}#`;
+export const noteKey = (projectId: number, noteable: Noteable, id: number): Key => ({
+  pk: notesPartition(projectId),
+  sk: notePrefix(noteable) + padded(id),
+});
+
+export const pipelinesPartition = (projectId: number): string => `PIPELINES#${padded(projectId)}`;
+/** The kinds of rows a commit has: its pipelines, all of its statuses, and those that no later one replaced. */
+export type CommitRow = 'PIPELINE' | 'STATUS' | 'LATEST';
+export const commitRowPrefix = (sha: string, row: CommitRow): string => `COMMIT#${sha}#${row}#`;
+export const commitRowKey = (projectId: number, sha: string, row: CommitRow, id: number): Key => ({
+  pk: pipelinesPartition(projectId),
+  sk: commitRowPrefix(sha, row) + padded(id),
+});
+/** Leads to the newest pipeline of a commit and ref. */
+export const pipelineOfRefKey = (projectId: number, sha: string, ref: string): Key => ({
+  pk: pipelinesPartition(projectId),
+  sk: `COMMIT#${sha}#REF#${digestOf(ref)}`,
+});
+/** Leads to the status of a name that counts in a pipeline. */
+export const statusOfNameKey = (projectId: number, sha: string, pipelineId: number, name: string): Key => ({
+  pk: pipelinesPartition(projectId),
+  sk: `COMMIT#${sha}#NAME#${padded(pipelineId)}#${digestOf(name)}`,
+});
+/** Leads from the id of a pipeline to its commit; in order of the ids it lists a project's pipelines. */
+export const pipelineIdKey = (projectId: number, id: number): Key => ({
+  pk: pipelinesPartition(projectId),
+  sk: `ID#${padded(id)}`,
+});
+/** The last number within the project that a pipeline got. */
+export const pipelineIidKey = (projectId: number): Key => ({ pk: pipelinesPartition(projectId), sk: 'IID' });
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 // Work outside the request.
 

@@ -2,6 +2,7 @@
 import { AlreadyExists, ConditionFailed, Missing, TransactionRefused } from './errors.ts';
 import { idOf, MEMBER, memberKey, projectKey, userKey, userPartition, userRow } from './keys.ts';
 import { MAX_TOTAL, type Page, type PageRequest } from './paging.ts';
+import { projectLives } from './project-item.ts';
 import type { AccessLevel, MemberRecord } from './records.ts';
 import type { Table } from './table.ts';
 import { ABSENT, type Item, PRESENT, type Put, type Write } from './write.ts';
@@ -62,12 +63,7 @@ export class Members {
           values: { today: new Date().toISOString().slice(0, 10) },
           reason: 'member',
         },
-        {
-          check: projectKey(member.projectId),
-          if: `${PRESENT} AND attribute_type(#deletedAt, :null)`,
-          values: { null: 'NULL' },
-          reason: 'project',
-        },
+        projectLives(member.projectId),
         { check: userKey(member.userId), if: PRESENT, reason: 'user' },
         ...(options.alongside ?? []),
       ]);

@@ -8,6 +8,7 @@ import { idOf } from './keys.ts';
 import type { IndexName } from './schema.ts';
 import type { Table } from './table.ts';
 import { compareText } from './text-order.ts';
+import type { Item } from './write.ts';
 
 export type Direction = 'asc' | 'desc';
 
@@ -82,6 +83,32 @@ export function indexSource(
           }));
       }
       return [];
+    },
+  };
+}
+
+/** Keys of the table's own rows below a prefix, `chunk` at a time; their sort keys end in the ids. */
+export function rowSource(
+  table: Table,
+  where: { readonly partition: string; readonly prefix: string },
+  direction: Direction,
+  chunk: number,
+): KeySource {
+  let startKey: Record<string, unknown> | undefined;
+  let done = false;
+  return {
+    async next() {
+      if (done) return [];
+      const page = await table.query({
+        ...where,
+        reverse: direction === 'desc',
+        limit: chunk,
+        only: ['sk'],
+        ...(startKey === undefined ? {} : { startKey }),
+      });
+      startKey = page.next;
+      done = startKey === undefined;
+      return page.items.map(({ sk }) => ({ sort: sk as string, id: idOf(sk as string) }));
     },
   };
 }
@@ -220,6 +247,43 @@ export async function countPartitions(
     total += count;
   }
   return total > MAX_TOTAL ? undefined : total;
+}
+
+/**
+ * One page of the table's own rows below a prefix, in the order of their sort keys. What comes before it is read and
+ * not transferred.
+ * @throws StoreError `bad-page` beyond {@link MAX_OFFSET}
+ */
+export async function pageOfRows(
+  table: Table,
+  rows: { readonly partition: string; readonly prefix: string },
+  request: PageRequest,
+): Promise<Page<Item>> {
+  const offset = (request.page - 1) * request.perPage;
+  if (offset > MAX_OFFSET) throw new StoreError('bad-page', `an offset above ${MAX_OFFSET}`);
+  const total = request.count ? table.count(rows, MAX_TOTAL) : undefined;
+  // Its failure is told where it is awaited.
+  total?.catch(() => {});
+  let startKey: Item | undefined;
+  for (let skip = offset; skip > 0; ) {
+    const page = await table.query({
+      ...rows,
+      limit: Math.min(1000, skip),
+      only: ['sk'],
+      ...(startKey === undefined ? {} : { startKey }),
+    });
+    skip -= page.items.length;
+    if (page.next === undefined) return { items: [], total: await total, more: false };
+    startKey = page.next;
+  }
+  const items: Item[] = [];
+  const wanted = { ...rows, limit: request.perPage + 1, ...(startKey === undefined ? {} : { startKey }) };
+  for await (const item of table.queryAll(wanted)) {
+    items.push(item);
+    if (items.length > request.perPage) break;
+  }
+  const more = items.length > request.perPage;
+  return { items: items.slice(0, request.perPage), total: await total, more };
 }
 
 /** Bytewise by sort key, then by id; the table sorts UTF-8 bytes, JavaScript UTF-16 units. */

@@ -1,7 +1,7 @@
 /** A project's record as an item, with the attributes of its lists. */
 import { folded, listPartition, orderedBy, padded, projectKey, userPartition, userRow } from './keys.ts';
 import type { ProjectRecord, Visibility } from './records.ts';
-import type { Item } from './write.ts';
+import { type Check, type Item, PRESENT } from './write.ts';
 
 /** Which list a project stands in: archived projects are few and kept apart. */
 export const listClass = (visibility: Visibility, archived: boolean): string =>
@@ -43,3 +43,11 @@ export function fromItem(item: Item | undefined): ProjectRecord | undefined {
     Object.entries(item).filter(([name]) => !NOT_OF_RECORD.has(name)),
   ) as unknown as ProjectRecord;
 }
+
+/** That the project is there, for a transaction that writes something of it; refused as `project`. */
+export const projectLives = (projectId: number): Check => ({
+  check: projectKey(projectId),
+  if: `${PRESENT} AND attribute_type(#deletedAt, :null)`,
+  values: { null: 'NULL' },
+  reason: 'project',
+});

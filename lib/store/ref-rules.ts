@@ -9,9 +9,10 @@ import {
   TransactionRefused,
 } from './errors.ts';
 import { projectKey, RULE, type RuleKind, ruleCountKey, ruleKey, rulePrefix } from './keys.ts';
+import { projectLives } from './project-item.ts';
 import type { BranchRule, RefRule, TagRule } from './records.ts';
 import type { Table } from './table.ts';
-import { ABSENT, type Check, type Item, PRESENT, type Write } from './write.ts';
+import { ABSENT, type Item, PRESENT, type Write } from './write.ts';
 
 /** Of one kind in one project. All are read where refs are judged, and each of many refs is held against all. */
 export const MAX_RULES = 500;
@@ -139,13 +140,6 @@ export function addRule(rule: RefRule, limit?: number): Write[] {
     },
   ];
 }
-
-const projectLives = (projectId: number): Check => ({
-  check: projectKey(projectId),
-  if: `${PRESENT} AND attribute_type(#deletedAt, :null)`,
-  values: { null: 'NULL' },
-  reason: 'project',
-});
 
 function fromItem({ pk: _pk, sk: _sk, w: _stamp, ...rule }: Item): RefRule {
   return rule as unknown as RefRule;

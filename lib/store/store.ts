@@ -4,14 +4,16 @@ import { Blobs } from './blobs.ts';
 import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { Counters } from './counters.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
-import { Keeps } from './keeps.ts';
 import { Forks } from './forks.ts';
+import { Keeps } from './keeps.ts';
 import { Leases } from './leases.ts';
 import { MaintenanceNotes } from './maintenance-notes.ts';
 import { Members } from './members.ts';
 import { Names } from './names.ts';
 import { Networks } from './networks.ts';
+import { Notes } from './notes.ts';
 import { Outbox } from './outbox.ts';
+import { Pipelines } from './pipelines.ts';
 import { Processed } from './processed.ts';
 import { Projects } from './projects.ts';
 import { PushUploads } from './push-uploads.ts';
@@ -41,6 +43,8 @@ export interface Store {
   readonly networks: Networks;
   readonly forks: Forks;
   readonly keeps: Keeps;
+  readonly notes: Notes;
+  readonly pipelines: Pipelines;
   readonly leases: Leases;
   readonly maintenanceNotes: MaintenanceNotes;
   readonly search: Search;
@@ -82,6 +86,8 @@ export function createStore(
     networks: new Networks(table),
     forks: new Forks(table),
     keeps: new Keeps(table),
+    notes: new Notes(table, counters),
+    pipelines: new Pipelines(table, counters),
     leases: new Leases(table),
     maintenanceNotes: new MaintenanceNotes(table),
     search,

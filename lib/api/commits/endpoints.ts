@@ -2,6 +2,7 @@ import { codeOf, listCommits, resolved } from '../../domain/code.ts';
 import { commitActions, type GuardedAction } from '../../domain/commit-actions.ts';
 import { refsContaining } from '../../domain/commit-refs.ts';
 import { badRequest } from '../../domain/errors.ts';
+import { lastPipeline } from '../../domain/pipelines.ts';
 import type { EditAction } from '../../git/edit.ts';
 import { project } from '../../http/access.ts';
 import { badParameters } from '../../http/errors.ts';
@@ -14,6 +15,7 @@ import { commitDiff } from './diff.ts';
 import { pickEndpoints } from './pick.ts';
 import { commitBasic, commitDetail, stats } from './present.ts';
 import * as shapes from './shapes.ts';
+import { statusEndpoints } from './statuses.ts';
 
 const area = 'commits';
 const readable = project('read_history', { anonymous: true });
@@ -71,14 +73,16 @@ const get = endpoint({
   query: () => p.params({ stats: p.boolean({ default: true, description: 'Count the lines' }) }),
   returns: { body: shapes.commitDetail },
   errors: [{ status: 404, description: 'No such commit' }],
-  handle: async ({ project, params, query, request }, deps) => {
+  handle: async ({ actor, project, params, query, request }, deps) => {
     const git = codeOf(deps, project);
     const { commit } = await resolved(git, params.sha);
-    const [record, counted] = await Promise.all([
+    const [record, counted, pipeline] = await Promise.all([
       git.commit(commit),
       query.stats ? git.stats(commit) : undefined,
+      lastPipeline(deps, actor, project, commit),
     ]);
-    return commitDetail(record, projectUrl(project.project, request.baseUrl), project.project.id, counted);
+    const url = projectUrl(project.project, request.baseUrl);
+    return commitDetail(record, url, project.project.id, counted, pipeline);
   },
 });
 
@@ -171,7 +175,16 @@ const refs = endpoint({
   },
 });
 
-export const commitEndpoints = [list, get, create, refs, commitDiff, ...pickEndpoints, ...commentEndpoints];
+export const commitEndpoints = [
+  list,
+  get,
+  create,
+  refs,
+  commitDiff,
+  ...pickEndpoints,
+  ...commentEndpoints,
+  ...statusEndpoints,
+];
 
 interface ActionBody {
   readonly action: (typeof ACTIONS)[number];

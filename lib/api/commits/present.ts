@@ -5,6 +5,7 @@ import type { CommitRecord } from '../../git/repository.ts';
 import { parseTrailers } from '../../git/trailers.ts';
 import { formatMode } from '../../git/tree/entry.ts';
 import { decodePath } from '../../git/tree/path.ts';
+import type { PipelineRecord } from '../../store/pipelines.ts';
 
 export const SHORT_ID_LENGTH = 8;
 
@@ -61,19 +62,35 @@ export const stats = ({ additions, deletions }: CommitStats) => ({
   total: additions + deletions,
 });
 
-/** One commit, as the single-commit and create answers show it. No pipelines exist yet, so none is shown. */
+/** One commit, as the single-commit and create answers show it. A commit that was just made has no pipeline. */
 export function commitDetail(
   record: CommitRecord,
   projectUrl: string,
   projectId: number,
   counted?: CommitStats,
+  lastPipeline?: PipelineRecord,
 ) {
   return {
     ...commitBasic(record, projectUrl),
     ...(counted === undefined ? {} : { stats: stats(counted) }),
-    status: null,
+    status: lastPipeline?.status ?? null,
     project_id: projectId,
-    last_pipeline: null,
+    last_pipeline: lastPipeline === undefined ? null : pipelineBasic(lastPipeline, projectUrl),
+  };
+}
+
+export function pipelineBasic(pipeline: PipelineRecord, projectUrl: string) {
+  return {
+    id: pipeline.id,
+    iid: pipeline.iid,
+    project_id: pipeline.projectId,
+    sha: pipeline.sha,
+    ref: pipeline.ref,
+    status: pipeline.status,
+    source: pipeline.source,
+    created_at: pipeline.createdAt,
+    updated_at: pipeline.updatedAt,
+    web_url: `${projectUrl}/-/pipelines/${pipeline.id}`,
   };
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
-import { time } from '../users/shapes.ts';
+import { time, userBasic } from '../users/shapes.ts';
 
 export const commitStats = shape(() =>
   z.object({ additions: z.int(), deletions: z.int(), total: z.int() }).meta({ id: 'CommitStats' }),
@@ -29,6 +29,23 @@ export const commits = shape(() =>
   z.array(z.object({ ...basicFields(), stats: commitStats().optional() }).meta({ id: 'ListedCommit' })),
 );
 
+export const pipeline = shape(() =>
+  z
+    .object({
+      id: z.int(),
+      iid: z.int().describe('Number within the project'),
+      project_id: z.int(),
+      sha: z.string(),
+      ref: z.string(),
+      status: z.string(),
+      source: z.string(),
+      created_at: time(),
+      updated_at: time(),
+      web_url: z.string(),
+    })
+    .meta({ id: 'PipelineBasic' }),
+);
+
 export const commitDetail = shape(() =>
   z
     .object({
@@ -36,7 +53,7 @@ export const commitDetail = shape(() =>
       stats: commitStats().optional().describe('Unless `stats` is false'),
       status: z.string().nullable(),
       project_id: z.int(),
-      last_pipeline: z.null(),
+      last_pipeline: pipeline().nullable().describe('The newest; null for those who may not see any'),
     })
     .meta({ id: 'CommitDetail' }),
 );
@@ -60,3 +77,38 @@ export const fileDiff = shape(() =>
 export const fileDiffs = shape(() => z.array(fileDiff()));
 
 export const dryRun = shape(() => z.object({ dry_run: z.literal('success') }).meta({ id: 'DryRun' }));
+
+export const commitComment = shape(() =>
+  z
+    .object({
+      note: z.string(),
+      path: z.string().nullable(),
+      line: z.int().nullable(),
+      line_type: z.enum(['new', 'old']).nullable(),
+      author: userBasic(),
+      created_at: time(),
+    })
+    .meta({ id: 'CommitComment' }),
+);
+export const commitComments = shape(() => z.array(commitComment()));
+
+export const commitStatus = shape(() =>
+  z
+    .object({
+      id: z.int(),
+      sha: z.string(),
+      ref: z.string(),
+      status: z.enum(['pending', 'running', 'success', 'failed', 'canceled']),
+      name: z.string(),
+      target_url: z.string().nullable(),
+      description: z.string().nullable(),
+      created_at: time(),
+      started_at: time().nullable(),
+      finished_at: time().nullable(),
+      allow_failure: z.boolean(),
+      coverage: z.number().nullable(),
+      author: userBasic(),
+    })
+    .meta({ id: 'CommitStatus' }),
+);
+export const commitStatuses = shape(() => z.array(commitStatus()));

@@ -2,7 +2,7 @@ import { isActive } from '../../domain/tokens.ts';
 import type { TokenRecord, UserRecord } from '../../store/records.ts';
 
 /** The six fields every other answer embeds. */
-export function userBasic(user: UserRecord, baseUrl: string) {
+export function userBasic(user: Pick<UserRecord, 'id' | 'username' | 'name' | 'state'>, baseUrl: string) {
   return {
     id: user.id,
     username: user.username,
@@ -11,6 +11,15 @@ export function userBasic(user: UserRecord, baseUrl: string) {
     avatar_url: null,
     web_url: `${baseUrl}/${user.username}`,
   };
+}
+
+/** Who wrote something: their account or, when it is gone, who they were. */
+export function author(
+  account: UserRecord | undefined,
+  then: Pick<UserRecord, 'id' | 'username' | 'name'>,
+  baseUrl: string,
+) {
+  return userBasic(account ?? { ...then, state: 'deactivated' }, baseUrl);
 }
 
 const text = (user: UserRecord, field: string): string => {

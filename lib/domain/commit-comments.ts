@@ -1,0 +1,123 @@
+import type { FileDiff } from '../git/diff/patch.ts';
+import type { Oid } from '../git/oid.ts';
+import type { GitRepository } from '../git/repository.ts';
+import { decodePath } from '../git/tree/path.ts';
+import { Missing } from '../store/errors.ts';
+import { MAX_NOTE_BYTES, type NotedLine, type NoteRecord } from '../store/notes.ts';
+import type { Page, PageRequest } from '../store/paging.ts';
+import type { RateLimit } from '../store/rate-limits.ts';
+import type { UserRecord } from '../store/records.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import { bounded, codeOf, resolved } from './code.ts';
+import type { Deps } from './deps.ts';
+import { notFound, refused, tooManyRequests } from './errors.ts';
+import { keepCommit } from './keep-commit.ts';
+import { demand, signedIn } from './permissions.ts';
+
+/** A comment with the account of whoever wrote it, while there is one. */
+export interface CommitComment {
+  readonly note: NoteRecord;
+  readonly author: UserRecord | undefined;
+}
+
+/** Where a comment is to stand: a line that the commit added (`new`) or deleted (`old`), counted from 1. */
+export interface LineRequest {
+  readonly path: string;
+  readonly line: number;
+  readonly type: 'new' | 'old';
+}
+
+/** Per user. */
+const LIMIT: RateLimit = { kind: 'note', limit: 300, seconds: 60 };
+
+/** Comments on a commit, oldest first. @throws `404 Commit Not Found` */
+export async function listCommitComments(
+  deps: Deps,
+  access: ProjectAccess,
+  sha: string,
+  request: PageRequest,
+): Promise<Page<CommitComment>> {
+  const { commit } = await resolved(codeOf(deps, access), sha);
+  const page = await deps.store.notes.list(access.project.id, { kind: 'commit', id: commit }, request);
+  const authors = await deps.store.users.getMany(page.items.map((note) => note.author.id));
+  return { ...page, items: page.items.map((note, i) => ({ note, author: authors[i] })) };
+}
+
+/**
+ * Comments on a commit. A line that its diff does not add or delete is no place for a comment: then it is about the
+ * commit as a whole.
+ * @throws 403; `404 Commit Not Found`; 400 for a text that cannot be kept; 429 beyond 300 a minute
+ */
+export async function commentOnCommit(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  sha: string,
+  input: { readonly body: string; readonly line?: LineRequest | undefined },
+): Promise<CommitComment> {
+  demand(actor, access, 'comment_on_code');
+  const { user: author } = signedIn(actor);
+  const git = codeOf(deps, access);
+  const { commit } = await resolved(git, sha);
+  demandText(input.body);
+  if (!(await deps.store.rateLimits.take(LIMIT, String(author.id), deps.now())))
+    throw tooManyRequests('This endpoint has been requested too many times. Try again later.');
+  const [id, line] = await Promise.all([
+    deps.store.notes.nextId(),
+    input.line === undefined ? null : lineOf(git, commit, input.line),
+  ]);
+  const at = deps.now().toISOString();
+  const note: NoteRecord = {
+    id,
+    projectId: access.project.id,
+    noteable: { kind: 'commit', id: commit },
+    body: input.body,
+    author: { id: author.id, username: author.username, name: author.name },
+    line,
+    createdAt: at,
+    updatedAt: at,
+  };
+  try {
+    await keepCommit(deps, access.project, commit, (keep) => deps.store.notes.create(note, keep));
+  } catch (error) {
+    throw error instanceof Missing ? notFound('Project') : error;
+  }
+  return { note, author };
+}
+
+/** As the interface prints what is wrong with a note. */
+function demandText(body: string): void {
+  const refuse = (problem: string) => refused(`Failed to save note {:note=>["${problem}"]}`);
+  if (body.trim() === '') throw refuse("can't be blank");
+  if (Buffer.byteLength(body) > MAX_NOTE_BYTES)
+    throw refuse(`is too long (maximum is ${MAX_NOTE_BYTES} bytes)`);
+}
+
+/** Looked for in the diff that the interface shows, within its limits. */
+async function lineOf(git: GitRepository, commit: Oid, wanted: LineRequest): Promise<NotedLine | null> {
+  const { files } = await bounded(() => git.commitDiff(commit, { context: 0 }));
+  const file = files.find(({ newPath }) => decodePath(newPath) === wanted.path);
+  return (file && changedLine(file, wanted)) ?? null;
+}
+
+const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
+
+/** Counts as diffs do (GNU diffutils, "Detailed Description of Unified Format"). */
+function changedLine({ text }: FileDiff, { path, line, type }: LineRequest): NotedLine | undefined {
+  let [oldLine, newLine] = [0, 0];
+  for (const shown of text.toString('latin1').split('\n')) {
+    const hunk = HUNK.exec(shown);
+    if (hunk !== null) {
+      // A side without lines names the line before.
+      oldLine = Number(hunk[1]) + (hunk[2] === '0' ? 1 : 0);
+      newLine = Number(hunk[3]) + (hunk[4] === '0' ? 1 : 0);
+    } else if (shown[0] === '-') {
+      if (type === 'old' && oldLine === line) return { path, type, oldLine, newLine };
+      oldLine++;
+    } else if (shown[0] === '+') {
+      if (type === 'new' && newLine === line) return { path, type, oldLine, newLine };
+      newLine++;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,230 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Oid } from '../git/oid.ts';
+import type { GitRepository } from '../git/repository.ts';
+import { LimitReached, Missing, Stale } from '../store/errors.ts';
+import type { PageRequest } from '../store/paging.ts';
+import type {
+  CommitStatusRecord,
+  PipelineRecord,
+  ReportedState,
+  StatusQuery,
+  StatusWrite,
+} from '../store/pipelines.ts';
+import type { UserRecord } from '../store/records.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import { codeOf, resolved } from './code.ts';
+import { refsContaining } from './commit-refs.ts';
+import type { Deps } from './deps.ts';
+import { conflict, forbidden, invalid, notFound, refused, unprocessable } from './errors.ts';
+import { keepCommit } from './keep-commit.ts';
+import { demand, signedIn } from './permissions.ts';
+import { moved, pipelineStatus } from './pipelines.ts';
+import { branchProtection } from './ref-protection.ts';
+import { inTurn } from './turns.ts';
+
+/** A status with the account of whoever reported it, while there is one. */
+export interface CommitStatus {
+  readonly status: CommitStatusRecord;
+  readonly author: UserRecord | undefined;
+}
+
+export interface StatusReport {
+  readonly state: ReportedState;
+  /** Tells statuses of one commit and ref apart. */
+  readonly name: string;
+  /** What the commit was built as; that of the pipeline or the first branch that has the commit when absent. */
+  readonly ref?: string | undefined;
+  readonly pipelineId?: number | undefined;
+  /** What is absent stays as it is. */
+  readonly targetUrl?: string | undefined;
+  readonly description?: string | undefined;
+  readonly coverage?: number | undefined;
+}
+
+/** Another report may be first this often, and this long, in milliseconds. */
+const ATTEMPTS = 40;
+const WITHIN = 15_000;
+const TURN_MS = 8000;
+const MAX_TEXT = 255;
+
+/** Statuses of a commit, by id. @throws `404 Commit Not Found` */
+export async function listCommitStatuses(
+  deps: Deps,
+  access: ProjectAccess,
+  sha: string,
+  query: StatusQuery,
+  request: PageRequest,
+): Promise<{ items: CommitStatus[]; total: number | undefined; more: boolean }> {
+  const { commit } = await resolved(codeOf(deps, access), sha);
+  const page = await deps.store.pipelines.statuses(access.project.id, commit, query, request);
+  const authors = await deps.store.users.getMany(page.items.map((status) => status.author.id));
+  const items = page.items.map((status, i) => ({ status, author: authors[i] }));
+  return { items, total: page.total, more: page.more };
+}
+
+/**
+ * Takes down what somebody else's build of a commit came to. A status that waits or runs is the reporter's to change;
+ * one that has ended is replaced by another of its name. The pipeline it stands in is made when there is none.
+ *
+ * @throws 403, for the ref of a protected branch too; `404 Commit Not Found` and other 404 for what it is to stand in;
+ *   400 by field, and for a state that cannot follow the present one; 409 when others report all the time; 422
+ */
+export async function reportStatus(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  sha: string,
+  report: StatusReport,
+): Promise<CommitStatus> {
+  demand(actor, access, 'report_statuses');
+  const { user } = signedIn(actor);
+  const git = codeOf(deps, access);
+  const { commit } = await resolved(git, sha);
+  let branch: string | undefined;
+  const firstBranch = async () => (branch ??= await firstBranchOf(git, commit));
+  const attempt = async (): Promise<CommitStatusRecord> => {
+    const was = await pipelineFor(deps, access, commit, report);
+    const ref = report.ref ?? was?.ref ?? (await firstBranch());
+    await demandRef(deps, actor, access, ref);
+    demandSound(report, ref);
+    const write = await statusWrite(deps, access, { commit, ref, report, user, was });
+    await keepCommit(deps, access.project, commit, (keep) =>
+      deps.store.pipelines.write({ ...write, alongside: keep }),
+    );
+    return write.status;
+  };
+  const key = `statuses ${access.project.id} ${commit}`;
+  return { status: await inTurn(key, TURN_MS, () => untilFirst(attempt)), author: user };
+}
+
+async function pipelineFor(
+  { store }: Deps,
+  { project }: ProjectAccess,
+  commit: Oid,
+  { ref, pipelineId }: StatusReport,
+): Promise<PipelineRecord | undefined> {
+  if (pipelineId !== undefined) {
+    const found = await store.pipelines.get(project.id, commit, pipelineId);
+    if (found === undefined || (ref ?? found.ref) !== found.ref)
+      throw notFound('Pipeline for pipeline_id, sha and ref');
+    return found;
+  }
+  return ref === undefined
+    ? store.pipelines.newest(project.id, commit)
+    : store.pipelines.ofRef(project.id, commit, ref);
+}
+
+async function firstBranchOf(git: GitRepository, commit: Oid): Promise<string> {
+  const [first] = await refsContaining(git, commit, 'branch');
+  if (first === undefined) throw notFound('References for commit');
+  return first.name;
+}
+
+/** What a protected branch came to is told by those who may change it. */
+async function demandRef(deps: Deps, actor: Actor, access: ProjectAccess, ref: string): Promise<void> {
+  const protection = await branchProtection(deps, access);
+  if (!protection.mayPush(actor, ref) && !protection.mayMerge(actor, ref)) throw forbidden();
+}
+
+/** @throws 400 by field */
+function demandSound({ name, targetUrl, description }: StatusReport, ref: string): void {
+  const problems: Record<string, string[]> = {};
+  const tooLong = `is too long (maximum is ${MAX_TEXT} characters)`;
+  const texts = { name, ref, target_url: targetUrl, description };
+  for (const [field, text] of Object.entries(texts))
+    if (text !== undefined && [...text].length > MAX_TEXT) problems[field] = [tooLong];
+  for (const [field, text] of Object.entries({ name, ref }))
+    if (text.trim() === '') problems[field] = ["can't be blank"];
+  if (targetUrl !== undefined && !/^https?:$/.test(URL.parse(targetUrl)?.protocol ?? ''))
+    problems['target_url'] = ['is blocked: Only allowed schemes are http, https'];
+  if (Object.keys(problems).length > 0) throw invalid(problems);
+}
+
+interface Reported {
+  readonly commit: Oid;
+  readonly ref: string;
+  readonly report: StatusReport;
+  readonly user: UserRecord;
+  readonly was: PipelineRecord | undefined;
+}
+
+/** The status and its pipeline as they are to be. @throws 400 for a state that cannot follow */
+async function statusWrite(
+  { store, now }: Deps,
+  { project }: ProjectAccess,
+  { commit, ref, report, user, was }: Reported,
+): Promise<StatusWrite> {
+  const at = now().toISOString();
+  const { state, name } = report;
+  const author = { id: user.id, username: user.username, name: user.name };
+  const current = was && (await store.pipelines.current(was, name));
+  const open = current !== undefined && isOpen(current.state) && current.author.id === user.id;
+  if (open) demandTransition(current.state, state);
+  const made = was ?? { ...(await store.pipelines.nextPipeline(project.id)), author, createdAt: at };
+  const before = open ? current : undefined;
+  const status: CommitStatusRecord = {
+    id: before?.id ?? (await store.pipelines.nextStatusId()),
+    projectId: project.id,
+    pipelineId: made.id,
+    sha: commit,
+    ref,
+    stage: 'external',
+    name,
+    state,
+    targetUrl: report.targetUrl ?? before?.targetUrl ?? null,
+    description: report.description ?? before?.description ?? null,
+    coverage: report.coverage ?? before?.coverage ?? null,
+    author,
+    createdAt: before?.createdAt ?? at,
+    startedAt: before?.startedAt ?? (state === 'running' ? at : null),
+    finishedAt: isOpen(state) ? null : at,
+  };
+  const states = moved(was?.states ?? {}, current?.state, state);
+  const whole = pipelineStatus(states);
+  const pipeline: PipelineRecord = {
+    id: made.id,
+    iid: made.iid,
+    projectId: project.id,
+    sha: commit,
+    ref,
+    source: 'external',
+    status: whole,
+    states,
+    statuses: (was?.statuses ?? 0) + (before === undefined ? 1 : 0),
+    author: made.author,
+    createdAt: made.createdAt,
+    updatedAt: at,
+    startedAt: was?.startedAt ?? (whole === 'pending' ? null : at),
+    finishedAt: isOpen(whole) ? null : at,
+    version: (was?.version ?? 0) + 1,
+  };
+  return { pipeline, was, status, current };
+}
+
+const isOpen = (state: ReportedState): boolean => state === 'pending' || state === 'running';
+
+/** What has ended may not be asked here: it is replaced. */
+function demandTransition(from: ReportedState, to: ReportedState): void {
+  const event = to === 'pending' ? 'enqueue' : to === 'running' && from === 'running' ? 'run' : undefined;
+  if (event === undefined) return;
+  throw refused(
+    `Cannot transition status via :${event} from :${from} (Reason(s): Status cannot transition via "${event}")`,
+  );
+}
+
+/** Begins again when another report was first. */
+async function untilFirst<T>(attempt: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + WITHIN;
+  for (let n = 1; ; n++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (error instanceof Missing) throw notFound('Project');
+      if (error instanceof LimitReached) throw unprocessable('The number of jobs has exceeded the limit');
+      if (!(error instanceof Stale)) throw error;
+      if (n >= ATTEMPTS || performance.now() > deadline)
+        throw conflict('Another update to this commit status is in progress');
+    }
+    await sleep(Math.random() * Math.min(400, 10 * 2 ** n));
+  }
+}

@@ -1,0 +1,90 @@
+/** Notes: what people say about the things of a project. Those of one thing lie together, oldest first. */
+import type { Counters } from './counters.ts';
+import { Missing, TransactionRefused } from './errors.ts';
+import { type Noteable, noteKey, notePrefix, notesPartition } from './keys.ts';
+import { type Page, type PageRequest, pageOfRows } from './paging.ts';
+import { projectLives } from './project-item.ts';
+import { removeSome } from './remove-some.ts';
+import type { Table } from './table.ts';
+import { ABSENT, type Item, type Write } from './write.ts';
+
+export type { Noteable } from './keys.ts';
+
+export interface NoteRecord {
+  readonly id: number;
+  readonly projectId: number;
+  readonly noteable: Noteable;
+  /** At most {@link MAX_NOTE_BYTES} of UTF-8. */
+  readonly body: string;
+  readonly author: AuthorSnapshot;
+  /** The line of a diff it is about. */
+  readonly line: NotedLine | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** Who wrote something, as they were then: what is shown when the account is gone. */
+export interface AuthorSnapshot {
+  readonly id: number;
+  readonly username: string;
+  readonly name: string;
+}
+
+/** A line that a diff added or deleted, with where it stands on both sides, counted from 1. */
+export interface NotedLine {
+  /** Of the new version; of the old one for a deleted file. */
+  readonly path: string;
+  readonly type: 'new' | 'old';
+  readonly oldLine: number;
+  readonly newLine: number;
+}
+
+/** A note is one item of the table, which holds 400 KB. */
+export const MAX_NOTE_BYTES = 300_000;
+
+export class Notes {
+  readonly #table: Table;
+  readonly #counters: Counters;
+  constructor(table: Table, counters: Counters) {
+    this.#table = table;
+    this.#counters = counters;
+  }
+
+  nextId(): Promise<number> {
+    return this.#counters.next('note');
+  }
+
+  /**
+   * @param alongside writes of the same transaction, whose refusals are thrown as they are
+   * @throws Missing when the project is gone
+   */
+  async create(note: NoteRecord, alongside: readonly Write[] = []): Promise<void> {
+    const key = noteKey(note.projectId, note.noteable, note.id);
+    try {
+      await this.#table.transact([
+        { put: { ...key, ...note }, if: ABSENT, reason: 'note' },
+        projectLives(note.projectId),
+        ...alongside,
+      ]);
+    } catch (error) {
+      const gone = error instanceof TransactionRefused && error.has('project');
+      throw gone ? new Missing('project') : error;
+    }
+  }
+
+  /** Of one thing, oldest first. */
+  async list(projectId: number, noteable: Noteable, request: PageRequest): Promise<Page<NoteRecord>> {
+    const rows = { partition: notesPartition(projectId), prefix: notePrefix(noteable) };
+    const page = await pageOfRows(this.#table, rows, request);
+    return { items: page.items.map(fromItem), total: page.total, more: page.more };
+  }
+
+  /** Takes away the rows of a project that is gone, some at a time. @returns whether any are left. */
+  removeOfProject(projectId: number, limit = 500): Promise<boolean> {
+    return removeSome(this.#table, { partition: notesPartition(projectId), limit });
+  }
+}
+
+function fromItem({ pk: _p, sk: _s, ...note }: Item): NoteRecord {
+  return note as unknown as NoteRecord;
+}

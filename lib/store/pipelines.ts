@@ -1,0 +1,229 @@
+/**
+ * Pipelines of commits and the statuses in them. A pipeline and its statuses change together, in one transaction on
+ * condition of the pipeline's version, so its own status is always that of what is in it.
+ */
+import type { Counters } from './counters.ts';
+import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
+import { KEEP_REFUSED } from './keeps.ts';
+import {
+  commitRowKey,
+  commitRowPrefix,
+  pipelineIdKey,
+  pipelineIidKey,
+  pipelineOfRefKey,
+  pipelinesPartition,
+  statusOfNameKey,
+} from './keys.ts';
+import type { AuthorSnapshot } from './notes.ts';
+import { chunkFor, cutPage, MAX_TOTAL, mergeKeys, type Page, type PageRequest, rowSource } from './paging.ts';
+import { projectLives } from './project-item.ts';
+import { removeSome } from './remove-some.ts';
+import type { Table } from './table.ts';
+import { ABSENT, type Item, PRESENT, type Write } from './write.ts';
+
+/** States that others may report of a commit. */
+export const REPORTED_STATES = ['pending', 'running', 'success', 'failed', 'canceled'] as const;
+export type ReportedState = (typeof REPORTED_STATES)[number];
+
+export interface PipelineRecord {
+  readonly id: number;
+  /** Its number within the project. */
+  readonly iid: number;
+  readonly projectId: number;
+  readonly sha: string;
+  readonly ref: string;
+  /** What made it: statuses that others reported. */
+  readonly source: 'external';
+  readonly status: ReportedState;
+  /** How many of its statuses are in each state, those that a later one replaced left out. */
+  readonly states: Readonly<Partial<Record<ReportedState, number>>>;
+  /** Statuses in all, those that were replaced too. */
+  readonly statuses: number;
+  readonly author: AuthorSnapshot;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+  readonly version: number;
+}
+
+export interface CommitStatusRecord {
+  readonly id: number;
+  readonly projectId: number;
+  readonly pipelineId: number;
+  readonly sha: string;
+  readonly ref: string;
+  readonly stage: string;
+  readonly name: string;
+  readonly state: ReportedState;
+  readonly targetUrl: string | null;
+  readonly description: string | null;
+  /** Percent. */
+  readonly coverage: number | null;
+  readonly author: AuthorSnapshot;
+  readonly createdAt: string;
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+}
+
+/** A status with its pipeline as both are to be, and what they were. */
+export interface StatusWrite {
+  readonly pipeline: PipelineRecord;
+  /** What was read; undefined for a new pipeline. */
+  readonly was: PipelineRecord | undefined;
+  readonly status: CommitStatusRecord;
+  /** The status of the same name that counted until now: this very one, or one that it replaces. */
+  readonly current: CommitStatusRecord | undefined;
+  /** Writes of others in the same transaction. */
+  readonly alongside?: readonly Write[];
+}
+
+export interface StatusQuery {
+  /** Those that later ones replaced too. */
+  readonly all: boolean;
+  readonly ref?: string | undefined;
+  readonly stage?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/** Of one pipeline, with those that were replaced. */
+export const MAX_STATUSES = 10_000;
+
+export class Pipelines {
+  readonly #table: Table;
+  readonly #counters: Counters;
+  constructor(table: Table, counters: Counters) {
+    this.#table = table;
+    this.#counters = counters;
+  }
+
+  /** The newest pipeline of a commit. */
+  async newest(projectId: number, sha: string): Promise<PipelineRecord | undefined> {
+    const { items } = await this.#table.query({
+      partition: pipelinesPartition(projectId),
+      prefix: commitRowPrefix(sha, 'PIPELINE'),
+      reverse: true,
+      limit: 1,
+    });
+    return items[0] && (fromItem(items[0]) as PipelineRecord);
+  }
+
+  /** The newest of a commit and ref: two reads. */
+  async ofRef(projectId: number, sha: string, ref: string): Promise<PipelineRecord | undefined> {
+    const row = await this.#table.get(pipelineOfRefKey(projectId, sha, ref));
+    return row && this.get(projectId, sha, row['pipelineId'] as number);
+  }
+
+  async get(projectId: number, sha: string, id: number): Promise<PipelineRecord | undefined> {
+    const item = await this.#table.get(commitRowKey(projectId, sha, 'PIPELINE', id));
+    return item && (fromItem(item) as PipelineRecord);
+  }
+
+  /** The status of a name that counts in a pipeline: two reads. */
+  async current(
+    { projectId, sha, id }: PipelineRecord,
+    name: string,
+  ): Promise<CommitStatusRecord | undefined> {
+    const row = await this.#table.get(statusOfNameKey(projectId, sha, id, name));
+    const item =
+      row && (await this.#table.get(commitRowKey(projectId, sha, 'STATUS', row['statusId'] as number)));
+    return item && (fromItem(item) as CommitStatusRecord);
+  }
+
+  /** An id, and a number within the project. */
+  async nextPipeline(projectId: number): Promise<{ id: number; iid: number }> {
+    const [id, item] = await Promise.all([
+      this.#counters.next('pipeline'),
+      this.#table.update({ update: pipelineIidKey(projectId), add: { n: 1 } }),
+    ]);
+    return { id, iid: item['n'] as number };
+  }
+
+  nextStatusId(): Promise<number> {
+    return this.#counters.next('commit-status');
+  }
+
+  /**
+   * @throws Stale when the pipeline, or which pipeline it is, changed since it was read; LimitReached; Missing when the
+   *   project is gone; TransactionRefused for `alongside`
+   */
+  async write(write: StatusWrite): Promise<void> {
+    if (write.pipeline.statuses > MAX_STATUSES) throw new LimitReached('statuses', MAX_STATUSES);
+    const { projectId } = write.pipeline;
+    try {
+      await this.#table.transact([
+        ...pipelineWrites(write),
+        ...statusWrites(write),
+        projectLives(projectId),
+        ...(write.alongside ?? []),
+      ]);
+    } catch (error) {
+      if (!(error instanceof TransactionRefused) || error.has(KEEP_REFUSED)) throw error;
+      if (error.has('project')) throw new Missing('project');
+      throw error.has('pipeline') ? new Stale('pipeline') : error;
+    }
+  }
+
+  /** Statuses of a commit, in all of its pipelines, by id. */
+  async statuses(
+    projectId: number,
+    sha: string,
+    { all, ...filters }: StatusQuery,
+    request: PageRequest,
+  ): Promise<Page<CommitStatusRecord>> {
+    const rows = {
+      partition: pipelinesPartition(projectId),
+      prefix: commitRowPrefix(sha, all ? 'STATUS' : 'LATEST'),
+    };
+    const wanted = (['ref', 'stage', 'name'] as const).filter((field) => filters[field] !== undefined);
+    const filtered = wanted.length > 0;
+    const source = rowSource(this.#table, rows, 'asc', filtered ? 100 : chunkFor(request, 1));
+    const [page, total] = await Promise.all([
+      cutPage(mergeKeys([source], 'asc'), request, {
+        load: (ids) => this.#load(projectId, sha, ids),
+        where: filtered ? (status) => wanted.every((field) => status[field] === filters[field]) : undefined,
+      }),
+      request.count && !filtered ? this.#table.count(rows, MAX_TOTAL) : undefined,
+    ]);
+    return filtered ? page : { ...page, total };
+  }
+
+  async #load(projectId: number, sha: string, ids: readonly number[]) {
+    const items = await this.#table.batchGet(ids.map((id) => commitRowKey(projectId, sha, 'STATUS', id)));
+    return items.map((item) => item && (fromItem(item) as CommitStatusRecord));
+  }
+
+  /** Takes away the rows of a project that is gone, some at a time. @returns whether any are left. */
+  removeOfProject(projectId: number, limit = 500): Promise<boolean> {
+    return removeSome(this.#table, { partition: pipelinesPartition(projectId), limit });
+  }
+}
+
+/** A new pipeline is found by its commit, by commit and ref, and by its id. */
+function pipelineWrites({ pipeline, was }: StatusWrite): Write[] {
+  const { projectId, sha, id, ref, version } = pipeline;
+  const put = { ...commitRowKey(projectId, sha, 'PIPELINE', id), ...pipeline };
+  if (was !== undefined)
+    return [{ put, if: '#version = :was', values: { was: version - 1 }, reason: 'pipeline' }];
+  return [
+    { put, if: ABSENT, reason: 'pipeline' },
+    { put: { ...pipelineIdKey(projectId, id), sha } },
+    { put: { ...pipelineOfRefKey(projectId, sha, ref), pipelineId: id }, if: ABSENT, reason: 'pipeline' },
+  ];
+}
+
+function statusWrites({ pipeline, status, current }: StatusWrite): Write[] {
+  const { projectId, sha, id } = status;
+  const put = { ...commitRowKey(projectId, sha, 'STATUS', id), ...status };
+  if (current?.id === id) return [{ put, if: PRESENT, reason: 'pipeline' }];
+  return [
+    { put, if: ABSENT, reason: 'status' },
+    { put: { ...commitRowKey(projectId, sha, 'LATEST', id) } },
+    { put: { ...statusOfNameKey(projectId, sha, pipeline.id, status.name), statusId: id } },
+    ...(current === undefined ? [] : [{ delete: commitRowKey(projectId, sha, 'LATEST', current.id) }]),
+  ];
+}
+
+function fromItem({ pk: _p, sk: _s, ...record }: Item): unknown {
+  return record;
+}
