@@ -49,6 +49,12 @@ async function bundleOne(area: Area, entry: string, directory: string): Promise<
     metafile: true,
     logLevel: 'warning',
   });
+  if (Object.keys(result.metafile.inputs).some((path) => path.endsWith('lib/api/meta/remote-helper.ts'))) {
+    copyFileSync(
+      join(import.meta.dirname, '../lib/api/meta/git-remote-lemnos'),
+      join(directory, 'git-remote-lemnos'),
+    );
+  }
   // Code that finds its library beside itself: see `lib/git/archive/bzip2.ts`.
   if (Object.keys(result.metafile.inputs).some((path) => path.endsWith('lib/git/archive/bzip2.ts'))) {
     const library = createRequire(import.meta.url).resolve('bzip2-wasm/bzip2-1.0.8/bzip2.wasm');

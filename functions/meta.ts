@@ -1,5 +1,6 @@
 import { metaEndpoints } from '../lib/api/meta/endpoints.ts';
 import { homePage } from '../lib/api/meta/pages.ts';
+import { remoteHelper } from '../lib/api/meta/remote-helper.ts';
 import { docsPage } from '../lib/http/docs-page.ts';
 import { apiFunction } from '../lib/http/function.ts';
 import { deps } from './deps.ts';
@@ -7,5 +8,9 @@ import { deps } from './deps.ts';
 export const { handler, fetch } = apiFunction({
   endpoints: metaEndpoints(async () => (await import('../lib/api/all.ts')).apiDocument()),
   deps,
-  pages: { '/': homePage, '/api/docs': () => docsPage({ title: 'Lemnos' }) },
+  pages: {
+    '/': homePage,
+    '/api/docs': () => docsPage({ title: 'Lemnos' }),
+    '/git-remote-lemnos': remoteHelper,
+  },
 });

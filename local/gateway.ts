@@ -33,6 +33,8 @@ const EVENT_BODY_LIMIT = 6 * 1024 * 1024;
 /** Without the gateway's limits an event is still held in memory: JSON bodies end here. */
 const HOST_BODY_LIMIT = 256 * 1024 * 1024;
 const HEADER_LIMIT = 10_240;
+/** What is read of a body that is refused: a client that cannot end what it sends loses the answer. */
+const DISCARDED = 256 * 1024 * 1024;
 
 /** node:http in front of the functions: makes the event, invokes, writes the answer as the gateway would. */
 export function gateway(
@@ -219,16 +221,18 @@ async function streamThrough(
   response.end();
 }
 
+/** @returns undefined above the limit */
 async function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) return undefined;
-  const chunks: Buffer[] = [];
+  if (Number(request.headers['content-length'] ?? 0) > limit + DISCARDED) return undefined;
+  let chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > limit) return undefined;
-    chunks.push(chunk);
+    if (size <= limit) chunks.push(chunk);
+    else chunks = [];
+    if (size > limit + DISCARDED) return undefined;
   }
-  return Buffer.concat(chunks, size);
+  return size > limit ? undefined : Buffer.concat(chunks, size);
 }
 
 /** The gateway's own answers carry the bodies that the deployed gateway's responses are given. */

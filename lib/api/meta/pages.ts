@@ -10,6 +10,12 @@ export function homePage({ baseUrl }: RequestFacts): Reply {
     `  interface       ${baseUrl}/api/v4/openapi.json`,
     `  clone           git clone ${baseUrl}/<namespace>/<project>.git`,
     '',
+    'A push of more than a few megabytes needs git-remote-lemnos on the PATH:',
+    '',
+    `  install         curl -fo ~/.local/bin/git-remote-lemnos ${baseUrl}/git-remote-lemnos`,
+    '                  chmod +x ~/.local/bin/git-remote-lemnos',
+    `  push            git push lemnos::${baseUrl}/<namespace>/<project>.git`,
+    '',
   ];
   return reply({ body: lines.join('\n'), type: 'text/plain; charset=utf-8' });
 }
