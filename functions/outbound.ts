@@ -30,14 +30,14 @@ export const handler = async (event: SQSEvent, context: Context): Promise<SQSBat
     try {
       if (order?.type !== 'repository.stage') throw new Error('a message that nobody here wrote');
       await report('import.started', {});
-      let outcome: StagingOutcome = { outcome: 'failed', failure: 'timeout' };
+      let outcome: StagingOutcome = { outcome: 'failed', failure: 'staging' };
       if (Number(record.attributes.ApproximateReceiveCount) <= MAX_RECEIVES) {
         const signal = AbortSignal.timeout(Math.max(1, context.getRemainingTimeInMillis() - RESERVE_MS));
         outcome = await stageRepository(order.body as unknown as StagingOrder, { policy: { allow }, signal });
       }
       await report('import.staged', { ...outcome });
     } catch (error) {
-      // The message has credentials in it: only the kind of what went wrong is written down.
+      // The message has keys in it, and URLs that are as good: only the kind of what went wrong is written down.
       const { name, code } = error as { name?: string; code?: string };
       console.error(
         JSON.stringify({ level: 'error', job: order?.type, messageId: order?.id, error: name, code }),

@@ -33,6 +33,8 @@ export interface HostOptions {
   readonly limits?: boolean;
   /** Public base URL, when it is not the address listened on. */
   readonly baseUrl?: string;
+  /** Runs workers and schedules; without them messages stay in their queues. True by default. */
+  readonly background?: boolean;
 }
 
 export interface Host {
@@ -106,17 +108,20 @@ export async function startHost(options: HostOptions): Promise<Host> {
   });
 
   const stopping = new AbortController();
-  const background = [
-    ...startPollers(load, stopping.signal),
-    ...startSchedules(load, stopping.signal),
-    startSchedule({
-      name: 'time to live',
-      schedule: 'rate(1 minute)',
-      handler: () => dynamo.expire(),
-      onError: (error) => logBackground('time to live', error),
-      signal: stopping.signal,
-    }),
-  ];
+  const background =
+    options.background === false
+      ? []
+      : [
+          ...startPollers(load, stopping.signal),
+          ...startSchedules(load, stopping.signal),
+          startSchedule({
+            name: 'time to live',
+            schedule: 'rate(1 minute)',
+            handler: () => dynamo.expire(),
+            onError: (error) => logBackground('time to live', error),
+            signal: stopping.signal,
+          }),
+        ];
   return {
     url: baseUrl,
     dynamo,
@@ -194,6 +199,8 @@ function startPollers(
       queueUrl: process.env[queueVariable(area.queue)]!,
       queueArn: `arn:aws:sqs:local:000000000000:${area.queue}`,
       batchSize: area.batchSize,
+      // One server that takes its time does not keep the others waiting.
+      concurrency: area.queue === 'outbound' ? 8 : 1,
       timeout: area.timeout,
       functionName: area.name,
       // A failed message of a single process need not wait out a crashed function's time.

@@ -1,5 +1,6 @@
 /** What becomes of an import: messages of the imports queue. Each may come twice, late, or after its project is gone. */
 import { parseOid, ZERO_OID } from '../git/oid.ts';
+import type { PushReport } from '../git/wire/push-report.ts';
 import { pushRequest } from '../git/wire/push-request.ts';
 import { pushableName } from '../git/wire/push-update.ts';
 import type { Command } from '../git/wire/receive-request.ts';
@@ -7,7 +8,7 @@ import type { StagedRefs, StagingFailure } from '../outbound/stage-repository.ts
 import type { ProjectRecord } from '../store/records.ts';
 import type { Deps } from './deps.ts';
 import { failImport, finishImport, isImporting, startImport } from './import-state.ts';
-import { STAGED_REFS } from './imports.ts';
+import { SEALED_CREDENTIALS, STAGED_REFS } from './imports.ts';
 import { ingest } from './ingest.ts';
 import type { Job } from './jobs.ts';
 import { openRepository } from './repositories.ts';
@@ -49,7 +50,7 @@ async function staged(
 ): Promise<void> {
   if (report['outcome'] === 'empty') {
     await finishImport(deps, project.id);
-    return;
+    return discard(deps, importId);
   }
   if (report['outcome'] !== 'staged') {
     await failImport(deps, project.id, failureText(report['failure']));
@@ -71,17 +72,18 @@ async function staged(
 /** @returns why it cannot be taken, in words for whoever asked for it */
 async function takeIn(deps: Deps, project: ProjectRecord, importId: string): Promise<string | undefined> {
   const { staging } = deps.store;
-  const [refs, size] = await Promise.all([readRefs(deps, importId), staging.sizeOf(importId)]);
-  if (refs === undefined || size === undefined) return FAILURES.staging;
+  const [refs, pack] = await Promise.all([readRefs(deps, importId), stagedPack(deps, importId)]);
+  if (refs === undefined || pack === undefined) return FAILURES.staging;
   const { importMaxBytes } = deps.environment;
-  if (size > importMaxBytes) return FAILURES['too-large'];
+  if (pack.size > importMaxBytes) return FAILURES['too-large'];
+  if (pack.size !== refs.packBytes) throw new Error('refs and pack were brought by two runs');
   const report = await ingest(
     deps,
     // Nobody's rules: there are none yet, and whoever may make a project may fill it.
     { actor: { kind: 'anonymous' }, project: { project, level: 0 } },
     {
       request: pushRequest({ commands: refs.commands, atomic: true }),
-      pack: staging.read({ id: importId, size }),
+      pack: staging.read({ id: importId, size: pack.size }),
     },
     {
       repository: openRepository(deps, project, { importer: true, finishing: true }),
@@ -90,11 +92,24 @@ async function takeIn(deps: Deps, project: ProjectRecord, importId: string): Pro
       ...(refs.head === undefined ? {} : { defaultBranch: refs.head }),
     },
   );
-  if (report.unpack !== 'ok') return `The repository was refused: ${report.unpack}`;
-  const refused = report.refs.find(({ reason }) => reason !== undefined && reason !== 'atomic push failure');
+  const problem = problemOf(report);
+  if (problem !== undefined && (await stagedPack(deps, importId))?.etag !== pack.etag) {
+    throw new Error('the pack was brought again meanwhile');
+  }
+  return problem;
+}
+
+function problemOf({ unpack, refs, messages }: PushReport): string | undefined {
+  if (unpack !== 'ok') return `The repository was refused: ${unpack}`;
+  const refused = refs.find(({ reason }) => reason !== undefined && reason !== 'atomic push failure');
   if (refused === undefined) return undefined;
-  const [detail] = report.messages;
-  return `The repository was refused: ${refused.name}: ${refused.reason}${detail === undefined ? '' : ` (${detail})`}`;
+  const detail = messages[0] === undefined ? '' : ` (${messages[0]})`;
+  return `The repository was refused: ${refused.name}: ${refused.reason}${detail}`;
+}
+
+async function stagedPack({ store }: Deps, importId: string) {
+  const [whole] = await store.staging.parts({ id: importId, size: 0, partSize: 0 });
+  return whole;
 }
 
 /** Bytes: 20,000 refs with names of the greatest length. */
@@ -103,6 +118,7 @@ const MAX_REFS = 20_000;
 
 interface ReadRefs {
   readonly commands: readonly Command[];
+  readonly packBytes: number | undefined;
   /** Short name of the branch HEAD is to point to. */
   readonly head: string | undefined;
 }
@@ -110,7 +126,7 @@ interface ReadRefs {
 /** Whoever wrote them speaks with strangers: nothing about them is taken on trust. */
 async function readRefs(deps: Deps, importId: string): Promise<ReadRefs | undefined> {
   const { staging } = deps.store;
-  const size = await staging.sizeOf(importId, STAGED_REFS);
+  const size = await staging.noteSize(importId, STAGED_REFS);
   if (size === undefined || size > MAX_REFS_BYTES) return undefined;
   const bytes = await staging.noted(importId, STAGED_REFS);
   let told: Partial<StagedRefs>;
@@ -128,11 +144,17 @@ async function readRefs(deps: Deps, importId: string): Promise<ReadRefs | undefi
     commands.push({ name, from: ZERO_OID, to: oid });
   }
   const head = commands.find(({ name }) => name === told.head)?.name;
-  return { commands, head: head?.startsWith('refs/heads/') ? head.slice('refs/heads/'.length) : undefined };
+  return {
+    commands,
+    packBytes: told.packBytes,
+    head: head?.startsWith('refs/heads/') ? head.slice('refs/heads/'.length) : undefined,
+  };
 }
 
 async function discard(deps: Deps, importId: string): Promise<void> {
-  await deps.store.staging.discard({ id: importId, size: 0, partSize: 0 });
+  const { staging } = deps.store;
+  await staging.discard({ id: importId, size: 0, partSize: 0 });
+  await staging.forget(importId, [STAGED_REFS, SEALED_CREDENTIALS]);
 }
 
 const failureText = (failure: unknown): string => FAILURES[failure as StagingFailure] ?? FAILURES.staging;

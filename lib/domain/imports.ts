@@ -2,16 +2,9 @@
 import { ulid } from 'ulid';
 import { parseAllowList } from '../outbound/allow-list.ts';
 import { MAX_URL_LENGTH, urlProblem } from '../outbound/destination.ts';
+import { seal } from '../outbound/seal.ts';
 import type { StagingOrder } from '../outbound/stage-repository.ts';
-import {
-  IMPORTS,
-  message,
-  messageAt,
-  messageText,
-  OUTBOUND,
-  type OutboxMessage,
-  outboxWrite,
-} from '../store/outbox.ts';
+import { IMPORTS, message, messageAt, OUTBOUND, type OutboxMessage, outboxWrite } from '../store/outbox.ts';
 import type { ImportSource, ProjectRecord } from '../store/records.ts';
 import type { Write } from '../store/write.ts';
 import type { Deps } from './deps.ts';
@@ -20,7 +13,6 @@ import { invalid } from './errors.ts';
 /** A repository to import, as its URL says. */
 export interface ImportOrder {
   readonly source: ImportSource;
-  /** Kept nowhere but in the message to whoever calls the server. */
   readonly credentials?: { readonly username: string; readonly password: string };
 }
 
@@ -52,48 +44,54 @@ export function readImportUrl(deps: Deps, text: string): ImportOrder {
 
 const blocked = (problem: string) => invalid({ import_url: [`is blocked: ${problem}`] });
 
-export interface ImportPlan {
-  /** For the transaction that makes the project: also the import's end, in case nobody else brings it about. */
-  promises(project: ProjectRecord): { alongside: readonly Write[]; messages: readonly OutboxMessage[] };
-  /**
-   * When the project is made. Credentials go from here straight to the queue: they are never in the table, not for a
-   * moment. A project whose import cannot begin is not kept.
-   * @throws StoreUnavailable
-   */
-  begin(project: ProjectRecord): Promise<void>;
-}
+/** What the transaction that makes the project promises: the import, and its end in case nobody else brings it about. */
+export type ImportPromises = (project: ProjectRecord) => {
+  readonly alongside: readonly Write[];
+  readonly messages: readonly OutboxMessage[];
+};
 
-export async function planImport(deps: Deps, order: ImportOrder): Promise<ImportPlan> {
-  const { source, credentials } = order;
-  const [packUrl, refsUrl] = await Promise.all([
-    deps.store.staging.presignUnsized(source.id, STAGING_TIME),
-    deps.store.staging.presignNote(source.id, STAGED_REFS, STAGING_TIME),
+/** @throws StoreUnavailable */
+export async function planImport(deps: Deps, order: ImportOrder): Promise<ImportPromises> {
+  const { id, url } = order.source;
+  const { staging } = deps.store;
+  const [packUrl, refsUrl, credentials] = await Promise.all([
+    staging.presignUnsized(id, STAGING_TIME),
+    staging.presignNote(id, STAGED_REFS, STAGING_TIME),
+    sealed(deps, order),
   ]);
   const { importMaxBytes: maxPackBytes } = deps.environment;
-  const repository: StagingOrder = { url: source.url, ...credentials, packUrl, refsUrl, maxPackBytes };
-  const about = ({ id }: ProjectRecord) => ({ projectId: id, importId: source.id });
-  const stage = (project: ProjectRecord) =>
-    message(OUTBOUND, 'repository.stage', { ...about(project), ...repository });
-  return {
-    promises(project) {
-      const ends = new Date(deps.now().getTime() + IMPORT_ENDS_MS);
-      return {
-        alongside: [outboxWrite(messageAt(IMPORTS, 'import.ends', about(project), ends))],
-        messages: credentials === undefined ? [stage(project)] : [],
-      };
-    },
-    async begin(project) {
-      if (credentials === undefined) return;
-      const order = stage(project);
-      try {
-        await deps.store.queues.send(order.queue, [{ id: order.id, body: messageText(order) }]);
-      } catch (error) {
-        await deps.store.projects.remove(project, { now: deps.now() }).catch(() => {});
-        throw error;
-      }
-    },
+  const repository: StagingOrder = {
+    url,
+    packUrl,
+    refsUrl,
+    maxPackBytes,
+    ...(credentials === undefined ? {} : { credentials }),
   };
+  return (project) => {
+    const about = { projectId: project.id, importId: id };
+    const ends = new Date(deps.now().getTime() + IMPORT_ENDS_MS);
+    return {
+      alongside: [outboxWrite(messageAt(IMPORTS, 'import.ends', about, ends))],
+      messages: [message(OUTBOUND, 'repository.stage', { ...about, ...repository })],
+    };
+  };
+}
+
+/**
+ * Credentials are in no table, no bucket and no queue: sealed in the bucket, with the key in the message. When the
+ * import has ended the sealed half is deleted.
+ */
+async function sealed(
+  deps: Deps,
+  { source, credentials }: ImportOrder,
+): Promise<StagingOrder['credentials']> {
+  if (credentials === undefined) return undefined;
+  const { key, bytes } = seal(JSON.stringify(credentials));
+  const { staging } = deps.store;
+  await staging.note(source.id, SEALED_CREDENTIALS, bytes);
+  return { url: await staging.presignNoted(source.id, SEALED_CREDENTIALS, STAGING_TIME), key };
 }
 
 /** The name of {@link StagedRefs} beside the pack. */
 export const STAGED_REFS = 'refs.json';
+export const SEALED_CREDENTIALS = 'credentials';

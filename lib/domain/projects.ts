@@ -55,9 +55,8 @@ export async function createProject(
   if (problems !== undefined) throw invalid(problems);
   const order = input.importOrder;
   const plan = order && (await planImport(deps, order));
-  let made: ProjectRecord;
   try {
-    made = await deps.store.projects.create(
+    return await deps.store.projects.create(
       {
         name,
         path,
@@ -80,7 +79,7 @@ export async function createProject(
         now: deps.now(),
         headBranch: input.defaultBranch ?? deps.environment.defaultBranchName,
         owner,
-        ...(plan === undefined ? {} : { about: plan.promises }),
+        ...(plan === undefined ? {} : { about: plan }),
       },
     );
   } catch (error) {
@@ -90,8 +89,6 @@ export async function createProject(
     if (error instanceof LimitReached) throw limitError(error.limit);
     throw error instanceof Missing ? notFound('User') : error;
   }
-  await plan?.begin(made);
-  return made;
 }
 
 /** @throws 400: no template is known */

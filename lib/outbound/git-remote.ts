@@ -10,16 +10,22 @@ import { OutboundError } from './errors.ts';
 import { GitRemoteError, type GitRemoteFailure } from './git-remote-error.ts';
 import { demandNoError, Listing, type RemoteRefs, readGreeting, readLsRefs, textOf } from './remote-refs.ts';
 import {
+  mayTakeAlong,
   type OutboundLimits,
   type OutboundRequest,
   type OutboundResponse,
   outboundRequest,
 } from './request.ts';
 
+/** Of HTTP Basic. */
+export interface Credentials {
+  readonly username: string;
+  readonly password: string;
+}
+
 export interface GitRemoteOptions {
   readonly policy: DestinationPolicy;
-  /** Of HTTP Basic. */
-  readonly credentials?: { readonly username: string; readonly password: string } | undefined;
+  readonly credentials?: Credentials | undefined;
   readonly signal?: AbortSignal;
   /** Of the pack. */
   readonly maxPackBytes: number;
@@ -111,7 +117,7 @@ export class GitRemote {
     const base = new URL(url);
     base.pathname = url.pathname.slice(0, -'/info/refs'.length);
     base.search = '';
-    if (base.origin !== this.#base.origin) this.#authorization = undefined;
+    if (!mayTakeAlong(this.#base, base)) this.#authorization = undefined;
     this.#base = base;
   }
 

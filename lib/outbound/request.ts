@@ -70,9 +70,17 @@ export async function outboundRequest(
     response.close();
     // What was posted is posted to nobody else.
     if (left <= 0 || wanted.method !== 'GET') throw new OutboundError('redirects');
-    if (target.origin !== url.origin) authorization = undefined;
+    if (!mayTakeAlong(url, target)) authorization = undefined;
     url = target;
   }
+}
+
+/** Whether credentials for one server may go to another: to itself, and to itself behind TLS. */
+export function mayTakeAlong(from: URL, to: URL): boolean {
+  if (from.origin === to.origin) return true;
+  const upgraded =
+    from.protocol === 'http:' && to.protocol === 'https:' && from.port === '' && to.port === '';
+  return upgraded && from.hostname === to.hostname;
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);

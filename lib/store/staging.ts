@@ -122,21 +122,26 @@ export class Staging {
   }
 
   /**
-   * One URL that takes the whole of an upload whose size nobody knows before it is there: `id` is a ULID of now, and
-   * {@link sizeOf} tells what came of it. Read it with that size, and discard it with any.
+   * One URL that takes the whole of an upload whose size nobody knows before it is there. `id` is a ULID of now;
+   * {@link parts} tells what came of it.
    */
   presignUnsized(id: string, seconds: number): Promise<string> {
     return this.#blobs.presignedPut(contentKey(id), seconds);
   }
 
-  /** A URL that takes a {@link note}, of any size: see {@link sizeOf} before reading it. */
+  /** A URL that takes a {@link note}, of any size: see {@link noteSize} before reading it. */
   presignNote(id: string, name: string, seconds: number): Promise<string> {
     return this.#blobs.presignedPut(noteKey(id, name), seconds);
   }
 
-  /** Bytes of what was uploaded whole, or of a note beside it; undefined when there is none. */
-  async sizeOf(id: string, note?: string): Promise<number | undefined> {
-    return (await this.#blobs.head(note === undefined ? contentKey(id) : noteKey(id, note)))?.size;
+  /** A URL that reads a note. */
+  presignNoted(id: string, name: string, seconds: number): Promise<string> {
+    return this.#blobs.presignedGet(noteKey(id, name), seconds);
+  }
+
+  /** Bytes of a note; undefined when there is none. */
+  async noteSize(id: string, name: string): Promise<number | undefined> {
+    return (await this.#blobs.head(noteKey(id, name)))?.size;
   }
 
   /**
@@ -246,6 +251,11 @@ export class Staging {
     const key = noteKey(id, name);
     const known = await this.#blobs.head(key);
     return known && this.#blobs.read(key, 0, known.size);
+  }
+
+  /** Takes away notes before they expire. */
+  async forget(id: string, names: readonly string[]): Promise<void> {
+    await this.#blobs.delete(names.map((name) => noteKey(id, name)));
   }
 
   /** Takes away what was uploaded, complete or not; notes stay until they expire. Twice is as good as once. */

@@ -152,15 +152,6 @@ describe('creation', () => {
     expect([refusal.status, refusal.body.message.path]).toEqual([400, ['has already been taken']]);
   });
 
-  test('an import is refused, instead of an empty project in its place', async () => {
-    const answer = await as('owner', 'POST', '/projects', {
-      name: 'imported',
-      import_url: 'https://x.example/a.git',
-    });
-    expect([answer.status, answer.body]).toEqual([403, { message: '403 Forbidden' }]);
-    expect((await as('owner', 'GET', '/projects/owner%2Fimported')).status).toBe(404);
-  });
-
   test('settings come back as they were given', async () => {
     const given = {
       name: 'Ünïcode Näme 🚀',

@@ -6,6 +6,8 @@ import { GIT_ENVIRONMENT } from './git.ts';
 /** git's own server side, as a peer to measure against: `git http-backend` behind the least of a CGI gateway. */
 export interface HttpBackend {
   readonly url: string;
+  /** Answers a request that the gate held back. */
+  answer(request: IncomingMessage, response: ServerResponse): void;
   stop(): Promise<void>;
 }
 
@@ -23,6 +25,7 @@ export async function startHttpBackend(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    answer: (request, response) => answer(root, request, response),
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -5,7 +5,12 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { parseAllowList } from '../../../lib/outbound/allow-list.ts';
 import type { DestinationPolicy, Resolver } from '../../../lib/outbound/destination.ts';
 import { OutboundError } from '../../../lib/outbound/errors.ts';
-import { type OutboundLimits, type OutboundRequest, outboundRequest } from '../../../lib/outbound/request.ts';
+import {
+  mayTakeAlong,
+  type OutboundLimits,
+  type OutboundRequest,
+  outboundRequest,
+} from '../../../lib/outbound/request.ts';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -195,6 +200,17 @@ describe('redirects', () => {
     await ask(`http://127.0.0.1:${open.port}/away`, policy, { maxRedirects: 1 }, more);
     expect(other.seen[0]!.headers.authorization).toBeUndefined();
   });
+});
+
+test.each([
+  ['http://a.example/x', 'http://a.example/y', true],
+  ['http://a.example/x', 'https://a.example/x', true],
+  ['https://a.example/x', 'http://a.example/x', false],
+  ['http://a.example:8080/x', 'https://a.example/x', false],
+  ['http://a.example/x', 'https://a.example:8443/x', false],
+  ['https://a.example/x', 'https://b.a.example/x', false],
+])('credentials of %s at %s: %s', (from, to, may) => {
+  expect(mayTakeAlong(new URL(from), new URL(to))).toBe(may);
 });
 
 describe('limits', () => {
