@@ -61,6 +61,8 @@ export interface SyncObjects {
   read(oid: Oid): GitObject;
   /** Type and inflated size without inflating the content (a delta's type comes from its base). */
   header(oid: Oid): { readonly type: ObjectType; readonly size: number };
+  /** The bytes of a tree that is kept with all others of the default branch's tip; undefined for any other. */
+  tipTree?(oid: Oid): Uint8Array | undefined;
   /** A file that maintenance made of the packs, where there is one; reading it may throw BlockMiss as well. */
   derived?(kind: DerivedKind): OpenDerived | undefined;
 }

@@ -12,6 +12,7 @@ import type {
   PackDescription,
   RefDatabase,
 } from '../ports.ts';
+import { tipBuilder } from '../tree/build-tip.ts';
 import { dueKinds, objectsIn } from './due.ts';
 
 /** What a builder works with. */
@@ -43,7 +44,12 @@ export interface DerivedBuilder {
 }
 
 /** In this order. */
-const BUILDERS: readonly DerivedBuilder[] = [commitGraphBuilder, mergedIndexBuilder, bitmapBuilder];
+const BUILDERS: readonly DerivedBuilder[] = [
+  commitGraphBuilder,
+  tipBuilder,
+  mergedIndexBuilder,
+  bitmapBuilder,
+];
 
 /**
  * Makes the derived files that are due. May be stopped at any step and called again.

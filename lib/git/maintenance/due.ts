@@ -15,6 +15,8 @@ const DUE: Partial<Record<DerivedKind, IsDue>> = {
   // Of about 300 commits. A walk reads some 25 of them in the time of one trip to the storage.
   'commit-graph': (packs, file) => hasGrown(packs, file, { least: 1000, share: 0.05 }),
   'object-index': (packs, file) => isUncovered(packs, file),
+  // A tip that moved on shares most of its trees with the one that is listed.
+  tip: (packs, file) => hasGrown(packs, file, { least: 1000, share: 0.002 }),
   // It counts in the index, so each new index needs a new one.
   bitmap: (packs, file, others) => {
     const index = others('object-index');

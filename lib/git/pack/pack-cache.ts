@@ -1,6 +1,7 @@
 import { DerivedCache } from '../derived.ts';
 import type { GitObject } from '../objects.ts';
 import type { ObjectDatabase, PackDescription } from '../ports.ts';
+import { TipCache } from '../tree/tip-cache.ts';
 import { BlockCache, type CachedFile } from './block-cache.ts';
 import { PackIndex } from './pack-index.ts';
 
@@ -13,6 +14,9 @@ export interface Pack {
   readonly serial: number;
 }
 
+/** Of listings of tips, in memory. */
+const TIP_BYTES = 48 * 1024 * 1024;
+
 /**
  * What a process keeps of packs between requests: blocks, loaded indexes, and objects that were delta bases.
  * Share one among all stores of a process.
@@ -21,6 +25,7 @@ export class PackCache {
   readonly blocks: BlockCache;
   readonly bases: BaseCache;
   readonly derived: DerivedCache;
+  readonly tips = new TipCache(TIP_BYTES);
   readonly #packs = new Map<string, Pack>();
   readonly #indexBytes: number;
   #serial = 0;

@@ -1,3 +1,4 @@
+import type { OpenDerived } from '../derived.ts';
 import { CorruptData, type GitObject, ObjectMissing, type ObjectType, type SyncObjects } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import { BLOCK_SIZE, BlockMiss } from './block-cache.ts';
@@ -34,6 +35,7 @@ export class PackObjects implements SyncObjects {
   #nameAt = 0;
 
   readonly #merged: MergedLookup | undefined;
+  readonly #tip: OpenDerived | undefined;
   readonly #cache: PackCache;
   readonly #maxObjectSize: number;
   readonly #head = new EntryHead();
@@ -59,6 +61,7 @@ export class PackObjects implements SyncObjects {
     this.#cache = cache;
     this.#maxObjectSize = maxObjectSize;
     this.#merged = MergedLookup.over(derived('object-index'), packs);
+    this.#tip = derived('tip');
   }
 
   has(oid: Oid): boolean {
@@ -71,7 +74,28 @@ export class PackObjects implements SyncObjects {
     throw new ObjectMissing(oid);
   }
 
+  /** The bytes of a tree that stands in the listing of the tip; undefined for another, or without such a listing. */
+  tipTree(oid: Oid): Uint8Array | undefined {
+    const source = this.#tip;
+    if (!source?.usable) return undefined;
+    try {
+      return source.attempt(() => this.#cache.tips.get(source).tree(oid));
+    } catch (error) {
+      if (!(error instanceof BlockMiss)) throw error;
+      // It may stand there or not: in one trip comes what finds it anyway.
+      const wanted = [...error.wanted];
+      try {
+        return this.read(oid).data;
+      } catch (other) {
+        if (other instanceof BlockMiss) wanted.push(...other.wanted);
+      }
+      throw new BlockMiss(wanted);
+    }
+  }
+
   header(oid: Oid): { type: ObjectType; size: number } {
+    const known = this.#atTip(oidBytes(oid), 0);
+    if (known) return { type: 'blob', size: known.size };
     if (this.locate(oidBytes(oid), 0)) return this.headerAt(this.pack, this.offset);
     if (oid === EMPTY_TREE) return { type: 'tree', size: 0 };
     throw new ObjectMissing(oid);
@@ -125,6 +149,15 @@ export class PackObjects implements SyncObjects {
       return false;
     } catch (error) {
       if (error instanceof BlockMiss) {
+        const known = this.#atTip(name, at, count);
+        if (known) {
+          this.pack = known.pack;
+          this.#position = -1;
+          this.#offset = known.offset;
+          this.#name = name;
+          this.#nameAt = at;
+          return true;
+        }
         // One trip for all packs: the id may be in any of them.
         const wanted = [...error.wanted];
         merged?.missing(name, at, wanted);
@@ -203,6 +236,17 @@ export class PackObjects implements SyncObjects {
   deflatedLength(pack: Pack, from: number, size: number): number {
     this.#inflate(pack, from, size);
     return this.#deflated;
+  }
+
+  /** Where a blob of the tip lies, when its listing is in memory and its pack listed. */
+  #atTip(name: Uint8Array, at: number, count = this.packs.length) {
+    const source = this.#tip;
+    if (!source?.usable) return undefined;
+    const found = source.attempt(() => this.#cache.tips.held(source)?.blob(name, at));
+    const pack = found && this.packs.findIndex(({ description }) => description.id === found.pack);
+    return pack === undefined || pack < 0 || pack >= count
+      ? undefined
+      : { ...found!, pack: this.packs[pack]! };
   }
 
   #probe(pack: Pack, name: Uint8Array, at: number): boolean {

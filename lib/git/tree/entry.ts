@@ -23,6 +23,8 @@ const NO_BYTES = new Uint8Array(0);
 /** The bytes of a tree. @throws ObjectMissing, CorruptData when the object is no tree */
 export function readTreeBytes(objects: SyncObjects, oid: Oid): Uint8Array {
   if (oid === EMPTY_TREE) return NO_BYTES;
+  const known = objects.tipTree?.(oid);
+  if (known) return known;
   const object = objects.read(oid);
   if (object.type !== 'tree')
     throw new CorruptData('object-malformed', `${oid} is a ${object.type}, not a tree`);

@@ -1,0 +1,35 @@
+import type { OpenDerived } from '../derived.ts';
+import { TipListing } from './tip-listing.ts';
+
+/** Listings of tips as a process keeps them, up to a budget; the one used longest ago goes first. */
+export class TipCache {
+  readonly #budget: number;
+  readonly #listings = new Map<string, TipListing>();
+  #bytes = 0;
+
+  constructor(budget: number) {
+    this.#budget = budget;
+  }
+
+  /** The listing when it is in memory. */
+  held({ description }: OpenDerived): TipListing | undefined {
+    return this.#listings.get(description.id);
+  }
+
+  /** @throws BlockMiss, CorruptData */
+  get(source: OpenDerived): TipListing {
+    const { id } = source.description;
+    const held = this.#listings.get(id);
+    const { file } = source;
+    const listing = held ?? new TipListing(file.slice(0, file.size));
+    this.#listings.delete(id);
+    this.#listings.set(id, listing);
+    if (held === undefined) this.#bytes += listing.bytes;
+    for (const [oldest, { bytes }] of this.#listings) {
+      if (this.#bytes <= this.#budget || oldest === id) break;
+      this.#listings.delete(oldest);
+      this.#bytes -= bytes;
+    }
+    return listing;
+  }
+}
