@@ -1,6 +1,12 @@
 import { Duration } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
-import { Alarm, type AlarmProps, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  Alarm,
+  type AlarmProps,
+  ComparisonOperator,
+  MathExpression,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
@@ -30,18 +36,27 @@ export class Alarms extends Construct {
       metric: api.metricServerError({ period: Duration.minutes(5) }),
       threshold: 5,
     });
-    for (const { node, queue, deadLetters } of queues) {
+    for (const { node, deadLetters } of queues) {
       this.#alarm(`${node.id}DeadLetters`, {
         alarmDescription: 'A message failed five times; it waits 14 days in the dead-letter queue',
         metric: deadLetters.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(5) }),
         threshold: 0,
       });
-      this.#alarm(`${node.id}Age`, {
-        alarmDescription: 'Work has waited for more than an hour: its worker is failing or throttled',
-        metric: queue.metricApproximateAgeOfOldestMessage({ period: Duration.minutes(5) }),
-        threshold: 3600,
-      });
     }
+    const ages = queues.map(
+      ({ queue }, index) =>
+        [`age${index}`, queue.metricApproximateAgeOfOldestMessage({ period: Duration.minutes(5) })] as const,
+    );
+    this.#alarm('QueueAge', {
+      alarmDescription: 'Work has waited for more than an hour: a worker is failing or throttled',
+      // One alarm for all queues; it costs as much as one each, and its graph shows which it is.
+      metric: new MathExpression({
+        expression: `MAX([${ages.map(([id]) => `FILL(${id}, 0)`).join(', ')}])`,
+        usingMetrics: Object.fromEntries(ages),
+        period: Duration.minutes(5),
+      }),
+      threshold: 3600,
+    });
     for (const function_ of scheduled) {
       this.#alarm(`${function_.node.scope?.node.id ?? function_.node.id}Errors`, {
         alarmDescription: 'A scheduled function failed five times in 15 minutes',

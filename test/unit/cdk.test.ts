@@ -355,10 +355,14 @@ describe('work outside the request', () => {
     expect(redrives.length).toBe(areasOf('worker').length);
     expect(queues.length).toBe(2 * redrives.length);
     expect(resourcesOf(service, 'AWS::SQS::QueuePolicy').length).toBe(queues.length);
-    for (const [, { Properties }] of redrives) {
+    const timeouts = new Map(
+      resourcesOf(service, 'AWS::Lambda::Function').map(([id, { Properties }]) => [id, Properties.Timeout]),
+    );
+    for (const [, { Properties }] of resourcesOf(service, 'AWS::Lambda::EventSourceMapping')) {
+      const queue = queues.find(([id]) => id === Properties.EventSourceArn['Fn::GetAtt'][0])!;
       // A message must not come back while its worker may still be at it.
-      const longest = Math.max(...areasOf('worker').map(({ timeout }) => timeout));
-      expect(Properties.VisibilityTimeout).toBeGreaterThan(longest);
+      const worker = timeouts.get(Properties.FunctionName.Ref);
+      expect(queue[1].Properties.VisibilityTimeout).toBeGreaterThan(worker);
     }
   });
 
