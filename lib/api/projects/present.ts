@@ -178,7 +178,8 @@ export function importStatus({ project, level }: ProjectAccess, administrator: b
     created_at: project.createdAt,
     import_status: project.importStatus,
     import_type: project.importSource?.type ?? null,
-    correlation_id: project.importSource?.id ?? null,
+    // The import's own id is between its workers: whoever knew it could speak for one of them.
+    correlation_id: null,
     failed_relations: [],
     import_error: level >= 40 || administrator ? project.importError : null,
     stats: null,

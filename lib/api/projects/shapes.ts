@@ -146,7 +146,7 @@ export const importStatus = shape(() =>
       created_at: time(),
       import_status: z.enum(['none', 'scheduled', 'started', 'finished', 'failed']),
       import_type: z.string().nullable(),
-      correlation_id: z.string().nullable(),
+      correlation_id: z.null(),
       failed_relations: z.array(z.unknown()),
       import_error: z.string().nullable().describe('Shown to Maintainers'),
       stats: z.null(),
