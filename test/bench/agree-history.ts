@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { LogQuery } from '../../lib/git/history.ts';
 import type { Oid } from '../../lib/git/oid.ts';
 import { parseCommit } from '../../lib/git/parse.ts';
@@ -98,14 +99,16 @@ function mergeBases({ directory }: Sample, ...args: string[]): string[] {
 }
 
 async function containing(sample: Sample): Promise<void> {
-  const refs = lines(
-    sample.directory,
-    'for-each-ref',
-    '--format=%(objecttype) %(objectname) %(*objecttype) %(*objectname) %(refname)',
-  ).flatMap((line): [Oid, string][] => {
-    const [type, oid, peeledType, peeled, name] = line.split(' ') as [string, Oid, string, Oid, string];
-    return type === 'commit' ? [[oid, name]] : peeledType === 'commit' ? [[peeled, name]] : [];
-  });
+  const refs = lines(sample.directory, 'for-each-ref', '--format=%(refname)').flatMap(
+    (name): [Oid, string][] => {
+      try {
+        return [[lines(sample.directory, 'rev-parse', '--verify', `${name}^{commit}`)[0] as Oid, name]];
+      } catch {
+        // A tag of something else.
+        return [];
+      }
+    },
+  );
   for (const commit of sample.pick(sample.commits, sample.few)) {
     const flags = await sample.history.containing(
       refs.map(([oid]) => oid),
@@ -137,7 +140,10 @@ async function authors(sample: Sample): Promise<void> {
       '--format=%an <%ae>',
       tip,
     );
-    for (const line of log.toString().split('\n')) {
+    for (const raw of log.toString('latin1').split('\n')) {
+      const bytes = Buffer.from(raw, 'latin1');
+      // What is no UTF-8 and says nothing of its encoding, git passes on as it is.
+      const line = isUtf8(bytes) ? bytes.toString() : raw;
       const at = line.lastIndexOf(' <');
       if (at < 0) continue;
       const key = line.slice(0, at) + line.slice(at).toLowerCase();
