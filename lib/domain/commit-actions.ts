@@ -12,8 +12,8 @@ import type { Actor, ProjectAccess } from './access.ts';
 import { bounded, codeOf } from './code.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, notFound, refused } from './errors.ts';
-import { projectAccess } from './open.ts';
-import { can, canSee, signedIn } from './permissions.ts';
+import { accessesTo, codeBeside, related } from './fork-network.ts';
+import { can, signedIn } from './permissions.ts';
 import { BRANCH_REFUSALS, branchProtection, started } from './ref-protection.ts';
 import { inTurn } from './turns.ts';
 
@@ -66,15 +66,19 @@ export async function commitActions(
   texts: RefusalTexts,
 ): Promise<{ git: GitRepository; commit: CommitRecord }> {
   if (!can(actor, access, 'push_code')) throw forbidden(texts.push);
-  if (input.startProject !== undefined) await demandSameProject(deps, actor, access, input.startProject);
+  const source =
+    input.startProject === undefined
+      ? undefined
+      : await startProjectOf(deps, actor, access, input.startProject);
   const branch = branchRef(input.branch);
   if (branch === undefined) throw refused(NO_BRANCH);
-  const git = codeOf(deps, access);
+  const git = source === undefined ? codeOf(deps, access) : codeBeside(deps, access, source);
+  const elsewhere = source && codeOf(deps, source);
   const reading = started(branchProtection(deps, access));
   const committer = identityOf(signedIn(actor).user, deps.now());
   const author = authorOf(committer, input);
   const commit = async () => {
-    const starting = started(startOf(git, branch, input));
+    const starting = started(startOf(git, branch, input, elsewhere));
     const protection = await reading;
     if (!protection.mayPush(actor, input.branch)) {
       throw texts.push === undefined ? refused(BRANCH_REFUSALS.pushInto) : forbidden(texts.push);
@@ -102,22 +106,26 @@ export async function commitActions(
   }
 }
 
-/** Forks do not exist yet, so a project's network is itself. What the actor may not see is not there. */
-async function demandSameProject(
+/**
+ * The project to start from; undefined when it is the project itself.
+ * @throws 404 for what the actor may not see, 403 for what is not related or whose code they may not read
+ */
+async function startProjectOf(
   deps: Deps,
   actor: Actor,
   { project: own }: ProjectAccess,
   idOrPath: string,
-): Promise<void> {
-  const { projects, members } = deps.store;
-  const project = /^\d+$/.test(idOrPath)
-    ? await projects.get(Number(idOrPath))
-    : await projects.byPath(idOrPath);
-  if (project?.id === own.id) return;
-  const member = project && (await members.get(project.id, signedIn(actor).user.id));
-  if (project === undefined || !canSee(actor, projectAccess(actor, project, member)))
-    throw notFound('Project');
-  throw forbidden(`Project is not included in the fork network for ${own.namespaceName} / ${own.name}`);
+): Promise<ProjectAccess | undefined> {
+  const { projects } = deps.store;
+  const id = /^\d+$/.test(idOrPath) ? Number(idOrPath) : (await projects.holderOfPath(idOrPath))?.id;
+  if (id === own.id) return undefined;
+  const [access] = id === undefined ? [] : await accessesTo(deps, actor, [id]);
+  if (access === undefined) throw notFound('Project');
+  if (!related(own, access.project)) {
+    throw forbidden(`Project is not included in the fork network for ${own.namespaceName} / ${own.name}`);
+  }
+  if (!can(actor, access, 'read_code')) throw forbidden();
+  return access;
 }
 
 interface Start {
@@ -125,11 +133,19 @@ interface Start {
   readonly parent?: Oid;
 }
 
-/** What the branch points to, and what the new commit builds on. */
-async function startOf(git: GitRepository, branch: RefName, input: CommitInput): Promise<Start> {
+/**
+ * What the branch points to, and what the new commit builds on.
+ * @param other the repository to start from, when it is another
+ */
+async function startOf(
+  git: GitRepository,
+  branch: RefName,
+  input: CommitInput,
+  other?: GitRepository,
+): Promise<Start> {
   const current = (await git.ref(branch))?.oid;
   const starts = input.startBranch !== undefined || input.startSha !== undefined;
-  const elsewhere = starts && input.startBranch !== input.branch;
+  const elsewhere = other !== undefined || (starts && input.startBranch !== input.branch);
   if (current !== undefined && !elsewhere) return { expected: current, parent: current };
   if (current !== undefined && input.force !== true) {
     throw refused(
@@ -137,10 +153,12 @@ async function startOf(git: GitRepository, branch: RefName, input: CommitInput):
     );
   }
   const expected = current ?? ZERO_OID;
-  if (input.startSha !== undefined) return { expected, parent: await startCommit(git, input.startSha) };
-  if (input.startBranch !== undefined) {
-    const name = branchRef(input.startBranch);
-    const tip = name && (await git.ref(name))?.oid;
+  const from = other ?? git;
+  if (input.startSha !== undefined) return { expected, parent: await startCommit(from, input.startSha) };
+  const startBranch = input.startBranch ?? (other === undefined ? undefined : input.branch);
+  if (startBranch !== undefined) {
+    const name = branchRef(startBranch);
+    const tip = name && (await from.ref(name))?.oid;
     if (tip === undefined) throw refused(NO_BRANCH);
     return { expected, parent: tip };
   }

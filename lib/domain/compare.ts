@@ -22,13 +22,18 @@ const MAX_COMMITS = 1000;
 /**
  * What one branch, tag or commit has that another has not. Without a common history there are commits and no files.
  * @param straight compare the files of the two themselves, instead of with where they parted
+ * @param source where `from` is looked up, when that is another repository, whose objects `git` reads too
  * @throws `404 Ref Not Found`
  */
 export async function compareRefs(
   git: GitRepository,
   { from, to, straight }: { readonly from: string; readonly to: string; readonly straight: boolean },
+  source = git,
 ): Promise<RefComparison> {
-  const [start, { commit: head }] = await Promise.all([resolved(git, from, 'Ref'), resolved(git, to, 'Ref')]);
+  const [start, { commit: head }] = await Promise.all([
+    resolved(source, from, 'Ref'),
+    resolved(git, to, 'Ref'),
+  ]);
   const nothing = { base: start.commit, head, commits: [], files: [], truncated: false, same: false };
   if (start.commit === head) return { ...nothing, same: true };
   const signal = AbortSignal.timeout(COMPARE_MS);

@@ -4,11 +4,11 @@ import { becomesParent, forkRoot } from '../store/forks.ts';
 import type { ProjectRecord, UserRecord, Visibility } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
-import { conflict, DomainError, forbidden, invalid, notFound } from './errors.ts';
+import { conflict, DomainError, invalid, notFound } from './errors.ts';
 import { forkPromises } from './fork-content.ts';
-import { projectAccess } from './open.ts';
+import { accessesTo } from './fork-network.ts';
 import { problemsOf, projectNameProblems, projectPathProblems } from './paths.ts';
-import { can, canSee, isAdministrator } from './permissions.ts';
+import { can, isAdministrator } from './permissions.ts';
 import { descriptionProblems, limitError } from './projects.ts';
 import { networkMember } from './repositories.ts';
 
@@ -181,22 +181,6 @@ export async function endFork(deps: Deps, { project }: ProjectAccess): Promise<b
   }
 }
 
-/** Projects by id as the actor may see them; undefined for the others. */
-export async function accessesTo(
-  deps: Deps,
-  actor: Actor,
-  ids: readonly number[],
-): Promise<(ProjectAccess | undefined)[]> {
-  const [projects, members] = await Promise.all([
-    deps.store.projects.getMany(ids),
-    actor.kind === 'anonymous' ? [] : deps.store.members.ofUserIn(actor.user.id, ids),
-  ]);
-  return projects.map((project, i) => {
-    const access = project && projectAccess(actor, project, members[i]);
-    return access && canSee(actor, access) ? access : undefined;
-  });
-}
-
 /** Of those that are forks, the projects they are forks of, as far as the actor may see them; by the forks' ids. */
 export async function parentsOf(
   deps: Deps,
@@ -214,11 +198,3 @@ export async function parentsOf(
     }),
   );
 }
-
-/** Whether both descend from one project, or one from the other. */
-export const related = (a: ProjectRecord, b: ProjectRecord): boolean =>
-  forkRoot(a) === forkRoot(b) || a.forkedFromId === b.id || b.forkedFromId === a.id;
-
-/** @throws 403 as a project that has nothing to do with this one is told */
-export const notInNetwork = ({ namespaceName, name }: ProjectRecord) =>
-  forbidden(`Project is not included in the fork network for ${namespaceName} / ${name}`);

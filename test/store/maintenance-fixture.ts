@@ -100,22 +100,28 @@ export async function openYard(attempts = 4): Promise<Yard> {
 
 const person = { name: 'A', email: 'a@example.com', seconds: 1_700_000_000, timezone: '+0000' };
 
+let forks = 0;
+
 /** One repository. */
 export class Ground {
   readonly id: string;
   readonly #yard: Yard;
   readonly #cache = new PackCache();
+  readonly #networkId: string;
   #files = 0;
-  constructor(yard: Yard, id: string) {
+  constructor(yard: Yard, id: string, networkId = id) {
     this.#yard = yard;
     this.id = id;
+    this.#networkId = networkId;
+    // Names that those before it in the network have not given.
+    if (networkId !== id) this.#files = 10_000 * ++forks;
   }
 
   /** As a request opens it: nothing is known of it yet. */
   open(cache = new PackCache()) {
     const { store } = this.#yard;
     const refs = store.repositories.open(this.id);
-    const objects = new GitObjects(store.blobs, refs, this.id);
+    const objects = new GitObjects(store.blobs, refs, this.id, this.#networkId);
     return { refs, objects, store: new PackStore(objects, { cache }) };
   }
 

@@ -1,10 +1,13 @@
+import type { Actor, ProjectAccess } from '../../domain/access.ts';
 import { codeOf } from '../../domain/code.ts';
 import { compareRefs } from '../../domain/compare.ts';
-import { refused } from '../../domain/errors.ts';
+import { forbidden, refused } from '../../domain/errors.ts';
+import { accessesTo, codeBeside, related } from '../../domain/fork-network.ts';
+import { can } from '../../domain/permissions.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { commitBasic, fileDiff } from '../commits/present.ts';
-import { endpoint } from '../endpoint.ts';
+import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { projectUrl } from '../projects/present.ts';
 import * as shapes from './shapes.ts';
 
@@ -30,15 +33,15 @@ export const compare = endpoint({
   returns: { body: shapes.comparison },
   errors: [
     { status: 400, description: 'The other project is no fork of this one' },
+    { status: 403, description: "The other project's code is not yours to read" },
     { status: 404, description: 'No such revision' },
   ],
-  handle: async ({ project, params, query, request }, deps) => {
-    const { id } = project.project;
-    const other = query.from_project_id;
-    // Forks do not exist yet, so a project's network is itself.
-    if (other !== undefined && other !== id)
-      throw refused(`Target project id:${other} is not a fork of project id:${params.id}`);
-    const found = await compareRefs(codeOf(deps, project), query);
+  handle: async ({ actor, project, params, query, request }, deps) => {
+    const other = await otherProject(deps, actor, project, query.from_project_id, params.id);
+    const found =
+      other === undefined
+        ? await compareRefs(codeOf(deps, project), query)
+        : await compareRefs(codeBeside(deps, project, other), query, codeOf(deps, other));
     const url = projectUrl(project.project, request.baseUrl);
     const commits = found.commits.map((commit) => commitBasic(commit, url));
     return {
@@ -51,3 +54,23 @@ export const compare = endpoint({
     };
   },
 });
+
+/**
+ * The project that `from` is in; undefined when it is the project itself.
+ * @throws 400 for one that is not related, or not there for the caller; 403 for one whose code they may not read
+ */
+async function otherProject(
+  deps: ApiDeps,
+  actor: Actor,
+  { project: own }: ProjectAccess,
+  id: number | undefined,
+  asked: string,
+): Promise<ProjectAccess | undefined> {
+  if (id === undefined || id === own.id) return undefined;
+  const [other] = await accessesTo(deps, actor, [id]);
+  if (other === undefined || !related(own, other.project))
+    throw refused(`Target project id:${id} is not a fork of project id:${asked}`);
+  if (!can(actor, other, 'read_code'))
+    throw forbidden("You don't have access to this fork's parent project");
+  return other;
+}

@@ -1,0 +1,63 @@
+/** What projects that are related by forking may read of each other, and how. */
+import { PackStore } from '../git/pack/store.ts';
+import type { ObjectDatabase } from '../git/ports.ts';
+import { GitRepository } from '../git/repository.ts';
+import type { Repository } from '../git/wire/repository.ts';
+import { forkRoot } from '../store/forks.ts';
+import type { ProjectRecord } from '../store/records.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { projectAccess } from './open.ts';
+import { canSee } from './permissions.ts';
+import { openRepository } from './repositories.ts';
+
+/** Projects by id as the actor may see them; undefined for the others. */
+export async function accessesTo(
+  deps: Deps,
+  actor: Actor,
+  ids: readonly number[],
+): Promise<(ProjectAccess | undefined)[]> {
+  const [projects, members] = await Promise.all([
+    deps.store.projects.getMany(ids),
+    actor.kind === 'anonymous' ? [] : deps.store.members.ofUserIn(actor.user.id, ids),
+  ]);
+  return projects.map((project, i) => {
+    const access = project && projectAccess(actor, project, members[i]);
+    return access && canSee(actor, access) ? access : undefined;
+  });
+}
+
+/** Whether both descend from one project, or one from the other. */
+export const related = (a: ProjectRecord, b: ProjectRecord): boolean =>
+  forkRoot(a) === forkRoot(b) || a.forkedFromId === b.id || b.forkedFromId === a.id;
+
+/**
+ * A project's repository that reads the objects of another besides its own. What is written to it, and builds on what
+ * only the other has, brings along a copy of that: it is read as what a collection found unreachable is, and rescued.
+ *
+ * Whoever asks for it has seen to it that the caller may read the other's code.
+ */
+export function codeBeside(deps: Deps, own: ProjectAccess, other: ProjectAccess): GitRepository {
+  // No memory of walks: it holds what the repository has accepted, and nothing else.
+  return new GitRepository(
+    beside(deps, openRepository(deps, own.project), openRepository(deps, other.project)),
+  );
+}
+
+function beside(deps: Deps, own: Repository, other: Repository): Repository {
+  const objects: ObjectDatabase = {
+    async listPacks(options) {
+      const [mine, theirs] = await Promise.all([
+        own.objects.listPacks(options),
+        other.objects.listPacks(options),
+      ]);
+      const shared = new Set(mine.map(({ location }) => location));
+      const foreign = theirs.filter(({ location }) => !shared.has(location));
+      return [...mine, ...foreign.map((pack) => ({ ...pack, source: 'garbage' as const }))];
+    },
+    open: own.objects.open.bind(own.objects),
+    newPack: own.objects.newPack.bind(own.objects),
+    rollbackPack: own.objects.rollbackPack.bind(own.objects),
+  };
+  return { objects, refs: own.refs, store: new PackStore(objects, { cache: deps.packs }), cache: deps.packs };
+}
