@@ -1,4 +1,6 @@
+import { rm } from 'node:fs/promises';
 import { bitmapBuilder } from '../bitmap/build-bitmap.ts';
+import { bundleBuilder } from '../bundle-builder.ts';
 import { commitGraphBuilder } from '../commit-graph/build.ts';
 import { CorruptData, ObjectMissing } from '../objects.ts';
 import { PackCache } from '../pack/pack-cache.ts';
@@ -49,6 +51,7 @@ const BUILDERS: readonly DerivedBuilder[] = [
   tipBuilder,
   mergedIndexBuilder,
   bitmapBuilder,
+  bundleBuilder,
 ];
 
 /**
@@ -91,7 +94,7 @@ async function derive(
       objects: objectsIn(packs),
       note: made.note,
     };
-    const file = await objects.keepDerived(kind, made.content, madeFrom);
+    const file = await objects.keepDerived(kind, made.content, madeFrom).finally(() => discard(made.content));
     // Handed over half done, it is due again.
     return !dueKinds(packs, (other) => (other === kind ? file : objects.derived?.current(other))).includes(
       kind,
@@ -104,4 +107,8 @@ async function derive(
     );
     return true;
   }
+}
+
+async function discard(content: DerivedContent): Promise<void> {
+  if (content.kind === 'file') await rm(content.path, { force: true });
 }

@@ -17,12 +17,22 @@ const DUE: Partial<Record<DerivedKind, IsDue>> = {
   'object-index': (packs, file) => isUncovered(packs, file),
   // A tip that moved on shares most of its trees with the one that is listed.
   tip: (packs, file) => hasGrown(packs, file, { least: 1000, share: 0.002 }),
+  // What a client fetches behind a bundle costs little against what it spares.
+  bundle: (packs, file) => {
+    const bytes = packs.reduce((sum, { packSize }) => sum + packSize, 0);
+    if (bytes < BUNDLE_LEAST || bytes > BUNDLE_MOST) return false;
+    return hasGrown(packs, file, { least: 0, share: 0.2 });
+  },
   // It counts in the index, so each new index needs a new one.
   bitmap: (packs, file, others) => {
     const index = others('object-index');
     return isUncovered(packs, index) || (index !== undefined && file?.madeFrom.note !== index.id);
   },
 };
+
+/** Bytes of packs: what is smaller is soon cloned, and what is larger does not fit a function's scratch disk. */
+const BUNDLE_LEAST = 10 * 2 ** 20;
+const BUNDLE_MOST = 400 * 2 ** 20;
 
 /** A builder's note begins with this when it had no time for all: the file is of use, and due again. */
 export const UNFINISHED = 'unfinished';

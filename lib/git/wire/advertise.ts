@@ -17,20 +17,21 @@ export async function advertise(
   repository: Repository,
   service: Service,
   version: 0 | 1 | 2,
-  visible?: Visibility,
+  { visible, bundles }: { readonly visible: Visibility | undefined; readonly bundles: boolean },
 ): Promise<Iterable<Uint8Array>> {
-  if (service === 'git-upload-pack' && version === 2) return batched(capabilityAdvertisement());
+  if (service === 'git-upload-pack' && version === 2) return batched(capabilityAdvertisement(bundles));
   const snapshot = await visibleRefs(repository.refs, visible);
   return batched(refAdvertisement(service, version, snapshot));
 }
 
 /** Version 2: no refs, and no `# service` line (git's own http-backend leaves it out too). */
-export function* capabilityAdvertisement(): Generator<Uint8Array> {
+export function* capabilityAdvertisement(bundles: boolean): Generator<Uint8Array> {
   yield pkt('version 2\n');
   yield pkt(`agent=${AGENT}\n`);
   yield pkt('ls-refs=unborn\n');
   yield pkt('fetch=shallow wait-for-done filter\n');
   yield pkt('server-option\n');
+  if (bundles) yield pkt('bundle-uri\n');
   yield pkt('object-format=sha1\n');
   yield FLUSH;
 }

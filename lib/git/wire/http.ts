@@ -63,7 +63,8 @@ async function infoRefs(
   if (name !== 'git-upload-pack' && name !== 'git-receive-pack') return text(403, 'Unsupported service');
   const version = protocolVersion(request.headers.get('git-protocol') ?? undefined);
   const shown = name === 'git-receive-pack' ? options.pushable : options.visible;
-  const body = await advertise(repository, name, version, shown);
+  const bundles = options.bundleUrl !== undefined;
+  const body = await advertise(repository, name, version, { visible: shown, bundles });
   return answer(`application/x-${name}-advertisement`, stream(request.method === 'HEAD' ? [] : body));
 }
 

@@ -5,6 +5,7 @@
 import type { Oid } from '../oid.ts';
 import type { RefSnapshot } from '../ports.ts';
 import { capabilityAdvertisement } from './advertise.ts';
+import { type BundleUrl, bundleUri } from './bundle-uri.ts';
 import { WireError } from './error.ts';
 import { quoted, textLine } from './line.ts';
 import { lsRefs, parseLsRefs } from './ls-refs.ts';
@@ -21,6 +22,8 @@ import { checkWants } from './wants.ts';
 export interface UploadPackOptions {
   /** Refs that are shown. Only what these reach can be fetched, by name or by id. Default: all. */
   readonly visible?: Visibility;
+  /** Absent where there are no bundles to give. */
+  readonly bundleUrl?: BundleUrl;
   /** Told what went wrong after the answer had begun; the client is told without the cause. */
   readonly onError?: (cause: unknown) => void;
 }
@@ -43,7 +46,8 @@ export async function uploadPack(
   if (request.command === 'ls-refs')
     return lsRefs(repository, parseLsRefs(request.arguments), options.visible);
   if (request.command === 'fetch') return fetchV2(repository, request.arguments, options);
-  if (request.command === 'capabilities') return capabilityAdvertisement();
+  if (request.command === 'bundle-uri') return bundleUri(repository, options.bundleUrl, options.visible);
+  if (request.command === 'capabilities') return capabilityAdvertisement(options.bundleUrl !== undefined);
   throw new WireError('request-malformed', `invalid command ${quoted(request.command)}`);
 }
 

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BundleRef, bundleHead } from './bundle.ts';
+import type { DeriveContext, DerivedBuilder } from './maintenance/derive.ts';
+import { CorruptData } from './objects.ts';
+import { writePack } from './pack/write.ts';
+import type { RefDatabase } from './ports.ts';
+import { enumerate } from './reachable.ts';
+
+/** With more tags it is the branch alone: a reader of the head reads all of it. */
+const MOST_TAGS = 10_000;
+/** A function's scratch disk has 512 MB. */
+const MOST_BYTES = 450 * 2 ** 20;
+
+/** The default branch and the tags, with all they reach, in a scratch file that the caller removes. */
+export const bundleBuilder: DerivedBuilder = {
+  kind: 'bundle',
+  build: async (context) => {
+    const path = join(tmpdir(), `bundle-${randomUUID()}`);
+    try {
+      const size = await writeBundle(path, await bundledRefs(context.refs), context);
+      if (size !== undefined) return { content: { kind: 'file', path, fileSize: size, size }, note: '' };
+    } catch (error) {
+      await rm(path, { force: true });
+      throw error;
+    }
+    await rm(path, { force: true });
+    return undefined;
+  },
+};
+
+/** @returns its size; undefined when the time was too short. @throws CorruptData `limit` */
+async function writeBundle(
+  path: string,
+  refs: readonly BundleRef[],
+  { store, deadline }: DeriveContext,
+): Promise<number | undefined> {
+  const list = await enumerate(store, { include: [...new Set(refs.map(({ oid }) => oid))] });
+  const file = await open(path, 'w');
+  try {
+    const head = bundleHead(refs);
+    await file.write(head);
+    let size = head.length;
+    for await (const bytes of writePack(store, list)) {
+      if (Date.now() > deadline) return undefined;
+      size += bytes.length;
+      if (size > MOST_BYTES) throw new CorruptData('limit', `a bundle of more than ${MOST_BYTES} bytes`);
+      await file.writeFile(bytes);
+    }
+    return size;
+  } finally {
+    await file.close();
+  }
+}
+
+async function bundledRefs(refs: RefDatabase): Promise<BundleRef[]> {
+  const { head, refs: tags } = await refs.all({ prefix: 'refs/tags/' });
+  const branch = (await refs.get([head])).get(head);
+  const tip = branch ? [{ name: 'HEAD', oid: branch.oid }, branch] : [];
+  return [...tip, ...(tags.length > MOST_TAGS ? [] : tags)].map(({ name, oid }) => ({ name, oid }));
+}

@@ -1,0 +1,33 @@
+import { CorruptData } from './objects.ts';
+import { type Oid, parseOid } from './oid.ts';
+
+const SIGNATURE = '# v2 git bundle\n';
+
+export interface BundleRef {
+  readonly name: string;
+  readonly oid: Oid;
+}
+
+/** What stands before the pack in a bundle that builds on nothing (gitformat-bundle, version 2). */
+export function bundleHead(refs: readonly BundleRef[]): Buffer {
+  return Buffer.from(`${SIGNATURE}${refs.map(({ oid, name }) => `${oid} ${name}\n`).join('')}\n`);
+}
+
+/**
+ * @param begin the first bytes of a bundle
+ * @returns undefined when its head goes on
+ * @throws CorruptData `derived-file`
+ */
+export function parseBundleHead(begin: Uint8Array): BundleRef[] | undefined {
+  const bytes = Buffer.from(begin.buffer, begin.byteOffset, begin.length);
+  if (!bytes.subarray(0, SIGNATURE.length).equals(Buffer.from(SIGNATURE).subarray(0, bytes.length)))
+    throw new CorruptData('derived-file', 'bundle: not one of version 2');
+  const end = bytes.indexOf('\n\n', SIGNATURE.length - 1);
+  if (end < 0) return undefined;
+  const lines = bytes.toString('latin1', SIGNATURE.length, end).split('\n');
+  return lines.filter(Boolean).map((line) => {
+    const oid = parseOid(line.slice(0, 40));
+    if (oid === undefined || line[40] !== ' ') throw new CorruptData('derived-file', 'bundle: malformed ref');
+    return { oid, name: line.slice(41) };
+  });
+}

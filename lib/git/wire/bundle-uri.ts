@@ -1,0 +1,52 @@
+/** The `bundle-uri` command of version 2 (gitprotocol-v2, "bundle-uri"; git's bundle-uri design document). */
+import { parseBundleHead } from '../bundle.ts';
+import type { OpenDerived } from '../derived.ts';
+import type { Oid } from '../oid.ts';
+import { BLOCK_SIZE } from '../pack/block-cache.ts';
+import type { PackStore } from '../pack/store.ts';
+import type { DerivedFile } from '../ports.ts';
+import { WireError } from './error.ts';
+import { FLUSH, pkt } from './pkt-line.ts';
+import type { Repository } from './repository.ts';
+import { type Visibility, visibleRefs } from './visible.ts';
+import { checkWants } from './wants.ts';
+
+/** Where a client that may read the repository gets a bundle: a URL that needs no credentials and ends soon. */
+export type BundleUrl = (bundle: DerivedFile) => Promise<string>;
+
+/** Tells of the bundle that maintenance made, if all it holds may be seen: what a ref let go of since must not be. */
+export async function bundleUri(
+  repository: Repository,
+  url: BundleUrl | undefined,
+  visible: Visibility | undefined,
+): Promise<Uint8Array[]> {
+  const { store, refs } = repository;
+  await store.packs();
+  const bundle = url && store.derived('bundle');
+  const tips = bundle && (await bundledTips(store, bundle));
+  if (url === undefined || bundle === undefined || !tips?.length) return [FLUSH];
+  try {
+    await checkWants(store, await visibleRefs(refs, visible), tips);
+  } catch (error) {
+    if (error instanceof WireError && error.code === 'not-our-ref') return [FLUSH];
+    throw error;
+  }
+  const uri = await url(bundle.description);
+  const lines = ['bundle.version=1', 'bundle.mode=all', `bundle.default.uri=${uri}`];
+  return [...lines.map((line) => pkt(line)), FLUSH];
+}
+
+/** What the bundle's head names. */
+async function bundledTips(store: PackStore, bundle: OpenDerived): Promise<Oid[] | undefined> {
+  return store.run(() =>
+    bundle.attempt(() => {
+      const { file } = bundle;
+      for (let blocks = 1; ; blocks++) {
+        const end = Math.min(blocks * BLOCK_SIZE, file.size);
+        const head = parseBundleHead(file.slice(0, end));
+        if (head !== undefined) return [...new Set(head.map(({ oid }) => oid))];
+        if (end === file.size) return undefined;
+      }
+    }),
+  );
+}

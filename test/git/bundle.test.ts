@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseBundleHead } from '../../lib/git/bundle.ts';
+import { bundleBuilder } from '../../lib/git/bundle-builder.ts';
+import { CorruptData } from '../../lib/git/objects.ts';
+import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
+import { indexPack } from '../../lib/git/pack/index-pack.ts';
+import { PackStore } from '../../lib/git/pack/store.ts';
+import type { RefName } from '../../lib/git/refname.ts';
+import { addPack, makeHistory, packObjects, revList, revParse, scratch } from './pack-fixture.ts';
+import { ENVIRONMENT, git } from './repository-files.ts';
+import { type Host, startHost } from './wire-host.ts';
+
+const MAIN = 'refs/heads/main' as RefName;
+const dir = scratch();
+const path = join(dir.path, 'source.git');
+const run = promisify(execFile);
+let host: Host;
+let bundle: Buffer;
+let fetched = 0;
+const files = createServer((_request, response) => {
+  fetched++;
+  response.end(bundle);
+});
+const fileUrl = () => `http://127.0.0.1:${(files.address() as AddressInfo).port}/bundle?signed=1`;
+
+beforeAll(async () => {
+  makeHistory(path, 60);
+  await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
+  host = await startHost({ bundleUrl: async () => fileUrl() });
+  const { memory } = host;
+  await addPack(memory, await indexPack([packObjects(path, ['--all'])]));
+  const tags = ['refs/tags/v1', 'refs/tags/v1-again', 'refs/tags/tree-tag'] as RefName[];
+  const named = [[MAIN, 'main~1'], ...tags.map((name) => [name, name])] as [RefName, string][];
+  for (const [name, revision] of named) {
+    const to = revParse(path, revision);
+    const peeled = name === MAIN ? to : revParse(path, `${revision}^{}`);
+    await memory.refs.compareAndSwap([{ name, from: ZERO_OID, to, peeled }]);
+  }
+  const store = new PackStore(memory.objects);
+  const packs = await memory.objects.listPacks();
+  const made = await bundleBuilder.build({ store, refs: memory.refs, packs, deadline: Infinity });
+  const { content, note } = made!;
+  if (content.kind !== 'file') throw new Error('a bundle is a file');
+  bundle = readFileSync(content.path);
+  await memory.keepDerived('bundle', content, { packs: [], objects: 0, note });
+  await rm(content.path);
+  // Since then the branch went on.
+  await move(revParse(path, 'main~1'), revParse(path, 'main'));
+});
+
+afterAll(async () => {
+  files.close();
+  await host.close();
+  dir[Symbol.dispose]();
+});
+
+const move = (from: Oid, to: Oid) => host.memory.refs.compareAndSwap([{ name: MAIN, from, to }]);
+
+/** The command's answer, packet by packet. */
+async function ask(): Promise<string[]> {
+  const request = ['command=bundle-uri\n', 'object-format=sha1'].map(
+    (line) => (line.length + 4).toString(16).padStart(4, '0') + line,
+  );
+  const answer = await fetch(`${host.url}/git-upload-pack`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-git-upload-pack-request', 'Git-Protocol': 'version=2' },
+    body: `${request.join('')}00010000`,
+  });
+  const text = await answer.text();
+  const lines: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const length = Number.parseInt(text.slice(at, at + 4), 16);
+    lines.push(text.slice(at + 4, at + Math.max(4, length)));
+    at += Math.max(4, length);
+  }
+  return lines;
+}
+
+test('git verifies the bundle, which has the branch, the tags and all they reach', () => {
+  const file = join(dir.path, 'made.bundle');
+  writeFileSync(file, bundle);
+  const empty = join(dir.path, 'empty.git');
+  git(dir.path, ['init', '-q', '--bare', empty]);
+  expect(git(empty, ['bundle', 'verify', file]).toString()).toContain('records a complete history');
+  git(empty, ['fetch', '-q', file, 'refs/*:refs/*']);
+  git(empty, ['fsck', '--strict']);
+  expect(revList(empty, ['--all'])).toEqual(revList(path, ['main~1', 'v1', 'v1-again', 'tree-tag']));
+});
+
+test('a client that is told of the bundle clones by it and fetches the rest', async () => {
+  const before = fetched;
+  host.requests.length = 0;
+  const clone = join(dir.path, 'clone');
+  await run('git', ['clone', '-q', `--bundle-uri=${fileUrl()}`, host.url, clone], { env: ENVIRONMENT });
+  expect(fetched).toBe(before + 1);
+  expect(revParse(clone, 'HEAD')).toBe(revParse(path, 'main'));
+  expect(revParse(clone, 'refs/bundles/main')).toBe(revParse(path, 'main~1'));
+  git(clone, ['fsck', '--strict']);
+  expect(host.errors).toEqual([]);
+});
+
+test('the command names the bundle, and is advertised', async () => {
+  const url = `${host.url}/info/refs?service=git-upload-pack`;
+  const advertised = await fetch(url, { headers: { 'Git-Protocol': 'version=2' } });
+  expect(await advertised.text()).toContain('000fbundle-uri\n');
+  expect(await ask()).toEqual(['bundle.version=1', 'bundle.mode=all', `bundle.default.uri=${fileUrl()}`, '']);
+});
+
+test('the command names none when a ref let go of something that the bundle holds', async () => {
+  await move(revParse(path, 'main'), revParse(path, 'main~5'));
+  try {
+    expect(await ask()).toEqual(['']);
+  } finally {
+    await move(revParse(path, 'main~5'), revParse(path, 'main'));
+  }
+  const tag = 'refs/tags/tree-tag' as RefName;
+  host.options.visible = (name) => name !== tag;
+  try {
+    expect(await ask()).toEqual(['']);
+  } finally {
+    delete host.options.visible;
+  }
+  expect(await ask()).toHaveLength(4);
+});
+
+test('without bundles the command is neither advertised nor answered with any', async () => {
+  const { bundleUrl } = host.options;
+  delete host.options.bundleUrl;
+  const url = `${host.url}/info/refs?service=git-upload-pack`;
+  const advertised = await fetch(url, { headers: { 'Git-Protocol': 'version=2' } });
+  expect(await advertised.text()).not.toContain('bundle-uri');
+  expect(await ask()).toEqual(['']);
+  host.options.bundleUrl = bundleUrl!;
+});
+
+test('the head of any bytes is refs, more to come, or an error', () => {
+  fc.assert(
+    fc.property(fc.nat(400), fc.nat(255), fc.nat(400), (at, value, end) => {
+      const damaged = Buffer.from(bundle.subarray(0, end));
+      if (at < end) damaged[at] = value;
+      try {
+        const refs = parseBundleHead(damaged);
+        if (refs) expect(refs.every(({ oid }) => oid.length === 40)).toBe(true);
+      } catch (error) {
+        expect(error).toBeInstanceOf(CorruptData);
+      }
+    }),
+  );
+});
