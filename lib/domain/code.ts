@@ -1,5 +1,5 @@
+import { createHash } from 'node:crypto';
 import { HistoryLimit } from '../git/history.ts';
-import { CorruptData } from '../git/objects.ts';
 import type { Oid } from '../git/oid.ts';
 import { type CommitRecord, GitRepository, type LogRequest } from '../git/repository.ts';
 import type { Resolved } from '../git/revision.ts';
@@ -23,38 +23,83 @@ export async function resolved(git: GitRepository, ref: string, what = 'Commit')
   return found;
 }
 
-export interface FileRecord {
+/** What a file is, without its content. */
+export interface FileFacts {
   readonly entry: TreeRecord;
   readonly commit: Oid;
   readonly lastCommit: Oid;
+  /** Bytes. */
+  readonly size: number;
+}
+
+export interface FileRecord extends FileFacts {
   readonly data: Uint8Array;
 }
 
-/** @throws `404 Commit Not Found`, `404 File Not Found`; 413 for a file above the engine's limit */
+/** A file of any size. */
+export interface OpenFile extends FileFacts {
+  /** SHA-256 of the content, in hex. */
+  readonly sha256: string;
+  /** To be read once, if at all. */
+  readonly content: Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+/** Content that is answered within JSON, or looked at line by line, is held as a whole: no more than this. */
+export const MAX_HELD_MIB = 32;
+/** Up to here content is held all the same: one reading serves its digest and the answer. */
+const HELD_BYTES = 4 * 2 ** 20;
+
+/** @throws `404 Commit Not Found`, `404 File Not Found`; 413 for a file above {@link MAX_HELD_MIB} */
 export async function readFile(git: GitRepository, ref: string, path: string): Promise<FileRecord> {
+  const found = await findFile(git, ref, path, (oid) => blob(git, oid));
+  if (found.content === undefined) throw notFound('File');
+  return { ...found.facts, size: found.content.length, data: found.content };
+}
+
+/** @throws `404 Commit Not Found`, `404 File Not Found` */
+export async function openFile(git: GitRepository, ref: string, path: string): Promise<OpenFile> {
+  const { facts, content } = await findFile(git, ref, path, (oid) => openBlob(git, oid));
+  if (content === undefined) throw notFound('File');
+  const sha = createHash('sha256');
+  if (content.content instanceof Uint8Array) sha.update(content.content);
+  else for await (const bytes of content.content) sha.update(bytes);
+  const again = content.content instanceof Uint8Array ? content : await openBlob(git, facts.entry.id);
+  if (again === undefined) throw notFound('File');
+  return { ...facts, size: content.size, sha256: sha.digest('hex'), content: again.content };
+}
+
+async function findFile<T>(git: GitRepository, ref: string, path: string, read: (oid: Oid) => Promise<T>) {
   const { commit } = await resolved(git, ref);
   const entry = await git.entryAt(commit, path);
   if (entry?.type !== 'blob') throw notFound('File');
-  const [data, lastCommit] = await Promise.all([
-    blob(git, entry.id),
+  const [content, lastCommit] = await Promise.all([
+    read(entry.id),
     bounded(() => git.lastCommitForPath(commit, path)),
   ]);
-  if (data === undefined) throw notFound('File');
-  return { entry, commit, lastCommit: lastCommit ?? commit, data };
+  return { facts: { entry, commit, lastCommit: lastCommit ?? commit }, content };
 }
 
-/** @throws 413 for a blob above the engine's limit */
+/** @throws 413 for a blob above {@link MAX_HELD_MIB} */
 export async function blob(git: GitRepository, oid: Oid): Promise<Uint8Array | undefined> {
-  try {
-    return await git.readBlob(oid);
-  } catch (error) {
-    if (error instanceof CorruptData && error.code === 'object-too-large') {
-      throw tooLarge(
-        '413 Request Entity Too Large: the file is larger than this interface serves; clone it instead',
-      );
-    }
-    throw error;
+  const header = await git.blobHeader(oid);
+  if (header === undefined) return undefined;
+  if (header.size > MAX_HELD_MIB * 2 ** 20) {
+    throw tooLarge(
+      `413 Request Entity Too Large: a file of more than ${MAX_HELD_MIB} MiB is served raw only`,
+    );
   }
+  return git.readBlob(oid);
+}
+
+/** A blob of any size, to be read once. */
+export async function openBlob(
+  git: GitRepository,
+  oid: Oid,
+): Promise<{ readonly size: number; readonly content: Uint8Array | AsyncIterable<Uint8Array> } | undefined> {
+  const header = await git.blobHeader(oid);
+  if (header === undefined || header.size > HELD_BYTES) return git.streamBlob(oid);
+  const data = await git.readBlob(oid);
+  return data && { size: data.length, content: data };
 }
 
 /** @throws `404 Tree Not Found`, `404 invalid revision or path Not Found`, 400 for a page token of another list */

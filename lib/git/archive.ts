@@ -4,8 +4,8 @@ import { bzip2 } from './archive/bzip2.ts';
 import { type ArchivePlan, planArchive, readMembers } from './archive/entries.ts';
 import { writeTar } from './archive/tar.ts';
 import { writeZip } from './archive/zip.ts';
-import type { ObjectStore } from './objects.ts';
 import type { Oid } from './oid.ts';
+import type { PackStore } from './pack/store.ts';
 import { parseCommitLinks } from './parse.ts';
 import { encodePath, lookupPath } from './tree/path.ts';
 
@@ -31,7 +31,7 @@ export interface ArchiveRequest {
  * @throws ObjectMissing, CorruptData (`limit` for too many members)
  */
 export async function archive(
-  store: ObjectStore,
+  store: PackStore,
   request: ArchiveRequest,
   signal?: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array> | undefined> {
@@ -46,7 +46,7 @@ export async function archive(
 }
 
 function write(
-  store: ObjectStore,
+  store: PackStore,
   plan: ArchivePlan,
   format: ArchiveFormat,
   about: { readonly commit: Oid; readonly time: number },

@@ -15,6 +15,7 @@ import { History, type KnownHistory, type LogQuery, type WalkBounds } from './hi
 import { type MergeOptions, type MergeOutcome, mergeCommits } from './merge/commits.ts';
 import { ObjectMissing, type SyncObjects } from './objects.ts';
 import { EMPTY_TREE, type Oid, ZERO_OID } from './oid.ts';
+import { type StreamedObject, streamObject } from './pack/stream-object.ts';
 import {
   type Commit,
   encodeTag,
@@ -263,6 +264,12 @@ export class GitRepository {
       const { type, data } = objects.read(oid);
       return type === 'blob' ? data : undefined;
     });
+  }
+
+  /** A blob of any size, to be read once. @returns undefined when there is no such blob */
+  async streamBlob(oid: Oid): Promise<StreamedObject | undefined> {
+    if ((await this.blobHeader(oid)) === undefined) return undefined;
+    return streamObject(this.#ports.store, oid);
   }
 
   /** Size in bytes, without reading the content. */

@@ -1,6 +1,6 @@
 import type { Actor, ProjectAccess } from '../../domain/access.ts';
 import { blameFile } from '../../domain/blame.ts';
-import { codeOf, readFile, resolved } from '../../domain/code.ts';
+import { codeOf, openFile, readFile, resolved } from '../../domain/code.ts';
 import { commitActions } from '../../domain/commit-actions.ts';
 import { notFound, refused } from '../../domain/errors.ts';
 import type { EditAction } from '../../git/edit.ts';
@@ -10,7 +10,7 @@ import * as p from '../../http/params.ts';
 import { json, noContent, reply } from '../../http/reply.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { decodeContent, ENCODINGS } from './content.ts';
-import { blamedCommit, contentDisposition, fileHeaders, fileRecord } from './present.ts';
+import { blamedCommit, contentDisposition, fileFacts, fileHeaders, fileRecord } from './present.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'files';
@@ -45,10 +45,16 @@ const get = endpoint({
   query: ref,
   returns: { body: shapes.fileRecord, headers },
   errors,
-  handle: async ({ project, params, query }, deps) => {
-    const file = await readFile(codeOf(deps, project), query.ref, params.file_path);
-    const record = fileRecord(file, query.ref);
-    return json(record, { headers: brandHeaders(deps.environment.serviceName, fileHeaders(record)) });
+  handle: async ({ project, params, query, request }, deps) => {
+    const git = codeOf(deps, project);
+    const headersOf = (facts: ReturnType<typeof fileFacts>) =>
+      brandHeaders(deps.environment.serviceName, fileHeaders(facts));
+    if (request.method === 'HEAD') {
+      const facts = fileFacts(await openFile(git, query.ref, params.file_path), query.ref);
+      return reply({ headers: headersOf(facts), type: 'application/json' });
+    }
+    const { content, ...facts } = fileRecord(await readFile(git, query.ref, params.file_path), query.ref);
+    return json({ ...facts, content }, { headers: headersOf(facts) });
   },
 });
 
@@ -69,14 +75,14 @@ const getRaw = endpoint({
   errors,
   handle: async ({ project, params, query }, deps) => {
     const name = query.ref ?? 'HEAD';
-    const file = await readFile(codeOf(deps, project), name, params.file_path);
+    const file = await openFile(codeOf(deps, project), name, params.file_path);
     return reply({
-      body: file.data,
+      body: file.content,
       type: 'text/plain; charset=utf-8',
       headers: {
         ...NOT_CACHED,
         'Content-Disposition': contentDisposition('inline', file.entry.name),
-        ...brandHeaders(deps.environment.serviceName, fileHeaders(fileRecord(file, name))),
+        ...brandHeaders(deps.environment.serviceName, fileHeaders(fileFacts(file, name))),
       },
     });
   },
@@ -203,7 +209,8 @@ const getBlame = endpoint({
       throw refused('range[start] must be less than or equal to range[end]');
     const git = codeOf(deps, project);
     const file = await readFile(git, ref, params.file_path);
-    const facts = brandHeaders(deps.environment.serviceName, fileHeaders(fileRecord(file, ref)));
+    const { content: _, ...told } = fileRecord(file, ref);
+    const facts = brandHeaders(deps.environment.serviceName, fileHeaders(told));
     if (request.method === 'HEAD') return reply({ headers: facts, type: 'application/json' });
     const ranges = await blameFile(git, file, range);
     return json(

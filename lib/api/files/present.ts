@@ -1,27 +1,31 @@
 import { createHash } from 'node:crypto';
-import type { FileRecord } from '../../domain/code.ts';
+import type { FileFacts, FileRecord } from '../../domain/code.ts';
 import type { CommitRecord } from '../../git/repository.ts';
 import { gitTime } from '../commits/present.ts';
 
 /** A file as `GET files/:file_path` answers it. */
 export function fileRecord(file: FileRecord, ref: string) {
+  const sha256 = createHash('sha256').update(file.data).digest('hex');
+  return { ...fileFacts({ ...file, sha256 }, ref), content: Buffer.from(file.data).toString('base64') };
+}
+
+/** The same but for the content. */
+export function fileFacts(file: FileFacts & { readonly sha256: string }, ref: string) {
   return {
     file_name: file.entry.name,
     file_path: file.entry.path,
-    size: file.data.length,
+    size: file.size,
     encoding: 'base64',
-    content_sha256: createHash('sha256').update(file.data).digest('hex'),
+    content_sha256: file.sha256,
     ref,
     blob_id: file.entry.id,
     commit_id: file.commit,
     last_commit_id: file.lastCommit,
-    content: Buffer.from(file.data).toString('base64'),
   };
 }
 
-/** The same values, but for the content, as headers: `Blob-Id`, `Commit-Id`, ... */
-export function fileHeaders(record: ReturnType<typeof fileRecord>): Record<string, string | number> {
-  const { content: _content, ...facts } = record;
+/** The facts as headers: `Blob-Id`, `Commit-Id`, ... */
+export function fileHeaders(facts: ReturnType<typeof fileFacts>): Record<string, string | number> {
   return Object.fromEntries(
     Object.entries(facts).map(([name, value]) => [
       name.replace(

@@ -1,9 +1,8 @@
-import { blob, codeOf, listDirectory } from '../../domain/code.ts';
+import { blob, codeOf, listDirectory, openBlob } from '../../domain/code.ts';
 import { contributors } from '../../domain/contributors.ts';
 import { notFound } from '../../domain/errors.ts';
 import { mergeBase } from '../../domain/merge-base.ts';
-import { parseOid } from '../../git/oid.ts';
-import type { GitRepository } from '../../git/repository.ts';
+import { type Oid, parseOid } from '../../git/oid.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { reply } from '../../http/reply.ts';
@@ -62,7 +61,7 @@ const getBlob = endpoint({
   returns: { body: shapes.blob },
   errors: [{ status: 404, description: 'No such blob' }],
   handle: async ({ project, params }, deps) => {
-    const data = await blobOf(codeOf(deps, project), params.sha);
+    const data = await blobOf(params.sha, (oid) => blob(codeOf(deps, project), oid));
     return {
       size: data.length,
       encoding: 'base64',
@@ -82,7 +81,7 @@ const getRawBlob = endpoint({
   errors: [{ status: 404, description: 'No such blob' }],
   handle: async ({ project, params }, deps) =>
     reply({
-      body: await blobOf(codeOf(deps, project), params.sha),
+      body: (await blobOf(params.sha, (oid) => openBlob(codeOf(deps, project), oid))).content,
       type: 'text/plain; charset=utf-8',
       headers: { ...NOT_CACHED, 'Content-Disposition': contentDisposition('inline', params.sha) },
     }),
@@ -151,9 +150,9 @@ export const repositoryEndpoints = [
   ...changelogEndpoints,
 ];
 
-async function blobOf(git: GitRepository, sha: string): Promise<Uint8Array> {
+async function blobOf<T>(sha: string, read: (oid: Oid) => Promise<T | undefined>): Promise<T> {
   const oid = parseOid(sha.toLowerCase());
-  const data = oid && (await blob(git, oid));
-  if (data === undefined) throw notFound('Blob');
-  return data;
+  const found = oid && (await read(oid));
+  if (found === undefined) throw notFound('Blob');
+  return found;
 }

@@ -1,6 +1,8 @@
 import { gather } from '../gather.ts';
 import { CorruptData, type ObjectStore, type SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
+import { MAX_OBJECT_SIZE, type PackStore } from '../pack/store.ts';
+import { type StreamedObject, streamObject } from '../pack/stream-object.ts';
 import { inSlices } from '../slices.ts';
 import { DIRECTORY, EXECUTABLE, entryAtPath, GITLINK, REGULAR } from '../tree/entry.ts';
 import { type RawPath, ROOT } from '../tree/path.ts';
@@ -15,9 +17,14 @@ export interface ArchiveEntry {
   /** As in a tree; a submodule is an empty directory. */
   readonly mode: number;
   readonly oid: Oid;
-  /** Content of a file, target of a symlink; nothing for a directory. */
+  /** Content of a file, target of a symlink; nothing for a directory, or a file that is {@link large}. */
   readonly data: Uint8Array;
+  /** The content of a file too large to be held: to be read before the next member is asked for. */
+  readonly large?: StreamedObject;
 }
+
+/** Bytes of a member's content. */
+export const contentSize = ({ data, large }: ArchiveEntry): number => large?.size ?? data.length;
 
 /** What to archive. */
 export interface ArchiveSource {
@@ -49,6 +56,8 @@ const SLICE = 4_096;
 /** Content read ahead of the writer, in files and, after the first, in bytes. */
 const BATCH_FILES = 64;
 const BATCH_BYTES = 4 * 1024 * 1024;
+/** A larger file is read while it is written. */
+const LARGE = 8 * 1024 * 1024;
 const NO_BYTES = new Uint8Array(0);
 
 /**
@@ -115,13 +124,13 @@ export async function planArchive(
 
 /** The members with their content, read a few at a time. */
 export async function* readMembers(
-  store: ObjectStore,
+  store: PackStore,
   { members }: ArchivePlan,
   signal?: AbortSignal,
 ): AsyncGenerator<ArchiveEntry> {
   for (let at = 0; at < members.length; ) {
     signal?.throwIfAborted();
-    const batch = await store.run((objects) => {
+    const batch = await store.run((objects): ArchiveEntry[] | PlannedMember => {
       const wanted = members.slice(at, at + BATCH_FILES);
       const sizes = gather(wanted, ({ mode, oid }) => (hasContent(mode) ? objects.header(oid).size : 0));
       let count = 0;
@@ -129,13 +138,21 @@ export async function* readMembers(
         bytes += sizes[count]!;
         if (count > 0 && bytes > BATCH_BYTES) break;
       }
+      if (sizes[0]! > (wanted[0]!.ends ? MAX_OBJECT_SIZE : LARGE)) return wanted[0]!;
       return gather(wanted.slice(0, count), ({ ends, ...member }): ArchiveEntry => {
         const data = hasContent(member.mode) ? readBlob(objects, member.oid) : NO_BYTES;
         return { ...member, data: ends ? withCrlf(data, ends) : data };
       });
     });
-    at += batch.length;
-    yield* batch;
+    if (Array.isArray(batch)) {
+      at += batch.length;
+      yield* batch;
+      continue;
+    }
+    at++;
+    // Line ends are changed in what can be held.
+    const { ends: _, ...member } = batch;
+    yield { ...member, data: NO_BYTES, large: await streamObject(store, member.oid) };
   }
 }
 

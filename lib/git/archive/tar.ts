@@ -1,6 +1,6 @@
 import type { Oid } from '../oid.ts';
 import { EXECUTABLE, SYMLINK } from '../tree/entry.ts';
-import { type ArchiveEntry, isDirectory } from './entries.ts';
+import { type ArchiveEntry, contentSize, isDirectory } from './entries.ts';
 
 const BLOCK = 512;
 /** Archives end on a multiple of this: the default record of POSIX `pax`. */
@@ -31,11 +31,12 @@ export async function* writeTar(
   yield counted(globalHeader(about.commit, time));
   for await (const entry of entries) {
     yield counted(entryHeader(entry, time));
-    const { data, mode } = entry;
-    if (data.length === 0 || mode === SYMLINK) continue;
-    yield data;
-    written += data.length;
-    if (data.length % BLOCK > 0) yield counted(Buffer.alloc(BLOCK - (data.length % BLOCK)));
+    const size = contentSize(entry);
+    if (size === 0 || entry.mode === SYMLINK) continue;
+    if (entry.large) yield* entry.large.content;
+    else yield entry.data;
+    written += size;
+    if (size % BLOCK > 0) yield counted(Buffer.alloc(BLOCK - (size % BLOCK)));
   }
   const open = RECORD - (written % RECORD);
   yield Buffer.alloc(open < 2 * BLOCK ? open + RECORD : open);
@@ -47,7 +48,8 @@ function globalHeader(commit: Oid, time: number): Buffer {
   return Buffer.concat([head, padded(record)]);
 }
 
-function entryHeader({ path, mode, oid, data }: ArchiveEntry, time: number): Buffer {
+function entryHeader(entry: ArchiveEntry, time: number): Buffer {
+  const { path, mode, oid, data } = entry;
   const directory = isDirectory(mode);
   const name = directory ? `${path}/` : path;
   const link = mode === SYMLINK ? Buffer.from(data).toString('latin1') : '';
@@ -59,7 +61,7 @@ function entryHeader({ path, mode, oid, data }: ArchiveEntry, time: number): Buf
   const own = header({
     ...(placed ?? { name: `${oid}.data` }),
     mode: mode === SYMLINK ? 0o777 : directory || mode === EXECUTABLE ? 0o775 : 0o664,
-    size: mode === SYMLINK ? 0 : data.length,
+    size: mode === SYMLINK ? 0 : contentSize(entry),
     time,
     type: mode === SYMLINK ? '2' : directory ? '5' : '0',
     link: link.length > MAX_NAME ? `see ${oid}.paxheader` : link,

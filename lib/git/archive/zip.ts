@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer';
+import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { crc32, deflateRaw as deflateRawCallback } from 'node:zlib';
+import { crc32, createDeflateRaw, deflateRaw as deflateRawCallback } from 'node:zlib';
 import type { Oid } from '../oid.ts';
+import type { StreamedObject } from '../pack/stream-object.ts';
 import { EXECUTABLE, SYMLINK } from '../tree/entry.ts';
 import { type ArchiveEntry, isDirectory } from './entries.ts';
 
@@ -14,7 +16,10 @@ const END_64 = 0x06064b50;
 const LOCATOR_64 = 0x07064b50;
 const STORED = 0;
 const DEFLATED = 8;
+const DESCRIPTOR = 0x08074b50;
 const UTF8_NAMES = 0x0800;
+/** Checksum and sizes stand behind the content. */
+const FOLLOWED = 0x0008;
 /** Made on Unix, version 2.3: the upper half of the external attributes is a Unix mode. */
 const MADE_BY_UNIX = 0x0317;
 const MAX_16 = 0xffff;
@@ -39,15 +44,13 @@ export async function* writeZip(
   let offset = 0;
   let count = 0;
   for await (const entry of entries) {
-    const member = await pack(entry, stamp);
-    yield member.head;
-    if (member.body.length > 0) yield member.body;
+    const member = yield* write(entry, stamp);
     collected.push(centralHeader(member, stamp, offset));
     if (collected.length === 1024) {
       directory.push(Buffer.concat(collected));
       collected = [];
     }
-    offset += member.head.length + member.body.length;
+    offset += member.written;
     count++;
   }
   directory.push(...collected);
@@ -72,38 +75,82 @@ interface Member {
   readonly method: number;
   readonly crc: number;
   readonly size: number;
+  /** Bytes of the content as it stands in the archive. */
+  readonly stored: number;
   readonly attributes: number;
-  readonly head: Buffer;
-  readonly body: Uint8Array;
 }
 
-async function pack({ path, mode, data }: ArchiveEntry, stamp: Stamp): Promise<Member> {
+interface Written extends Member {
+  /** Bytes from the local header on to the next. */
+  readonly written: number;
+}
+
+/** Writes a member. */
+async function* write(entry: ArchiveEntry, stamp: Stamp): AsyncGenerator<Uint8Array, Written> {
+  const { path, mode, data, large } = entry;
   const directory = isDirectory(mode);
   const name = Buffer.from(directory ? `${path}/` : path, 'latin1');
   const ascii = !name.some((byte) => byte > 0x7e);
   const flags = !ascii && isUtf8(name) ? UTF8_NAMES : 0;
+  const unix = directory ? 0o040755 : mode === SYMLINK ? 0o120777 : mode === EXECUTABLE ? 0o100755 : 0o100644;
+  const attributes = ((unix << 16) | (directory ? 0x10 : 0)) >>> 0;
+  if (large) return yield* writeLarge(large, { name, flags, attributes }, stamp);
   const deflated =
     mode === SYMLINK || data.length < WORTH_DEFLATING
       ? data
       : await deflateRaw(data, { chunkSize: chunk(data) });
   const shorter = deflated.length < data.length;
   const body = shorter ? deflated : data;
-  const unix = directory ? 0o040755 : mode === SYMLINK ? 0o120777 : mode === EXECUTABLE ? 0o100755 : 0o100644;
-  const facts = {
-    name,
-    flags,
-    method: shorter ? DEFLATED : STORED,
-    crc: crc32(data),
-    size: data.length,
-    attributes: ((unix << 16) | (directory ? 0x10 : 0)) >>> 0,
-    body,
-  };
-  return { ...facts, head: localHeader(facts, stamp) };
+  const method = shorter ? DEFLATED : STORED;
+  const facts = { name, flags, attributes, method, crc: crc32(data), size: data.length, stored: body.length };
+  const head = localHeader(facts, stamp);
+  yield head;
+  if (body.length > 0) yield body;
+  return { ...facts, written: head.length + body.length };
+}
+
+/** What is known of the content only at its end follows it, in a data descriptor. */
+async function* writeLarge(
+  { size, content }: StreamedObject,
+  about: Pick<Member, 'name' | 'flags' | 'attributes'>,
+  stamp: Stamp,
+): AsyncGenerator<Uint8Array, Written> {
+  const begun = { ...about, flags: about.flags | FOLLOWED, method: DEFLATED };
+  const head = localHeader({ ...begun, crc: 0, size: 0, stored: 0 }, stamp);
+  yield head;
+  let crc = 0;
+  let stored = 0;
+  async function* summed() {
+    for await (const bytes of content) {
+      crc = crc32(bytes, crc);
+      yield bytes;
+    }
+  }
+  const input = Readable.from(summed(), { objectMode: false });
+  const output = createDeflateRaw({ chunkSize: PIECE });
+  input.on('error', (error) => output.destroy(error));
+  try {
+    for await (const bytes of input.pipe(output) as AsyncIterable<Uint8Array>) {
+      stored += bytes.length;
+      yield bytes;
+    }
+  } finally {
+    // A reader that leaves early ends the source too.
+    input.destroy();
+    output.destroy();
+  }
+  const descriptor = Buffer.alloc(16);
+  descriptor.writeUInt32LE(DESCRIPTOR, 0);
+  descriptor.writeUInt32LE(crc, 4);
+  descriptor.writeUInt32LE(stored, 8);
+  descriptor.writeUInt32LE(size, 12);
+  yield descriptor;
+  return { ...begun, crc, size, stored, written: head.length + stored + descriptor.length };
 }
 
 const chunk = (data: Uint8Array) => Math.min(PIECE, Math.max(1024, data.length >> 1));
 
-function localHeader(member: Omit<Member, 'head'>, stamp: Stamp): Buffer {
+function localHeader(member: Member, stamp: Stamp): Buffer {
   const head = Buffer.alloc(30);
   head.writeUInt32LE(LOCAL, 0);
   common(head, 4, member, stamp);
@@ -126,7 +173,7 @@ function centralHeader(member: Member, stamp: Stamp, offset: number): Buffer {
 function common(
   head: Buffer,
   at: number,
-  member: Omit<Member, 'head'>,
+  member: Member,
   stamp: Stamp,
   version = member.method === STORED && member.flags === 0 ? 10 : 20,
 ): void {
@@ -136,7 +183,7 @@ function common(
   head.writeUInt16LE(stamp.dosTime, at + 6);
   head.writeUInt16LE(stamp.dosDate, at + 8);
   head.writeUInt32LE(member.crc, at + 10);
-  head.writeUInt32LE(member.body.length, at + 14);
+  head.writeUInt32LE(member.stored, at + 14);
   head.writeUInt32LE(member.size, at + 18);
   head.writeUInt16LE(member.name.length, at + 22);
   head.writeUInt16LE(stamp.extra.length, at + 24);

@@ -23,8 +23,12 @@ export interface IndexPackLimits {
   readonly maxBytes: number;
   /** Objects in it. Default 16 million. */
   readonly maxObjects: number;
-  /** Inflated bytes of one object. Default 128 MiB. */
+  /** Inflated bytes of an object that is held as a whole: all but blobs that come whole. Default 128 MiB. */
   readonly maxObjectSize: number;
+  /** Inflated bytes of a blob that comes whole, not as a delta. Default 4 GiB less one byte. */
+  readonly maxBlobSize: number;
+  /** Such blobs above this size are named as they come and never held. Default 8 MiB. */
+  readonly wholeBlobSize: number;
   /** Default 4,095, as git writes at most. */
   readonly maxDeltaDepth: number;
   /** Inflated bytes of all objects, deltas applied: bounds the work of a delta bomb. Default 256 GiB. */
@@ -92,6 +96,8 @@ export const INDEX_PACK_LIMITS: IndexPackLimits = {
   maxBytes: 4 * 2 ** 30,
   maxObjects: 16_000_000,
   maxObjectSize: MAX_OBJECT_SIZE,
+  maxBlobSize: 2 ** 32 - 1,
+  wholeBlobSize: 8 * 2 ** 20,
   maxDeltaDepth: 4095,
   maxInflatedBytes: 256 * 2 ** 30,
   memoryPackBytes: 16 * 2 ** 20,

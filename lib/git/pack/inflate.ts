@@ -45,6 +45,62 @@ export function inflateStart(input: Uint8Array, from: number, to: number, length
   }
 }
 
+/** Piece by piece: for what is too large to be held, in or out. One stream, from its beginning; not to be shared. */
+export class InflateStream {
+  /** Bytes that came out so far. */
+  produced = 0;
+  /** The stream is over, and its checksum was right. */
+  ended = false;
+  readonly #size: number;
+  readonly #out = Buffer.allocUnsafeSlow(OUT_BYTES);
+  readonly #inflate: OpenHandle;
+
+  /** @param size what is to come out. @throws CorruptData `object-too-large` where Node does not let us */
+  constructor(size: number) {
+    this.#size = size;
+    const opened = usesHandle ? openHandle() : undefined;
+    if (opened === undefined) throw new CorruptData('object-too-large', 'large objects cannot be read here');
+    this.#inflate = opened;
+  }
+
+  /**
+   * @param sink gets what comes out, in pieces that hold only during the call
+   * @returns input bytes used: all of them unless the stream has ended. That shows with the first byte behind it.
+   * @throws CorruptData (`object-inflate`, `object-size`)
+   */
+  push(input: Uint8Array, from: number, to: number, sink: (bytes: Uint8Array) => void): number {
+    const { handle, state, failed } = this.#inflate;
+    for (let at = from; at < to; ) {
+      handle.writeSync(zlib.constants.Z_NO_FLUSH, input, at, to - at, this.#out, 0, OUT_BYTES);
+      const failure = failed();
+      if (failure) throw new CorruptData('object-inflate', `zlib: ${failure}`);
+      const made = OUT_BYTES - state[0]!;
+      at = to - state[1]!;
+      this.produced += made;
+      if (this.produced > this.#size) {
+        throw new CorruptData('object-size', 'object is larger than its header says');
+      }
+      if (made > 0) sink(this.#out.subarray(0, made));
+      // Room on both sides, and nothing goes on.
+      if (at < to && made < OUT_BYTES) {
+        if (this.produced < this.#size) {
+          throw new CorruptData('object-size', 'object is smaller than its header says');
+        }
+        this.ended = true;
+        return at - from;
+      }
+    }
+    return to - from;
+  }
+
+  /** Gives the memory back before its time. */
+  close(): void {
+    this.#inflate.close();
+  }
+}
+
+const OUT_BYTES = 256 * 1024;
+
 /**
  * Node's own binding under zlib.Inflate: `writeSync` into our buffer and `reset` instead of a new stream per
  * object, about twice as fast as inflateSync on small objects. It is undocumented, so it is tried at start
@@ -64,9 +120,18 @@ interface InflateHandle {
   ): void;
 }
 
+interface OpenHandle {
+  readonly handle: InflateHandle;
+  /** After a write: room left, input left. After a failure that of the write before. */
+  readonly state: Uint32Array;
+  /** Code of the last write's failure, and forgets it. */
+  failed(): string;
+  close(): void;
+}
+
 let failure = '';
 let state: Uint32Array = new Uint32Array(2);
-const handle = openHandle();
+const handle = openShared();
 
 /** Whether the fast way is in use, for benches and tests to tell. */
 export const usesHandle = handle !== undefined;
@@ -127,17 +192,39 @@ function inflateWhole(
   return result.engine.bytesWritten;
 }
 
-function openHandle(): InflateHandle | undefined {
+function openHandle(): OpenHandle | undefined {
   try {
-    const stream = zlib.createInflate() as unknown as { _handle?: InflateHandle; _writeState?: Uint32Array };
-    const candidate = stream._handle;
-    if (!candidate || !(stream._writeState instanceof Uint32Array) || stream._writeState.length !== 2)
-      return undefined;
-    state = stream._writeState;
-    candidate.onerror = (_message, _errno, code) => {
-      failure = code;
+    const stream = zlib.createInflate();
+    const { _handle, _writeState } = stream as unknown as {
+      _handle?: InflateHandle;
+      _writeState?: Uint32Array;
     };
-    return selfTest(candidate) ? candidate : undefined;
+    if (!_handle || !(_writeState instanceof Uint32Array) || _writeState.length !== 2) return undefined;
+    let code = '';
+    _handle.onerror = (_message, _errno, text) => {
+      code = text;
+    };
+    const failed = () => {
+      const last = code;
+      code = '';
+      return last;
+    };
+    return { handle: _handle, state: _writeState, failed, close: () => stream.close() };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The one for what is inflated whole. */
+function openShared(): InflateHandle | undefined {
+  const opened = openHandle();
+  if (opened === undefined) return undefined;
+  state = opened.state;
+  opened.handle.onerror = (_message, _errno, code) => {
+    failure = code;
+  };
+  try {
+    return selfTest(opened.handle) ? opened.handle : undefined;
   } catch {
     return undefined;
   }

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { CorruptData } from '../objects.ts';
 import { deltaSizes } from './delta.ts';
-import { EntryHead, MAX_ENTRY_HEAD, OFS_DELTA, REF_DELTA } from './entry.ts';
+import { BLOB, EntryHead, MAX_ENTRY_HEAD, OFS_DELTA, REF_DELTA } from './entry.ts';
 import { EntryTable } from './entry-table.ts';
-import { inflateInto, NEED_MORE } from './inflate.ts';
+import { InflateStream, inflateInto, NEED_MORE, usesHandle } from './inflate.ts';
 import { type ObjectHasher, ROOM } from './object-hasher.ts';
 import type { Spool } from './spool.ts';
 
@@ -12,8 +12,17 @@ export interface ParserLimits {
   readonly maxBytes: number;
   readonly maxObjects: number;
   readonly maxObjectSize: number;
+  readonly maxBlobSize: number;
+  readonly wholeBlobSize: number;
   readonly maxInflatedBytes: number;
   readonly memoryBytes: number;
+}
+
+/** A blob on its way in, of which no more is held than has just come. */
+interface LargeBlob {
+  readonly entry: number;
+  readonly inflate: InflateStream;
+  readonly sha: Hash;
 }
 
 /** The first pass over a pack: takes it in as it arrives, finds its entries, names what is no delta. */
@@ -37,6 +46,7 @@ export class PackParser {
   #started = false;
   #inflated = 0;
   #scratch: Buffer = Buffer.alloc(0);
+  #large: LargeBlob | undefined;
 
   constructor(spool: Spool, hasher: ObjectHasher, limits: ParserLimits) {
     this.#spool = spool;
@@ -58,7 +68,7 @@ export class PackParser {
     this.#retryAt = 0;
     this.#parse();
     const rest = this.#spool.size - this.#at;
-    if (!this.#started || this.table.count < this.total || rest < 20) {
+    if (!this.#started || this.table.count < this.total || this.#large || rest < 20) {
       throw new CorruptData('pack-truncated', `pack ends after ${this.table.count} of ${this.total} objects`);
     }
     this.checksum = this.#sha.digest();
@@ -78,6 +88,8 @@ export class PackParser {
     const from = table.offsets[entry]!;
     const to = entry + 1 < table.count ? table.offsets[entry + 1]! : table.end;
     const size = table.sizes[entry]!;
+    // A base of deltas is held as a whole, whatever it is.
+    checkSize(size, this.#limits.maxObjectSize);
     const stored = this.#spool.read(from, to - from);
     const out = this.#own(size);
     const used = inflateInto(stored, table.heads[entry]!, stored.length, out, 0, size);
@@ -89,11 +101,14 @@ export class PackParser {
     const spool = this.#spool;
     const from = this.#at;
     if (!this.#started && !this.#header()) return;
-    while (this.table.count < this.total && spool.size >= this.#retryAt && this.#entry()) {
-      // Entries follow one another without gaps.
+    // Entries follow one another without gaps.
+    for (let more = true; more; ) {
+      if (this.#large) more = this.#continue(this.#large);
+      else more = this.table.count < this.total && spool.size >= this.#retryAt && this.#entry();
     }
     if (this.#at > from) this.#sha.update(spool.window.subarray(from - spool.start, this.#at - spool.start));
-    if (this.#started && this.table.count === this.total && spool.size - this.#at > 20) {
+    const over = this.#started && this.table.count === this.total && this.#large === undefined;
+    if (over && spool.size - this.#at > 20) {
       throw new CorruptData('pack-trailing', 'bytes after the end of the pack');
     }
   }
@@ -130,11 +145,12 @@ export class PackParser {
       return false;
     }
     const { type, size, dataAt } = head;
-    if (size > this.#limits.maxObjectSize) {
-      throw new CorruptData(
-        'object-too-large',
-        `object of ${size} bytes; the limit is ${this.#limits.maxObjectSize}`,
-      );
+    const { wholeBlobSize, maxBlobSize, maxObjectSize } = this.#limits;
+    const streamed = type === BLOB && size > (usesHandle ? wholeBlobSize : maxObjectSize);
+    checkSize(size, streamed ? maxBlobSize : maxObjectSize);
+    if (streamed) {
+      this.#begin(size, dataAt - at);
+      return true;
     }
     const delta = type === OFS_DELTA || type === REF_DELTA;
     const out = delta ? this.#own(size) : this.#hasher.buffer(size);
@@ -158,6 +174,34 @@ export class PackParser {
     return true;
   }
 
+  /** A blob too large to be held: its head is taken in, the rest follows as it comes. */
+  #begin(size: number, headLength: number): void {
+    const { table } = this;
+    this.#count(size);
+    const at = this.#at - this.#spool.start;
+    const entry = table.add(this.#at, BLOB, headLength, size);
+    table.crcs[entry] = crc32(this.#spool.window.subarray(at, at + headLength));
+    const sha = createHash('sha1').update(`blob ${size}\0`);
+    this.#large = { entry, inflate: new InflateStream(size), sha };
+    this.#at += headLength;
+  }
+
+  /** What is here of a large blob. @returns false when more bytes are needed */
+  #continue({ entry, inflate, sha }: LargeBlob): boolean {
+    const { table } = this;
+    const { window, length, start } = this.#spool;
+    const from = this.#at - start;
+    const used = inflate.push(window, from, length, (bytes) => sha.update(bytes));
+    table.crcs[entry] = crc32(window.subarray(from, from + used), table.crcs[entry]);
+    this.#at += used;
+    if (!inflate.ended) return false;
+    inflate.close();
+    table.names.set(sha.digest(), 20 * entry);
+    table.types[entry] = BLOB;
+    this.#large = undefined;
+    return true;
+  }
+
   #delta(entry: number, offset: number, content: Uint8Array): void {
     const { table } = this;
     const head = this.#head;
@@ -170,12 +214,7 @@ export class PackParser {
       table.bases[entry] = table.addBaseName(this.#spool.window, head.baseAt);
     }
     const { result } = deltaSizes(content);
-    if (result > this.#limits.maxObjectSize) {
-      throw new CorruptData(
-        'object-too-large',
-        `object of ${result} bytes; the limit is ${this.#limits.maxObjectSize}`,
-      );
-    }
+    checkSize(result, this.#limits.maxObjectSize);
     this.#count(result);
     this.#arena.put(entry, content);
   }
@@ -239,3 +278,8 @@ class Arena {
 }
 
 const SLAB = 1 << 20;
+
+function checkSize(size: number, limit: number): void {
+  if (size > limit)
+    throw new CorruptData('object-too-large', `object of ${size} bytes; the limit is ${limit}`);
+}

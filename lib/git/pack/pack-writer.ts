@@ -258,8 +258,10 @@ export class PackWriter {
     if (number < 0) return;
     const pack = this.#list.packs[number]!;
     const offset = pack.index.offset(this.#list.positions[i]!);
-    pack.file.slice(offset, Math.min(offset + MAX_ENTRY_HEAD, pack.file.size - 20));
-    if (this.#list.count <= SCAN_FROM) objects.readAt(pack, offset);
+    const start = pack.file.slice(offset, Math.min(offset + MAX_ENTRY_HEAD, pack.file.size - 20));
+    // Large ones are copied piece by piece.
+    const small = this.#head.read(start, 0) && this.#head.size <= MOST_DELTIFIED;
+    if (small && this.#list.count <= SCAN_FROM) objects.readAt(pack, offset);
   }
 
   /** The next piece of a large entry. */

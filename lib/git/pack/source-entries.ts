@@ -5,6 +5,8 @@ import type { PackObjects } from './pack-objects.ts';
 /** Below this share of a large pack, its entries are looked at one by one rather than sorted all. */
 const SPARSE_SHARE = 50;
 const SPARSE_LEAST = 20_000;
+/** Of a larger object the end is told by the index, not found by inflating it. */
+const MOST_INFLATED = 4 * 2 ** 20;
 
 /** @param count objects wanted of the pack */
 export function sourceEntries(pack: Pack, count: number): SourceEntries {
@@ -96,7 +98,11 @@ class SparseEntries implements SourceEntries {
     return Buffer.from(hashObject(type, data), 'hex');
   }
 
-  end(objects: PackObjects, _offset: number, dataAt: number, size: number): number {
+  end(objects: PackObjects, offset: number, dataAt: number, size: number): number {
+    if (size > MOST_INFLATED) {
+      const sorted = this.#pack.index.sortedOffsets();
+      return sorted.offsets[sorted.rank(offset) + 1]!;
+    }
     return dataAt + objects.deflatedLength(this.#pack, dataAt, size);
   }
 

@@ -1,0 +1,96 @@
+import { CorruptData, ObjectMissing, type ObjectType } from '../objects.ts';
+import { EMPTY_TREE, type Oid, oidBytes } from '../oid.ts';
+import type { PackDescription, RandomAccess } from '../ports.ts';
+import { EntryHead, MAX_ENTRY_HEAD, OFS_DELTA, REF_DELTA, typeName } from './entry.ts';
+import { InflateStream } from './inflate.ts';
+import type { PackStore } from './store.ts';
+
+export interface StreamedObject {
+  readonly type: ObjectType;
+  /** Bytes of the content. */
+  readonly size: number;
+  /** In pieces that hold until the next is asked for; to be read once. Nothing is read before. @throws CorruptData, I/O errors */
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+/** Up to here an object is read whole, through the cache. */
+const SMALL = 4 * 2 ** 20;
+/** Bytes of the pack read at once, and one such piece ahead. */
+const PIECE = 2 * 2 ** 20;
+const STEP = 8 * 1024;
+
+/**
+ * An object of any size, never held as a whole where it is stored as one; what is stored as a delta is, and was
+ * bounded when it came. Past the cache: what is read once in order would only drive out what is read often.
+ *
+ * @throws ObjectMissing; CorruptData, `object-too-large` for a delta above the store's limit
+ */
+export async function streamObject(store: PackStore, oid: Oid): Promise<StreamedObject> {
+  const entry = await store.run((objects) => {
+    if (!objects.locate(oidBytes(oid), 0)) {
+      if (oid === EMPTY_TREE) return undefined;
+      throw new ObjectMissing(oid);
+    }
+    const { pack, position } = objects;
+    const offset = pack.index.offset(position);
+    const head = new EntryHead();
+    const { file, description } = pack;
+    if (!head.read(file.slice(offset, Math.min(offset + MAX_ENTRY_HEAD, file.size - 20)), 0)) {
+      throw new CorruptData('pack-truncated', `entry at ${offset} is cut short`);
+    }
+    const { type, size, dataAt } = head;
+    const whole = type !== OFS_DELTA && type !== REF_DELTA;
+    return whole && size > SMALL ? { description, type, size, from: offset + dataAt } : undefined;
+  });
+  if (entry === undefined) {
+    const { type, data } = await store.read(oid);
+    return { type, size: data.length, content: only(data) };
+  }
+  const { description, type, size, from } = entry;
+  return { type: typeName(type), size, content: inflated(store, description, from, size) };
+}
+
+async function* only(data: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield data;
+}
+
+async function* inflated(
+  store: PackStore,
+  pack: PackDescription,
+  from: number,
+  size: number,
+): AsyncGenerator<Uint8Array> {
+  const inflate = new InflateStream(size);
+  const input = readInOrder(store.database.open(pack, 'pack'), from);
+  try {
+    for await (const bytes of input) {
+      // Few at a time: they may become a thousand times as many.
+      for (let at = 0; at < bytes.length; at += STEP) {
+        const made: Buffer[] = [];
+        inflate.push(bytes, at, Math.min(at + STEP, bytes.length), (piece) => made.push(Buffer.from(piece)));
+        yield* made;
+        if (inflate.ended) return;
+      }
+    }
+    throw new CorruptData('pack-truncated', `entry at ${from} is cut short`);
+  } finally {
+    inflate.close();
+  }
+}
+
+/** From an offset on, the next piece being read while one is used. */
+async function* readInOrder(file: RandomAccess, from: number): AsyncGenerator<Uint8Array> {
+  const read = (at: number) => {
+    const reading = at < file.size ? file.read(at, Math.min(PIECE, file.size - at)) : undefined;
+    // Told where it is waited for, if it is.
+    reading?.catch(() => {});
+    return reading;
+  };
+  let next = read(from);
+  for (let at = from; next !== undefined; ) {
+    const bytes = await next;
+    at += bytes.length;
+    next = bytes.length > 0 ? read(at) : undefined;
+    yield bytes;
+  }
+}

@@ -1,0 +1,240 @@
+/** Blobs too large to be held: they come in, go out and are read in pieces, whatever their size. */
+import { execFileSync } from 'node:child_process';
+import { createHash, randomFillSync } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { deflateSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ArchiveFormat, archive } from '../../lib/git/archive.ts';
+import { MemoryRepository } from '../../lib/git/memory.ts';
+import type { CorruptionCode } from '../../lib/git/objects.ts';
+import type { Oid } from '../../lib/git/oid.ts';
+import { BLOB, OFS_DELTA, writeDistance, writeEntryHead } from '../../lib/git/pack/entry.ts';
+import { type IndexPackLimits, indexPack } from '../../lib/git/pack/index-pack.ts';
+import { listObjects } from '../../lib/git/pack/object-list.ts';
+import { PackStore } from '../../lib/git/pack/store.ts';
+import { streamObject } from '../../lib/git/pack/stream-object.ts';
+import { writePack } from '../../lib/git/pack/write.ts';
+import { addPack, generator, packObjects, pieces, revList, scratch } from './pack-fixture.ts';
+import { collected, readZip } from './read-zip.ts';
+import { git } from './repository-files.ts';
+
+const MB = 2 ** 20;
+const home = scratch();
+const source = join(home.path, 'source');
+let commit: Oid;
+let pack: Buffer;
+const files: Record<string, Buffer> = {
+  'noise.bin': randomFillSync(Buffer.alloc(8 * MB + 17)),
+  'nothing.bin': Buffer.alloc(16 * MB),
+  'small.txt': Buffer.from('small\n'),
+  'text.txt': Buffer.from(Array.from({ length: 100_000 }, (_, i) => `line ${i}`).join('\n')),
+};
+
+beforeAll(() => {
+  mkdirSync(source);
+  git(source, ['init', '-q', '-b', 'main']);
+  for (const [name, data] of Object.entries(files)) writeFileSync(join(source, name), data);
+  git(source, ['add', '.']);
+  git(source, ['commit', '-q', '-m', 'large']);
+  commit = git(source, ['rev-parse', 'HEAD']).toString().trim() as Oid;
+  pack = packObjects(source, ['main']);
+});
+afterAll(() => home[Symbol.dispose]());
+
+const oidOf = (name: string) =>
+  git(source, ['rev-parse', `main:${name}`])
+    .toString()
+    .trim() as Oid;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** The most that work held beside what was held before, sampled at every turn. */
+async function heldBy(work: (look: () => void) => Promise<void>): Promise<number> {
+  const held = () => {
+    collectGarbage();
+    return process.memoryUsage().arrayBuffers;
+  };
+  const before = held();
+  let most = 0;
+  await work(() => {
+    most = Math.max(most, held() - before);
+  });
+  return most;
+}
+
+describe('a pack with large blobs', () => {
+  it.each([
+    ['as they come', {}, 64 * 1024],
+    ['in odd pieces, from the first byte on', { wholeBlobSize: 0 }, 5000],
+    ['held, where they may be', { wholeBlobSize: 100 * MB }, 64 * 1024],
+  ] as const)('is indexed as git does it: %s', async (_, more, most) => {
+    const limits = { memoryPackBytes: MB, ...more };
+    const indexed = await indexPack(pieces(pack, generator(3), most), { limits, scratchDir: home.path });
+    const file = join(home.path, 'copy.pack');
+    writeFileSync(file, pack);
+    execFileSync('git', ['index-pack', file]);
+    expect(
+      Buffer.compare(Buffer.from(indexed.content.index), readFileSync(join(home.path, 'copy.idx'))),
+    ).toBe(0);
+    await indexed.discard();
+  });
+
+  it('is held in a fraction of its size', async () => {
+    const most = await heldBy(async (look) => {
+      const limits = { memoryPackBytes: MB };
+      const input = pieces(pack, () => 65_536, 65_536);
+      const indexed = await indexPack(input, { limits, scratchDir: home.path, onProgress: look });
+      look();
+      await indexed.discard();
+    });
+    expect(most).toBeLessThan(8 * MB);
+  });
+
+  it('stands twice where it is sent twice, and must be the same', async () => {
+    const { repository, store } = await stored();
+    const again = await indexPack([pack], { store });
+    await again.discard();
+    // The stored one under the same id is another.
+    const noise = oidOf('noise.bin');
+    const { objects } = repository;
+    const [listed] = await objects.listPacks();
+    const [at] = await store.run((o) =>
+      o.locate(Buffer.from(noise, 'hex'), 0) ? [o.pack.index.offset(o.position)] : [],
+    );
+    const bytes = Buffer.from(await objects.open(listed!, 'pack').read(0, listed!.packSize));
+    const data = deflateSync(Buffer.alloc(files['noise.bin']!.length), { level: 0 });
+    expect(data.length).toBeLessThanOrEqual(bytes.length - at!);
+    const head = Buffer.alloc(16);
+    const length = writeEntryHead(head, 0, BLOB, files['noise.bin']!.length);
+    bytes.set(head.subarray(0, length), at!);
+    bytes.set(data, at! + length);
+    const other = new PackStore({
+      ...objects,
+      open: (one, part) =>
+        part === 'index'
+          ? objects.open(one, part)
+          : { size: bytes.length, read: async (from, count) => bytes.subarray(from, from + count) },
+    });
+    await expect(indexPack([pack], { store: other })).rejects.toMatchObject({ code: 'collision' });
+  });
+});
+
+async function stored(): Promise<{ repository: MemoryRepository; store: PackStore }> {
+  const repository = new MemoryRepository();
+  await addPack(repository, await indexPack([pack]));
+  return { repository, store: new PackStore(repository.objects) };
+}
+
+describe('a large object', () => {
+  it('is read in pieces', async () => {
+    const { store } = await stored();
+    for (const [name, data] of Object.entries(files)) {
+      const { type, size, content } = await streamObject(store, oidOf(name));
+      expect([type, size]).toEqual(['blob', data.length]);
+      expect(Buffer.compare(await collected(content), data)).toBe(0);
+    }
+    const { content } = await streamObject(store, oidOf('nothing.bin'));
+    const most = await heldBy(async (look) => {
+      for await (const _ of content) look();
+    });
+    expect(most).toBeLessThan(10 * MB);
+    // Whoever has enough leaves.
+    for await (const bytes of (await streamObject(store, oidOf('noise.bin'))).content) {
+      expect(bytes.length).toBeGreaterThan(0);
+      break;
+    }
+  });
+
+  it('goes out as it is stored', async () => {
+    const { store } = await stored();
+    const all = revList(source, ['--objects', 'main']).map((line) => line.slice(0, 40) as Oid);
+    const some = all.filter((oid) => oid !== oidOf('small.txt'));
+    for (const list of [await listObjects(store, all), await listObjects(store, some)]) {
+      const sent = await collected(writePack(store, list));
+      const target = join(home.path, `target-${list.count}`);
+      mkdirSync(target);
+      git(target, ['init', '-q', '--bare', '.']);
+      git(target, ['unpack-objects', '-q', '--strict', ...(list.count < all.length ? ['-n'] : [])], sent);
+    }
+  });
+
+  it('stands in archives', async () => {
+    const { store } = await stored();
+    const made = async (format: ArchiveFormat) =>
+      collected((await archive(store, { commit, prefix: 'p', format }))!);
+    const { entries } = await readZip(await made('zip'));
+    for (const [name, data] of Object.entries(files)) {
+      expect(Buffer.compare(entries.find((entry) => entry.name === `p/${name}`)!.data, data), name).toBe(0);
+    }
+    const tar = git(source, ['archive', '--format=tar', '--prefix=p/', 'main']);
+    expect(Buffer.compare(await made('tar'), tar)).toBe(0);
+  });
+});
+
+describe('what is not proper is refused', () => {
+  const content = randomFillSync(Buffer.alloc(3000));
+  const entry = (type: number, data: Uint8Array, size = data.length, distance?: number): Buffer => {
+    const head = Buffer.alloc(64);
+    let at = writeEntryHead(head, 0, type, size);
+    if (distance !== undefined) at = writeDistance(head, at, distance);
+    return Buffer.concat([head.subarray(0, at), deflateSync(data)]);
+  };
+  const whole = (entries: readonly Buffer[]): Buffer => {
+    const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1');
+    header.writeUInt32BE(entries.length, 8);
+    const body = Buffer.concat([header, ...entries]);
+    return Buffer.concat([body, createHash('sha1').update(body).digest()]);
+  };
+  const blob = entry(BLOB, content);
+  const flipped = Buffer.from(blob);
+  flipped[flipped.length - 1]! ^= 1;
+  const delta = Buffer.from([0xb8, 0x17, 0xb9, 0x17, 0xb0, 0xb8, 0x0b, 1, 97]);
+  const cases: [string, Buffer, CorruptionCode, Partial<IndexPackLimits>?][] = [
+    ['a size too small', whole([entry(BLOB, content, 2999)]), 'object-size'],
+    ['a size too large', whole([entry(BLOB, content, 3001)]), 'object-size'],
+    ['a wrong checksum', whole([flipped]), 'object-inflate'],
+    [
+      'no zlib stream',
+      whole([Buffer.concat([blob.subarray(0, 2), Buffer.from('nothing of the kind')])]),
+      'object-inflate',
+    ],
+    ['cut short', whole([blob]).subarray(0, 2000), 'pack-truncated'],
+    ['cut short where the trailer begins', whole([blob]).subarray(0, -20), 'pack-truncated'],
+    ['bytes behind the end', Buffer.concat([whole([blob]), Buffer.from('x')]), 'pack-trailing'],
+    ['a blob above its limit', whole([blob]), 'object-too-large', { maxBlobSize: 2999 }],
+    ['more than all may be', whole([blob]), 'limit', { maxInflatedBytes: 2999 }],
+    [
+      'a delta upon what may not be held',
+      whole([blob, entry(OFS_DELTA, delta, delta.length, blob.length)]),
+      'object-too-large',
+      { maxObjectSize: 2999 },
+    ],
+    [
+      'a delta that makes what may not be held',
+      whole([blob, entry(OFS_DELTA, delta, delta.length, blob.length)]),
+      'object-too-large',
+      { maxObjectSize: 3000 },
+    ],
+  ];
+  it.each(cases)('%s', async (_, bytes, code, limits) => {
+    for (const most of [1, 7, 5000]) {
+      const options = { limits: { wholeBlobSize: 100, ...limits } };
+      await expect(indexPack(pieces(bytes, generator(1), most), options)).rejects.toMatchObject({ code });
+    }
+  });
+
+  it('and what is proper is not: a blob above what is held, and a delta of one within', async () => {
+    const limits = { wholeBlobSize: 100, maxObjectSize: 3001 };
+    const proper = whole([blob, entry(OFS_DELTA, delta, delta.length, blob.length)]);
+    for (const most of [1, 7, 5000]) {
+      const indexed = await indexPack(pieces(proper, generator(1), most), { limits });
+      expect(indexed.objectCount).toBe(2);
+    }
+    const large = await indexPack([whole([blob])], { limits: { wholeBlobSize: 100, maxObjectSize: 200 } });
+    expect(large.objectCount).toBe(1);
+  });
+});
