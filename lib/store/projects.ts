@@ -282,9 +282,7 @@ export class Projects {
         ...(project.namespaceKind === 'user'
           ? [{ key: userKey(project.ownerId), count: 'projectsCount', reason: 'owner' }]
           : []),
-        ...(parent === undefined
-          ? []
-          : [{ key: projectKey(parent), count: 'forksCount', reason: 'parent' }]),
+        ...(parent === undefined ? [] : [{ key: projectKey(parent), count: 'forksCount', reason: 'parent' }]),
       ],
       (counts) => this.#commit([...writes, ...counts], messages),
     );

@@ -70,7 +70,6 @@ async function otherProject(
   const [other] = await accessesTo(deps, actor, [id]);
   if (other === undefined || !related(own, other.project))
     throw refused(`Target project id:${id} is not a fork of project id:${asked}`);
-  if (!can(actor, other, 'read_code'))
-    throw forbidden("You don't have access to this fork's parent project");
+  if (!can(actor, other, 'read_code')) throw forbidden("You don't have access to this fork's parent project");
   return other;
 }
