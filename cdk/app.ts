@@ -5,19 +5,33 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { type Area, areas } from '../functions/areas.ts';
 import { bundle } from './bundle.ts';
 import { DataStack } from './data-stack.ts';
+import { FrontStack } from './front-stack.ts';
 import { acknowledgeFindings } from './nag-suppressions.ts';
 import { ServiceStack } from './service-stack.ts';
 import { readSettings } from './settings.ts';
 
 /** One instance: its data, which outlives its code, and its code. */
-export function instance(app: App, code: (area: Area) => Code): { data: DataStack; service: ServiceStack } {
+export function instance(
+  app: App,
+  code: (area: Area) => Code,
+): { data: DataStack; service: ServiceStack; front: FrontStack | undefined } {
   const settings = readSettings(app.node);
   const data = new DataStack(app, `${settings.instance}Data`);
   const service = new ServiceStack(app, `${settings.instance}Service`, { data, settings, code });
+  const { gitFrontUrl: url, gitFrontCertificate: certificate } = settings;
+  const front =
+    url === undefined || certificate === undefined
+      ? undefined
+      : new FrontStack(app, `${settings.instance}Front`, {
+          resources: service.resources,
+          settings,
+          url,
+          certificate,
+        });
   for (const [name, value] of Object.entries(settings.tags)) Tags.of(app).add(name, value);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  acknowledgeFindings(data, service);
-  return { data, service };
+  acknowledgeFindings(data, service, front);
+  return { data, service, front };
 }
 
 if (import.meta.main) {

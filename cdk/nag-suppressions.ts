@@ -1,10 +1,15 @@
 import { Validations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import type { DataStack } from './data-stack.ts';
+import type { FrontStack } from './front-stack.ts';
 import type { ServiceStack } from './service-stack.ts';
 
 /** Every finding of cdk-nag's AwsSolutions pack that we live with, and why. A new finding fails `npm run synth`. */
-export function acknowledgeFindings(data: DataStack, service: ServiceStack): void {
+export function acknowledgeFindings(
+  data: DataStack,
+  service: ServiceStack,
+  front: FrontStack | undefined,
+): void {
   acknowledge(data.objects, {
     'AwsSolutions-S1':
       'Only the functions of this service and presigned URLs that they make reach the bucket; the gateway logs those requests. A log bucket would cost more than the idle instance.',
@@ -23,9 +28,25 @@ export function acknowledgeFindings(data: DataStack, service: ServiceStack): voi
   });
   // cdk-nag names a finding after the resource as the template has it, here an import of the data stack's export.
   const bucketArn = service.resolve(data.exportValue(data.objects.bucketArn))['Fn::ImportValue'];
-  acknowledge(service, {
+  const objects = {
     [`AwsSolutions-IAM5[Resource::${bucketArn}/*]`]:
       'Packs and blobs have names made at run time: rights to objects are for every key of the one bucket. Actions, table, indexes and queues are named.',
+  };
+  acknowledge(service, objects);
+  if (front === undefined) return;
+  acknowledge(front, {
+    ...objects,
+    'AwsSolutions-IAM5[Resource::*]':
+      'Fetching an image begins with ecr:GetAuthorizationToken, which knows no resources.',
+    'AwsSolutions-ECS2':
+      'The variables are names of resources and the public address; no secret is among them.',
+    'AwsSolutions-ECS4': 'Container Insights costs more than it would tell of one small service.',
+    'AwsSolutions-EC23':
+      'Whoever pushes comes from anywhere; only HTTPS is open, and only at the load balancer.',
+    'AwsSolutions-VPC7':
+      'The network holds the load balancer and the front, and nothing that either could reach.',
+    'AwsSolutions-ELB2':
+      'Its log would need a bucket that outlives it; an operator who wants one gives the load balancer a name of it.',
   });
 }
 

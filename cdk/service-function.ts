@@ -72,7 +72,7 @@ export class ServiceFunction extends Construct {
 }
 
 /** The variables that `lib/store/environment.ts` reads, and how the adapter answers. */
-function environmentOf(area: Area, resources: Resources, settings: Settings): Record<string, string> {
+export function environmentOf(area: Area, resources: Resources, settings: Settings): Record<string, string> {
   const variables: Record<string, string> = {
     SERVICE_NAME: settings.serviceName,
     DEFAULT_BRANCH_NAME: settings.defaultBranchName,
@@ -81,6 +81,7 @@ function environmentOf(area: Area, resources: Resources, settings: Settings): Re
   if (area.rights.objects !== undefined) variables['OBJECTS_BUCKET'] = resources.objects.bucketName;
   if (settings.outboundAllow !== undefined) variables['OUTBOUND_ALLOW'] = settings.outboundAllow;
   if (settings.baseUrl !== undefined) variables['BASE_URL'] = settings.baseUrl;
+  if (settings.gitFrontUrl !== undefined) variables['GIT_FRONT_URL'] = settings.gitFrontUrl;
   if (area.kind === 'api' && settings.stream) variables['STREAM'] = '1';
   for (const name of area.rights.sends ?? []) {
     variables[`QUEUE_URL_${name.toUpperCase().replaceAll('-', '_')}`] = resources.queues[name].queueUrl;

@@ -22,16 +22,17 @@ export interface ServiceStackProps {
 export class ServiceStack extends Stack {
   readonly gateway: Gateway;
   readonly functions: ReadonlyMap<string, ServiceFunction>;
+  readonly resources: Resources;
 
   constructor(scope: Construct, id: string, { data, settings, code }: ServiceStackProps) {
     super(scope, id, { description: 'Lemnos: source hosting without servers (service)' });
     const queues = byQueue((worker) => new WorkQueue(this, `Queue-${worker.queue}`, worker));
-    const resources: Resources = {
+    const resources: Resources = (this.resources = {
       table: data.table,
       indexes: data.indexes,
       objects: data.objects,
       queues: byQueue((worker) => queues[worker.queue].queue),
-    };
+    });
     this.functions = new Map(
       areas.map((area) => [
         area.name,

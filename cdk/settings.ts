@@ -14,6 +14,10 @@ export interface Settings {
   readonly baseUrl: string | undefined;
   /** What may be called although it is not on the public internet: `lib/outbound/allow-list.ts`. `outboundAllow` */
   readonly outboundAllow: string | undefined;
+  /** Where pushes are sent on to that the gateway could not hold: the Git front's address. `gitFrontUrl` */
+  readonly gitFrontUrl: string | undefined;
+  /** ARN of the certificate for that address: with it the front is deployed here. `gitFrontCertificate` */
+  readonly gitFrontCertificate: string | undefined;
   /** Who is told when an alarm goes off; without it the alarms only show in CloudWatch. `alarmEmail` */
   readonly alarmEmail: string | undefined;
   /** Put on every resource, for who divides the bill: `name=value,name=value`. `tags` */
@@ -34,6 +38,15 @@ export function readSettings(node: Node): Settings {
   if (!/^[A-Za-z][A-Za-z0-9-]{0,31}$/.test(serviceName)) {
     throw new RangeError('serviceName is letters, digits and "-", at most 32');
   }
+  const gitFrontUrl = read('gitFrontUrl')?.replace(/\/+$/, '');
+  const gitFrontCertificate = read('gitFrontCertificate');
+  // Credentials follow a push to where it is sent.
+  if (gitFrontUrl !== undefined && !/^https:\/\/[a-z0-9.-]+(:\d+)?$/i.test(gitFrontUrl)) {
+    throw new RangeError('gitFrontUrl is https:// and a host');
+  }
+  if (gitFrontCertificate !== undefined && gitFrontUrl === undefined) {
+    throw new RangeError('gitFrontCertificate is for the host of gitFrontUrl, which is missing');
+  }
   return {
     instance: read('instance') ?? 'Lemnos',
     stream: stream === 'true',
@@ -41,6 +54,8 @@ export function readSettings(node: Node): Settings {
     defaultBranchName: read('defaultBranchName') ?? 'main',
     baseUrl: read('baseUrl'),
     outboundAllow: read('outboundAllow'),
+    gitFrontUrl,
+    gitFrontCertificate,
     alarmEmail: read('alarmEmail'),
     tags: readTags(read('tags') ?? ''),
   };

@@ -176,8 +176,8 @@ function writeHead(response: ServerResponse, metadata: ResponseMetadata, limits:
 }
 
 /** Git without the gateway: the request streams in, the answer streams out, at any size. */
-async function streamThrough(
-  options: GatewayOptions,
+export async function streamThrough(
+  options: Pick<GatewayOptions, 'baseUrl'>,
   fetch: NonNullable<FunctionModule['fetch']>,
   request: IncomingMessage,
   response: ServerResponse,

@@ -14,6 +14,8 @@ export interface StoreEnvironment {
   readonly serviceName: string;
   /** The name HEAD points to in a new repository. `DEFAULT_BRANCH_NAME` */
   readonly defaultBranchName: string;
+  /** Where pushes are sent that a gateway could not hold, without a trailing slash. `GIT_FRONT_URL` */
+  readonly gitFrontUrl: string | undefined;
   /**
    * What may be called although it is not on the public internet: names, addresses and ranges, comma-separated.
    * `OUTBOUND_ALLOW`
@@ -42,6 +44,7 @@ export function readEnvironment(
     baseUrl: env['BASE_URL']?.replace(/\/+$/, ''),
     serviceName: env['SERVICE_NAME'] ?? 'Lemnos',
     defaultBranchName: env['DEFAULT_BRANCH_NAME'] ?? 'main',
+    gitFrontUrl: env['GIT_FRONT_URL']?.replace(/\/+$/, '') || undefined,
     outboundAllow: env['OUTBOUND_ALLOW'] ?? '',
     importMaxBytes: Number(env['IMPORT_MAX_BYTES']) || IMPORT_MAX_BYTES,
   };

@@ -9,6 +9,10 @@ export interface GitPath {
 const SERVICE =
   /^\/(.+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack|HEAD|objects\/.+|lemnos\/uploads(?:\/[0-9A-Za-z]{1,40}(?:\/(?:parts|finish))?)?)$/;
 
+/** What a push begins with: git keeps to the address that answers it. */
+export const beginsPush = ({ rest, purpose }: GitPath): boolean =>
+  rest === 'info/refs' && purpose === 'write';
+
 /** Where pushes go that do not fit a request. */
 export const UPLOADS = 'lemnos/uploads';
 

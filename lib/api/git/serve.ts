@@ -11,7 +11,7 @@ import type { RequestFacts } from '../../http/endpoint.ts';
 import { noRoute, oldVersion, statusOf } from '../../http/errors.ts';
 import { logFailure } from '../../http/log.ts';
 import { type Reply, reply } from '../../http/reply.ts';
-import { parseGitPath, UPLOADS } from './path.ts';
+import { beginsPush, parseGitPath, UPLOADS } from './path.ts';
 import { serveUploads } from './uploads.ts';
 
 export const CHALLENGE = 'Basic realm="Lemnos"';
@@ -22,6 +22,12 @@ export async function serveGit(request: Request, facts: RequestFacts, deps: Deps
   if (pathname.startsWith('/api/v3/')) throw oldVersion();
   const path = parseGitPath(pathname, searchParams);
   if (path === undefined) throw noRoute();
+  const { gitFrontUrl } = deps.environment;
+  // Before anybody is asked who they are: what is said here is the same for all.
+  if (gitFrontUrl !== undefined && beginsPush(path)) {
+    const Location = `${gitFrontUrl}${pathname}?service=git-receive-pack`;
+    return reply({ status: 302, headers: { Location, 'Cache-Control': 'no-cache' } });
+  }
   const uploads = path.rest.startsWith(UPLOADS);
   const onError = (error: unknown) => {
     if (!(error instanceof DomainError)) logFailure(error, { ...facts, path: pathname });

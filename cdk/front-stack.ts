@@ -1,0 +1,130 @@
+import { join } from 'node:path';
+import { CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import {
+  GatewayVpcEndpointAwsService,
+  type IVpc,
+  Peer,
+  Port,
+  SecurityGroup,
+  SubnetType,
+  Vpc,
+} from 'aws-cdk-lib/aws-ec2';
+import {
+  Cluster,
+  ContainerImage,
+  CpuArchitecture,
+  FargateService,
+  FargateTaskDefinition,
+  type ICluster,
+  LogDrivers,
+  OperatingSystemFamily,
+} from 'aws-cdk-lib/aws-ecs';
+import {
+  ApplicationLoadBalancer,
+  ApplicationProtocol,
+  SslPolicy,
+} from 'aws-cdk-lib/aws-elasticloadbalancingv2';
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { areas } from '../functions/areas.ts';
+import { grantRights } from './grants.ts';
+import { environmentOf, type Resources } from './service-function.ts';
+import type { Settings } from './settings.ts';
+
+export interface FrontStackProps {
+  readonly resources: Resources;
+  readonly settings: Settings;
+  /** The address pushes are sent to. */
+  readonly url: string;
+  /** Of that name: ARN of a certificate in this region. */
+  readonly certificate: string;
+}
+
+const PORT = 8080;
+/** A push is silent while the client packs; a load balancer waits that long. */
+const IDLE = Duration.minutes(60);
+
+/**
+ * The Git front in a container behind a load balancer: a stock `git push` of any size. Off by default, because unlike
+ * everything else here it costs while nobody uses it, about 50 $ a month.
+ */
+export class FrontStack extends Stack {
+  constructor(scope: Construct, id: string, { resources, settings, url, certificate }: FrontStackProps) {
+    super(scope, id, { description: 'Lemnos: source hosting without servers (Git front)' });
+    // Public subnets and no NAT, which would cost as much again; the table and the bucket are reached inside AWS.
+    const vpc = new Vpc(this, 'Vpc', {
+      maxAzs: 2,
+      natGateways: 0,
+      subnetConfiguration: [{ name: 'public', subnetType: SubnetType.PUBLIC, cidrMask: 24 }],
+      gatewayEndpoints: {
+        S3: { service: GatewayVpcEndpointAwsService.S3 },
+        DynamoDB: { service: GatewayVpcEndpointAwsService.DYNAMODB },
+      },
+      // The interfaces declare optional properties without `undefined`, the classes with it.
+    }) as IVpc;
+    const task = new FargateTaskDefinition(this, 'Task', {
+      cpu: 1024,
+      memoryLimitMiB: 4096,
+      ephemeralStorageGiB: 50,
+      runtimePlatform: {
+        cpuArchitecture: CpuArchitecture.ARM64,
+        operatingSystemFamily: OperatingSystemFamily.LINUX,
+      },
+    });
+    const git = areas.find(({ name }) => name === 'git')!;
+    grantRights(task.taskRole, git.rights, resources);
+    const logGroup = new LogGroup(this, 'Logs', {
+      retention: RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    task.addContainer('Front', {
+      image: ContainerImage.fromAsset(join(import.meta.dirname, '..')),
+      environment: { ...environmentOf(git, resources, settings), BASE_URL: url, PORT: String(PORT) },
+      portMappings: [{ containerPort: PORT }],
+      logging: LogDrivers.awsLogs({ logGroup, streamPrefix: 'front' }),
+      stopTimeout: Duration.seconds(120),
+    });
+    const balancerGroup = new SecurityGroup(this, 'BalancerGroup', { vpc, description: 'Whoever pushes' });
+    balancerGroup.addIngressRule(Peer.anyIpv4(), Port.tcp(443));
+    const service = new FargateService(this, 'Service', {
+      cluster: new Cluster(this, 'Cluster', { vpc }) as ICluster,
+      taskDefinition: task,
+      desiredCount: 1,
+      minHealthyPercent: 100,
+      maxHealthyPercent: 200,
+      circuitBreaker: { rollback: true },
+      assignPublicIp: true,
+      vpcSubnets: { subnetType: SubnetType.PUBLIC },
+    });
+    const balancer = new ApplicationLoadBalancer(this, 'Balancer', {
+      vpc,
+      internetFacing: true,
+      securityGroup: balancerGroup,
+      idleTimeout: IDLE,
+      dropInvalidHeaderFields: true,
+    });
+    balancer
+      .addListener('Https', {
+        port: 443,
+        // The group above says who may.
+        open: false,
+        certificates: [Certificate.fromCertificateArn(this, 'Certificate', certificate)],
+        sslPolicy: SslPolicy.RECOMMENDED_TLS,
+      })
+      .addTargets('Front', {
+        port: PORT,
+        protocol: ApplicationProtocol.HTTP,
+        targets: [service],
+        healthCheck: { path: '/healthz' },
+        deregistrationDelay: Duration.minutes(2),
+      });
+    service.autoScaleTaskCount({ minCapacity: 1, maxCapacity: 4 }).scaleOnCpuUtilization('Cpu', {
+      targetUtilizationPercent: 60,
+    });
+    new CfnOutput(this, 'BalancerName', {
+      description: `Point ${new URL(url).hostname} here`,
+      value: balancer.loadBalancerDnsName,
+    });
+  }
+}

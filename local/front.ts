@@ -1,0 +1,81 @@
+import { createServer, type Server } from 'node:http';
+import { type FunctionModule, streamThrough } from './gateway.ts';
+
+/**
+ * Git alone, streamed, over the table and the bucket that the environment names: the way in for pushes of any size
+ * beside a gateway that ends at 4.5 MB (`docs/large-pushes.md`). Nothing embedded runs here. `GET /healthz` says that
+ * it listens.
+ *
+ * | variable | |
+ * |---|---|
+ * | `TABLE_NAME`, `OBJECTS_BUCKET`, `QUEUE_URL_*`, credentials as the SDK finds them | as the functions have them |
+ * | `PORT`, `HOST` | 8080, every address |
+ * | `BASE_URL` | its public address |
+ */
+export interface Front {
+  readonly url: string;
+  /** Lets the requests under way end, for at most so many milliseconds. */
+  stop(patience?: number): Promise<void>;
+}
+
+const NEEDED = ['TABLE_NAME', 'OBJECTS_BUCKET', 'QUEUE_URL_MAINTENANCE', 'QUEUE_URL_INGEST'];
+/** Longer than a load balancer keeps an idle connection: it must be the first to close. */
+const KEEP_ALIVE_MS = 75_000;
+
+export async function startFront(
+  env: NodeJS.ProcessEnv = process.env,
+  load: () => Promise<FunctionModule> = () => import('../functions/git.ts') as Promise<FunctionModule>,
+): Promise<Front> {
+  const missing = NEEDED.filter((name) => env[name] === undefined || env[name] === '');
+  if (missing.length > 0) throw new Error(`not set: ${missing.join(', ')}`);
+  // Pushes are sent here: sending them on would go in circles.
+  delete env['GIT_FRONT_URL'];
+  const { fetch } = await load();
+  if (fetch === undefined) throw new Error('the Git function answers without a gateway');
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS });
+  const port = await listening(server, Number(env['PORT'] ?? 8080), env['HOST'] ?? '0.0.0.0');
+  const baseUrl = env['BASE_URL']?.replace(/\/+$/, '') ?? `http://localhost:${port}`;
+  server.on('request', (request, response) => {
+    if (request.url === '/healthz') {
+      response.setHeader('Content-Type', 'text/plain');
+      response.end('ok\n');
+      return;
+    }
+    streamThrough({ baseUrl }, fetch, request, response).catch((error: unknown) => {
+      console.error(JSON.stringify({ level: 'error', message: 'front', error: String(error) }));
+      if (!response.headersSent) response.statusCode = 502;
+      response.destroy();
+    });
+  });
+  return {
+    url: `http://localhost:${port}`,
+    stop: (patience = 100_000) =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+        setTimeout(() => server.closeAllConnections(), patience).unref();
+      }),
+  };
+}
+
+function listening(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}
+
+if (import.meta.main) {
+  const front = await startFront().catch((error: Error) => {
+    process.stderr.write(`The front could not start: ${error.message}\n`);
+    process.exit(1);
+  });
+  process.stdout.write(`The Git front is ready at ${front.url}\n`);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void front.stop().then(() => process.exit(0)));
+  }
+}

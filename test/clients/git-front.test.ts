@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { deps } from '../../functions/deps.ts';
+import { serveGit } from '../../lib/api/git/serve.ts';
+import { rawFunction } from '../../lib/http/function.ts';
+import { readEnvironment } from '../../lib/store/environment.ts';
+import { type Front, startFront } from '../../local/front.ts';
+import { seedCode } from '../api/code-audience.ts';
+import { type Service, startService } from '../harness/service.ts';
+import { makeWorld, type Who, type World } from '../harness/world.ts';
+import { GitCli } from './git-cli.ts';
+
+/** A stock git, a gateway with its limits, and the front that pushes are sent to. */
+const git = new GitCli();
+let service: Service;
+let world: World;
+let front: Front;
+let clone: string;
+let env: NodeJS.ProcessEnv;
+beforeAll(async () => {
+  const port = await freePort();
+  process.env['GIT_FRONT_URL'] = `http://localhost:${port}/`;
+  service = await startService({ limits: true });
+  world = await makeWorld(service);
+  await seedCode(world);
+  const resources = { TABLE_NAME: 'lemnos', OBJECTS_BUCKET: 'lemnos-objects' };
+  env = { ...process.env, ...resources, PORT: String(port), HOST: '127.0.0.1' };
+  front = await startFront(env, async () => {
+    // Another process has an environment of its own; this one shares everything else with the gateway's functions.
+    const own = { ...deps(), environment: readEnvironment(env) };
+    return rawFunction((request, facts) => serveGit(request, facts, own)) as never;
+  });
+  await as('owner', git.home, 'clone', '--quiet', `${service.url}/owner/public-thing.git`, 'clone');
+  clone = git.path('clone');
+});
+afterAll(async () => {
+  delete process.env['GIT_FRONT_URL'];
+  await front.stop(100);
+  await service.stop();
+  git[Symbol.dispose]();
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function as(who: Who, cwd: string, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await git.run(args, {
+    cwd,
+    env: {
+      TOKEN: world.tokens[who] ?? '',
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: 'credential.helper',
+      GIT_CONFIG_VALUE_0: '!f() { test "$1" = get && echo username=any && echo "password=$TOKEN"; }; f',
+    },
+  });
+  return code === 0 ? stdout.toString() : `exit ${code}\n${stderr}`;
+}
+
+test('a stock push of 7 MB to the gateway’s address goes through the front', async () => {
+  writeFileSync(join(clone, 'large'), randomBytes(7_000_000));
+  await git.ok(clone, 'add', 'large');
+  await git.ok(clone, 'commit', '--quiet', '-m', 'large');
+  expect(await as('owner', clone, 'push', '--quiet', 'origin', 'HEAD:refs/heads/large')).toBe('');
+  const there = await as('owner', clone, 'ls-remote', 'origin', 'refs/heads/large');
+  expect(there).toContain(await git.ok(clone, 'rev-parse', 'HEAD'));
+});
+
+test('who pushes is asked there, and hears the same', async () => {
+  const branch = 'HEAD:refs/heads/no';
+  expect(await as('reporter', clone, 'push', 'origin', branch)).toContain('not allowed to push code');
+  expect(await as('revoked', clone, 'push', 'origin', branch)).toContain('Authentication failed');
+  const hidden = `${service.url}/owner/private-thing.git`;
+  expect(await as('stranger', clone, 'push', hidden, branch)).toContain('not found');
+  expect(await as('developer', clone, 'push', 'origin', 'HEAD:main')).toContain('[remote rejected]');
+});
+
+test('only the beginning of a push is sent on, before anybody is asked who they are', async () => {
+  const ask = (rest: string) => fetch(`${service.url}/no/where${rest}`, { redirect: 'manual' });
+  const sent = await ask('.git/info/refs?service=git-receive-pack');
+  expect([sent.status, sent.headers.get('location')]).toEqual([
+    302,
+    `http://localhost:${env['PORT']}/no/where.git/info/refs?service=git-receive-pack`,
+  ]);
+  expect((await ask('.git/info/refs?service=git-upload-pack')).status).toBe(401);
+  expect((await fetch(`${service.url}/no/where.git/git-receive-pack`, { method: 'POST' })).status).toBe(401);
+  expect((await fetch(`${service.url}/no/where.git/lemnos/uploads`, { method: 'POST' })).status).toBe(401);
+});
+
+test('it says that it is well, and serves Git alone', async () => {
+  expect(await (await fetch(`${front.url}/healthz`)).text()).toBe('ok\n');
+  expect((await fetch(`${front.url}/api/v4/projects`)).status).toBe(404);
+  expect((await fetch(`${front.url}/`)).status).toBe(404);
+});
+
+test('it does not start without a table and a bucket, nor send on what was sent to it', async () => {
+  await expect(startFront({ PORT: '0' })).rejects.toThrow('not set: TABLE_NAME, OBJECTS_BUCKET');
+  expect(env).not.toHaveProperty('GIT_FRONT_URL');
+});
