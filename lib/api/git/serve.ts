@@ -16,6 +16,9 @@ import { serveUploads } from './uploads.ts';
 
 export const CHALLENGE = 'Basic realm="Lemnos"';
 
+/** A URL to a bundle works for so long; who has begun to read it may finish. */
+const BUNDLE_SECONDS = 900;
+
 /** Git's smart HTTP; and, as the catch-all at the root, the 404 of everything nobody else serves. */
 export async function serveGit(request: Request, facts: RequestFacts, deps: Deps): Promise<Response | Reply> {
   const { pathname, searchParams } = new URL(request.url);
@@ -52,6 +55,7 @@ export async function serveGit(request: Request, facts: RequestFacts, deps: Deps
         // Behind a gateway its own limit of about 4.5 MB comes first.
         limits: { maxRequestBytes: MAX_PUSH_BYTES },
         visible: isFetchable,
+        bundleUrl: ({ location }) => deps.store.blobs.presignedGet(location, BUNDLE_SECONDS),
         pushable: isPushable,
         defaultBranch: deps.environment.defaultBranchName,
         ...(path.rest === 'git-receive-pack' ? { authorize: pushPolicy(deps, access) } : {}),
