@@ -14,8 +14,13 @@ type Instruction =
   | { readonly kind: 'split'; first: number; second: number }
   | { readonly kind: 'match' };
 
+/** What is left to be spent on searches; a million steps take about half a second. Below zero it is used up. */
+export interface Effort {
+  steps: number;
+}
+
 /** What a counted repetition may unfold to. */
-const MAX_INSTRUCTIONS = 5000;
+const MAX_INSTRUCTIONS = 1000;
 
 /**
  * A regular expression of somebody else's. All ways through it are followed at the same time (Pike's machine; Russ Cox,
@@ -36,15 +41,13 @@ export class LinearRegExp {
     this.#groups = groups;
   }
 
-  /** Steps that one character of a text may take. */
-  get cost(): number {
-    return this.#program.length;
-  }
-
-  /** The named groups of the first match, those that took part; undefined without a match. */
-  exec(text: string): ReadonlyMap<string, string> | undefined {
+  /**
+   * The named groups of the first match, those that took part; undefined without a match.
+   * @param effort what is spent is taken off
+   */
+  exec(text: string, effort: Effort = { steps: Infinity }): ReadonlyMap<string, string> | undefined {
     const characters = [...text];
-    const slots = search(this.#program, characters);
+    const slots = search(this.#program, characters, effort);
     if (slots === undefined) return undefined;
     const found = new Map<string, string>();
     for (const [index, name] of this.#groups.entries()) {
@@ -123,7 +126,13 @@ interface Thread {
   readonly slots: readonly (number | undefined)[];
 }
 
-function search(program: readonly Instruction[], text: readonly string[]): Thread['slots'] | undefined {
+function search(
+  program: readonly Instruction[],
+  text: readonly string[],
+  effort: Effort,
+): Thread['slots'] | undefined {
+  const [first] = program;
+  const anchored = first?.kind === 'assertion' && first.holds === 'start';
   let threads: Thread[] = [];
   let found: Thread['slots'] | undefined;
   for (let position = 0; position <= text.length; position++) {
@@ -131,8 +140,10 @@ function search(program: readonly Instruction[], text: readonly string[]): Threa
     const here: Thread[] = [];
     for (const thread of threads) follow(program, thread, position, text, reached, here);
     // Of matches the one that begins first counts.
-    if (found === undefined) follow(program, { at: 0, slots: [] }, position, text, reached, here);
-    if (here.length === 0 && found !== undefined) break;
+    const begins = found === undefined && (position === 0 || !anchored);
+    if (begins) follow(program, { at: 0, slots: [] }, position, text, reached, here);
+    else if (here.length === 0) break;
+    effort.steps -= reached.reduce((sum, one) => sum + one, 1);
     threads = [];
     const code = position < text.length ? text[position]!.codePointAt(0)! : undefined;
     for (const { at, slots } of here) {

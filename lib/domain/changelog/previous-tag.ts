@@ -4,12 +4,12 @@ import type { Ref } from '../../git/ports.ts';
 import { shortName } from '../../git/refname.ts';
 import type { GitRepository } from '../../git/repository.ts';
 import { changelogFailure } from './failure.ts';
-import type { LinearRegExp } from './linear-regexp.ts';
+import type { Effort, LinearRegExp } from './linear-regexp.ts';
 import { compareVersions, parseVersion, type Version } from './version.ts';
 
-/** Steps of a pattern over all tags, about five seconds; and between two breaths. */
-const MAX_STEPS = 100_000_000;
-const BREATH = 1_000_000;
+/** Steps of a pattern over all tags, some ten seconds; and tags between two breaths. */
+const MAX_STEPS = 20_000_000;
+const BREATH = 256;
 
 /**
  * The commit of the last stable release before a version, by the names of tags. Of a pre-release it is the one before
@@ -24,18 +24,12 @@ export async function previousRelease(
 ): Promise<Oid> {
   const wanted: Version = { ...version, pre: [] };
   const earlier: { readonly ref: Ref; readonly version: Version }[] = [];
-  let [steps, since] = [0, 0];
-  for (const ref of (await git.tags()).refs) {
+  const effort = { steps: MAX_STEPS };
+  for (const [i, ref] of (await git.tags()).refs.entries()) {
+    if (i % BREATH === BREATH - 1) await breathe();
+    if (effort.steps < 0) throw changelogFailure('the tags are too many for the regular expression');
     const name = shortName(ref.name);
-    const cost = (pattern?.cost ?? 1) * (name.length + 1);
-    steps += cost;
-    since += cost;
-    if (steps > MAX_STEPS) throw changelogFailure('the tags are too many for the regular expression');
-    if (since > BREATH) {
-      since = 0;
-      await breathe();
-    }
-    const released = pattern === undefined ? stable(parseVersion(name)) : versionBy(pattern, name);
+    const released = pattern === undefined ? stable(parseVersion(name)) : versionBy(pattern, name, effort);
     if (released !== undefined && compareVersions(released, wanted) < 0)
       earlier.push({ ref, version: released });
   }
@@ -55,8 +49,8 @@ const stable = (version: Version | undefined): Version | undefined =>
   version?.pre.length === 0 ? version : undefined;
 
 /** The groups `major`, `minor` and `patch` make a version; with `pre` it is no stable one. */
-function versionBy(pattern: LinearRegExp, tag: string): Version | undefined {
-  const groups = pattern.exec(tag);
+function versionBy(pattern: LinearRegExp, tag: string, effort: Effort): Version | undefined {
+  const groups = pattern.exec(tag, effort);
   const [major, minor, patch] = ['major', 'minor', 'patch'].map((name) => groups?.get(name) ?? '');
   if (groups === undefined || groups.has('pre') || !major || !minor || !patch) return undefined;
   return { numbers: [major, minor, patch], pre: [], meta: groups.get('meta') ?? '' };

@@ -148,3 +148,11 @@ test('any text is an expression or refused as none', () => {
     { numRuns: 3000 },
   );
 });
+
+test('effort is taken off as it is spent', () => {
+  const effort = { steps: 10_000 };
+  new LinearRegExp('^v\\d+$').exec(`x${'1'.repeat(1000)}`, effort);
+  expect(effort.steps).toBeGreaterThan(9_900);
+  new LinearRegExp('(?:a?){300}!').exec('a'.repeat(1000), effort);
+  expect(effort.steps).toBeLessThan(0);
+});
