@@ -11,7 +11,8 @@ import {
 import { areas, areasOf, type QueueName } from '../functions/areas.ts';
 import { awsClients, useTransport } from '../lib/store/clients.ts';
 import { readEnvironment } from '../lib/store/environment.ts';
-import { TABLE_TTL_ATTRIBUTE, tableDefinition } from '../lib/store/schema.ts';
+import { STAGING_DAYS, TABLE_TTL_ATTRIBUTE, tableDefinition } from '../lib/store/schema.ts';
+import { createStore } from '../lib/store/store.ts';
 import { ensureTable } from './dynamodb/ensure-table.ts';
 import { type EmbeddedDynamo, openDynamo } from './dynamodb/index.ts';
 import { type FunctionModule, gateway } from './gateway.ts';
@@ -216,7 +217,7 @@ function startSchedules(
   load: (entry: string) => Promise<FunctionModule>,
   signal: AbortSignal,
 ): Promise<void>[] {
-  return areasOf('scheduled').map((area) =>
+  const scheduled = areasOf('scheduled').map((area) =>
     startSchedule({
       name: area.name,
       schedule: area.schedule,
@@ -227,6 +228,18 @@ function startSchedules(
       signal,
     }),
   );
+  // The embedded bucket obeys no rules of its own.
+  const sweep = startSchedule({
+    name: 'staged uploads',
+    schedule: 'rate(1 hour)',
+    handler: async () => {
+      const before = new Date(Date.now() - STAGING_DAYS * 86_400_000);
+      await createStore().staging.sweep(before);
+    },
+    onError: (error) => logBackground('staged uploads', error),
+    signal,
+  });
+  return [...scheduled, sweep];
 }
 
 function logBackground(name: string, error: unknown): void {
