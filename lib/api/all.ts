@@ -1,6 +1,7 @@
 import type { Endpoint } from '../http/endpoint.ts';
 import { document, type OpenApiDocument } from '../http/openapi.ts';
 import { branchEndpoints } from './branches/endpoints.ts';
+import { changelogEndpoints } from './changelog/endpoints.ts';
 import { commitEndpoints } from './commits/endpoints.ts';
 import type { ApiDeps } from './endpoint.ts';
 import { fileEndpoints } from './files/endpoints.ts';
@@ -21,6 +22,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...fileEndpoints,
   ...commitEndpoints,
   ...repositoryEndpoints,
+  ...changelogEndpoints,
   ...branchEndpoints,
   ...tagEndpoints,
 ];

@@ -12,7 +12,6 @@ import { NOT_CACHED } from '../files/endpoints.ts';
 import { contentDisposition } from '../files/present.ts';
 import { projectUrl } from '../projects/present.ts';
 import { archiveEndpoints } from './archive.ts';
-import { changelogEndpoints } from './changelog.ts';
 import { compare } from './compare.ts';
 import * as shapes from './shapes.ts';
 
@@ -147,7 +146,6 @@ export const repositoryEndpoints = [
   getMergeBase,
   compare,
   ...archiveEndpoints,
-  ...changelogEndpoints,
 ];
 
 async function blobOf<T>(sha: string, read: (oid: Oid) => Promise<T | undefined>): Promise<T> {

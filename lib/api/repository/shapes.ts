@@ -34,7 +34,3 @@ export const comparison = shape(() =>
     })
     .meta({ id: 'Comparison' }),
 );
-
-export const changelog = shape(() =>
-  z.object({ notes: z.string().describe('Markdown') }).meta({ id: 'Changelog' }),
-);

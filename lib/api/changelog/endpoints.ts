@@ -8,7 +8,7 @@ import { endpoint } from '../endpoint.ts';
 import { projectUrl } from '../projects/present.ts';
 import * as shapes from './shapes.ts';
 
-const area = 'repository';
+const area = 'changelog';
 const path = '/projects/:id/repository/changelog';
 const failures = [
   { status: 422, description: 'There can be no changelog; the message says why' },

@@ -1,0 +1,6 @@
+import * as z from 'zod';
+import { shape } from '../../http/shape.ts';
+
+export const changelog = shape(() =>
+  z.object({ notes: z.string().describe('Markdown') }).meta({ id: 'Changelog' }),
+);
