@@ -1,6 +1,7 @@
 import { PathEntries } from './blame/path-entries.ts';
 import { type Parted, partLines, type Span } from './blame/spans.ts';
 import { editsBetween } from './blame/trimmed-diff.ts';
+import { type BloomKey, pathKeys } from './commit-graph/bloom.ts';
 import { countLines } from './diff/line-table.ts';
 import type { Effort } from './diff/myers.ts';
 import { detectRenames } from './diff/renames.ts';
@@ -8,7 +9,7 @@ import { diffTrees } from './diff/tree-diff.ts';
 import { gather, readAhead } from './gather.ts';
 import { DateQueue } from './history/date-queue.ts';
 import type { CommitGraph, CommitNode } from './history/graph.ts';
-import { Budget, type WalkBounds } from './history/log-query.ts';
+import { Budget, FAR_WITH_PATH, type WalkBounds } from './history/log-query.ts';
 import type { ObjectStore, SyncObjects } from './objects.ts';
 import type { Oid } from './oid.ts';
 import { inSlices } from './slices.ts';
@@ -104,6 +105,7 @@ class BlameWalk {
   readonly #origins = new Map<CommitNode, Origin[]>();
   readonly #entries = new PathEntries();
   readonly #done: BlamedRange[] = [];
+  readonly #keys = new Map<RawPath, readonly BloomKey[]>();
   /** For the commit and path at hand: what each parent that lacks the path had it as. */
   #renames: (Version | undefined)[] = [];
   /** Asks for {@link found} before the next step. */
@@ -125,8 +127,14 @@ class BlameWalk {
   step(objects: SyncObjects): boolean {
     const node = this.#queue.peek();
     if (node === undefined) return true;
+    if (this.#budget.visited === FAR_WITH_PATH) this.#graph.load();
     const origin = this.#origins.get(node)![0]!;
     const parents = this.#graph.parentsOfFirst(objects, node, this.#queue);
+    if (parents[0] && !this.#graph.mayChange(node, this.#keysOf(origin.path))) {
+      this.#settle(node);
+      this.#pass(parents[0], origin, origin.spans);
+      return false;
+    }
     const versions = this.#versions(objects, node);
     const whole = parents.findIndex((_, i) => versions[i]?.entry.oid === origin.entry.oid);
     if (whole >= 0) {
@@ -167,6 +175,12 @@ class BlameWalk {
       else ranges.push(range);
     }
     return ranges;
+  }
+
+  #keysOf(path: RawPath): readonly BloomKey[] {
+    let keys = this.#keys.get(path);
+    if (keys === undefined) this.#keys.set(path, (keys = pathKeys(path)));
+    return keys;
   }
 
   /** What stands at the origin's path in each parent; a link where there was a file is not the same thing. */

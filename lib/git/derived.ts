@@ -87,9 +87,11 @@ export class OpenDerived {
 
   /**
    * Reads from it, or gives it up when its content turns out to be wrong.
-   * @returns undefined when it was given up
+   * @returns undefined when it was given up, now or before
    */
   attempt<T>(read: () => T): T | undefined {
+    // Whoever tried again would miss the same block for ever.
+    if (!this.usable) return undefined;
     try {
       return read();
     } catch (error) {

@@ -10,6 +10,7 @@ import { Budget, type LogQuery, type WalkBounds } from './history/log-query.ts';
 import { CommonAncestors } from './history/merge-base.ts';
 import { Reachable } from './history/reachable.ts';
 import { StreamedLog } from './history/streamed-log.ts';
+import { TopoLog } from './history/topo-log.ts';
 import type { ObjectStore, SyncObjects } from './objects.ts';
 import type { Oid } from './oid.ts';
 import { inSlices } from './slices.ts';
@@ -52,13 +53,17 @@ export class History {
     const slice = query.path ? SLICE_WITH_PATH : SLICE;
     const budget = new Budget(bounds);
     if (!isLimited(query)) {
-      const log = new StreamedLog(this.#current(), query, budget);
+      const log = new StreamedLog(await this.#current(), query, budget);
       const enough = skip + limit;
       const step = (objects: SyncObjects) => log.shown.length >= enough || log.step(objects);
       await inSlices(this.#store, slice, step, bounds.signal);
       return log.shown.slice(skip, enough);
     }
-    const log = new LimitedLog(this.#current(), query, budget);
+    const graph = await this.#current();
+    const log =
+      graph.hasFile && isPlain(query)
+        ? new TopoLog(graph, query, budget, skip + limit)
+        : new LimitedLog(graph, query, budget);
     await inSlices(this.#store, slice, (objects) => log.step(objects), bounds.signal);
     return log.result().slice(skip, skip + limit);
   }
@@ -69,8 +74,8 @@ export class History {
     path: RawPath,
     bounds: WalkBounds = {},
   ): Promise<CommitNode | undefined> {
-    const { graph, lastCommits } = this.#remembered();
-    const walk = new LastCommit(graph, lastCommits, commit, path, new Budget(bounds));
+    const graph = await this.#current();
+    const walk = new LastCommit(graph, this.#known.lastCommits, commit, path, new Budget(bounds));
     await inSlices(this.#store, SLICE_WITH_PATH, (objects) => walk.step(objects), bounds.signal);
     return walk.found;
   }
@@ -98,6 +103,13 @@ export class History {
   /** Whether `descendant` reaches `ancestor`; a commit reaches itself. */
   async isAncestor(ancestor: Oid, descendant: Oid, bounds: WalkBounds = {}): Promise<boolean> {
     if (ancestor === descendant) return true;
+    const graph = await this.#current();
+    const [one, from] = await this.#nodes(graph, [ancestor, descendant]);
+    if (!Number.isNaN(graph.generation(one!))) {
+      const walk = new Reachable(graph, from!, [one!], new Budget(bounds));
+      await inSlices(this.#store, SLICE, (objects) => walk.step(objects), bounds.signal);
+      return walk.reaches(one!);
+    }
     const walk = await this.#colour(
       ancestor,
       [descendant],
@@ -110,26 +122,22 @@ export class History {
 
   /** For each tip, whether `into` reaches it (`git branch --merged`), in one walk. */
   async merged(tips: readonly Oid[], into: Oid, bounds: WalkBounds = {}): Promise<boolean[]> {
-    const graph = this.#current();
+    const graph = await this.#current();
     const budget = new Budget(bounds);
-    const nodes = await this.#store.run((objects) => tips.map((tip) => graph.node(objects, tip)));
-    const from = await this.#store.run((objects) => graph.node(objects, into));
-    const walk = new Reachable(graph, from, nodes, budget);
+    await this.#store.run(() => graph.load());
+    const [from, ...nodes] = await this.#nodes(graph, [into, ...tips]);
+    const walk = new Reachable(graph, from!, nodes, budget);
     await inSlices(this.#store, SLICE, (objects) => walk.step(objects), bounds.signal);
     return nodes.map((node) => walk.reaches(node));
   }
 
   /** For each tip, whether it reaches `commit` (`git branch --contains`), in one walk. */
   async containing(tips: readonly Oid[], commit: Oid, bounds: WalkBounds = {}): Promise<boolean[]> {
-    const graph = this.#current();
+    const graph = await this.#current();
     const budget = new Budget(bounds);
-    const nodes: CommitNode[] = [];
-    for (let i = 0; i < tips.length; i += SLICE) {
-      const slice = tips.slice(i, i + SLICE);
-      nodes.push(...(await this.#store.run((objects) => gather(slice, (tip) => graph.node(objects, tip)))));
-    }
-    const target = await this.#store.run((objects) => graph.node(objects, commit));
-    const walk = new Descendants(graph, nodes, target, budget);
+    await this.#store.run(() => graph.load());
+    const [target, ...nodes] = await this.#nodes(graph, [commit, ...tips]);
+    const walk = new Descendants(graph, nodes, target!, budget);
     await inSlices(this.#store, SLICE, (objects) => walk.step(objects), bounds.signal);
     return nodes.map((node) => walk.reaches(node));
   }
@@ -158,8 +166,8 @@ export class History {
   }
 
   /** Which commit each line of a file came from: see {@link blame}. */
-  blame(commit: Oid, file: BlamedFile, bounds: WalkBounds = {}): Promise<BlamedRange[]> {
-    return blame(this.#store, this.#current(), commit, file, bounds);
+  async blame(commit: Oid, file: BlamedFile, bounds: WalkBounds = {}): Promise<BlamedRange[]> {
+    return blame(this.#store, await this.#current(), commit, file, bounds);
   }
 
   /** Without those that others of them reach; newest first. */
@@ -184,7 +192,7 @@ export class History {
     bounds: WalkBounds,
     enough: (walk: CommonAncestors) => boolean = () => false,
   ): Promise<CommonAncestors> {
-    const graph = this.#current();
+    const graph = await this.#current();
     const walk = await this.#store.run((objects) => {
       const nodes = others.map((oid) => graph.node(objects, oid));
       return new CommonAncestors(graph, graph.node(objects, one), nodes, budget);
@@ -193,22 +201,34 @@ export class History {
     return walk;
   }
 
-  #node(oid: Oid): Promise<CommitNode> {
-    const graph = this.#current();
+  async #node(oid: Oid): Promise<CommitNode> {
+    const graph = await this.#current();
     return this.#store.run((objects) => graph.node(objects, oid));
   }
 
-  #current(): CommitGraph {
-    return this.#remembered().graph;
+  async #nodes(graph: CommitGraph, oids: readonly Oid[]): Promise<CommitNode[]> {
+    const nodes: CommitNode[] = [];
+    for (let i = 0; i < oids.length; i += SLICE) {
+      const slice = oids.slice(i, i + SLICE);
+      nodes.push(...(await this.#store.run((objects) => gather(slice, (oid) => graph.node(objects, oid)))));
+    }
+    return nodes;
   }
 
-  #remembered(): KnownHistory {
+  /** What is remembered, with the commit-graph file that is listed now. */
+  async #current(): Promise<CommitGraph> {
     if (this.#known.graph.size > MAX_REMEMBERED) this.#known = new KnownHistory();
-    return this.#known;
+    const file = await this.#store.run((objects) => objects.derived?.('commit-graph'));
+    return this.#known.graphOf(file);
   }
 }
 
 /** Whether something found later may take a commit out of the answer. */
 function isLimited(query: LogQuery): boolean {
   return (query.exclude?.length ?? 0) > 0 || query.order === 'topo';
+}
+
+/** Whether the order is all that a query asks for: then a page need not wait for the whole history. */
+function isPlain({ exclude = [], since, until, path, order }: LogQuery): boolean {
+  return order === 'topo' && exclude.length === 0 && since === undefined && until === undefined && !path;
 }

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { commitGraphBuilder } from '../../lib/git/commit-graph/build.ts';
 import { MemoryRepository } from '../../lib/git/memory.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
@@ -78,6 +79,22 @@ export class GitFixture {
   [Symbol.dispose](): void {
     rmSync(this.directory, { recursive: true, force: true });
   }
+}
+
+/** Gives the repository a commit-graph of what these tips reach, all refs by default. @returns its bytes */
+export async function keepGraph(repository: MemoryRepository, tips?: readonly Oid[]): Promise<Uint8Array> {
+  const all = await repository.refs.all();
+  const name = 'refs/heads/tip' as RefName;
+  const some = (tips ?? []).map((oid) => ({ name, oid }));
+  const refs = { ...repository.refs, all: async () => ({ ...all, refs: some }) };
+  const made = await commitGraphBuilder.build({
+    store: new PackStore(repository.objects),
+    refs: tips === undefined ? repository.refs : refs,
+    packs: [],
+    deadline: Number.POSITIVE_INFINITY,
+  });
+  await repository.keepDerived('commit-graph', made!.content, { packs: [], objects: 0, note: '' });
+  return (made!.content as { bytes: Uint8Array }).bytes.subarray(0, made!.content.size);
 }
 
 /** Numbers that depend on the seed only (mulberry32). */

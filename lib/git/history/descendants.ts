@@ -7,7 +7,7 @@ const SEEN = 1;
 const REACHES = 2;
 
 /**
- * Commits to visit in a row that are older than the one looked for, in case a clock was wrong. What lies further
+ * Without generations, commits to visit in a row that are older than the one looked for, in case a clock was wrong. What lies further
  * behind counts as not reaching it, as in {@link Reachable}.
  */
 const SLOP = 1024;
@@ -21,12 +21,15 @@ export class Descendants {
   readonly #marks = new Marks();
   /** The commits walked, by what they are parents of. */
   readonly #children = new Map<CommitNode, CommitNode[]>();
+  /** The target's generation; not a number where it is not known. */
+  readonly #lowest: number;
   #slop = SLOP;
 
   constructor(graph: CommitGraph, tips: readonly CommitNode[], target: CommitNode, budget: Budget) {
     this.#graph = graph;
     this.#target = target;
     this.#budget = budget;
+    this.#lowest = graph.generation(target);
     for (const tip of tips) this.#enqueue(tip);
   }
 
@@ -43,7 +46,7 @@ export class Descendants {
     // Nothing is read below: the step is not taken twice.
     this.#queue.pop();
     this.#budget.spend();
-    if (node.date < this.#target.date) this.#slop--;
+    if (Number.isNaN(this.#lowest) && node.date < this.#target.date) this.#slop--;
     else this.#slop = SLOP;
     for (const parent of parents) {
       const children = this.#children.get(parent);
@@ -59,7 +62,7 @@ export class Descendants {
   }
 
   #enqueue(node: CommitNode): void {
-    if (this.#marks.add(node, SEEN)) this.#queue.push(node);
+    if (this.#marks.add(node, SEEN) && this.#graph.mayReach(node, this.#lowest)) this.#queue.push(node);
   }
 
   /** From the target up to everything that was found to lead to it. */

@@ -1,12 +1,19 @@
+import { type BloomKey, mayHaveChanged } from '../commit-graph/bloom.ts';
+import { CommitGraphFile } from '../commit-graph/read.ts';
+import type { OpenDerived } from '../derived.ts';
 import { gather, readAhead } from '../gather.ts';
-import { CorruptData, type SyncObjects } from '../objects.ts';
+import { CorruptData, ObjectMissing, type SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
+import { BlockMiss } from '../pack/block-cache.ts';
 import { parseCommitLinks } from '../parse.ts';
 import { ChangedNames } from './changed-names.ts';
 import type { DateQueue } from './date-queue.ts';
 
 /** Commits whose parents are fetched together when those of one have to be. */
 const READ_AHEAD = 64;
+/** Positions of a commit that was not looked up in the file, and of one that is not in it. */
+const UNKNOWN = -2;
+const OUTSIDE = -1;
 
 /** A commit as walks see it: no text, parents linked once they were read. */
 export interface CommitNode {
@@ -19,38 +26,56 @@ export interface CommitNode {
   readonly parentIds: readonly Oid[];
   /** Set by {@link CommitGraph.parents}. */
   parents: readonly CommitNode[] | undefined;
+  /**
+   * Corrected commit date: above that of every ancestor. Infinite for a commit that the commit-graph file does not
+   * hold; not a number before that was looked up: ask {@link CommitGraph.generation}.
+   */
+  generation: number;
+  /** In the commit-graph file. */
+  position: number;
 }
 
 /**
- * The commits read so far. Commits never change, so one graph may serve any number of walks, at the same
- * time too: what belongs to a walk is in the walk's {@link Marks}. About 400 bytes per commit.
+ * The commits read so far, and the commit-graph file behind them, if there is one. Commits never change, so one graph
+ * may serve any number of walks, at the same time too: what belongs to a walk is in the walk's {@link Marks}. About
+ * 400 bytes per commit.
+ *
+ * A file that is not in memory is not waited for: a page of commits is sooner read from the pack that holds them. Walks
+ * that go far call {@link load}.
  */
 export class CommitGraph {
   readonly changedNames = new ChangedNames();
+  /** Where the file comes from; stays the same, so that generations can be compared. */
+  readonly source: OpenDerived | undefined;
   readonly #nodes = new Map<Oid, CommitNode>();
+  #file: CommitGraphFile | undefined;
+
+  constructor(source?: OpenDerived) {
+    this.source = source;
+  }
 
   get size(): number {
     return this.#nodes.size;
+  }
+
+  /** Whether there is a commit-graph file of use. */
+  get hasFile(): boolean {
+    return this.source?.usable === true;
+  }
+
+  /** Waits for the whole file. May throw BlockMiss. */
+  load(): void {
+    this.source?.attempt(() => this.#open(this.source!).load());
   }
 
   /** @throws ObjectMissing; CorruptData when the object is no commit */
   node(objects: SyncObjects, oid: Oid): CommitNode {
     const known = this.#nodes.get(oid);
     if (known) return known;
-    const object = objects.read(oid);
-    if (object.type !== 'commit')
-      throw new CorruptData('object-malformed', `${oid} is a ${object.type}, not a commit`);
-    const { tree, parents, committed } = parseCommitLinks(object.data);
-    const node: CommitNode = {
-      index: this.#nodes.size,
-      oid,
-      tree,
-      date: committed,
-      parentIds: parents,
-      parents: undefined,
-    };
-    this.#nodes.set(oid, node);
-    return node;
+    const position = this.#ask((file) => file.find(oid)) ?? OUTSIDE;
+    // The file may outlive a commit that was collected.
+    if (position >= 0 && !objects.has(oid)) throw new ObjectMissing(oid);
+    return this.#ask((file) => this.#found(file, position)) ?? this.#parsed(objects, oid);
   }
 
   /** The commit if some walk has read it. */
@@ -60,7 +85,15 @@ export class CommitGraph {
 
   /** The parents, read when they were not yet. */
   parents(objects: SyncObjects, node: CommitNode): readonly CommitNode[] {
-    return (node.parents ??= gather(node.parentIds, (oid) => this.node(objects, oid)));
+    if (node.parents) return node.parents;
+    node.parents = gather(
+      node.parentIds,
+      (oid) =>
+        this.#nodes.get(oid) ??
+        this.#ask((file) => this.#found(file, file.find(oid))) ??
+        this.#parsed(objects, oid),
+    );
+    return node.parents;
   }
 
   /** The parents of the commit that is first in the queue; what has to be fetched for others in it comes along. */
@@ -71,6 +104,80 @@ export class CommitGraph {
       () => queue.some(READ_AHEAD),
       (node) => this.parents(objects, node),
     );
+  }
+
+  /** See {@link CommitNode.generation}; not a number where that cannot be told now. */
+  generation(node: CommitNode): number {
+    if (node.position === UNKNOWN) this.#place(node);
+    return node.generation;
+  }
+
+  /** Whether a commit with this generation can reach another with that one. Equal commits aside, never no in error. */
+  mayReach(node: CommitNode, generation: number): boolean {
+    const own = this.generation(node);
+    // What the file holds reaches nothing that it does not hold. A comparison with what is no number is false.
+    return own === Number.POSITIVE_INFINITY || !(own <= generation);
+  }
+
+  /** Whether the commit may differ from its first parent at a path: by its filter, if it has one that is at hand. */
+  mayChange(node: CommitNode, keys: readonly BloomKey[]): boolean {
+    if (node.position === UNKNOWN) this.#place(node);
+    if (node.position < 0) return true;
+    return this.#ask((file) => mayHaveChanged(file.filter(node.position), keys)) ?? true;
+  }
+
+  #open(source: OpenDerived): CommitGraphFile {
+    return (this.#file ??= source.parsed((file) => new CommitGraphFile(file)));
+  }
+
+  /** What the file says. @returns undefined when it is not there, or not in memory */
+  #ask<T>(question: (file: CommitGraphFile) => T | undefined): T | undefined {
+    const source = this.source;
+    if (source === undefined) return undefined;
+    try {
+      return source.attempt(() => question(this.#open(source)));
+    } catch (error) {
+      if (error instanceof BlockMiss) return undefined;
+      throw error;
+    }
+  }
+
+  #found(file: CommitGraphFile, position: number): CommitNode | undefined {
+    if (position < 0) return undefined;
+    const { tree, date, generation, parents } = file.commit(position);
+    const parentIds = parents.map((parent) => file.oid(parent));
+    return this.#add(file.oid(position), tree, date, parentIds, generation, position);
+  }
+
+  #parsed(objects: SyncObjects, oid: Oid): CommitNode {
+    const object = objects.read(oid);
+    if (object.type !== 'commit')
+      throw new CorruptData('object-malformed', `${oid} is a ${object.type}, not a commit`);
+    const { tree, parents, committed } = parseCommitLinks(object.data);
+    return this.#add(oid, tree, committed, parents, Number.NaN, UNKNOWN);
+  }
+
+  #add(
+    oid: Oid,
+    tree: Oid,
+    date: number,
+    parentIds: readonly Oid[],
+    generation: number,
+    position: number,
+  ): CommitNode {
+    const index = this.#nodes.size;
+    const node = { index, oid, tree, date, parentIds, parents: undefined, generation, position };
+    this.#nodes.set(oid, node);
+    return node;
+  }
+
+  /** Looks up a commit that was read from a pack. */
+  #place(node: CommitNode): void {
+    this.#ask((file) => {
+      const position = file.find(node.oid);
+      node.generation = position < 0 ? Number.POSITIVE_INFINITY : file.commit(position).generation;
+      node.position = position < 0 ? OUTSIDE : position;
+    });
   }
 }
 

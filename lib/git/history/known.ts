@@ -1,3 +1,4 @@
+import type { OpenDerived } from '../derived.ts';
 import type { Oid } from '../oid.ts';
 import type { RawPath } from '../tree/path.ts';
 import { CommitGraph } from './graph.ts';
@@ -14,8 +15,21 @@ const ANSWER_BYTES = 2 * 1024 * 1024;
  * only see commits that the repository has accepted.
  */
 export class KnownHistory {
-  readonly graph = new CommitGraph();
   readonly lastCommits = new KnownAnswers();
+  #graph = new CommitGraph();
+
+  get graph(): CommitGraph {
+    return this.#graph;
+  }
+
+  /**
+   * Begins the graph anew when another commit-graph file is listed by now: generations are compared within one file.
+   * Walks that began with the graph before go on with it.
+   */
+  graphOf(file: OpenDerived | undefined): CommitGraph {
+    if (this.#graph.source !== file) this.#graph = new CommitGraph(file);
+    return this.#graph;
+  }
 }
 
 /** {@link KnownHistory} of the repositories a process has served lately: those not asked for longest go first. */

@@ -1,7 +1,7 @@
 import type { SyncObjects } from '../objects.ts';
 import { DateQueue } from './date-queue.ts';
 import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
-import type { Budget, LogQuery } from './log-query.ts';
+import { type Budget, FAR, FAR_WITH_PATH, type LogQuery } from './log-query.ts';
 import { PathFilter } from './path-filter.ts';
 import { topoOrder } from './topo-order.ts';
 
@@ -49,6 +49,7 @@ export class LimitedLog {
   /** Takes one commit from the queue. @returns true at the end; {@link result} holds the answer then */
   step(objects: SyncObjects): boolean {
     if (!this.#started) this.#start(objects);
+    if (this.#budget.visited === (this.#filter ? FAR_WITH_PATH : FAR)) this.#graph.load();
     const node = this.#queue.peek();
     if (node === undefined) return true;
     const { since, until, firstParent = false } = this.#query;

@@ -37,12 +37,24 @@ export class HistoryLimit extends Error {
 
 const MAX_COMMITS = 1_000_000;
 
+/**
+ * A commit-graph file is fetched as a whole, so only by walks that have gone so far without it: what most of them look
+ * for is among the newest commits, which lie together in one pack.
+ */
+export const FAR = 64;
+/** The same for a walk that reads trees. */
+export const FAR_WITH_PATH = 16;
+
 /** Counts the commits of one walk. */
 export class Budget {
   readonly #max: number;
   #visited = 0;
   constructor(bounds: WalkBounds) {
     this.#max = bounds.maxCommits ?? MAX_COMMITS;
+  }
+
+  get visited(): number {
+    return this.#visited;
   }
 
   /** @throws HistoryLimit */

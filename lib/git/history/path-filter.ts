@@ -1,3 +1,4 @@
+import { type BloomKey, pathKeys } from '../commit-graph/bloom.ts';
 import type { SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { DIRECTORY, findName, readTreeBytes } from '../tree/entry.ts';
@@ -21,6 +22,7 @@ export class PathFilter {
   readonly #graph: CommitGraph;
   readonly #names: readonly RawPath[];
   readonly #top: NameBit;
+  readonly #keys: readonly BloomKey[];
   /** Per level of the path: tree → what stands at the rest of the path below it. */
   readonly #found: Map<Oid, string>[];
 
@@ -28,6 +30,7 @@ export class PathFilter {
     this.#graph = graph;
     this.#names = path.split('/') as RawPath[];
     this.#top = nameBit(this.#names[0]!);
+    this.#keys = pathKeys(path);
     this.#found = this.#names.map(() => new Map());
   }
 
@@ -39,7 +42,7 @@ export class PathFilter {
     counts: (parent: CommitNode) => boolean,
   ): Simplified {
     const parents = this.#graph.parents(objects, node);
-    if (parents.length === 0) return { follow: parents, same: this.#at(objects, node.tree) === '' };
+    if (parents.length === 0) return { follow: parents, same: !this.#isIn(objects, node) };
     // Git counts a second parent even where it then looks at the first alone.
     let counted = firstParent && parents[1] && counts(parents[1]) ? 1 : 0;
     let countedDiffers = false;
@@ -48,6 +51,7 @@ export class PathFilter {
       const decides = counts(parent);
       if (decides) counted++;
       const differs =
+        (number > 0 || this.#graph.mayChange(node, this.#keys)) &&
         this.#graph.changedNames.mayDiffer(objects, node, number, parent, this.#top) &&
         this.#at(objects, parent.tree) !== this.#at(objects, node.tree);
       if (!differs && decides) return { follow: [parent], same: true };
@@ -55,6 +59,11 @@ export class PathFilter {
       else if (differs) otherDiffers = true;
     }
     return { follow: parents, same: counted > 0 ? !countedDiffers : !otherDiffers };
+  }
+
+  /** Whether anything stands at the path in a commit without parents. */
+  #isIn(objects: SyncObjects, root: CommitNode): boolean {
+    return this.#graph.mayChange(root, this.#keys) && this.#at(objects, root.tree) !== '';
   }
 
   /** Mode and id at the path; '' when nothing stands there. */

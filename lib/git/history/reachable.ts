@@ -6,8 +6,8 @@ import type { Budget } from './log-query.ts';
 const SEEN = 1;
 
 /**
- * Commits to visit that are older than every commit still looked for, in case a clock was wrong. What lies
- * further behind counts as not reachable: an error of this kind keeps a branch, never loses one.
+ * Without generations, commits to visit that are older than every commit still looked for, in case a clock was wrong.
+ * What lies further behind counts as not reachable: an error of this kind keeps a branch, never loses one.
  */
 const SLOP = 1024;
 
@@ -17,28 +17,32 @@ export class Reachable {
   readonly #budget: Budget;
   readonly #queue = new DateQueue();
   readonly #marks = new Marks();
-  /** Not yet met, oldest last. */
+  /** Not yet met, those with the lowest generations last, or the oldest. */
   readonly #wanted: CommitNode[];
+  readonly #byGeneration: boolean;
   #slop = SLOP;
 
   constructor(graph: CommitGraph, from: CommitNode, wanted: readonly CommitNode[], budget: Budget) {
     this.#graph = graph;
     this.#budget = budget;
-    this.#wanted = [...new Set(wanted)].sort((a, b) => b.date - a.date);
+    this.#byGeneration = wanted.every((node) => !Number.isNaN(graph.generation(node)));
+    const key = (node: CommitNode) => (this.#byGeneration ? node.generation : node.date);
+    this.#wanted = [...new Set(wanted)].sort((a, b) => (key(a) < key(b) ? 1 : key(a) > key(b) ? -1 : 0));
     this.#enqueue(from);
   }
 
   /** @returns true at the end */
   step(objects: SyncObjects): boolean {
     const node = this.#queue.peek();
-    const oldest = this.#oldestWanted();
-    if (node === undefined || oldest === undefined || this.#slop === 0) return true;
-    const parents = this.#graph.parentsOfFirst(objects, node, this.#queue);
+    const last = this.#lastWanted();
+    if (node === undefined || last === undefined || this.#slop === 0) return true;
+    const leads = !this.#byGeneration || this.#graph.mayReach(node, last.generation);
+    const parents = leads ? this.#graph.parentsOfFirst(objects, node, this.#queue) : [];
 
     // Nothing is read below: the step is not taken twice.
     this.#queue.pop();
     this.#budget.spend();
-    if (node.date < oldest.date) this.#slop--;
+    if (!this.#byGeneration && node.date < last.date) this.#slop--;
     else this.#slop = SLOP;
     for (const parent of parents) this.#enqueue(parent);
     return false;
@@ -52,7 +56,7 @@ export class Reachable {
     if (this.#marks.add(node, SEEN)) this.#queue.push(node);
   }
 
-  #oldestWanted(): CommitNode | undefined {
+  #lastWanted(): CommitNode | undefined {
     while (this.#wanted.length > 0 && this.reaches(this.#wanted.at(-1)!)) this.#wanted.pop();
     return this.#wanted.at(-1);
   }
