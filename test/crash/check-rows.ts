@@ -3,14 +3,20 @@ import { decodeTime } from 'ulid';
 import {
   type CounterKind,
   counterKey,
+  FORK,
   folded,
+  forkKey,
   GUARD_STRIPES,
   gramKey,
   guardKey,
   headKey,
+  heirKey,
   idOf,
   indexedKey,
+  leaseKey,
+  MEMBER,
   nameKey,
+  PACK,
   projectKey,
   refNamesKey,
   repositoryPartition,
@@ -167,6 +173,63 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
       if (!known.has(pk) && !sk.startsWith('REFTABLES#')) yield `${pk} ${sk} belongs to no project`;
     }
   },
+
+  *forks(rows) {
+    const forks = rows.of('PROJECT#').filter(({ sk }) => sk.startsWith(FORK));
+    for (const { pk, sk } of forks) {
+      const [parent, fork] = [idOf(pk), idOf(sk)];
+      const record = rows.get(projectKey(fork));
+      // A project on its way out takes its relations with it.
+      if (rows.get(projectKey(parent))?.['deletedAt'] !== null || record?.['deletedAt'] !== null) continue;
+      if (record['forkedFromId'] !== parent) yield `project ${fork} stands among the forks of ${parent}`;
+    }
+    for (const { id, row } of livingOf(rows)) {
+      const parent = row['forkedFromId'] as number | undefined;
+      if (parent !== undefined && rows.get(forkKey(parent, id)) === undefined)
+        yield `project ${id} is not among the forks of ${parent}`;
+      const held = forks.filter(
+        ({ pk, sk }) => idOf(pk) === id && rows.get(projectKey(idOf(sk)))?.['deletedAt'] === null,
+      ).length;
+      if (((row['forksCount'] as number | undefined) ?? 0) !== held)
+        yield `project ${id} counts ${row['forksCount']} forks and has ${held}`;
+    }
+  },
+
+  *networks(rows) {
+    const inherited = new Set(
+      rows
+        .of('REPO#')
+        .filter((row) => row.sk.startsWith(PACK) && row['inherited'] === true)
+        .map(({ pk, sk }) => keyText(heirKey(sk.slice(PACK.length), pk.slice('REPO#'.length)))),
+    );
+    const heirs = new Set(rows.of('HEIRS#').map(keyText));
+    for (const key of inherited) if (!heirs.has(key)) yield `${key} is missing: the bytes may be removed`;
+    for (const { pk, sk } of rows.of('NETWORK#')) {
+      const repository = sk.slice(MEMBER.length);
+      if (!rows.of('REPO#').some((row) => row.pk === repositoryPartition(repository)))
+        yield `${pk} has ${repository} for a member, which does not exist`;
+    }
+  },
+
+  /** The time of the next visit is noted in the transaction that promises it. */
+  *visits(rows) {
+    const promised = new Set(
+      rows.of('OUTBOX#').flatMap((row) => {
+        const { repositoryId } = row['body'] as { repositoryId?: string };
+        return row['type'] === 'repository.maintain' ? [`${repositoryId} ${decodeTime(row.sk)}`] : [];
+      }),
+    );
+    for (const { id, row } of livingOf(rows)) {
+      const repositoryId = row['repositoryId'] as string;
+      const { until = 0, fence = 0, visitAt = 0 } = (rows.get(leaseKey(repositoryId)) ?? {}) as Partial<Row>;
+      if (typeof until !== 'number' || typeof fence !== 'number')
+        yield `the lease of project ${id} is no lease`;
+      // Nobody may hold one for longer than a worker runs.
+      if ((until as number) > Date.now() / 1000 + 900) yield `project ${id} is maintained until ${until}`;
+      if ((visitAt as number) > Date.now() && !promised.has(`${repositoryId} ${visitAt}`))
+        yield `project ${id} waits for a visit that nobody has promised`;
+    }
+  },
 };
 
 /** Hold once the workers have done what was promised. */
@@ -204,7 +267,8 @@ export const settledInvariants: Readonly<Record<string, RowCheck>> = {
   },
 };
 
-const KINDS = /^(COUNTER|PATH|EMAIL|USER|TOKEN|TOKENID|PROJECT|GRAM|REPO|REFTABLE|OUTBOX|DONE|RATE)#/;
+const KINDS =
+  /^(COUNTER|PATH|EMAIL|USER|TOKEN|TOKENID|PROJECT|NOTES|PIPELINES|GRAM|REPO|REFTABLE|NETWORK|HEIRS|UPLOAD|UPLOADS|OUTBOX|DONE|RATE)#/;
 
 const usersOf = (rows: Rows) =>
   rows

@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
 import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-sqs';
+import { decodeTime } from 'ulid';
+import { areasOf } from '../../functions/areas.ts';
+import { DERIVED } from '../../lib/store/keys.ts';
+import { STAGING } from '../../lib/store/schema.ts';
+import type { Store } from '../../lib/store/store.ts';
 import { checkRepository } from './check-git.ts';
 import { invariants, livingOf, settledInvariants } from './check-rows.ts';
 import type { Data } from './data.ts';
@@ -79,7 +84,7 @@ async function missing({ store }: Data, ledger: Ledger): Promise<string[]> {
   return problems;
 }
 
-/** Every object below `networks/` is of a repository that is there, or is promised to be swept. */
+/** Every object is of a repository that is there, or is promised to be swept; and what is listed is there. */
 async function storedObjects({ store }: Data, rows: Rows) {
   const problems: string[] = [];
   const packs = rows.of('REPO#').filter(({ sk }) => /^(OLD)?PACK#/.test(sk));
@@ -93,23 +98,54 @@ async function storedObjects({ store }: Data, rows: Rows) {
   const listed = new Set(
     packs.filter(({ pk }) => repositories.has(pk.slice('REPO#'.length))).flatMap(objectKeys),
   );
+  const derived = rows.of('REPO#').filter(({ sk }) => sk.startsWith(DERIVED));
+  for (const row of derived) {
+    if (repositories.has(row.pk.slice('REPO#'.length))) listed.add(row['location'] as string);
+  }
   let unlisted = 0;
-  let after: string | undefined;
-  do {
-    const page = await store.blobs.list('networks/', after === undefined ? {} : { after });
-    for (const key of page.keys) {
-      // Of whoever wrote it: `networks/<network>/packs/<repository>/<pack>`.
-      const repository = key.split('/')[3]!;
+  // Whose an object is stands in its key.
+  for (const [prefix, place] of [
+    ['networks/', 3],
+    ['derived/', 1],
+    ['archives/', 1],
+  ] as const) {
+    for await (const key of keysOf(store, prefix)) {
+      const repository = key.split('/')[place]!;
       if (listed.delete(key)) continue;
-      if (repositories.has(repository)) unlisted++;
+      // Nobody lists archives: they are made again when they are gone.
+      if (repositories.has(repository)) unlisted += prefix === 'archives/' ? 0 : 1;
       else if (!leaving.has(repository)) problems.push(`${key} is nobody's`);
     }
-    after = page.more ? page.keys.at(-1) : undefined;
-  } while (after !== undefined);
+  }
+  for await (const key of keysOf(store, STAGING)) {
+    const id = key.slice(STAGING.length).split('/')[0]!;
+    // The bucket takes what is left of interrupted ones.
+    if (!Number.isFinite(dated(id))) problems.push(`${key} is no staged upload`);
+  }
   // Of a superseded pack the bytes go before the row.
-  const needed = new Set(packs.filter((pack) => pack['state'] === 'active').flatMap(objectKeys));
+  const needed = new Set([
+    ...packs.filter((pack) => pack['state'] === 'active').flatMap(objectKeys),
+    ...derived.map((row) => row['location'] as string),
+  ]);
   for (const key of listed) if (needed.has(key)) problems.push(`${key} is listed and not there`);
   return { problems, unlisted, listed: packs.length };
+}
+
+async function* keysOf({ blobs }: Store, prefix: string): AsyncGenerator<string> {
+  let after: string | undefined;
+  do {
+    const page = await blobs.list(prefix, after === undefined ? {} : { after });
+    yield* page.keys;
+    after = page.more ? page.keys.at(-1) : undefined;
+  } while (after !== undefined);
+}
+
+function dated(id: string): number {
+  try {
+    return decodeTime(id.slice(0, 26));
+  } catch {
+    return Number.NaN;
+  }
 }
 
 function objectKeys(pack: Row): string[] {
@@ -118,10 +154,14 @@ function objectKeys(pack: Row): string[] {
 }
 
 async function deadLetters({ clients }: Data): Promise<string[]> {
-  const { QueueUrl } = await clients.sqs.send(new GetQueueUrlCommand({ QueueName: 'maintenance-dead' }));
-  const { Attributes } = await clients.sqs.send(
-    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['ApproximateNumberOfMessages'] }),
-  );
-  const count = Number(Attributes?.['ApproximateNumberOfMessages']);
-  return count === 0 ? [] : [`${count} messages were given up`];
+  const problems: string[] = [];
+  for (const queue of new Set(areasOf('worker').map((area) => area.queue))) {
+    const { QueueUrl } = await clients.sqs.send(new GetQueueUrlCommand({ QueueName: `${queue}-dead` }));
+    const { Attributes } = await clients.sqs.send(
+      new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['ApproximateNumberOfMessages'] }),
+    );
+    const count = Number(Attributes?.['ApproximateNumberOfMessages']);
+    if (count > 0) problems.push(`${count} messages of ${queue} were given up`);
+  }
+  return problems;
 }

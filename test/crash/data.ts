@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { CreateQueueCommand } from '@aws-sdk/client-sqs';
+import { areasOf } from '../../functions/areas.ts';
 import { type AwsClients, makeClients } from '../../lib/store/clients.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
 import { TABLE_TTL_ATTRIBUTE, tableDefinition } from '../../lib/store/schema.ts';
@@ -46,7 +47,7 @@ export async function openData(dataDir: string): Promise<Data> {
   await clients.s3.send(new CreateBucketCommand({ Bucket: environment.objectsBucket })).catch((error) => {
     if (!/^BucketAlready/.test(error.name)) throw error;
   });
-  for (const QueueName of ['maintenance-dead', 'maintenance']) {
+  for (const QueueName of areasOf('worker').flatMap(({ queue }) => [`${queue}-dead`, queue])) {
     await clients.sqs.send(new CreateQueueCommand({ QueueName })).catch((error) => {
       if (error.name !== 'QueueNameExists') throw error;
     });

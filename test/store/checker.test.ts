@@ -278,7 +278,7 @@ describe('is found and named', () => {
     ],
     [
       'a message given up',
-      /^dead letters: 1 messages/,
+      /^dead letters: 1 messages of maintenance/,
       async ({ clients }) => {
         const QueueUrl = 'http://sqs.local/000000000000/maintenance-dead';
         await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: '{}' }));
@@ -334,6 +334,46 @@ describe('is found and named', () => {
       'a ref to nowhere',
       /^git: project 1: git fsck/,
       set(() => keys.refKey(project.repositoryId, 'refs/heads/main'), { oid: '1'.repeat(40) }),
+    ],
+    [
+      'a visit that nobody promised',
+      /^visits: project 1 waits for a visit/,
+      set(() => keys.leaseKey(project.repositoryId), { visitAt: Date.now() + 3600_000 }),
+    ],
+    [
+      'a lease that nobody can hold for so long',
+      /^visits: project 1 is maintained until/,
+      set(() => keys.leaseKey(project.repositoryId), { until: Date.now() / 1000 + 1000, fence: 1 }),
+    ],
+    [
+      'a fork its parent does not know',
+      /^forks: project 1 is not among the forks of 9/,
+      set(() => keys.projectKey(project.id), { forkedFromId: 9 }),
+    ],
+    [
+      'a wrong count of forks',
+      /^forks: project 1 counts 3 forks and has 0/,
+      set(() => keys.projectKey(project.id), { forksCount: 3 }),
+    ],
+    [
+      'an inherited pack that its writer may remove',
+      /^networks: HEIRS#\S+ \S+ is missing/,
+      set(packKey, { inherited: true }),
+    ],
+    [
+      'a network with a member that does not exist',
+      /^networks: NETWORK#n has nobody/,
+      ({ store }) => store.table.put({ put: { ...keys.networkMemberKey('n', 'nobody') } }),
+    ],
+    [
+      'a derived file that is not there',
+      /^objects: derived\/x is listed and not there/,
+      set(() => keys.derivedKey(project.repositoryId, 'bitmap'), { kind: 'bitmap', location: 'derived/x' }),
+    ],
+    [
+      'an archive of nobody',
+      /^objects: archives\/nobody\/x is nobody's/,
+      ({ store }) => store.blobs.put('archives/nobody/x', Buffer.from('x')),
     ],
     [
       'bytes of a repository that is gone',
