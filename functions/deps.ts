@@ -1,23 +1,27 @@
 import { type ApiDeps, apiDeps } from '../lib/api/endpoint.ts';
 import { HistoryCache } from '../lib/git/history/known.ts';
 import { PackCache } from '../lib/git/pack/pack-cache.ts';
+import { awsClients } from '../lib/store/clients.ts';
 import { readEnvironment } from '../lib/store/environment.ts';
+import type { RetryPolicy } from '../lib/store/retry.ts';
 import { createStore } from '../lib/store/store.ts';
 
 let made: ApiDeps | undefined;
 
 /** What every function works with; clients and caches are made once per process and shared. */
 export function deps(): ApiDeps {
-  if (made === undefined) {
-    const environment = readEnvironment();
-    const store = createStore(environment);
-    made = apiDeps({
-      environment,
-      store,
-      packs: new PackCache(),
-      histories: new HistoryCache(),
-      now: () => new Date(),
-    });
-  }
+  made ??= makeDeps();
   return made;
+}
+
+/** The same anew, as a process that just started has it: empty caches, clients over the transports in force. */
+export function makeDeps(options: { readonly retries?: RetryPolicy } = {}): ApiDeps {
+  const environment = readEnvironment();
+  return apiDeps({
+    environment,
+    store: createStore(environment, awsClients(), options.retries),
+    packs: new PackCache(),
+    histories: new HistoryCache(),
+    now: () => new Date(),
+  });
 }

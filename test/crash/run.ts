@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Tally } from '../deploy/tally.ts';
+import { faults } from './faults/run.ts';
 import { Host, settle } from './host.ts';
 import { checked, kills } from './kills.ts';
 import { Ledger } from './ledger.ts';
@@ -9,7 +10,8 @@ import { expect, races } from './races.ts';
 
 /**
  * The crash and race lane: many writers at once, and `kill -9` in the middle of them, against the host as a user
- * starts it; real HTTP, real git. `npm run test:crash [races|kills]`; CRASH_SEED repeats the delays of a run.
+ * starts it; real HTTP, real git; and every call to AWS failing in turn (`faults/run.ts`).
+ * `npm run test:crash [races|kills|faults]`; CRASH_SEED repeats the delays of a run.
  */
 const LIMIT_MS = 8 * 60_000;
 
@@ -35,6 +37,7 @@ const begun = performance.now();
 for (const [name, part] of [
   ['races', raceLane],
   ['kills', killLane],
+  ['faults', (dataDir: string) => faults(tally, dataDir)],
 ] as const) {
   if (only !== undefined && only !== name) continue;
   const folder = join(root, name);

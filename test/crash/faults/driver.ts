@@ -1,0 +1,128 @@
+import { type FaultKind, faultsOf, type Injector, isRead, type Site } from './injector.ts';
+import type { Scene } from './scene.ts';
+
+/** How a piece of work ended, as its caller was told. */
+export type Told =
+  | { readonly kind: 'done' }
+  /** Nothing was done, in the service's own words. */
+  | { readonly kind: 'refused'; readonly words: string }
+  /** The service could not say: done or not. */
+  | { readonly kind: 'unavailable'; readonly words: string }
+  /** Not a way to end. */
+  | { readonly kind: 'wrong'; readonly words: string };
+
+/** One piece of work with subjects of its own. */
+export interface Work {
+  run(): Promise<Told>;
+  /** `before`, `after`, or what else was found: then something is lost or half done. */
+  state(): Promise<string>;
+}
+
+export interface Operation {
+  /** An endpoint as the OpenAPI document names it, `git <what>` or `job <what>`. */
+  readonly name: string;
+  /** Takes so long that only such faults are tried as repeating does not hide: others have shown the repeating. */
+  readonly costly?: true;
+  /** Brings about what the work needs. Nothing befalls this. */
+  prepare(scene: Scene): Promise<Work>;
+}
+
+export interface Tried {
+  readonly operation: string;
+  readonly sites: number;
+  readonly runs: number;
+  /** How those ended. */
+  readonly ends: Readonly<Record<Told['kind'], number>>;
+  readonly problems: readonly string[];
+}
+
+/** A read site is tried with every fault in so many operations; in further ones it is only down, or left out. */
+const ENOUGH = 2;
+/** What is not hidden by repeating. */
+const HEARD_OF: ReadonlySet<FaultKind> = new Set(['lost answer', 'down', 'deaf', 'conflict']);
+
+/**
+ * Runs an operation once to see what it asks of AWS, then once for every such call and everything that may befall it.
+ * Whatever its caller is told, it was done or not; what was told to be done is, what was refused is not; and the next
+ * attempt succeeds.
+ */
+export class Driver {
+  readonly #scene: Scene;
+  readonly #injector: Injector;
+  readonly #tried = new Map<string, number>();
+
+  constructor(scene: Scene, injector: Injector) {
+    this.#scene = scene;
+    this.#injector = injector;
+  }
+
+  /** @param wanted which faults at which sites; all that are possible by default */
+  async try(
+    operation: Operation,
+    wanted: (site: Site, fault: FaultKind) => boolean = () => true,
+  ): Promise<Tried> {
+    const problems: string[] = [];
+    const ends = { done: 0, refused: 0, unavailable: 0, wrong: 0 };
+    let runs = 0;
+
+    const work = await operation.prepare(this.#scene);
+    const before = await work.state();
+    if (before !== 'before') problems.push(`begins as ${before}`);
+    let told: Told | undefined;
+    const sites = await this.#injector.record(async () => {
+      told = await work.run();
+    });
+    if (told!.kind !== 'done') problems.push(`without a fault: ${JSON.stringify(told)}`);
+    const after = await work.state();
+    if (after !== 'after') problems.push(`without a fault it ends as ${after}`);
+    if (problems.length > 0) return { operation: operation.name, sites: sites.length, runs, ends, problems };
+
+    for (const site of sites) {
+      for (const fault of this.#faultsOf(site, operation).filter((one) => wanted(site, one))) {
+        runs++;
+        const [end, found] = await this.#once(operation, site, fault);
+        ends[end]++;
+        const where = site.occurrence > 0 ? `${site.name} (${site.occurrence + 1})` : site.name;
+        problems.push(...found.map((problem) => `${fault} at ${where}: ${problem}`));
+      }
+    }
+    for (const name of new Set(sites.map((site) => keyOf(operation, site))))
+      this.#tried.set(name, (this.#tried.get(name) ?? 0) + 1);
+    return { operation: operation.name, sites: sites.length, runs, ends, problems };
+  }
+
+  #faultsOf(site: Site, operation: Operation): readonly FaultKind[] {
+    const enough = operation.costly ? 1 : ENOUGH;
+    const known = isRead(site) && (this.#tried.get(keyOf(operation, site)) ?? 0) >= enough;
+    if (operation.costly) return known ? [] : faultsOf(site).filter((fault) => HEARD_OF.has(fault));
+    return known ? ['down'] : faultsOf(site);
+  }
+
+  async #once(operation: Operation, site: Site, fault: FaultKind): Promise<[Told['kind'], string[]]> {
+    const problems: string[] = [];
+    const work = await operation.prepare(this.#scene);
+    let told: Told | undefined;
+    await this.#injector.inject(site, fault, async () => {
+      told = await work
+        .run()
+        .catch((error: Error) => ({ kind: 'wrong', words: String(error.stack) }) as const);
+    });
+    const { kind } = told!;
+    const words = 'words' in told! ? told.words : '';
+    if (kind === 'wrong') problems.push(`told: ${words}`);
+    const state = await work.state();
+    if (state !== 'before' && state !== 'after') problems.push(`${kind} (${words}), and then ${state}`);
+    if (kind === 'done' && state === 'before') problems.push('was told to be done and is not');
+    if (kind === 'refused' && state === 'after') problems.push(`was refused (${words}) and is done`);
+    // One fault that passes is not the caller's to hear of.
+    if (kind === 'refused') problems.push(`was refused: ${words}`);
+    if (problems.length > 0 || state === 'after') return [kind, problems];
+    const again = await work.run();
+    if (again.kind !== 'done') problems.push(`the next attempt: ${JSON.stringify(again)}`);
+    const then = await work.state();
+    if (then !== 'after') problems.push(`after the next attempt: ${then}`);
+    return [kind, problems];
+  }
+}
+
+const keyOf = ({ costly }: Operation, { name }: Site) => (costly ? `costly ${name}` : name);

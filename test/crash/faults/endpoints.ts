@@ -1,0 +1,492 @@
+import type { Answer, CallOptions } from '../../harness/service.ts';
+import type { Operation, Told, Work } from './driver.ts';
+import type { Ground, Scene } from './scene.ts';
+
+interface Sent {
+  readonly path: string;
+  readonly json?: unknown;
+  readonly token: string;
+  readonly state: () => Promise<string>;
+}
+
+/** Every endpoint that writes: a test asks for a line here for each in the OpenAPI document. */
+export const writes: readonly Operation[] = [
+  endpoint('POST /users', async (scene) => {
+    const username = scene.fresh('user');
+    return {
+      path: '/users',
+      token: scene.service.rootToken,
+      json: {
+        username,
+        name: username,
+        email: `${username}@example.com`,
+        force_random_password: true,
+        skip_confirmation: true,
+      },
+      state: () => counted(scene, `/users?username=${username}`, scene.service.rootToken),
+    };
+  }),
+  endpoint('POST /users/:user_id/personal_access_tokens', async (scene) => {
+    const user = await scene.owner();
+    // A search for one must not find others.
+    const name = `${scene.fresh('token')}.`;
+    return {
+      path: `/users/${user.id}/personal_access_tokens`,
+      token: scene.service.rootToken,
+      json: { name, scopes: ['api'] },
+      state: async () => {
+        const found = await scene.done('GET', `/personal_access_tokens?search=${name}`, {
+          token: user.token,
+        });
+        return countOf(found.filter((token: { name: string }) => token.name === name));
+      },
+    };
+  }),
+  endpoint('DELETE /personal_access_tokens/:id', async (scene) => {
+    const { id, token } = await newToken(scene);
+    return {
+      path: `/personal_access_tokens/${id}`,
+      token: scene.service.rootToken,
+      state: () => revoked(scene, token),
+    };
+  }),
+  endpoint('DELETE /personal_access_tokens/self', async (scene) => {
+    const { token } = await newToken(scene);
+    return { path: '/personal_access_tokens/self', token, state: () => revoked(scene, token) };
+  }),
+  endpoint('POST /projects', async (scene) => {
+    const { username, token } = await scene.owner();
+    const name = scene.fresh('project');
+    return {
+      path: '/projects',
+      token,
+      json: { name },
+      state: () => found(scene, `/projects/${encodeURIComponent(`${username}/${name}`)}`, token),
+    };
+  }),
+  endpoint('POST /projects/user/:user_id', async (scene) => {
+    const { id, username, token } = await scene.owner();
+    const name = scene.fresh('project');
+    return {
+      path: `/projects/user/${id}`,
+      token: scene.service.rootToken,
+      json: { name },
+      state: () => found(scene, `/projects/${encodeURIComponent(`${username}/${name}`)}`, token),
+    };
+  }),
+  endpoint('DELETE /projects/:id', async (scene) => {
+    const { id, owner } = await scene.ownGround();
+    return {
+      path: `/projects/${id}`,
+      token: owner.token,
+      state: async () => flip(await found(scene, `/projects/${id}`, owner.token)),
+    };
+  }),
+  endpoint('POST /projects/:id/members', async (scene) => {
+    const { id, owner } = await scene.ground();
+    const user = await scene.guest();
+    return {
+      path: `/projects/${id}/members`,
+      token: owner.token,
+      json: { user_id: user.id, access_level: 30 },
+      state: () => found(scene, `/projects/${id}/members/${user.id}`, owner.token),
+    };
+  }),
+  endpoint('PUT /projects/:id/members/:user_id', async (scene) => {
+    const { id, owner, user } = await withMember(scene);
+    const path = `/projects/${id}/members/${user.id}`;
+    return {
+      path,
+      token: owner.token,
+      json: { access_level: 40 },
+      state: async () => {
+        const { access_level } = await scene.done('GET', path, { token: owner.token });
+        return access_level === 40 ? 'after' : access_level === 30 ? 'before' : String(access_level);
+      },
+    };
+  }),
+  endpoint('DELETE /projects/:id/members/:user_id', async (scene) => {
+    const { id, owner, user } = await withMember(scene);
+    const path = `/projects/${id}/members/${user.id}`;
+    return { path, token: owner.token, state: async () => flip(await found(scene, path, owner.token)) };
+  }),
+  endpoint('POST /projects/:id/protected_branches', protecting('branches')),
+  endpoint('DELETE /projects/:id/protected_branches/:name', unprotecting('branches')),
+  endpoint('POST /projects/:id/protected_tags', protecting('tags')),
+  endpoint('DELETE /projects/:id/protected_tags/:name', unprotecting('tags')),
+  endpoint('PUT /projects/:id/repository/branches/:branch/protect', async (scene) => {
+    const { ground, branch } = await withBranch(scene);
+    const state = async () => ((await branchOf(scene, ground, branch)).protected ? 'after' : 'before');
+    return { path: repository(ground, `branches/${branch}/protect`), token: ground.owner.token, state };
+  }),
+  endpoint('PUT /projects/:id/repository/branches/:branch/unprotect', async (scene) => {
+    const { ground, branch } = await withBranch(scene);
+    const { token } = ground.owner;
+    await scene.done('PUT', repository(ground, `branches/${branch}/protect`), { token });
+    const state = async () => ((await branchOf(scene, ground, branch)).protected ? 'before' : 'after');
+    return { path: repository(ground, `branches/${branch}/unprotect`), token, state };
+  }),
+  endpoint('POST /projects/:id/repository/branches', async (scene) => {
+    const ground = await scene.ground();
+    const branch = scene.fresh('branch');
+    return {
+      path: repository(ground, 'branches'),
+      token: ground.owner.token,
+      json: { branch, ref: 'main' },
+      state: async () => after(await refOf(scene, ground, `refs/heads/${branch}`), undefined, ground.main[1]),
+    };
+  }),
+  endpoint('DELETE /projects/:id/repository/branches/:branch', async (scene) => {
+    const { ground, branch } = await withBranch(scene);
+    return {
+      path: repository(ground, `branches/${branch}`),
+      token: ground.owner.token,
+      state: async () => after(await refOf(scene, ground, `refs/heads/${branch}`), ground.main[1], undefined),
+    };
+  }),
+  endpoint('DELETE /projects/:id/repository/merged_branches', async (scene) => {
+    const { ground, branch } = await withBranch(scene);
+    return {
+      path: repository(ground, 'merged_branches'),
+      token: ground.owner.token,
+      state: async () => {
+        await scene.settle();
+        return after(await refOf(scene, ground, `refs/heads/${branch}`), ground.main[1], undefined);
+      },
+    };
+  }),
+  endpoint('POST /projects/:id/repository/tags', async (scene) => {
+    const ground = await scene.ground();
+    const tag_name = scene.fresh('tag');
+    return {
+      path: repository(ground, 'tags'),
+      token: ground.owner.token,
+      json: { tag_name, ref: 'main', message: 'Annotated' },
+      state: async () => {
+        const tag = await scene.service.call('GET', repository(ground, `tags/${tag_name}`), {
+          token: ground.owner.token,
+        });
+        if (tag.status === 404) return 'before';
+        return tag.body.message === 'Annotated' && tag.body.commit.id === ground.main[1]
+          ? 'after'
+          : answered(tag);
+      },
+    };
+  }),
+  endpoint('DELETE /projects/:id/repository/tags/:tag_name', async (scene) => {
+    const ground = await scene.ground();
+    const { token } = ground.owner;
+    const tag_name = scene.fresh('tag');
+    await scene.done('POST', repository(ground, 'tags'), { token, json: { tag_name, ref: 'main' } });
+    return {
+      path: repository(ground, `tags/${tag_name}`),
+      token,
+      state: async () =>
+        after(await refOf(scene, ground, `refs/tags/${tag_name}`), ground.main[1], undefined),
+    };
+  }),
+  endpoint('POST /projects/:id/repository/commits', async (scene) => {
+    const { ground, branch } = await withBranch(scene);
+    const actions = [
+      { action: 'create', file_path: 'new.txt', content: 'new\n' },
+      { action: 'move', file_path: 'moved.txt', previous_path: 'first.txt' },
+    ];
+    return {
+      path: repository(ground, 'commits'),
+      token: ground.owner.token,
+      json: { branch, commit_message: 'Two changes', actions },
+      state: () => grown(scene, ground, branch, ['folder/second.txt', 'moved.txt', 'new.txt']),
+    };
+  }),
+  endpoint('POST /projects/:id/repository/commits/:sha/cherry_pick', async (scene) => {
+    const { ground, branch } = await withBranch(scene);
+    return {
+      path: repository(ground, `commits/${ground.side}/cherry_pick`),
+      token: ground.owner.token,
+      json: { branch },
+      state: () => grown(scene, ground, branch, ['first.txt', 'folder/second.txt', 'side.txt']),
+    };
+  }),
+  endpoint('POST /projects/:id/repository/commits/:sha/revert', async (scene) => {
+    const { ground, branch } = await withBranch(scene);
+    return {
+      path: repository(ground, `commits/${ground.main[1]}/revert`),
+      token: ground.owner.token,
+      json: { branch },
+      state: () => grown(scene, ground, branch, ['first.txt']),
+    };
+  }),
+  endpoint('POST /projects/:id/repository/files/:file_path', async (scene) => {
+    const { ground, branch } = await withBranch(scene);
+    return {
+      path: repository(ground, 'files/new.txt'),
+      token: ground.owner.token,
+      json: { branch, commit_message: 'New', content: 'new\n' },
+      state: () => grown(scene, ground, branch, ['first.txt', 'folder/second.txt', 'new.txt']),
+    };
+  }),
+  endpoint('PUT /projects/:id/repository/files/:file_path', async (scene) => {
+    const { ground, branch } = await withBranch(scene);
+    return {
+      path: repository(ground, 'files/first.txt'),
+      token: ground.owner.token,
+      json: { branch, commit_message: 'Changed', content: 'changed\n' },
+      state: () => grown(scene, ground, branch, ['first.txt', 'folder/second.txt']),
+    };
+  }),
+  endpoint('DELETE /projects/:id/repository/files/:file_path', async (scene) => {
+    const { ground, branch } = await withBranch(scene);
+    return {
+      path: repository(ground, 'files/first.txt'),
+      token: ground.owner.token,
+      json: { branch, commit_message: 'Gone' },
+      state: () => grown(scene, ground, branch, ['folder/second.txt']),
+    };
+  }),
+  endpoint('POST /projects/:id/repository/changelog', async (scene) => {
+    // Those of one project are counted, and too many are refused.
+    const { ground, branch } = await withBranch(scene, await scene.ownGround());
+    return {
+      path: repository(ground, 'changelog'),
+      token: ground.owner.token,
+      json: { version: '1.0.0', from: ground.main[0], branch, trailer: 'None' },
+      state: () => grown(scene, ground, branch, ['CHANGELOG.md', 'first.txt', 'folder/second.txt']),
+    };
+  }),
+  endpoint('POST /projects/:id/repository/commits/:sha/comments', async (scene) => {
+    const ground = await scene.ground();
+    const { token } = ground.owner;
+    const note = scene.fresh('note');
+    const path = repository(ground, `commits/${ground.side}/comments`);
+    return {
+      path,
+      token,
+      json: { note },
+      state: async () => {
+        const found = await scene.done('GET', `${path}?per_page=100`, { token });
+        return countOf(found.filter((one: { note: string }) => one.note === note));
+      },
+    };
+  }),
+  endpoint('POST /projects/:id/statuses/:sha', async (scene) => {
+    const ground = await scene.ground();
+    const { token } = ground.owner;
+    const name = scene.fresh('build');
+    return {
+      path: `/projects/${ground.id}/statuses/${ground.side}`,
+      token,
+      json: { state: 'success', name },
+      state: () => counted(scene, repository(ground, `commits/${ground.side}/statuses?name=${name}`), token),
+    };
+  }),
+  endpoint('POST /projects/:id/fork', async (scene) => {
+    const { ground, path, fork } = await forkable(scene);
+    const { token, username } = ground.owner;
+    return {
+      path: `/projects/${ground.id}/fork`,
+      token,
+      json: { path, name: path },
+      state: async () => {
+        await scene.settle();
+        const answer = await scene.service.call('GET', fork, { token });
+        if (answer.status === 404) return 'before';
+        const { import_status, forked_from_project } = answer.body;
+        const tree = await scene.service.call('GET', `${fork}/repository/tree?ref=side`, { token });
+        const right =
+          import_status === 'finished' && forked_from_project?.id === ground.id && tree.body.length === 3;
+        return right ? 'after' : `${username}/${path} is ${import_status} with ${JSON.stringify(tree.body)}`;
+      },
+    };
+  }),
+  endpoint('POST /projects/:id/fork/:forked_from_id', async (scene) => {
+    const { ground, path, fork } = await forkable(scene);
+    const { token } = ground.owner;
+    await scene.done('POST', '/projects', { token, json: { path, name: path } });
+    return {
+      path: `${fork}/fork/${ground.id}`,
+      token,
+      state: async () => after(await sourceOf(scene, fork, token), undefined, ground.id),
+    };
+  }),
+  endpoint('DELETE /projects/:id/fork', async (scene) => {
+    const { ground, path, fork } = await forkable(scene);
+    const { token } = ground.owner;
+    await scene.done('POST', '/projects', { token, json: { path, name: path } });
+    await scene.done('POST', `${fork}/fork/${ground.id}`, { token });
+    return {
+      path: `${fork}/fork`,
+      token,
+      state: async () => after(await sourceOf(scene, fork, token), ground.id, undefined),
+    };
+  }),
+];
+
+/** Endpoints that read, one of each way to read. What is told is what is told without a fault. */
+export const reads: readonly Operation[] = [
+  'files/folder%2Fsecond.txt?ref=main',
+  'files/folder%2Fsecond.txt/raw?ref=main',
+  'files/folder%2Fsecond.txt/blame?ref=main',
+  'tree?recursive=true',
+  'commits?all=true',
+  'commits?path=folder',
+  'commits/main/diff',
+  'compare?from=main&to=side',
+  'merge_base?refs[]=main&refs[]=side',
+  'branches',
+  'tags',
+  'contributors',
+  'archive.tar?sha=main',
+  'archive.zip?sha=side',
+].map(
+  (path) =>
+    ({
+      name: `GET /projects/:id/repository/${path.split('?')[0]}`,
+      async prepare(scene) {
+        // Archives of one project are counted, and too many are refused.
+        const ground = await (path.startsWith('archive') ? scene.ownGround() : scene.ground());
+        const get = () => scene.service.call('GET', repository(ground, path), { token: ground.owner.token });
+        let right: Answer | undefined;
+        let got: Answer | undefined;
+        return {
+          async run() {
+            // An answer that breaks off is no answer.
+            got = await get().catch((error: Error) => {
+              if (/terminated|fetch failed/.test(error.message)) return undefined;
+              throw error;
+            });
+            return got === undefined ? { kind: 'unavailable', words: 'broken off' } : toldBy(got);
+          },
+          async state() {
+            right ??= await get();
+            if (got?.status !== 200) return 'before';
+            return JSON.stringify(got.body) === JSON.stringify(right.body) ? 'after' : 'another answer';
+          },
+        };
+      },
+    }) satisfies Operation,
+);
+
+function endpoint(name: string, subject: (scene: Scene) => Promise<Sent>): Operation {
+  return {
+    name,
+    async prepare(scene): Promise<Work> {
+      const { path, json, token, state } = await subject(scene);
+      const options: CallOptions = { token, ...(json === undefined ? {} : { json }) };
+      return { run: async () => toldBy(await scene.service.call(name.split(' ')[0]!, path, options)), state };
+    },
+  };
+}
+
+/** What a caller may make of an answer: without a fault of its own it hears of none but the service's. */
+function toldBy({ status, body }: Answer): Told {
+  if (status < 300) return { kind: 'done' };
+  const words = `${status} ${JSON.stringify(body)}`;
+  if (status === 503 && body?.message === '503 Service Unavailable') return { kind: 'unavailable', words };
+  return { kind: status < 500 ? 'refused' : 'wrong', words };
+}
+
+const repository = ({ id }: Ground, path: string) => `/projects/${id}/repository/${path}`;
+const answered = ({ status, body }: Answer) => `${status} ${JSON.stringify(body)}`;
+const flip = (state: string) => (state === 'before' ? 'after' : state === 'after' ? 'before' : state);
+const after = <T>(value: T, before: T, then: T) =>
+  value === before ? 'before' : value === then ? 'after' : String(value);
+const countOf = (list: readonly unknown[]) =>
+  list.length === 0 ? 'before' : list.length === 1 ? 'after' : `${list.length} of it`;
+
+async function found({ service }: Scene, path: string, token: string): Promise<string> {
+  const answer = await service.call('GET', path, { token });
+  return answer.status === 404 ? 'before' : answer.status === 200 ? 'after' : answered(answer);
+}
+
+async function counted(scene: Scene, path: string, token: string): Promise<string> {
+  return countOf(await scene.done('GET', path, { token }));
+}
+
+async function revoked({ service }: Scene, token: string): Promise<string> {
+  const answer = await service.call('GET', '/user', { token });
+  return answer.status === 200 ? 'before' : answer.status === 401 ? 'after' : answered(answer);
+}
+
+async function newToken(scene: Scene): Promise<{ id: number; token: string }> {
+  const { id } = await scene.owner();
+  const json = { name: scene.fresh('token'), scopes: ['api'] };
+  return scene.done('POST', `/users/${id}/personal_access_tokens`, { token: scene.service.rootToken, json });
+}
+
+async function withMember(scene: Scene) {
+  const ground = await scene.ground();
+  const user = await scene.guest();
+  const json = { user_id: user.id, access_level: 30 };
+  await scene.done('POST', `/projects/${ground.id}/members`, { token: ground.owner.token, json });
+  return { ...ground, user };
+}
+
+/** A name for a fork of a project, and how it is asked for. */
+async function forkable(scene: Scene): Promise<{ ground: Ground; path: string; fork: string }> {
+  const ground = await scene.ground();
+  const path = scene.fresh('fork');
+  return { ground, path, fork: `/projects/${encodeURIComponent(`${ground.owner.username}/${path}`)}` };
+}
+
+const sourceOf = async (scene: Scene, fork: string, token: string): Promise<number | undefined> =>
+  (await scene.done('GET', fork, { token })).forked_from_project?.id;
+
+function protecting(kind: 'branches' | 'tags') {
+  return async (scene: Scene): Promise<Sent> => {
+    const { id, owner } = await scene.ground();
+    const name = scene.fresh('protected');
+    return {
+      path: `/projects/${id}/protected_${kind}`,
+      token: owner.token,
+      json: { name },
+      state: () => found(scene, `/projects/${id}/protected_${kind}/${name}`, owner.token),
+    };
+  };
+}
+
+function unprotecting(kind: 'branches' | 'tags') {
+  return async (scene: Scene): Promise<Sent> => {
+    const { path, json, token, state } = await protecting(kind)(scene);
+    await scene.done('POST', path, { token, json });
+    const { name } = json as { name: string };
+    return { path: `${path}/${name}`, token, state: async () => flip(await state()) };
+  };
+}
+
+async function withBranch(scene: Scene, own?: Ground): Promise<{ ground: Ground; branch: string }> {
+  const ground = own ?? (await scene.ground());
+  const branch = scene.fresh('branch');
+  const json = { branch, ref: 'main' };
+  await scene.done('POST', repository(ground, 'branches'), { token: ground.owner.token, json });
+  return { ground, branch };
+}
+
+const branchOf = (scene: Scene, ground: Ground, branch: string) =>
+  scene.done('GET', repository(ground, `branches/${branch}`), { token: ground.owner.token });
+
+export async function refOf(
+  { store }: Scene,
+  { repositoryId }: Ground,
+  name: string,
+): Promise<string | undefined> {
+  const { refs } = await store.repositories.open(repositoryId).all();
+  return refs.find((ref) => ref.name === name)?.oid;
+}
+
+/** One commit on top of `main`, with these files. */
+async function grown(
+  scene: Scene,
+  ground: Ground,
+  branch: string,
+  files: readonly string[],
+): Promise<string> {
+  const options = { token: ground.owner.token };
+  const { commit } = await branchOf(scene, ground, branch);
+  if (commit.id === ground.main[1]) return 'before';
+  const tree = await scene.done('GET', repository(ground, `tree?recursive=true&ref=${branch}`), options);
+  const held = (tree as { type: string; path: string }[]).flatMap(({ type, path }) =>
+    type === 'blob' ? [path] : [],
+  );
+  const right = commit.parent_ids.join() === ground.main[1] && held.sort().join() === files.join();
+  return right ? 'after' : `${commit.parent_ids} ${held}`;
+}

@@ -1,0 +1,66 @@
+import { awsClients } from '../../../lib/store/clients.ts';
+import type { Tally } from '../../deploy/tally.ts';
+import { startService } from '../../harness/service.ts';
+import { check } from '../checker.ts';
+import { Ledger } from '../ledger.ts';
+import { expect, report } from '../races.ts';
+import { Driver, type Operation } from './driver.ts';
+import { reads, writes } from './endpoints.ts';
+import { gitOperations } from './git.ts';
+import { Injector } from './injector.ts';
+import { jobs } from './jobs.ts';
+import { Scene } from './scene.ts';
+
+/** Every call to AWS of every operation fails once in every way it can. `FAULTS=<text>` tries those whose name has it. */
+export async function faults(tally: Tally, dataDir: string): Promise<void> {
+  const service = await startService({ dataDir, background: false });
+  const scene = new Scene(service);
+  const driver = new Driver(scene, new Injector(service.host));
+  const only = process.env['FAULTS'] ?? '';
+  const operations: readonly Operation[] = [...writes, ...reads, ...gitOperations, ...jobs];
+  const totals = { sites: 0, runs: 0 };
+  // What the service has to say of faults is what it was told to.
+  const log = console.error;
+  console.error = () => {};
+  try {
+    for (const operation of operations.filter(({ name }) => name.includes(only))) {
+      await tally.step(`faults: ${operation.name}`, async () => {
+        const { sites, runs, ends, problems } = await driver.try(operation);
+        totals.sites += sites;
+        totals.runs += runs;
+        report(`${sites} calls, ${runs} runs: ${ends.done} done, ${ends.unavailable} told to be unavailable`);
+        expect(problems.length === 0, told(problems));
+      });
+    }
+    report(`${totals.sites} calls, ${totals.runs} runs`);
+    await tally.step(
+      'after the faults everything stored is in order, and every promise is kept',
+      async () => {
+        await scene.settle();
+        const problems = await storedProblems(scene);
+        expect(problems.length === 0, told(problems));
+      },
+    );
+  } finally {
+    console.error = log;
+    scene.end();
+    await service.stop();
+  }
+}
+
+/** What the checker of the crash lane finds in a running service that nobody talks to. */
+export async function storedProblems({ service, store }: Scene): Promise<readonly string[]> {
+  const data = {
+    store,
+    clients: awsClients(),
+    dynamo: service.host.dynamo,
+    async [Symbol.asyncDispose]() {},
+  };
+  return (await check(data, new Ledger(), true)).problems;
+}
+
+const told = (problems: readonly string[]) =>
+  `${problems.length} problems\n${problems
+    .slice(0, 12)
+    .map((problem) => problem.slice(0, 600))
+    .join('\n')}`;

@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DeleteMessageCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import { areasOf, type WorkerArea } from '../../../functions/areas.ts';
+import { awsClients } from '../../../lib/store/clients.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { GitCli, withToken } from '../../clients/git-cli.ts';
+import type { Answer, CallOptions, Service } from '../../harness/service.ts';
+import { storeOf } from '../../harness/world.ts';
+
+export interface Someone {
+  readonly id: number;
+  readonly username: string;
+  readonly token: string;
+}
+
+/** A project with two commits and a tag on `main`, and a branch `side` with one more, that changes another file. */
+export interface Ground {
+  readonly id: number;
+  readonly repositoryId: string;
+  readonly owner: Someone;
+  readonly fullPath: string;
+  /** Commits of `main`, oldest first. */
+  readonly main: readonly [string, string];
+  readonly side: string;
+}
+
+/** How many pieces of work share a project: fresh ones cost time, old ones are slow to check. */
+const SHARED_BY = 8;
+
+/** Where the operations of the table take place. */
+export class Scene {
+  readonly service: Service;
+  readonly git = new GitCli();
+  readonly store: Store = storeOf();
+  #counter = 0;
+  #ground: { readonly ground: Ground; used: number } | undefined;
+  readonly #guests: Someone[] = [];
+  #owner: Someone | undefined;
+
+  constructor(service: Service) {
+    this.service = service;
+  }
+
+  /** A name nobody has. */
+  fresh(prefix: string): string {
+    return `${prefix}-${++this.#counter}`;
+  }
+
+  async owner(): Promise<Someone> {
+    this.#owner ??= await this.service.user('ada');
+    return this.#owner;
+  }
+
+  /** @throws unless it is answered as successful */
+  async done(method: string, path: string, options: CallOptions): Promise<Answer['body']> {
+    const { status, body } = await this.service.call(method, path, options);
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  /** Somebody who has nothing to do with the {@link ground} that was given last. */
+  async guest(): Promise<Someone> {
+    const place = this.#ground?.used ?? 0;
+    this.#guests[place] ??= await this.service.user(this.fresh('guest'));
+    return this.#guests[place];
+  }
+
+  /** One that a few pieces of work share; they leave what is in it alone. */
+  async ground(): Promise<Ground> {
+    if (this.#ground === undefined || ++this.#ground.used > SHARED_BY)
+      this.#ground = { ground: await this.ownGround(), used: 1 };
+    return this.#ground.ground;
+  }
+
+  async ownGround(): Promise<Ground> {
+    const owner = await this.owner();
+    const { token } = owner;
+    const name = this.fresh('ground');
+    const project = await this.done('POST', '/projects', { token, json: { name } });
+    const commit = async (branch: string, file_path: string, content: string, start_branch?: string) => {
+      const json = {
+        branch,
+        commit_message: `Add ${file_path}`,
+        ...(start_branch === undefined ? {} : { start_branch }),
+        actions: [{ action: 'create', file_path, content }],
+      };
+      const path = `/projects/${project.id}/repository/commits`;
+      return (await this.done('POST', path, { token, json })).id as string;
+    };
+    const first = await commit('main', 'first.txt', 'first\n');
+    const second = await commit('main', 'folder/second.txt', 'one\ntwo\n');
+    const side = await commit('side', 'side.txt', 'side\n', 'main');
+    await this.done('POST', `/projects/${project.id}/repository/tags`, {
+      token,
+      json: { tag_name: 'v1', ref: 'main' },
+    });
+    const { repositoryId } = (await this.store.projects.get(project.id))!;
+    return {
+      id: project.id,
+      repositoryId,
+      owner,
+      fullPath: project.path_with_namespace,
+      main: [first, second],
+      side,
+    };
+  }
+
+  remote({ fullPath, owner }: Ground): string {
+    return withToken(this.service.url, fullPath, owner.token);
+  }
+
+  /** Has the workers do what was promised so far and is due. */
+  async settle(): Promise<void> {
+    for (let rounds = 0; ; rounds++) {
+      if (rounds > 1000) throw new Error('the queues are never empty');
+      for (let more = true; more; )
+        ({ more } = (await this.service.host.invoke('outbox-sweep', { olderThan: 0 })) as { more: boolean });
+      const worked = await Promise.all(areasOf('worker').map((area) => this.#workOff(area)));
+      if (!worked.some(Boolean)) return;
+    }
+  }
+
+  /** @returns whether there was anything */
+  async #workOff({ name, queue }: WorkerArea): Promise<boolean> {
+    const QueueUrl = process.env[`QUEUE_URL_${queue.toUpperCase().replaceAll('-', '_')}`]!;
+    const { sqs } = awsClients();
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, VisibilityTimeout: 1 }),
+    );
+    const failed = new Set(Messages.length === 0 ? [] : await this.work(name, Messages));
+    for (const { MessageId, ReceiptHandle } of Messages) {
+      if (!failed.has(MessageId!)) await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+    }
+    // It comes again when its time is over.
+    if (failed.size > 0) await sleep(1000);
+    return Messages.length > 0;
+  }
+
+  /** A worker with these messages. @returns which of them it could not do */
+  async work(name: string, messages: readonly Pick<Message, 'MessageId' | 'Body'>[]): Promise<string[]> {
+    const Records = messages.map(({ MessageId, Body }) => ({ messageId: MessageId, body: Body }));
+    const answer = await this.service.host.invoke(name, { Records });
+    const { batchItemFailures } = answer as { batchItemFailures: { itemIdentifier: string }[] };
+    return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+  }
+
+  end(): void {
+    this.git[Symbol.dispose]();
+  }
+}
