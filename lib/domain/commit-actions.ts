@@ -102,6 +102,9 @@ export async function commitActions(
     // Writers of one process would only make each other begin again.
     return await inTurn(`${access.project.repositoryId} ${branch}`, TURN_MS, commit);
   } catch (error) {
+    if (source !== undefined && error instanceof ObjectMissing) {
+      throw refused('The history of the start project is too large to be taken over');
+    }
     throw writeRefusal(error, input.branch);
   }
 }

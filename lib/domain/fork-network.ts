@@ -31,17 +31,24 @@ export async function accessesTo(
 export const related = (a: ProjectRecord, b: ProjectRecord): boolean =>
   forkRoot(a) === forkRoot(b) || a.forkedFromId === b.id || b.forkedFromId === a.id;
 
+/** A copy of more would not be done within a request. */
+const MOST_COPIED = 50_000;
+
 /**
  * A project's repository that reads the objects of another besides its own. What is written to it, and builds on what
  * only the other has, brings along a copy of that: it is read as what a collection found unreachable is, and rescued.
  *
  * Whoever asks for it has seen to it that the caller may read the other's code.
  */
-export function codeBeside(deps: Deps, own: ProjectAccess, other: ProjectAccess): GitRepository {
+export function codeBeside(
+  deps: Deps,
+  own: ProjectAccess,
+  other: ProjectAccess,
+  mostRescued = MOST_COPIED,
+): GitRepository {
+  const ports = beside(deps, openRepository(deps, own.project), openRepository(deps, other.project));
   // No memory of walks: it holds what the repository has accepted, and nothing else.
-  return new GitRepository(
-    beside(deps, openRepository(deps, own.project), openRepository(deps, other.project)),
-  );
+  return new GitRepository({ ...ports, mostRescued });
 }
 
 function beside(deps: Deps, own: Repository, other: Repository): Repository {

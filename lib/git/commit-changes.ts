@@ -23,6 +23,8 @@ export interface Ports {
   readonly objects: ObjectDatabase;
   readonly refs: RefDatabase;
   readonly store: PackStore;
+  /** Objects that one write may copy out of garbage. Default: see `rescue.ts`. */
+  readonly mostRescued?: number;
 }
 
 export interface CommitRequest {
@@ -146,16 +148,17 @@ export async function despiteCollection<T>(store: PackStore, work: () => Promise
  * @throws ObjectMissing when one of those is gone; UnsoundObjects, RefConflict
  */
 export async function publish(
-  { objects, refs, store }: Ports,
+  ports: Ports,
   created: readonly NewObject[],
   update: RefUpdate,
   options: { readonly head?: RefName | undefined; readonly uses?: readonly Oid[] } = {},
 ): Promise<void> {
+  const { objects, refs, store } = ports;
   const fresh = await absent(store, created);
   checkSound(fresh);
   const packs: PackDescription[] = [];
   try {
-    const rescued = options.uses?.length ? await rescue({ objects, store }, options.uses) : undefined;
+    const rescued = options.uses?.length ? await rescue(ports, options.uses) : undefined;
     if (rescued !== undefined) packs.push(rescued);
     if (fresh.length > 0) {
       const { content, objectCount } = buildPack(fresh);

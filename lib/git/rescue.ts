@@ -29,15 +29,19 @@ const MOST_OBJECTS = 500_000;
  *
  * @returns the pack, stored and not listed, for the transaction that makes the tips reachable; undefined when nothing
  *   has to be rescued
- * @throws ObjectMissing when a tip, or something below it, is nowhere; CorruptData
+ * @throws ObjectMissing when a tip, or something below it, is nowhere, or they are more than may be; CorruptData
  */
 export async function rescue(
-  { objects, store }: { readonly objects: ObjectDatabase; readonly store: PackStore },
+  {
+    objects,
+    store,
+    mostRescued = MOST_OBJECTS,
+  }: { readonly objects: ObjectDatabase; readonly store: PackStore; readonly mostRescued?: number },
   tips: readonly Oid[],
 ): Promise<PackDescription | undefined> {
   const fleeting = await store.missing(Buffer.concat(tips.map(oidBytes)), { garbage: false });
   if (fleeting.length === 0) return undefined;
-  const list = await garbageBelow(store, fleeting);
+  const list = await garbageBelow(store, fleeting, mostRescued);
   const { content, objectCount } = await repack(store, list);
   try {
     return await objects.newPack(content, { source: 'api', objectCount });
@@ -47,12 +51,13 @@ export async function rescue(
 }
 
 /** What `tips` reach, themselves included, without passing through what stays. */
-async function garbageBelow(store: PackStore, tips: readonly Oid[]): Promise<ObjectList> {
+async function garbageBelow(store: PackStore, tips: readonly Oid[], most: number): Promise<ObjectList> {
   const walk = new GarbageWalk(tips);
   while (!(await store.run((objects) => walk.advance(objects)))) {
-    if (walk.list.count > MOST_OBJECTS) throw new ObjectMissing(tips[0]!);
+    if (walk.list.count > most) throw new ObjectMissing(tips[0]!);
     await setImmediate();
   }
+  if (walk.list.count > most) throw new ObjectMissing(tips[0]!);
   return walk.list;
 }
 

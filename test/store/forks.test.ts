@@ -2,9 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Deps } from '../../lib/domain/deps.ts';
 import { runForkJob } from '../../lib/domain/fork-content.ts';
+import { codeBeside } from '../../lib/domain/fork-network.ts';
 import { forkProject } from '../../lib/domain/forks.ts';
 import { runJob } from '../../lib/domain/jobs.ts';
 import { collect } from '../../lib/git/maintenance/collect.ts';
+import { ObjectMissing } from '../../lib/git/objects.ts';
 import { ZERO_OID } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { readInheritance } from '../../lib/store/fork-content.ts';
@@ -525,5 +527,31 @@ describe('a fork', () => {
       networkId: root.ground.id,
     });
     expect(view.packs).toHaveLength(3);
+  });
+
+  test('takes objects of a project it shares nothing with as a copy, and not beyond a limit', async () => {
+    const [own, other] = [await source(1), await source(12)];
+    const accessOf = ({ project }: Forked) => ({ project, level: 50 }) as const;
+    const { oid } = (await other.ground.open().refs.all()).refs[0]!;
+    const person = { name: 'A', email: 'a@example.com', seconds: 1, timezone: '+0000' };
+    const commit = (most?: number) =>
+      codeBeside(yard.deps(), accessOf(own), accessOf(other), most).commitChanges({
+        branch: 'refs/heads/other' as RefName,
+        expected: ZERO_OID,
+        parent: oid,
+        actions: [{ action: 'create', path: 'x', content: Buffer.from('x') }],
+        author: person,
+        committer: person,
+        message: 'x',
+      });
+    const bytes = await stored(own);
+    await expect(commit(20)).rejects.toThrow(ObjectMissing);
+    expect(await stored(own)).toEqual(bytes);
+    expect((await own.ground.open().refs.all()).refs).toHaveLength(1);
+    await commit();
+    await removed(other);
+    expect(await stored(other)).toEqual([]);
+    await own.ground.staysReadable();
+    expect(await own.ground.git.log({ tips: [oid], limit: 20 })).toHaveLength(12);
   });
 });
