@@ -57,6 +57,10 @@ async function judged(deps: Deps, upload: PushUpload): Promise<PushReport> {
   const { project } = access.project;
   const earlier = await movedBefore(deps, upload, project.repositoryId);
   if (earlier !== undefined) return earlier;
+  // Those before were ended from outside: this one would be too.
+  if (upload.fence > MOST_ATTEMPTS) {
+    throw new DomainError('unavailable', 'the push could not be taken in within the time there is for it');
+  }
   const request = await staging.noted(upload.id, 'request');
   if (request === undefined) throw new DomainError('gone', '410 Gone: the upload has expired');
 

@@ -465,6 +465,16 @@ test('what fails on our side is tried again, and in the end told', async () => {
   expect(await remoteValue('refs/heads/broken')).toBeUndefined();
 });
 
+test('what workers are killed over is given up, and told', async () => {
+  const { id } = await ready('developer', 'refs/heads/endless');
+  for (let n = 1; n <= 4; n++) {
+    const killed = await world.store.pushUploads.claim(id, 60, new Date(Date.now() + n * 61_000));
+    expect(killed).toMatchObject({ fence: n });
+  }
+  await ingestUpload({ ...deps(), now: () => new Date(Date.now() + 5 * 61_000) }, id);
+  expect((await ended('developer', id)).failure).toMatch(/within the time there is/);
+});
+
 test('what nobody finishes in time is gone, and its place free', async () => {
   const { body } = await begin('developer', [{ ref: 'refs/heads/o', to: '1'.repeat(40) }], randomBytes(50));
   const tomorrow = new Date(Date.now() + 25 * 3600_000);
