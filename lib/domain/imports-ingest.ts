@@ -129,17 +129,19 @@ async function readRefs(deps: Deps, importId: string): Promise<ReadRefs | undefi
   const size = await staging.noteSize(importId, STAGED_REFS);
   if (size === undefined || size > MAX_REFS_BYTES) return undefined;
   const bytes = await staging.noted(importId, STAGED_REFS);
-  let told: Partial<StagedRefs>;
+  let told: Partial<StagedRefs> | null;
   try {
-    told = JSON.parse(Buffer.from(bytes ?? []).toString()) as Partial<StagedRefs>;
+    told = JSON.parse(Buffer.from(bytes ?? []).toString()) as typeof told;
   } catch {
     return undefined;
   }
-  if (!Array.isArray(told.refs) || told.refs.length > MAX_REFS) return undefined;
+  if (!Array.isArray(told?.refs) || told.refs.length > MAX_REFS) return undefined;
   const commands: Command[] = [];
-  for (const [nameText, oidText] of told.refs as readonly [unknown, unknown][]) {
-    const name = /^refs\/(heads|tags)\//.test(String(nameText)) ? pushableName(String(nameText)) : undefined;
-    const oid = parseOid(String(oidText));
+  for (const entry of told.refs as readonly unknown[]) {
+    const [nameText, oidText] = (Array.isArray(entry) ? entry : []) as unknown[];
+    if (typeof nameText !== 'string' || typeof oidText !== 'string') return undefined;
+    const name = /^refs\/(heads|tags)\//.test(nameText) ? pushableName(nameText) : undefined;
+    const oid = parseOid(oidText);
     if (name === undefined || oid === undefined) return undefined;
     commands.push({ name, from: ZERO_OID, to: oid });
   }

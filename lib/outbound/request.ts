@@ -196,8 +196,6 @@ async function* bounded(
       if (bytes > maxBytes) throw new OutboundError('too-large');
       yield piece;
     }
-    // A connection that breaks inside a body of no stated length ends it like any other.
-    if (!head.complete) throw new OutboundError('unreachable');
   } catch (error) {
     throw asOutbound(error);
   } finally {

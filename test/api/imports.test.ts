@@ -15,6 +15,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { Gitlab } from '@gitbeaker/rest';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { deps } from '../../functions/deps.ts';
+import { STAGED_REFS } from '../../lib/domain/imports.ts';
+import { openRepository } from '../../lib/domain/repositories.ts';
+import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
+import { RefConflict } from '../../lib/git/ports.ts';
+import type { RefName } from '../../lib/git/refname.ts';
+import { parseAllowList } from '../../lib/outbound/allow-list.ts';
+import { stageRepository } from '../../lib/outbound/stage-repository.ts';
 import { awsClients, documentClient } from '../../lib/store/clients.ts';
 import { type HttpBackend, startHttpBackend } from '../bench/http-backend.ts';
 import { GitCli, withToken } from '../clients/git-cli.ts';
@@ -74,6 +82,7 @@ beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'lemnos-imports-'));
   service = await startService({ dataDir });
   owner = await service.user('owner');
+  await history('plain');
 });
 afterAll(async () => {
   await service?.stop();
@@ -147,8 +156,6 @@ const invoke = (name: string, type: string, body: Record<string, unknown>, recei
 const done = { batchItemFailures: [] };
 
 describe('a repository is imported', () => {
-  beforeAll(async () => void (await history('plain')));
-
   test.each(['', 'v0/', 'locked/'])('by the protocol of %j, whole', async (way) => {
     const url = new URL(`${way}plain.git`, `${remote.url}/`);
     if (way === 'locked/') [url.username, url.password] = ['ada', encodeURIComponent(PASSWORD)];
@@ -427,6 +434,74 @@ describe('messages may come twice, late, or after the project', () => {
     });
     await letGo(about.importId);
     expect(await status()).toMatchObject({ import_status: 'failed', empty_repo: true });
+  });
+
+  test('at once, and of an order that was carried out twice', async () => {
+    const made = await create(`${remote.url}/slow/plain.git`);
+    const about = await importOf(made.body.id);
+    const { staging } = storeOf();
+    const order = {
+      url: `${remote.url}/plain.git`,
+      packUrl: await staging.presignUnsized(about.importId, 60),
+      refsUrl: await staging.presignNote(about.importId, STAGED_REFS, 60),
+      maxPackBytes: 1_000_000,
+    };
+    const policy = { allow: parseAllowList(process.env['OUTBOUND_ALLOW']!) };
+    for (let n = 0; n < 2; n++) {
+      expect(await stageRepository(order, { policy, signal: AbortSignal.timeout(20_000) })).toEqual({
+        outcome: 'staged',
+      });
+    }
+    // Refs of another run than the pack: to be told again, not believed.
+    const refs = (await staging.noted(about.importId, STAGED_REFS))!;
+    const other = { ...JSON.parse(Buffer.from(refs).toString()), packBytes: 12 };
+    await staging.note(about.importId, STAGED_REFS, Buffer.from(JSON.stringify(other)));
+    const staged = () => invoke('imports', 'import.staged', { ...about, outcome: 'staged' });
+    expect(await staged()).toEqual({ batchItemFailures: [{ itemIdentifier: 'm' }] });
+    await staging.note(about.importId, STAGED_REFS, refs);
+    const answers = await Promise.all([staged(), staged(), staged()]);
+    // One that finds what it reads taken away by another comes again, and has nothing to do.
+    expect(answers).toContainEqual(done);
+    expect(await staged()).toEqual(done);
+    const now = await ended(made);
+    expect(now.body).toMatchObject({
+      import_status: 'finished',
+      import_error: null,
+      default_branch: 'trunk',
+    });
+    await letGo(about.importId);
+    expect(await refsOf(await cloneOf(now, '--mirror'))).toEqual(await refsOf(git.path('served/plain.git')));
+  });
+
+  test.each([
+    ['no JSON', 'x'],
+    ['no refs', '{}'],
+    ['nothing', 'null'],
+    ['a ref that is none', JSON.stringify({ refs: [['refs/heads/../x', 'a'.repeat(40)]], packBytes: 1 })],
+    ['a ref elsewhere', JSON.stringify({ refs: [['refs/keep/x', 'a'.repeat(40)]], packBytes: 1 })],
+    ['refs of another kind', JSON.stringify({ refs: [null, 1, { 0: 'refs/heads/x' }], packBytes: 1 })],
+  ])('with %s beside the pack', async (_, text) => {
+    const made = await create(`${remote.url}/slow/plain.git`);
+    const about = await importOf(made.body.id);
+    const { staging } = storeOf();
+    await fetch(await staging.presignUnsized(about.importId, 60), { method: 'PUT', body: 'x' });
+    await staging.note(about.importId, STAGED_REFS, Buffer.from(text));
+    expect(await invoke('imports', 'import.staged', { ...about, outcome: 'staged' })).toEqual(done);
+    expect((await ended(made)).body.import_error).toBe('The import failed on our side; try again');
+    await letGo(about.importId);
+  });
+
+  test('while the import is taken in, which is too late then', async () => {
+    const made = await create(`${remote.url}/slow/plain.git`);
+    const about = await importOf(made.body.id);
+    const project = (await storeOf().projects.get(made.body.id))!;
+    expect(await invoke('imports', 'import.ends', about)).toEqual(done);
+    const { refs } = openRepository(deps(), project, { importer: true, finishing: true });
+    const update = { name: 'refs/heads/main' as RefName, from: ZERO_OID, to: 'a'.repeat(40) as Oid };
+    await expect(refs.compareAndSwap([update])).rejects.toThrow(RefConflict);
+    expect((await refs.all()).refs).toEqual([]);
+    expect((await ended(made)).body).toMatchObject({ import_status: 'failed', default_branch: null });
+    await letGo(about.importId);
   });
 
   test('nobody ends it: it ends', async () => {

@@ -117,6 +117,15 @@ describe('refs of a server', () => {
     expect(await packOf(git)).toBe('PACK...');
   });
 
+  test('a server without side bands sends the pack bare', async () => {
+    const { git } = await remote([
+      Buffer.concat([advertised(`${A} refs/heads/main\0 ofs-delta\n`), FLUSH]),
+      Buffer.concat([pkt('NAK\n'), Buffer.from('PACK...')]),
+    ]);
+    expect((await git.refs()).head).toBeUndefined();
+    expect(await packOf(git)).toBe('PACK...');
+  });
+
   test.each<[string, string, Uint8Array | RequestListener, Uint8Array?]>([
     ['nothing', 'protocol', new Uint8Array(0)],
     ['half a line', 'protocol', Buffer.from('00')],

@@ -179,8 +179,10 @@ describe('redirects', () => {
     expect(await failure(ask(`${base}/nowhere`, policy, { maxRedirects: 3 }))).toBe('redirects');
     expect(await failure(ask(`${base}/bad`, policy, { maxRedirects: 3 }))).toBe('redirects');
     expect(await failure(ask(`${base}/file`, policy, { maxRedirects: 3 }))).toBe('bad-url');
+    const before = open.seen.length;
     const post = { method: 'POST', body: Buffer.from('secret') } as const;
     expect(await failure(ask(`${base}/x`, policy, { maxRedirects: 3 }, post))).toBe('redirects');
+    expect(open.seen.length).toBe(before + 1);
   });
 
   test('take credentials along to the same server only', async () => {
