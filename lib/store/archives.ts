@@ -7,8 +7,8 @@ import type { Blobs } from './blobs.ts';
 import { AlreadyExists, Missing } from './errors.ts';
 import { ARCHIVES } from './schema.ts';
 
-/** Where the archives of a fork network lie. */
-export const archivePrefix = (networkId: string): string => `${ARCHIVES}${networkId}/`;
+/** Where the archives of a repository lie: what its network shares, not every repository of it may read. */
+export const archivePrefix = (repositoryId: string): string => `${ARCHIVES}${repositoryId}/`;
 
 /** Larger ones are made again each time. */
 const MAX_KEPT_BYTES = 2 * 1024 ** 3;
@@ -26,9 +26,9 @@ export class Archives {
     this.#blobs = blobs;
   }
 
-  async get(networkId: string, name: ArchiveName): Promise<AsyncIterable<Uint8Array> | undefined> {
+  async get(repositoryId: string, name: ArchiveName): Promise<AsyncIterable<Uint8Array> | undefined> {
     try {
-      return await this.#blobs.stream(keyOf(networkId, name));
+      return await this.#blobs.stream(keyOf(repositoryId, name));
     } catch (error) {
       if (error instanceof Missing) return undefined;
       throw error;
@@ -37,11 +37,11 @@ export class Archives {
 
   /** Passes an archive on and keeps a copy, if it comes to its end. What prevents the copy does not prevent the rest. */
   async *keep(
-    networkId: string,
+    repositoryId: string,
     name: ArchiveName,
     source: AsyncIterable<Uint8Array>,
   ): AsyncGenerator<Uint8Array> {
-    const writer = this.#blobs.writer(keyOf(networkId, name));
+    const writer = this.#blobs.writer(keyOf(repositoryId, name));
     let size = 0;
     let keeping = true;
     const attempt = async (work: () => Promise<void>) => {
@@ -70,8 +70,8 @@ export class Archives {
 }
 
 /** A digest: paths and names are the caller's text. Another `version` when archives come to be written otherwise. */
-function keyOf(networkId: string, { commit, path, prefix, format }: ArchiveName): string {
+function keyOf(repositoryId: string, { commit, path, prefix, format }: ArchiveName): string {
   const version = 1;
   const digest = createHash('sha256').update(JSON.stringify([version, commit, path, prefix, format]));
-  return `${archivePrefix(networkId)}${digest.digest('hex')}`;
+  return `${archivePrefix(repositoryId)}${digest.digest('hex')}`;
 }
