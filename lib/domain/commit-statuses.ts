@@ -19,7 +19,7 @@ import { conflict, forbidden, invalid, notFound, refused, unprocessable } from '
 import { keepCommit } from './keep-commit.ts';
 import { demand, signedIn } from './permissions.ts';
 import { moved, pipelineStatus } from './pipelines.ts';
-import { branchProtection } from './ref-protection.ts';
+import { branchProtection, started } from './ref-protection.ts';
 import { inTurn } from './turns.ts';
 
 /** A status with the account of whoever reported it, while there is one. */
@@ -79,13 +79,16 @@ export async function reportStatus(
   demand(actor, access, 'report_statuses');
   const { user } = signedIn(actor);
   const git = codeOf(deps, access);
+  const reading = started(branchProtection(deps, access));
   const { commit } = await resolved(git, sha);
   let branch: string | undefined;
   const firstBranch = async () => (branch ??= await firstBranchOf(git, commit));
   const attempt = async (): Promise<CommitStatusRecord> => {
     const was = await pipelineFor(deps, access, commit, report);
     const ref = report.ref ?? was?.ref ?? (await firstBranch());
-    await demandRef(deps, actor, access, ref);
+    // What a protected branch came to is told by those who may change it.
+    const protection = await reading;
+    if (!protection.mayPush(actor, ref) && !protection.mayMerge(actor, ref)) throw forbidden();
     demandSound(report, ref);
     const write = await statusWrite(deps, access, { commit, ref, report, user, was });
     await keepCommit(deps, access.project, commit, (keep) =>
@@ -118,12 +121,6 @@ async function firstBranchOf(git: GitRepository, commit: Oid): Promise<string> {
   const [first] = await refsContaining(git, commit, 'branch');
   if (first === undefined) throw notFound('References for commit');
   return first.name;
-}
-
-/** What a protected branch came to is told by those who may change it. */
-async function demandRef(deps: Deps, actor: Actor, access: ProjectAccess, ref: string): Promise<void> {
-  const protection = await branchProtection(deps, access);
-  if (!protection.mayPush(actor, ref) && !protection.mayMerge(actor, ref)) throw forbidden();
 }
 
 /** @throws 400 by field */
