@@ -428,11 +428,15 @@ describe('outputs and settings', () => {
     expect(command).toContain(`{"Ref":"${id}"}`);
   });
 
-  test('a configured base URL is what functions and outputs say', () => {
-    const configured = synthesize({ baseUrl: 'https://git.example.com' }).service;
+  test('a configured base URL is what functions and outputs say, and what may be called is what they know', () => {
+    const configured = synthesize({
+      baseUrl: 'https://git.example.com',
+      outboundAllow: '10.1.0.0/16',
+    }).service;
     configured.hasOutput('Url', { Value: 'https://git.example.com' });
     for (const [, { Properties }] of resourcesOf(configured, 'AWS::Lambda::Function')) {
       expect(Properties.Environment.Variables.BASE_URL).toBe('https://git.example.com');
+      expect(Properties.Environment.Variables.OUTBOUND_ALLOW).toBe('10.1.0.0/16');
     }
   });
 
