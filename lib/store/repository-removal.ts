@@ -6,7 +6,6 @@ import {
   GUARD_STRIPES,
   guardKey,
   leaseKey,
-  networkPartition,
   REF_TABLES,
   refTablePartition,
   repositoryPartition,
