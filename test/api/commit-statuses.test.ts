@@ -245,7 +245,7 @@ describe('states', () => {
     });
     for (const reports of fc.sample(fc.array(report, { minLength: 6, maxLength: 9 }), {
       seed: 7,
-      numRuns: 5,
+      numRuns: 3,
     })) {
       const made = await project();
       for (const { who, ...json } of reports) {
