@@ -162,7 +162,9 @@ export async function publish(
     if (rescued !== undefined) packs.push(rescued);
     if (fresh.length > 0) {
       const { content, objectCount } = buildPack(fresh);
-      packs.push(await objects.newPack(content, { source: 'api', objectCount }));
+      const pack = await objects.newPack(content, { source: 'api', objectCount });
+      packs.push(pack);
+      store.keep(pack, content);
     }
     await refs.compareAndSwap([update], {
       ...(options.head === undefined ? {} : { head: options.head }),

@@ -92,20 +92,26 @@ export class GitRepository {
 
   /** A branch, tag, id, abbreviated id or `HEAD`, with `~n` and `^n`: see {@link resolveRevision}. */
   resolve(text: string): Promise<Resolved | undefined> {
-    // Whoever resolves a name reads objects next.
-    this.#ports.store.prepare();
+    this.#expectReads();
     return resolveRevision(this.#ports.store, this.#ports.refs, text);
+  }
+
+  /** Whoever asks for names reads objects next: the packs are listed at the same time. */
+  #expectReads(): void {
+    this.#ports.store.prepare();
   }
 
   // ── refs ──────────────────────────────────────────────────────────────────────────────────
 
   /** All branches and HEAD, sorted by name; {@link tips} tells what a page of them leads to. */
   branches(): Promise<RefSnapshot> {
+    this.#expectReads();
     return this.#ports.refs.all({ prefix: 'refs/heads/' });
   }
 
   /** All tags, sorted by name. */
   tags(): Promise<RefSnapshot> {
+    this.#expectReads();
     return this.#ports.refs.all({ prefix: 'refs/tags/' });
   }
 
@@ -116,6 +122,7 @@ export class GitRepository {
   }
 
   async ref(name: RefName): Promise<Ref | undefined> {
+    this.#expectReads();
     return (await this.#ports.refs.get([name])).get(name);
   }
 

@@ -69,6 +69,14 @@ export class BlockCache {
     return file;
   }
 
+  /** Keeps the whole of a file that somebody has in memory. */
+  keep(file: CachedFile, bytes: Uint8Array): void {
+    using pins = new BlockPins();
+    // Blocks of their own memory, so that dropping one frees it.
+    for (let i = 0; i < file.blocks.length; i++)
+      this.#insert(file, i, bytes.slice(i * BLOCK_SIZE, (i + 1) * BLOCK_SIZE), pins);
+  }
+
   /** Brings what a reader missed, adjacent blocks in one read, reads in flight shared. */
   async fetch(miss: BlockMiss, pins: BlockPins, options: ReadAhead = {}): Promise<void> {
     const byFile = new Map<CachedFile, Set<number>>();

@@ -1,6 +1,6 @@
 import { DerivedCache } from '../derived.ts';
 import type { GitObject } from '../objects.ts';
-import type { ObjectDatabase, PackDescription } from '../ports.ts';
+import type { ObjectDatabase, PackContent, PackDescription } from '../ports.ts';
 import { TipCache } from '../tree/tip-cache.ts';
 import { BlockCache, type CachedFile } from './block-cache.ts';
 import { PackIndex } from './pack-index.ts';
@@ -58,14 +58,27 @@ export class PackCache {
     return packs;
   }
 
+  /** Keeps a small pack that was just stored: whoever wrote it reads it next. */
+  keep(database: ObjectDatabase, description: PackDescription, content: PackContent): void {
+    if (content.kind !== 'bytes') return;
+    const { file, index } = this.#files(database, description);
+    this.blocks.keep(file, content.pack);
+    this.blocks.keep(index, content.index);
+  }
+
+  #files(database: ObjectDatabase, description: PackDescription): { file: CachedFile; index: CachedFile } {
+    const key = keyOf(description);
+    return {
+      file: this.blocks.file(`${key} pack`, description.packSize, () => database.open(description, 'pack')),
+      index: this.blocks.file(`${key} index`, description.indexSize, () =>
+        database.open(description, 'index'),
+      ),
+    };
+  }
+
   #pack(database: ObjectDatabase, description: PackDescription): Pack {
-    const key = `${description.id} ${description.location}`;
-    const file = this.blocks.file(`${key} pack`, description.packSize, () =>
-      database.open(description, 'pack'),
-    );
-    const index = this.blocks.file(`${key} index`, description.indexSize, () =>
-      database.open(description, 'index'),
-    );
+    const key = keyOf(description);
+    const { file, index } = this.#files(database, description);
     let pack = this.#packs.get(key);
     if (!pack || pack.file !== file) {
       pack = {
@@ -82,6 +95,8 @@ export class PackCache {
     return pack;
   }
 }
+
+const keyOf = ({ id, location }: PackDescription) => `${id} ${location}`;
 
 /** Inflated objects by pack and offset. Two generations: what is not asked for while one fills is dropped. */
 export class BaseCache {

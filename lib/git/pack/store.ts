@@ -97,6 +97,11 @@ export class PackStore implements ObjectStore {
     if (this.#objects === undefined) this.#first().catch(() => {});
   }
 
+  /** Has in memory what was just stored; it is found when it is listed. */
+  keep(description: PackDescription, content: PackContent): void {
+    this.#cache.keep(this.database, description, content);
+  }
+
   async has(oid: Oid): Promise<boolean> {
     const look = () => this.run((objects) => objects.has(oid));
     return (await look()) || ((await this.refresh()) && (await look()));
