@@ -89,7 +89,7 @@ function largestPack(repository: string): string {
   return join(directory, packs[0]!);
 }
 
-async function time(work: () => Promise<void>): Promise<{ wall: number; cpu: number }> {
+export async function time(work: () => Promise<void>): Promise<{ wall: number; cpu: number }> {
   const started = performance.now();
   const before = process.cpuUsage();
   await work();
@@ -97,7 +97,7 @@ async function time(work: () => Promise<void>): Promise<{ wall: number; cpu: num
   return { wall: performance.now() - started, cpu: (used.user + used.system) / 1000 };
 }
 
-function timeGit(args: readonly string[]): { wall: number; cpu: number; output: string } {
+export function timeGit(args: readonly string[]): { wall: number; cpu: number; output: string } {
   // The shell's own `time` is what tells a child's processor time.
   const started = performance.now();
   const run = spawnSync(

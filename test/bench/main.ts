@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { agreement } from './agreement.ts';
+import { measureDerived } from './derived.ts';
 import { measureEngine } from './engine.ts';
 import { HostProcess } from './host.ts';
 import { apiReads } from './reads.ts';
@@ -37,6 +38,7 @@ try {
       await host.stop();
     }
     await measureEngine(report, subject);
+    await measureDerived(report, subject);
     await agreement(report, subject, scratch);
   }
   await start(report);

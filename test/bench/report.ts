@@ -3,7 +3,7 @@ export interface Row {
   readonly subject: string;
   readonly operation: string;
   readonly ours: number;
-  readonly unit: 'ms' | 'MB' | 'KB';
+  readonly unit: 'ms' | 'MB' | 'KB' | 'reads';
   /** git's own, measured beside ours. */
   readonly git?: number;
   /** What `ours / git`, or without git `ours`, must not pass. */
