@@ -7,8 +7,8 @@ import type { EnumerateOptions } from './reachable/options.ts';
 
 export type { EnumerateOptions, ObjectFilter } from './reachable/options.ts';
 
-/** Wanted commits above which a bitmap is quicker than walking on. */
-const BITMAP_FROM = 1000;
+/** Wanted commits above which a bitmap is quicker than walking on: at once where the receiver has nothing. */
+const BITMAP_FROM = { clone: 64, fetch: 1000 };
 
 /**
  * The objects of `git rev-list --objects <include> --not <exclude>`, with where each is stored.
@@ -19,9 +19,10 @@ const BITMAP_FROM = 1000;
 export async function enumerate(store: PackStore, options: EnumerateOptions): Promise<ObjectList> {
   const walk = new ObjectWalk(options);
   let bitmap = suitsBitmap(options);
+  const bitmapFrom = options.exclude?.length ? BITMAP_FROM.fetch : BITMAP_FROM.clone;
   for (;;) {
     if (await store.run((objects) => walk.advance(objects), walk)) return walk.list;
-    if (bitmap && walk.commits >= BITMAP_FROM) {
+    if (bitmap && walk.commits >= bitmapFrom) {
       // Few commits are soon walked, and tell the receiver's trees by path, which bitmaps do not.
       const reached = await reachedObjects(store, options);
       if (reached) return reached;
