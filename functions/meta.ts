@@ -1,6 +1,6 @@
 import { metaEndpoints } from '../lib/api/meta/endpoints.ts';
 import { homePage } from '../lib/api/meta/pages.ts';
-import { remoteHelper } from '../lib/api/meta/remote-helper.ts';
+import { largePushes, remoteHelper } from '../lib/api/meta/remote-helper.ts';
 import { docsPage } from '../lib/http/docs-page.ts';
 import { apiFunction } from '../lib/http/function.ts';
 import { deps } from './deps.ts';
@@ -10,7 +10,7 @@ export const { handler, fetch } = apiFunction({
   deps,
   pages: {
     '/': homePage,
-    '/api/docs': () => docsPage({ title: 'Lemnos' }),
+    '/api/docs': ({ baseUrl }) => docsPage({ title: 'Lemnos', note: largePushes(baseUrl) }),
     '/git-remote-lemnos': remoteHelper,
   },
 });

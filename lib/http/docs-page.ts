@@ -6,8 +6,9 @@ import { createHash } from 'node:crypto';
 import { type Reply, reply } from './reply.ts';
 
 /** `documentUrl` is relative to the page, so that a stage before both does not matter. */
-export function docsPage(options: { title: string; documentUrl?: string }): Reply {
+export function docsPage(options: { title: string; documentUrl?: string; note?: string }): Reply {
   const title = escaped(options.title);
+  const note = options.note === undefined ? '' : `<p class="muted">${escaped(options.note)}</p>\n`;
   const documentUrl = escaped(options.documentUrl ?? 'v4/openapi.json');
   const body = `<!doctype html>
 <html lang="en" data-document="${documentUrl}">
@@ -16,7 +17,7 @@ export function docsPage(options: { title: string; documentUrl?: string }): Repl
 <body><header><h1>${title}</h1>
 <label>Token <input id="token" type="password" autocomplete="off" placeholder="PRIVATE-TOKEN"></label>
 <label>Find <input id="find" type="search" placeholder="path or words"></label></header>
-<main id="areas"><p>Loading…</p></main><script>${SCRIPT}</script></body></html>
+${note}<main id="areas"><p>Loading…</p></main><script>${SCRIPT}</script></body></html>
 `;
   return reply({
     body,

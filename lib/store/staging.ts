@@ -145,7 +145,8 @@ export class Staging {
   }
 
   /**
-   * What has arrived of the parts behind number `after`, in order. Nothing once the upload is complete or aborted.
+   * What has arrived of the parts behind number `after`, in order; of a complete upload all, under the etag of the
+   * whole.
    * @param limit at most 1,000
    */
   async parts(upload: StagedUpload, { after = 0, limit = 1000 } = {}): Promise<readonly UploadedPart[]> {
@@ -167,9 +168,16 @@ export class Staging {
         etag: ETag!,
       }));
     } catch (error) {
-      if (isNoSuchUpload(error)) return [];
-      throw error;
+      if (!isNoSuchUpload(error)) throw error;
     }
+    // Completed, by somebody who did not come to say so: then all of it is there.
+    const whole = await this.#blobs.head(contentKey(upload.id));
+    if (whole === undefined) return [];
+    const last = Math.min(partCount(upload), after + limit);
+    return Array.from({ length: Math.max(0, last - after) }, (_, index) => {
+      const number = after + 1 + index;
+      return { number, size: partSizeOf(upload, number), etag: whole.etag };
+    });
   }
 
   /**
@@ -196,8 +204,6 @@ export class Staging {
       uploaded.push(...page);
       if (page.length < 1000) break;
     }
-    // Completed or gone: whoever looks at the object itself knows which.
-    if (uploaded.length === 0 && (await this.#blobs.head(contentKey(upload.id))) !== undefined) return;
     const sizes = new Map(uploaded.map((part) => [part.number, part.size]));
     const wrong: number[] = [];
     const count = partCount(upload);

@@ -220,13 +220,20 @@ test.each(['SIGKILL', 'SIGINT'] as const)('a push ended by %s goes on where it s
   expect(left(at)).toEqual([]);
 });
 
-test('storage that fails now and then is asked again', async () => {
-  const at = await clone();
+test('storage that fails now and then is asked again, also by a shallow clone with options', async () => {
+  await ok(git.home, 'clone', '--quiet', '--depth=1', url(), 'shallow');
+  const at = git.path('shallow');
   const oid = await commit(at, 'patience', 9);
   const { faults } = service.host.s3;
   faults.inject({ operation: 'UploadPart', fault: { kind: 'error', code: 'SlowDown' }, times: 2 });
   faults.inject({ operation: 'UploadPart', fault: { kind: 'lostAnswer' } });
-  await ok(at, 'push', '--quiet', 'origin', 'HEAD:refs/heads/patient');
+  const options = ['-o', 'ci.skip', '-o', 'say="a \\\\ b" ü'];
+  await ok(at, 'push', '--quiet', ...options, 'origin', 'HEAD:refs/heads/patient');
   faults.clear();
   expect(await remote('refs/heads/patient')).toBe(oid);
+  // Ids sort by time: the last is this push, its options as they were given.
+  const { blobs } = world.store;
+  const key = (await blobs.list('staging/')).keys.filter((name) => name.endsWith('/request')).at(-1)!;
+  const request = Buffer.from(await blobs.read(key, 0, 10_000)).toString();
+  for (const option of ['ci.skip', 'say="a \\\\ b" ü']) expect(request).toContain(option);
 });

@@ -88,6 +88,10 @@ test('parts arrive in any order, are listed to go on from, and make the whole', 
   await staging.complete(staged);
   // Asked twice, as by somebody whose answer was lost.
   expect((await staging.complete(staged)).size).toBe(bytes.length);
+  expect((await staging.parts(staged, { after: 1 })).map(({ number, size }) => [number, size])).toEqual([
+    [2, 8 * MIB],
+    [3, 4 * MIB + 5],
+  ]);
   expect((await readAll(staged)).equals(bytes)).toBe(true);
   await staging.discard(staged);
   await staging.discard(staged);

@@ -9,3 +9,7 @@ export async function remoteHelper(): Promise<Reply> {
     headers: { 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' },
   });
 }
+
+/** What somebody must know whose push was refused as too large. */
+export const largePushes = (baseUrl: string): string =>
+  `A git push of more than 3 MB needs one file on the PATH, made executable: git-remote-lemnos, from ${baseUrl}/git-remote-lemnos. Then push to lemnos::${baseUrl}/<namespace>/<project>.git.`;
