@@ -109,8 +109,19 @@ export interface ObjectDatabase {
   rollbackPack(pack: PackDescription): Promise<void>;
 }
 
+/** A pack of any size on its way to where it is stored, unlisted: memory holds a few parts of it, no disk any. */
+export interface PackSink {
+  /** Waits while a part is sent. The bytes must stay what they are. */
+  write(bytes: Uint8Array): Promise<void>;
+  finish(index: Uint8Array, about: { source: PackSource; objectCount: number }): Promise<PackDescription>;
+  /** Gives up. Never fails: the sweeper does the rest. */
+  abort(): Promise<void>;
+}
+
 /** What maintenance needs besides. One holder at a time; one that lost its turn changes nothing. */
 export interface MaintainedObjects extends ObjectDatabase {
+  /** For a pack too large to be held. */
+  packSink(): PackSink;
   /**
    * Lists stored packs in place of others, all at once. Those replaced stay readable for a day.
    * @param options.epoch of the collection that did it: whoever looked before it must look again

@@ -136,7 +136,7 @@ function linksOf(type: number, data: Uint8Array): Met[] {
   }
   const entries: Met[] = [];
   walkTree(data, undefined, (bytes, at, kind) => {
-    entries.push({ name: Uint8Array.from(bytes.subarray(at, at + 20)), type: kind });
+    entries.push({ name: new Uint8Array(bytes.subarray(at, at + 20)), type: kind });
   });
   return entries;
 }

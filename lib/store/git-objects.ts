@@ -7,12 +7,13 @@ import type {
   ObjectDatabase,
   PackContent,
   PackDescription,
+  PackSink,
   PackSource,
   RandomAccess,
 } from '../git/ports.ts';
 import type { Blobs } from './blobs.ts';
 import { openDerived } from './derived-files.ts';
-import { packPrefix } from './networks.ts';
+import { type NetworkMember, packPrefix } from './networks.ts';
 
 /** Who lists packs: the repository's catalogue in the table. */
 export interface PackCatalogue {
@@ -88,4 +89,24 @@ export class GitObjects implements ObjectDatabase {
       // Never listed: the sweeper takes it away.
     });
   }
+}
+
+/** A large pack written as it is made; its index follows in an object of its own. */
+export function packSinkTo(blobs: Blobs, owner: NetworkMember): PackSink {
+  const id = ulid();
+  const location = packPrefix(owner) + id;
+  const writer = blobs.writer(`${location}.pack`);
+  let packSize = 0;
+  return {
+    write: async (bytes) => {
+      packSize += bytes.length;
+      await writer.write(bytes);
+    },
+    finish: async (index, about) => {
+      await blobs.put(`${location}.idx`, index);
+      await writer.finish();
+      return { id, ...about, packSize, indexSize: index.length, layout: 'split', location };
+    },
+    abort: () => writer.abort(),
+  };
 }

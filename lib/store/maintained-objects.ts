@@ -5,12 +5,13 @@ import {
   type MadeFrom,
   type MaintainedObjects,
   type PackDescription,
+  type PackSink,
   PacksChanged,
 } from '../git/ports.ts';
 import type { Blobs } from './blobs.ts';
 import { storeDerived } from './derived-files.ts';
 import { Stale } from './errors.ts';
-import { GitObjects } from './git-objects.ts';
+import { GitObjects, packSinkTo } from './git-objects.ts';
 import type { Lease } from './leases.ts';
 import type { Repositories } from './repositories.ts';
 
@@ -31,6 +32,10 @@ export class MaintainedGitObjects extends GitObjects implements MaintainedObject
     this.#repositories = repositories;
     this.#lease = lease;
     this.#now = now;
+  }
+
+  packSink(): PackSink {
+    return packSinkTo(this.#blobs, this.#lease);
   }
 
   async commitPacks(

@@ -313,7 +313,7 @@ describe('the plan', () => {
   test('takes no garbage and nothing that is settled', () => {
     const garbage = Array.from({ length: 20 }, (_, i) => pack(1000, 100 + i, 'garbage'));
     expect(compactionPlan([...packs(...small(8)), ...garbage])).toEqual([]);
-    expect(planned(...small(20, 300 * MiB))).toEqual([]);
+    expect(planned(...small(20, 3000 * MiB))).toEqual([]);
   });
 
   test('what is made has bounds, whatever there is; repeated, it ends with few packs, each byte written few times', () => {
@@ -332,11 +332,11 @@ describe('the plan', () => {
           const bytes = inputs.reduce((sum, { packSize }) => sum + packSize, 0);
           expect(inputs.length).toBeGreaterThan(1);
           expect(inputs.length).toBeLessThanOrEqual(40);
-          expect(bytes).toBeLessThanOrEqual(384 * MiB);
+          expect(bytes).toBeLessThanOrEqual(4096 * MiB);
           written += bytes;
           list = [...list.filter((one) => !inputs.includes(one)), pack(bytes, serial++)];
         }
-        const unsettled = list.filter(({ packSize }) => packSize <= 192 * MiB);
+        const unsettled = list.filter(({ packSize }) => packSize <= 2048 * MiB);
         expect(unsettled.length).toBeLessThanOrEqual(13);
         const total = all.reduce((sum, size) => sum + size, 0);
         expect(written).toBeLessThanOrEqual(10 * total);

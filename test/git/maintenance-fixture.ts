@@ -14,6 +14,15 @@ import { git } from './repository-files.ts';
 export function maintained(repository: MemoryRepository): MaintainedObjects {
   return {
     ...repository.objects,
+    packSink: () => {
+      const written: Uint8Array[] = [];
+      return {
+        write: async (bytes) => void written.push(bytes),
+        finish: async (index, about) =>
+          repository.objects.newPack({ kind: 'bytes', pack: Buffer.concat(written), index }, about),
+        abort: async () => {},
+      };
+    },
     keepDerived: (kind, content, madeFrom) => repository.keepDerived(kind, content, madeFrom),
     commitPacks: async (add, replaced) => {
       const gone = new Set(replaced.map(({ id }) => id));

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeTime, ulid } from 'ulid';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { collect, GARBAGE_MS } from '../../lib/git/maintenance/collect.ts';
+import { compact } from '../../lib/git/maintenance/compact.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import { RefConflict } from '../../lib/git/ports.ts';
 import type { RefName } from '../../lib/git/refname.ts';
@@ -88,6 +89,29 @@ describe('compaction', () => {
     await ground.maintain();
     expect(operations.every((name) => name === 'GetItem' || name === 'Query')).toBe(true);
     expect(await ground.active()).toHaveLength(1);
+  });
+
+  test('a pack too large to be held is stored while it is made', async () => {
+    const ground = await yard.repository();
+    await ground.commits(20);
+    const all = await ground.readAll();
+    const lease = (await yard.store.leases.acquire(ground.id, 900))!;
+    const objects = new MaintainedGitObjects(yard.store, lease, new Date());
+    const options = { deadline: Date.now() + 60_000, memoryPackBytes: 1000 };
+    await compact(objects, await objects.listPacks(), options);
+    expect(await ground.active()).toMatchObject([{ source: 'compaction', layout: 'split' }]);
+    expect(await ground.readAll()).toEqual(all);
+    // Of one that fails on its way nothing is listed.
+    await ground.commits(9);
+    const now = await ground.readAll();
+    const { packSink } = objects;
+    objects.packSink = () => {
+      const sink = packSink.call(objects);
+      return { ...sink, finish: () => Promise.reject(new Error('the bucket is gone')) };
+    };
+    await expect(compact(objects, await objects.listPacks(), options)).rejects.toThrow('the bucket is gone');
+    expect(await ground.active()).toHaveLength(10);
+    expect(await ground.readAll()).toEqual(now);
   });
 
   test('several at once do the work once', async () => {

@@ -7,8 +7,8 @@ import type { Pack } from '../pack/pack-cache.ts';
 import type { PackStore } from '../pack/store.ts';
 import type { MaintainedObjects, PackDescription, PackSource, RefDatabase } from '../ports.ts';
 import { enumerate } from '../reachable.ts';
-import { replace, storeOf, storePack } from './compact.ts';
-import { loadIndexes, type RepackOptions } from './repack.ts';
+import { replace, storeOf } from './compact.ts';
+import { loadIndexes, type RepackOptions, repackInto } from './repack.ts';
 
 export interface CollectOptions extends RepackOptions {
   /** As it was raised for this collection, before anything was read. */
@@ -77,7 +77,7 @@ export async function collect(
     const added: PackDescription[] = [];
     await loadIndexes(store, list.packs);
     for (const part of parts(list, options.packBytes ?? 256 * 2 ** 20)) {
-      added.push(await storePack(objects, store, part, source, options));
+      added.push(await repackInto(objects, store, part, source, options));
     }
     return added;
   };
@@ -143,7 +143,7 @@ async function rescueLate(
   await places.preferLive(store);
   const list = places.select(({ source }) => source === 'garbage');
   if (list.count === 0) return 0;
-  await replace(objects, [await storePack(objects, store, list, 'collection', options)], []);
+  await replace(objects, [await repackInto(objects, store, list, 'collection', options)], []);
   return list.count;
 }
 

@@ -1,11 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import { discardContent } from '../pack/content.ts';
 import { ObjectList } from '../pack/object-list.ts';
 import { type Pack, PackCache } from '../pack/pack-cache.ts';
 import { PackStore } from '../pack/store.ts';
-import { type MaintainedObjects, type PackDescription, type PackSource, PacksChanged } from '../ports.ts';
+import { type MaintainedObjects, type PackDescription, PacksChanged } from '../ports.ts';
 import { compactionPlan } from './plan.ts';
-import { loadIndexes, type RepackOptions, repack } from './repack.ts';
+import { loadIndexes, type RepackOptions, repackInto } from './repack.ts';
 
 export interface CompactOptions extends RepackOptions {
   /** Milliseconds since 1970; no merge begins after it. */
@@ -32,7 +31,7 @@ export async function compact(
     if (Date.now() > options.deadline) return false;
     const store = storeOf(objects, inputs);
     const list = await allObjects(store);
-    const pack = await storePack(objects, store, list, 'compaction', options);
+    const pack = await repackInto(objects, store, list, 'compaction', options);
     await replace(objects, [pack], inputs);
     packs = [pack, ...packs.filter((other) => !inputs.includes(other))];
   }
@@ -66,22 +65,6 @@ async function allObjects(store: PackStore): Promise<ObjectList> {
 function addAll(list: ObjectList, pack: Pack): void {
   const { names, count } = pack.index.whole();
   for (let position = 0; position < count; position++) list.add(names, 20 * position, 0, pack, position);
-}
-
-/** Writes a pack and stores it, unlisted. */
-export async function storePack(
-  objects: MaintainedObjects,
-  store: PackStore,
-  list: ObjectList,
-  source: PackSource,
-  options: RepackOptions,
-): Promise<PackDescription> {
-  const { content, objectCount } = await repack(store, list, options);
-  try {
-    return await objects.newPack(content, { source, objectCount });
-  } finally {
-    await discardContent(content);
-  }
 }
 
 /** @throws PacksChanged, after giving the new packs up; with another error nobody knows whether they are listed */

@@ -10,8 +10,8 @@ const MOST_INPUTS = 40;
 const FACTOR = 2;
 /** What is smaller weighs this much, a block of the cache: it costs its requests, hardly its bytes. */
 const LEAST_WEIGHT = 256 * 1024;
-/** Of the packs that become one: the scratch disk of a function has 512 MB. */
-const MOST_BYTES = 384 * 2 ** 20;
+/** Of the packs that become one: what a function copies in a fraction of its fifteen minutes. */
+const MOST_BYTES = 4 * 2 ** 30;
 /** About 150 bytes of memory each. */
 const MOST_OBJECTS = 4_000_000;
 

@@ -20,7 +20,7 @@ import type { PackObjects } from '../pack/pack-objects.ts';
 import { Spool } from '../pack/spool.ts';
 import type { PackStore } from '../pack/store.ts';
 import { writeIndex } from '../pack/write-index.ts';
-import type { PackContent } from '../ports.ts';
+import type { MaintainedObjects, PackContent, PackDescription, PackSink, PackSource } from '../ports.ts';
 
 export interface RepackOptions {
   /** Directory for a pack too large for memory. Default: the system's. */
@@ -34,6 +34,7 @@ export interface Repacked {
   readonly objectCount: number;
 }
 
+const MEMORY_PACK_BYTES = 16 * 2 ** 20;
 const CHUNK = 1 << 20;
 const SLICE_MS = 30;
 /** As long as git makes delta chains. Merging packs could otherwise make them longer each time. */
@@ -53,12 +54,13 @@ export async function repack(
   list: ObjectList,
   options: RepackOptions = {},
 ): Promise<Repacked> {
-  const spool = new Spool(options.memoryPackBytes ?? 16 * 2 ** 20, options.scratchDir ?? tmpdir());
+  const spool = new Spool(options.memoryPackBytes ?? MEMORY_PACK_BYTES, options.scratchDir ?? tmpdir());
   try {
     await loadIndexes(store, list.packs);
     const writer = new Repacker(list, spool);
-    const scan = list.count > 1000;
-    while (!(await store.run((objects) => writer.advance(objects), { scan }))) await setImmediate();
+    for await (const _ of written(store, list, writer)) {
+      // The spool takes all of it.
+    }
     const index = writer.end();
     const content: PackContent = spool.path
       ? { kind: 'file', packPath: spool.path, packSize: spool.size, index }
@@ -71,9 +73,77 @@ export async function repack(
   }
 }
 
+/**
+ * The same, stored: a small pack at once, a large one as it is made, so that its size is bounded by nothing here.
+ * @throws CorruptData, the adapter's I/O errors
+ */
+export async function repackInto(
+  objects: Pick<MaintainedObjects, 'newPack' | 'packSink'>,
+  store: PackStore,
+  list: ObjectList,
+  source: PackSource,
+  { memoryPackBytes = MEMORY_PACK_BYTES }: RepackOptions = {},
+): Promise<PackDescription> {
+  const about = { source, objectCount: list.count };
+  const pieces = new Pieces();
+  let sink: PackSink | undefined;
+  try {
+    await loadIndexes(store, list.packs);
+    const writer = new Repacker(list, pieces);
+    for await (const _ of written(store, list, writer)) {
+      if (sink === undefined && pieces.size <= memoryPackBytes) continue;
+      sink ??= objects.packSink();
+      for (const piece of pieces.take()) await sink.write(piece);
+    }
+    const index = writer.end();
+    const rest = pieces.take();
+    if (sink === undefined && pieces.size <= memoryPackBytes) {
+      return await objects.newPack({ kind: 'bytes', pack: Buffer.concat(rest), index }, about);
+    }
+    sink ??= objects.packSink();
+    for (const piece of rest) await sink.write(piece);
+    return await sink.finish(index, about);
+  } catch (error) {
+    await sink?.abort();
+    throw error;
+  }
+}
+
+/** Yields after every piece of work, for the caller to see to what was written. */
+async function* written(store: PackStore, list: ObjectList, writer: Repacker): AsyncGenerator<void> {
+  const scan = list.count > 1000;
+  while (!(await store.run((objects) => writer.advance(objects), { scan }))) {
+    yield;
+    await setImmediate();
+  }
+}
+
 /** All of them in one trip. */
 export async function loadIndexes(store: PackStore, packs: readonly Pack[]): Promise<void> {
   await store.run(() => gather(packs, (pack) => pack.index.sortedOffsets()));
+}
+
+/** Where the pack goes: always behind what is there. */
+interface Output {
+  readonly size: number;
+  append(bytes: Uint8Array, at: number): void;
+}
+
+/** What was written and not yet sent on. */
+class Pieces implements Output {
+  size = 0;
+  #held: Uint8Array[] = [];
+
+  append(bytes: Uint8Array): void {
+    this.#held.push(new Uint8Array(bytes));
+    this.size += bytes.length;
+  }
+
+  take(): Uint8Array[] {
+    const held = this.#held;
+    this.#held = [];
+    return held;
+  }
 }
 
 interface Rest {
@@ -88,7 +158,7 @@ interface Rest {
 /** Its state outlives each synchronous run: a step that misses bytes leaves no trace and is done again. */
 class Repacker {
   readonly #list: ObjectList;
-  readonly #spool: Spool;
+  readonly #output: Output;
   readonly #sha = createHash('sha1');
   readonly #table = new EntryTable();
   /** By pack, then by place in it: the object's number in the list, or -1. */
@@ -108,9 +178,9 @@ class Repacker {
   /** A large entry that is copied piece by piece: what is left of it. */
   #rest: Rest | undefined;
 
-  constructor(list: ObjectList, spool: Spool) {
+  constructor(list: ObjectList, output: Output) {
     this.#list = list;
-    this.#spool = spool;
+    this.#output = output;
     this.#written = new Float64Array(list.count);
     this.#depths = new Uint16Array(list.count);
     this.#begun = new Uint8Array(list.count);
@@ -139,9 +209,9 @@ class Repacker {
       throw new CorruptData('pack-entry', `${this.#table.count} entries of ${this.#list.count} were written`);
     }
     this.#flush();
-    this.#table.end = this.#spool.size;
+    this.#table.end = this.#output.size;
     const checksum = this.#sha.digest();
-    this.#spool.append(checksum, this.#spool.size);
+    this.#output.append(checksum, this.#output.size);
     return writeIndex(this.#table, checksum);
   }
 
@@ -263,14 +333,14 @@ class Repacker {
   }
 
   #size(): number {
-    return this.#spool.size + this.#used;
+    return this.#output.size + this.#used;
   }
 
   #put(bytes: Uint8Array): void {
     if (this.#used + bytes.length > this.#out.length) this.#flush();
     if (bytes.length > this.#out.length) {
       this.#sha.update(bytes);
-      this.#spool.append(bytes, this.#spool.size);
+      this.#output.append(bytes, this.#output.size);
       return;
     }
     this.#out.set(bytes, this.#used);
@@ -280,7 +350,7 @@ class Repacker {
   #flush(): void {
     const bytes = this.#out.subarray(0, this.#used);
     this.#sha.update(bytes);
-    this.#spool.append(bytes, this.#spool.size);
+    this.#output.append(bytes, this.#output.size);
     this.#used = 0;
   }
 }

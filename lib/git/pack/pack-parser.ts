@@ -214,7 +214,7 @@ export class PackParser {
       table.bases[entry] = table.addBaseName(this.#spool.window, head.baseAt);
     }
     const { result } = deltaSizes(content);
-    checkSize(result, this.#limits.maxObjectSize);
+    checkSize(result, this.#limits.maxObjectSize, ' for a delta, and more for what comes whole');
     this.#count(result);
     this.#arena.put(entry, content);
   }
@@ -279,7 +279,7 @@ class Arena {
 
 const SLAB = 1 << 20;
 
-function checkSize(size: number, limit: number): void {
+function checkSize(size: number, limit: number, remark = ''): void {
   if (size > limit)
-    throw new CorruptData('object-too-large', `object of ${size} bytes; the limit is ${limit}`);
+    throw new CorruptData('object-too-large', `object of ${size} bytes; the limit is ${limit}${remark}`);
 }
