@@ -59,7 +59,7 @@ export class MemoryAccess implements AccessPort {
   }
 
   #actor({ credential }: OpenRequest): Actor {
-    if (credential.kind === 'none') return { kind: 'anonymous' };
+    if (credential.kind !== 'token') return { kind: 'anonymous' };
     if (credential.token === 'revoked') {
       throw new DomainError('invalid-token', 'Token was revoked. You have to re-authorize from the user.');
     }
