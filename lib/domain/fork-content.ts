@@ -3,11 +3,12 @@ import { shortName } from '../git/refname.ts';
 import { Missing, TransactionRefused } from '../store/errors.ts';
 import { type Inheritance, inherit, readInheritance } from '../store/fork-content.ts';
 import { FORKS, MAINTENANCE, message, messageAt, outboxWrite } from '../store/outbox.ts';
-import type { ProjectRecord, Visibility } from '../store/records.ts';
+import type { ProjectRecord } from '../store/records.ts';
 import type { Deps } from './deps.ts';
 import { failImport, importFills, isImporting, mayStillImport, startImport } from './import-state.ts';
 import type { Job } from './jobs.ts';
 import { networkMember, protectingWrites } from './repositories.ts';
+import { isBelow } from './visibility.ts';
 
 /** What a request promised that made a fork. */
 export interface ForkOrder {
@@ -60,7 +61,7 @@ async function fillFork(deps: Deps, order: ForkOrder): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const source = await deps.store.projects.get(sourceId);
     if (source === undefined) return fail(deps, fork, 'gone');
-    if (RANK[source.visibility] < RANK[fork.visibility]) return fail(deps, fork, 'hidden');
+    if (isBelow(source.visibility, fork.visibility)) return fail(deps, fork, 'hidden');
     if (isImporting(source)) return later(deps, order);
     try {
       const inheritance = await readInheritance(deps.store, networkMember(source));
@@ -105,8 +106,6 @@ async function fill(
   );
   await deps.store.outbox.deliver([follows]);
 }
-
-const RANK: Record<Visibility, number> = { private: 0, internal: 1, public: 2 };
 
 async function fail(deps: Deps, fork: ProjectRecord, why: keyof typeof FAILURES): Promise<void> {
   await failImport(deps, fork.id, FAILURES[why]);

@@ -11,6 +11,7 @@ import { problemsOf, projectNameProblems, projectPathProblems } from './paths.ts
 import { can, isAdministrator } from './permissions.ts';
 import { descriptionProblems, limitError } from './projects.ts';
 import { networkMember } from './repositories.ts';
+import { isBelow, lower } from './visibility.ts';
 
 export interface ForkInput {
   readonly name?: string | undefined;
@@ -121,9 +122,6 @@ const namespaceOf = (owner: UserRecord) =>
 const inheritedSettings = (settings: ProjectRecord['settings']) =>
   Object.fromEntries(Object.entries(settings).filter(([name]) => name.endsWith('_access_level')));
 
-const ORDER: readonly Visibility[] = ['private', 'internal', 'public'];
-const lower = (a: Visibility, b: Visibility): Visibility => (ORDER.indexOf(a) < ORDER.indexOf(b) ? a : b);
-
 function forkError(error: unknown): unknown {
   if (error instanceof NameTaken)
     return new DomainError('conflict', {
@@ -152,7 +150,7 @@ export async function relateFork(
   demandFork(actor, access);
   if (project.forkedFromId !== undefined) throw conflict('Project already forked');
   if (forkRoot(parent) === project.id) throw invalid({ forked_from_project_id: ['is invalid'] });
-  if (lower(project.visibility, parent.visibility) !== project.visibility) {
+  if (isBelow(parent.visibility, project.visibility)) {
     throw invalid({
       visibility_level: [
         `${project.visibility} is not allowed since the fork source project has lower visibility.`,

@@ -268,6 +268,29 @@ describe('while the source', () => {
     await fork.ground.staysReadable();
   });
 
+  test('is hidden from some who may see the fork: the fork fails', async () => {
+    const root = await source(1);
+    const fork = await order(root);
+    await yard.store.projects.update(await read(root), { visibility: 'private' });
+    await runForkJob(yard.deps(), job(fork, root));
+    expect(await read(fork)).toMatchObject({ importStatus: 'failed', importError: /fewer people/ });
+    expect(await fork.ground.active()).toEqual([]);
+  });
+
+  test('is a fork that waits itself: the fork waits for it', async () => {
+    const root = await source(1);
+    const middle = await order(root);
+    const leaf = await order(middle);
+    await runForkJob(yard.deps(), job(leaf, middle));
+    expect((await read(leaf)).importStatus).toBe('started');
+    await runForkJob(yard.deps(), job(middle, root));
+    const { body } = job(leaf, middle);
+    expect(await yard.sentBy(later(60_000))).toContainEqual({ type: 'fork.fill', body });
+    await runForkJob(yard.deps(), job(leaf, middle));
+    expect((await read(leaf)).importStatus).toBe('finished');
+    expect(await leaf.ground.readAll()).toEqual(await root.ground.readAll());
+  });
+
   test('is pushed to: the fork is of some moment', async () => {
     const root = await source(2);
     const all = await root.ground.readAll();
