@@ -273,7 +273,10 @@ describe('while the source', () => {
     const fork = await order(root);
     await yard.store.projects.update(await read(root), { visibility: 'private' });
     await runForkJob(yard.deps(), job(fork, root));
-    expect(await read(fork)).toMatchObject({ importStatus: 'failed', importError: /fewer people/ });
+    expect(await read(fork)).toMatchObject({
+      importStatus: 'failed',
+      importError: expect.stringContaining('fewer people'),
+    });
     expect(await fork.ground.active()).toEqual([]);
   });
 
@@ -352,7 +355,10 @@ describe('the message', () => {
     const due = await yard.sentBy(later(3 * HOUR + 60_000));
     expect(due).toContainEqual({ type: 'fork.ends', body: job(fork, root).body });
     await runForkJob(yard.deps(), { ...job(fork, root), type: 'fork.ends' });
-    expect(await read(fork)).toMatchObject({ importStatus: 'failed', importError: /time/ });
+    expect(await read(fork)).toMatchObject({
+      importStatus: 'failed',
+      importError: expect.stringContaining('in time'),
+    });
     await runForkJob(yard.deps(), job(fork, root));
     expect(await fork.ground.active()).toEqual([]);
   });
