@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Oid } from '../git/oid.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { LimitReached, Missing, Stale } from '../store/errors.ts';
@@ -18,6 +17,7 @@ import type { Deps } from './deps.ts';
 import { conflict, forbidden, invalid, notFound, refused, unprocessable } from './errors.ts';
 import { keepCommit } from './keep-commit.ts';
 import { demand, signedIn } from './permissions.ts';
+import { persist } from './persist.ts';
 import { moved, pipelineStatus } from './pipelines.ts';
 import { branchProtection, started } from './ref-protection.ts';
 import { inTurn } from './turns.ts';
@@ -41,9 +41,6 @@ export interface StatusReport {
   readonly coverage?: number | undefined;
 }
 
-/** Another report may be first this often, and this long, in milliseconds. */
-const ATTEMPTS = 40;
-const WITHIN = 15_000;
 const TURN_MS = 8000;
 const MAX_TEXT = 255;
 
@@ -97,7 +94,13 @@ export async function reportStatus(
     return write.status;
   };
   const key = `statuses ${access.project.id} ${commit}`;
-  return { status: await inTurn(key, TURN_MS, () => untilFirst(attempt)), author: user };
+  const stale = (error: unknown) => error instanceof Stale;
+  try {
+    const status = await inTurn(key, TURN_MS, () => persist(attempt, stale, { attempts: 40 }));
+    return { status, author: user };
+  } catch (error) {
+    throw refusal(error);
+  }
 }
 
 async function pipelineFor(
@@ -209,19 +212,8 @@ function demandTransition(from: ReportedState, to: ReportedState): void {
   );
 }
 
-/** Begins again when another report was first. */
-async function untilFirst<T>(attempt: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + WITHIN;
-  for (let n = 1; ; n++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (error instanceof Missing) throw notFound('Project');
-      if (error instanceof LimitReached) throw unprocessable('The number of jobs has exceeded the limit');
-      if (!(error instanceof Stale)) throw error;
-      if (n >= ATTEMPTS || performance.now() > deadline)
-        throw conflict('Another update to this commit status is in progress');
-    }
-    await sleep(Math.random() * Math.min(400, 10 * 2 ** n));
-  }
+function refusal(error: unknown): unknown {
+  if (error instanceof Missing) return notFound('Project');
+  if (error instanceof LimitReached) return unprocessable('The number of jobs has exceeded the limit');
+  return error instanceof Stale ? conflict('Another update to this commit status is in progress') : error;
 }

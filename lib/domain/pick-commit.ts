@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Oid } from '../git/oid.ts';
 import type { Identity } from '../git/parse.ts';
-import { RefConflict } from '../git/ports.ts';
 import { branchRef, type RefName } from '../git/refname.ts';
 import type { CommitRecord, GitRepository } from '../git/repository.ts';
 import type { Actor, ProjectAccess } from './access.ts';
@@ -10,6 +8,7 @@ import { identityOf, writeRefusal } from './commit-actions.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, notFound, refused } from './errors.ts';
 import { can, signedIn } from './permissions.ts';
+import { lostRef, persist } from './persist.ts';
 import { BRANCH_REFUSALS, branchProtection, started } from './ref-protection.ts';
 import { inTurn } from './turns.ts';
 
@@ -24,9 +23,6 @@ export interface PickInput {
   readonly dryRun: boolean;
 }
 
-/** Another writer may be first this often, and this long, in milliseconds. */
-const ATTEMPTS = 20;
-const WITHIN = 15_000;
 const TURN_MS = 8000;
 
 /**
@@ -54,19 +50,8 @@ export async function pickCommit(
 
   const committer = identityOf(signedIn(actor).user, deps.now());
   const attempt = () => pickOnce(codeOf(deps, access), { kind, input, picked, branch, committer });
-  const deadline = performance.now() + WITHIN;
-  const persist = async () => {
-    for (let n = 1; ; n++) {
-      try {
-        return await attempt();
-      } catch (error) {
-        if (!isRace(error) || n >= ATTEMPTS || performance.now() > deadline) throw error;
-        await sleep(Math.random() * Math.min(400, 20 * 2 ** n));
-      }
-    }
-  };
   try {
-    return await inTurn(`${access.project.repositoryId} ${branch}`, TURN_MS, persist);
+    return await inTurn(`${access.project.repositoryId} ${branch}`, TURN_MS, () => persist(attempt, lostRef));
   } catch (error) {
     throw writeRefusal(error, input.branch);
   }
@@ -117,7 +102,3 @@ function messageOf(kind: Pick['kind'], { oid, message }: CommitRecord): string {
   if (kind === 'cherry-pick') return `${message.trimEnd()}\n\n(cherry picked from commit ${oid})`;
   return `Revert "${message.trimStart().split('\n', 1)[0]!.trim()}"\n\nThis reverts commit ${oid}`;
 }
-
-const isRace = (error: unknown): boolean =>
-  error instanceof RefConflict &&
-  error.rejections.every(({ reason }) => reason === 'stale' || reason === 'collected');

@@ -1,6 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Oid } from '../../git/oid.ts';
-import { RefConflict } from '../../git/ports.ts';
 import { branchRef, type RefName } from '../../git/refname.ts';
 import type { GitRepository } from '../../git/repository.ts';
 import type { RateLimit } from '../../store/rate-limits.ts';
@@ -10,6 +8,7 @@ import { identityOf, writeRefusal } from '../commit-actions.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, refused, tooManyRequests } from '../errors.ts';
 import { can, signedIn } from '../permissions.ts';
+import { lostRef, persist } from '../persist.ts';
 import { branchProtection } from '../ref-protection.ts';
 import { inTurn } from '../turns.ts';
 import { authorsOf } from './authors.ts';
@@ -43,9 +42,6 @@ export interface ChangelogCommit {
 
 /** Per user, or address, and project. */
 const LIMIT: RateLimit = { kind: 'changelog', limit: 5, seconds: 60 };
-/** Another writer may be first this often, and this long, in milliseconds. */
-const ATTEMPTS = 20;
-const WITHIN = 15_000;
 const TURN_MS = 8000;
 
 /**
@@ -100,7 +96,7 @@ export async function addToChangelog(
     });
   };
   try {
-    await inTurn(`${access.project.repositoryId} ${branch}`, TURN_MS, () => untilFirst(attempt));
+    await inTurn(`${access.project.repositoryId} ${branch}`, TURN_MS, () => persist(attempt, lostRef));
   } catch (error) {
     throw writeRefusal(error, name);
   }
@@ -168,20 +164,4 @@ async function contentWith(
   const made = withSection(text, version, section);
   if (made === undefined) return undefined;
   return { action: entry === undefined ? 'create' : 'update', content: Buffer.from(made, 'latin1') };
-}
-
-/** Begins again when another writer changed the file meanwhile. */
-async function untilFirst(attempt: () => Promise<void>): Promise<void> {
-  const deadline = performance.now() + WITHIN;
-  for (let n = 1; ; n++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const raced =
-        error instanceof RefConflict &&
-        error.rejections.every(({ reason }) => reason === 'stale' || reason === 'collected');
-      if (!raced || n >= ATTEMPTS || performance.now() > deadline) throw error;
-      await sleep(Math.random() * Math.min(400, 20 * 2 ** n));
-    }
-  }
 }
