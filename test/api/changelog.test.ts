@@ -367,6 +367,13 @@ tag_regex: '^version-(?P<major>\\d+)$|^version-(?P<minor>x)'
     expect(third.body.notes).toContain('## 2.0.0 (2021-01-05)\n\n### feature (2 changes)');
   });
 
+  test('that says nothing', async () => {
+    await write('main', 'empty.yml', '# Nothing yet\n');
+    const as = await somebody();
+    const { body } = await as('GET', { version: '1.1.0', config_file: 'empty.yml', date: '2021-01-05' });
+    expect(body.notes).toBe(DEFAULT('1.1.0', '2021-01-05'));
+  });
+
   test.each([
     ['a: [', /^the configuration is no valid YAML: /],
     ['- list', /^the configuration must be a Hash$/],

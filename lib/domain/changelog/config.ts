@@ -1,4 +1,4 @@
-import { load, YAMLException } from 'js-yaml';
+import { loadAll, YAMLException } from 'js-yaml';
 import type { GitRepository } from '../../git/repository.ts';
 import { blob } from '../code.ts';
 import { changelogFailure } from './failure.ts';
@@ -63,7 +63,8 @@ type Settings = Readonly<Record<string, unknown>>;
 function parseYaml(text: string): Settings {
   let value: unknown;
   try {
-    value = load(text, { maxDepth: 20, maxAliases: 100, maxTotalMergeKeys: 1000 });
+    // Of several documents the first counts; comments alone are none.
+    [value] = loadAll(text, { maxDepth: 20, maxAliases: 100, maxTotalMergeKeys: 1000 });
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     throw changelogFailure(`the configuration is no valid YAML: ${error.reason}`);
