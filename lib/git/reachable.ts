@@ -18,15 +18,15 @@ const BITMAP_FROM = { clone: 64, fetch: 1000 };
  */
 export async function enumerate(store: PackStore, options: EnumerateOptions): Promise<ObjectList> {
   const walk = new ObjectWalk(options);
-  let bitmap = suitsBitmap(options);
-  const bitmapFrom = options.exclude?.length ? BITMAP_FROM.fetch : BITMAP_FROM.clone;
+  let bitmapFrom = options.exclude?.length ? BITMAP_FROM.fetch : BITMAP_FROM.clone;
+  if (!suitsBitmap(options)) bitmapFrom = Number.POSITIVE_INFINITY;
   for (;;) {
-    if (await store.run((objects) => walk.advance(objects), walk)) return walk.list;
-    if (bitmap && walk.commits >= bitmapFrom) {
+    if (await store.run((objects) => walk.advance(objects, bitmapFrom), walk)) return walk.list;
+    if (walk.commits >= bitmapFrom) {
       // Few commits are soon walked, and tell the receiver's trees by path, which bitmaps do not.
       const reached = await reachedObjects(store, options);
       if (reached) return reached;
-      bitmap = false;
+      bitmapFrom = Number.POSITIVE_INFINITY;
     }
     options.onProgress?.(walk.found);
     await setImmediate();

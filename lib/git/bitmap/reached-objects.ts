@@ -121,47 +121,70 @@ class Placing {
   type = 0;
   readonly #numbers: Numbering;
   readonly #packs: readonly (Pack | undefined)[];
-  /** By pack: how far its entries were passed. */
-  readonly #passed: Uint32Array;
+  /** The pack whose entries are being passed: its number in the merged index, the pack, and what is known of it. */
+  #number = -1;
+  #passing: Pack | undefined;
+  #offsets: Float64Array = new Float64Array(0);
+  #positions: Uint32Array = new Uint32Array(0);
+  #packNames: Uint8Array = new Uint8Array(0);
+  #rank = 0;
   #names: Uint8Array = new Uint8Array(0);
   #at = 0;
 
   constructor(numbers: Numbering, packs: readonly (Pack | undefined)[]) {
     this.#numbers = numbers;
     this.#packs = packs;
-    this.#passed = new Uint32Array(packs.length);
   }
 
   /** Numbers in ascending order: then objects of a pack come in the order of its entries. */
   find(objects: PackObjects, number: number): void {
-    const { index } = this.#numbers;
-    const row = this.#numbers.row(number);
-    this.#names = this.#numbers.names(number);
-    this.#at = 20 * row;
-    this.type = this.#numbers.type(number);
-    const pack = number < index.count ? this.#packs[index.packOf[row]!] : undefined;
-    if (pack) {
-      const { offsets, positions } = pack.index.sortedOffsets();
-      let rank = this.#passed[index.packOf[row]!]!;
-      while (offsets[rank]! < index.offsets[row]!) rank++;
-      this.#passed[index.packOf[row]!] = rank;
-      this.pack = pack;
-      this.position = positions[rank] ?? -1;
-      const { names } = pack.index.whole();
-      if (this.position < 0 || !sameName(names, 20 * this.position, this.#names, this.#at))
-        throw new CorruptData('derived-file', 'merged index and pack differ');
-    } else if (objects.locate(this.#names, this.#at)) {
-      this.pack = objects.pack;
-      this.position = objects.position;
+    const numbers = this.#numbers;
+    const { index } = numbers;
+    this.type = numbers.type(number);
+    if (number < index.count) {
+      const row = index.order[number]!;
+      this.#names = index.names;
+      this.#at = 20 * row;
+      if (index.packOf[row] !== this.#number) this.#pass(index.packOf[row]!);
+      if (this.#passing) {
+        const offset = index.offsets[row]!;
+        while (this.#offsets[this.#rank]! < offset) this.#rank++;
+        this.pack = this.#passing;
+        this.position = this.#positions[this.#rank] ?? -1;
+        if (this.position < 0 || !sameName(this.#packNames, 20 * this.position, this.#names, this.#at))
+          throw new CorruptData('derived-file', 'merged index and pack differ');
+        return;
+      }
     } else {
-      const oid: Oid = this.#numbers.oid(number);
-      if (oid !== EMPTY_TREE) throw new ObjectMissing(oid);
-      this.pack = undefined;
-      this.position = 0;
+      this.#names = numbers.names(number);
+      this.#at = 20 * numbers.row(number);
     }
+    this.#lookUp(objects, number);
   }
 
   add(): void {
     this.list.add(this.#names, this.#at, this.type, this.pack, this.position);
+  }
+
+  #pass(number: number): void {
+    this.#number = number;
+    this.#passing = this.#packs[number];
+    this.#rank = 0;
+    if (this.#passing === undefined) return;
+    const { index } = this.#passing;
+    ({ offsets: this.#offsets, positions: this.#positions } = index.sortedOffsets());
+    this.#packNames = index.whole().names;
+  }
+
+  #lookUp(objects: PackObjects, number: number): void {
+    if (objects.locate(this.#names, this.#at)) {
+      this.pack = objects.pack;
+      this.position = objects.position;
+      return;
+    }
+    const oid: Oid = this.#numbers.oid(number);
+    if (oid !== EMPTY_TREE) throw new ObjectMissing(oid);
+    this.pack = undefined;
+    this.position = 0;
   }
 }

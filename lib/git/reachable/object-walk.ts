@@ -70,10 +70,14 @@ export class ObjectWalk implements ReadAhead {
     return this.found > 50 ? 8 : 1;
   }
 
-  /** Works for some milliseconds. @returns whether all is done. */
-  advance(objects: PackObjects): boolean {
+  /**
+   * Works for some milliseconds. @returns whether all is done.
+   * @param pauseAt commits that seem to be wanted at which it stops before its time
+   */
+  advance(objects: PackObjects, pauseAt = Number.POSITIVE_INFINITY): boolean {
     const until = performance.now() + SLICE_MS;
     for (let steps = 0; this.#phase < this.#phases.length; steps++) {
+      if (this.commits >= pauseAt) return false;
       if ((steps & 63) === 63 && performance.now() > until) return false;
       const { step } = this.#phases[this.#phase]!;
       const done = readAhead(
