@@ -9,6 +9,7 @@ import { compress, compressedEnd, flipCompressed } from '../../lib/git/bitmap/ew
 import { openBitmap } from '../../lib/git/bitmap/open.ts';
 import { reachedObjects } from '../../lib/git/bitmap/reached-objects.ts';
 import { sealDerived } from '../../lib/git/derived.ts';
+import { collect } from '../../lib/git/maintenance/collect.ts';
 import { MemoryRepository } from '../../lib/git/memory.ts';
 import { CorruptData } from '../../lib/git/objects.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
@@ -16,10 +17,10 @@ import { indexPack } from '../../lib/git/pack/index-pack.ts';
 import type { ObjectList } from '../../lib/git/pack/object-list.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import { mergedIndexBuilder } from '../../lib/git/pack/write-merged-index.ts';
-import type { PackDescription } from '../../lib/git/ports.ts';
+import type { DerivedFile, PackDescription } from '../../lib/git/ports.ts';
 import { type EnumerateOptions, enumerate } from '../../lib/git/reachable.ts';
 import type { RefName } from '../../lib/git/refname.ts';
-import { writeRepository } from './maintenance-fixture.ts';
+import { allObjects, maintained, writeRepository } from './maintenance-fixture.ts';
 import { addPack, generator, makeHistory, packObjects, revList, revParse, scratch } from './pack-fixture.ts';
 import { git } from './repository-files.ts';
 
@@ -249,6 +250,37 @@ describe('over a repository', () => {
       warn.mockRestore();
       await repository.keepDerived('bitmap', sealDerived(bytes), { packs: [], objects: 0, note });
     }
+  });
+
+  test('serves collection: what refs reach stays, and the rest is garbage', async () => {
+    const made = await withBitmap(['main~30'], ['--all', '^main~30']);
+    const dropped = ['refs/heads/two', 'refs/heads/topic/one'] as RefName[];
+    for (const name of dropped) {
+      await made.refs.compareAndSwap([{ name, from: revParse(path, name), to: ZERO_OID }]);
+    }
+    const objects = maintained(made);
+    const read: string[] = [];
+    const { derived } = made.objects;
+    const watched = {
+      ...objects,
+      derived: {
+        ...derived!,
+        open: (file: DerivedFile) => {
+          read.push(file.kind);
+          return derived!.open(file);
+        },
+      },
+    };
+    const collected = await collect(watched, made.refs, { epoch: 1, now: new Date() });
+    expect(collected!.garbage).toBeGreaterThan(0);
+    expect(read).toContain('bitmap');
+    using bare = scratch();
+    const live = (await made.objects.listPacks()).filter(({ source }) => source !== 'garbage');
+    const { refs } = await made.refs.all();
+    await writeRepository(bare.path, made.objects, live, refs);
+    git(bare.path, ['fsck', '--strict']);
+    const kept = allObjects(bare.path).map((line) => line.slice(0, 40));
+    expect(kept).toEqual(revList(bare.path, ['--all']));
   });
 
   test('made for another index is not asked', async () => {
