@@ -213,7 +213,10 @@ async function attemptCommit(
 function checkSound(objects: readonly NewObject[]): void {
   const fsck = new Fsck();
   for (const { type, oid, data } of objects) fsck.check(typeCode(type), asBuffer(data), oidBytes(oid), 0);
-  for (const { oid, data } of objects) if (fsck.gitmodulesBlobs.has(oid)) fsck.gitmodules(oid, data);
+  for (const { oid, data } of objects) {
+    if (fsck.gitmodulesBlobs.has(oid)) fsck.gitmodules(oid, data);
+    if (fsck.gitattributesBlobs.has(oid)) fsck.gitattributes(oid, data);
+  }
   if (fsck.errors.length > 0) throw new UnsoundObjects(fsck.errors);
 }
 

@@ -8,16 +8,27 @@ export function isDotGit(name: Uint8Array): boolean {
   return text.split('\\').some((part) => /^(\.git|git~1)[ .]*(:.*)?$/is.test(part));
 }
 
-/** @see isDotGit */
-export function isDotGitmodules(name: Uint8Array): boolean {
-  const text = Buffer.from(name.buffer, name.byteOffset, name.byteLength).toString('utf8');
-  if (hfsFolded(text) === '.gitmodules') return true;
-  return text
-    .split('\\')
-    .some((part) =>
-      /^(\.gitmodules|gitmod~[1-4]|(?=.{8}[ .:]*)g(i(7(e(ba?)?)?)?)?~[1-9][0-9]*)[ .]*(:.*)?$/is.test(part),
-    );
+/** A file that git reads from a tree, and what NTFS may call it: the first short names, and those by hash. */
+function dotFile(plain: string, short: string, hash: string): (name: Uint8Array) => boolean {
+  // As many letters of the hash as leave room for the number in eight characters.
+  const [head, ...rest] = hash;
+  const hashed = rest.reduceRight((inner, letter) => `(${letter}${inner})?`, '');
+  const names = `\\.${plain}|${short}~[1-4]|(?=.{8}[ .:]*)${head}${hashed}~[1-9][0-9]*`;
+  const onNtfs = new RegExp(`^(${names})[ .]*(:.*)?$`, 'is');
+  return (name) => {
+    const text = Buffer.from(name.buffer, name.byteOffset, name.byteLength).toString('utf8');
+    return hfsFolded(text) === `.${plain}` || text.split('\\').some((part) => onNtfs.test(part));
+  };
 }
+
+/** @see isDotGit */
+export const isDotGitmodules = dotFile('gitmodules', 'gitmod', 'gi7eba');
+/** @see isDotGit */
+export const isDotGitattributes = dotFile('gitattributes', 'gitatt', 'gi7d29');
+/** @see isDotGit */
+export const isDotGitignore = dotFile('gitignore', 'gitign', 'gi250a');
+/** @see isDotGit */
+export const isDotMailmap = dotFile('mailmap', 'mailma', 'maba30');
 
 // What HFS+ drops before it compares names (Apple TN1150).
 const HFS_IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;

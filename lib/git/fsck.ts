@@ -1,4 +1,4 @@
-import { isDotGit, isDotGitmodules } from './dotgit.ts';
+import { isDotGit, isDotGitattributes, isDotGitignore, isDotGitmodules, isDotMailmap } from './dotgit.ts';
 import { GitmodulesCheck } from './fsck-gitmodules.ts';
 import { checkCommit, checkTag } from './fsck-text.ts';
 import { CorruptData } from './objects.ts';
@@ -22,6 +22,11 @@ export type FsckId =
   | 'badType'
   | 'duplicateEntries'
   | 'fullPathname'
+  | 'gitattributesBlob'
+  | 'gitattributesLarge'
+  | 'gitattributesLineLength'
+  | 'gitattributesSymlink'
+  | 'gitignoreSymlink'
   | 'gitmodulesBlob'
   | 'gitmodulesLarge'
   | 'gitmodulesName'
@@ -33,6 +38,7 @@ export type FsckId =
   | 'hasDot'
   | 'hasDotdot'
   | 'hasDotgit'
+  | 'mailmapSymlink'
   | 'missingAuthor'
   | 'missingCommitter'
   | 'missingEmail'
@@ -62,13 +68,20 @@ const LEVELS: Partial<Record<FsckId, FsckLevel>> = {
   // "info" in git: told, never refused.
   badFilemode: 'warn',
   badTagName: 'warn',
+  gitattributesSymlink: 'warn',
+  gitignoreSymlink: 'warn',
   gitmodulesParse: 'warn',
+  mailmapSymlink: 'warn',
   missingTaggerEntry: 'warn',
   // Old tools wrote these into histories that people still push; hosts let them pass.
   badTimezone: 'warn',
   missingSpaceBeforeDate: 'warn',
   zeroPaddedFilemode: 'warn',
 };
+
+/** git reads no larger `.gitattributes`, nor one with longer lines (gitattributes). */
+export const MOST_ATTRIBUTES = 100 * 2 ** 20;
+const LONGEST_ATTRIBUTES_LINE = 2048;
 
 export interface FsckFinding {
   readonly oid: Oid;
@@ -94,6 +107,8 @@ export class Fsck {
   readonly warnings: FsckFinding[] = [];
   /** Blobs that trees call `.gitmodules`: their content is for {@link gitmodules}. */
   readonly gitmodulesBlobs = new Set<Oid>();
+  /** Likewise for {@link gitattributes}. */
+  readonly gitattributesBlobs = new Set<Oid>();
   readonly #links: LinkSink | undefined;
   readonly #levels: Partial<Record<FsckId, FsckLevel>>;
   readonly #keep: number;
@@ -128,6 +143,25 @@ export class Fsck {
     this.#name = Buffer.from(oid, 'hex');
     this.#nameAt = 0;
     new GitmodulesCheck(this.#report).check(data);
+  }
+
+  /** Checks the content of a blob that a tree calls `.gitattributes`; without content, one too large to look at. */
+  gitattributes(oid: Oid, data: Uint8Array | undefined): void {
+    this.#name = Buffer.from(oid, 'hex');
+    this.#nameAt = 0;
+    if (data === undefined || data.length > MOST_ATTRIBUTES) {
+      this.#found('gitattributesLarge', '.gitattributes too large to parse');
+      return;
+    }
+    for (let from = 0; from < data.length; ) {
+      const end = data.indexOf(0x0a, from);
+      const to = end < 0 ? data.length : end;
+      if (to - from >= LONGEST_ATTRIBUTES_LINE) {
+        this.#found('gitattributesLineLength', '.gitattributes has too long lines to parse');
+        return;
+      }
+      from = to + 1;
+    }
   }
 
   #tree(data: Buffer, shared: SharedTree | undefined): undefined {
@@ -187,7 +221,7 @@ export class Fsck {
       }
       const first = data[start]!;
       if (odd || first === 0x2e || first === 0xe2 || first === 0xef) {
-        this.#oddName(data, start, end, mode, at);
+        this.#oddName(data, start, end, odd, mode, at);
       }
       if (mode !== 0o100644 && mode !== 0o040000) this.#mode(mode);
 
@@ -210,11 +244,12 @@ export class Fsck {
     }
   }
 
-  #oddName(data: Buffer, start: number, end: number, mode: number, oidAt: number): void {
-    // `.gitignore` and `.gitattributes` stand in nearly every tree.
-    if (data[start] === 0x2e && end - start > 4 && data[start + 1] === 0x67) {
-      const fifth = data[start + 4];
-      if (fifth === 0x69 || fifth === 0x61) return;
+  #oddName(data: Buffer, start: number, end: number, odd: boolean, mode: number, oidAt: number): void {
+    // They stand in nearly every tree, and are no other names.
+    if (!odd && mode === 0o100644 && (end - start === 10 || end - start === 14)) {
+      const plain = data.toString('latin1', start, end);
+      if (plain === '.gitattributes') this.gitattributesBlobs.add(oidFromBytes(data, oidAt));
+      if (plain === '.gitattributes' || plain === '.gitignore') return;
     }
     const name = data.subarray(start, end);
     if (name.includes(0x2f)) this.#found('fullPathname', 'contains full pathnames');
@@ -226,6 +261,15 @@ export class Fsck {
       else if ((mode & 0o170000) === 0o100000) this.gitmodulesBlobs.add(oidFromBytes(data, oidAt));
       else this.#found('gitmodulesBlob', 'non-blob found at .gitmodules');
     }
+    const link = (mode & 0o170000) === 0o120000;
+    if (isDotGitattributes(name)) {
+      if (link) this.#found('gitattributesSymlink', '.gitattributes is a symlink');
+      else if ((mode & 0o170000) === 0o100000) this.gitattributesBlobs.add(oidFromBytes(data, oidAt));
+      else this.#found('gitattributesBlob', 'non-blob found at .gitattributes');
+    }
+    if (!link) return;
+    if (isDotGitignore(name)) this.#found('gitignoreSymlink', '.gitignore is a symlink');
+    if (isDotMailmap(name)) this.#found('mailmapSymlink', '.mailmap is a symlink');
   }
 
   #mode(mode: number): void {

@@ -68,6 +68,17 @@ const OBJECTS: [string, ObjectType, Buffer][] = [
   ['.gitmodules as a link, on NTFS', 'tree', tree(['120000', 'GITMOD~1'])],
   ['.gitmodules as a link, by hash', 'tree', tree(['120000', 'gi7eba~1'])],
   ['.gitmodules as a link, on HFS', 'tree', tree(['120000', '.gitmod\u200dules'])],
+  ['.git behind a name like .gitignore', 'tree', tree(['100644', '.gitignore\\.git\\config'])],
+  ['a path behind a name like .gitignore', 'tree', tree(['100644', '.gita/../../x'])],
+  ['a path behind .g', 'tree', tree(['100644', '.gxyi/x'])],
+  ['.gitattributes as a link', 'tree', tree(['120000', '.gitattributes'])],
+  ['.gitattributes as a link, on NTFS', 'tree', tree(['120000', 'GITATT~1'])],
+  ['.gitattributes as a link, by hash', 'tree', tree(['120000', 'gi7d29~1'])],
+  ['.gitattributes as a link, on HFS', 'tree', tree(['120000', '.gitattri\u200dbutes'])],
+  ['.gitignore as a link', 'tree', tree(['120000', '.gitignore'])],
+  ['.gitignore as a link, by hash', 'tree', tree(['120000', 'GI250A~1'])],
+  ['.mailmap as a link', 'tree', tree(['120000', '.mailmap'])],
+  ['.mailmap as a link, by hash', 'tree', tree(['120000', 'maba30~1'])],
   ['zero padded mode', 'tree', tree(['0100644', 'a'])],
   ['zero padded directory', 'tree', tree(['040000', 'a'])],
   ['odd mode', 'tree', tree(['100600', 'a'])],
@@ -192,6 +203,40 @@ describe('names that a file system takes for others', () => {
   );
 });
 
+describe('.gitattributes', () => {
+  it.each([
+    ['plain', '*.c text\n', []],
+    ['a line as long as may be', `*.c ${'a'.repeat(2043)}\n*.h text`, []],
+    ['a longer line', `*.h text\n*.c ${'a'.repeat(2044)}\n`, ['gitattributesLineLength']],
+    ['a longer last line', `*.c ${'a'.repeat(2044)}`, ['gitattributesLineLength']],
+  ] as const)('%s', (_name, text, ids) => {
+    const data = Buffer.from(text);
+    const oid = hashObject('blob', data);
+    const fsck = new Fsck();
+    fsck.gitattributes(oid, data);
+    expect(fsck.errors.map((finding) => finding.id)).toEqual(ids);
+    expect(gitFindingsIn('.gitattributes', data)).toEqual(ids);
+  });
+
+  it('too large is found without its content', () => {
+    const fsck = new Fsck();
+    fsck.gitattributes(blobOid, undefined);
+    expect(fsck.errors).toMatchObject([{ oid: blobOid, id: 'gitattributesLarge' }]);
+  });
+});
+
+/** What git finds in a blob that a tree calls so. */
+function gitFindingsIn(name: string, data: Buffer): (string | undefined)[] {
+  using dir = scratch();
+  git(tmpdir(), ['init', '-q', '--bare', dir.path]);
+  git(dir.path, ['hash-object', '-w', '--stdin'], data);
+  git(dir.path, ['mktree'], `100644 blob ${hashObject('blob', data)}\t${name}\n`);
+  const out = spawnSync('git', ['-C', dir.path, 'fsck', '--strict', '--no-dangling'], { env: ENVIRONMENT });
+  return [...`${out.stdout}\n${out.stderr}`.matchAll(/in blob [0-9a-f]{40}: (\w+):/g)].map(
+    (match) => match[1],
+  );
+}
+
 describe('.gitmodules', () => {
   const section = (text: string) => `[submodule "s"]\n${text}\n`;
   const cases: [string, string, string[]][] = [
@@ -221,15 +266,6 @@ describe('.gitmodules', () => {
     const fsck = new Fsck();
     fsck.gitmodules(oid, data);
     expect([...fsck.errors, ...fsck.warnings].map((finding) => finding.id)).toEqual(ids);
-
-    using dir = scratch();
-    git(tmpdir(), ['init', '-q', '--bare', dir.path]);
-    git(dir.path, ['hash-object', '-w', '--stdin'], data);
-    git(dir.path, ['mktree'], `100644 blob ${oid}\t.gitmodules\n`);
-    const out = spawnSync('git', ['-C', dir.path, 'fsck', '--strict', '--no-dangling'], { env: ENVIRONMENT });
-    const found = [...`${out.stdout}\n${out.stderr}`.matchAll(/in blob [0-9a-f]{40}: (\w+):/g)].map(
-      (match) => match[1],
-    );
-    expect(found).toEqual(ids);
+    expect(gitFindingsIn('.gitmodules', data)).toEqual(ids);
   });
 });

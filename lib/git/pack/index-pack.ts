@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { crc32, deflateSync } from 'node:zlib';
-import { Fsck, type FsckFinding, type FsckOptions } from '../fsck.ts';
+import { Fsck, type FsckFinding, type FsckOptions, MOST_ATTRIBUTES } from '../fsck.ts';
 import { CorruptData, type ObjectType } from '../objects.ts';
 import { type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import type { PackContent } from '../ports.ts';
@@ -180,6 +180,11 @@ async function receive(
   spool.close();
   const names = new PackNames(table);
   const contents = openContent(content, table.count);
+  for (const oid of fsck.gitattributesBlobs) {
+    if (options.fsck === false || names.type(oidBytes(oid), 0) !== BLOB) continue;
+    const small = (await contents.header(oid)).size <= MOST_ATTRIBUTES;
+    fsck.gitattributes(oid, small ? (await contents.read(oid)).data : undefined);
+  }
   for (const oid of fsck.gitmodulesBlobs) {
     if (options.fsck !== false && names.type(oidBytes(oid), 0) === BLOB) {
       fsck.gitmodules(oid, (await contents.read(oid)).data);
