@@ -1,0 +1,53 @@
+/**
+ * What a request costs does not grow with the history, nor with the branches beside the one it is about. The sizes of
+ * years are `npm run bench growth`.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Grown, measureAt, shownGrowth } from '../harness/growth.ts';
+import { RoundTrips } from '../harness/round-trips.ts';
+import { type Service, startService } from '../harness/service.ts';
+
+let service: Service;
+let small: Grown;
+let long: Grown;
+let wide: Grown;
+beforeAll(async () => {
+  service = await startService({ background: false });
+  const ada = await service.user('ada');
+  const trips = RoundTrips.of(service.host);
+  // So many that they lie in a table, of which a request reads one piece for each name it tries.
+  small = await measureAt(service, trips, ada, { commits: 100, branches: 600 });
+  long = await measureAt(service, trips, ada, { commits: 1000, branches: 600 });
+  wide = await measureAt(service, trips, ada, { commits: 100, branches: 3000 });
+  process.stderr.write(`${[small, long, wide].map(shownGrowth).join('\n')}\n`);
+});
+afterAll(() => service.stop());
+
+/** A pack grows by blocks, and its index by 32 bytes for each object; nothing else may. */
+const BLOCKS_KB = 2 * 256;
+/** One piece of the table of refs for each name that may be meant: a branch, a tag, a ref. */
+const PIECES_KB = 3 * 32;
+
+test('with ten times the history', () => grewLittle(small, long));
+
+test('with five times the branches', () => grewLittle(small, wide));
+
+test('a page of branches reads every branch, and does so in as many round trips', () => {
+  const [few, many] = [small, wide].map(({ costs }) => costs['page of branches']!.warm);
+  expect(many!.trips).toBeLessThanOrEqual(few!.trips + 1);
+  expect(many!.table / 3000).toBeLessThanOrEqual(0.1);
+});
+
+function grewLittle(before: Grown, after: Grown): void {
+  for (const [operation, { cold, warm }] of Object.entries(before.costs)) {
+    if (operation === 'page of branches') continue;
+    const then = after.costs[operation]!;
+    // A commit may have maintenance to call: a message, and the end of its promise.
+    const calls = operation === 'commit by the API' ? 2 : 0;
+    expect(then.warm.trips, `${operation}, warm`).toBeLessThanOrEqual(warm.trips + calls);
+    expect(then.warm.bucket, `${operation}, warm`).toBeLessThanOrEqual(warm.bucket + 1);
+    expect(then.warm.table, `${operation}, warm`).toBeLessThanOrEqual(warm.table + PIECES_KB);
+    expect(then.cold.trips, `${operation}, cold`).toBeLessThanOrEqual(cold.trips + calls);
+    expect(then.cold.bucket, `${operation}, cold`).toBeLessThanOrEqual(cold.bucket + BLOCKS_KB);
+  }
+}
