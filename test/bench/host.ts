@@ -22,8 +22,8 @@ export class HostProcess {
     this.readyAfter = readyAfter;
   }
 
-  static async start(): Promise<HostProcess> {
-    const dataDir = mkdtempSync(join(tmpdir(), 'lemnos-bench-'));
+  /** @param dataDir of a host that was let go of before; a new one when absent */
+  static async start(dataDir: string = mkdtempSync(join(tmpdir(), 'lemnos-bench-'))): Promise<HostProcess> {
     const begun = performance.now();
     const profile = process.env['BENCH_PROFILE'];
     const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
@@ -77,12 +77,21 @@ export class HostProcess {
     return response;
   }
 
+  /** Another process over the same data, with nothing in memory. */
+  async again(): Promise<HostProcess> {
+    await this.#end();
+    return HostProcess.start(this.#dataDir);
+  }
+
+  async #end(): Promise<void> {
+    if (this.#child.exitCode !== null) return;
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
+    this.#child.kill('SIGTERM');
+    await ended;
+  }
+
   async stop(): Promise<void> {
-    if (this.#child.exitCode === null) {
-      const ended = new Promise((resolve) => this.#child.once('exit', resolve));
-      this.#child.kill('SIGTERM');
-      await ended;
-    }
+    await this.#end();
     rmSync(this.#dataDir, { recursive: true, force: true });
   }
 }

@@ -1,5 +1,6 @@
 /**
- * `npm run bench`: this service beside git itself, on the same machine in the same run.
+ * `npm run bench`: this service beside git itself, on the same machine in the same run. `npm run bench growth`: what
+ * requests cost as a repository grows, and nothing else.
  *
  * `BENCH_REPOS` names a folder with the bare repositories express.git and git.git; without it a generated history
  * is measured. `BENCH_PROFILE` names a folder for the host's CPU profiles. A figure that misses its target is
@@ -11,7 +12,9 @@ import { join } from 'node:path';
 import { agreement } from './agreement.ts';
 import { measureDerived } from './derived.ts';
 import { measureEngine } from './engine.ts';
+import { growth } from './growth.ts';
 import { HostProcess } from './host.ts';
+import { measureOperations } from './measure-operations.ts';
 import { apiReads } from './reads.ts';
 import { Report } from './report.ts';
 import { bundles, start } from './start.ts';
@@ -20,24 +23,34 @@ import { transfer } from './transfer.ts';
 
 /** MB of the host's process, at any moment of pushes, clones and reads. */
 const MEMORY_LIMIT = 1536;
+/** The same of one that only serves API reads. */
+const READ_MEMORY_LIMIT = 512;
 
+if (process.argv[2] === 'growth') {
+  await growth();
+  process.exit(0);
+}
 const report = new Report();
 const scratch = mkdtempSync(join(tmpdir(), 'lemnos-bench-'));
 try {
   for (const subject of subjects(scratch)) {
-    const host = await HostProcess.start();
+    let host = await HostProcess.start();
+    const memory = (operation: string, target: number) => {
+      const ours = host.peakMemory();
+      if (ours !== undefined) report.limit({ subject: subject.name, operation, ours, unit: 'MB', target });
+    };
     try {
       await transfer(report, host, subject);
+      memory('peak memory of the host', MEMORY_LIMIT);
+      // Reads alone: what a push needed is not theirs.
+      host = await host.again();
       await apiReads(report, host, subject);
-      const ours = host.peakMemory();
-      if (ours !== undefined) {
-        const operation = 'peak memory of the host';
-        report.limit({ subject: subject.name, operation, ours, unit: 'MB', target: MEMORY_LIMIT });
-      }
+      memory('peak memory of API reads', READ_MEMORY_LIMIT);
     } finally {
       await host.stop();
     }
     await measureEngine(report, subject);
+    await measureOperations(report, subject);
     await measureDerived(report, subject);
     await agreement(report, subject, scratch);
   }
