@@ -23,6 +23,8 @@ export interface Operation {
   readonly name: string;
   /** Takes so long that only such faults are tried as repeating does not hide: others have shown the repeating. */
   readonly costly?: true;
+  /** Its reads are all that it does: none is left out because another operation has it. */
+  readonly reads?: true;
   /** Brings about what the work needs. Nothing befalls this. */
   prepare(scene: Scene): Promise<Work>;
 }
@@ -125,4 +127,6 @@ export class Driver {
   }
 }
 
-const keyOf = ({ costly }: Operation, { name }: Site) => (costly ? `costly ${name}` : name);
+function keyOf({ costly, reads, name }: Operation, site: Site): string {
+  return `${reads ? name : costly ? 'costly' : ''} ${site.name}`;
+}

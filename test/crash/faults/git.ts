@@ -105,6 +105,7 @@ function fetching(name: string, args: readonly string[]): Operation {
   return {
     name,
     costly: true,
+    reads: true,
     async prepare(scene) {
       const ground = await scene.ground();
       const folder = scene.git.path(scene.fresh('clone'));
