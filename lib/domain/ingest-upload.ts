@@ -18,13 +18,16 @@ const MOST_ATTEMPTS = 4;
 /**
  * Takes in a finished upload: a message may come twice, late, or after a worker that died in the middle. Whether an
  * earlier worker's transaction happened, the listing of its pack says.
- * @throws while somebody else has it, and what went wrong: the message comes again
+ * @throws what went wrong: the message comes again
  */
 export async function ingestUpload(deps: Deps, id: string): Promise<void> {
   const { pushUploads, staging } = deps.store;
   const upload = await pushUploads.claim(id, LEASE_SECONDS, deps.now());
   if (upload === 'over') return;
-  if (upload === 'busy') throw new Error('another worker has this upload');
+  if (upload === 'busy') {
+    // Not a failure, of which a message has few: that worker lives, or its hold ends by then.
+    return pushUploads.askAgain(id, new Date(deps.now().getTime() + LEASE_SECONDS * 1000));
+  }
   let failure: string | null = null;
   try {
     const report = await judged(deps, upload);

@@ -4,7 +4,7 @@
  */
 import { ConditionFailed, LimitReached, Stale, TransactionRefused } from './errors.ts';
 import { pushUploadKey, SLOT, uploadSlotKey, uploadSlotsPartition } from './keys.ts';
-import { message, type Outbox } from './outbox.ts';
+import { message, messageAt, type Outbox, outboxWrite } from './outbox.ts';
 import type { StagedUpload } from './staging.ts';
 import type { Table } from './table.ts';
 import { ABSENT, type Item, type Update, type Values } from './write.ts';
@@ -152,6 +152,11 @@ export class PushUploads {
       const state = (await this.#table.get(pushUploadKey(id)))?.['state'];
       return state === 'ingesting' ? 'busy' : 'over';
     }
+  }
+
+  /** Another message, for when whoever has it should be done or dead. */
+  async askAgain(id: string, at: Date): Promise<void> {
+    await this.#table.put(outboxWrite(messageAt(INGEST, 'push.ingest', { id }, at)));
   }
 
   /** @throws Stale when somebody else has it by now */
