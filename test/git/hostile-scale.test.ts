@@ -1,0 +1,139 @@
+/** Repositories made to be slow: much of one thing, all of it allowed. */
+import { createHash } from 'node:crypto';
+import { deflateSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { History } from '../../lib/git/history.ts';
+import { MemoryRepository } from '../../lib/git/memory.ts';
+import type { Oid } from '../../lib/git/oid.ts';
+import { EMPTY_TREE, ZERO_OID } from '../../lib/git/oid.ts';
+import { buildPack } from '../../lib/git/pack/build-pack.ts';
+import { BLOB, OFS_DELTA, writeDistance, writeEntryHead } from '../../lib/git/pack/entry.ts';
+import { indexPack } from '../../lib/git/pack/index-pack.ts';
+import { PackStore } from '../../lib/git/pack/store.ts';
+import { encodeCommit, hashObject } from '../../lib/git/parse.ts';
+import { enumerate } from '../../lib/git/reachable.ts';
+import type { RefName } from '../../lib/git/refname.ts';
+import { advertise } from '../../lib/git/wire/advertise.ts';
+import { lsRefs, parseLsRefs } from '../../lib/git/wire/ls-refs.ts';
+import { addPack } from './pack-fixture.ts';
+
+const person = { name: 'A', email: 'a@example.com', seconds: 1_700_000_000, timezone: '+0000' };
+
+function commitOf(parents: readonly Oid[], seconds = 0): { type: 'commit'; data: Uint8Array; oid: Oid } {
+  const by = { ...person, seconds: person.seconds + seconds };
+  const data = encodeCommit({ tree: EMPTY_TREE, parents, author: by, committer: by, message: 'm\n' });
+  return { type: 'commit', data, oid: hashObject('commit', data) };
+}
+
+async function storeWith(objects: readonly ReturnType<typeof commitOf>[]) {
+  const { content } = buildPack([{ type: 'tree', data: Buffer.alloc(0), oid: EMPTY_TREE }, ...objects]);
+  if (content.kind !== 'bytes') throw new Error('expected bytes');
+  const repository = new MemoryRepository();
+  await addPack(repository, await indexPack([content.pack]));
+  return { repository, store: new PackStore(repository.objects) };
+}
+
+const seconds = async (work: () => Promise<unknown>): Promise<number> => {
+  const started = performance.now();
+  await work();
+  return (performance.now() - started) / 1000;
+};
+
+it('a commit with 10,000 parents is walked like as many commits', async () => {
+  const roots = Array.from({ length: 10_000 }, (_, i) => commitOf([], i));
+  const octopus = commitOf(
+    roots.map(({ oid }) => oid),
+    30_000,
+  );
+  const { store } = await storeWith([...roots, octopus]);
+  const history = new History(store);
+  expect(
+    await seconds(async () => {
+      const list = await enumerate(store, { include: [octopus.oid] });
+      expect(list.count).toBe(10_002);
+      expect(await history.isAncestor(roots[0]!.oid, octopus.oid)).toBe(true);
+      const bases = await history.mergeBases(octopus.oid, [roots[7]!.oid]);
+      expect(bases.map(({ oid }) => oid)).toEqual([roots[7]!.oid]);
+    }),
+  ).toBeLessThan(10);
+});
+
+describe('a chain of deltas', () => {
+  /** A blob, and so many deltas one upon the other, each a byte longer. */
+  function chain(length: number): Buffer {
+    const varint = (n: number): number[] => (n < 128 ? [n] : [(n & 127) | 128, ...varint(n >>> 7)]);
+    const entries: Buffer[] = [];
+    const head = Buffer.alloc(32);
+    const first = Buffer.from('base');
+    entries.push(Buffer.concat([head.subarray(0, writeEntryHead(head, 0, BLOB, 4)), deflateSync(first)]));
+    for (let i = 0; i < length; i++) {
+      const size = 4 + i;
+      const delta = Buffer.from([...varint(size), ...varint(size + 1), 0xb0, size & 255, size >> 8, 1, 97]);
+      let at = writeEntryHead(head, 0, OFS_DELTA, delta.length);
+      at = writeDistance(head, at, entries[i]!.length);
+      entries.push(Buffer.concat([head.subarray(0, at), deflateSync(delta)]));
+    }
+    const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1');
+    header.writeUInt32BE(entries.length, 8);
+    const body = Buffer.concat([header, ...entries]);
+    return Buffer.concat([body, createHash('sha1').update(body).digest()]);
+  }
+
+  it('of 4,095, as long as git makes any, is taken and read', async () => {
+    const repository = new MemoryRepository();
+    await addPack(repository, await indexPack([chain(4095)]));
+    const store = new PackStore(repository.objects);
+    const last = hashObject('blob', Buffer.from(`base${'a'.repeat(4095)}`));
+    expect((await store.read(last)).data).toHaveLength(4099);
+  });
+
+  it('of 10,000 is refused before it is all made, memory let go or not', async () => {
+    const pack = chain(10_000);
+    for (const memoryBytes of [96 * 2 ** 20, 10_000]) {
+      const taken = await seconds(() =>
+        expect(indexPack([pack], { limits: { memoryBytes } })).rejects.toMatchObject({
+          code: 'delta-too-deep',
+        }),
+      );
+      expect(taken).toBeLessThan(20);
+    }
+  });
+});
+
+it('100,000 refs are advertised in pieces, and one of them is asked for alone', async () => {
+  const root = commitOf([]);
+  const { repository, store } = await storeWith([root]);
+  const names = Array.from({ length: 100_000 }, (_, i) => `refs/heads/topic-${i}` as RefName);
+  await repository.refs.compareAndSwap(
+    names.slice(0, 1).map((name) => ({ name, from: ZERO_OID, to: root.oid })),
+  );
+  const refs = names.map((name) => ({ name, oid: root.oid })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const head = 'refs/heads/topic-0' as RefName;
+  const many = {
+    objects: repository.objects,
+    store,
+    refs: {
+      ...repository.refs,
+      all: async ({ prefix = '' } = {}) => ({
+        head,
+        refs: refs.filter(({ name }) => name.startsWith(prefix)),
+      }),
+      get: async () => new Map([[head, { name: head, oid: root.oid }]]),
+    },
+  };
+  let bytes = 0;
+  let largest = 0;
+  for (const piece of await advertise(many, 'git-upload-pack', 0, { visible: undefined, bundles: false })) {
+    bytes += piece.length;
+    largest = Math.max(largest, piece.length);
+  }
+  expect(bytes).toBeGreaterThan(6_000_000);
+  expect(largest).toBeLessThan(256 * 1024);
+  const prefixes = Array.from({ length: 50_000 }, (_, i) => `ref-prefix refs/heads/topic-${2 * i}`);
+  const taken = await seconds(async () => {
+    let listed = 0;
+    for (const piece of await lsRefs(many, parseLsRefs(prefixes))) listed += piece.length;
+    expect(listed).toBeGreaterThan(3_000_000);
+  });
+  expect(taken).toBeLessThan(10);
+});
