@@ -1,6 +1,6 @@
 /**
  * Whatever happens to a network of forks, and whatever happens at once: each repository that is there is whole, and
- * when none is there, nothing is. 4 histories, or `FORK_RUNS`.
+ * when none is there, nothing is. 2 histories, or `FORK_RUNS`.
  */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -14,7 +14,7 @@ import type { ProjectRecord, UserRecord } from '../../lib/store/records.ts';
 import { DAY, Ground, HOUR, openYard, type Yard } from './maintenance-fixture.ts';
 import { createProject, newUser } from './store-fixture.ts';
 
-const RUNS = Number(process.env['FORK_RUNS'] ?? 4);
+const RUNS = Number(process.env['FORK_RUNS'] ?? 2);
 
 const ops = ['commit', 'commits', 'reset', 'fork', 'fork', 'remove', 'maintain', 'collect'] as const;
 type Op = (typeof ops)[number];
@@ -141,7 +141,7 @@ test(`${RUNS} histories of a network`, { timeout: 60_000 + RUNS * 10_000 }, asyn
   await using yard = await openYard(14);
   let owners = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(round, { minLength: 3, maxLength: 8 }), async (rounds) => {
+    fc.asyncProperty(fc.array(round, { minLength: 3, maxLength: 6 }), async (rounds) => {
       const owner = await yard.store.users.create(newUser(`owner${++owners}`));
       const network = new Network(yard, owner, await createProject(yard.store, owner, 'root', 'public'));
       await network.run({ at: 0, op: 'commits' });
