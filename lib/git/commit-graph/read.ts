@@ -1,5 +1,5 @@
 import { CorruptData } from '../objects.ts';
-import { type Oid, oidBytes, oidFromBytes } from '../oid.ts';
+import { type Oid, oidBytes } from '../oid.ts';
 import { BLOCK_SIZE, type CachedFile } from '../pack/block-cache.ts';
 import { compareNames, readUint32 } from '../pack/object-names.ts';
 import { BITS_PER_PATH, HASH_VERSION as BLOOM_VERSION, HASHES } from './bloom.ts';
@@ -89,7 +89,7 @@ export class CommitGraphFile {
   }
 
   oid(position: number): Oid {
-    return oidFromBytes(this.nameBytes(position));
+    return hex(this.nameBytes(position));
   }
 
   /** The 20 bytes of the id at this position. */
@@ -105,7 +105,7 @@ export class CommitGraphFile {
     const row = this.#file.slice(at, at + format.COMMIT_ROW);
     const date = (readUint32(row, 28) & 3) * 2 ** 32 + readUint32(row, 32);
     return {
-      tree: oidFromBytes(row),
+      tree: hex(row),
       date,
       generation: date + this.#offset(position),
       parents: this.#parents(readUint32(row, 20), readUint32(row, 24)),
@@ -166,6 +166,11 @@ export class CommitGraphFile {
   #check(position: number): void {
     if (!(position >= 0 && position < this.count)) throw malformed('position');
   }
+}
+
+/** The id in the first 20 bytes. Of a few hundred thousand at a time: several times faster than byte by byte. */
+function hex(bytes: Uint8Array): Oid {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, 20).toString('hex') as Oid;
 }
 
 const NO_FILTER = new Uint8Array(0);

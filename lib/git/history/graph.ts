@@ -33,6 +33,8 @@ export interface CommitNode {
   generation: number;
   /** In the commit-graph file. */
   position: number;
+  /** The parents' positions, of a commit that was read from the file. */
+  readonly places: readonly number[] | undefined;
 }
 
 /**
@@ -48,6 +50,9 @@ export class CommitGraph {
   /** Where the file comes from; stays the same, so that generations can be compared. */
   readonly source: OpenDerived | undefined;
   readonly #nodes = new Map<Oid, CommitNode>();
+  /** By position in the file: what is known of it, so that ids are made once. */
+  readonly #placed: (CommitNode | undefined)[] = [];
+  readonly #ids: (Oid | undefined)[] = [];
   #file: CommitGraphFile | undefined;
 
   constructor(source?: OpenDerived) {
@@ -73,9 +78,10 @@ export class CommitGraph {
     const known = this.#nodes.get(oid);
     if (known) return known;
     const position = this.#ask((file) => file.find(oid)) ?? OUTSIDE;
+    if (position < 0) return this.#parsed(objects, oid);
     // The file may outlive a commit that was collected.
-    if (position >= 0 && !objects.has(oid)) throw new ObjectMissing(oid);
-    return this.#ask((file) => this.#found(file, position)) ?? this.#parsed(objects, oid);
+    if (!objects.has(oid)) throw new ObjectMissing(oid);
+    return this.#ask((file) => this.#at(file, position)) ?? this.#parsed(objects, oid);
   }
 
   /** The commit if some walk has read it. */
@@ -86,13 +92,10 @@ export class CommitGraph {
   /** The parents, read when they were not yet. */
   parents(objects: SyncObjects, node: CommitNode): readonly CommitNode[] {
     if (node.parents) return node.parents;
-    node.parents = gather(
-      node.parentIds,
-      (oid) =>
-        this.#nodes.get(oid) ??
-        this.#ask((file) => this.#found(file, file.find(oid))) ??
-        this.#parsed(objects, oid),
-    );
+    const { parentIds, places } = node;
+    node.parents =
+      (places && this.#ask((file) => places.map((place) => this.#at(file, place)))) ??
+      gather(parentIds, (oid) => this.#nodes.get(oid) ?? this.#sought(oid) ?? this.#parsed(objects, oid));
     return node.parents;
   }
 
@@ -142,11 +145,26 @@ export class CommitGraph {
     }
   }
 
-  #found(file: CommitGraphFile, position: number): CommitNode | undefined {
-    if (position < 0) return undefined;
+  #sought(oid: Oid): CommitNode | undefined {
+    return this.#ask((file) => {
+      const position = file.find(oid);
+      return position < 0 ? undefined : this.#at(file, position);
+    });
+  }
+
+  #at(file: CommitGraphFile, position: number): CommitNode {
+    const placed = this.#placed[position];
+    if (placed) return placed;
+    const oid = this.#id(file, position);
+    const known = this.#nodes.get(oid);
+    if (known) return (this.#placed[position] = known);
     const { tree, date, generation, parents } = file.commit(position);
-    const parentIds = parents.map((parent) => file.oid(parent));
-    return this.#add(file.oid(position), tree, date, parentIds, generation, position);
+    const parentIds = parents.map((parent) => this.#id(file, parent));
+    return (this.#placed[position] = this.#add(oid, tree, date, parentIds, generation, position, parents));
+  }
+
+  #id(file: CommitGraphFile, position: number): Oid {
+    return (this.#ids[position] ??= file.oid(position));
   }
 
   #parsed(objects: SyncObjects, oid: Oid): CommitNode {
@@ -164,9 +182,10 @@ export class CommitGraph {
     parentIds: readonly Oid[],
     generation: number,
     position: number,
+    places?: readonly number[],
   ): CommitNode {
     const index = this.#nodes.size;
-    const node = { index, oid, tree, date, parentIds, parents: undefined, generation, position };
+    const node = { index, oid, tree, date, parentIds, parents: undefined, generation, position, places };
     this.#nodes.set(oid, node);
     return node;
   }
