@@ -6,6 +6,7 @@ import { GitRepository } from '../../lib/git/repository.ts';
 import { packsOf } from '../git/repository-files.ts';
 import { git, lines } from './git.ts';
 import { benchClone, benchIndexPack } from './git-pack.ts';
+import { measureHistory } from './history.ts';
 import { medians } from './measure.ts';
 import type { Report } from './report.ts';
 import type { Subject } from './subjects.ts';
@@ -30,6 +31,7 @@ export async function measureEngine(report: Report, subject: Subject): Promise<v
   await history(report, subject, repository, head);
   await pathLogs(report, subject, repository, head);
   await packs(report, subject, count > LARGE);
+  await measureHistory(report, subject);
 }
 
 /** With nothing cached but what the system keeps of files. */
