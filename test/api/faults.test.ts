@@ -50,12 +50,19 @@ test.each(
   [...writes, ...gitOperations]
     .filter(({ name }) => FEW.includes(name))
     .map((one) => [one.name, one] as const),
-)('%s: done or not done, whatever becomes of its writes', async (_, operation: Operation) => {
-  const faults = new Set(['lost answer', 'deaf', 'down']);
-  const { problems, runs } = await driver.try(operation, (site, fault) => !isRead(site) && faults.has(fault));
-  expect(problems).toEqual([]);
-  expect(runs).toBeGreaterThan(2);
-});
+)(
+  '%s: done or not done, whatever becomes of its writes',
+  { timeout: 120_000 },
+  async (_, operation: Operation) => {
+    const faults = new Set(['lost answer', 'deaf', 'down']);
+    const { problems, runs } = await driver.try(
+      operation,
+      (site, fault) => !isRead(site) && faults.has(fault),
+    );
+    expect(problems).toEqual([]);
+    expect(runs).toBeGreaterThan(2);
+  },
+);
 
 test('and everything stored is in order', async () => {
   await scene.settle();

@@ -224,8 +224,6 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
       const { until = 0, fence = 0, visitAt = 0 } = (rows.get(leaseKey(repositoryId)) ?? {}) as Partial<Row>;
       if (typeof until !== 'number' || typeof fence !== 'number')
         yield `the lease of project ${id} is no lease`;
-      // Nobody may hold one for longer than a worker runs.
-      if ((until as number) > Date.now() / 1000 + 900) yield `project ${id} is maintained until ${until}`;
       if ((visitAt as number) > Date.now() && !promised.has(`${repositoryId} ${visitAt}`))
         yield `project ${id} waits for a visit that nobody has promised`;
     }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ZERO_OID } from '../../lib/git/oid.ts';
@@ -11,6 +12,7 @@ import { type Person, type Project, person, startedProject } from './people.ts';
 import { expect, report } from './races.ts';
 
 const KILLS = 20;
+const MAINTENANCE_KILLS = 8;
 /** Rounds after which everything is checked, and the last. */
 const CHECK_EVERY = 5;
 const API_COMMITTERS = 4;
@@ -92,10 +94,33 @@ export async function kills(tally: Tally, dataDir: string, folder: string, ledge
     const { promises } = await checked(dataDir, ledger, false);
     expect(promises >= 5, `only ${promises} promises`);
   });
+  await maintenanceKills(tally, dataDir, ledger, random);
   await tally.step('promises are kept and nothing is left over once the workers have run', async () => {
     await settle(dataDir);
     await checked(dataDir, ledger, true);
   });
+}
+
+/** Killed while it merges packs, collects garbage and removes what was replaced: everything acknowledged stays. */
+async function maintenanceKills(
+  tally: Tally,
+  dataDir: string,
+  ledger: Ledger,
+  random: () => number,
+): Promise<void> {
+  for (let round = 1; round <= MAINTENANCE_KILLS; round++) {
+    const delay = 200 + random() * 2500;
+    await tally.step(`kill ${round} of maintenance after ${Math.round(delay)} ms`, async () => {
+      const host = await Host.start(dataDir, 'test/crash/maintenance-host.ts');
+      await sleep(delay);
+      const errors = host.errors();
+      expect(host.alive, `maintenance ended by itself: ${errors[0]}`);
+      await host.kill();
+      expect(errors.length === 0, `maintenance complained: ${errors[0]}`);
+      await checked(dataDir, ledger, false);
+      report(`${readFileSync(`${dataDir}.calendar`, 'utf8')} days by now`);
+    });
+  }
 }
 
 export async function checked(

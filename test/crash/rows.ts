@@ -17,7 +17,7 @@ export interface Rows {
 
 export const keyText = ({ pk, sk }: { readonly pk: string; readonly sk: string }): string => `${pk} ${sk}`;
 
-export async function readRows(data: Data): Promise<Rows> {
+export async function readRows(data: Pick<Data, 'store' | 'clients'>): Promise<Rows> {
   const client = DynamoDBDocumentClient.from(data.clients.dynamodb);
   const TableName = data.store.environment.tableName;
   const scan = async (IndexName?: string): Promise<Row[]> => {

@@ -341,9 +341,9 @@ describe('is found and named', () => {
       set(() => keys.leaseKey(project.repositoryId), { visitAt: Date.now() + 3600_000 }),
     ],
     [
-      'a lease that nobody can hold for so long',
-      /^visits: project 1 is maintained until/,
-      set(() => keys.leaseKey(project.repositoryId), { until: Date.now() / 1000 + 1000, fence: 1 }),
+      'a lease that is none',
+      /^visits: the lease of project 1 is no lease/,
+      set(() => keys.leaseKey(project.repositoryId), { until: 'tomorrow', fence: 1 }),
     ],
     [
       'a fork its parent does not know',
