@@ -70,9 +70,7 @@ export class PackCache {
     const key = keyOf(description);
     return {
       file: this.blocks.file(`${key} pack`, description.packSize, () => database.open(description, 'pack')),
-      index: this.blocks.file(`${key} index`, description.indexSize, () =>
-        database.open(description, 'index'),
-      ),
+      index: this.blocks.file(key + INDEX, description.indexSize, () => database.open(description, 'index')),
     };
   }
 
@@ -96,6 +94,10 @@ export class PackCache {
   }
 }
 
+/** Whether a file of the cache is the index of a pack. */
+export const isIndex = ({ key }: CachedFile): boolean => key.endsWith(INDEX);
+
+const INDEX = ' index';
 const keyOf = ({ id, location }: PackDescription) => `${id} ${location}`;
 
 /** Inflated objects by pack and offset. Two generations: what is not asked for while one fills is dropped. */

@@ -4,7 +4,7 @@ import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import type { DerivedKind, ObjectDatabase, PackContent, PackDescription } from '../ports.ts';
 import { BlockMiss, BlockPins, type ReadAhead } from './block-cache.ts';
 import { withContent } from './content.ts';
-import { type Pack, PackCache } from './pack-cache.ts';
+import { isIndex, type Pack, PackCache } from './pack-cache.ts';
 import { PackObjects } from './pack-objects.ts';
 
 /** Inflated bytes of one object that may be held in memory. */
@@ -50,7 +50,8 @@ export class PackStore implements ObjectStore {
       } catch (error) {
         if (error instanceof BlockMiss) {
           try {
-            await this.#cache.blocks.fetch(withSmallPacks(error, objects.packs), pins, ahead);
+            const miss = withSmallPacks(withWholeIndexes(error), objects.packs);
+            await this.#cache.blocks.fetch(miss, pins, ahead);
           } catch (failure) {
             if (failure instanceof DerivedUnusable) {
               failure.file.leaveAside(failure.cause);
@@ -206,4 +207,20 @@ function withSmallPacks(miss: BlockMiss, packs: readonly Pack[]): BlockMiss {
   if (!miss.wanted.some(({ file }) => absent.some((pack) => pack.file === file))) return miss;
   const others = absent.slice(0, SMALL_PACKS_AT_ONCE).map(({ file }) => ({ file, block: 0 }));
   return new BlockMiss([...miss.wanted, ...others]);
+}
+
+/** Bytes of an index that is read whole when it is asked for again and again. */
+const WHOLE_INDEX = 16 * 1024 * 1024;
+/** The first block leads to every name, another holds one: whoever asks on asks for many. */
+const BLOCKS_OF_ONE_LOOKUP = 2;
+
+/** Names lie anywhere in an index: by its blocks, each of many lookups would be a read that waits for the one before. */
+function withWholeIndexes(miss: BlockMiss): BlockMiss {
+  const wanted = [...miss.wanted];
+  for (const file of new Set(miss.wanted.map(({ file }) => file))) {
+    const held = file.blocks.filter((block) => block !== undefined).length;
+    if (!isIndex(file) || file.size > WHOLE_INDEX || held < BLOCKS_OF_ONE_LOOKUP) continue;
+    for (let block = 0; block < file.blocks.length; block++) wanted.push({ file, block });
+  }
+  return wanted.length === miss.wanted.length ? miss : new BlockMiss(wanted);
 }
