@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BundleRef, bundleHead } from './bundle.ts';
 import type { DeriveContext, DerivedBuilder } from './maintenance/derive.ts';
+import { giveWay } from './maintenance/give-way.ts';
 import { CorruptData } from './objects.ts';
 import { writePack } from './pack/write.ts';
 import type { RefDatabase } from './ports.ts';
@@ -48,6 +49,7 @@ async function writeBundle(
       size += bytes.length;
       if (size > MOST_BYTES) throw new CorruptData('limit', `a bundle of more than ${MOST_BYTES} bytes`);
       await file.writeFile(bytes);
+      await giveWay();
     }
     return size;
   } finally {

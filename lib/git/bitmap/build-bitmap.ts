@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import { sealDerived } from '../derived.ts';
 import type { DerivedBuilder } from '../maintenance/derive.ts';
+import { giveWay } from '../maintenance/give-way.ts';
 import { CorruptData } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
@@ -51,7 +51,7 @@ export async function buildBitmap(
   const advance = async (work: { advance(objects: PackObjects): boolean }, ahead = {}) => {
     while (!(await store.run((objects) => work.advance(objects), ahead))) {
       if (Date.now() > deadline) return false;
-      await setImmediate();
+      await giveWay();
     }
     return true;
   };
