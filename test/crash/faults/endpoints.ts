@@ -28,14 +28,13 @@ export const writes: readonly Operation[] = [
   }),
   endpoint('POST /users/:user_id/personal_access_tokens', async (scene) => {
     const user = await scene.owner();
-    // A search for one must not find others.
-    const name = `${scene.fresh('token')}.`;
+    const name = scene.fresh('token');
     return {
       path: `/users/${user.id}/personal_access_tokens`,
       token: scene.service.rootToken,
       json: { name, scopes: ['api'] },
       state: async () => {
-        const found = await scene.done('GET', `/personal_access_tokens?search=${name}`, {
+        const found = await scene.done('GET', '/personal_access_tokens?per_page=100', {
           token: user.token,
         });
         return countOf(found.filter((token: { name: string }) => token.name === name));
