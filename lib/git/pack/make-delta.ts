@@ -59,7 +59,8 @@ export function makeDelta(base: Uint8Array, target: Uint8Array, limit: number): 
     }
   }
   out.insert(target, literal, target.length);
-  return out.full ? undefined : out.bytes();
+  const delta = out.bytes();
+  return out.full || delta.length > limit ? undefined : delta;
 }
 
 function hashBlock(bytes: Uint8Array, at: number): number {
