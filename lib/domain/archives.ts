@@ -1,11 +1,12 @@
 import { type ArchiveFormat, archive } from '../git/archive.ts';
 import { CorruptData } from '../git/objects.ts';
 import { shortName } from '../git/refname.ts';
+import { GitRepository } from '../git/repository.ts';
 import type { RateLimit } from '../store/rate-limits.ts';
 import type { Actor, ProjectAccess } from './access.ts';
-import { codeOf } from './code.ts';
 import type { Deps } from './deps.ts';
 import { notFound, tooLarge, tooManyRequests } from './errors.ts';
+import { started } from './ref-protection.ts';
 import { openRepository } from './repositories.ts';
 
 export interface Download {
@@ -42,14 +43,15 @@ export async function downloadArchive(
   const { store } = deps;
   const { project } = access;
   const who = actor.kind === 'user' ? `user ${actor.user.id}` : `address ${request.sourceIp}`;
+  const repository = openRepository(deps, project);
+  const git = new GitRepository(repository);
+  const finding = started(
+    Promise.all([git.resolve(request.ref || 'HEAD'), request.ref ? undefined : git.headRef()]),
+  );
   if (!(await store.rateLimits.take(LIMIT, `${project.id} ${who}`, deps.now()))) {
     throw tooManyRequests('This archive has been requested too many times. Try again later.');
   }
-  const git = codeOf(deps, access);
-  const [found, head] = await Promise.all([
-    git.resolve(request.ref || 'HEAD'),
-    request.ref ? undefined : git.headRef(),
-  ]);
+  const [found, head] = await finding;
   if (found === undefined) throw notFound('File');
   const { commit } = found;
   const ref = request.ref || shortName(head!.target);
@@ -57,10 +59,12 @@ export async function downloadArchive(
   const parts = [project.path, dashed(ref), commit, ...(path === '' ? [] : [dashed(path)])];
   const name = { commit, path, prefix: parts.join('-'), format: request.format };
 
+  // Until it is asked for its pieces, it has read trees only: so much may be in vain.
+  const making = started(archive(repository.store, name));
   const kept = await store.archives.get(project.repositoryId, name);
   if (kept !== undefined) return { name: name.prefix, body: kept };
   try {
-    const made = await archive(openRepository(deps, project).store, name);
+    const made = await making;
     if (made === undefined) throw notFound('File');
     return { name: name.prefix, body: store.archives.keep(project.repositoryId, name, made) };
   } catch (error) {

@@ -67,9 +67,9 @@ export async function listBranches(
 
 /** @throws 400 for a name git refuses, 404 `404 Branch Not Found` */
 export async function getBranch(git: GitRepository, name: string): Promise<Branch> {
+  const heading = started(git.headRef());
   const ref = await branchOf(git, name);
-  const { head } = await git.headRef();
-  const [branch] = await described(git, [ref], head);
+  const [branch] = await described(git, [ref], (await heading).head);
   if (branch === undefined) throw notFound('Branch');
   return branch;
 }
@@ -91,12 +91,15 @@ export async function createBranch(
   if (name === undefined) throw refused('Branch name is invalid');
   let git = codeOf(deps, access);
   let protection = started(branchProtection(deps, access));
+  const starting = started(git.resolve(input.ref));
+  let heading = started(git.headRef());
   if ((await git.ref(name)) !== undefined) throw refused('Branch already exists');
-  let start = await git.resolve(input.ref);
+  let start = await starting;
   if (start === undefined && (await startsFromNothing(git, name, input.ref))) {
     // An empty repository has nothing to branch from: its first commit is made.
     const made = await createInitialReadme(deps, actor, access);
     git = codeOf(deps, made);
+    heading = started(git.headRef());
     protection = started(branchProtection(deps, made));
     if (made.project.defaultBranch === input.name)
       return { made: await getBranch(git, input.name), protection: await protection };
@@ -111,7 +114,10 @@ export async function createBranch(
     const exists = error instanceof RefConflict && error.rejections.some(({ reason }) => reason === 'exists');
     throw exists ? refused('Branch already exists') : refConflictError(error, 'Branch name is invalid');
   }
-  return { made: await getBranch(git, input.name), protection: await protection };
+  // As it was made, whatever became of it since.
+  const ref = { name, oid: start.commit };
+  const [made] = await described(git, [ref], (await heading).head);
+  return { made: made!, protection: await protection };
 }
 
 /**
@@ -151,8 +157,9 @@ export async function deleteBranch(
   demandPush(actor, access);
   const git = codeOf(deps, access);
   const protection = started(branchProtection(deps, access));
+  const heading = started(git.headRef());
   const ref = await branchOf(git, name);
-  const { head } = await git.headRef();
+  const { head } = await heading;
   if (head?.name === ref.name) throw refused('The default branch of a project cannot be deleted.');
   if (!(await protection).mayDelete(actor, name)) throw refused(BRANCH_REFUSALS.delete);
   await deleteAsRead(git, ref, unchanged);

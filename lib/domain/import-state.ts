@@ -49,6 +49,7 @@ export function withoutContent(refs: RefDatabase): RefDatabase {
     all: async () => ({ head: await refs.head(), refs: [] }),
     get: async () => new Map(),
     head: () => refs.head(),
+    headRef: async () => ({ target: await refs.head(), head: undefined }),
     kept: () => refs.kept(),
     compareAndSwap: async () => {
       throw new RefConflict([{ name: null, reason: 'importing' }]);

@@ -1,7 +1,7 @@
 import { ZERO_OID } from '../git/oid.ts';
 import { PackStore } from '../git/pack/store.ts';
 import { RefConflict, type RefDatabase, type RefUpdate } from '../git/ports.ts';
-import { type RefName, shortName } from '../git/refname.ts';
+import { branchRef, type RefName, shortName } from '../git/refname.ts';
 import type { Repository } from '../git/wire/repository.ts';
 import { Missing, TransactionRefused } from '../store/errors.ts';
 import { GitObjects } from '../store/git-objects.ts';
@@ -30,7 +30,8 @@ export function openRepository(
   options: { readonly importer?: boolean; readonly finishing?: boolean } = {},
 ): Repository {
   const hidden = isImporting(project) && options.importer !== true;
-  const stored = deps.store.repositories.open(project.repositoryId);
+  const likelyHead = project.defaultBranch === null ? undefined : branchRef(project.defaultBranch);
+  const stored = deps.store.repositories.open(project.repositoryId, likelyHead);
   const catalogue = {
     listPacks: async () => (hidden ? [] : present(stored.listPacks())),
     derived: stored.derived.bind(stored),
@@ -65,6 +66,10 @@ class ProjectRefs implements RefDatabase {
 
   head() {
     return present(this.#refs.head());
+  }
+
+  headRef() {
+    return present(this.#refs.headRef());
   }
 
   kept() {

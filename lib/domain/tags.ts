@@ -69,9 +69,10 @@ export async function createTag(
   if (name === undefined) throw refused('Tag name invalid');
   const git = codeOf(deps, access);
   const protection = started(tagProtection(deps, access));
+  const resolving = started(git.resolve(input.ref));
   if ((await git.ref(name)) !== undefined) throw refused(`Tag ${input.name} already exists`);
   if (input.ref.trim() === '') throw refused('Target is empty');
-  const target = await git.resolve(input.ref);
+  const target = await resolving;
   if (target === undefined) throw refused(`Target ${input.ref} is invalid`);
   if (!(await protection).mayCreate(actor, input.name)) throw refused(TAG_REFUSALS.create);
   const annotation = input.message?.trim() ?? '';

@@ -154,6 +154,7 @@ export async function publish(
   options: { readonly head?: RefName | undefined; readonly uses?: readonly Oid[] } = {},
 ): Promise<void> {
   const { objects, refs, store } = ports;
+  // What another writer stores meanwhile is stored twice, which does no harm.
   const fresh = await absent(store, created);
   checkSound(fresh);
   const packs: PackDescription[] = [];
@@ -162,7 +163,11 @@ export async function publish(
     if (rescued !== undefined) packs.push(rescued);
     if (fresh.length > 0) {
       const { content, objectCount } = buildPack(fresh);
-      const pack = await objects.newPack(content, { source: 'api', objectCount });
+      // Who lists the pack looks whether the others are still listed: it may do so now.
+      const [pack] = await Promise.all([
+        objects.newPack(content, { source: 'api', objectCount }),
+        store.refresh(),
+      ]);
       packs.push(pack);
       store.keep(pack, content);
     }
@@ -170,6 +175,7 @@ export async function publish(
       ...(options.head === undefined ? {} : { head: options.head }),
       ...(packs.length === 0 ? {} : { packs }),
     });
+    store.listed(packs);
   } catch (error) {
     // Only a refusal says for sure that nothing was listed.
     if (error instanceof RefConflict) {
@@ -222,7 +228,7 @@ function checkSound(objects: readonly NewObject[]): void {
 
 async function absent(store: PackStore, objects: readonly NewObject[]): Promise<NewObject[]> {
   const names = Buffer.concat(objects.map((object) => oidBytes(object.oid)));
-  const missing = new Set(await store.missing(names, { garbage: false }));
+  const missing = new Set(await store.missing(names, { garbage: false, relist: false }));
   return objects.filter((object) => missing.has(object.oid));
 }
 

@@ -75,6 +75,7 @@ export class MemoryRepository {
           names.flatMap((name) => (this.#refs.has(name) ? [[name, this.#refs.get(name)!] as const] : [])),
         ),
       head: async () => this.#head,
+      headRef: async () => ({ target: this.#head, head: this.#refs.get(this.#head) }),
       kept: () => eachOf(this.keeps),
       compareAndSwap: async (updates, options = {}) => this.#swap(updates, options),
     };

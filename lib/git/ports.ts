@@ -202,6 +202,8 @@ export interface RefDatabase {
   /** Reads only the named refs; absent ones are absent from the answer. */
   get(names: readonly RefName[]): Promise<ReadonlyMap<RefName, Ref>>;
   head(): Promise<RefName>;
+  /** The same, and the branch itself when it exists: read together where that is likely to be the one. */
+  headRef(): Promise<{ readonly target: RefName; readonly head: Ref | undefined }>;
   /**
    * Objects that stay with all they reach although no ref may lead to them, one by one: there may be a million.
    * What is kept while they are read may come or not.

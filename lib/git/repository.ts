@@ -116,9 +116,9 @@ export class GitRepository {
   }
 
   /** HEAD's target, and the branch itself when it exists. */
-  async headRef(): Promise<{ readonly target: RefName; readonly head: Ref | undefined }> {
-    const target = await this.#ports.refs.head();
-    return { target, head: await this.ref(target) };
+  headRef(): Promise<{ readonly target: RefName; readonly head: Ref | undefined }> {
+    this.#expectReads();
+    return this.#ports.refs.headRef();
   }
 
   async ref(name: RefName): Promise<Ref | undefined> {
@@ -199,7 +199,7 @@ export class GitRepository {
 
   /** Paths that differ between two commits' trees. */
   async changes(from: Oid, to: Oid, options?: { limit?: number; signal?: AbortSignal }): Promise<TreeDiff> {
-    const [before, after] = [await this.#links(from), await this.#links(to)];
+    const [before, after] = await Promise.all([this.#links(from), this.#links(to)]);
     return diffTrees(this.#ports.store, before.tree, after.tree, options);
   }
 
@@ -213,7 +213,7 @@ export class GitRepository {
 
   /** What changed between two commits' trees, with hunks: `git diff from to`. */
   async diff(from: Oid, to: Oid, options?: DiffOptions): Promise<TreeDiffs> {
-    const [before, after] = [await this.#links(from), await this.#links(to)];
+    const [before, after] = await Promise.all([this.#links(from), this.#links(to)]);
     return compareTrees(this.#ports.store, before.tree, after.tree, options);
   }
 
@@ -223,17 +223,17 @@ export class GitRepository {
    */
   async compare(from: Oid, to: Oid, options: CompareOptions = {}): Promise<Comparison | undefined> {
     const { straight = false, commits: limit = 1000, bounds, ...diff } = options;
-    const base = straight ? from : (await this.history.mergeBases(from, [to], bounds))[0]?.oid;
+    const [base, nodes] = await Promise.all([
+      straight ? from : this.history.mergeBases(from, [to], bounds).then(([first]) => first?.oid),
+      this.history.log({ tips: [to], exclude: [from], limit: limit + 1 }, bounds),
+    ]);
     if (base === undefined) return undefined;
-    const nodes = await this.history.log({ tips: [to], exclude: [from], limit: limit + 1 }, bounds);
     const newest = nodes.slice(0, limit).reverse();
-    const commits = await this.commits(newest.map((node) => node.oid));
-    return {
-      base,
-      commits,
-      commitsTruncated: nodes.length > limit,
-      ...(await this.diff(base, to, diff)),
-    };
+    const [commits, changes] = await Promise.all([
+      this.commits(newest.map((node) => node.oid)),
+      this.diff(base, to, diff),
+    ]);
+    return { base, commits, commitsTruncated: nodes.length > limit, ...changes };
   }
 
   // ── merges: nothing is written, see commitTree ────────────────────────────────────────────

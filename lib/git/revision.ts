@@ -69,15 +69,19 @@ async function resolveName(
     const found = await peelIfPresent(store, id);
     if (found) return found;
   }
-  const names = name === 'HEAD' || name === '@' ? [await refs.head()] : candidates(name);
-  const found = names.length > 0 ? await refs.get(names) : new Map<RefName, Ref>();
-  for (const candidate of names) {
-    const ref = found.get(candidate);
-    if (ref === undefined) continue;
+  const ref = name === 'HEAD' || name === '@' ? (await refs.headRef()).head : await named(refs, name);
+  if (ref !== undefined) {
     const peeled = await store.run((objects) => peelToCommit(objects, ref.oid));
     return peeled && { ...peeled, ref };
   }
   return id ? undefined : resolveAbbreviated(store, name.toLowerCase());
+}
+
+async function named(refs: RefDatabase, name: string): Promise<Ref | undefined> {
+  const names = candidates(name);
+  const found = names.length > 0 ? await refs.get(names) : new Map<RefName, Ref>();
+  const first = names.find((candidate) => found.has(candidate));
+  return first && found.get(first);
 }
 
 /** In git's order: the name itself under `refs/`, a tag, a branch, a remote's branch. */

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeTime } from 'ulid';
 import type { DerivedFile, PackDescription } from '../git/ports.ts';
+import type { RefName } from '../git/refname.ts';
 import { type DerivedRow, forgetReplaced, listDerived } from './derived-files.ts';
 import { ConditionFailed, Missing, Stale, TransactionRefused } from './errors.ts';
 import {
@@ -35,9 +36,12 @@ export class Repositories {
     this.#outbox = outbox;
   }
 
-  /** Nothing is read before the first call; use one per request. */
-  open(repositoryId: string): RepositoryRefs {
-    return new RepositoryRefs(this.#table, this.#outbox, repositoryId);
+  /**
+   * Nothing is read before the first call; use one per request.
+   * @param likelyHead what HEAD most likely points to: then both are read together
+   */
+  open(repositoryId: string, likelyHead?: RefName): RepositoryRefs {
+    return new RepositoryRefs(this.#table, this.#outbox, repositoryId, likelyHead);
   }
 
   /** Strongly consistent. @throws Missing */

@@ -50,6 +50,8 @@ interface Standing {
 const MAX_ROWS_CHANGED = 90;
 /** Names whose neighbours are looked up one by one; above it all refs are read. */
 const MAX_NEIGHBOUR_LOOKUPS = 8;
+/** How long a version of the ref names is worth trying: whoever creates a name meanwhile makes the write begin again. */
+const NAMES_MS = 1000;
 const ATTEMPTS = 40;
 const SNAPSHOTS = 30;
 /** A writer of a ref table that takes longer than this has died. */
@@ -65,10 +67,16 @@ export class RepositoryRefs implements RefDatabase {
   #epoch: number | undefined;
   readonly #seen = new Map<RefName, Standing>();
   #guard: Guard | undefined;
+  /** The version of the ref names, and when it was read: older than any look that comes after it. */
+  #names: { readonly version: number; readonly at: number } | undefined;
+  readonly #likelyHead: RefName | undefined;
   /** Packs and what was made of them, as this request last saw them. */
   #listed: Listing | undefined;
+  /** A listing that may be older than the epoch, because both were read at once: no write relies on it alone. */
+  #unsure: Listing | undefined;
 
-  constructor(table: Table, outbox: Outbox, repositoryId: string) {
+  constructor(table: Table, outbox: Outbox, repositoryId: string, likelyHead?: RefName) {
+    this.#likelyHead = likelyHead;
     this.#table = table;
     this.#outbox = outbox;
     this.id = repositoryId;
@@ -92,6 +100,13 @@ export class RepositoryRefs implements RefDatabase {
     return item['target'] as RefName;
   }
 
+  async headRef(): Promise<{ readonly target: RefName; readonly head: Ref | undefined }> {
+    const likely = this.#likelyHead;
+    const [target, guessed] = await Promise.all([this.head(), likely && this.get([likely])]);
+    const found = guessed !== undefined && target === likely ? guessed : await this.get([target]);
+    return { target, head: found.get(target) };
+  }
+
   kept(): AsyncIterable<Oid> {
     return keptIn(this.#table, this.id);
   }
@@ -107,11 +122,18 @@ export class RepositoryRefs implements RefDatabase {
   }
 
   async listing(): Promise<Listing> {
+    const sure = this.#epoch !== undefined;
     const [guard, listing] = await Promise.all([
       this.#guard ?? this.#table.get(guardKey(this.id, randomStripe())).then((item) => this.#note(item)),
       listingOf(this.#table, this.id),
     ]);
     if (guard.state === 'deleted') throw new Missing('repository');
+    if (!sure) this.#unsure ??= listing;
+    else if (this.#unsure !== undefined) {
+      // What was found in a pack that has left the list since may be garbage by now.
+      if (!stillInUse(this.#unsure, listing)) this.#epoch = NO_EPOCH;
+      this.#unsure = undefined;
+    }
     this.#listed = listing;
     return listing;
   }
@@ -158,10 +180,12 @@ export class RepositoryRefs implements RefDatabase {
     first: boolean,
   ): Promise<boolean> {
     const creating = updates.filter(creates);
-    const look =
-      (first && creating.length === 0 ? this.#recall(updates) : undefined) ?? (await this.#lookAt(updates));
-    const { guard, standing } = look;
     const deletes = !options.packs?.length && updates.every(({ to }) => to === ZERO_OID);
+    const [look] = await Promise.all([
+      (first && creating.length === 0 ? this.#recall(updates) : undefined) ?? this.#lookAt(updates, first),
+      this.#unsure !== undefined && !deletes ? this.listing() : undefined,
+    ]);
+    const { guard, standing } = look;
     if (!(await this.#ready(guard, deletes))) return false;
     const rejections = staleUpdates(updates, (name) => standing.get(name)?.ref?.oid);
     rejections.push(...prefixConflicts(creating.length > 0 ? updates : [], look.neighbours));
@@ -180,6 +204,7 @@ export class RepositoryRefs implements RefDatabase {
 
   /** A whole new ref table: atomic for every reader, at any size. */
   async #swapLarge(updates: readonly RefUpdate[], options: Attempt, by: string): Promise<boolean> {
+    if (this.#unsure !== undefined) await this.listing();
     options.messages.push(...this.#upkeep(updates, options, true));
     return this.#rewrite(by, options, (refs) => {
       const current = new Map(refs.map((ref) => [ref.name, ref]));
@@ -279,6 +304,7 @@ export class RepositoryRefs implements RefDatabase {
     if (this.#epoch !== guard.epoch && !deletes) {
       this.#forget();
       this.#epoch = undefined;
+      this.#unsure = undefined;
       throw refuse('collected');
     }
     if (guard.frozenBy === '') return true;
@@ -374,8 +400,11 @@ export class RepositoryRefs implements RefDatabase {
     return { guard, standing, neighbours: [], names: 0 };
   }
 
-  /** The updated refs, and for creations whatever could be in their way. */
-  async #lookAt(updates: readonly RefUpdate[]): Promise<Look> {
+  /**
+   * The updated refs, and for creations whatever could be in their way.
+   * @param first a version of the names that was read a moment ago will do
+   */
+  async #lookAt(updates: readonly RefUpdate[], first: boolean): Promise<Look> {
     const created = updates.filter(creates).map((update) => update.name);
     if (created.length === 0) return this.#look(updates.map((update) => update.name));
     if (created.length > MAX_NEIGHBOUR_LOOKUPS) {
@@ -385,13 +414,20 @@ export class RepositoryRefs implements RefDatabase {
       return { ...look, names, neighbours: refs.map((ref) => ref.name) };
     }
     const above = created.flatMap(namesAbove);
-    const names = await this.#namesVersion();
-    const look = await this.#look([...updates.map((update) => update.name), ...above]);
-    const below = await Promise.all(created.map((name) => this.#rows(`${name}/`, look.guard)));
+    const recent = this.#names !== undefined && Date.now() - this.#names.at < NAMES_MS;
+    const names = first && recent ? this.#names!.version : await this.#namesVersion();
+    const rowsBelow = (guard: Guard) => Promise.all(created.map((name) => this.#rows(`${name}/`, guard)));
+    const known = this.#guard;
+    const [look, early] = await Promise.all([
+      this.#look([...updates.map((update) => update.name), ...above]),
+      known && rowsBelow(known),
+    ]);
+    const usable = early !== undefined && known?.refTable === look.guard.refTable;
+    const below = usable ? early : await rowsBelow(look.guard);
     const neighbours = [...look.standing.values()].flatMap(({ ref }) =>
       ref === undefined ? [] : [ref.name],
     );
-    neighbours.push(...below.flatMap(({ refs }) => [...refs.keys()]));
+    neighbours.push(...below.flatMap((refs) => [...refs.keys()]));
     return { ...look, names, neighbours };
   }
 
@@ -404,11 +440,14 @@ export class RepositoryRefs implements RefDatabase {
 
   async #look(names: readonly RefName[]): Promise<Look> {
     for (let n = 0; ; n++) {
-      const [guardItem, ...rows] = await this.#table.batchGet([
+      const at = Date.now();
+      const [guardItem, version, ...rows] = await this.#table.batchGet([
         guardKey(this.id, randomStripe()),
+        refNamesKey(this.id),
         ...names.map((name) => refKey(this.id, name)),
       ]);
       const guard = this.#note(guardItem);
+      if (version !== undefined) this.#names = { version: version['names'] as number, at };
       const standing = new Map<RefName, Standing>();
       let doubtful = false;
       await Promise.all(
@@ -435,21 +474,31 @@ export class RepositoryRefs implements RefDatabase {
 
   /**
    * One view of every ref: transactions of several refs raise `multi`, which is read before the refs and again
-   * after them. When it moved meanwhile, part of such a transaction may have been seen, so it is read again.
+   * after them. When it moved meanwhile, part of such a transaction may have been seen, so it is read again. It sorts
+   * behind all refs, so backwards it comes before them, with one query.
    */
   async #snapshot(prefix: string): Promise<{ head: RefName; refs: Ref[] }> {
+    const partition = repositoryPartition(this.id);
+    const range = {
+      partition,
+      from: prefix === '' ? REF : refPrefixSort(prefix),
+      to: refNamesKey(this.id).sk,
+    };
     for (let n = 0; n < SNAPSHOTS; n++) {
       if (n > 3) await sleep(Math.random() * 5 * n);
-      const [guardItem, head, before] = await this.#table.batchGet([
-        guardKey(this.id, randomStripe()),
-        headKey(this.id),
-        refNamesKey(this.id),
+      const [[guardItem, head], [before, ...rows]] = await Promise.all([
+        this.#table.batchGet([guardKey(this.id, randomStripe()), headKey(this.id)]),
+        collect(this.#table.queryAll({ ...range, reverse: true })),
       ]);
       const guard = this.#note(guardItem);
       if (guard.state === 'deleted') throw new Missing('repository');
-      const { refs, names } = await this.#rows(prefix, guard);
-      const after = names ?? (await this.#table.get(refNamesKey(this.id)));
-      if (after?.['multi'] !== before?.['multi']) continue;
+      const [stored, [guardAfter, after]] = await Promise.all([
+        this.#inTable(prefix, guard),
+        this.#table.batchGet([guardKey(this.id, randomStripe()), refNamesKey(this.id)]),
+      ]);
+      if (after?.['multi'] !== before?.['multi'] || guardOf(guardAfter)?.refTable !== guard.refTable)
+        continue;
+      const refs = amended(stored, rows, guard, prefix);
       return {
         head: head!['target'] as RefName,
         refs: [...refs.values()].toSorted((a, b) => compareText(a.name, b.name)),
@@ -458,28 +507,18 @@ export class RepositoryRefs implements RefDatabase {
     throw new StoreUnavailable(false, new Error('the refs keep changing'));
   }
 
-  /**
-   * Refs under a prefix: the table in force, amended by the rows that name it. Without a prefix the version of
-   * the names, which sorts last, comes with the same query.
-   */
-  async #rows(prefix: string, guard: Guard): Promise<{ refs: Map<RefName, Ref>; names: Item | undefined }> {
+  /** Refs under a prefix, as they stand while they are read. */
+  async #rows(prefix: string, guard: Guard): Promise<Map<RefName, Ref>> {
     const partition = repositoryPartition(this.id);
-    const range =
-      prefix === '' ? { from: REF, to: refNamesKey(this.id).sk } : { prefix: refPrefixSort(prefix) };
     const [stored, rows] = await Promise.all([
-      guard.refTable === '' ? [] : refsInTable(this.#table, this.id, guard.refTable, prefix),
-      collect(this.#table.queryAll({ partition, ...range })),
+      this.#inTable(prefix, guard),
+      collect(this.#table.queryAll({ partition, prefix: refPrefixSort(prefix) })),
     ]);
-    const names = prefix === '' ? rows.pop() : undefined;
-    const refs = new Map(stored.map((ref) => [ref.name, ref]));
-    for (const row of rows) {
-      const name = row['name'] as RefName;
-      if (row['table'] !== guard.refTable || !name.startsWith(prefix)) continue;
-      const ref = refOfRow(row);
-      if (ref === undefined) refs.delete(name);
-      else refs.set(name, ref);
-    }
-    return { refs, names };
+    return amended(stored, rows, guard, prefix);
+  }
+
+  async #inTable(prefix: string, { refTable }: Guard): Promise<readonly Ref[]> {
+    return refTable === '' ? [] : refsInTable(this.#table, this.id, refTable, prefix);
   }
 
   #note(item: Item | undefined): Guard {
@@ -492,6 +531,7 @@ export class RepositoryRefs implements RefDatabase {
 
   #forget(): void {
     this.#seen.clear();
+    this.#names = undefined;
     this.#guard = undefined;
   }
 }
@@ -505,6 +545,15 @@ interface Look {
   readonly names: number;
 }
 
+/** No guard has it. */
+const NO_EPOCH = -1;
+
+/** Whether every pack that held more than garbage still does. */
+function stillInUse({ packs }: Listing, now: Listing): boolean {
+  const inUse = new Set(now.packs.filter(({ source }) => source !== 'garbage').map(({ id }) => id));
+  return packs.every(({ id, source }) => source === 'garbage' || inUse.has(id));
+}
+
 const OWN_REASONS = new Set(['guard', 'ref', 'names', 'pack']);
 
 function refOf({ name, to, peeled }: RefUpdate): Ref {
@@ -515,6 +564,24 @@ function refOfRow(row: Item): Ref | undefined {
   if (row['oid'] === '') return undefined;
   const { name, oid, peeled } = row as unknown as { name: RefName; oid: Oid; peeled?: Oid };
   return peeled === undefined ? { name, oid } : { name, oid, peeled };
+}
+
+/** The refs of the table in force, amended by the rows that name it. */
+function amended(
+  stored: readonly Ref[],
+  rows: readonly Item[],
+  { refTable }: Guard,
+  prefix: string,
+): Map<RefName, Ref> {
+  const refs = new Map(stored.map((ref) => [ref.name, ref]));
+  for (const row of rows) {
+    const name = row['name'] as RefName;
+    if (row['table'] !== refTable || !name.startsWith(prefix)) continue;
+    const ref = refOfRow(row);
+    if (ref === undefined) refs.delete(name);
+    else refs.set(name, ref);
+  }
+  return refs;
 }
 
 async function collect(items: AsyncIterable<Item>): Promise<Item[]> {

@@ -268,6 +268,7 @@ describe('commits through the API', () => {
           return memory.refs.get(names);
         },
         head: () => memory.refs.head(),
+        headRef: () => memory.refs.headRef(),
         kept: () => memory.refs.kept(),
         compareAndSwap: async (updates, options) => {
           await setTimeout(1 + Math.random() * 5);

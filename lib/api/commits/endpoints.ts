@@ -3,7 +3,9 @@ import { commitActions, type GuardedAction } from '../../domain/commit-actions.t
 import { refsContaining } from '../../domain/commit-refs.ts';
 import { badRequest } from '../../domain/errors.ts';
 import { lastPipeline } from '../../domain/pipelines.ts';
+import { started } from '../../domain/ref-protection.ts';
 import type { EditAction } from '../../git/edit.ts';
+import { parseOid } from '../../git/oid.ts';
 import { project } from '../../http/access.ts';
 import { badParameters } from '../../http/errors.ts';
 import * as p from '../../http/params.ts';
@@ -75,11 +77,14 @@ const get = endpoint({
   errors: [{ status: 404, description: 'No such commit' }],
   handle: async ({ actor, project, params, query, request }, deps) => {
     const git = codeOf(deps, project);
+    // A full id most likely is the commit's own: what is said about it is read beside it.
+    const likely = parseOid(params.sha.toLowerCase());
+    const reading = likely && started(lastPipeline(deps, actor, project, likely));
     const { commit } = await resolved(git, params.sha);
     const [record, counted, pipeline] = await Promise.all([
       git.commit(commit),
       query.stats ? git.stats(commit) : undefined,
-      lastPipeline(deps, actor, project, commit),
+      commit === likely ? reading : lastPipeline(deps, actor, project, commit),
     ]);
     const url = projectUrl(project.project, request.baseUrl);
     return commitDetail(record, url, project.project.id, counted, pipeline);

@@ -51,7 +51,8 @@ export class PackStore implements ObjectStore {
         if (error instanceof BlockMiss) {
           try {
             const miss = withSmallPacks(withWholeIndexes(error), objects.packs);
-            await this.#cache.blocks.fetch(miss, pins, ahead);
+            const whole = withSmallRepository(miss, objects.packs);
+            await this.#cache.blocks.fetch(whole, pins, ahead);
           } catch (failure) {
             if (failure instanceof DerivedUnusable) {
               failure.file.leaveAside(failure.cause);
@@ -98,6 +99,14 @@ export class PackStore implements ObjectStore {
     if (this.#objects === undefined) this.#first().catch(() => {});
   }
 
+  /** Packs that the caller has just listed: they are found without reading the listing again. */
+  listed(packs: readonly PackDescription[]): void {
+    if (this.#objects === undefined) return;
+    const before = this.#objects.packs.map(({ description }) => description);
+    const fresh = packs.filter(({ id }) => !before.some((pack) => pack.id === id));
+    if (fresh.length > 0) this.#adopt([...fresh, ...before]);
+  }
+
   /** Has in memory what was just stored; it is found when it is listed. */
   keep(description: PackDescription, content: PackContent): void {
     this.#cache.keep(this.database, description, content);
@@ -137,8 +146,12 @@ export class PackStore implements ObjectStore {
    * Which of these ids no pack holds.
    * @param names 20 bytes each
    * @param options.garbage whether packs of unreachable objects count; default true
+   * @param options.relist whether what was listed meanwhile counts; default true
    */
-  async missing(names: Uint8Array, options: { readonly garbage?: boolean } = {}): Promise<Oid[]> {
+  async missing(
+    names: Uint8Array,
+    options: { readonly garbage?: boolean; readonly relist?: boolean } = {},
+  ): Promise<Oid[]> {
     const look = async (from: Uint8Array): Promise<Oid[]> => {
       const absent: Oid[] = [];
       let at = 0;
@@ -151,13 +164,27 @@ export class PackStore implements ObjectStore {
       return absent.filter((oid) => oid !== EMPTY_TREE);
     };
     const absent = await look(names);
-    if (absent.length === 0 || !(await this.refresh())) return absent;
+    if (absent.length === 0 || options.relist === false || !(await this.refresh())) return absent;
     return await look(Buffer.concat(absent.map(oidBytes)));
   }
 
-  /** This store with one more pack in front that is not listed: what a push brought, before it is accepted. */
+  /**
+   * This store with one more pack in front that is not listed: what a push brought, before it is accepted. It begins
+   * with the listing that this one holds.
+   */
   withContent(content: PackContent, objectCount: number): PackStore {
-    return new PackStore(withContent(this.database, content, objectCount), {
+    const { database } = this;
+    const held: ObjectDatabase = {
+      listPacks: async (options) =>
+        options?.fresh === true
+          ? database.listPacks(options)
+          : (await this.packs()).map(({ description }) => description),
+      open: database.open.bind(database),
+      newPack: database.newPack.bind(database),
+      rollbackPack: database.rollbackPack.bind(database),
+      ...(database.derived === undefined ? {} : { derived: database.derived }),
+    };
+    return new PackStore(withContent(held, content, objectCount), {
       cache: this.#cache,
       maxObjectSize: this.#maxObjectSize,
     });
@@ -207,6 +234,22 @@ function withSmallPacks(miss: BlockMiss, packs: readonly Pack[]): BlockMiss {
   if (!miss.wanted.some(({ file }) => absent.some((pack) => pack.file === file))) return miss;
   const others = absent.slice(0, SMALL_PACKS_AT_ONCE).map(({ file }) => ({ file, block: 0 }));
   return new BlockMiss([...miss.wanted, ...others]);
+}
+
+/** Bytes of packs that are brought as a whole: fewer trips are worth more than what they spare of it. */
+const SMALL_REPOSITORY = 2 * 1024 * 1024;
+
+/** Commits lead to trees and those to files, each a trip later: of a small repository all come in the first. */
+function withSmallRepository(miss: BlockMiss, packs: readonly Pack[]): BlockMiss {
+  const live = packs.filter(({ description }) => description.source !== 'garbage');
+  const bytes = live.reduce((sum, { file }) => sum + file.size, 0);
+  const ofPacks = miss.wanted.some(({ file }) => isIndex(file) || live.some((pack) => pack.file === file));
+  if (bytes > SMALL_REPOSITORY || !ofPacks) return miss;
+  const all = live.flatMap(({ file }) => Array.from(file.blocks, (_, block) => ({ file, block })));
+  return new BlockMiss([
+    ...miss.wanted,
+    ...all.filter(({ file, block }) => file.blocks[block] === undefined),
+  ]);
 }
 
 /** Bytes of an index that is read whole when it is asked for again and again. */

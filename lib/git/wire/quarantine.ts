@@ -1,7 +1,6 @@
 import { type ConnectivityProblem, findGaps } from '../connectivity.ts';
 import { ObjectMissing } from '../objects.ts';
 import type { Oid } from '../oid.ts';
-import { withContent } from '../pack/content.ts';
 import {
   type IndexedPack,
   type IndexPackLimits,
@@ -9,7 +8,7 @@ import {
   type IndexPackProgress,
   indexPack,
 } from '../pack/index-pack.ts';
-import { PackStore } from '../pack/store.ts';
+import type { PackStore } from '../pack/store.ts';
 import type { PackDescription } from '../ports.ts';
 import { rescue } from '../rescue.ts';
 import type { Repository } from './repository.ts';
@@ -67,9 +66,7 @@ export class Quarantine {
       onProgress(`warning: object ${warning.oid}: ${warning.id}: ${warning.message}\n`);
     }
     if (pack.objectCount === 0) return;
-    const { cache, objects } = this.#repository;
-    const database = withContent(objects, pack.content, pack.objectCount);
-    this.#store = new PackStore(database, cache === undefined ? {} : { cache });
+    this.#store = this.#repository.store.withContent(pack.content, pack.objectCount);
   }
 
   /** Whether these values, and all that was brought, have everything below them: in the pack or stored. */
@@ -91,7 +88,11 @@ export class Quarantine {
   async keep(): Promise<boolean> {
     if (this.#pack !== undefined && this.#pack.objectCount > 0) {
       const { content, objectCount } = this.#pack;
-      this.#kept = await this.#repository.objects.newPack(content, { source: 'push', objectCount });
+      // Who lists the pack looks whether the others are still listed: it may do so now.
+      [this.#kept] = await Promise.all([
+        this.#repository.objects.newPack(content, { source: 'push', objectCount }),
+        this.#repository.store.refresh(),
+      ]);
     }
     return this.#rescue();
   }

@@ -116,7 +116,7 @@ async function receive(
     },
   });
   try {
-    const all = await namedCandidates(repository, request, options.pushable);
+    const { all, hasHead } = await namedCandidates(repository, request, options.pushable);
     // git's own: to who wants a ref gone, one that is not there is gone.
     if (all.some(isNoRef)) say('warning: deleting a non-existent ref\n');
     const failure = await unpack(quarantine, reader, all, options);
@@ -124,7 +124,7 @@ async function receive(
     let stored: Stored = {};
     try {
       await judgeAll(all, quarantine, request, options);
-      stored = await store(repository, all, quarantine, request, options);
+      stored = await store(repository, all, quarantine, request, { ...options, hasHead });
     } catch (cause) {
       const reason = failed(cause, options);
       for (const candidate of all) candidate.reason ??= reason;
@@ -144,16 +144,17 @@ async function namedCandidates(
   repository: Repository,
   request: ReceiveRequest,
   pushable: Visibility | undefined,
-): Promise<Candidate[]> {
+): Promise<{ readonly all: Candidate[]; readonly hasHead: boolean }> {
   const names = new Set<RefName>();
   for (const command of request.commands) {
     const name = parseRefName(command.name);
     if (name !== undefined) names.add(name);
   }
-  const [current, head] = await Promise.all([repository.refs.get([...names]), repository.refs.head()]);
-  const all = candidates(request.commands, current, head, pushable);
+  if (request.commands.some(({ to }) => to !== ZERO_OID)) repository.store.prepare();
+  const [current, head] = await Promise.all([repository.refs.get([...names]), repository.refs.headRef()]);
+  const all = candidates(request.commands, current, head.target, pushable);
   if (request.atomic) failTogether(all);
-  return all;
+  return { all, hasHead: head.head !== undefined };
 }
 
 /** @returns why the pack was refused. A push that only deletes brings none. */
@@ -201,7 +202,7 @@ async function store(
   all: readonly Candidate[],
   quarantine: Quarantine,
   request: ReceiveRequest,
-  options: ReceivePackOptions,
+  options: ReceivePackOptions & { readonly hasHead: boolean },
 ): Promise<Stored> {
   if (newTips(all).length > 0 && !(await quarantine.keep())) notConnected(all);
   // When this throws, nobody knows whether the packs are listed: they stay, and a sweeper takes what is not.
@@ -209,6 +210,7 @@ async function store(
     atomic: request.atomic,
     packs: () => quarantine.packs,
     defaultBranch: options.defaultBranch,
+    hasHead: options.hasHead,
     recheck: () => quarantine.stillConnected(newTips(all)),
   });
   if (!result.listed) await quarantine.giveUp();

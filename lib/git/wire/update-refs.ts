@@ -9,6 +9,8 @@ export interface RefTransaction {
   readonly packs: () => readonly PackDescription[];
   /** Short name of the branch that HEAD is to point to, when it is among the first ones pushed. */
   readonly defaultBranch: string | undefined;
+  /** HEAD's branch was there when the push began: then HEAD stays. */
+  readonly hasHead: boolean;
   /** A collection began meanwhile: says whether what the candidates point to is still all there. */
   readonly recheck: () => Promise<boolean>;
 }
@@ -38,7 +40,7 @@ export async function updateRefs(
     if (transaction.atomic) failTogether(all);
     const passing = all.filter((candidate) => candidate.reason === undefined);
     if (passing.length === 0) return nothing;
-    const head = await firstHead(refs, passing, transaction.defaultBranch);
+    const head = transaction.hasHead ? undefined : await firstHead(refs, passing, transaction.defaultBranch);
     const packs = passing.some(({ command }) => command.to !== ZERO_OID) ? transaction.packs() : [];
     try {
       await refs.compareAndSwap(passing.map(refUpdate), {
@@ -107,8 +109,8 @@ async function firstHead(
     .map(({ name }) => name!);
   const first = branches[0];
   if (first === undefined) return undefined;
-  const head = await refs.head();
-  if ((await refs.get([head])).size > 0) return undefined;
+  const { target: head, head: born } = await refs.headRef();
+  if (born !== undefined) return undefined;
   if ((await refs.all({ prefix: 'refs/heads/' })).refs.length > 0) return undefined;
   const preferred = [
     defaultBranch === undefined ? head : parseRefName(`refs/heads/${defaultBranch}`),

@@ -58,6 +58,7 @@ async function fetchV0(
 ): Promise<Answer> {
   const section = await readWants(reader);
   if (section === undefined) return [];
+  repository.store.prepare();
   const visible = await visibleRefs(repository.refs, options.visible);
   await checkWants(repository.store, visible, section.wants);
   const shallow = await shallowInfo(repository.store, visible.refs, section);
@@ -134,6 +135,7 @@ async function fetchV2(
 ): Promise<Answer> {
   const request = parseFetch(lines);
   if (request.wants.length === 0 && !request.waitForDone) return [];
+  repository.store.prepare();
   const visible = await visibleRefs(repository.refs, options.visible);
   await checkWants(repository.store, visible, request.wants);
   const shallow = await shallowInfo(repository.store, visible.refs, request);
