@@ -1,5 +1,5 @@
 /**
- * A repository that only ever grows by single commits stays as fast to read as a new one. 150 commits, or
+ * A repository that only ever grows by single commits stays as fast to read as a new one. 600 commits, or
  * `MAINTENANCE_COMMITS`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,7 @@ import { GitCli, withToken } from '../clients/git-cli.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { storeOf } from '../harness/world.ts';
 
-const COMMITS = Number(process.env['MAINTENANCE_COMMITS'] ?? 150);
+const COMMITS = Number(process.env['MAINTENANCE_COMMITS'] ?? 600);
 const git = new GitCli();
 let service: Service;
 let token: string;
