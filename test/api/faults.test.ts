@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   vi.restoreAllMocks();
-  scene.end();
+  await scene.end();
   await service.stop();
 });
 

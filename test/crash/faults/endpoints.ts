@@ -377,7 +377,7 @@ function endpoint(name: string, subject: (scene: Scene) => Promise<Sent>): Opera
 }
 
 /** What a caller may make of an answer: without a fault of its own it hears of none but the service's. */
-function toldBy({ status, body }: Answer): Told {
+export function toldBy({ status, body }: Answer): Told {
   if (status < 300) return { kind: 'done' };
   const words = `${status} ${JSON.stringify(body)}`;
   if (status === 503 && body?.message === '503 Service Unavailable') return { kind: 'unavailable', words };

@@ -143,7 +143,7 @@ function failed(stderr: string): Told {
 }
 
 /** One work tree for each ground, at the tip of its `main`. */
-async function treeOf(scene: Scene, ground: Ground): Promise<string> {
+export async function treeOf(scene: Scene, ground: Ground): Promise<string> {
   const tree = scene.git.path(`tree-${ground.id}`);
   const there = await scene.git.run(['-C', tree, 'reset', '--quiet', '--hard', ground.main[1]]);
   if (there.code !== 0) await scene.git.ok(scene.git.home, 'clone', '--quiet', scene.remote(ground), tree);
@@ -151,7 +151,7 @@ async function treeOf(scene: Scene, ground: Ground): Promise<string> {
 }
 
 /** A new file on what is checked out. @returns the commit */
-async function commit(scene: Scene, tree: string): Promise<string> {
+export async function commit(scene: Scene, tree: string): Promise<string> {
   const file = scene.fresh('file');
   mkdirSync(join(tree, 'new'), { recursive: true });
   writeFileSync(join(tree, 'new', file), `${file}\n`);
@@ -169,7 +169,7 @@ async function pushed(scene: Scene, ground: Ground, tree: string): Promise<strin
 }
 
 /** Where the refs stand, all in the same place. */
-async function moved(
+export async function moved(
   scene: Scene,
   ground: Ground,
   names: readonly string[],

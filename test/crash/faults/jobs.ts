@@ -1,6 +1,9 @@
+import { ulid } from 'ulid';
 import { deps } from '../../../functions/deps.ts';
 import { StoreUnavailable } from '../../../lib/store/errors.ts';
+import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox.ts';
 import type { Operation, Told, Work } from './driver.ts';
+import { refOf } from './endpoints.ts';
 import type { Ground, Scene } from './scene.ts';
 
 const HOUR = 3600_000;
@@ -14,7 +17,7 @@ export const jobs: readonly Operation[] = [
       const ground = await scene.ownGround();
       for (let i = 0; i < 7; i++) await addFile(scene, ground, `many/${i}.txt`);
       const before = (await packsOf(scene, ground)).length;
-      return job(scene, ground, 'repository.maintain', { repositoryId: ground.repositoryId }, async () => {
+      return job(scene, 'repository.maintain', { repositoryId: ground.repositoryId }, async () => {
         const { length } = await packsOf(scene, ground);
         return length === before ? 'before' : length < before ? 'after' : `${length} packs of ${before}`;
       });
@@ -28,8 +31,8 @@ export const jobs: readonly Operation[] = [
       const { repositoryId } = ground;
       const { token } = ground.owner;
       await scene.done('DELETE', `/projects/${ground.id}/repository/branches/side`, { token });
-      await runNow(scene, repositoryId, 'repository.maintain', { repositoryId, collect: true });
-      const work = job(scene, ground, 'repository.maintain', { repositoryId }, async () => {
+      await runNow(scene, 'maintenance', 'repository.maintain', { repositoryId, collect: true });
+      const work = job(scene, 'repository.maintain', { repositoryId }, async () => {
         const sources = (await packsOf(scene, ground)).map(({ source }) => source);
         return sources.includes('garbage') ? 'after' : sources.includes('collection') ? 'half' : 'before';
       });
@@ -63,7 +66,7 @@ export const jobs: readonly Operation[] = [
       await scene.store.projects.remove(project);
       const { repositoryId } = ground;
       const body = { projectId: ground.id, repositoryId };
-      return job(scene, ground, 'project.delete', body, async () => {
+      return job(scene, 'project.delete', body, async () => {
         const gone = (await scene.store.projects.getEvenDeleted(ground.id)) === undefined;
         const { keys } = await scene.store.blobs.list(`networks/${repositoryId}/`);
         return gone ? (keys.length === 0 ? 'after' : `${keys.length} objects left`) : 'before';
@@ -74,11 +77,11 @@ export const jobs: readonly Operation[] = [
     name: 'job: a project can be found',
     costly: true,
     async prepare(scene) {
-      const { id, owner, fullPath, repositoryId } = await scene.ownGround();
+      const { id, owner, fullPath } = await scene.ownGround();
       const kind = 'project';
       await scene.store.search.index(kind, id, async () => undefined);
       const search = fullPath.split('/')[1]!;
-      return job(scene, { repositoryId }, 'search.index', { kind, id }, async () => {
+      return job(scene, 'search.index', { kind, id }, async () => {
         const found = await scene.done('GET', `/projects?search=${search}&per_page=100`, {
           token: owner.token,
         });
@@ -86,32 +89,81 @@ export const jobs: readonly Operation[] = [
       });
     },
   },
+  {
+    name: 'job: merged branches are deleted',
+    costly: true,
+    async prepare(scene) {
+      const ground = await scene.ownGround();
+      const { token } = ground.owner;
+      const json = { branch: 'merged', ref: 'main' };
+      await scene.done('POST', `/projects/${ground.id}/repository/branches`, { token, json });
+      return job(scene, 'branches.delete-merged', { projectId: ground.id }, async () => {
+        const merged = await refOf(scene, ground, 'refs/heads/merged');
+        const side = await refOf(scene, ground, 'refs/heads/side');
+        return side === ground.side ? (merged === undefined ? 'after' : 'before') : `side at ${side}`;
+      });
+    },
+  },
+  {
+    name: 'job: what a late writer left of a deleted project is removed',
+    costly: true,
+    async prepare(scene) {
+      const { id, repositoryId } = await scene.ownGround();
+      await scene.store.projects.remove((await scene.store.projects.get(id))!);
+      await runNow(scene, 'maintenance', 'project.delete', { projectId: id, repositoryId });
+      const folder = `networks/${repositoryId}/packs/${repositoryId}/`;
+      await scene.store.blobs.put(`${folder}${ulid()}.pack`, Buffer.from('late'));
+      return job(scene, 'repository.sweep', { repositoryId }, async () => {
+        const { keys } = await scene.store.blobs.list(folder);
+        return keys.length === 0 ? 'after' : 'before';
+      });
+    },
+  },
+  {
+    name: 'the sweep of promises',
+    reads: true,
+    async prepare(scene) {
+      const { id, owner, fullPath } = await scene.ownGround();
+      const kind = 'project';
+      await scene.settle();
+      await scene.store.search.index(kind, id, async () => undefined);
+      const promise = outboxWrite(message(MAINTENANCE, 'search.index', { kind, id }));
+      await scene.store.table.put(promise);
+      return {
+        run: () => told(scene.service.host.invoke('outbox-sweep', { olderThan: 0 })),
+        async state() {
+          const { pk, sk } = promise.put as Record<string, string>;
+          if ((await scene.store.table.get({ pk: pk!, sk: sk! })) !== undefined) return 'before';
+          await scene.settle();
+          const search = fullPath.split('/')[1]!;
+          const found = await scene.done('GET', `/projects?search=${search}`, { token: owner.token });
+          return found.some((one: { id: number }) => one.id === id) ? 'after' : 'the promise is lost';
+        },
+      };
+    },
+  },
 ];
 
-/** A message of the queue, until the worker has no more to complain of. */
-function job(
+/** A message of the maintenance queue. */
+const job = (
   scene: Scene,
-  ground: Pick<Ground, 'repositoryId'>,
   type: string,
   body: Readonly<Record<string, unknown>>,
   state: () => Promise<string>,
-): Work {
-  return { run: () => runNow(scene, ground.repositoryId, type, body), state };
-}
+): Work => ({ run: () => runNow(scene, 'maintenance', type, body), state });
 
-async function runNow(
+/** Has a worker do a job, as if its message had come. */
+export const runNow = (
   scene: Scene,
-  id: string,
+  worker: string,
   type: string,
   body: Readonly<Record<string, unknown>>,
-): Promise<Told> {
-  const failed = await scene.work('maintenance', [
-    { MessageId: id, Body: JSON.stringify({ id, type, body }) },
-  ]);
-  return failed.length === 0 ? { kind: 'done' } : { kind: 'unavailable', words: 'the message comes again' };
-}
+): Promise<Told> => {
+  const id = scene.fresh('message');
+  return scene.attempt(worker, { MessageId: id, Body: JSON.stringify({ id, type, body }) });
+};
 
-async function told(work: Promise<void>): Promise<Told> {
+async function told(work: Promise<unknown>): Promise<Told> {
   try {
     await work;
     return { kind: 'done' };

@@ -4,20 +4,31 @@ import { startService } from '../../harness/service.ts';
 import { check } from '../checker.ts';
 import { Ledger } from '../ledger.ts';
 import { expect, report } from '../races.ts';
+import { brought } from './brought.ts';
 import { Driver, type Operation } from './driver.ts';
 import { reads, writes } from './endpoints.ts';
 import { gitOperations } from './git.ts';
 import { Injector } from './injector.ts';
 import { jobs } from './jobs.ts';
 import { Scene } from './scene.ts';
+import { uploads } from './uploads.ts';
 
 /** Every call to AWS of every operation fails once in every way it can. `FAULTS=<text>` tries those whose name has it. */
 export async function faults(tally: Tally, dataDir: string): Promise<void> {
+  // Where somebody else's server is, for imports.
+  process.env['OUTBOUND_ALLOW'] = '127.0.0.1';
   const service = await startService({ dataDir, background: false });
   const scene = new Scene(service);
   const driver = new Driver(scene, new Injector(service.host));
   const only = process.env['FAULTS'] ?? '';
-  const operations: readonly Operation[] = [...writes, ...reads, ...gitOperations, ...jobs];
+  const operations: readonly Operation[] = [
+    ...writes,
+    ...reads,
+    ...gitOperations,
+    ...uploads,
+    ...jobs,
+    ...brought,
+  ];
   const totals = { sites: 0, runs: 0 };
   // What the service has to say of faults is what it was told to.
   const log = console.error;
@@ -43,7 +54,7 @@ export async function faults(tally: Tally, dataDir: string): Promise<void> {
     );
   } finally {
     console.error = log;
-    scene.end();
+    await scene.end();
     await service.stop();
   }
 }

@@ -1,11 +1,15 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteMessageCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { areasOf, type WorkerArea } from '../../../functions/areas.ts';
 import { awsClients } from '../../../lib/store/clients.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { type HttpBackend, startHttpBackend } from '../../bench/http-backend.ts';
 import { GitCli, withToken } from '../../clients/git-cli.ts';
 import type { Answer, CallOptions, Service } from '../../harness/service.ts';
 import { storeOf } from '../../harness/world.ts';
+import type { Told } from './driver.ts';
 
 export interface Someone {
   readonly id: number;
@@ -36,6 +40,7 @@ export class Scene {
   #ground: { readonly ground: Ground; used: number } | undefined;
   readonly #guests: Someone[] = [];
   #owner: Someone | undefined;
+  #foreign: HttpBackend | undefined;
 
   constructor(service: Service) {
     this.service = service;
@@ -122,7 +127,7 @@ export class Scene {
 
   /** @returns whether there was anything */
   async #workOff({ name, queue }: WorkerArea): Promise<boolean> {
-    const QueueUrl = process.env[`QUEUE_URL_${queue.toUpperCase().replaceAll('-', '_')}`]!;
+    const QueueUrl = queueUrl(queue);
     const { sqs } = awsClients();
     const { Messages = [] } = await sqs.send(
       new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, VisibilityTimeout: 1 }),
@@ -138,13 +143,58 @@ export class Scene {
 
   /** A worker with these messages. @returns which of them it could not do */
   async work(name: string, messages: readonly Pick<Message, 'MessageId' | 'Body'>[]): Promise<string[]> {
-    const Records = messages.map(({ MessageId, Body }) => ({ messageId: MessageId, body: Body }));
+    const Records = messages.map(({ MessageId, Body }) => ({
+      messageId: MessageId,
+      body: Body,
+      attributes: { ApproximateReceiveCount: '1' },
+    }));
     const answer = await this.service.host.invoke(name, { Records });
     const { batchItemFailures } = answer as { batchItemFailures: { itemIdentifier: string }[] };
     return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
   }
 
-  end(): void {
+  /** A worker with one message, which comes again when it could not do it. */
+  async attempt(name: string, message: Pick<Message, 'MessageId' | 'Body'>): Promise<Told> {
+    const failed = await this.work(name, [message]);
+    return failed.length === 0 ? { kind: 'done' } : { kind: 'unavailable', words: 'the message comes again' };
+  }
+
+  /** Takes messages out of a worker's queue. @throws unless there are so many */
+  async received(worker: string, count: number): Promise<readonly Message[]> {
+    const { queue } = areasOf('worker').find(({ name }) => name === worker)!;
+    const { sqs } = awsClients();
+    const QueueUrl = queueUrl(queue);
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
+    );
+    for (const { ReceiptHandle } of Messages)
+      await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+    if (Messages.length !== count) throw new Error(`${Messages.length} messages of ${queue}`);
+    return Messages;
+  }
+
+  /** URL of a repository with two branches on somebody else's server, which asks for no password and is given one. */
+  async foreign(): Promise<string> {
+    if (this.#foreign === undefined) {
+      const served = this.git.path('served');
+      const bare = join(served, 'foreign.git');
+      const work = this.git.path('foreign');
+      mkdirSync(served);
+      await this.git.ok(this.git.home, 'init', '--quiet', '--bare', '-b', 'main', bare);
+      await this.git.ok(this.git.home, 'init', '--quiet', '-b', 'main', work);
+      for (const name of ['one', 'two'])
+        await this.git.ok(work, 'commit', '--quiet', '--allow-empty', '-m', name);
+      await this.git.ok(work, 'push', '--quiet', bare, 'main', 'main~1:refs/heads/older');
+      this.#foreign = await startHttpBackend(served);
+    }
+    return `${this.#foreign.url.replace('//', '//ada:password@')}/foreign.git`;
+  }
+
+  async end(): Promise<void> {
+    await this.#foreign?.stop();
     this.git[Symbol.dispose]();
   }
 }
+
+const queueUrl = (queue: string): string =>
+  process.env[`QUEUE_URL_${queue.toUpperCase().replaceAll('-', '_')}`]!;

@@ -1,0 +1,177 @@
+import { deps } from '../../../functions/deps.ts';
+import { parseOid, ZERO_OID } from '../../../lib/git/oid.ts';
+import { pushRequest } from '../../../lib/git/wire/push-request.ts';
+import { SLOT, uploadSlotKey, uploadSlotsPartition } from '../../../lib/store/keys.ts';
+import { UPLOADS_PER_USER } from '../../../lib/store/push-uploads.ts';
+import { type Answer, request } from '../../harness/service.ts';
+import type { Operation } from './driver.ts';
+import { toldBy } from './endpoints.ts';
+import { commit, moved, treeOf } from './git.ts';
+import { runNow } from './jobs.ts';
+import type { Ground, Scene } from './scene.ts';
+
+/** Above the size of a part: it goes up in two. */
+const IN_PARTS = 8 * 1024 * 1024 + 100;
+/** Longer than a worker that died holds an upload. */
+const HELD_MS = 61_000;
+
+/** The calls of a large push (`docs/large-pushes.md`), and the worker that takes it in. */
+export const uploads: readonly Operation[] = [
+  {
+    name: 'large push: begin',
+    async prepare(scene) {
+      const ground = await fresh(scene);
+      return {
+        run: async () => toldBy(await begin(scene, ground, IN_PARTS)),
+        state: async () => {
+          const taken = await slots(scene, ground);
+          return taken === 0 ? 'before' : taken === 1 ? 'after' : `${taken} places are taken`;
+        },
+      };
+    },
+  },
+  {
+    name: 'large push: parts',
+    reads: true,
+    async prepare(scene) {
+      const { ground, id } = await begun(scene, IN_PARTS);
+      let got: Answer | undefined;
+      return {
+        async run() {
+          got = await call(scene, ground, 'GET', `/${id}/parts`);
+          return toldBy(got);
+        },
+        async state() {
+          if (got?.status !== 200) return 'before';
+          return got.body.parts.length === 2 ? 'after' : JSON.stringify(got.body);
+        },
+      };
+    },
+  },
+  {
+    name: 'large push: finish',
+    costly: true,
+    async prepare(scene) {
+      const { ground, id } = await begun(scene, IN_PARTS);
+      await put(scene, ground, id, ZEROES);
+      return {
+        run: async () => toldBy(await call(scene, ground, 'POST', `/${id}/finish`)),
+        async state() {
+          const upload = await scene.store.pushUploads.get(id);
+          return upload?.state === 'uploading'
+            ? 'before'
+            : upload?.state === 'queued'
+              ? 'after'
+              : `${upload}`;
+        },
+      };
+    },
+  },
+  {
+    name: 'large push: abort',
+    async prepare(scene) {
+      const { ground, id } = await begun(scene, IN_PARTS);
+      return {
+        run: async () => toldBy(await call(scene, ground, 'DELETE', `/${id}`)),
+        async state() {
+          const upload = await scene.store.pushUploads.get(id);
+          const taken = await slots(scene, ground);
+          // One that was aborted and keeps its place is aborted again.
+          return upload?.state === 'aborted' && taken === 0 ? 'after' : 'before';
+        },
+      };
+    },
+  },
+  {
+    name: 'job: a large push is taken in',
+    costly: true,
+    async prepare(scene) {
+      const ground = await fresh(scene);
+      const tree = await treeOf(scene, ground);
+      const tip = await commit(scene, tree);
+      const name = scene.fresh('uploaded');
+      const names = [`refs/heads/${name}`, `refs/tags/${name}`];
+      const packed = await scene.git.run(['pack-objects', '--revs', '--thin', '--stdout', '-q'], {
+        cwd: tree,
+        input: `${tip}\n^${ground.main[1]}\n`,
+      });
+      const id = (await begin(scene, ground, packed.stdout.length, names, tip)).body.id as string;
+      await put(scene, ground, id, packed.stdout);
+      await call(scene, ground, 'POST', `/${id}/finish`);
+      let attempts = 0;
+      return {
+        async run() {
+          // Whoever held it and died does not hold it any more.
+          const passed = HELD_MS * attempts++;
+          Object.assign(deps(), { now: () => new Date(Date.now() + passed) });
+          try {
+            return await runNow(scene, 'ingest', 'push.ingest', { id });
+          } finally {
+            Object.assign(deps(), { now: () => new Date() });
+          }
+        },
+        async state() {
+          const refs = await moved(scene, ground, names, undefined, tip);
+          const { body } = await call(scene, ground, 'GET', `/${id}`);
+          if (body.state !== 'done') return refs === 'after' ? 'before' : refs;
+          const refused = body.report.refs.filter(({ reason }: { reason?: string }) => reason !== undefined);
+          return refs === 'after' && refused.length === 0 ? 'after' : `${refs} ${JSON.stringify(body)}`;
+        },
+      };
+    },
+  },
+];
+
+const ZEROES = new Uint8Array(IN_PARTS);
+
+/** A project whose owner has nothing under way. */
+async function fresh(scene: Scene): Promise<Ground> {
+  const ground = await scene.ground();
+  for (let slot = 0; slot < UPLOADS_PER_USER; slot++)
+    await scene.store.table.delete({ delete: uploadSlotKey(ground.owner.id, slot) });
+  return ground;
+}
+
+async function slots({ store }: Scene, { owner }: Ground): Promise<number> {
+  const partition = uploadSlotsPartition(owner.id);
+  return (await store.table.query({ partition, prefix: SLOT })).items.length;
+}
+
+async function begun(scene: Scene, size: number): Promise<{ ground: Ground; id: string }> {
+  const ground = await fresh(scene);
+  const { body } = await begin(scene, ground, size);
+  return { ground, id: body.id };
+}
+
+function begin(
+  scene: Scene,
+  ground: Ground,
+  size: number,
+  names: readonly string[] = ['refs/heads/large'],
+  tip = ground.side,
+): Promise<Answer> {
+  const commands = names.map((name) => ({ name, from: ZERO_OID, to: parseOid(tip)! }));
+  return call(scene, ground, 'POST', `?size=${size}`, pushRequest({ commands, atomic: true }));
+}
+
+async function put(scene: Scene, ground: Ground, id: string, pack: Uint8Array): Promise<void> {
+  const { body } = await call(scene, ground, 'GET', `/${id}/parts`);
+  let from = 0;
+  for (const { url, size } of body.parts) {
+    const answer = await fetch(url, { method: 'PUT', body: pack.subarray(from, from + size) as BodyInit });
+    if (!answer.ok) throw new Error(`a part: ${answer.status}`);
+    from += size;
+  }
+}
+
+const call = (
+  { service }: Scene,
+  { fullPath, owner }: Ground,
+  method: string,
+  rest: string,
+  body?: Uint8Array,
+): Promise<Answer> =>
+  request(`${service.url}/${fullPath}.git/lemnos/uploads${rest}`, method, {
+    headers: { Authorization: `Basic ${btoa(`any:${owner.token}`)}` },
+    body: body as BodyInit | undefined,
+  });
