@@ -52,6 +52,8 @@ const MAX_ROWS_CHANGED = 90;
 const MAX_NEIGHBOUR_LOOKUPS = 8;
 /** How long a version of the ref names is worth trying: whoever creates a name meanwhile makes the write begin again. */
 const NAMES_MS = 1000;
+/** What a look at some refs may take, far below the time for which a replaced table stays. */
+const LOOK_MS = 60_000;
 const ATTEMPTS = 40;
 const SNAPSHOTS = 30;
 /** A writer of a ref table that takes longer than this has died. */
@@ -449,24 +451,25 @@ export class RepositoryRefs implements RefDatabase {
       const guard = this.#note(guardItem);
       if (version !== undefined) this.#names = { version: version['names'] as number, at };
       const standing = new Map<RefName, Standing>();
-      let doubtful = false;
-      await Promise.all(
-        names.map(async (name, i) => {
+      const inRows = (i: number) => rows[i] !== undefined && rows[i]['table'] === guard.refTable;
+      // The guard may be older than what was read with it: a row may belong to the next table.
+      const doubtful = names.some((_, i) => !inRows(i) && (rows[i] !== undefined || guard.refTable !== ''));
+      const [again] = await Promise.all([
+        doubtful ? this.#table.get(guardKey(this.id, randomStripe())) : guardItem,
+        ...names.map(async (name, i) => {
           const row = rows[i];
-          if (row !== undefined && row['table'] === guard.refTable)
-            return standing.set(name, { ref: refOfRow(row), row: row as unknown as Standing['row'] });
           const ref =
-            guard.refTable === '' ? undefined : await refInTable(this.#table, this.id, guard.refTable, name);
-          doubtful ||= row !== undefined || (guard.refTable !== '' && ref === undefined);
-          return standing.set(name, { ref, row: row as unknown as Standing['row'] });
+            row !== undefined && inRows(i)
+              ? refOfRow(row)
+              : guard.refTable === ''
+                ? undefined
+                : await refInTable(this.#table, this.id, guard.refTable, name);
+          standing.set(name, { ref, row: row as unknown as Standing['row'] });
         }),
-      );
-      // The guard may be older than what was read after it: a row may belong to the next table, and a replaced
-      // table may have been removed.
-      if (doubtful && n < 5) {
-        const now = guardOf(await this.#table.get(guardKey(this.id, randomStripe())));
-        if (now?.refTable !== guard.refTable) continue;
-      }
+      ]);
+      // A table is removed an hour after it was replaced: whoever took so long to read it looks again.
+      const late = Date.now() - at > LOOK_MS;
+      if (doubtful && n < 5 && (late || guardOf(again)?.refTable !== guard.refTable)) continue;
       for (const [name, stands] of standing) this.#seen.set(name, stands);
       return { guard, standing, neighbours: [], names: 0 };
     }

@@ -26,6 +26,7 @@ export class PackStore implements ObjectStore {
   readonly #cache: PackCache;
   readonly #maxObjectSize: number;
   #objects: PackObjects | undefined;
+  #misses = 0;
   #opening: Promise<PackObjects> | undefined;
   #listing: Promise<boolean> | undefined;
 
@@ -36,12 +37,15 @@ export class PackStore implements ObjectStore {
   }
 
   /**
-   * Runs synchronous work, again from its start each time after bytes it missed were fetched.
+   * Runs synchronous work, again from its start each time after bytes it missed were fetched. The more often that
+   * has happened, the more of the neighbourhood comes along: bases of deltas and trees of trees are seldom far.
    * @param ahead fetch more than what was missed
    */
   async run<T>(work: (objects: PackObjects) => T, ahead: ReadAhead = {}): Promise<T> {
     using pins = new BlockPins();
     let relisted = false;
+    // Work that runs beside other work counts its own.
+    let misses = this.#misses;
     for (;;) {
       const objects = this.#objects ?? (await this.#first());
       let missing: ObjectMissing | undefined;
@@ -51,8 +55,10 @@ export class PackStore implements ObjectStore {
         if (error instanceof BlockMiss) {
           try {
             const miss = withSmallPacks(withWholeIndexes(error), objects.packs);
-            const whole = withSmallRepository(miss, objects.packs);
-            await this.#cache.blocks.fetch(whole, pins, ahead);
+            const whole = withSmallRepository(this.#withCompany(miss, objects.packs), objects.packs);
+            const around = Math.max(ahead.around ?? 1, Math.min(2 ** misses++, MOST_AROUND));
+            this.#misses = Math.max(this.#misses, misses);
+            await this.#cache.blocks.fetch(whole, pins, { ...ahead, around });
           } catch (failure) {
             if (failure instanceof DerivedUnusable) {
               failure.file.leaveAside(failure.cause);
@@ -190,6 +196,26 @@ export class PackStore implements ObjectStore {
     });
   }
 
+  /**
+   * Whoever misses an index has only just come: what is most likely read next comes in the same trip. That is the
+   * beginning of the packs asked, where the newest commits lie, and what maintenance made of them, where it is small.
+   */
+  #withCompany(miss: BlockMiss, packs: readonly Pack[]): BlockMiss {
+    const index = this.derived('object-index')?.file;
+    if (!miss.wanted.some(({ file }) => isIndex(file) || file === index)) return miss;
+    const made = READ_FIRST.map((kind) => this.derived(kind)?.file);
+    const files = made.filter((file) => file !== undefined && file.size <= SMALL_DERIVED);
+    const company = files.flatMap((file) => Array.from(file!.blocks, (_, block) => ({ file: file!, block })));
+    const live = packs.filter(({ description }) => description.source !== 'garbage');
+    for (const { file } of live.slice(0, BEGINNINGS))
+      if (file.blocks.length > 0 && file.blocks.every((block) => block === undefined))
+        company.push({ file, block: 0 });
+    return new BlockMiss([
+      ...miss.wanted,
+      ...company.filter(({ file, block }) => file.blocks[block] === undefined),
+    ]);
+  }
+
   /** The first listing, read once for all who wait for it. */
   #first(): Promise<PackObjects> {
     this.#opening ??= this.database
@@ -235,6 +261,15 @@ function withSmallPacks(miss: BlockMiss, packs: readonly Pack[]): BlockMiss {
   const others = absent.slice(0, SMALL_PACKS_AT_ONCE).map(({ file }) => ({ file, block: 0 }));
   return new BlockMiss([...miss.wanted, ...others]);
 }
+
+/** Blocks. */
+const MOST_AROUND = 4;
+
+/** Derived files that whoever reads a commit or a file asks for. */
+const READ_FIRST: readonly DerivedKind[] = ['tip', 'commit-graph'];
+const SMALL_DERIVED = 512 * 1024;
+/** Packs of which the first block comes with their indexes. */
+const BEGINNINGS = 4;
 
 /** Bytes of packs that are brought as a whole: fewer trips are worth more than what they spare of it. */
 const SMALL_REPOSITORY = 2 * 1024 * 1024;
