@@ -223,6 +223,52 @@ describe('the state of the repository', () => {
     expect(await refsOf(id)).toEqual({ main: 1 });
   });
 
+  test('a pack that left the list since it was read together with the epoch counts as a collection', async () => {
+    const id = await fresh();
+    const { repositories, leases } = opened.store;
+    await open(id).compareAndSwap([create('main', 1)], { packs: [pack('01A'), pack('01B')] });
+    const lease = (await leases.acquire(id, 60))!;
+    for (const updates of [[move('main', 1, 2)], [create('new', 2)]]) {
+      const [replaced] = await open(id).listPacks();
+      const writer = open(id);
+      await Promise.all([writer.listPacks(), writer.get([ref('main')])]);
+      await repositories.replacePacks(lease, [pack(`${replaced!.id}X`)], [replaced!]);
+      expect(await rejections(writer.compareAndSwap(updates))).toEqual([[undefined, 'collected']]);
+      await writer.listPacks();
+      await writer.compareAndSwap(updates);
+    }
+    // One that is read behind the epoch is as good as the epoch.
+    const writer = open(id);
+    await writer.get([ref('main')]);
+    const [replaced] = await writer.listPacks();
+    await repositories.replacePacks(lease, [pack('01Z')], [replaced!]);
+    await writer.compareAndSwap([move('main', 2, 3)]);
+    expect(await refsOf(id)).toEqual({ main: 3, new: 2 });
+  });
+
+  test('who looked before others created names is told of those in its way, and of no others', async () => {
+    const id = await fresh();
+    const writer = open(id);
+    await writer.get([ref('a')]);
+    await open(id).compareAndSwap([create('a/b', 1)]);
+    expect(await rejections(writer.compareAndSwap([create('a', 1)]))).toEqual([['a', 'prefix-conflict']]);
+    await writer.get([ref('c')]);
+    await open(id).compareAndSwap([create('b', 1)]);
+    await writer.compareAndSwap([create('c', 1)]);
+    expect(await refsOf(id)).toEqual({ 'a/b': 1, b: 1, c: 1 });
+  });
+
+  test('HEAD and its branch, whatever it was taken to be', async () => {
+    const id = await fresh();
+    const guesses = [undefined, ref('main'), ref('other')];
+    const heads = () =>
+      Promise.all(guesses.map((guess) => opened.store.repositories.open(id, guess).headRef()));
+    expect(await heads()).toEqual(guesses.map(() => ({ target: ref('main'), head: undefined })));
+    await open(id).compareAndSwap([create('main', 1), create('other', 2)]);
+    const head = { name: ref('main'), oid: oid(1) };
+    expect(await heads()).toEqual(guesses.map(() => ({ target: ref('main'), head })));
+  });
+
   test('a repository that never was is missing', async () => {
     await expect(open('nowhere').all()).rejects.toBeInstanceOf(Missing);
     await expect(open('nowhere').listPacks()).rejects.toBeInstanceOf(Missing);
