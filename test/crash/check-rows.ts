@@ -196,10 +196,14 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   },
 
   *networks(rows) {
+    const living = new Set(
+      livingOf(rows).map(({ row }) => repositoryPartition(row['repositoryId'] as string)),
+    );
     const inherited = new Set(
       rows
         .of('REPO#')
-        .filter((row) => row.sk.startsWith(PACK) && row['inherited'] === true)
+        // Of what is deleted, this goes before the rows of the packs.
+        .filter((row) => living.has(row.pk) && row.sk.startsWith(PACK) && row['inherited'] === true)
         .map(({ pk, sk }) => keyText(heirKey(sk.slice(PACK.length), pk.slice('REPO#'.length)))),
     );
     const heirs = new Set(rows.of('HEIRS#').map(keyText));
@@ -239,6 +243,22 @@ export const settledInvariants: Readonly<Record<string, RowCheck>> = {
     }
   },
 
+  *imports(rows) {
+    const promised = new Set(promisesOf(rows, 'projectId'));
+    for (const { id, row } of livingOf(rows)) {
+      if (/scheduled|started/.test(String(row['importStatus'])) && !promised.has(id))
+        yield `project ${id} waits for its content, which nobody has promised`;
+    }
+  },
+
+  *uploads(rows) {
+    const promised = new Set(promisesOf(rows, 'id'));
+    for (const { pk, state } of rows.of('UPLOAD#')) {
+      if ((state === 'queued' || state === 'ingesting') && !promised.has(pk.slice('UPLOAD#'.length)))
+        yield `${pk} is ${state}, and nobody has promised to take it in`;
+    }
+  },
+
   *deletions(rows) {
     for (const project of projectsOf(rows)) {
       if (project['deletedAt'] !== null) yield `project ${project['id']} is deleted and still there`;
@@ -272,6 +292,9 @@ const usersOf = (rows: Rows) =>
   rows
     .of('USER#')
     .flatMap((row) => (row.sk === 'USER' ? [{ type: 'user', id: row['id'] as number, row } as const] : []));
+
+const promisesOf = (rows: Rows, subject: string): unknown[] =>
+  rows.of('OUTBOX#').map(({ body }) => (body as Readonly<Record<string, unknown>>)[subject]);
 
 const rulesOf = (rows: Rows, kind = ''): Row[] =>
   rows.of('PROJECT#').filter(({ sk }) => sk.startsWith(`RULE#${kind}`));

@@ -61,7 +61,7 @@ export async function commitFile(
 }
 
 /** git without anybody's configuration, which never asks. */
-const GIT = {
+const GIT: NodeJS.ProcessEnv = {
   PATH: process.env['PATH'],
   HOME: '/nonexistent',
   GIT_CONFIG_NOSYSTEM: '1',
@@ -72,10 +72,20 @@ const GIT = {
   GIT_COMMITTER_EMAIL: 'committer@example.com',
 };
 
+/** Puts the instance's `git-remote-lemnos` where every later git finds it. */
+export async function installLargePush(url: string, folder: string): Promise<void> {
+  const { body } = await request(`${url}/git-remote-lemnos`, 'GET');
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(join(folder, 'bin/git-remote-lemnos'), body, { mode: 0o755 });
+  GIT['PATH'] = `${join(folder, 'bin')}:${GIT['PATH']}`;
+}
+
 export interface Remote {
   readonly url: string;
   readonly token: string;
   readonly fullPath: string;
+  /** Ends pushes by upload, which go on trying for a while when nobody answers. */
+  readonly gone?: AbortSignal;
 }
 
 /** A work tree of one person, who pushes to wherever the service is at the moment. */
@@ -115,8 +125,20 @@ export class WorkTree {
 
   /** All of the refspecs or none. */
   async push(remote: Remote, ...refspecs: string[]): Promise<Outcome<void>> {
-    const args = ['-C', this.#folder, 'push', '--porcelain', '--atomic', address(remote), ...refspecs];
-    const { code, stdout, stderr } = await attempt('git', args, { env: GIT, timeout: 60_000 });
+    return this.#push(['push', '--porcelain', '--atomic', address(remote), ...refspecs]);
+  }
+
+  /** The same by way of an upload, however small it is; {@link installLargePush} comes first. */
+  async pushLarge({ url, token, fullPath, gone }: Remote, ...refspecs: string[]): Promise<Outcome<void>> {
+    const credentials = `http.extraHeader=Authorization: Basic ${btoa(`git:${token}`)}`;
+    const settings = ['-c', credentials, '-c', 'lemnos.threshold=0'];
+    const to = `lemnos::${url}/${fullPath}.git`;
+    return this.#push([...settings, 'push', '--porcelain', '--atomic', to, ...refspecs], gone);
+  }
+
+  async #push(command: readonly string[], signal?: AbortSignal): Promise<Outcome<void>> {
+    const args = ['-C', this.#folder, ...command];
+    const { code, stdout, stderr } = await attempt('git', args, { env: GIT, timeout: 60_000, signal });
     if (code === 0) return { kind: 'done', value: undefined };
     const reason = `${stdout}${stderr}`.trim();
     const told = /\[(remote )?rejected\]|remote ref does not exist|HTTP 40[134]|not found|^remote: /m;

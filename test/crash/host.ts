@@ -11,6 +11,7 @@ const MAIN = 'local/main.ts';
 export class Host {
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
+  readonly #gone = new AbortController();
   #output = '';
   #url = '';
   #alive = true;
@@ -30,6 +31,7 @@ export class Host {
     this.#ended = new Promise((resolve) => {
       this.#child.once('close', () => {
         this.#alive = false;
+        this.#gone.abort();
         resolve();
       });
     });
@@ -74,6 +76,11 @@ export class Host {
 
   get alive(): boolean {
     return this.#alive;
+  }
+
+  /** Aborted when it has ended: for clients that would go on trying. */
+  get gone(): AbortSignal {
+    return this.#gone.signal;
   }
 
   /** What it printed that is no greeting: errors of requests and workers. */

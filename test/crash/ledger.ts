@@ -1,4 +1,5 @@
 import { ZERO_OID } from '../../lib/git/oid.ts';
+import type { Outcome } from './client.ts';
 
 /** A value that is known again once a write of it is answered; until then it may be the old one or the new one. */
 export class Fact<T> {
@@ -20,6 +21,10 @@ export class Fact<T> {
   /** The service said that it is not done. */
   refuse(value: T): void {
     this.#possible.delete(value);
+  }
+  settle(value: T, { kind }: Outcome<unknown>): void {
+    if (kind === 'done') this.acknowledge(value);
+    else if (kind === 'refused') this.refuse(value);
   }
 }
 

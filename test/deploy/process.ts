@@ -30,6 +30,8 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Milliseconds; the process is killed after them. */
   readonly timeout?: number;
+  /** Kills it too. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Ran {
@@ -47,10 +49,12 @@ export function attempt(command: string, args: readonly string[], options: RunOp
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const timeout = options.timeout ?? 120_000;
+    const kill = () => signal(child, 'SIGKILL');
     const timer = setTimeout(() => {
       stderr += `\nkilled after ${timeout / 1000} s`;
-      signal(child, 'SIGKILL');
+      kill();
     }, timeout);
+    options.signal?.addEventListener('abort', kill, { once: true });
     let stdout = '';
     let stderr = '';
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -65,6 +69,7 @@ export function attempt(command: string, args: readonly string[], options: RunOp
     });
     child.once('close', (code) => {
       clearTimeout(timer);
+      options.signal?.removeEventListener('abort', kill);
       resolve({ code: code ?? -1, stdout, stderr });
     });
   });

@@ -277,6 +277,16 @@ describe('is found and named', () => {
       remove(() => keys.indexedKey('project', project.id)),
     ],
     [
+      'an import that nobody will end',
+      /^imports: project 1 waits for its content/,
+      set(() => keys.projectKey(project.id), { importStatus: 'started' }),
+    ],
+    [
+      'a finished upload that nobody will take in',
+      /^uploads: UPLOAD#lost is queued/,
+      ({ store }) => store.table.put({ put: { ...keys.pushUploadKey('lost'), state: 'queued' } }),
+    ],
+    [
       'a message given up',
       /^dead letters: 1 messages of maintenance/,
       async ({ clients }) => {
@@ -438,6 +448,7 @@ describe('is found and named', () => {
       await store.projects.remove(project);
       await store.blobs.delete([stored()]);
       await store.table.delete({ delete: keys.guardKey(project.repositoryId, 0) });
+      await store.table.update({ update: packKey(), set: { inherited: true } });
     };
     expect(await problemsAfter(halfWay, { ledger: gone, settled: false })).toEqual([]);
   });

@@ -40,6 +40,8 @@ export interface Tried {
 
 /** A read site is tried with every fault in so many operations; in further ones it is only down, or left out. */
 const ENOUGH = 2;
+/** What befalls a write of a costly operation that another one has too. */
+const LASTING: ReadonlySet<FaultKind> = new Set(['down', 'deaf']);
 /** What is not hidden by repeating. */
 const HEARD_OF: ReadonlySet<FaultKind> = new Set(['lost answer', 'down', 'deaf', 'conflict']);
 
@@ -96,8 +98,10 @@ export class Driver {
   #faultsOf(site: Site, operation: Operation): readonly FaultKind[] {
     const enough = operation.costly ? 1 : ENOUGH;
     const known = isRead(site) && (this.#tried.get(keyOf(operation, site)) ?? 0) >= enough;
-    if (operation.costly) return known ? [] : faultsOf(site).filter((fault) => HEARD_OF.has(fault));
-    return known ? ['down'] : faultsOf(site);
+    if (!operation.costly) return known ? ['down'] : faultsOf(site);
+    if (known) return [];
+    const seen = this.#tried.has(keyOf(operation, site));
+    return faultsOf(site).filter((fault) => (seen ? LASTING : HEARD_OF).has(fault));
   }
 
   async #once(operation: Operation, site: Site, fault: FaultKind): Promise<[Told['kind'], string[]]> {

@@ -1,0 +1,51 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { deps } from '../../functions/deps.ts';
+import type { Host } from '../../local/host.ts';
+import { storeOf } from '../harness/world.ts';
+
+/** What is superseded on one day may go on the next. */
+const DAY = 25 * 3600_000;
+/** The oldest, which were written to most. */
+const REPOSITORIES = 5;
+
+/** A running service in which a day is over when somebody says so. Where its calendar stands outlives it. */
+export class Calendar {
+  readonly #host: Host;
+  readonly #file: string;
+  #day: number;
+
+  constructor(host: Host, dataDir: string) {
+    this.#host = host;
+    this.#file = `${dataDir}.calendar`;
+    this.#day = existsSync(this.#file) ? Number(readFileSync(this.#file, 'utf8')) : 0;
+    Object.assign(deps(), { now: () => new Date(Date.now() + this.#day * DAY) });
+  }
+
+  nextDay(): void {
+    writeFileSync(this.#file, String(++this.#day));
+  }
+
+  /** @throws Error when one of the repositories cannot be maintained */
+  async maintain(repositories: readonly string[]): Promise<void> {
+    for (const repositoryId of repositories) {
+      const body = { repositoryId, collect: true, refs: true };
+      const message = { id: `${repositoryId}-${this.#day}`, type: 'repository.maintain', body };
+      const Records = [{ messageId: message.id, body: JSON.stringify(message) }];
+      const { batchItemFailures } = (await this.#host.invoke('maintenance', { Records })) as {
+        batchItemFailures: readonly unknown[];
+      };
+      if (batchItemFailures.length > 0)
+        throw new Error(`day ${this.#day}: ${repositoryId} could not be maintained`);
+    }
+  }
+}
+
+/** Ids of repositories. */
+export async function oldestRepositories(): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (let id = 1; found.length < REPOSITORIES && id < 100; id++) {
+    const project = await storeOf().projects.get(id);
+    if (project !== undefined) found.push(project.repositoryId);
+  }
+  return found;
+}

@@ -1,0 +1,177 @@
+import { join } from 'node:path';
+import { ZERO_OID } from '../../lib/git/oid.ts';
+import { call, commitFile, done, installLargePush, type Outcome, WorkTree } from './client.ts';
+import { cloning, forking, uploading } from './content-writers.ts';
+import type { Host } from './host.ts';
+import { Fact, type Ledger } from './ledger.ts';
+import { type Person, type Project, person, startedProject } from './people.ts';
+import { pushTogether } from './push-together.ts';
+
+const API_COMMITTERS = 4;
+const PUSHERS = 3;
+/** Above 90 refs a push is a new ref table. */
+const BULK_REFS = 120;
+
+/** Who writes, and with what. */
+export interface Cast {
+  readonly ada: Person;
+  readonly bob: Person;
+  readonly shared: Project;
+  readonly trees: readonly WorkTree[];
+  /** Pushes refs that are made and deleted again. */
+  readonly refTree: WorkTree;
+  /** Pushes many refs at once. */
+  readonly bulkTree: WorkTree;
+  /** Pushes by upload, for one of the uploaders: an upload that was cut off keeps its place for a day. */
+  readonly uploadTree: WorkTree;
+  readonly uploaders: readonly Person[];
+  /** Where clones are made and read. */
+  readonly folder: string;
+}
+
+export async function introduce(url: string, folder: string, ledger: Ledger): Promise<Cast> {
+  const ada = await person(url, 'ada', ledger);
+  const bob = await person(url, 'bob', ledger);
+  const shared = await startedProject(url, ada, 'shared', ledger);
+  const remote = { url, token: ada.token, fullPath: shared.fullPath };
+  const trees: WorkTree[] = [];
+  for (let i = 0; i < PUSHERS + 3; i++) trees.push(await WorkTree.clone(join(folder, `tree-${i}`), remote));
+  const uploaders = [await person(url, 'una', ledger), await person(url, 'ugo', ledger)];
+  for (const { id } of uploaders) {
+    const json = { user_id: id, access_level: 40 };
+    done(await call(url, ada.token, 'POST', `/projects/${shared.id}/members`, json));
+    ledger.member(shared.id, id).acknowledge(40);
+  }
+  await installLargePush(url, folder);
+  const [refTree, bulkTree, uploadTree, ...others] = trees as [WorkTree, WorkTree, WorkTree];
+  return { ada, bob, shared, trees: others, refTree, bulkTree, uploadTree, uploaders, folder };
+}
+
+/** Everybody writes until the host is gone. Resolves when the last of them has noticed. */
+export async function write(
+  host: Host,
+  cast: Cast,
+  ledger: Ledger,
+  round: number,
+  note: (outcome: Outcome<unknown>) => void,
+): Promise<void> {
+  const { ada, bob, shared } = cast;
+  const remote = { url: host.url, token: ada.token, fullPath: shared.fullPath };
+  const until = async (step: (name: string) => Promise<Outcome<unknown>>) => {
+    for (let n = 0; host.alive && n < 500; n++) note(await step(`${round}-${n}`));
+  };
+
+  const commits = Array.from({ length: API_COMMITTERS }, (_, i) =>
+    until(async (name) => {
+      const path = `api/${i}/${name}.txt`;
+      const outcome = await commitFile(host.url, ada.token, shared, 'main', path);
+      if (outcome.kind === 'done') ledger.committed(shared.id, 'main', outcome.value, path);
+      return outcome;
+    }),
+  );
+
+  const pushes = cast.trees.map((tree, i) =>
+    until(async () => {
+      const branch = `push/${i}`;
+      const names = [`refs/heads/${branch}`, `refs/heads/twin/${i}`];
+      const { commit, path } = await tree.commit(`push-${i}`);
+      const outcome = await pushTogether(tree, remote, shared, names, commit, ledger);
+      if (outcome.kind === 'done') ledger.committed(shared.id, branch, commit, path);
+      return outcome;
+    }),
+  );
+
+  // So many refs that the service writes them as a table, while everybody else has to wait.
+  const bulk = until(async (name) => {
+    const path = `bulk-${name}`;
+    const made = await call(host.url, ada.token, 'POST', '/projects', { name: path, path });
+    if (made.kind !== 'done') return made;
+    note(made);
+    const project = { id: made.value.id as number, fullPath: `${ada.username}/${path}` };
+    ledger.projects.set(project.fullPath, { id: project.id, present: new Fact(true) });
+    const { bulkTree } = cast;
+    const names = Array.from({ length: BULK_REFS }, (_, i) => `refs/tags/bulk/${i}`);
+    const target = { ...remote, fullPath: project.fullPath };
+    const tip = await bulkTree.git('rev-parse', 'HEAD');
+    return pushTogether(bulkTree, target, project, ['refs/heads/main', ...names], tip, ledger);
+  });
+
+  const refs = until(async (name) => {
+    const ref = `refs/tags/t${name}`;
+    const fact = ledger.ref(shared.id, ref);
+    const tip = await cast.refTree.git('rev-parse', 'HEAD');
+    fact.attempt(tip);
+    const made = await cast.refTree.push(remote, `HEAD:${ref}`);
+    fact.settle(tip, made);
+    if (made.kind !== 'done') return made;
+    note(made);
+    fact.attempt(ZERO_OID);
+    const deleted = await cast.refTree.push(remote, `:${ref}`);
+    fact.settle(ZERO_OID, deleted);
+    return deleted;
+  });
+
+  const people = until(async (name) => {
+    try {
+      await person(host.url, `user-${name}`, ledger);
+      return { kind: 'done', value: undefined };
+    } catch (error) {
+      return outcomeOf(error as Error);
+    }
+  });
+
+  const projects = until(async (name) => {
+    const path = `project-${name}`;
+    const made = await call(host.url, ada.token, 'POST', '/projects', { name: path, path });
+    if (made.kind !== 'done') return made;
+    note(made);
+    const present = new Fact(true);
+    ledger.projects.set(`${ada.username}/${path}`, { id: made.value.id, present });
+    const id = made.value.id as number;
+    const first = await commitFile(host.url, ada.token, { id }, 'main', 'first.txt');
+    if (first.kind === 'done') ledger.committed(id, 'main', first.value, 'first.txt');
+    if (first.kind !== 'done' || Number(name.split('-')[1]) % 2 === 0) return first;
+    note(first);
+    present.attempt(false);
+    const deleted = await call(host.url, ada.token, 'DELETE', `/projects/${id}`);
+    present.settle(false, deleted);
+    return deleted;
+  });
+
+  const members = until(async () => {
+    const fact = ledger.member(shared.id, bob.id);
+    const path = `/projects/${shared.id}/members`;
+    const is = [...fact.possible];
+    // After a cut-off write only the service knows.
+    if (is.length > 1) {
+      const found = await call(host.url, ada.token, 'GET', `${path}/${bob.id}`);
+      if (found.kind === 'done') fact.acknowledge(found.value.access_level);
+      else if (found.kind === 'refused') fact.acknowledge(0);
+      return found.kind === 'refused' ? { kind: 'done', value: undefined } : found;
+    }
+    const wanted = is[0] === 0 ? 30 : 0;
+    fact.attempt(wanted);
+    const outcome =
+      wanted === 30
+        ? await call(host.url, ada.token, 'POST', path, { user_id: bob.id, access_level: 30 })
+        : await call(host.url, ada.token, 'DELETE', `${path}/${bob.id}`);
+    fact.settle(wanted, outcome);
+    return outcome;
+  });
+
+  const forks = until(forking(host, cast, ledger));
+  const clones = until(cloning(host, cast, ledger));
+  const uploads = until(uploading(host, cast, ledger, round));
+
+  await Promise.all([
+    ...commits,
+    ...pushes,
+    ...[bulk, refs, people, projects, members],
+    ...[forks, clones, uploads],
+  ]);
+}
+
+/** `done()` throws what it was told. */
+function outcomeOf({ message }: Error): Outcome<never> {
+  return { kind: message.startsWith('refused') ? 'refused' : 'unclear', reason: message };
+}
