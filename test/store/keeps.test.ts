@@ -26,7 +26,11 @@ async function withLost(): Promise<{ ground: Ground; project: ProjectRecord; los
   await ground.git.createRef(dropped, (await ground.git.headRef()).head!.oid);
   const lost = await ground.commits(2, 'dropped');
   await ground.git.deleteRef(dropped, lost);
-  const project = { repositoryId: ground.id, importStatus: 'none' } as unknown as ProjectRecord;
+  const project = {
+    repositoryId: ground.id,
+    importStatus: 'none',
+    defaultBranch: null,
+  } as unknown as ProjectRecord;
   return { ground, project, lost };
 }
 
