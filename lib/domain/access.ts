@@ -1,4 +1,11 @@
-import type { AccessLevel, ProjectRecord, TokenRecord, TokenScope, UserRecord } from '../store/records.ts';
+import type {
+  AccessLevel,
+  GroupRecord,
+  ProjectRecord,
+  TokenRecord,
+  TokenScope,
+  UserRecord,
+} from '../store/records.ts';
 
 /** Who asks. `token` is what they showed; `sudoer` is the administrator behind a `Sudo` request. */
 export type Actor =
@@ -17,6 +24,14 @@ export interface ProjectAccess {
   readonly level: AccessLevel | 0;
 }
 
+/** A group the actor may know of. */
+export interface GroupAccess {
+  readonly group: GroupRecord;
+  readonly level: AccessLevel | 0;
+  /** The groups it stands in, the innermost first. */
+  readonly parents: readonly GroupRecord[];
+}
+
 /** How a caller proved who they are, before anything was looked up. */
 export type Credential =
   | { readonly kind: 'none' }
@@ -32,13 +47,26 @@ export interface OpenRequest {
   readonly sudo?: string;
   /** Numeric id or full path, decoded, when the endpoint is about a project. */
   readonly project?: string;
+  /** The same, when it is about a group. */
+  readonly group?: string;
 }
 
 export interface Opened {
   readonly actor: Actor;
   /** Present exactly when a project was asked for; a hidden or absent one throws `404 Project Not Found`. */
   readonly project?: ProjectAccess;
+  /** The same for a group and `404 Group Not Found`. */
+  readonly group?: GroupAccess;
 }
+
+export type GroupAbility =
+  | 'read_group'
+  | 'read_group_members'
+  | 'create_projects'
+  | 'create_subgroup'
+  | 'admin_group_members'
+  | 'admin_group'
+  | 'remove_group';
 
 export type ProjectAbility =
   | 'read_project'

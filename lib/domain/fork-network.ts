@@ -7,9 +7,10 @@ import { forkRoot } from '../store/forks.ts';
 import type { ProjectRecord } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
-import { projectAccess } from './open.ts';
+import { projectAccess, subjectOf } from './open.ts';
 import { canSee } from './permissions.ts';
 import { openRepository } from './repositories.ts';
+import { Surroundings } from './standing.ts';
 
 /** Projects by id as the actor may see them; undefined for the others. */
 export async function accessesTo(
@@ -17,14 +18,19 @@ export async function accessesTo(
   actor: Actor,
   ids: readonly number[],
 ): Promise<(ProjectAccess | undefined)[]> {
-  const [projects, members] = await Promise.all([
-    deps.store.projects.getMany(ids),
-    actor.kind === 'anonymous' ? [] : deps.store.members.ofUserIn(actor.user.id, ids),
-  ]);
-  return projects.map((project, i) => {
-    const access = project && projectAccess(actor, project, members[i]);
-    return access && canSee(actor, access) ? access : undefined;
-  });
+  const projects = await deps.store.projects.getMany(ids);
+  const surroundings = new Surroundings(deps);
+  const sources = projects.flatMap((project) => (project ? [subjectOf(project).source] : []));
+  const above = [...new Set(projects.flatMap((project) => project?.ancestorIds ?? []))];
+  const groups = above.map((id) => ({ kind: 'group', id }) as const);
+  const userId = actor.kind === 'anonymous' ? undefined : actor.user.id;
+  await surroundings.read(above, [...sources, ...groups], userId);
+  return Promise.all(
+    projects.map(async (project) => {
+      const access = project && (await projectAccess(actor, project, surroundings));
+      return access && canSee(actor, access) ? access : undefined;
+    }),
+  );
 }
 
 /** Whether both descend from one project, or one from the other. */

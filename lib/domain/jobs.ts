@@ -1,3 +1,4 @@
+import type { SearchKind } from '../store/keys.ts';
 import { secondLook } from '../store/network-looks.ts';
 import { MAINTENANCE, message } from '../store/outbox.ts';
 import { deleteMerged } from './branches.ts';
@@ -34,17 +35,9 @@ async function inSlices(deps: Deps, job: Job, work: (deadline: number) => Promis
 const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = {
   'search.index': async (deps, { body }) => {
     const id = numberOf(body, 'id');
-    if (body['kind'] === 'project') {
-      await deps.store.search.index('project', id, async () => {
-        const project = await deps.store.projects.get(id);
-        return project && [project.name, project.path];
-      });
-    } else {
-      await deps.store.search.index('user', id, async () => {
-        const user = await deps.store.users.get(id);
-        return user && [user.name, user.username];
-      });
-    }
+    const kind = body['kind'];
+    if (kind !== 'project' && kind !== 'user' && kind !== 'group') throw new Error('a message without kind');
+    await deps.store.search.index(kind, id, () => searchable(deps, kind, id));
   },
   'project.delete': async (deps, job) => {
     const projectId = numberOf(job.body, 'projectId');
@@ -83,6 +76,16 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
 function repositoryOf(body: Readonly<Record<string, unknown>>) {
   const networkId = body['networkId'] as string | undefined;
   return { repositoryId: textOf(body, 'repositoryId'), ...(networkId === undefined ? {} : { networkId }) };
+}
+
+/** The texts that a search for it may hold a part of; undefined when it is not there (any more). */
+async function searchable({ store }: Deps, kind: SearchKind, id: number): Promise<string[] | undefined> {
+  if (kind === 'user') {
+    const user = await store.users.get(id);
+    return user && [user.name, user.username];
+  }
+  const named = await (kind === 'project' ? store.projects.get(id) : store.groups.get(id));
+  return named && [named.name, named.path];
 }
 
 function numberOf(body: Readonly<Record<string, unknown>>, name: string): number {

@@ -1,6 +1,6 @@
 import { AlreadyExists, Missing } from '../store/errors.ts';
 import type { PageRequest } from '../store/paging.ts';
-import type { AccessLevel, MemberRecord, UserRecord } from '../store/records.ts';
+import type { AccessLevel, MemberRecord, MemberSource, ProjectRecord, UserRecord } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, forbidden, invalid, notFound, recordNotFound } from './errors.ts';
@@ -27,10 +27,10 @@ export async function listMembers(
   const wanted = query.userIds?.length ? new Set(query.userIds) : undefined;
   const term = query.query?.trim().toLowerCase() ?? '';
   if (wanted === undefined && term === '') {
-    const page = await deps.store.members.list(project.id, query);
+    const page = await deps.store.members.list(sourceOf(project), query);
     return { items: await withUsers(deps, page.items), total: page.total, more: page.more };
   }
-  const read = await deps.store.members.list(project.id, { page: 1, perPage: MAX_FILTERED });
+  const read = await deps.store.members.list(sourceOf(project), { page: 1, perPage: MAX_FILTERED });
   const kept = read.items.filter((record) => wanted?.has(record.userId) ?? true);
   const matching = (await withUsers(deps, kept)).filter(({ user }) =>
     [user.name, user.username].some((text) => text.toLowerCase().includes(term)),
@@ -43,7 +43,7 @@ export async function listMembers(
 /** @throws 404 `404 Not found` for somebody who is no direct member */
 export async function getMember(deps: Deps, { project }: ProjectAccess, userId: number): Promise<Member> {
   const [record, user] = await Promise.all([
-    deps.store.members.get(project.id, userId),
+    deps.store.members.get(sourceOf(project), userId),
     deps.store.users.get(userId),
   ]);
   if (record === undefined || user === undefined) throw recordNotFound();
@@ -68,7 +68,7 @@ export async function addMember(
   const user = await deps.store.users.get(userId);
   if (user === undefined) throw notFound('User');
   const record: MemberRecord = {
-    projectId: access.project.id,
+    source: sourceOf(access.project),
     userId,
     accessLevel,
     createdAt: deps.now().toISOString(),
@@ -134,7 +134,7 @@ export async function changeMember(
   try {
     const change =
       input.expiresAt === undefined ? { accessLevel } : { accessLevel, expiresAt: input.expiresAt };
-    return { record: await deps.store.members.change(access.project.id, userId, change), user };
+    return { record: await deps.store.members.change(sourceOf(access.project), userId, change), user };
   } catch (error) {
     throw error instanceof Missing ? recordNotFound() : error;
   }
@@ -162,7 +162,7 @@ export async function removeMember(
     await demandAbove(deps, actor, access, userId);
   } else if (isNamespaceOwner(access, userId)) throw forbidden();
   try {
-    await deps.store.members.remove(access.project.id, userId);
+    await deps.store.members.remove(sourceOf(access.project), userId);
   } catch (error) {
     throw error instanceof Missing ? recordNotFound() : error;
   }
@@ -187,12 +187,14 @@ function grantable(deps: Deps, actor: Actor, access: ProjectAccess, input: Membe
  */
 async function demandAbove(deps: Deps, actor: Actor, access: ProjectAccess, userId: number): Promise<void> {
   const { project } = access;
-  const target = await deps.store.members.get(project.id, userId);
+  const target = await deps.store.members.get(sourceOf(project), userId);
   if (target === undefined) throw recordNotFound();
   if (isNamespaceOwner(access, userId)) throw forbidden();
   if (isAdministrator(actor) || access.level > MAINTAINER) return;
   if (target.accessLevel > access.level) throw forbidden();
 }
+
+const sourceOf = ({ id }: ProjectRecord): MemberSource => ({ kind: 'project', id });
 
 const isNamespaceOwner = ({ project }: ProjectAccess, userId: number): boolean =>
   project.namespaceKind === 'user' && project.ownerId === userId;

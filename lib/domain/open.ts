@@ -1,54 +1,122 @@
-import type { MemberRecord, ProjectRecord, TokenRecord, TokenScope, UserRecord } from '../store/records.ts';
-import type { Actor, Credential, Opened, OpenRequest, ProjectAccess } from './access.ts';
+import type {
+  GroupRecord,
+  MemberSource,
+  ProjectRecord,
+  TokenRecord,
+  TokenScope,
+  UserRecord,
+} from '../store/records.ts';
+import type { Actor, Credential, GroupAccess, Opened, OpenRequest, ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, forbidden, notFound, unauthorized } from './errors.ts';
-import { canSee, OWNER } from './permissions.ts';
+import { type Located, locateGroup, locateProject } from './locate.ts';
+import { canSee, canSeeGroup, OWNER } from './permissions.ts';
+import { type Subject, Surroundings, standing } from './standing.ts';
 import { demandActive, tokenHash } from './tokens.ts';
 
 /**
- * Decides who asks and what they may know, in two round trips: the token beside the project (or its path), then
- * the user, the membership and, found by path, the project. `Sudo` costs more: it names somebody else.
+ * Decides who asks and what they may know, in two round trips: the token beside the project or group (or its path),
+ * then the user, the memberships along the groups above and, found by path, the record. A third where one of these is
+ * shared with other groups, or has just moved. `Sudo` costs more: it names somebody else.
  *
- * @throws 401 for a credential that is not good, 403 for a locked-out owner or a refused sudo,
- *   `404 Project Not Found` for a project that is absent or hidden.
+ * @throws 401 for a credential that is not good, 403 for a locked-out owner or a refused sudo, `404 Project Not Found`
+ *   or `404 Group Not Found` for what is absent or hidden.
  */
 export async function open(deps: Deps, request: OpenRequest): Promise<Opened> {
-  const [token, found] = await Promise.all([
+  const [token, project, group] = await Promise.all([
     request.credential.kind === 'none' ? undefined : knownToken(deps, request.credential),
-    request.project === undefined ? undefined : locate(deps, request.project),
+    request.project === undefined ? undefined : locateProject(deps, request.project),
+    request.group === undefined ? undefined : locateGroup(deps, request.group),
   ]);
   if (token !== undefined) demandActive(token, deps.now());
 
-  const [owner, project, membership] = await Promise.all([
+  const ahead = new Surroundings(deps);
+  const [owner, projectRecord, groupRecord] = await Promise.all([
     token && deps.store.users.get(token.userId),
-    found === undefined ? undefined : (found.project ?? deps.store.projects.get(found.id)),
-    token && found && deps.store.members.get(found.id, token.userId),
+    project && (project.record ?? deps.store.projects.get(project.id)),
+    group && (group.record ?? deps.store.groups.get(group.id)),
+    project && readAhead(ahead, { kind: 'project', id: project.id }, project, token?.userId),
+    group && readAhead(ahead, { kind: 'group', id: group.id }, group, token?.userId),
     token && noteUse(deps, token),
   ]);
   const signedInAs = token === undefined ? undefined : actorOf(token, owner);
   const actor = await impersonated(deps, signedInAs ?? { kind: 'anonymous' }, request.sudo);
-  if (request.project === undefined) return { actor };
-
-  if (project === undefined) throw notFound('Project');
-  const member =
-    actor.kind === 'user' && actor.sudoer !== undefined
-      ? await deps.store.members.get(project.id, actor.user.id)
-      : membership;
-  const access = projectAccess(actor, project, member);
-  if (!canSee(actor, access)) throw notFound('Project');
-  return { actor, project: access };
+  // What was read ahead is the token owner's.
+  const known = actor.kind === 'user' && actor.sudoer !== undefined ? new Surroundings(deps) : ahead;
+  return {
+    actor,
+    ...(project && { project: await openProject(actor, projectRecord, known) }),
+    ...(group && { group: await openGroup(actor, groupRecord, known) }),
+  };
 }
 
-/** The level an actor holds: the owner of a personal namespace owns the projects in it. */
-export function projectAccess(
+/** Everything that decides a level where nothing is shared, and nothing has just moved. */
+function readAhead(
+  surroundings: Surroundings,
+  source: MemberSource,
+  { record, ancestorIds }: Located<ProjectRecord | GroupRecord>,
+  userId: number | undefined,
+): Promise<void> {
+  const shared = (record?.shares ?? []).map(({ groupId }) => groupId);
+  const groups = [...new Set([...ancestorIds, ...shared])];
+  const sources = groups.map((id) => ({ kind: 'group', id }) as const);
+  return surroundings.read(groups, [source, ...sources], userId);
+}
+
+async function openProject(
+  actor: Actor,
+  project: ProjectRecord | undefined,
+  surroundings: Surroundings,
+): Promise<ProjectAccess> {
+  const access = project && (await projectAccess(actor, project, surroundings));
+  if (access === undefined || !canSee(actor, access)) throw notFound('Project');
+  return access;
+}
+
+async function openGroup(
+  actor: Actor,
+  group: GroupRecord | undefined,
+  surroundings: Surroundings,
+): Promise<GroupAccess> {
+  const access = group && (await groupAccess(actor, group, surroundings));
+  if (access === undefined || !canSeeGroup(actor, access)) throw notFound('Group');
+  return access;
+}
+
+/** The level an actor holds. The owner of a personal namespace owns the projects in it. @returns undefined when a group above is deleted */
+export async function projectAccess(
   actor: Actor,
   project: ProjectRecord,
-  member: MemberRecord | undefined,
-): ProjectAccess {
-  if (actor.kind === 'anonymous') return { project, level: 0 };
-  if (project.namespaceKind === 'user' && project.ownerId === actor.user.id) return { project, level: OWNER };
-  return { project, level: member?.accessLevel ?? 0 };
+  surroundings: Surroundings,
+): Promise<ProjectAccess | undefined> {
+  const found = await standing(surroundings, subjectOf(project), userOf(actor));
+  if (found === undefined) return undefined;
+  const owns = actor.kind === 'user' && project.namespaceKind === 'user' && project.ownerId === actor.user.id;
+  return { project, level: owns ? OWNER : found.level };
 }
+
+/** The level an actor holds in a group. @returns undefined when a group above is deleted */
+export async function groupAccess(
+  actor: Actor,
+  group: GroupRecord,
+  surroundings: Surroundings,
+): Promise<GroupAccess | undefined> {
+  const { id, parentId, shares } = group;
+  const found = await standing(
+    surroundings,
+    { source: { kind: 'group', id }, parentId, shares },
+    userOf(actor),
+  );
+  return found && { group, ...found };
+}
+
+export const subjectOf = ({ id, namespaceKind, namespaceId, shares }: ProjectRecord): Subject => ({
+  source: { kind: 'project', id },
+  parentId: namespaceKind === 'group' ? namespaceId : null,
+  shares,
+});
+
+const userOf = (actor: Actor) => (actor.kind === 'user' ? actor.user.id : undefined);
 
 /**
  * Writes down, once a day, that the token was used and its owner was here. Functions that only read may not write
@@ -71,17 +139,6 @@ async function knownToken(
       : await store.tokens.get(credential.id);
   if (token === undefined) throw unauthorized();
   return token;
-}
-
-/** Digits alone are an id; everything else is a full path, which has a slash. */
-async function locate(deps: Deps, idOrPath: string): Promise<{ id: number; project?: ProjectRecord }> {
-  if (/^\d+$/.test(idOrPath)) {
-    const project = await deps.store.projects.get(Number(idOrPath));
-    return { id: Number(idOrPath), ...(project === undefined ? {} : { project }) };
-  }
-  const holder = idOrPath.includes('/') ? await deps.store.names.holder('path', idOrPath) : undefined;
-  // An id that no counter gives: what follows finds nothing there and takes as long as for a hidden project.
-  return { id: holder?.type === 'project' ? holder.id : 0 };
 }
 
 const LOCKED_OUT: Partial<Record<UserRecord['state'], string>> = {

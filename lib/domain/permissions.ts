@@ -1,5 +1,5 @@
-import type { AccessLevel } from '../store/records.ts';
-import type { Actor, ProjectAbility, ProjectAccess } from './access.ts';
+import type { AccessLevel, Visibility } from '../store/records.ts';
+import type { Actor, GroupAbility, GroupAccess, ProjectAbility, ProjectAccess } from './access.ts';
 import { forbidden, notFound, unauthorized } from './errors.ts';
 
 export const GUEST = 10 satisfies AccessLevel;
@@ -18,9 +18,17 @@ export function canSee(actor: Actor, { project, level }: ProjectAccess): boolean
   return isAdministrator(actor) || level > 0 || isReader(actor, { project, level });
 }
 
+/** Whether the actor may know that the group exists. */
+export function canSeeGroup(actor: Actor, { group, level }: GroupAccess): boolean {
+  if (group.deletedAt !== null) return false;
+  return isAdministrator(actor) || level > 0 || isLetIn(actor, group.visibility);
+}
+
 /** Whether the project's visibility alone lets the actor in. */
-function isReader(actor: Actor, { project }: ProjectAccess): boolean {
-  switch (project.visibility) {
+const isReader = (actor: Actor, { project }: ProjectAccess): boolean => isLetIn(actor, project.visibility);
+
+function isLetIn(actor: Actor, visibility: Visibility): boolean {
+  switch (visibility) {
     case 'public':
       return true;
     case 'internal':
@@ -75,6 +83,45 @@ const FEATURES: Readonly<Partial<Record<ProjectAbility, readonly string[]>>> = {
   read_pipelines: ['repository', 'builds'],
   report_statuses: ['repository', 'builds'],
 };
+
+/** The least level that gives an ability in a group. */
+const GROUP_RULES: Record<GroupAbility, { level: AccessLevel; reader: 'anyone' | 'signed-in' | 'nobody' }> = {
+  read_group: { level: GUEST, reader: 'anyone' },
+  read_group_members: { level: GUEST, reader: 'signed-in' },
+  create_projects: { level: MAINTAINER, reader: 'nobody' },
+  create_subgroup: { level: OWNER, reader: 'nobody' },
+  admin_group_members: { level: OWNER, reader: 'nobody' },
+  admin_group: { level: OWNER, reader: 'nobody' },
+  remove_group: { level: OWNER, reader: 'nobody' },
+};
+
+/** The settings by which a group gives its projects' or groups' creation to others. */
+const CREATORS: Partial<Record<GroupAbility, { setting: string; levels: Record<string, AccessLevel | 61> }>> =
+  {
+    create_projects: {
+      setting: 'project_creation_level',
+      levels: { noone: 61, maintainer: MAINTAINER, developer: DEVELOPER },
+    },
+    create_subgroup: { setting: 'subgroup_creation_level', levels: { owner: OWNER, maintainer: MAINTAINER } },
+  };
+
+/** Whether somebody who sees the group may do this in it. */
+export function canInGroup(actor: Actor, access: GroupAccess, ability: GroupAbility): boolean {
+  if (!canSeeGroup(actor, access)) return false;
+  const rule = GROUP_RULES[ability];
+  const creators = CREATORS[ability];
+  const set = creators?.levels[String(access.group.settings[creators.setting])];
+  if (isAdministrator(actor)) return true;
+  if (actor.kind === 'user' && access.level >= (set ?? rule.level)) return true;
+  if (!isLetIn(actor, access.group.visibility)) return false;
+  return rule.reader === 'anyone' || (rule.reader === 'signed-in' && actor.kind === 'user');
+}
+
+/** As {@link demand}, for a group. @throws 401, 403 */
+export function demandInGroup(actor: Actor, access: GroupAccess, ability: GroupAbility): void {
+  if (canInGroup(actor, access, ability)) return;
+  throw actor.kind === 'anonymous' ? unauthorized() : forbidden();
+}
 
 /**
  * @throws 401 when an anonymous caller needs to sign in first, 403 when a signed-in one may not;

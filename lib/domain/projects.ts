@@ -7,9 +7,8 @@ import type { Actor, ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, invalid, notFound } from './errors.ts';
 import { type ImportOrder, planImport } from './imports.ts';
-import { projectAccess } from './open.ts';
 import { pathFromName, problemsOf, projectNameProblems, projectPathProblems } from './paths.ts';
-import { isAdministrator } from './permissions.ts';
+import { isAdministrator, OWNER } from './permissions.ts';
 
 export interface NewProjectInput {
   readonly name?: string | undefined;
@@ -124,8 +123,14 @@ export async function listProjects(
   const page = await deps.store.projects.list({ ...query, viewer: viewerOf(actor) });
   return {
     ...page,
-    items: page.items.map(({ project, member }) => projectAccess(actor, project, member)),
+    items: page.items.map((listed) => listedAccess(actor, listed)),
   };
+}
+
+/** As the list has judged it already. */
+function listedAccess(actor: Actor, { project, member }: ListedProject): ProjectAccess {
+  const owns = actor.kind === 'user' && project.namespaceKind === 'user' && project.ownerId === actor.user.id;
+  return { project, level: owns ? OWNER : (member?.accessLevel ?? 0) };
 }
 
 /** Gone at once for everybody; a worker takes the rows and the bytes away. @throws 404 when it is gone already */

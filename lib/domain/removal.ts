@@ -26,7 +26,8 @@ export async function removeProject(
   const { store } = deps;
   const project = await store.projects.getEvenDeleted(projectId);
   if (project?.deletedAt === null) throw new Error(`project ${projectId} is not deleted`);
-  while (await store.members.removeOfProject(projectId)) if (Date.now() > deadline) return false;
+  while (await store.members.removeAll({ kind: 'project', id: projectId }))
+    if (Date.now() > deadline) return false;
   while (await store.refRules.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.notes.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.pipelines.removeOfProject(projectId)) if (Date.now() > deadline) return false;

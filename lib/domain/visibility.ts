@@ -1,8 +1,7 @@
-import type { Visibility } from '../store/records.ts';
-
-const RANK: Record<Visibility, number> = { private: 0, internal: 1, public: 2 };
+import { VISIBILITIES, type Visibility } from '../store/records.ts';
 
 /** Whether fewer people see what has `a` than what has `b`. */
-export const isBelow = (a: Visibility, b: Visibility): boolean => RANK[a] < RANK[b];
+export const isBelow = (a: Visibility, b: Visibility): boolean =>
+  VISIBILITIES.indexOf(a) < VISIBILITIES.indexOf(b);
 
 export const lower = (a: Visibility, b: Visibility): Visibility => (isBelow(a, b) ? a : b);

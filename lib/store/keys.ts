@@ -29,8 +29,13 @@ export type CounterKind =
   | 'note'
   | 'pipeline'
   | 'commit-status';
+/** What people are members of. */
+export interface MemberSource {
+  readonly kind: 'project' | 'group';
+  readonly id: number;
+}
 export type NameKind = 'path' | 'email';
-export type SearchKind = 'project' | 'user';
+export type SearchKind = 'project' | 'user' | 'group';
 
 export const counterKey = (kind: CounterKind): Key => ({ pk: `COUNTER#${kind}`, sk: 'COUNTER' });
 
@@ -48,9 +53,13 @@ export const tokenKey = (hash: string): Key => ({ pk: `TOKEN#${hash}`, sk: 'TOKE
 export const tokenIdKey = (id: number): Key => ({ pk: `TOKENID#${padded(id)}`, sk: 'TOKENID' });
 
 export const projectKey = (id: number): Key => ({ pk: `PROJECT#${padded(id)}`, sk: 'PROJECT' });
+/** The id is a namespace's: those of groups and of users are of one series. */
+export const groupKey = (id: number): Key => ({ pk: `GROUP#${padded(id)}`, sk: 'GROUP' });
 export const MEMBER = 'MEMBER#';
-export const memberKey = (projectId: number, userId: number): Key => ({
-  pk: projectKey(projectId).pk,
+export const memberPartition = ({ kind, id }: MemberSource): string =>
+  (kind === 'project' ? projectKey(id) : groupKey(id)).pk;
+export const memberKey = (source: MemberSource, userId: number): Key => ({
+  pk: memberPartition(source),
   sk: `${MEMBER}${padded(userId)}`,
 });
 export type RuleKind = 'branch' | 'tag';
@@ -71,7 +80,7 @@ export const forkKey = (projectId: number, forkId: number): Key => ({
 export const ruleCountKey = (projectId: number): Key => ({ pk: projectKey(projectId).pk, sk: 'RULES' });
 /** What the search rows of a subject were made from, so that they can be taken away again. */
 export const indexedKey = (kind: SearchKind, id: number): Key => ({
-  pk: kind === 'project' ? projectKey(id).pk : userKey(id).pk,
+  pk: { project: projectKey, user: userKey, group: groupKey }[kind](id).pk,
   sk: 'INDEXED',
 });
 export const gramKey = (kind: SearchKind, gram: string, id: number): Key => ({
@@ -102,7 +111,18 @@ const shardsOf = (listClass: string): number =>
 export const orderedBy = (value: string, id: number): string => `${cut(value, 900)}\u0000${padded(id)}`;
 
 export const userPartition = (userId: number): string => `USER#${padded(userId)}`;
-export type UserRow = 'MEMBER' | 'OWN' | 'TOKEN';
+/** What stands below a group, one row per ancestor. */
+export const treePartition = (groupId: number): string => `TREE#${padded(groupId)}`;
+export type TreeKind = 'group' | 'project';
+/** `DIRECT#`: children. `DEEP#`: what is below them. `SHARED#`: what the group was invited to. */
+export type TreeRow = 'DIRECT' | 'DEEP' | 'SHARED';
+export const treePrefix = (row: TreeRow, kind: TreeKind): string => `${row}#${kind.toUpperCase()}#`;
+export const treeKey = (ancestorId: number, row: TreeRow, kind: TreeKind, id: number): Key => ({
+  pk: treePartition(ancestorId),
+  sk: treePrefix(row, kind) + padded(id),
+});
+
+export type UserRow = 'MEMBER' | 'GROUPMEMBER' | 'OWN' | 'TOKEN';
 export const userRow = (row: UserRow, id: number): string => `${row}#${padded(id)}`;
 
 // One partition per repository.

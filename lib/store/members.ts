@@ -1,15 +1,31 @@
-/** Memberships: stored once, in the project's partition; a user's are found through an index. */
+/** Memberships of projects and groups: stored once, where they were given; a user's are found through an index. */
 import { AlreadyExists, ConditionFailed, Missing, TransactionRefused } from './errors.ts';
-import { idOf, MEMBER, memberKey, projectKey, userKey, userPartition, userRow } from './keys.ts';
+import {
+  groupKey,
+  idOf,
+  MEMBER,
+  type MemberSource,
+  memberKey,
+  memberPartition,
+  userKey,
+  userPartition,
+  userRow,
+} from './keys.ts';
 import { MAX_TOTAL, type Page, type PageRequest } from './paging.ts';
 import { projectLives } from './project-item.ts';
 import type { AccessLevel, MemberRecord } from './records.ts';
 import type { Table } from './table.ts';
-import { ABSENT, type Item, PRESENT, type Put, type Write } from './write.ts';
+import { ABSENT, type Check, type Item, PRESENT, type Put, type Write } from './write.ts';
 
 /** A membership is over at the start of the day it names, UTC. */
 export const isExpired = (member: { readonly expiresAt: string | null }, now = new Date()): boolean =>
   member.expiresAt !== null && member.expiresAt <= now.toISOString().slice(0, 10);
+
+/** A membership as the index shows it: for rights ask {@link Members.get}, an index may be late. */
+export interface ListedMembership {
+  readonly source: MemberSource;
+  readonly accessLevel: AccessLevel;
+}
 
 export class Members {
   readonly #table: Table;
@@ -18,26 +34,26 @@ export class Members {
   }
 
   /** Strongly consistent; expired memberships are gone. */
-  async get(projectId: number, userId: number): Promise<MemberRecord | undefined> {
-    return live(fromItem(await this.#table.get(memberKey(projectId, userId))));
+  async get(source: MemberSource, userId: number): Promise<MemberRecord | undefined> {
+    return live(fromItem(await this.#table.get(memberKey(source, userId))));
   }
 
-  /** Of many users in one project, in their order. */
-  async getMany(projectId: number, userIds: readonly number[]): Promise<(MemberRecord | undefined)[]> {
-    const items = await this.#table.batchGet(userIds.map((id) => memberKey(projectId, id)));
+  /** Of many users in one project or group, in their order. */
+  async getMany(source: MemberSource, userIds: readonly number[]): Promise<(MemberRecord | undefined)[]> {
+    const items = await this.#table.batchGet(userIds.map((id) => memberKey(source, id)));
     return items.map((item) => live(fromItem(item)));
   }
 
-  /** Of many projects, in their order. */
-  async ofUserIn(userId: number, projectIds: readonly number[]): Promise<(MemberRecord | undefined)[]> {
-    const items = await this.#table.batchGet(projectIds.map((id) => memberKey(id, userId)));
+  /** Of many projects and groups, in their order. */
+  async ofUserIn(userId: number, sources: readonly MemberSource[]): Promise<(MemberRecord | undefined)[]> {
+    const items = await this.#table.batchGet(sources.map((source) => memberKey(source, userId)));
     return items.map((item) => live(fromItem(item)));
   }
 
-  /** Members of a project by user id, ascending. */
-  async list(projectId: number, query: PageRequest): Promise<Page<MemberRecord>> {
+  /** Direct members by user id, ascending. */
+  async list(source: MemberSource, query: PageRequest): Promise<Page<MemberRecord>> {
     const all: MemberRecord[] = [];
-    const rows = { partition: projectKey(projectId).pk, prefix: MEMBER } as const;
+    const rows = { partition: memberPartition(source), prefix: MEMBER } as const;
     for await (const item of this.#table.queryAll(rows)) {
       const member = live(fromItem(item));
       if (member !== undefined) all.push(member);
@@ -52,8 +68,9 @@ export class Members {
     };
   }
 
-  /** @throws AlreadyExists, Missing when the project or the user is not there (any more) */
+  /** @throws AlreadyExists, Missing when the project, the group or the user is not there (any more) */
   async add(member: MemberRecord, options: { alongside?: readonly Write[] } = {}): Promise<void> {
+    const { kind } = member.source;
     try {
       await this.#table.transact([
         {
@@ -63,26 +80,26 @@ export class Members {
           values: { today: new Date().toISOString().slice(0, 10) },
           reason: 'member',
         },
-        projectLives(member.projectId),
+        kind === 'project' ? projectLives(member.source.id) : groupLives(member.source.id),
         { check: userKey(member.userId), if: PRESENT, reason: 'user' },
         ...(options.alongside ?? []),
       ]);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
-      for (const what of ['project', 'user']) if (error.has(what)) throw new Missing(what);
+      for (const what of [kind, 'user']) if (error.has(what)) throw new Missing(what);
       throw error.has('member') ? new AlreadyExists('member') : error;
     }
   }
 
   /** Changes level and, when given, expiry. @throws Missing, also when it has expired */
   async change(
-    projectId: number,
+    source: MemberSource,
     userId: number,
     change: { accessLevel: AccessLevel; expiresAt?: string | null },
   ): Promise<MemberRecord> {
     try {
       const item = await this.#table.update({
-        update: memberKey(projectId, userId),
+        update: memberKey(source, userId),
         set: { accessLevel: change.accessLevel, expiresAt: change.expiresAt },
         if: `${PRESENT} AND (attribute_type(#expiresAt, :null) OR #expiresAt > :today)`,
         values: { null: 'NULL', today: new Date().toISOString().slice(0, 10) },
@@ -94,32 +111,38 @@ export class Members {
   }
 
   /** @throws Missing */
-  async remove(projectId: number, userId: number): Promise<void> {
+  async remove(source: MemberSource, userId: number): Promise<void> {
     try {
-      await this.#table.delete({ delete: memberKey(projectId, userId), if: PRESENT });
+      await this.#table.delete({ delete: memberKey(source, userId), if: PRESENT });
     } catch (error) {
       throw error instanceof ConditionFailed ? new Missing('member') : error;
     }
   }
 
-  /** Everything a user is a member of, by project id; for rights ask {@link get}: an index may be late. */
-  async *ofUser(userId: number): AsyncGenerator<{ projectId: number; accessLevel: AccessLevel }> {
-    const rows = {
-      index: 'byUser',
-      partition: userPartition(userId),
-      prefix: 'MEMBER#',
-    } as const;
-    for await (const item of this.#table.queryAll(rows)) {
-      const expiresAt = (item['expiresAt'] as string | null | undefined) ?? null;
-      if (isExpired({ expiresAt })) continue;
-      yield { projectId: idOf(item['what'] as string), accessLevel: item['accessLevel'] as AccessLevel };
+  /** Everything a user is a member of: groups, then projects, each by id. */
+  async *ofUser(
+    userId: number,
+    kinds: readonly MemberSource['kind'][] = ['group', 'project'],
+  ): AsyncGenerator<ListedMembership> {
+    for (const kind of kinds) {
+      const rows = {
+        index: 'byUser',
+        partition: userPartition(userId),
+        prefix: `${ROW[kind]}#`,
+      } as const;
+      for await (const item of this.#table.queryAll(rows)) {
+        const expiresAt = (item['expiresAt'] as string | null | undefined) ?? null;
+        if (isExpired({ expiresAt })) continue;
+        const source = { kind, id: idOf(item['what'] as string) };
+        yield { source, accessLevel: item['accessLevel'] as AccessLevel };
+      }
     }
   }
 
-  /** Takes away the rows of a project that is gone, some at a time. @returns whether any are left. */
-  async removeOfProject(projectId: number, limit = 500): Promise<boolean> {
+  /** Takes away the rows of what is gone, some at a time. @returns whether any are left. */
+  async removeAll(source: MemberSource, limit = 500): Promise<boolean> {
     const page = await this.#table.query({
-      partition: projectKey(projectId).pk,
+      partition: memberPartition(source),
       prefix: MEMBER,
       limit,
       only: ['pk', 'sk'],
@@ -131,14 +154,24 @@ export class Members {
   }
 }
 
+const ROW = { project: 'MEMBER', group: 'GROUPMEMBER' } as const;
+
+const groupLives = (id: number): Check => ({
+  check: groupKey(id),
+  if: `${PRESENT} AND attribute_type(#deletedAt, :null)`,
+  values: { null: 'NULL' },
+  reason: 'group',
+});
+
 /** The row of a membership, for the transaction that makes it. */
 export function memberWrite(member: MemberRecord): Put {
+  const { source, userId } = member;
   return {
     put: {
-      ...memberKey(member.projectId, member.userId),
+      ...memberKey(source, userId),
       ...member,
-      who: userPartition(member.userId),
-      what: userRow('MEMBER', member.projectId),
+      who: userPartition(userId),
+      what: userRow(ROW[source.kind], source.id),
     },
     if: ABSENT,
     reason: 'member',

@@ -2,26 +2,46 @@
 import { NameTaken, type TransactionRefused } from './errors.ts';
 import { folded, type NameKind, nameKey } from './keys.ts';
 import type { Table } from './table.ts';
-import { ABSENT, type Delete, type Item, type Put } from './write.ts';
+import { ABSENT, type Delete, type Item, type Put, type Update } from './write.ts';
 
 export type NameOwner =
   | { readonly type: 'user'; readonly id: number }
+  | { readonly type: 'group'; readonly id: number }
   | { readonly type: 'project'; readonly id: number };
 
 /** Who holds a name, with what the next round trip needs to know. */
 export interface NameHolder {
-  readonly type: 'user' | 'project';
+  readonly type: NameOwner['type'];
   readonly id: number;
+  /** False when the holder has another name by now: then this leads to it, until somebody else takes the name. */
+  readonly current: boolean;
   /** Groups above a project, outermost first. */
   readonly ancestorIds: readonly number[];
 }
 
-/** @param label how the name is called when it is taken: `username`, `email`, `path` */
+const FREE = `${ABSENT} OR #current = :former`;
+
+/**
+ * Takes a name that nobody has, or nobody has any more.
+ * @param label how the name is called when it is taken: `username`, `email`, `path`
+ */
 export function claim(kind: NameKind, name: string, owner: NameOwner, label: string, extra: Item = {}): Put {
   return {
     put: { ...nameKey(kind, name), type: owner.type, id: owner.id, name, ...extra },
-    if: ABSENT,
+    if: FREE,
+    values: { former: false },
     reason: `taken:${label}`,
+  };
+}
+
+/** Leaves a name to whoever wants it; until then it leads to where its owner is. */
+export function leave(kind: NameKind, name: string, owner: NameOwner, label: string): Update {
+  return {
+    update: nameKey(kind, name),
+    set: { current: false },
+    if: '#type = :type AND #id = :id',
+    values: { type: owner.type, id: owner.id },
+    reason: `held:${label}`,
   };
 }
 
@@ -56,21 +76,25 @@ export class Names {
   /** One strongly consistent read. A text longer than any key is nobody's name. */
   async holder(kind: NameKind, name: string): Promise<NameHolder | undefined> {
     if (Buffer.byteLength(nameKey(kind, name).pk) > MAX_KEY_BYTES) return undefined;
-    const item = await this.#table.get(nameKey(kind, name));
-    if (item === undefined) return undefined;
-    return {
-      type: item['type'] as NameHolder['type'],
-      id: item['id'] as number,
-      ancestorIds: (item['ancestorIds'] as number[] | undefined) ?? [],
-    };
+    return holderOf(await this.#table.get(nameKey(kind, name)));
   }
 
-  /** Ids of whoever holds the names, in their order. */
-  async owners(kind: NameKind, names: readonly string[]): Promise<(number | undefined)[]> {
+  /** Of many names, in their order; one round trip for a hundred. */
+  async holders(kind: NameKind, names: readonly string[]): Promise<(NameHolder | undefined)[]> {
     const keys = names.map((name) => nameKey(kind, name));
     const short = keys.filter(({ pk }) => Buffer.byteLength(pk) <= MAX_KEY_BYTES);
     const items = await this.#table.batchGet(short);
-    const found = new Map(items.map((item, i) => [short[i]!.pk, item?.['id'] as number | undefined]));
+    const found = new Map(items.map((item, i) => [short[i]!.pk, holderOf(item)]));
     return keys.map(({ pk }) => found.get(pk));
   }
+}
+
+function holderOf(item: Item | undefined): NameHolder | undefined {
+  if (item === undefined) return undefined;
+  return {
+    type: item['type'] as NameHolder['type'],
+    id: item['id'] as number,
+    current: item['current'] !== false,
+    ancestorIds: (item['ancestorIds'] as number[] | undefined) ?? [],
+  };
 }

@@ -188,7 +188,12 @@ export class ProjectList {
     return async (ids: readonly number[]): Promise<(ListedProject | undefined)[]> => {
       const [items, members] = await Promise.all([
         this.#table.batchGet(ids.map(projectKey)),
-        viewer.kind === 'anonymous' ? [] : this.#members.ofUserIn(viewer.id, ids),
+        viewer.kind === 'anonymous'
+          ? []
+          : this.#members.ofUserIn(
+              viewer.id,
+              ids.map((id) => ({ kind: 'project', id })),
+            ),
       ]);
       return items.map((item, i) => {
         const project = fromItem(item);

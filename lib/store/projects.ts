@@ -28,6 +28,7 @@ export type NewProject = Omit<
   | 'updatedAt'
   | 'lastActivityAt'
   | 'deletedAt'
+  | 'shares'
   | 'version'
 > & {
   /** Until the import has ended its repository reads as empty and takes no writes. Default `none`. */
@@ -105,11 +106,12 @@ export class Projects {
       updatedAt: at,
       lastActivityAt: at,
       deletedAt: null,
+      shares: [],
       version: 1,
     };
     const about = options.about?.(record);
     const creator: MemberRecord = {
-      projectId: id,
+      source: { kind: 'project', id },
       userId: project.creatorId,
       accessLevel: 40,
       createdAt: at,

@@ -1,6 +1,11 @@
 /** The records that aggregates keep, as the rest of the code sees them: no keys, no index attributes. */
+import type { MemberSource } from './keys.ts';
 
-export type Visibility = 'private' | 'internal' | 'public';
+export type { MemberSource };
+
+/** From the fewest who see it to the most. */
+export const VISIBILITIES = ['private', 'internal', 'public'] as const;
+export type Visibility = (typeof VISIBILITIES)[number];
 
 /** 10 Guest, 20 Reporter, 30 Developer, 40 Maintainer, 50 Owner. */
 export type AccessLevel = 10 | 20 | 30 | 40 | 50;
@@ -87,6 +92,8 @@ export interface ProjectRecord {
   /** Ids of the groups above, outermost first; empty in a personal namespace. */
   readonly ancestorIds: readonly number[];
   readonly visibility: Visibility;
+  /** Groups it is shared with, at most {@link MAX_SHARES}. */
+  readonly shares: readonly ShareRecord[];
   readonly description: string | null;
   readonly archived: boolean;
   /** The branch HEAD points to once it exists; null while the repository is empty. */
@@ -115,6 +122,52 @@ export interface ProjectRecord {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly version: number;
 }
+
+/** A project or group that another group was invited to: its members get at most this level. */
+export interface ShareRecord {
+  readonly groupId: number;
+  readonly accessLevel: AccessLevel;
+  /** `YYYY-MM-DD`, or null. */
+  readonly expiresAt: string | null;
+  readonly createdAt: string;
+}
+
+/**
+ * A group of projects and groups. `parentId` decides where it stands; `ancestorIds`, `fullPath` and `fullName` follow
+ * from it, and those below a large group follow some time after it moved.
+ */
+export interface GroupRecord {
+  readonly id: number;
+  readonly name: string;
+  readonly path: string;
+  readonly fullPath: string;
+  /** Names joined with ` / `. */
+  readonly fullName: string;
+  readonly parentId: number | null;
+  /** Outermost first; what to read ahead of walking the parents. */
+  readonly ancestorIds: readonly number[];
+  readonly visibility: Visibility;
+  readonly description: string;
+  readonly creatorId: number | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** The day it is to be deleted, `YYYY-MM-DD`; null when nobody asked for that. */
+  readonly deletionOn: string | null;
+  /** Set when it is deleted; from then on it and all inside answer 404 to everyone. */
+  readonly deletedAt: string | null;
+  /** Its path until the move under way: what is inside is still found below that one. */
+  readonly movedFrom: string | null;
+  /** Groups invited to it, at most {@link MAX_SHARES}. */
+  readonly shares: readonly ShareRecord[];
+  /** Everything the parameters set and no rule reads in the store. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly version: number;
+}
+
+/** Groups that one project or group may be shared with. */
+export const MAX_SHARES = 100;
+/** Groups in each other, the outermost counted. */
+export const MAX_DEPTH = 20;
 
 /** Who may do what a rule is about: 0 nobody, 30 Developers, 40 Maintainers, each with those above, 60 administrators. */
 export const RULE_LEVELS = [0, 30, 40, 60] as const;
@@ -146,7 +199,7 @@ export interface TagRule {
 export type RefRule = BranchRule | TagRule;
 
 export interface MemberRecord {
-  readonly projectId: number;
+  readonly source: MemberSource;
   readonly userId: number;
   readonly accessLevel: AccessLevel;
   readonly createdAt: string;

@@ -5,6 +5,7 @@ import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { Counters } from './counters.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
 import { Forks } from './forks.ts';
+import { Groups } from './groups.ts';
 import { Keeps } from './keeps.ts';
 import { Leases } from './leases.ts';
 import { MaintenanceNotes } from './maintenance-notes.ts';
@@ -37,6 +38,7 @@ export interface Store {
   readonly tokens: Tokens;
   readonly projects: Projects;
   readonly members: Members;
+  readonly groups: Groups;
   readonly refRules: RefRules;
   readonly names: Names;
   readonly repositories: Repositories;
@@ -80,6 +82,7 @@ export function createStore(
     tokens: new Tokens(table, counters),
     projects: new Projects(table, names, counters, outbox, search, members),
     members,
+    groups: new Groups(table, names, counters, outbox),
     refRules: new RefRules(table, counters),
     names,
     repositories: new Repositories(table, outbox),

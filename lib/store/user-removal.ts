@@ -33,7 +33,7 @@ async function removeOne({ table, projects }: Store, row: Item): Promise<void> {
   if (what.startsWith('TOKEN#')) {
     // Together: an id that leads nowhere, or a token without an id, could not be revoked.
     await table.transact([{ delete: { pk, sk } }, { delete: tokenIdKey(idOf(what)) }]);
-  } else if (what.startsWith('MEMBER#')) {
+  } else if (what.startsWith('MEMBER#') || what.startsWith('GROUPMEMBER#')) {
     await table.delete({ delete: { pk, sk } });
   } else if (what.startsWith('OWN#')) {
     const project = await projects.get(idOf(what));

@@ -117,7 +117,7 @@ export class Users {
 
   /** Of many addresses, in their order: names first, then users. */
   async byEmails(emails: readonly string[]): Promise<(UserRecord | undefined)[]> {
-    const ids = await this.#names.owners('email', emails);
+    const ids = (await this.#names.holders('email', emails)).map((holder) => holder?.id);
     const users = await this.getMany([...new Set(ids.filter((id) => id !== undefined))]);
     const byId = new Map(users.map((user) => [user?.id, user]));
     return ids.map((id) => (id === undefined ? undefined : byId.get(id)));

@@ -24,6 +24,7 @@ import {
   tokenKey,
   userKey,
 } from '../../lib/store/keys.ts';
+import type { MemberRecord } from '../../lib/store/records.ts';
 import { type IndexName, indexes } from '../../lib/store/schema.ts';
 import { gramsOf } from '../../lib/store/trigrams.ts';
 import { keyText, type Row, type Rows } from './rows.ts';
@@ -111,7 +112,8 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   *memberships(rows) {
     for (const row of rows.of('PROJECT#')) {
       if (!row.sk.startsWith('MEMBER#')) continue;
-      const { projectId, userId } = row as unknown as { projectId: number; userId: number };
+      const { source, userId } = row as unknown as MemberRecord;
+      const projectId = source.id;
       const what = `the membership of user ${userId} in project ${projectId}`;
       if (idOf(row.pk) !== projectId || idOf(row.sk) !== userId) yield `${what} stands at ${keyText(row)}`;
       if (rows.get(userKey(userId)) === undefined) yield `${what}: the user does not exist`;

@@ -76,7 +76,7 @@ async function missing({ store }: Data, ledger: Ledger): Promise<string[]> {
   }
   for (const [key, { possible }] of ledger.members) {
     const [projectId, userId] = key.split(' ').map(Number) as [number, number];
-    const level = (await store.members.get(projectId, userId))?.accessLevel ?? 0;
+    const level = (await store.members.get({ kind: 'project', id: projectId }, userId))?.accessLevel ?? 0;
     if (!possible.has(level) && (await store.projects.get(projectId)) !== undefined)
       problems.push(
         `user ${userId} has level ${level} in project ${projectId} and not ${[...possible].join(' or ')}`,

@@ -136,7 +136,7 @@ export async function expiredMember(
   accessLevel: 10 | 20 | 30 | 40,
 ): Promise<void> {
   await store.members.add({
-    projectId,
+    source: { kind: 'project', id: projectId },
     userId,
     accessLevel,
     createdAt: new Date(Date.now() - 10 * 86_400_000).toISOString(),

@@ -49,7 +49,12 @@ beforeAll(async () => {
   project = await createProject(store, ada, 'engine');
   ledger.projects.set(project.fullPath, { id: project.id, present: new Fact(true) });
   await store.search.index('project', project.id, async () => [project.name, project.path]);
-  const added = { projectId: project.id, userId: bob.id, createdAt: '', createdById: ada.id };
+  const added = {
+    source: { kind: 'project', id: project.id } as const,
+    userId: bob.id,
+    createdAt: '',
+    createdById: ada.id,
+  };
   await store.members.add({ ...added, accessLevel: 30, expiresAt: null });
   ledger.member(project.id, bob.id).acknowledge(30);
 
@@ -199,12 +204,12 @@ describe('is found and named', () => {
     [
       'a lost membership',
       /^acknowledged: user 2 has level 0 in project 1 and not 30/,
-      remove(() => keys.memberKey(project.id, bob.id)),
+      remove(() => keys.memberKey({ kind: 'project', id: project.id }, bob.id)),
     ],
     [
       'a changed membership',
       /^acknowledged: user 2 has level 40/,
-      set(() => keys.memberKey(project.id, bob.id), { accessLevel: 40 }),
+      set(() => keys.memberKey({ kind: 'project', id: project.id }, bob.id), { accessLevel: 40 }),
     ],
     ['a lost user', /^acknowledged: user bob is not 2/, remove(user(() => bob.id))],
     [

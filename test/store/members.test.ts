@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AlreadyExists, Missing } from '../../lib/store/errors.ts';
-import type { AccessLevel, MemberRecord, ProjectRecord, UserRecord } from '../../lib/store/records.ts';
+import type {
+  AccessLevel,
+  MemberRecord,
+  MemberSource,
+  ProjectRecord,
+  UserRecord,
+} from '../../lib/store/records.ts';
 import { createProject, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 
 let opened: TestStore;
@@ -20,7 +26,7 @@ const member = (
   accessLevel: AccessLevel,
   change: Partial<MemberRecord> = {},
 ): MemberRecord => ({
-  projectId: project.id,
+  source: of(project),
   userId,
   accessLevel,
   createdAt: '2026-01-01T00:00:00.000Z',
@@ -29,6 +35,7 @@ const member = (
   ...change,
 });
 const members = () => opened.store.members;
+const of = ({ id }: ProjectRecord): MemberSource => ({ kind: 'project', id });
 
 test('a member is added once, changed and removed; every loser is told', async () => {
   const outcomes = await Promise.allSettled(
@@ -37,43 +44,43 @@ test('a member is added once, changed and removed; every loser is told', async (
   expect(outcomes.filter((o) => o.status === 'fulfilled')).toHaveLength(1);
   for (const lost of outcomes.filter((o) => o.status === 'rejected'))
     expect(lost.reason).toBeInstanceOf(AlreadyExists);
-  const changed = await members().change(project.id, guest.id, { accessLevel: 40 });
+  const changed = await members().change(of(project), guest.id, { accessLevel: 40 });
   expect(changed).toEqual(member(guest.id, 40));
-  expect(await members().get(project.id, guest.id)).toEqual(changed);
-  const dated = await members().change(project.id, guest.id, { accessLevel: 30, expiresAt: '2999-01-01' });
-  expect(await members().change(project.id, guest.id, { accessLevel: 20 })).toEqual({
+  expect(await members().get(of(project), guest.id)).toEqual(changed);
+  const dated = await members().change(of(project), guest.id, { accessLevel: 30, expiresAt: '2999-01-01' });
+  expect(await members().change(of(project), guest.id, { accessLevel: 20 })).toEqual({
     ...dated,
     accessLevel: 20,
   });
-  expect(await members().change(project.id, guest.id, { accessLevel: 20, expiresAt: null })).toMatchObject({
+  expect(await members().change(of(project), guest.id, { accessLevel: 20, expiresAt: null })).toMatchObject({
     expiresAt: null,
   });
-  await members().remove(project.id, guest.id);
-  expect(await members().get(project.id, guest.id)).toBeUndefined();
-  await expect(members().remove(project.id, guest.id)).rejects.toBeInstanceOf(Missing);
-  await expect(members().change(project.id, guest.id, { accessLevel: 10 })).rejects.toBeInstanceOf(Missing);
+  await members().remove(of(project), guest.id);
+  expect(await members().get(of(project), guest.id)).toBeUndefined();
+  await expect(members().remove(of(project), guest.id)).rejects.toBeInstanceOf(Missing);
+  await expect(members().change(of(project), guest.id, { accessLevel: 10 })).rejects.toBeInstanceOf(Missing);
 });
 
 test('neither a user nor a project that is gone gets a member', async () => {
   await expect(members().add(member(987_654, 10))).rejects.toMatchObject({ code: 'missing' });
   const doomed = await createProject(opened.store, owner, 'doomed');
   await opened.store.projects.remove(doomed);
-  await expect(members().add(member(guest.id, 10, { projectId: doomed.id }))).rejects.toBeInstanceOf(Missing);
+  await expect(members().add(member(guest.id, 10, { source: of(doomed) }))).rejects.toBeInstanceOf(Missing);
 });
 
 test('an expired membership counts as gone everywhere, and makes room for a new one', async () => {
   await members().add(member(guest.id, 30, { expiresAt: new Date().toISOString().slice(0, 10) }));
-  expect(await members().get(project.id, guest.id)).toBeUndefined();
-  expect(await members().ofUserIn(guest.id, [project.id])).toEqual([undefined]);
-  expect((await members().list(project.id, { page: 1, perPage: 20, count: true })).total).toBe(1);
+  expect(await members().get(of(project), guest.id)).toBeUndefined();
+  expect(await members().ofUserIn(guest.id, [of(project)])).toEqual([undefined]);
+  expect((await members().list(of(project), { page: 1, perPage: 20, count: true })).total).toBe(1);
   const rows = [];
   for await (const row of members().ofUser(guest.id)) rows.push(row);
   expect(rows).toEqual([]);
   await members().add(member(guest.id, 20));
-  expect(await members().get(project.id, guest.id)).toMatchObject({ accessLevel: 20, expiresAt: null });
+  expect(await members().get(of(project), guest.id)).toMatchObject({ accessLevel: 20, expiresAt: null });
   for await (const row of members().ofUser(guest.id)) rows.push(row);
-  expect(rows).toEqual([{ projectId: project.id, accessLevel: 20 }]);
-  await members().remove(project.id, guest.id);
+  expect(rows).toEqual([{ source: of(project), accessLevel: 20 }]);
+  await members().remove(of(project), guest.id);
 });
 
 test('lists by user id, page by page; a worker takes them away some at a time', async () => {
@@ -81,15 +88,15 @@ test('lists by user id, page by page; a worker takes them away some at a time', 
     Array.from({ length: 25 }, (_, i) => opened.store.users.create(newUser(`crowd${i}`))),
   );
   const listed = await createProject(opened.store, owner, 'listed');
-  for (const user of crowd) await members().add(member(user.id, 10, { projectId: listed.id }));
+  for (const user of crowd) await members().add(member(user.id, 10, { source: of(listed) }));
   const ids = [owner.id, ...crowd.map((user) => user.id)].toSorted((a, b) => a - b);
-  const page = await members().list(listed.id, { page: 2, perPage: 10, count: true });
+  const page = await members().list(of(listed), { page: 2, perPage: 10, count: true });
   expect(page.items.map((m) => m.userId)).toEqual(ids.slice(10, 20));
   expect(page).toMatchObject({ total: 26, more: true });
-  expect((await members().list(listed.id, { page: 3, perPage: 10 })).items).toHaveLength(6);
+  expect((await members().list(of(listed), { page: 3, perPage: 10 })).items).toHaveLength(6);
   let calls = 0;
-  while (await members().removeOfProject(listed.id, 10)) calls++;
+  while (await members().removeAll(of(listed), 10)) calls++;
   expect(calls).toBeGreaterThan(1);
-  expect((await members().list(listed.id, { page: 1, perPage: 10, count: true })).total).toBe(0);
+  expect((await members().list(of(listed), { page: 1, perPage: 10, count: true })).total).toBe(0);
   expect(await opened.store.projects.get(listed.id)).toEqual(listed);
 });

@@ -48,7 +48,7 @@ describe('who sees which projects, in which order', () => {
     }
     const join = (i: number, accessLevel: AccessLevel, expiresAt: string | null = null) =>
       members.add({
-        projectId: made[i]!.id,
+        source: { kind: 'project', id: made[i]!.id },
         userId: member.id,
         accessLevel,
         createdAt: at(50).toISOString(),
@@ -281,10 +281,11 @@ describe('the cost of a page does not grow with the list', () => {
           updatedAt: when,
           lastActivityAt: when,
           deletedAt: null,
+          shares: [],
           version: 1,
         };
         const member = {
-          projectId: id,
+          source: { kind: 'project', id } as const,
           userId: owner.id,
           accessLevel: 40 as const,
           createdAt: when,

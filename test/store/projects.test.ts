@@ -36,7 +36,7 @@ const outbox = async () => {
 async function traces(path: string) {
   const { store } = opened;
   const project = await store.projects.byPath(`${owner.username}/${path}`);
-  const member = project && (await store.members.get(project.id, owner.id));
+  const member = project && (await store.members.get({ kind: 'project', id: project.id }, owner.id));
   const guards =
     project && (await store.table.count({ partition: repositoryPartition(project.repositoryId) }, 50));
   return { project, member, guards };
@@ -49,7 +49,9 @@ describe('a project', () => {
     expect(made).toMatchObject({ fullPath: 'Owner/First', version: 1, deletedAt: null });
     expect(await opened.store.projects.get(made.id)).toEqual(made);
     expect(await opened.store.projects.byPath('oWNER/fIRST')).toEqual(made);
-    expect(await opened.store.members.get(made.id, owner.id)).toMatchObject({ accessLevel: 40 });
+    expect(await opened.store.members.get({ kind: 'project', id: made.id }, owner.id)).toMatchObject({
+      accessLevel: 40,
+    });
     expect(await count()).toBe(before + 1);
     const refs = await opened.store.repositories.open(made.repositoryId).all();
     expect(refs).toEqual({ head: 'refs/heads/main', refs: [] });

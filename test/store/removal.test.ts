@@ -72,7 +72,7 @@ async function fullProject(path: string): Promise<ProjectRecord> {
   const project = await createProject(store, owner, path);
   const member = await store.users.create(newUser(`member-of-${path}-${count}`));
   await store.members.add({
-    projectId: project.id,
+    source: { kind: 'project', id: project.id },
     userId: member.id,
     accessLevel: 30,
     createdAt: new Date().toISOString(),
@@ -238,7 +238,11 @@ test('a removed user takes tokens, memberships and personal projects along', asy
     hash: 'a'.repeat(64),
   });
   const added = { accessLevel: 30, createdAt: '', expiresAt: null, createdById: null } as const;
-  await store.members.add({ projectId: foreign.id, userId: leaver.id, ...added });
+  await store.members.add({
+    source: { kind: 'project', id: foreign.id },
+    userId: leaver.id,
+    ...added,
+  });
   await store.users.remove((await store.users.get(leaver.id))!);
   expect(await store.projects.get(own.id)).toBeDefined();
 

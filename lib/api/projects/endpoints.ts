@@ -9,7 +9,7 @@ import { administrator, anyone, project, signedIn } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import { accepted } from '../../http/reply.ts';
-import type { AccessLevel, UserRecord } from '../../store/records.ts';
+import { type AccessLevel, type UserRecord, VISIBILITIES } from '../../store/records.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { accepted as acceptedShape } from '../meta/shapes.ts';
 import { forkEndpoints } from './forks.ts';
@@ -20,7 +20,6 @@ import { settingFields, settingsOf, switchFields } from './settings.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'projects';
-const VISIBILITIES = ['private', 'internal', 'public'] as const;
 
 const list = endpoint({
   method: 'GET',

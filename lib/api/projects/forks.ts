@@ -6,14 +6,13 @@ import { project } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import { noContent, notModified } from '../../http/reply.ts';
-import type { AccessLevel } from '../../store/records.ts';
+import { type AccessLevel, VISIBILITIES } from '../../store/records.ts';
 import { endpoint } from '../endpoint.ts';
 import { filterOf, given, ORDERS } from './listing.ts';
 import { presented } from './presented.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'projects';
-const VISIBILITIES = ['private', 'internal', 'public'] as const;
 
 const fork = endpoint({
   method: 'POST',

@@ -15,7 +15,7 @@ export async function authorsOf(
     user !== undefined && user.confirmedAt !== null ? [{ user, email: emails[i]! }] : [],
   );
   const memberships = await store.members.getMany(
-    project.id,
+    { kind: 'project', id: project.id },
     known.map(({ user }) => user.id),
   );
   return new Map(

@@ -1,0 +1,34 @@
+/** A group's record as an item, with the attributes of its lists. */
+import { folded, groupKey, type Key, listPartition, orderedBy, padded } from './keys.ts';
+import type { GroupRecord, Visibility } from './records.ts';
+import type { Item } from './write.ts';
+
+/** Which list a group stands in. */
+export const groupClass = (visibility: Visibility): string => `GROUP#${visibility}`;
+
+const LIST_ATTRIBUTES = ['list', 'byId', 'byName', 'byPath'];
+
+/** What lists find a group by; a deleted one stands in none. */
+export const groupListAttributes: readonly string[] = LIST_ATTRIBUTES;
+
+const sortValues = ({ id, name, fullPath }: GroupRecord) => ({
+  byId: padded(id),
+  byName: orderedBy(folded(name), id),
+  byPath: orderedBy(folded(fullPath), id),
+});
+
+export function groupItem(group: GroupRecord): Item & Key {
+  const { id, visibility, deletedAt } = group;
+  const lists =
+    deletedAt === null ? { list: listPartition(groupClass(visibility), id), ...sortValues(group) } : {};
+  return { ...groupKey(id), ...group, ...lists };
+}
+
+/** Also what a change of visibility under way leaves beside the record. */
+const NOT_OF_RECORD = new Set(['pk', 'sk', 'w', 'ceiling', 'ceilingUntil', ...LIST_ATTRIBUTES]);
+
+export function groupOf(item: Item | undefined): GroupRecord | undefined {
+  if (item === undefined) return undefined;
+  const record = Object.entries(item).filter(([name]) => !NOT_OF_RECORD.has(name));
+  return Object.fromEntries(record) as unknown as GroupRecord;
+}

@@ -1,0 +1,322 @@
+/** Groups: record, path and place in the tree of groups. Moves are in `group-moves.ts`, lists in `group-list.ts`. */
+import type { Counters } from './counters.ts';
+import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
+import { groupItem, groupListAttributes, groupOf } from './group-item.ts';
+import { treeRows } from './group-tree.ts';
+import { groupKey, treePartition, treePrefix } from './keys.ts';
+import { memberWrite } from './members.ts';
+import { claim, leave, type NameHolder, type Names, sameName, takenNames } from './names.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
+import { type GroupRecord, MAX_DEPTH, VISIBILITIES, type Visibility } from './records.ts';
+import type { Table } from './table.ts';
+import { type Check, PRESENT, type Update, type Write } from './write.ts';
+
+/** The queue's job that carries a move on to what is below: `{ groupId }`. */
+export const MOVE_JOB = 'group.move';
+/** The job that takes away what is inside a deleted group, and then itself. */
+export const DELETE_JOB = 'group.delete';
+
+export type NewGroup = Pick<
+  GroupRecord,
+  'name' | 'path' | 'visibility' | 'description' | 'creatorId' | 'settings'
+>;
+
+/** What an update may set. A new path takes everything below along. */
+export type GroupChange = Partial<
+  Pick<GroupRecord, 'name' | 'path' | 'visibility' | 'description' | 'settings' | 'shares' | 'deletionOn'>
+>;
+
+interface Options {
+  readonly now?: Date;
+  readonly alongside?: readonly Write[];
+  readonly messages?: readonly OutboxMessage[];
+}
+
+/** Something directly inside may be seen by more people than the group is to be. */
+export class MoreVisibleInside extends Stale {
+  readonly kind: 'group' | 'project';
+  constructor(kind: 'group' | 'project') {
+    super('visibility');
+    this.kind = kind;
+  }
+}
+
+/** As long as a group that becomes less visible refuses what is more visible, before anybody looked inside. */
+const CEILING_MS = 60_000;
+
+export class Groups {
+  readonly #table: Table;
+  readonly #names: Names;
+  readonly #counters: Counters;
+  readonly #outbox: Outbox;
+
+  constructor(table: Table, names: Names, counters: Counters, outbox: Outbox) {
+    this.#table = table;
+    this.#names = names;
+    this.#counters = counters;
+    this.#outbox = outbox;
+  }
+
+  /**
+   * The group, its path, its rows below its ancestors and its creator's ownership: one transaction.
+   * @throws NameTaken `path`; LimitReached `depth`; Missing when the parent is gone; Stale when it moved, or is less
+   *   visible
+   */
+  async create(
+    group: NewGroup,
+    options: Options & { parent?: GroupRecord; ownerId: number },
+  ): Promise<GroupRecord> {
+    const { parent } = options;
+    const id = await this.#counters.next('namespace');
+    const at = (options.now ?? new Date()).toISOString();
+    const record: GroupRecord = {
+      ...group,
+      id,
+      ...placeBelow(parent, group),
+      createdAt: at,
+      updatedAt: at,
+      deletionOn: null,
+      deletedAt: null,
+      movedFrom: null,
+      shares: [],
+      version: 1,
+    };
+    if (record.ancestorIds.length >= MAX_DEPTH) throw new LimitReached('depth', MAX_DEPTH);
+    const owner = {
+      source: { kind: 'group', id },
+      userId: options.ownerId,
+      accessLevel: 50,
+      createdAt: at,
+      expiresAt: null,
+      createdById: options.ownerId,
+    } as const;
+    const writes: Write[] = [
+      { put: groupItem(record) },
+      claimPath(record),
+      memberWrite(owner),
+      ...treeRows({ kind: 'group', ...record }),
+      ...(parent === undefined ? [] : [standsOpen(parent, record.visibility, new Date(at))]),
+      ...(options.alongside ?? []),
+    ];
+    try {
+      await this.#outbox.commit(writes, [indexMessage(id), ...(options.messages ?? [])]);
+    } catch (error) {
+      throw refusedByParent(error) ?? taken(error) ?? error;
+    }
+    return record;
+  }
+
+  /** Deleted groups are not there. */
+  async get(id: number): Promise<GroupRecord | undefined> {
+    return existing(await this.getEvenDeleted(id));
+  }
+
+  /** Also deleted ones that the worker has not taken away yet. */
+  async getEvenDeleted(id: number): Promise<GroupRecord | undefined> {
+    return groupOf(await this.#table.get(groupKey(id)));
+  }
+
+  /** In the order of the ids; deleted ones are told apart by `deletedAt`: what is inside them is gone too. */
+  async getMany(ids: readonly number[]): Promise<(GroupRecord | undefined)[]> {
+    return (await this.#table.batchGet(ids.map(groupKey))).map(groupOf);
+  }
+
+  /** One read. Case is ignored; former paths lead on. */
+  async holderOfPath(fullPath: string): Promise<NameHolder | undefined> {
+    const holder = await this.#names.holder('path', fullPath);
+    return holder?.type === 'group' ? holder : undefined;
+  }
+
+  /** Two reads: the path, then the group. */
+  async byPath(fullPath: string): Promise<GroupRecord | undefined> {
+    const holder = await this.holderOfPath(fullPath);
+    return holder && this.get(holder.id);
+  }
+
+  /**
+   * Changes what is given, on condition that the record is still the one that was read. Whatever is inside follows a
+   * new path some time later, and is found below both until then.
+   * @param parent the group it stands in, unless it is outermost
+   * @throws Stale, Missing, NameTaken `path`, MoreVisibleInside
+   */
+  async update(
+    group: GroupRecord,
+    change: GroupChange,
+    options: Options & { parent?: GroupRecord | undefined } = {},
+  ): Promise<GroupRecord> {
+    const { parent } = options;
+    const now = options.now ?? new Date();
+    const place = placeBelow(parent, { ...group, ...change });
+    const moves = place.fullPath !== group.fullPath;
+    const updated: GroupRecord = {
+      ...group,
+      ...change,
+      ...place,
+      movedFrom: moves ? group.fullPath : group.movedFrom,
+      updatedAt: now.toISOString(),
+      version: group.version + 1,
+    };
+    const rises = rank(updated.visibility) > rank(group.visibility);
+    const sinks = rank(updated.visibility) < rank(group.visibility);
+    if (sinks) await this.#lower(group, updated.visibility, now);
+    const { pk, sk, ...set } = groupItem(updated);
+    const writes: Write[] = [
+      {
+        update: { pk, sk },
+        set,
+        ...(sinks ? { remove: ['ceiling', 'ceilingUntil'] } : {}),
+        if: `${PRESENT} AND #version = :was AND attribute_type(#deletedAt, :null)${moves ? ' AND attribute_type(#movedFrom, :null)' : ''}`,
+        values: { was: group.version, null: 'NULL' },
+        reason: 'version',
+      },
+      ...(moves ? movePath(group, updated) : []),
+      ...(rises || sinks ? treeRows({ kind: 'group', ...updated }) : []),
+      ...(parent !== undefined && (rises || moves) ? [standsOpen(parent, updated.visibility, now)] : []),
+      ...(options.alongside ?? []),
+    ];
+    const renamed = moves || group.name !== updated.name;
+    const messages = [
+      ...(moves ? [message(MAINTENANCE, MOVE_JOB, { groupId: group.id })] : []),
+      ...(renamed ? [indexMessage(group.id)] : []),
+      ...(options.messages ?? []),
+    ];
+    await this.#commit(writes, messages);
+    return updated;
+  }
+
+  /**
+   * Gone at once for everybody, with all inside: whoever looks at something below finds a deleted ancestor. Its path is
+   * free; rows and bytes are taken away by the worker. @throws Stale, Missing
+   */
+  async remove(group: GroupRecord, options: Options = {}): Promise<void> {
+    const at = (options.now ?? new Date()).toISOString();
+    const writes: Write[] = [
+      {
+        update: groupKey(group.id),
+        set: { deletedAt: at },
+        remove: groupListAttributes,
+        add: { version: 1 },
+        if: `${PRESENT} AND #fullPath = :path AND attribute_type(#deletedAt, :null)`,
+        values: { path: group.fullPath, null: 'NULL' },
+        reason: 'version',
+      },
+      leave('path', group.fullPath, { type: 'group', id: group.id }, 'path'),
+      ...(options.alongside ?? []),
+    ];
+    const messages = [
+      message(MAINTENANCE, DELETE_JOB, { groupId: group.id }),
+      indexMessage(group.id),
+      ...(options.messages ?? []),
+    ];
+    await this.#commit(writes, messages);
+  }
+
+  /**
+   * Two steps, so that nothing more visible slips in between the look inside and the change: first the group takes
+   * nothing above its new visibility, for a minute; then its children are looked at.
+   */
+  async #lower(group: GroupRecord, visibility: Visibility, now: Date): Promise<void> {
+    const until = new Date(now.getTime() + CEILING_MS).toISOString();
+    await this.#commit(
+      [
+        {
+          update: groupKey(group.id),
+          set: { ceiling: visibility, ceilingUntil: until },
+          if: `${PRESENT} AND #version = :was`,
+          values: { was: group.version },
+          reason: 'version',
+        },
+      ],
+      [],
+    );
+    const above = VISIBILITIES.slice(rank(visibility) + 1);
+    for (const kind of ['group', 'project'] as const) {
+      const rows = this.#table.queryAll({
+        partition: treePartition(group.id),
+        prefix: treePrefix('DIRECT', kind),
+        where: `#visibility IN (${above.map((v) => `:${v}`).join(', ')})`,
+        values: Object.fromEntries(above.map((v) => [v, v])),
+        only: ['sk'],
+      });
+      for await (const _ of rows) {
+        const open: Update = { update: groupKey(group.id), remove: ['ceiling', 'ceilingUntil'], if: PRESENT };
+        await this.#table.update(open);
+        throw new MoreVisibleInside(kind);
+      }
+    }
+  }
+
+  async #commit(writes: readonly Write[], messages: readonly OutboxMessage[]): Promise<void> {
+    try {
+      await this.#outbox.commit(writes, messages);
+    } catch (error) {
+      if (!(error instanceof TransactionRefused)) throw error;
+      const refusal = error.get('version');
+      if (refusal !== undefined)
+        throw existing(groupOf(refusal.item)) === undefined ? new Missing('group') : new Stale('group');
+      throw refusedByParent(error) ?? taken(error) ?? error;
+    }
+  }
+}
+
+/** Where a group of this name and path stands below its parent. */
+export function placeBelow(
+  parent: GroupRecord | undefined,
+  { name, path }: Pick<GroupRecord, 'name' | 'path'>,
+): Pick<GroupRecord, 'fullPath' | 'fullName' | 'parentId' | 'ancestorIds'> {
+  if (parent === undefined) return { fullPath: path, fullName: name, parentId: null, ancestorIds: [] };
+  return {
+    fullPath: `${parent.fullPath}/${path}`,
+    fullName: `${parent.fullName} / ${name}`,
+    parentId: parent.id,
+    ancestorIds: [...parent.ancestorIds, parent.id],
+  };
+}
+
+/** For the transaction that puts something of this visibility into a group. Refused as `parent`. */
+export function standsOpen(parent: GroupRecord, visibility: Visibility, now: Date): Check {
+  const enough = VISIBILITIES.slice(rank(visibility));
+  const list = enough.map((v) => `:${v}`).join(', ');
+  return {
+    check: groupKey(parent.id),
+    if:
+      `${PRESENT} AND attribute_type(#deletedAt, :null) AND #fullPath = :path AND #visibility IN (${list})` +
+      ` AND (attribute_not_exists(#ceiling) OR #ceilingUntil < :now OR #ceiling IN (${list}))`,
+    values: {
+      null: 'NULL',
+      path: parent.fullPath,
+      now: now.toISOString(),
+      ...Object.fromEntries(enough.map((v) => [v, v])),
+    },
+    reason: 'parent',
+  };
+}
+
+/** From the least to the most visible. */
+const rank = (visibility: Visibility): number => VISIBILITIES.indexOf(visibility);
+
+function refusedByParent(error: unknown): Missing | Stale | undefined {
+  if (!(error instanceof TransactionRefused)) return undefined;
+  const refusal = error.get('parent');
+  if (refusal === undefined) return undefined;
+  return existing(groupOf(refusal.item)) === undefined ? new Missing('parent') : new Stale('parent');
+}
+
+const taken = (error: unknown) => (error instanceof TransactionRefused ? takenNames(error) : undefined);
+
+const existing = (group: GroupRecord | undefined): GroupRecord | undefined =>
+  group?.deletedAt === null ? group : undefined;
+
+const indexMessage = (id: number) => message(MAINTENANCE, 'search.index', { kind: 'group', id });
+
+function claimPath(group: GroupRecord) {
+  const owner = { type: 'group', id: group.id } as const;
+  return claim('path', group.fullPath, owner, 'path', { ancestorIds: [...group.ancestorIds] });
+}
+
+/** The old path leads on to the group for as long as nobody else takes it. */
+function movePath(was: GroupRecord, is: GroupRecord): Write[] {
+  const mine = { if: '#type = :type AND #id = :id', values: { type: 'group', id: was.id } };
+  if (sameName(was.fullPath, is.fullPath)) return [{ ...claimPath(is), ...mine }];
+  return [claimPath(is), leave('path', was.fullPath, { type: 'group', id: was.id }, 'path')];
+}
