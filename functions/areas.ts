@@ -104,6 +104,12 @@ export const areas: readonly Area[] = [
     ['/api/v4/projects', '/api/v4/projects.json', '/api/v4/projects/{id}', '/api/v4/projects/{id}/{proxy+}'],
     { ...writesObjects, sends: ['maintenance', 'forks', 'outbound'] },
   ),
+  api(
+    'groups',
+    [...collection('/api/v4/groups'), ...collection('/api/v4/namespaces')],
+    // Groups show their projects, whose READMEs and refs none of this reads.
+    writes,
+  ),
   api('members', collection('/api/v4/projects/{id}/members'), writes),
   api('files', inRepository('files'), writesObjects, repository),
   api('commits', [...inRepository('commits'), ...inProject('statuses')], writesObjects, repository),

@@ -5,6 +5,7 @@ import { changelogEndpoints } from './changelog/endpoints.ts';
 import { commitEndpoints } from './commits/endpoints.ts';
 import type { ApiDeps } from './endpoint.ts';
 import { fileEndpoints } from './files/endpoints.ts';
+import { groupEndpoints } from './groups/endpoints.ts';
 import { memberEndpoints } from './members/endpoints.ts';
 import { metaEndpoints } from './meta/endpoints.ts';
 import { projectEndpoints } from './projects/endpoints.ts';
@@ -18,6 +19,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...metaEndpoints(async () => apiDocument()),
   ...userEndpoints,
   ...projectEndpoints,
+  ...groupEndpoints,
   ...memberEndpoints,
   ...fileEndpoints,
   ...commitEndpoints,

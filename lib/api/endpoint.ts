@@ -1,6 +1,6 @@
 import type { Deps } from '../domain/deps.ts';
 import { open } from '../domain/open.ts';
-import { demand } from '../domain/permissions.ts';
+import { demand, demandInGroup } from '../domain/permissions.ts';
 import { endpointFor, type HttpDeps } from '../http/endpoint.ts';
 import type { OffsetPage } from '../http/pagination.ts';
 
@@ -16,8 +16,9 @@ export function apiDeps(deps: Deps): ApiDeps {
     ...deps,
     access: {
       open: (request) => open(deps, request),
-      authorize: ({ actor, project }, ability) => {
-        if (project !== undefined) demand(actor, project, ability);
+      authorize: ({ actor, project, group }, rule) => {
+        if (rule.kind === 'project') demand(actor, project!, rule.ability);
+        else demandInGroup(actor, group!, rule.ability);
       },
     },
   };

@@ -1,18 +1,19 @@
 /**
  * Who may call an endpoint, as its declaration says it, and the port that decides.
  */
-import type { Actor, Opened, OpenRequest, ProjectAbility } from '../domain/access.ts';
+import type { Actor, GroupAbility, Opened, OpenRequest, ProjectAbility } from '../domain/access.ts';
 import type { TokenScope } from '../store/records.ts';
 
 /** Answers who asks, what they may know of, and whether they may. */
 export interface AccessPort {
   /**
    * @throws DomainError `unauthorized` or `invalid-token` for a credential that is not good, `forbidden` for one
-   * whose owner is locked out, `not-found` (`404 Project Not Found`) for a project that is hidden or absent.
+   * whose owner is locked out, `not-found` (`404 Project Not Found`, `404 Group Not Found`) for what is hidden or
+   * absent.
    */
   open(request: OpenRequest): Promise<Opened>;
   /** @throws DomainError `forbidden`, or `not-found` where even the existence is hidden. */
-  authorize(opened: Opened, ability: ProjectAbility): void;
+  authorize(opened: Opened, rule: SubjectRule): void;
 }
 
 export interface AnyoneAccess {
@@ -30,12 +31,20 @@ export interface ProjectRule<Anonymous extends boolean = boolean> {
   /** Whether callers without a credential may come as far as the project's visibility. */
   readonly anonymous: Anonymous;
 }
-export type AccessRule = AnyoneAccess | SignedInAccess | AdministratorAccess | ProjectRule;
+export interface GroupRule<Anonymous extends boolean = boolean> {
+  readonly kind: 'group';
+  readonly ability: GroupAbility;
+  /** As a project's. */
+  readonly anonymous: Anonymous;
+}
+/** About what the path parameter `:id` names. */
+export type SubjectRule = ProjectRule | GroupRule;
+export type AccessRule = AnyoneAccess | SignedInAccess | AdministratorAccess | SubjectRule;
 
 export type SignedInActor = Extract<Actor, { kind: 'user' }>;
 
 /** The actor a handler gets under a rule: never anonymous where the rule forbids it. */
-export type ActorUnder<A extends AccessRule> = A extends AnyoneAccess | ProjectRule<true>
+export type ActorUnder<A extends AccessRule> = A extends AnyoneAccess | ProjectRule<true> | GroupRule<true>
   ? Actor
   : SignedInActor;
 
@@ -54,6 +63,21 @@ export function project(ability: ProjectAbility, options: { anonymous: true }): 
 export function project(ability: ProjectAbility, options: { anonymous?: boolean } = {}): ProjectRule {
   return { kind: 'project', ability, anonymous: options.anonymous === true };
 }
+
+/** Whoever holds `ability` in the group that the path parameter `:id` names. */
+export function group(ability: GroupAbility): GroupRule<false>;
+export function group(ability: GroupAbility, options: { anonymous: true }): GroupRule<true>;
+export function group(ability: GroupAbility, options: { anonymous?: boolean } = {}): GroupRule {
+  return { kind: 'group', ability, anonymous: options.anonymous === true };
+}
+
+/** Whether a rule is about something that may be hidden. */
+export const aboutSubject = (rule: AccessRule): rule is SubjectRule =>
+  rule.kind === 'project' || rule.kind === 'group';
+
+/** Whether callers without a credential come in, as far as what they ask for is for everybody. */
+export const mayBeAnonymous = (rule: AccessRule): boolean =>
+  rule.kind === 'anyone' || (aboutSubject(rule) && rule.anonymous);
 
 /**
  * The scopes of which a token needs one, when the endpoint names none: `api` does everything, `read_api` reads.

@@ -3,9 +3,17 @@
  * conditional requests and the OpenAPI document are all made from this one value.
  */
 import type * as z from 'zod';
-import type { ProjectAccess } from '../domain/access.ts';
+import type { GroupAccess, ProjectAccess } from '../domain/access.ts';
 import type { TokenScope } from '../store/records.ts';
-import { type AccessPort, type AccessRule, type ActorUnder, type ProjectRule, scopesFor } from './access.ts';
+import {
+  type AccessPort,
+  type AccessRule,
+  type ActorUnder,
+  aboutSubject,
+  type GroupRule,
+  type ProjectRule,
+  scopesFor,
+} from './access.ts';
 import type { KeysetPage, OffsetPage, Page } from './pagination.ts';
 import type { Reply } from './reply.ts';
 
@@ -75,6 +83,7 @@ export interface BaseContext {
 export interface Context<Path extends string, A extends AccessRule, P, Q, B, G> extends BaseContext {
   readonly actor: ActorUnder<A>;
   readonly project: A extends ProjectRule ? ProjectAccess : undefined;
+  readonly group: A extends GroupRule ? GroupAccess : undefined;
   readonly params: PathParams<Path, P>;
   readonly query: Q;
   readonly body: B;
@@ -152,6 +161,7 @@ export interface Endpoint<D> extends Described {
 export interface AnyContext extends BaseContext {
   readonly actor: unknown;
   readonly project: ProjectAccess | undefined;
+  readonly group: GroupAccess | undefined;
   readonly params: object;
   readonly query: object;
   readonly body: object;
@@ -173,8 +183,10 @@ export function endpointFor<D extends HttpDeps>() {
         `${declaration.method} ${declaration.path} paginates by keyset and names no marker`,
       );
     }
-    if (declaration.access.kind === 'project' && !/\/:id(\/|$)/.test(declaration.path)) {
-      throw new TypeError(`${declaration.method} ${declaration.path} is about a project and has no :id`);
+    if (aboutSubject(declaration.access) && !/\/:id(\/|$)/.test(declaration.path)) {
+      throw new TypeError(
+        `${declaration.method} ${declaration.path} is about a ${declaration.access.kind} and has no :id`,
+      );
     }
     return {
       ...declaration,

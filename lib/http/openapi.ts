@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document of a set of endpoints, made from their declarations alone. */
 import * as z from 'zod';
+import { aboutSubject, mayBeAnonymous } from './access.ts';
 import type { Endpoint } from './endpoint.ts';
 import { factsOf, type JsonSchema, jsonSchemaOf } from './field-facts.ts';
 import { paginationParameters } from './pagination.ts';
@@ -151,8 +152,8 @@ function pathParameters(endpoint: AnyEndpoint): Parameter[] {
   return [...endpoint.path.matchAll(/[:*](\w+)/g)].map(([, name]) => {
     const field = declared[name!];
     const schema: JsonSchema = field === undefined ? { type: 'string' } : jsonSchemaOf(field);
-    if (field === undefined && name === 'id' && endpoint.access.kind === 'project') {
-      schema.description = 'Id, or percent-encoded full path, of the project';
+    if (field === undefined && name === 'id' && aboutSubject(endpoint.access)) {
+      schema.description = `Id, or percent-encoded full path, of the ${endpoint.access.kind}`;
     }
     return parameter(name!, 'path', schema, true);
   });
@@ -249,8 +250,8 @@ function responsesOf(
   const signIn = access.kind === 'anyone' ? '' : 'Not signed in, or ';
   error(401, `${signIn}the token is not good`, 'Message', 'InvalidToken');
   error(403, 'Not allowed, or the token lacks the scope', 'Message', 'InsufficientScope');
-  if (access.kind === 'project')
-    error(404, 'The project does not exist, or the caller may not know of it', 'Message');
+  if (aboutSubject(access))
+    error(404, `The ${access.kind} does not exist, or the caller may not know of it`, 'Message');
   if (endpoint.method === 'DELETE') error(412, 'Changed later than `If-Unmodified-Since` allows', 'Message');
   for (const { status: code, description } of endpoint.errors) error(code, description, 'Message');
   return responses;
@@ -293,8 +294,7 @@ function bodySchema(schema: z.ZodType, schemas: Record<string, JsonSchema>): Jso
 }
 
 function securityOf({ access, scopes }: AnyEndpoint): Record<string, readonly string[]>[] {
-  const anonymous = access.kind === 'anyone' || (access.kind === 'project' && access.anonymous);
   // A token needs one of the scopes; each way to show it is an alternative of its own.
   const ways = Object.keys(SECURITY).flatMap((name) => scopes.map((scope) => ({ [name]: [scope] })));
-  return anonymous ? [{}, ...ways] : ways;
+  return mayBeAnonymous(access) ? [{}, ...ways] : ways;
 }

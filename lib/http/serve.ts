@@ -2,6 +2,7 @@
 
 import type { Credential, Opened } from '../domain/access.ts';
 import { DomainError, forbidden, notFound, unauthorized } from '../domain/errors.ts';
+import { aboutSubject, mayBeAnonymous } from './access.ts';
 import { type Parameters, parseForm, readBody } from './body.ts';
 import { matches, REVALIDATE, requireUnmodifiedSince, weakEtag } from './conditional.ts';
 import { credentialOf, sudoOf } from './credentials.ts';
@@ -53,6 +54,7 @@ export async function serve<D extends HttpDeps>(
     {
       actor: opened.actor,
       project: opened.project,
+      group: opened.group,
       params: { ...incoming.params, ...input.params },
       query: input.query,
       body: input.body,
@@ -107,7 +109,7 @@ function read<D>(endpoint: Endpoint<D>, path: Readonly<Record<string, string>>, 
 
 /**
  * Opens the request in the order callers may rely on: a bad credential is told before bad parameters, those before
- * anything about the project, and a token's scopes before whether the project exists.
+ * anything about the project or group, and a token's scopes before whether that exists.
  */
 async function open<D extends HttpDeps>(
   endpoint: Endpoint<D>,
@@ -118,12 +120,12 @@ async function open<D extends HttpDeps>(
   failure: HttpFailure | undefined,
 ): Promise<Opened> {
   const { access } = endpoint;
-  const mayBeAnonymous = access.kind === 'anyone' || (access.kind === 'project' && access.anonymous);
-  if (credential.kind === 'none' && !mayBeAnonymous) throw unauthorized();
+  const anonymousToo = mayBeAnonymous(access);
+  if (credential.kind === 'none' && !anonymousToo) throw unauthorized();
   const who = sudo === undefined ? { credential } : { credential, sudo };
   const known = async () => {
     const opened = await deps.access.open(who);
-    if (opened.actor.kind === 'anonymous' && !mayBeAnonymous) throw unauthorized();
+    if (opened.actor.kind === 'anonymous' && !anonymousToo) throw unauthorized();
     requireScope(endpoint, opened);
     if (access.kind === 'administrator' && !(opened.actor.kind === 'user' && opened.actor.user.admin)) {
       throw forbidden();
@@ -134,24 +136,24 @@ async function open<D extends HttpDeps>(
     if (credential.kind !== 'none') await known();
     throw failure;
   }
-  if (access.kind !== 'project') return known();
+  if (!aboutSubject(access)) return known();
   const id = path['id'] ?? '';
   // Ids are counted from one; a number no counter reaches names nothing.
   if (/^\d+$/.test(id) && !Number.isSafeInteger(Number(id))) {
     await known();
-    throw notFound('Project');
+    throw notFound(access.kind === 'project' ? 'Project' : 'Group');
   }
   let opened: Opened;
   try {
-    opened = await deps.access.open({ ...who, project: id });
+    opened = await deps.access.open({ ...who, [access.kind]: id });
   } catch (error) {
     if (error instanceof DomainError && error.code === 'not-found' && credential.kind !== 'none')
       await known();
     throw error;
   }
-  if (opened.actor.kind === 'anonymous' && !mayBeAnonymous) throw unauthorized();
+  if (opened.actor.kind === 'anonymous' && !anonymousToo) throw unauthorized();
   requireScope(endpoint, opened);
-  deps.access.authorize(opened, access.ability);
+  deps.access.authorize(opened, access);
   return opened;
 }
 

@@ -3,7 +3,7 @@ import type { Counters } from './counters.ts';
 import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
 import { groupItem, groupListAttributes, groupOf } from './group-item.ts';
 import { treeRows } from './group-tree.ts';
-import { groupKey, treePartition, treePrefix } from './keys.ts';
+import { groupKey, idOf, type TreeKind, type TreeRow, treePartition, treePrefix } from './keys.ts';
 import { memberWrite } from './members.ts';
 import { claim, leave, type NameHolder, type Names, sameName, takenNames } from './names.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
@@ -131,6 +131,13 @@ export class Groups {
   async byPath(fullPath: string): Promise<GroupRecord | undefined> {
     const holder = await this.holderOfPath(fullPath);
     return holder && this.get(holder.id);
+  }
+
+  /** Ids of what stands in a row below a group, the newest first: as far as the rows know. */
+  async *rowsBelow(id: number, row: TreeRow, kind: TreeKind): AsyncGenerator<number> {
+    const rows = { partition: treePartition(id), prefix: treePrefix(row, kind), reverse: true };
+    for await (const item of this.#table.queryAll({ ...rows, limit: 200, only: ['sk'] }))
+      yield idOf(item['sk'] as string);
   }
 
   /**

@@ -1,7 +1,7 @@
 /** A small service of endpoints over an access port that keeps its users and projects in memory. */
 import type { Actor, Opened, OpenRequest } from '../../../lib/domain/access.ts';
 import { DomainError, forbidden, notFound, unauthorized } from '../../../lib/domain/errors.ts';
-import type { AccessPort } from '../../../lib/http/access.ts';
+import type { AccessPort, SubjectRule } from '../../../lib/http/access.ts';
 import type { Endpoint, HttpDeps } from '../../../lib/http/endpoint.ts';
 import { apiFunction } from '../../../lib/http/function.ts';
 import type { ProjectRecord, TokenRecord, TokenScope, UserRecord } from '../../../lib/store/records.ts';
@@ -54,7 +54,7 @@ export class MemoryAccess implements AccessPort {
     return { actor, project: { project: found, level: member ? 30 : 0 } };
   }
 
-  authorize({ project: access }: Opened, ability: string): void {
+  authorize({ project: access }: Opened, { ability }: SubjectRule): void {
     if (ability === 'push_code' && access!.level < 30) throw forbidden();
   }
 

@@ -1,0 +1,25 @@
+import { group } from '../../http/access.ts';
+import * as p from '../../http/params.ts';
+import { endpoint } from '../endpoint.ts';
+import { groupDetail } from './presented.ts';
+import * as shapes from './shapes.ts';
+
+const area = 'groups';
+
+const get = endpoint({
+  method: 'GET',
+  path: '/groups/:id',
+  area,
+  summary: 'Get a group',
+  access: group('read_group', { anonymous: true }),
+  query: () =>
+    p.params({
+      with_custom_attributes: p.boolean({ default: false }),
+      with_projects: p.boolean({ default: true, description: 'At most a hundred; deprecated' }),
+    }),
+  returns: { body: shapes.groupDetail },
+  handle: ({ actor, group: access, query, request }, deps) =>
+    groupDetail(deps, actor, access, request.baseUrl, { withProjects: query.with_projects }),
+});
+
+export const groupEndpoints = [get];

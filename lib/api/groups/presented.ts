@@ -1,0 +1,30 @@
+import type { Actor, GroupAccess } from '../../domain/access.ts';
+import { invitedGroups, projectsShown } from '../../domain/group-details.ts';
+import type { ApiDeps } from '../endpoint.ts';
+import { presented as presentedProjects } from '../projects/presented.ts';
+import { group, sharedWithGroup } from './present.ts';
+
+/** A group alone, with the groups it was shared with and, when asked for, projects. */
+export async function groupDetail(
+  deps: ApiDeps,
+  actor: Actor,
+  access: Pick<GroupAccess, 'group'>,
+  baseUrl: string,
+  options: { withProjects: boolean } = { withProjects: false },
+) {
+  const record = access.group;
+  const projectsOf = async (row: 'DIRECT' | 'SHARED') =>
+    presentedProjects(deps, actor, await projectsShown(deps, actor, record, row), baseUrl, false);
+  const [invited, projects, shared] = await Promise.all([
+    invitedGroups(deps, actor, record),
+    options.withProjects ? projectsOf('DIRECT') : undefined,
+    options.withProjects ? projectsOf('SHARED') : undefined,
+  ]);
+  const outside = record.settings['prevent_sharing_groups_outside_hierarchy'] === true;
+  return {
+    ...group(record, baseUrl),
+    shared_with_groups: invited.map((each) => sharedWithGroup(each.group, each.share)),
+    ...(record.parentId === null ? { prevent_sharing_groups_outside_hierarchy: outside } : {}),
+    ...(projects === undefined ? {} : { projects, shared_projects: shared }),
+  };
+}

@@ -1,0 +1,75 @@
+/** What a group is shown with: the groups invited to it, and projects. */
+import type { GroupRecord, ShareRecord } from '../store/records.ts';
+import type { Actor, GroupAccess, ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { accessesTo } from './fork-network.ts';
+import { groupAccess } from './open.ts';
+import { canSeeGroup } from './permissions.ts';
+import { Surroundings } from './standing.ts';
+
+/** Groups by id as the actor may see them; undefined for the others. */
+export async function accessesToGroups(
+  deps: Deps,
+  actor: Actor,
+  ids: readonly number[],
+): Promise<(GroupAccess | undefined)[]> {
+  const groups = await deps.store.groups.getMany(ids);
+  const surroundings = new Surroundings(deps);
+  const above = [...new Set(groups.flatMap((group) => (group ? [...group.ancestorIds, group.id] : [])))];
+  const sources = above.map((id) => ({ kind: 'group', id }) as const);
+  await surroundings.read(above, sources, actor.kind === 'user' ? actor.user.id : undefined);
+  return Promise.all(
+    groups.map(async (group) => {
+      const access = group && (await groupAccess(actor, group, surroundings));
+      return access && canSeeGroup(actor, access) ? access : undefined;
+    }),
+  );
+}
+
+/** The groups a group was shared with, as far as the actor may know of them. */
+export async function invitedGroups(
+  deps: Deps,
+  actor: Actor,
+  { shares }: GroupRecord,
+): Promise<{ group: GroupRecord; share: ShareRecord }[]> {
+  if (shares.length === 0) return [];
+  const accesses = await accessesToGroups(
+    deps,
+    actor,
+    shares.map(({ groupId }) => groupId),
+  );
+  return shares.flatMap((share, i) => {
+    const group = accesses[i]?.group;
+    return group === undefined ? [] : [{ group, share }];
+  });
+}
+
+/** Projects a group is shown with, and rows looked at for them. */
+const SHOWN = 100;
+const LOOKED_AT = 1000;
+
+/** The newest projects directly in a group, or shared with it, that the actor may see. */
+export async function projectsShown(
+  deps: Deps,
+  actor: Actor,
+  group: GroupRecord,
+  row: 'DIRECT' | 'SHARED',
+): Promise<ProjectAccess[]> {
+  const found: ProjectAccess[] = [];
+  let ids: number[] = [];
+  let left = LOOKED_AT;
+  const judge = async () => {
+    for (const access of await accessesTo(deps, actor, ids)) {
+      const stillInside = row === 'SHARED' || access?.project.namespaceId === group.id;
+      if (access !== undefined && stillInside && found.length < SHOWN) found.push(access);
+    }
+    ids = [];
+  };
+  for await (const id of deps.store.groups.rowsBelow(group.id, row, 'project')) {
+    ids.push(id);
+    if (ids.length === SHOWN) await judge();
+    if (found.length === SHOWN || --left === 0) break;
+  }
+  await judge();
+  return found;
+}
