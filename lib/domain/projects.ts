@@ -1,14 +1,14 @@
 import { branchRef } from '../git/refname.ts';
 import { LimitReached, Missing, NameTaken, Stale } from '../store/errors.ts';
 import type { Page } from '../store/paging.ts';
-import type { ListedProject, ProjectQuery, Viewer } from '../store/project-list.ts';
+import type { ListedProject, ProjectQuery } from '../store/project-query.ts';
 import type { ProjectRecord, UserRecord, Visibility } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, invalid, notFound } from './errors.ts';
 import { type ImportOrder, planImport } from './imports.ts';
+import { projectJudge, viewerOf } from './judges.ts';
 import { pathFromName, problemsOf, projectNameProblems, projectPathProblems } from './paths.ts';
-import { isAdministrator, OWNER } from './permissions.ts';
 
 export interface NewProjectInput {
   readonly name?: string | undefined;
@@ -114,23 +114,13 @@ export const limitError = (limit: number) =>
 export async function listProjects(
   deps: Deps,
   actor: Actor,
-  query: Omit<ProjectQuery, 'viewer'>,
-): Promise<Omit<Page<ListedProject>, 'items'> & { items: ProjectAccess[] }> {
+  query: Omit<ProjectQuery, 'viewer' | 'judge'>,
+): Promise<Omit<Page<ListedProject>, 'items'> & { items: readonly ProjectAccess[] }> {
   // Nothing is a member or an owner of anything without signing in.
   if (actor.kind === 'anonymous' && (query.membership || query.owned || query.minAccessLevel !== undefined)) {
     return { items: [], total: 0, more: false };
   }
-  const page = await deps.store.projects.list({ ...query, viewer: viewerOf(actor) });
-  return {
-    ...page,
-    items: page.items.map((listed) => listedAccess(actor, listed)),
-  };
-}
-
-/** As the list has judged it already. */
-function listedAccess(actor: Actor, { project, member }: ListedProject): ProjectAccess {
-  const owns = actor.kind === 'user' && project.namespaceKind === 'user' && project.ownerId === actor.user.id;
-  return { project, level: owns ? OWNER : (member?.accessLevel ?? 0) };
+  return deps.store.projects.list({ ...query, viewer: viewerOf(actor), judge: projectJudge(deps, actor) });
 }
 
 /** Gone at once for everybody; a worker takes the rows and the bytes away. @throws 404 when it is gone already */
@@ -154,10 +144,4 @@ export async function ownersOf(
   );
   const users = await deps.store.users.getMany([...ids]);
   return new Map(users.flatMap((user) => (user === undefined ? [] : [[user.id, user] as const])));
-}
-
-function viewerOf(actor: Actor): Viewer {
-  if (actor.kind === 'anonymous') return { kind: 'anonymous' };
-  if (isAdministrator(actor)) return { kind: 'admin', id: actor.user.id };
-  return { kind: 'user', id: actor.user.id, internal: !actor.user.external };
 }

@@ -10,7 +10,8 @@ import { claim, type NameHolder, type Names, release, sameName, takenNames } fro
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
 import type { Page } from './paging.ts';
 import { fromItem, listAttributes, toItem } from './project-item.ts';
-import { type ListedProject, ProjectList, type ProjectQuery } from './project-list.ts';
+import { ProjectList } from './project-list.ts';
+import type { ListedProject, ProjectQuery } from './project-query.ts';
 import type { ImportStatus, MemberRecord, ProjectRecord, UserRecord } from './records.ts';
 import { closeRepository, newRepository } from './repository-state.ts';
 import type { Search } from './search.ts';

@@ -5,6 +5,9 @@ import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { Counters } from './counters.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
 import { Forks } from './forks.ts';
+import { GroupList } from './group-list.ts';
+import { GroupMoves } from './group-moves.ts';
+import { GroupRemoval } from './group-removal.ts';
 import { Groups } from './groups.ts';
 import { Keeps } from './keeps.ts';
 import { Leases } from './leases.ts';
@@ -39,6 +42,9 @@ export interface Store {
   readonly projects: Projects;
   readonly members: Members;
   readonly groups: Groups;
+  readonly groupMoves: GroupMoves;
+  readonly groupRemoval: GroupRemoval;
+  readonly groupList: GroupList;
   readonly refRules: RefRules;
   readonly names: Names;
   readonly repositories: Repositories;
@@ -72,6 +78,8 @@ export function createStore(
   const outbox = new Outbox(table, Object.keys(environment.queueUrls).length > 0 ? queues : undefined);
   const search = new Search(table);
   const members = new Members(table);
+  const groups = new Groups(table, names, counters, outbox);
+  const projects = new Projects(table, names, counters, outbox, search, members);
   const blobs = new Blobs(clients.s3, environment.objectsBucket);
   return {
     environment,
@@ -80,9 +88,12 @@ export function createStore(
     queues,
     users: new Users(table, names, counters, outbox, search),
     tokens: new Tokens(table, counters),
-    projects: new Projects(table, names, counters, outbox, search, members),
+    projects,
     members,
-    groups: new Groups(table, names, counters, outbox),
+    groups,
+    groupMoves: new GroupMoves(table, groups),
+    groupRemoval: new GroupRemoval(table, groups, projects, members, search),
+    groupList: new GroupList(table, search, members),
     refRules: new RefRules(table, counters),
     names,
     repositories: new Repositories(table, outbox),

@@ -2,12 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Counters } from '../../lib/store/counters.ts';
 import { memberWrite } from '../../lib/store/members.ts';
 import { toItem } from '../../lib/store/project-item.ts';
-import type { ListedProject, ProjectQuery, Viewer } from '../../lib/store/project-list.ts';
+import type { ListedProject, ProjectQuery, Viewer } from '../../lib/store/project-query.ts';
 import { Projects } from '../../lib/store/projects.ts';
 import type { AccessLevel, ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
 import { Search } from '../../lib/store/search.ts';
 import { Users } from '../../lib/store/users.ts';
 import type { Write } from '../../lib/store/write.ts';
+import { listProjects } from './judges.ts';
 import {
   createProject,
   measured,
@@ -17,6 +18,7 @@ import {
   type TestStore,
 } from './store-fixture.ts';
 
+type Query = Omit<ProjectQuery, 'judge'>;
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
 
 describe('who sees which projects, in which order', () => {
@@ -79,12 +81,12 @@ describe('who sees which projects, in which order', () => {
     owner: () => ({ kind: 'user', id: owner.id, internal: true }),
     admin: () => ({ kind: 'admin', id: stranger.id }),
   };
-  const list = (who: string, query: Partial<ProjectQuery> = {}) =>
-    opened.store.projects.list({ viewer: viewers[who]!(), page: 1, perPage: 20, count: true, ...query });
+  const list = (who: string, query: Partial<Query> = {}) =>
+    listProjects(opened.store, { viewer: viewers[who]!(), page: 1, perPage: 20, count: true, ...query });
   const indexes = (items: readonly ListedProject[]) =>
     items.map(({ project }) => made.findIndex((m) => m.id === project.id));
 
-  test.each<[string, Partial<ProjectQuery>, number[]]>([
+  test.each<[string, Partial<Query>, number[]]>([
     ['anonymous', {}, [7, 3, 0]],
     ['stranger', {}, [7, 5, 3, 2, 0]],
     ['external', {}, [7, 5, 3, 1, 0]],
@@ -157,19 +159,12 @@ describe('who sees which projects, in which order', () => {
 
   test('tells the level of the viewer', async () => {
     const { items } = await list('member', { order: 'id', direction: 'asc' });
-    expect(items.map((listed) => listed.member?.accessLevel)).toEqual([
-      30,
-      20,
-      undefined,
-      undefined,
-      10,
-      undefined,
-    ]);
+    expect(items.map((listed) => listed.level)).toEqual([30, 20, 0, 0, 10, 0]);
   });
 
   test('by keyset, with every order of bounds', async () => {
     const ids = made.map((project) => project.id);
-    const page = (query: Partial<ProjectQuery>) => list('owner', { count: false, perPage: 3, ...query });
+    const page = (query: Partial<Query>) => list('owner', { count: false, perPage: 3, ...query });
     const first = await page({ order: 'id', direction: 'asc', idAfter: ids[1]! });
     expect(indexes(first.items)).toEqual([2, 3, 4]);
     expect(first).toMatchObject({ more: true, total: undefined });
@@ -249,10 +244,16 @@ test('when very many match, walking the list finds the same projects and users',
   expect((await search.find('project', 'common')).complete).toBe(false);
   const viewer = { kind: 'anonymous' } as const;
   const odd = Array.from({ length: 15 }, (_, i) => `common-${29 - 2 * i}`);
-  const first = await projects.list({ viewer, search: 'COMMON', page: 1, perPage: 10, count: true });
+  const first = await listProjects(opened.store, {
+    viewer,
+    search: 'COMMON',
+    page: 1,
+    perPage: 10,
+    count: true,
+  });
   expect(first.items.map(({ project }) => project.path)).toEqual(odd.slice(0, 10));
   expect(first).toMatchObject({ more: true, total: 15 });
-  const second = await projects.list({ viewer, search: 'common', page: 2, perPage: 10 });
+  const second = await listProjects(opened.store, { viewer, search: 'common', page: 2, perPage: 10 });
   expect(second.items.map(({ project }) => project.path)).toEqual(odd.slice(10));
   const third = await users.list({ search: 'other', page: 1, perPage: 100, count: true });
   expect(third.items.map((user) => user.username)).toContain('other28');
@@ -310,9 +311,9 @@ describe('the cost of a page does not grow with the list', () => {
         { kind: 'admin', id: 999 },
       ];
       for (const [i, viewer] of viewers.entries()) {
-        const page = (query: Partial<ProjectQuery>) =>
+        const page = (query: Partial<Query>) =>
           measured(opened, () =>
-            opened.store.projects.list({ viewer, page: 1, perPage: 20, order: 'id', ...query }),
+            listProjects(opened.store, { viewer, page: 1, perPage: 20, order: 'id', ...query }),
           );
         const first = await page({ direction: 'desc' });
         const middle = await page({ direction: 'asc', idAfter: Math.floor(total / 2) - 30 });
@@ -336,26 +337,33 @@ describe('the cost of a page does not grow with the list', () => {
 
   test('totals, deep offsets and dense searches are bounded', async () => {
     const { opened, owner } = await seeded(3000);
-    const { projects, search } = opened.store;
+    const { search } = opened.store;
     const admin = { kind: 'admin', id: 999 } as const;
     const deep = await measured(opened, () =>
-      projects.list({ viewer: admin, page: 140, perPage: 20, order: 'name', direction: 'asc', count: true }),
+      listProjects(opened.store, {
+        viewer: admin,
+        page: 140,
+        perPage: 20,
+        order: 'name',
+        direction: 'asc',
+        count: true,
+      }),
     );
     expect(deep.value.items).toHaveLength(20);
     expect(deep.value.total).toBe(3000);
     // Keys up to the page, once for the page and once for the total, and the page itself.
     expect(deep.items).toBeLessThan(3000 * 2.5);
-    const own = await projects.list({
+    const own = await listProjects(opened.store, {
       viewer: { kind: 'user', id: owner.id, internal: true },
       page: 1,
       perPage: 20,
       count: true,
     });
     expect(own.total).toBe(3000);
-    const beyond = projects.list({ viewer: admin, page: 2502, perPage: 20 });
+    const beyond = listProjects(opened.store, { viewer: admin, page: 2502, perPage: 20 });
     await expect(beyond).rejects.toMatchObject({ code: 'bad-page' });
     const filtered = await measured(opened, () =>
-      projects.list({ viewer: admin, page: 1, perPage: 20, where: () => false, count: true }),
+      listProjects(opened.store, { viewer: admin, page: 1, perPage: 20, where: () => false, count: true }),
     );
     expect(filtered.value).toMatchObject({ items: [], total: 0, more: false });
     for (let id = 1; id <= 300; id++) await search.index('project', id, async () => ['common', `p${id}`]);

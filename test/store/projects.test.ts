@@ -6,6 +6,7 @@ import type { RefName } from '../../lib/git/refname.ts';
 import { LimitReached, Missing, NameTaken, Stale, StoreUnavailable } from '../../lib/store/errors.ts';
 import { OUTBOX_SHARDS, outboxPartition, projectKey, repositoryPartition } from '../../lib/store/keys.ts';
 import type { UserRecord } from '../../lib/store/records.ts';
+import { listProjects } from './judges.ts';
 import {
   createProject,
   measured,
@@ -65,7 +66,7 @@ describe('a project', () => {
     const { value, requests, items } = await measured(opened, () =>
       opened.store.projects.holderOfPath('owner/one-read'),
     );
-    expect(value).toEqual({ type: 'project', id: made.id, ancestorIds: [] });
+    expect(value).toEqual({ type: 'project', id: made.id, ancestorIds: [], current: true });
     expect({ requests, items }).toEqual({ requests: 1, items: 1 });
   });
 
@@ -134,7 +135,7 @@ describe('a project', () => {
     expect(await opened.store.projects.get(made.id)).toBeUndefined();
     expect(await opened.store.projects.byPath('owner/doomed')).toBeUndefined();
     expect(await count()).toBe(before);
-    const listed = await opened.store.projects.list({ viewer: { kind: 'anonymous' }, page: 1, perPage: 100 });
+    const listed = await listProjects(opened.store, { viewer: { kind: 'anonymous' }, page: 1, perPage: 100 });
     expect(listed.items.map(({ project }) => project.id)).not.toContain(made.id);
     const push = repository.compareAndSwap([
       { name: 'refs/heads/main' as RefName, from: ZERO_OID, to: 'a'.repeat(40) as Oid },

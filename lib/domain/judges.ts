@@ -1,0 +1,64 @@
+/** Who sees what in lists: the records decide, not where they were found. */
+import type { Judge, Viewer } from '../store/project-query.ts';
+import type { GroupRecord, MemberSource, ProjectRecord, ShareRecord } from '../store/records.ts';
+import type { Actor } from './access.ts';
+import type { Deps } from './deps.ts';
+import { groupAccess, projectAccess } from './open.ts';
+import { canSee, canSeeGroup, isAdministrator } from './permissions.ts';
+import { Surroundings } from './standing.ts';
+
+export function viewerOf(actor: Actor): Viewer {
+  if (actor.kind === 'anonymous') return { kind: 'anonymous' };
+  if (isAdministrator(actor)) return { kind: 'admin', id: actor.user.id };
+  return { kind: 'user', id: actor.user.id, internal: !actor.user.external };
+}
+
+export const projectJudge = (deps: Deps, actor: Actor): Judge<ProjectRecord> =>
+  judge(deps, actor, 'project', async (project, surroundings) => {
+    const access = await projectAccess(actor, project, surroundings);
+    return access !== undefined && canSee(actor, access) ? access.level : undefined;
+  });
+
+export const groupJudge = (deps: Deps, actor: Actor): Judge<GroupRecord> =>
+  judge(deps, actor, 'group', async (group, surroundings) => {
+    const access = await groupAccess(actor, group, surroundings);
+    return access !== undefined && canSeeGroup(actor, access) ? access.level : undefined;
+  });
+
+/** One round trip for what most records need, together; what was read serves all pages of a walk. */
+function judge<R extends { ancestorIds: readonly number[]; shares: readonly ShareRecord[] }>(
+  deps: Deps,
+  actor: Actor,
+  kind: MemberSource['kind'],
+  levelOf: (
+    record: R,
+    surroundings: Surroundings,
+  ) => Promise<Awaited<ReturnType<Judge<R>['levels']>>[number]>,
+): Judge<R> {
+  const surroundings = new Surroundings(deps);
+  const userId = actor.kind === 'user' ? actor.user.id : undefined;
+  return {
+    async ahead(ids) {
+      if (userId === undefined) return;
+      const sources = ids
+        .map((id) => ({ kind, id }))
+        .filter((source) => surroundings.member(source) === null);
+      await surroundings.read([], sources, userId);
+    },
+    async levels(records) {
+      const groups = new Set<number>();
+      for (const record of records) {
+        const around = [
+          ...(record?.ancestorIds ?? []),
+          ...(record?.shares ?? []).map((share) => share.groupId),
+        ];
+        for (const id of around) if (surroundings.group(id) === null) groups.add(id);
+      }
+      const sources = [...groups].map((id): MemberSource => ({ kind: 'group', id }));
+      if (groups.size > 0) await surroundings.read([...groups], sources, userId);
+      return Promise.all(
+        records.map((record) => (record === undefined ? undefined : levelOf(record, surroundings))),
+      );
+    },
+  };
+}

@@ -1,0 +1,235 @@
+/** Lists of groups: who sees which, in three orders, by offset or by keyset. */
+import type { Position } from './cursor.ts';
+import { groupClass, groupItem, groupOf } from './group-item.ts';
+import { groupKey, listPartitions } from './keys.ts';
+import type { Members } from './members.ts';
+import {
+  chunkFor,
+  comparing,
+  countPartitions,
+  cutPage,
+  type Direction,
+  type IndexPartition,
+  indexSource,
+  type KeySource,
+  listSource,
+  MAX_TOTAL,
+  mergeKeys,
+  type Page,
+  type PageRequest,
+} from './paging.ts';
+import { hasText, type Judge, type Viewer, visibleTo } from './project-query.ts';
+import { Reach } from './reach.ts';
+import type { AccessLevel, GroupRecord } from './records.ts';
+import { allRows, keysById, keysSorted, type RowSet, rowsOfAll, rowsOfTree } from './row-sets.ts';
+import type { Search } from './search.ts';
+import type { Table } from './table.ts';
+import { matchesWords, wordsOf } from './trigrams.ts';
+
+export interface GroupQuery extends PageRequest {
+  readonly viewer: Viewer;
+  readonly judge: Judge<GroupRecord>;
+  readonly order?: 'id' | 'name' | 'path';
+  readonly direction?: Direction;
+  /** Every group the viewer may see; else what memberships give, and the visible groups above that. */
+  readonly all: boolean;
+  readonly below?: {
+    readonly id: number;
+    /** Also below the groups inside. */
+    readonly deep: boolean;
+    /** The viewer sees everything that stands in the group, and the list is to hold it. */
+    readonly open: boolean;
+  };
+  /** Only groups the viewer is a direct owner of. */
+  readonly owned?: boolean;
+  /** Only groups where the viewer holds at least this. */
+  readonly minAccessLevel?: AccessLevel;
+  readonly topLevelOnly?: boolean;
+  readonly skip?: readonly number[];
+  /** Substring of name or path, without case. */
+  readonly search?: string;
+  /** Only what follows this place in the order. */
+  readonly after?: Position;
+}
+
+export interface ListedGroup {
+  readonly group: GroupRecord;
+  /** The viewer's, as the query's judge has it. */
+  readonly level: AccessLevel | 0;
+}
+
+const INDEX = { id: 'byId', name: 'byName', path: 'byPath' } as const;
+type Index = (typeof INDEX)[keyof typeof INDEX];
+
+/** Groups loaded at once to tell a total. */
+const LOADED = 500;
+
+export class GroupList {
+  readonly #table: Table;
+  readonly #search: Search;
+  readonly #members: Members;
+
+  constructor(table: Table, search: Search, members: Members) {
+    this.#table = table;
+    this.#search = search;
+    this.#members = members;
+  }
+
+  async page(query: GroupQuery): Promise<Page<ListedGroup>> {
+    const direction = query.direction ?? 'asc';
+    const index = INDEX[query.order ?? 'name'];
+    const reach = this.#reach(query);
+    const load = this.#loader(query, reach);
+    if (hasText(query.search)) {
+      const found = await this.#searched(query, load, index, direction);
+      if (found !== undefined) return found;
+    }
+    const partitions = partitionsOf(query, index, direction);
+    const rows = this.#rows(query, reach);
+    const chunk = chunkFor(query, partitions.length + 1);
+    const sources: KeySource[] = partitions.map((p) => indexSource(this.#table, p, direction, chunk));
+    if (rows !== undefined) {
+      sources.push(
+        index === 'byId'
+          ? keysById(rows, direction, rangeAfter(query.after, direction), chunk)
+          : await keysSorted(this.#table, rows, direction, { index, keyOf: groupKey }),
+      );
+    }
+    const where = byKeysAlone(query) ? undefined : () => true;
+    const [page, total] = await Promise.all([
+      cutPage(following(mergeKeys(sources, direction), query.after, direction), query, { load, where }),
+      query.count && where === undefined ? this.#total(load, partitions, rows) : undefined,
+    ]);
+    return where === undefined ? { ...page, total } : page;
+  }
+
+  #reach({ viewer, owned }: GroupQuery): Reach | undefined {
+    if (viewer.kind === 'anonymous') return undefined;
+    return new Reach(this.#table, this.#members, viewer.id, owned ? 50 : 0);
+  }
+
+  /** The rows that have to be merged with what everybody sees, or that are the list. */
+  #rows(query: GroupQuery, reach: Reach | undefined): RowSet | undefined {
+    const { below } = query;
+    if (below !== undefined) {
+      return rowsOfAll(async () => [
+        rowsOfTree(this.#table, below.id, 'DIRECT', 'group'),
+        ...(below.deep ? [rowsOfTree(this.#table, below.id, 'DEEP', 'group')] : []),
+      ]);
+    }
+    if (query.owned) return reach?.direct();
+    // An administrator's list of all holds everything already.
+    if (query.viewer.kind === 'admin' && everyones(query)) return undefined;
+    return reach?.groups({ ancestors: !query.all && query.minAccessLevel === undefined });
+  }
+
+  /** Loads records, and leaves out what the viewer may not see (any more). */
+  #loader(query: GroupQuery, reach: Reach | undefined): Load {
+    const words = wordsOf(query.search ?? '');
+    return async (ids) => {
+      const [items] = await Promise.all([this.#table.batchGet(ids.map(groupKey)), query.judge.ahead(ids)]);
+      const records = items.map(groupOf);
+      const levels = await query.judge.levels(records);
+      const kept = records.map(async (group, i) => {
+        const level = levels[i];
+        if (group === undefined || level === undefined || !passes(query, words, { group, level }))
+          return undefined;
+        if (query.owned && !(await reach?.isDirectMember(group.id))) return undefined;
+        // What is above one's own groups is listed with them.
+        return query.all || level > 0 || (await reach?.isAbove(group.id)) ? { group, level } : undefined;
+      });
+      return Promise.all(kept);
+    };
+  }
+
+  async #total(
+    load: Load,
+    partitions: readonly IndexPartition[],
+    rows: RowSet | undefined,
+  ): Promise<number | undefined> {
+    const everyones = await countPartitions(this.#table, partitions);
+    if (everyones === undefined || rows === undefined) return everyones;
+    const counted = new Set(partitions.map((p) => p.partition.slice(0, p.partition.lastIndexOf('#'))));
+    const unknown: number[] = [];
+    let rest = 0;
+    for await (const { id, visibility, unsure } of allRows(rows)) {
+      if (unsure || visibility === undefined) unknown.push(id);
+      else if (!counted.has(groupClass(visibility as GroupRecord['visibility']))) rest++;
+      if (rest + unknown.length > MAX_TOTAL) return undefined;
+    }
+    for (let i = 0; i < unknown.length; i += LOADED) {
+      for (const listed of await load(unknown.slice(i, i + LOADED))) {
+        if (listed !== undefined && !counted.has(groupClass(listed.group.visibility))) rest++;
+      }
+    }
+    const total = everyones + rest;
+    return total > MAX_TOTAL ? undefined : total;
+  }
+
+  /** @returns undefined when so many match that walking the list in its order finds them sooner. */
+  async #searched(
+    query: GroupQuery,
+    load: Load,
+    index: Index,
+    direction: Direction,
+  ): Promise<Page<ListedGroup> | undefined> {
+    const hits = await this.#search.find('group', query.search!.trim());
+    if (!hits.complete) return undefined;
+    const matching = (await load(hits.ids)).filter((listed) => listed !== undefined);
+    const byId = new Map(matching.map((listed) => [listed.group.id, listed]));
+    const keys = matching.map(({ group }) => ({ sort: groupItem(group)[index] as string, id: group.id }));
+    const merged = mergeKeys([listSource(keys, direction)], direction);
+    const page = await cutPage(following(merged, query.after, direction), query, {
+      load: async (ids) => ids.map((id) => byId.get(id)),
+    });
+    return { ...page, total: query.count ? matching.length : undefined };
+  }
+}
+
+type Load = (ids: readonly number[]) => Promise<(ListedGroup | undefined)[]>;
+
+/** Whether everything that the viewer's kind sees is in the list. */
+const everyones = ({ all, below, owned, minAccessLevel }: GroupQuery): boolean =>
+  all && below === undefined && !owned && minAccessLevel === undefined;
+
+function partitionsOf(query: GroupQuery, index: Index, direction: Direction): IndexPartition[] {
+  if (!everyones(query)) return [];
+  return visibleTo(query.viewer)
+    .flatMap((visibility) => listPartitions(groupClass(visibility)))
+    .map((partition) => ({ index, partition, ...rangeAfter(query.after, direction) }));
+}
+
+const rangeAfter = (after: Position | undefined, direction: Direction) =>
+  after === undefined ? {} : direction === 'asc' ? { from: after.sort } : { to: after.sort };
+
+/** Whether keys alone decide what is in the list; else every record on the way is loaded. */
+function byKeysAlone({ below, minAccessLevel, topLevelOnly, skip, search }: GroupQuery): boolean {
+  if (minAccessLevel !== undefined || topLevelOnly || (skip ?? []).length > 0 || hasText(search))
+    return false;
+  return below === undefined || below.open;
+}
+
+/** The conditions of the query on a loaded group; those of the keys too, because rows may be late. */
+function passes(query: GroupQuery, words: readonly string[], { group, level }: ListedGroup): boolean {
+  const { below, minAccessLevel } = query;
+  if (below !== undefined) {
+    if (below.deep ? !group.ancestorIds.includes(below.id) : group.parentId !== below.id) return false;
+  }
+  return (
+    (!query.owned || level >= 50) &&
+    (minAccessLevel === undefined || level >= minAccessLevel) &&
+    !(query.topLevelOnly && group.parentId !== null) &&
+    !query.skip?.includes(group.id) &&
+    (words.length === 0 || matchesWords(words, [group.name, group.path]))
+  );
+}
+
+/** The keys behind a place in their order. */
+async function* following(
+  keys: AsyncGenerator<Position>,
+  after: Position | undefined,
+  direction: Direction,
+): AsyncGenerator<Position> {
+  const compare = comparing(direction);
+  for await (const key of keys) if (after === undefined || compare(key, after) > 0) yield key;
+}

@@ -1,0 +1,187 @@
+/** What a list of projects may be asked for, and which of its conditions the keys alone decide. */
+import { listPartitions, padded } from './keys.ts';
+import type { Direction, IndexPartition, PageRequest, Range } from './paging.ts';
+import { listClass } from './project-item.ts';
+import type { AccessLevel, ProjectRecord, Visibility } from './records.ts';
+import { matchesWords } from './trigrams.ts';
+import type { Item } from './write.ts';
+
+/** Who looks. `internal`: may see internal projects (external users may not). */
+export type Viewer =
+  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'user'; readonly id: number; readonly internal: boolean }
+  | { readonly kind: 'admin'; readonly id: number };
+
+/** Decides for one viewer what lists show; the lists themselves only know where to look. */
+export interface Judge<R> {
+  /** Reads what is known to be needed, beside the records themselves. */
+  ahead(ids: readonly number[]): Promise<void>;
+  /** The level the viewer holds in each; undefined for what the viewer may not see (any more). */
+  levels(records: readonly (R | undefined)[]): Promise<readonly (AccessLevel | 0 | undefined)[]>;
+}
+
+export type ProjectOrder = 'id' | 'name' | 'path' | 'created_at' | 'updated_at' | 'last_activity_at';
+
+/** The projects of one group. */
+export interface InGroup {
+  readonly id: number;
+  /** Also of the groups below. */
+  readonly deep: boolean;
+  /** Also those it was invited to. */
+  readonly shared: boolean;
+  /** The viewer sees everything that stands in the group. */
+  readonly open: boolean;
+}
+
+export interface ProjectQuery extends PageRequest {
+  readonly viewer: Viewer;
+  readonly judge: Judge<ProjectRecord>;
+  readonly order?: ProjectOrder;
+  readonly direction?: Direction;
+  readonly visibility?: Visibility;
+  readonly archived?: boolean;
+  /** Only projects the viewer holds a level in, by whatever membership. */
+  readonly membership?: boolean;
+  /** Only projects the viewer owns: in the personal namespace, or in groups. */
+  readonly owned?: boolean;
+  /** Only projects in this user's personal namespace. */
+  readonly ownerId?: number;
+  readonly inGroup?: InGroup;
+  /** Only forks of this project. */
+  readonly forksOf?: number;
+  /** Only projects where the viewer holds at least this. */
+  readonly minAccessLevel?: AccessLevel;
+  /** Exclusive; with order `id` or `created_at` this is the keyset. */
+  readonly idAfter?: number;
+  readonly idBefore?: number;
+  /** ISO 8601 UTC with milliseconds, exclusive. */
+  readonly lastActivityAfter?: string;
+  readonly lastActivityBefore?: string;
+  /** Substring of name or path, without case. */
+  readonly search?: string;
+  /** A further condition; every project on the way is loaded for it, 5,000 at most. */
+  readonly where?: (listed: ListedProject) => boolean;
+}
+
+export interface ListedProject {
+  readonly project: ProjectRecord;
+  /** The viewer's, as the query's judge has it. */
+  readonly level: AccessLevel | 0;
+}
+
+const VISIBILITIES: readonly Visibility[] = ['public', 'internal', 'private'];
+
+export const INDEX = {
+  id: 'byId',
+  created_at: 'byId',
+  name: 'byName',
+  path: 'byPath',
+  updated_at: 'byUpdated',
+  last_activity_at: 'byActivity',
+} as const;
+export type Index = (typeof INDEX)[ProjectOrder];
+
+/** What everybody of the viewer's kind sees. */
+export const visibleTo = (viewer: Viewer): Visibility[] =>
+  VISIBILITIES.filter(
+    (v) =>
+      viewer.kind === 'admin' ||
+      v === 'public' ||
+      (v === 'internal' && viewer.kind === 'user' && viewer.internal),
+  );
+
+/** The index partitions that hold that. */
+export function partitionsOf(query: ProjectQuery, index: Index): IndexPartition[] {
+  if (onlyRows(query)) return [];
+  const archived = query.archived === undefined ? [false, true] : [query.archived];
+  return visibleTo(query.viewer)
+    .filter((v) => query.visibility === undefined || v === query.visibility)
+    .flatMap((visibility) => archived.map((a) => listClass(visibility, a)))
+    .flatMap((listed) => listPartitions(listed))
+    .map((partition) => ({ index, partition, ...bounds(query, index) }));
+}
+
+/** Whether the list is made of rows, of a user or below a group, and of nothing else. */
+export function onlyRows({ viewer, owned, membership, minAccessLevel, ...query }: ProjectQuery): boolean {
+  if (query.ownerId !== undefined || query.forksOf !== undefined || query.inGroup !== undefined) return true;
+  return (
+    viewer.kind !== 'anonymous' && (owned === true || membership === true || minAccessLevel !== undefined)
+  );
+}
+
+/** Whether a project found another way stands in those rows. */
+function inRows(query: ProjectQuery, { project, level }: ListedProject): boolean {
+  const { viewer, ownerId, forksOf, inGroup } = query;
+  if (forksOf !== undefined && project.forkedFromId !== forksOf) return false;
+  if (ownerId !== undefined && (project.namespaceKind !== 'user' || project.ownerId !== ownerId))
+    return false;
+  if (inGroup !== undefined && !standsIn(project, inGroup)) return false;
+  if (viewer.kind === 'anonymous') return true;
+  return !(query.owned && level < 50) && !(query.membership && level === 0);
+}
+
+function standsIn(project: ProjectRecord, { id, deep, shared }: InGroup): boolean {
+  if (shared && project.shares.some(({ groupId }) => groupId === id)) return true;
+  return deep ? project.ancestorIds.includes(id) : project.ancestorIds.at(-1) === id;
+}
+
+/** Whether keys alone decide what is in the list; else every record on the way is loaded. */
+export function byKeysAlone(query: ProjectQuery, index: Index): boolean {
+  const { viewer } = query;
+  const activity = query.lastActivityAfter ?? query.lastActivityBefore;
+  const ids = query.idAfter ?? query.idBefore;
+  if (query.where !== undefined || query.forksOf !== undefined || hasText(query.search)) return false;
+  if (query.minAccessLevel !== undefined) return false;
+  if (ids !== undefined && index !== 'byId') return false;
+  if (activity !== undefined && index !== 'byActivity') return false;
+  if (!onlyRows(query)) return true;
+  if (activity !== undefined) return false;
+  if (query.inGroup !== undefined) return query.inGroup.open && !query.owned && !query.membership;
+  if (query.ownerId === undefined) return true;
+  if (query.membership || query.owned) return false;
+  return viewer.kind === 'admin' || (viewer.kind === 'user' && viewer.id === query.ownerId);
+}
+
+/** The conditions of the query on a loaded project; those of the keys too, because indexes may be late. */
+export function passes(query: ProjectQuery, words: readonly string[], listed: ListedProject): boolean {
+  const { project, level } = listed;
+  return (
+    (query.visibility === undefined || project.visibility === query.visibility) &&
+    (query.archived === undefined || project.archived === query.archived) &&
+    (query.idAfter === undefined || project.id > query.idAfter) &&
+    (query.idBefore === undefined || project.id < query.idBefore) &&
+    (query.lastActivityAfter === undefined || project.lastActivityAt > query.lastActivityAfter) &&
+    (query.lastActivityBefore === undefined || project.lastActivityAt < query.lastActivityBefore) &&
+    (query.minAccessLevel === undefined || level >= query.minAccessLevel) &&
+    (words.length === 0 || matchesWords(words, [project.name, project.path])) &&
+    inRows(query, listed)
+  );
+}
+
+/** Of the sort keys of an index. */
+export function bounds(query: ProjectQuery, index: Index): Range {
+  if (index === 'byId') {
+    return {
+      ...(query.idAfter === undefined ? {} : { from: padded(Math.max(0, query.idAfter + 1)) }),
+      ...(query.idBefore === undefined ? {} : { to: padded(Math.max(0, query.idBefore - 1)) }),
+    };
+  }
+  if (index !== 'byActivity') return {};
+  return {
+    // Sort keys are `<time>\0<id>`: this bound stands behind every id of that very moment.
+    ...(query.lastActivityAfter === undefined ? {} : { from: `${query.lastActivityAfter}\u0000:` }),
+    ...(query.lastActivityBefore === undefined ? {} : { to: query.lastActivityBefore }),
+  };
+}
+
+export const hasText = (text: string | undefined): boolean => (text?.trim() ?? '') !== '';
+
+/** Whether the query asks for a visibility or for archived projects or others, which rows do not tell. */
+export const hasClass = (query: ProjectQuery): boolean =>
+  query.archived !== undefined || query.visibility !== undefined;
+
+/** For an item, or as much of one as was read. */
+export const inClass = (query: ProjectQuery, item: Item | undefined): boolean =>
+  item !== undefined &&
+  (query.visibility === undefined || item['visibility'] === query.visibility) &&
+  (query.archived === undefined || item['archived'] === query.archived);

@@ -1,0 +1,185 @@
+/** Ids of what is listed, from rows of the table that stand in the order of these ids. */
+import type { Position } from './cursor.ts';
+import {
+  FORK,
+  idOf,
+  type Key,
+  padded,
+  projectKey,
+  type TreeKind,
+  type TreeRow,
+  treePartition,
+  treePrefix,
+  userPartition,
+} from './keys.ts';
+import { isExpired } from './members.ts';
+import { type Direction, type KeySource, listSource, mergeKeys, type Range } from './paging.ts';
+import type { Table } from './table.ts';
+import type { Item } from './write.ts';
+
+export interface Row {
+  readonly id: number;
+  /** As far as the row tells it. */
+  readonly visibility?: string | undefined;
+  /** Whether the viewer sees it is to be looked at: the row alone does not say so. */
+  readonly unsure?: true;
+}
+
+export interface RowSet {
+  /** In order of the ids, some at a time; bounds are padded ids, inclusive. */
+  read(direction: Direction, range: Range, limit: number): AsyncGenerator<readonly Row[]>;
+}
+
+/** The most rows that are sorted in memory for an order other than by id. */
+export const MAX_ROWS = 10_000;
+
+/** What a user owns or is a member of; what is over is left out. */
+export const rowsOfUser = (table: Table, userId: number, row: 'OWN' | 'MEMBER'): RowSet => ({
+  async *read(direction, { from, to }, limit) {
+    const bounds = boundsOf(`${row}#`, from, to);
+    const where = { index: 'byUser', partition: userPartition(userId), ...bounds } as const;
+    for await (const items of pages(table, where, direction, limit)) {
+      yield items.filter((item) => !over(item)).map((item) => rowOf(item, item['what'] as string));
+    }
+  },
+});
+
+/** What stands below a group, directly or deeper, or what it was invited to. */
+export const rowsOfTree = (table: Table, groupId: number, row: TreeRow, kind: TreeKind): RowSet => ({
+  async *read(direction, { from, to }, limit) {
+    const bounds = boundsOf(treePrefix(row, kind), from, to);
+    const where = { partition: treePartition(groupId), ...bounds, only: ['sk', 'visibility'] };
+    for await (const items of pages(table, where, direction, limit)) {
+      yield items.map((item) => ({
+        ...rowOf(item, item['sk'] as string),
+        ...(row === 'SHARED' ? { unsure: true as const } : {}),
+      }));
+    }
+  },
+});
+
+/** The projects that were forked from one; who may see each is its own business. */
+export const rowsOfForks = (table: Table, projectId: number): RowSet => ({
+  async *read(direction, { from, to }, limit) {
+    const where = { partition: projectKey(projectId).pk, ...boundsOf(FORK, from, to), only: ['sk'] };
+    for await (const items of pages(table, where, direction, limit)) {
+      yield items.map((item) => ({ ...rowOf(item, item['sk'] as string), unsure: true as const }));
+    }
+  },
+});
+
+/** Rows that are at hand. */
+export const rowsAtHand = (rows: readonly Row[]): RowSet => ({
+  async *read(direction, { from, to }) {
+    const inside = rows.filter(
+      ({ id }) => (from === undefined || padded(id) >= from) && (to === undefined || padded(id) <= to),
+    );
+    yield inside.toSorted((a, b) => (direction === 'asc' ? a.id - b.id : b.id - a.id));
+  },
+});
+
+/** Several sets as one; they are found out when the first row is wanted. */
+export const rowsOfAll = (sets: () => Promise<readonly RowSet[]>): RowSet => ({
+  async *read(direction, range, limit) {
+    const rows = new Map<number, Row>();
+    const sources = (await sets()).map((set) =>
+      keysById(set, direction, range, limit, (row) => keep(rows, row)),
+    );
+    for await (const { id } of mergeKeys(sources, direction)) {
+      yield [rows.get(id)!];
+      rows.delete(id);
+    }
+  },
+});
+
+/** Of two rows of one thing, one is enough to be sure. */
+function keep(rows: Map<number, Row>, row: Row): void {
+  const known = rows.get(row.id);
+  if (known === undefined || known.unsure) rows.set(row.id, { visibility: known?.visibility, ...row });
+}
+
+/** The ids as a list in their order has them. */
+export function keysById(
+  set: RowSet,
+  direction: Direction,
+  range: Range,
+  limit: number,
+  seen: (row: Row) => void = () => {},
+): KeySource {
+  const rows = set.read(direction, range, limit);
+  return {
+    async next() {
+      for (;;) {
+        const { value, done } = await rows.next();
+        if (done) return [];
+        for (const row of value) seen(row);
+        if (value.length > 0) return value.map(({ id }) => ({ sort: padded(id), id }));
+      }
+    },
+  };
+}
+
+/** The ids in an order that the rows do not have: {@link MAX_ROWS} at most are sorted, by the records' own values. */
+export async function keysSorted(
+  table: Table,
+  set: RowSet,
+  direction: Direction,
+  by: {
+    index: string;
+    keyOf: (id: number) => Key;
+    /** By the row, and by these attributes of the record. */
+    wanted?: (row: Row) => boolean;
+    with?: readonly string[];
+    keep?: (item: Item) => boolean;
+  },
+): Promise<KeySource> {
+  const ids: number[] = [];
+  for await (const row of allRows(set)) {
+    if (by.wanted?.(row) ?? true) ids.push(row.id);
+    if (ids.length >= MAX_ROWS) break;
+  }
+  const items = await table.batchGet(ids.map(by.keyOf), { only: [by.index, ...(by.with ?? [])] });
+  const keys = items.flatMap((item, i): Position[] => {
+    const sort = item?.[by.index];
+    if (typeof sort !== 'string' || !(by.keep?.(item!) ?? true)) return [];
+    return [{ sort, id: ids[i]! }];
+  });
+  return listSource(keys, direction);
+}
+
+export async function* allRows(set: RowSet): AsyncGenerator<Row> {
+  for await (const rows of set.read('asc', {}, 1000)) yield* rows;
+}
+
+const rowOf = (item: Item, key: string): Row => ({
+  id: idOf(key),
+  visibility: item['visibility'] as string | undefined,
+});
+
+const boundsOf = (prefix: string, from = padded(0), to = LAST) => ({
+  from: `${prefix}${from}`,
+  to: `${prefix}${to}`,
+});
+const LAST = padded(Number.MAX_SAFE_INTEGER);
+
+/** Whether a row is of a membership that has expired. */
+const over = ({ expiresAt }: Item): boolean => typeof expiresAt === 'string' && isExpired({ expiresAt });
+
+async function* pages(
+  table: Table,
+  where: Parameters<Table['query']>[0],
+  direction: Direction,
+  limit: number,
+): AsyncGenerator<readonly Item[]> {
+  let startKey: Item | undefined;
+  do {
+    const page = await table.query({
+      ...where,
+      reverse: direction === 'desc',
+      limit,
+      ...(startKey === undefined ? {} : { startKey }),
+    });
+    yield page.items;
+    startKey = page.next;
+  } while (startKey !== undefined);
+}
