@@ -1,6 +1,7 @@
+import { DELETE_JOB, MOVE_JOB } from '../store/groups.ts';
 import type { SearchKind } from '../store/keys.ts';
 import { secondLook } from '../store/network-looks.ts';
-import { MAINTENANCE, message } from '../store/outbox.ts';
+import { MAINTENANCE, message, messageAt, outboxWrite } from '../store/outbox.ts';
 import { deleteMerged } from './branches.ts';
 import type { Deps } from './deps.ts';
 import { maintainRepository } from './maintenance.ts';
@@ -29,7 +30,16 @@ const SLICE_MS = 45_000;
 /** Works until the slice is over, then asks for another in a message of its own. */
 async function inSlices(deps: Deps, job: Job, work: (deadline: number) => Promise<boolean>): Promise<void> {
   if (await work(Date.now() + SLICE_MS)) return;
-  await deps.store.outbox.commit([], [message(MAINTENANCE, job.type, job.body)]);
+  await later(deps, job, 0);
+}
+
+/** What is in the way goes by itself. */
+const BLOCKED_MS = 5_000;
+
+async function later({ store, now }: Deps, { type, body }: Job, ms: number): Promise<void> {
+  if (ms === 0) return store.outbox.commit([], [message(MAINTENANCE, type, body)]);
+  const at = new Date(now().getTime() + ms);
+  await store.table.transact([outboxWrite(messageAt(MAINTENANCE, type, body, at))]);
 }
 
 const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = {
@@ -69,6 +79,16 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
     const userId = numberOf(job.body, 'userId');
     const last = job.body['last'] === true;
     await inSlices(deps, job, (deadline) => removeUser(deps, { userId, last }, deadline));
+  },
+  [MOVE_JOB]: async (deps, job) => {
+    const groupId = numberOf(job.body, 'groupId');
+    const progress = await deps.store.groupMoves.settle(groupId, Date.now() + SLICE_MS);
+    const next = { more: 0, blocked: BLOCKED_MS };
+    if (progress !== 'done') await later(deps, job, next[progress]);
+  },
+  [DELETE_JOB]: async (deps, job) => {
+    const groupId = numberOf(job.body, 'groupId');
+    await inSlices(deps, job, (deadline) => deps.store.groupRemoval.remove(groupId, deadline));
   },
   'branches.delete-merged': (deps, { body }) => deleteMerged(deps, numberOf(body, 'projectId')),
 };

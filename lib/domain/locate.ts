@@ -1,6 +1,6 @@
 import type { NameHolder } from '../store/names.ts';
 import { sameName } from '../store/names.ts';
-import type { GroupRecord, ProjectRecord } from '../store/records.ts';
+import { type GroupRecord, MAX_DEPTH, type ProjectRecord } from '../store/records.ts';
 import type { Deps } from './deps.ts';
 
 /** What an id or path names, before anybody's right to know of it is looked at. */
@@ -55,6 +55,7 @@ async function holderOf({ store }: Deps, path: string): Promise<NameHolder | und
 /** The path as it was before the move that a group above is at, if one is. */
 async function beforeMove(store: Deps['store'], path: string): Promise<string | undefined> {
   const segments = path.split('/');
+  if (segments.length > MAX_DEPTH + 1) return undefined;
   const prefixes = segments.slice(1).map((_, i) => segments.slice(0, i + 1).join('/'));
   const holders = await store.names.holders('path', prefixes);
   const groups = holders.map((holder) => (holder?.type === 'group' && holder.current ? holder.id : 0));
@@ -62,6 +63,8 @@ async function beforeMove(store: Deps['store'], path: string): Promise<string | 
   for (let i = prefixes.length - 1; i >= 0; i--) {
     const group = records.find((record) => record?.id === groups[i]);
     if (group === undefined || group.movedFrom === null || !sameName(group.fullPath, prefixes[i]!)) continue;
+    // Only its name changed.
+    if (sameName(group.movedFrom, group.fullPath)) continue;
     return [group.movedFrom, ...segments.slice(i + 1)].join('/');
   }
   return undefined;

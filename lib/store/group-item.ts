@@ -1,4 +1,5 @@
 /** A group's record as an item, with the attributes of its lists. */
+import { dirname } from 'node:path/posix';
 import { folded, groupKey, type Key, listPartition, orderedBy, padded } from './keys.ts';
 import type { GroupRecord, Visibility } from './records.ts';
 import type { Item } from './write.ts';
@@ -32,3 +33,7 @@ export function groupOf(item: Item | undefined): GroupRecord | undefined {
   const record = Object.entries(item).filter(([name]) => !NOT_OF_RECORD.has(name));
   return Object.fromEntries(record) as unknown as GroupRecord;
 }
+
+/** Whether the groups above may have no rows yet of what is inside. */
+export const isArriving = ({ movedFrom, fullPath }: GroupRecord): boolean =>
+  movedFrom !== null && dirname(movedFrom) !== dirname(fullPath);

@@ -15,19 +15,32 @@ export interface TreeNode {
   readonly ancestorIds: readonly number[];
 }
 
-/** The rows of a node under everything above it. */
-export function treeRows({ kind, id, visibility, ancestorIds }: TreeNode): Put[] {
+/**
+ * The rows of a node under everything above it, with how far below.
+ * @param pending whether what is inside the node has no rows under these ancestors yet: until then it is found under
+ *   the node itself
+ */
+export function treeRows({ kind, id, visibility, ancestorIds }: TreeNode, pending = false): Put[] {
   return ancestorIds.map((ancestor, i) => ({
-    put: { ...treeKey(ancestor, rowOf(ancestorIds, i), kind, id), visibility },
+    put: {
+      ...treeKey(ancestor, rowOf(ancestorIds, i), kind, id),
+      visibility,
+      below: ancestorIds.length - i,
+      ...(pending ? { pending } : {}),
+    },
   }));
 }
 
-/** Takes a node's rows from under ancestors it has no more: all of them where `except` is absent. */
-export function leaveTree(node: Omit<TreeNode, 'visibility'>, except: readonly number[] = []): Delete[] {
-  const { kind, id, ancestorIds } = node;
-  return ancestorIds.flatMap((ancestor, i) =>
-    except.includes(ancestor) ? [] : [{ delete: treeKey(ancestor, rowOf(ancestorIds, i), kind, id) }],
-  );
+/** Takes away all rows of a node. */
+export const leaveTree = ({ kind, id, ancestorIds }: Omit<TreeNode, 'visibility'>): Delete[] =>
+  ancestorIds.map((ancestor, i) => ({ delete: treeKey(ancestor, rowOf(ancestorIds, i), kind, id) }));
+
+/** The rows of a node that stands elsewhere now. */
+export function moveRows(was: TreeNode, is: TreeNode, pending = false): (Put | Delete)[] {
+  const puts = treeRows(is, pending);
+  const kept = new Set(puts.map(({ put }) => put.pk + put.sk));
+  const left = leaveTree(was).filter(({ delete: row }) => !kept.has(row.pk + row.sk));
+  return [...left, ...puts];
 }
 
 const rowOf = (ancestorIds: readonly number[], i: number): TreeRow =>

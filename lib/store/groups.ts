@@ -1,11 +1,20 @@
 /** Groups: record, path and place in the tree of groups. Moves are in `group-moves.ts`, lists in `group-list.ts`. */
 import type { Counters } from './counters.ts';
 import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
-import { groupItem, groupListAttributes, groupOf } from './group-item.ts';
-import { treeRows } from './group-tree.ts';
+import { groupItem, groupListAttributes, groupOf, isArriving } from './group-item.ts';
+import { moveRows, treeRows } from './group-tree.ts';
 import { groupKey, idOf, type TreeKind, type TreeRow, treePartition, treePrefix } from './keys.ts';
 import { memberWrite } from './members.ts';
-import { claim, leave, type NameHolder, type Names, sameName, takenNames } from './names.ts';
+import {
+  claim,
+  freeName,
+  leave,
+  moveName,
+  type NameHolder,
+  type Names,
+  sameName,
+  takenNames,
+} from './names.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
 import { type GroupRecord, MAX_DEPTH, VISIBILITIES, type Visibility } from './records.ts';
 import type { Table } from './table.ts';
@@ -58,7 +67,8 @@ export class Groups {
   }
 
   /**
-   * The group, its path, its rows below its ancestors and its creator's ownership: one transaction.
+   * The group, its path, its rows below its ancestors and its creator's ownership: one transaction. What stands in a
+   * less visible group is refused.
    * @throws NameTaken `path`; LimitReached `depth`; Missing when the parent is gone; Stale when it moved, or is less
    *   visible
    */
@@ -95,7 +105,7 @@ export class Groups {
       claimPath(record),
       memberWrite(owner),
       ...treeRows({ kind: 'group', ...record }),
-      ...(parent === undefined ? [] : [standsOpen(parent, record.visibility, new Date(at))]),
+      ...(parent === undefined ? [] : enters(parent, record, new Date(at))),
       ...(options.alongside ?? []),
     ];
     try {
@@ -142,19 +152,25 @@ export class Groups {
 
   /**
    * Changes what is given, on condition that the record is still the one that was read. Whatever is inside follows a
-   * new path some time later, and is found below both until then.
-   * @param parent the group it stands in, unless it is outermost
+   * new place, path or name some time later (`group-moves.ts`), and is found below both paths until then. One move at
+   * a time: a group does not move while it, or one above, is at it.
+   * @param parents the groups it is to stand in, the innermost first; another first one than now is another place
    * @throws Stale, Missing, NameTaken `path`, MoreVisibleInside
    */
   async update(
     group: GroupRecord,
     change: GroupChange,
-    options: Options & { parent?: GroupRecord | undefined } = {},
+    options: Options & { parents?: readonly GroupRecord[] } = {},
   ): Promise<GroupRecord> {
-    const { parent } = options;
+    const parents = options.parents ?? [];
+    const [parent] = parents;
     const now = options.now ?? new Date();
-    const place = placeBelow(parent, { ...group, ...change });
-    const moves = place.fullPath !== group.fullPath;
+    const transfers = (parent?.id ?? null) !== group.parentId;
+    const moves =
+      transfers ||
+      (change.path !== undefined && change.path !== group.path) ||
+      (change.name !== undefined && change.name !== group.name);
+    const place = moves ? placeBelow(parent, { ...group, ...change }) : {};
     const updated: GroupRecord = {
       ...group,
       ...change,
@@ -166,25 +182,34 @@ export class Groups {
     const rises = rank(updated.visibility) > rank(group.visibility);
     const sinks = rank(updated.visibility) < rank(group.visibility);
     if (sinks) await this.#lower(group, updated.visibility, now);
-    const { pk, sk, ...set } = groupItem(updated);
+    const { pk, sk, movedFrom, ...set } = groupItem(updated);
     const writes: Write[] = [
       {
         update: { pk, sk },
-        set,
+        // Otherwise the end of a move under way is its own.
+        set: moves ? { ...set, movedFrom } : set,
         ...(sinks ? { remove: ['ceiling', 'ceilingUntil'] } : {}),
         if: `${PRESENT} AND #version = :was AND attribute_type(#deletedAt, :null)${moves ? ' AND attribute_type(#movedFrom, :null)' : ''}`,
         values: { was: group.version, null: 'NULL' },
         reason: 'version',
       },
-      ...(moves ? movePath(group, updated) : []),
-      ...(rises || sinks ? treeRows({ kind: 'group', ...updated }) : []),
-      ...(parent !== undefined && (rises || moves) ? [standsOpen(parent, updated.visibility, now)] : []),
+      ...(moves ? moveGroupPath(group, updated) : []),
+      ...(transfers
+        ? moveRows({ kind: 'group', ...group }, { kind: 'group', ...updated }, true)
+        : rises || sinks
+          ? treeRows({ kind: 'group', ...updated }, isArriving(group))
+          : []),
+      ...(parent === undefined
+        ? []
+        : moves
+          ? [...enters(parent, updated, now), ...parents.slice(1).map(standsStill)]
+          : rises
+            ? [standsOpen(parent, updated.visibility, now)]
+            : []),
       ...(options.alongside ?? []),
     ];
-    const renamed = moves || group.name !== updated.name;
     const messages = [
-      ...(moves ? [message(MAINTENANCE, MOVE_JOB, { groupId: group.id })] : []),
-      ...(renamed ? [indexMessage(group.id)] : []),
+      ...(moves ? [message(MAINTENANCE, MOVE_JOB, { groupId: group.id }), indexMessage(group.id)] : []),
       ...(options.messages ?? []),
     ];
     await this.#commit(writes, messages);
@@ -280,6 +305,36 @@ export function placeBelow(
   };
 }
 
+/**
+ * For the transaction that puts something into a group: that this is where it was, and takes it. While the group moves,
+ * something inside may still be on its way to the path. Refused as `parent`, or as a taken `path`.
+ */
+export function enters(
+  parent: GroupRecord,
+  { path, visibility }: { readonly path: string; readonly visibility: Visibility },
+  now: Date,
+): Check[] {
+  const open = standsOpen(parent, visibility, now);
+  const former = parent.movedFrom ?? parent.fullPath;
+  const still = {
+    ...open,
+    if: `${open.if} AND (attribute_type(#movedFrom, :null) OR #movedFrom = :former)`,
+    values: { ...open.values, former },
+  };
+  if (sameName(former, parent.fullPath)) return [still];
+  return [still, freeName('path', `${former}/${path}`, 'path')];
+}
+
+/** That a group further above a place is where it was and is not moving, for a move there. Refused as `parent`. */
+const standsStill = ({ id, parentId }: GroupRecord): Check => ({
+  check: groupKey(id),
+  if: `${PRESENT} AND attribute_type(#deletedAt, :null) AND attribute_type(#movedFrom, :null) AND ${
+    parentId === null ? 'attribute_type(#parentId, :null)' : '#parentId = :parent'
+  }`,
+  values: { null: 'NULL', ...(parentId === null ? {} : { parent: parentId }) },
+  reason: 'parent',
+});
+
 /** For the transaction that puts something of this visibility into a group. Refused as `parent`. */
 export function standsOpen(parent: GroupRecord, visibility: Visibility, now: Date): Check {
   const enough = VISIBILITIES.slice(rank(visibility));
@@ -302,7 +357,8 @@ export function standsOpen(parent: GroupRecord, visibility: Visibility, now: Dat
 /** From the least to the most visible. */
 const rank = (visibility: Visibility): number => VISIBILITIES.indexOf(visibility);
 
-function refusedByParent(error: unknown): Missing | Stale | undefined {
+/** @returns what the parent's refusal of {@link enters} means */
+export function refusedByParent(error: unknown): Missing | Stale | undefined {
   if (!(error instanceof TransactionRefused)) return undefined;
   const refusal = error.get('parent');
   if (refusal === undefined) return undefined;
@@ -322,8 +378,7 @@ function claimPath(group: GroupRecord) {
 }
 
 /** The old path leads on to the group for as long as nobody else takes it. */
-function movePath(was: GroupRecord, is: GroupRecord): Write[] {
-  const mine = { if: '#type = :type AND #id = :id', values: { type: 'group', id: was.id } };
-  if (sameName(was.fullPath, is.fullPath)) return [{ ...claimPath(is), ...mine }];
-  return [claimPath(is), leave('path', was.fullPath, { type: 'group', id: was.id }, 'path')];
+export function moveGroupPath(was: GroupRecord, is: GroupRecord): Write[] {
+  const ancestorIds = [...is.ancestorIds];
+  return moveName('path', was.fullPath, is.fullPath, { type: 'group', id: is.id }, 'path', { ancestorIds });
 }

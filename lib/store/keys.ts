@@ -41,7 +41,7 @@ export const counterKey = (kind: CounterKind): Key => ({ pk: `COUNTER#${kind}`, 
 
 /** `path`: usernames, top-level names and full project paths, which share one space. */
 export const nameKey = (kind: NameKind, name: string): Key => ({
-  pk: `${kind.toUpperCase()}#${folded(name)}`,
+  pk: `${kind.toUpperCase()}#${wholeOrDigest(folded(name))}`,
   sk: 'NAME',
 });
 

@@ -2,7 +2,7 @@
 import { NameTaken, type TransactionRefused } from './errors.ts';
 import { folded, type NameKind, nameKey } from './keys.ts';
 import type { Table } from './table.ts';
-import { ABSENT, type Delete, type Item, type Put, type Update } from './write.ts';
+import { ABSENT, type Check, type Delete, type Item, type Put, type Update } from './write.ts';
 
 export type NameOwner =
   | { readonly type: 'user'; readonly id: number }
@@ -32,6 +32,28 @@ export function claim(kind: NameKind, name: string, owner: NameOwner, label: str
     values: { former: false },
     reason: `taken:${label}`,
   };
+}
+
+/** That nobody has a name, for a transaction that takes another; refused as if it took this one. */
+export const freeName = (kind: NameKind, name: string, label: string): Check => ({
+  check: nameKey(kind, name),
+  if: FREE,
+  values: { former: false },
+  reason: `taken:${label}`,
+});
+
+/** Takes a name or another form of it for its holder: the old one leads on, until somebody else takes it. */
+export function moveName(
+  kind: NameKind,
+  was: string,
+  is: string,
+  owner: NameOwner,
+  label: string,
+  extra: Item,
+) {
+  const taken = claim(kind, is, owner, label, extra);
+  if (!sameName(was, is)) return [taken, leave(kind, was, owner, label)];
+  return [{ ...taken, if: '#type = :type AND #id = :id', values: { type: owner.type, id: owner.id } }];
 }
 
 /** Leaves a name to whoever wants it; until then it leads to where its owner is. */
@@ -64,28 +86,20 @@ export function takenNames(error: TransactionRefused): NameTaken | undefined {
 /** Compared as names are: without regard to case. */
 export const sameName = (a: string, b: string): boolean => folded(a) === folded(b);
 
-/** DynamoDB's limit of a partition key. */
-const MAX_KEY_BYTES = 2048;
-
 export class Names {
   readonly #table: Table;
   constructor(table: Table) {
     this.#table = table;
   }
 
-  /** One strongly consistent read. A text longer than any key is nobody's name. */
+  /** One strongly consistent read. */
   async holder(kind: NameKind, name: string): Promise<NameHolder | undefined> {
-    if (Buffer.byteLength(nameKey(kind, name).pk) > MAX_KEY_BYTES) return undefined;
     return holderOf(await this.#table.get(nameKey(kind, name)));
   }
 
   /** Of many names, in their order; one round trip for a hundred. */
   async holders(kind: NameKind, names: readonly string[]): Promise<(NameHolder | undefined)[]> {
-    const keys = names.map((name) => nameKey(kind, name));
-    const short = keys.filter(({ pk }) => Buffer.byteLength(pk) <= MAX_KEY_BYTES);
-    const items = await this.#table.batchGet(short);
-    const found = new Map(items.map((item, i) => [short[i]!.pk, holderOf(item)]));
-    return keys.map(({ pk }) => found.get(pk));
+    return (await this.#table.batchGet(names.map((name) => nameKey(kind, name)))).map(holderOf);
   }
 }
 

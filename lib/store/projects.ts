@@ -3,16 +3,18 @@ import { ulid } from 'ulid';
 import type { Counters } from './counters.ts';
 import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
 import { countedDown, forkOf } from './forks.ts';
+import { leaveTree, treeRows } from './group-tree.ts';
+import { enters, refusedByParent } from './groups.ts';
 import { forkKey, nameKey, orderedBy, projectKey, userKey } from './keys.ts';
 import type { Members } from './members.ts';
 import { memberWrite } from './members.ts';
-import { claim, type NameHolder, type Names, release, sameName, takenNames } from './names.ts';
+import { claim, moveName, type NameHolder, type Names, release, sameName, takenNames } from './names.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
 import type { Page } from './paging.ts';
 import { fromItem, listAttributes, toItem } from './project-item.ts';
 import { ProjectList } from './project-list.ts';
 import type { ListedProject, ProjectQuery } from './project-query.ts';
-import type { ImportStatus, MemberRecord, ProjectRecord, UserRecord } from './records.ts';
+import type { GroupRecord, ImportStatus, MemberRecord, ProjectRecord, UserRecord } from './records.ts';
 import { closeRepository, newRepository } from './repository-state.ts';
 import type { Search } from './search.ts';
 import type { Table } from './table.ts';
@@ -81,15 +83,21 @@ export class Projects {
   }
 
   /**
-   * The project, its path, its place in its owner's count, its creator's membership (level 40) and its
-   * empty repository, whose HEAD points to `refs/heads/<headBranch>`: one transaction.
-   * @throws NameTaken `path`, LimitReached, Missing when the owner is gone
+   * The project, its path, its place in its owner's count or below the groups above it, its creator's membership
+   * (level 40) where `member` says so, and its empty repository, whose HEAD points to `refs/heads/<headBranch>`: one
+   * transaction.
+   * @param options.owner of the personal namespace; @param options.parent the group that is its namespace
+   * @throws NameTaken `path`, LimitReached, Missing when the owner or the group is gone, Stale when the group moved or
+   *   is less visible
    */
   async create(
     project: NewProject,
     options: Options & {
       headBranch: string;
-      owner: Pick<UserRecord, 'id' | 'projectsLimit'>;
+      owner?: Pick<UserRecord, 'id' | 'projectsLimit'>;
+      parent?: GroupRecord;
+      /** Default true. */
+      member?: boolean;
       /** What else the transaction writes and promises, where that names the project. */
       about?: (project: ProjectRecord) => Pick<Options, 'alongside' | 'messages'>;
     },
@@ -122,13 +130,19 @@ export class Projects {
     const writes: Write[] = [
       { put: toItem(record) },
       this.#claimPath(record),
-      {
-        update: userKey(options.owner.id),
-        add: { projectsCount: 1 },
-        if: `${PRESENT} AND #projectsCount < #projectsLimit`,
-        reason: 'limit',
-      },
-      memberWrite(creator),
+      ...(options.owner === undefined
+        ? []
+        : [
+            {
+              update: userKey(options.owner.id),
+              add: { projectsCount: 1 },
+              if: `${PRESENT} AND #projectsCount < #projectsLimit`,
+              reason: 'limit',
+            },
+          ]),
+      ...(options.parent === undefined ? [] : enters(options.parent, record, new Date(at))),
+      ...treeRows({ kind: 'project', ...record }),
+      ...(options.member === false ? [] : [memberWrite(creator)]),
       ...newRepository(record.repositoryId, options.headBranch, record.networkId),
       ...(options.alongside ?? []),
       ...(about?.alongside ?? []),
@@ -143,7 +157,7 @@ export class Projects {
         throw limit.item === undefined
           ? new Missing('owner')
           : new LimitReached('projects', limit.item['projectsLimit'] as number);
-      throw takenNames(error) ?? error;
+      throw refusedByParent(error) ?? takenNames(error) ?? error;
     }
     return record;
   }
@@ -262,12 +276,13 @@ export class Projects {
         set: { deletedAt: at },
         remove: listAttributes,
         add: { version: 1 },
-        if: `${PRESENT} AND #fullPath = :path AND attribute_type(#deletedAt, :null) AND ${forkOf(parent)}`,
-        values: { path: project.fullPath, null: 'NULL', parent },
+        if: `${PRESENT} AND #fullPath = :path AND #ancestorIds = :above AND attribute_type(#deletedAt, :null) AND ${forkOf(parent)}`,
+        values: { path: project.fullPath, above: project.ancestorIds, null: 'NULL', parent },
         reason: 'version',
       },
       ...(parent === undefined ? [] : [{ delete: forkKey(parent, project.id) }]),
       release('path', project.fullPath, holder, 'path'),
+      ...leaveTree({ kind: 'project', ...project }),
       ...closeRepository(project.repositoryId),
       ...(options.alongside ?? []),
     ];
@@ -324,6 +339,29 @@ export class Projects {
       return [{ update: nameKey('path', is.fullPath), set: { name: is.fullPath } }];
     return [this.#claimPath(is), release('path', was.fullPath, { type: 'project', id: was.id }, 'path')];
   }
+}
+
+/** Where a project stands in a group. */
+export function placeInGroup(
+  group: GroupRecord,
+  { path }: Pick<ProjectRecord, 'path'>,
+): Pick<ProjectRecord, 'namespaceId' | 'namespacePath' | 'namespaceName' | 'namespaceKind' | 'fullPath'> & {
+  readonly ancestorIds: readonly number[];
+} {
+  return {
+    namespaceId: group.id,
+    namespacePath: group.fullPath,
+    namespaceName: group.fullName,
+    namespaceKind: 'group',
+    fullPath: `${group.fullPath}/${path}`,
+    ancestorIds: [...group.ancestorIds, group.id],
+  };
+}
+
+/** The old path leads on to the project for as long as nobody else takes it. */
+export function moveProjectPath(was: ProjectRecord, is: ProjectRecord): Write[] {
+  const ancestorIds = [...is.ancestorIds];
+  return moveName('path', was.fullPath, is.fullPath, { type: 'project', id: is.id }, 'path', { ancestorIds });
 }
 
 const existing = (project: ProjectRecord | undefined): ProjectRecord | undefined =>

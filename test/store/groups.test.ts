@@ -72,7 +72,7 @@ test('nothing is more visible than what it is in, also when both change at once'
   const inner = await make('inner', outer, { visibility: 'internal' });
   await expect(groups().update(outer, { visibility: 'private' })).rejects.toBeInstanceOf(MoreVisibleInside);
   expect(await groups().get(outer.id)).toEqual(outer);
-  const hidden = await groups().update(inner, { visibility: 'private' }, { parent: outer });
+  const hidden = await groups().update(inner, { visibility: 'private' }, { parents: [outer] });
   expect(await below(outer)).toEqual([`DIRECT#GROUP#${inner.id} private`]);
 
   for (let n = 0; n < 5; n++) {
@@ -86,7 +86,7 @@ test('nothing is more visible than what it is in, also when both change at once'
     const child = await groups().byPath(`both${n}/child`);
     expect(now.visibility === 'public' || child === undefined).toBe(true);
   }
-  await expect(groups().update(hidden, { visibility: 'public' }, { parent: outer })).rejects.toBeInstanceOf(
+  await expect(groups().update(hidden, { visibility: 'public' }, { parents: [outer] })).rejects.toBeInstanceOf(
     Stale,
   );
 });

@@ -1,0 +1,190 @@
+/**
+ * What is inside a group follows it to another path, name or place: from the outside inwards, each group and project
+ * in a transaction of its own, so that at each moment everything is found by its old path or its new one.
+ *
+ * A group that moved says in `movedFrom` that something inside may not have followed; that is cleared when all has.
+ * Whoever comes into a group meanwhile is found among its children, which are listed after the group itself moved.
+ */
+import { TransactionRefused } from './errors.ts';
+import { groupItem, isArriving } from './group-item.ts';
+import { moveRows, treeRows } from './group-tree.ts';
+import { type Groups, moveGroupPath, placeBelow } from './groups.ts';
+import { groupKey, projectKey, type TreeKind } from './keys.ts';
+import { fromItem } from './project-item.ts';
+import { moveProjectPath, placeInGroup } from './projects.ts';
+import type { GroupRecord, ProjectRecord } from './records.ts';
+import type { Table } from './table.ts';
+import { type Check, PRESENT, type Write } from './write.ts';
+
+/** How far a move came: `blocked` by something that is on its way elsewhere, or that others change all the time. */
+export type MoveProgress = 'done' | 'more' | 'blocked';
+
+const BATCH = 100;
+const AT_ONCE = 4;
+/** Tries at one node that others change. */
+const TRIES = 5;
+
+export class GroupMoves {
+  readonly #table: Table;
+  readonly #groups: Groups;
+
+  constructor(table: Table, groups: Groups) {
+    this.#table = table;
+    this.#groups = groups;
+  }
+
+  /**
+   * May be called any number of times, at once too; goes on where an earlier call stopped.
+   * @param deadline milliseconds since 1970; no new node begins after it
+   */
+  async settle(groupId: number, deadline: number): Promise<MoveProgress> {
+    const group = await this.#groups.get(groupId);
+    return group === undefined || group.movedFrom === null ? 'done' : this.#settle(group, deadline);
+  }
+
+  /** Brings everything below a group to where it is, then clears its `movedFrom`. */
+  async #settle(group: GroupRecord, deadline: number): Promise<MoveProgress> {
+    let progress: MoveProgress = 'done';
+    const note = (of: MoveProgress) => {
+      if (of !== 'done' && progress !== 'more') progress = of;
+    };
+    for await (const children of this.#children(group, 'group'))
+      for (const id of children) note(await this.#bringGroup(id, group, deadline));
+    for await (const children of this.#children(group, 'project')) {
+      const ids = [...children];
+      const work = async () => {
+        for (let id = ids.pop(); id !== undefined; id = ids.pop())
+          note(await this.#bringProject(id, group, deadline));
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, work));
+    }
+    if (progress === 'done' && !(await this.#arrived(group))) return 'blocked';
+    return progress;
+  }
+
+  /** Children by the hundred. */
+  async *#children(group: GroupRecord, kind: TreeKind): AsyncGenerator<number[]> {
+    let ids: number[] = [];
+    for await (const id of this.#groups.rowsBelow(group.id, 'DIRECT', kind)) {
+      ids.push(id);
+      if (ids.length < BATCH) continue;
+      yield ids;
+      ids = [];
+    }
+    if (ids.length > 0) yield ids;
+  }
+
+  async #bringGroup(id: number, parent: GroupRecord, deadline: number): Promise<MoveProgress> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      if (Date.now() > deadline) return 'more';
+      const child = await this.#groups.get(id);
+      if (child === undefined || child.parentId !== parent.id) return 'done';
+      // What is inside it comes to where it is now before it goes on.
+      if (child.movedFrom !== null) {
+        const settled = await this.#settle(child, deadline);
+        if (settled !== 'done') return settled;
+        continue;
+      }
+      const place = placeBelow(parent, child);
+      if (samePlace(child, place) && child.fullName === place.fullName) return 'done';
+      const moved = { ...child, ...place, movedFrom: child.fullPath, version: child.version + 1 };
+      const { pk, sk, ...set } = groupItem(moved);
+      const refused = await this.#refused([
+        {
+          update: { pk, sk },
+          set,
+          if: `${PRESENT} AND #version = :was AND attribute_type(#deletedAt, :null)`,
+          values: { was: child.version, null: 'NULL' },
+          reason: 'version',
+        },
+        ...moveGroupPath(child, moved),
+        ...moveRows({ kind: 'group', ...child }, { kind: 'group', ...moved }),
+        stands(parent),
+      ]);
+      if (refused === 'version') continue;
+      if (refused !== undefined) return 'blocked';
+    }
+    return 'blocked';
+  }
+
+  async #bringProject(id: number, parent: GroupRecord, deadline: number): Promise<MoveProgress> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      if (Date.now() > deadline) return 'more';
+      const project = await this.#projectOf(id);
+      if (project === undefined || project.deletedAt !== null || project.namespaceId !== parent.id)
+        return 'done';
+      const place = placeInGroup(parent, project);
+      if (samePlace(project, place) && project.namespaceName === place.namespaceName) return 'done';
+      const moved: ProjectRecord = { ...project, ...place, version: project.version + 1 };
+      const refused = await this.#refused([
+        {
+          update: projectKey(id),
+          set: { ...place, version: moved.version },
+          if: `${PRESENT} AND #version = :was AND attribute_type(#deletedAt, :null)`,
+          values: { was: project.version, null: 'NULL' },
+          reason: 'version',
+        },
+        ...moveProjectPath(project, moved),
+        ...moveRows({ kind: 'project', ...project }, { kind: 'project', ...moved }),
+        stands(parent),
+      ]);
+      if (refused === undefined) return 'done';
+      if (refused !== 'version') return 'blocked';
+    }
+    return 'blocked';
+  }
+
+  /** All is where the group is, and under the groups above it. @returns false when it has moved on, or changed */
+  async #arrived(group: GroupRecord): Promise<boolean> {
+    const now = await this.#groups.get(group.id);
+    if (now === undefined || now.movedFrom === null) return true;
+    const refused = await this.#refused([
+      {
+        update: groupKey(group.id),
+        set: { movedFrom: null },
+        if: `${PRESENT} AND #fullPath = :path AND #fullName = :name AND #movedFrom = :former AND #visibility = :visibility AND attribute_type(#deletedAt, :null)`,
+        values: {
+          path: group.fullPath,
+          name: group.fullName,
+          former: group.movedFrom,
+          visibility: now.visibility,
+          null: 'NULL',
+        },
+        reason: 'version',
+      },
+      ...(isArriving(now) ? treeRows({ kind: 'group', ...now }) : []),
+    ]);
+    return refused === undefined;
+  }
+
+  async #projectOf(id: number): Promise<ProjectRecord | undefined> {
+    return fromItem(await this.#table.get(projectKey(id)));
+  }
+
+  /** @returns why not, when the transaction was refused */
+  async #refused(writes: readonly Write[]): Promise<string | undefined> {
+    try {
+      await this.#table.transact(writes);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof TransactionRefused)) throw error;
+      return error.has('version') ? 'version' : (error.refusals[0]?.reason ?? 'refused');
+    }
+  }
+}
+
+/** That the group is still where its content is brought. */
+const stands = ({ id, fullPath, fullName }: GroupRecord): Check => ({
+  check: groupKey(id),
+  if: `${PRESENT} AND #fullPath = :path AND #fullName = :name`,
+  values: { path: fullPath, name: fullName },
+  reason: 'parent',
+});
+
+interface Place {
+  readonly fullPath: string;
+  readonly ancestorIds: readonly number[];
+}
+
+const samePlace = (a: Place, b: Place): boolean =>
+  a.fullPath === b.fullPath && a.ancestorIds.join() === b.ancestorIds.join();

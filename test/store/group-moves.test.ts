@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Deps } from '../../lib/domain/deps.ts';
+import { locateGroup, locateProject } from '../../lib/domain/locate.ts';
+import { NameTaken } from '../../lib/store/errors.ts';
+import { treePartition } from '../../lib/store/keys.ts';
+import { placeInGroup } from '../../lib/store/projects.ts';
+import type { GroupRecord, ProjectRecord, UserRecord } from '../../lib/store/records.ts';
+import { newProject, newUser, openTestStore, type TestStore } from './store-fixture.ts';
+
+let opened: TestStore;
+let ada: UserRecord;
+let deps: Deps;
+beforeAll(async () => {
+  opened = await openTestStore();
+  ada = await opened.store.users.create(newUser('ada'));
+  deps = { store: opened.store } as Deps;
+});
+afterAll(() => opened.close());
+
+const groups = () => opened.store.groups;
+const moves = () => opened.store.groupMoves;
+const FAR = () => Date.now() + 60_000;
+
+const make = (path: string, parent?: GroupRecord): Promise<GroupRecord> =>
+  groups().create(
+    { name: path, path, visibility: 'private', description: '', creatorId: ada.id, settings: {} },
+    { ownerId: ada.id, ...(parent === undefined ? {} : { parent }) },
+  );
+const put = (path: string, parent: GroupRecord): Promise<ProjectRecord> => {
+  const { fullPath: _, ...place } = placeInGroup(parent, { path });
+  const project = newProject(ada, path, 'private', place);
+  return opened.store.projects.create(project, { headBranch: 'main', parent });
+};
+const below = async (group: GroupRecord) => {
+  const rows: string[] = [];
+  for await (const row of opened.store.table.queryAll({ partition: treePartition(group.id) }))
+    rows.push(`${(row['sk'] as string).replace(/0+(?=\d)/, '')}${row['pending'] === true ? ' pending' : ''}`);
+  return rows;
+};
+
+/** A group of that name with groups in groups, and projects in all of them: `size` of them each. */
+async function tree(path: string, size: number) {
+  const top = await make(path);
+  const inner: GroupRecord[] = [];
+  const projects: ProjectRecord[] = [];
+  let parent = top;
+  for (let i = 0; i < size; i++) {
+    const child = await make(`g${i}`, parent);
+    inner.push(child);
+    projects.push(await put(`p${i}`, child));
+    // As deep as five, then wide.
+    parent = child.ancestorIds.length < 5 ? child : top;
+  }
+  return { top, inner, projects };
+}
+
+test('a group of fifty moves, stopped at every step, and everything is found by both paths at each', async () => {
+  const { top, inner, projects } = await tree('moving', 25);
+  const elsewhere = await make('elsewhere');
+  const moved = await groups().update(top, { path: 'moved' }, { parents: [elsewhere] });
+  expect(moved).toMatchObject({ fullPath: 'elsewhere/moved', movedFrom: 'moving', parentId: elsewhere.id });
+  expect(await below(elsewhere)).toEqual([`DIRECT#GROUP#${top.id} pending`]);
+
+  const tail = (path: string) => path.slice('moving'.length);
+  const found = async () => {
+    for (const { id, fullPath } of inner) {
+      expect((await locateGroup(deps, fullPath)).id, fullPath).toBe(id);
+      expect((await locateGroup(deps, `elsewhere/moved${tail(fullPath)}`)).id, fullPath).toBe(id);
+    }
+    for (const { id, fullPath } of projects) {
+      expect((await locateProject(deps, fullPath)).id, fullPath).toBe(id);
+      expect((await locateProject(deps, `elsewhere/moved${tail(fullPath)}`)).id, fullPath).toBe(id);
+    }
+  };
+  await found();
+
+  // Each run is cut off after some of its writes, wherever that is.
+  let steps = 0;
+  const real = opened.store.table.transact;
+  for (let runs = 1; ; runs++) {
+    let left = 7;
+    opened.store.table.transact = (...args) => {
+      if (left-- === 0) throw new Error('stopped');
+      steps++;
+      return real.apply(opened.store.table, args);
+    };
+    const ended = await moves()
+      .settle(top.id, FAR())
+      .catch(() => 'stopped');
+    opened.store.table.transact = real;
+    if (runs % 3 === 1) await found();
+    if (ended === 'done') break;
+    expect(runs).toBeLessThan(50);
+  }
+  expect(steps).toBeGreaterThanOrEqual(50);
+  await found();
+
+  expect((await groups().get(top.id))!.movedFrom).toBeNull();
+  for (const { id, fullPath, ancestorIds } of inner) {
+    expect(await groups().get(id)).toMatchObject({
+      fullPath: `elsewhere/moved${tail(fullPath)}`,
+      fullName: `elsewhere / moving${tail(fullPath).replaceAll('/', ' / ')}`,
+      ancestorIds: [elsewhere.id, ...ancestorIds],
+      movedFrom: null,
+    });
+  }
+  for (const { id, fullPath, path, ancestorIds, namespaceId } of projects) {
+    const now = (await opened.store.projects.get(id))!;
+    expect(now).toMatchObject({
+      fullPath: `elsewhere/moved${tail(fullPath)}`,
+      namespaceId,
+      ancestorIds: [elsewhere.id, ...ancestorIds],
+    });
+    expect(now.fullPath).toBe(`${now.namespacePath}/${path}`);
+  }
+  const rows = await below(elsewhere);
+  expect(rows).toHaveLength(51);
+  expect(rows.filter((row) => row.endsWith('pending'))).toEqual([]);
+  expect(await below(top)).toHaveLength(50);
+});
+
+test('whoever comes into a group that moves keeps out of the way of what is still on its way', async () => {
+  const top = await make('busy');
+  const child = await put('child', top);
+  const moved = await groups().update(top, { path: 'busier' });
+  // `busier/child` is free by name, and is somebody's all the same.
+  await expect(put('child', moved)).rejects.toBeInstanceOf(NameTaken);
+  const other = await put('other', moved);
+  expect(await moves().settle(top.id, FAR())).toBe('done');
+  expect((await opened.store.projects.get(child.id))!.fullPath).toBe('busier/child');
+  expect((await opened.store.projects.get(other.id))!.fullPath).toBe('busier/other');
+});
+
+test('two moves that follow each other, the later one first', async () => {
+  const top = await make('first');
+  const inner = await make('inner', top);
+  const project = await put('code', inner);
+  const renamed = await groups().update(inner, { path: 'within' }, { parents: [top] });
+  expect(renamed.movedFrom).toBe('first/inner');
+  await groups().update(top, { path: 'second' });
+  expect(await moves().settle(top.id, FAR())).toBe('done');
+  expect((await groups().get(inner.id))!).toMatchObject({ fullPath: 'second/within', movedFrom: null });
+  for (const path of ['first/inner/code', 'first/within/code', 'second/within/code'])
+    expect((await locateProject(deps, path)).id, path).toBe(project.id);
+});
+
+test('content on its way out of a path blocks what comes there, and no longer', async () => {
+  const one = await make('here');
+  await put('same', one);
+  await groups().update(one, { path: 'there' });
+  const two = await make('two');
+  const mine = await put('same', two);
+  await groups().update(two, { path: 'here' });
+  expect(await moves().settle(two.id, FAR())).toBe('blocked');
+  expect(await moves().settle(one.id, FAR())).toBe('done');
+  expect(await moves().settle(two.id, FAR())).toBe('done');
+  expect((await locateProject(deps, 'here/same')).id).toBe(mine.id);
+});
+
+test('groups never come to stand in each other, at any depth', async () => {
+  for (let n = 0; n < 4; n++) {
+    const [a, b] = [await make(`a${n}`), await make(`b${n}`)];
+    const [inA, inB] = [await make('in', a), await make('in', b)];
+    const outcomes = await Promise.allSettled([
+      groups().update(a, {}, { parents: [inB, b] }),
+      groups().update(b, {}, { parents: [inA, a] }),
+    ]);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(1);
+    for (const group of [a, b]) await moves().settle(group.id, FAR());
+    for (let id: number | null = inA.id, steps = 0; id !== null; steps++) {
+      expect(steps).toBeLessThan(5);
+      id = (await groups().get(id))!.parentId;
+    }
+  }
+});
+
+test('what is in a deleted group is taken away, wherever that stopped', async () => {
+  const { top, inner, projects } = await tree('doomed', 12);
+  const guest = await make('guest');
+  const share = { groupId: guest.id, accessLevel: 30, expiresAt: null, createdAt: '2026-01-01' } as const;
+  const shared = await groups().update(top, { shares: [share] });
+  await expect(opened.store.groupRemoval.remove(top.id, FAR())).rejects.toThrow('not deleted');
+  await groups().remove(shared);
+  const real = opened.store.table.delete;
+  for (let runs = 1; ; runs++) {
+    let left = 5;
+    opened.store.table.delete = (...args) => {
+      if (left-- === 0) throw new Error('stopped');
+      return real.apply(opened.store.table, args);
+    };
+    const ended = await opened.store.groupRemoval.remove(top.id, FAR()).catch(() => false);
+    opened.store.table.delete = real;
+    if (ended) break;
+    expect(runs).toBeLessThan(50);
+  }
+  expect(await opened.store.groupRemoval.remove(top.id, FAR())).toBe(true);
+  for (const { id, fullPath } of [top, ...inner]) {
+    expect(await groups().getEvenDeleted(id)).toBeUndefined();
+    expect(await groups().holderOfPath(fullPath)).toBeUndefined();
+    expect(await below({ id } as GroupRecord)).toEqual([]);
+    expect(await opened.store.members.get({ kind: 'group', id }, ada.id)).toBeUndefined();
+  }
+  for (const { id, fullPath } of projects) {
+    expect(await opened.store.projects.get(id)).toBeUndefined();
+    expect(await opened.store.projects.holderOfPath(fullPath)).toBeUndefined();
+  }
+});
