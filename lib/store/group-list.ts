@@ -40,6 +40,8 @@ export interface GroupQuery extends PageRequest {
     /** The viewer sees everything that stands in the group, and the list is to hold it. */
     readonly open: boolean;
   };
+  /** Only groups the viewer is a direct member of. */
+  readonly direct?: boolean;
   /** Only groups the viewer is a direct owner of. */
   readonly owned?: boolean;
   /** Only groups where the viewer holds at least this. */
@@ -85,7 +87,7 @@ export class GroupList {
       if (found !== undefined) return found;
     }
     const partitions = partitionsOf(query, index, direction);
-    const rows = this.#rows(query, reach);
+    const rows = this.#rows(query, reach, load);
     const chunk = chunkFor(query, partitions.length + 1);
     const sources: KeySource[] = partitions.map((p) => indexSource(this.#table, p, direction, chunk));
     if (rows !== undefined) {
@@ -109,7 +111,7 @@ export class GroupList {
   }
 
   /** The rows that have to be merged with what everybody sees, or that are the list. */
-  #rows(query: GroupQuery, reach: Reach | undefined): RowSet | undefined {
+  #rows(query: GroupQuery, reach: Reach | undefined, load: Load): RowSet | undefined {
     const { below } = query;
     if (below !== undefined) {
       return rowsOfAll(async () => [
@@ -117,10 +119,10 @@ export class GroupList {
         ...(below.deep ? [rowsOfTree(this.#table, below.id, 'DEEP', 'group')] : []),
       ]);
     }
-    if (query.owned) return reach?.direct();
+    if (query.owned || query.direct) return reach?.direct();
     // An administrator's list of all holds everything already.
     if (query.viewer.kind === 'admin' && everyones(query)) return undefined;
-    return reach?.groups({ ancestors: !query.all && query.minAccessLevel === undefined });
+    return reach?.groups(load, { ancestors: !query.all && query.minAccessLevel === undefined });
   }
 
   /** Loads records, and leaves out what the viewer may not see (any more). */
@@ -134,7 +136,7 @@ export class GroupList {
         const level = levels[i];
         if (group === undefined || level === undefined || !passes(query, words, { group, level }))
           return undefined;
-        if (query.owned && !(await reach?.isDirectMember(group.id))) return undefined;
+        if ((query.owned || query.direct) && !(await reach?.isDirectMember(group.id))) return undefined;
         // What is above one's own groups is listed with them.
         return query.all || level > 0 || (await reach?.isAbove(group.id)) ? { group, level } : undefined;
       });
@@ -152,8 +154,8 @@ export class GroupList {
     const counted = new Set(partitions.map((p) => p.partition.slice(0, p.partition.lastIndexOf('#'))));
     const unknown: number[] = [];
     let rest = 0;
-    for await (const { id, visibility, unsure } of allRows(rows)) {
-      if (unsure || visibility === undefined) unknown.push(id);
+    for await (const { id, visibility } of allRows(rows)) {
+      if (visibility === undefined) unknown.push(id);
       else if (!counted.has(groupClass(visibility as GroupRecord['visibility']))) rest++;
       if (rest + unknown.length > MAX_TOTAL) return undefined;
     }
@@ -189,8 +191,8 @@ export class GroupList {
 type Load = (ids: readonly number[]) => Promise<(ListedGroup | undefined)[]>;
 
 /** Whether everything that the viewer's kind sees is in the list. */
-const everyones = ({ all, below, owned, minAccessLevel }: GroupQuery): boolean =>
-  all && below === undefined && !owned && minAccessLevel === undefined;
+const everyones = ({ all, below, direct, owned, minAccessLevel }: GroupQuery): boolean =>
+  all && below === undefined && !direct && !owned && minAccessLevel === undefined;
 
 function partitionsOf(query: GroupQuery, index: Index, direction: Direction): IndexPartition[] {
   if (!everyones(query)) return [];

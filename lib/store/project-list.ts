@@ -34,6 +34,7 @@ import { Reach } from './reach.ts';
 import type { Visibility } from './records.ts';
 import {
   allRows,
+  judged,
   keysById,
   keysSorted,
   type Row,
@@ -52,6 +53,8 @@ import type { Item } from './write.ts';
 const CLASS = ['visibility', 'archived'];
 /** Projects loaded at once to tell a total. */
 const LOADED = 500;
+
+type Load = (ids: readonly number[]) => Promise<(ListedProject | undefined)[]>;
 
 export class ProjectList {
   readonly #table: Table;
@@ -72,7 +75,8 @@ export class ProjectList {
       if (found !== undefined) return found;
     }
     const partitions = partitionsOf(query, index);
-    const rows = this.#rows(query);
+    const load = this.#loader(query);
+    const rows = this.#rows(query, load);
     const chunk = chunkFor(query, partitions.length + 1);
     const sources: KeySource[] = partitions.map((p) => indexSource(this.#table, p, direction, chunk));
     if (rows !== undefined) sources.push(await this.#keys(query, rows, index, direction, chunk));
@@ -80,14 +84,14 @@ export class ProjectList {
       ? undefined
       : (listed: ListedProject) => query.where?.(listed) ?? true;
     const [page, total] = await Promise.all([
-      cutPage(mergeKeys(sources, direction), query, { load: this.#loader(query), where }),
-      query.count && where === undefined ? this.#total(query, partitions, rows) : undefined,
+      cutPage(mergeKeys(sources, direction), query, { load, where }),
+      query.count && where === undefined ? this.#total(query, load, partitions, rows) : undefined,
     ]);
     return where === undefined ? { ...page, total } : page;
   }
 
   /** The rows that have to be merged with what everybody sees, or that are the list. */
-  #rows(query: ProjectQuery): RowSet | undefined {
+  #rows(query: ProjectQuery, load: Load): RowSet | undefined {
     const { viewer, inGroup } = query;
     const table = this.#table;
     if (query.forksOf !== undefined) return rowsOfForks(table, query.forksOf);
@@ -96,13 +100,13 @@ export class ProjectList {
       return rowsOfAll(async () => [
         rowsOfTree(table, inGroup.id, 'DIRECT', 'project'),
         ...(inGroup.deep ? [rowsOfTree(table, inGroup.id, 'DEEP', 'project')] : []),
-        ...(inGroup.shared ? [rowsOfTree(table, inGroup.id, 'SHARED', 'project')] : []),
+        ...(inGroup.shared ? [judged(rowsOfTree(table, inGroup.id, 'SHARED', 'project'), load)] : []),
       ]);
     }
     if (viewer.kind === 'anonymous') return undefined;
     if (query.owned) {
       const own = rowsOfUser(table, viewer.id, 'OWN');
-      return rowsOfAll(async () => [own, new Reach(table, this.#members, viewer.id, 50).projects()]);
+      return rowsOfAll(async () => [own, new Reach(table, this.#members, viewer.id, 50).projects(load)]);
     }
     if (!onlyRows(query)) {
       // An administrator's lists hold everything already.
@@ -114,7 +118,7 @@ export class ProjectList {
     return rowsOfAll(async () => [
       rowsOfUser(table, viewer.id, 'OWN'),
       rowsOfUser(table, viewer.id, 'MEMBER'),
-      new Reach(table, this.#members, viewer.id).projects(),
+      new Reach(table, this.#members, viewer.id).projects(load),
     ]);
   }
 
@@ -160,9 +164,9 @@ export class ProjectList {
   }
 
   /** Loads records, and leaves out what the viewer may not see (any more). */
-  #loader(query: ProjectQuery) {
+  #loader(query: ProjectQuery): Load {
     const words = wordsOf(query.search ?? '');
-    return async (ids: readonly number[]): Promise<(ListedProject | undefined)[]> => {
+    return async (ids) => {
       const [items] = await Promise.all([this.#table.batchGet(ids.map(projectKey)), query.judge.ahead(ids)]);
       const records = items.map(fromItem);
       const levels = await query.judge.levels(records);
@@ -176,6 +180,7 @@ export class ProjectList {
 
   async #total(
     query: ProjectQuery,
+    load: Load,
     partitions: readonly IndexPartition[],
     rows: RowSet | undefined,
   ): Promise<number | undefined> {
@@ -186,28 +191,28 @@ export class ProjectList {
       own.set(row.id, row);
       if (own.size > MAX_TOTAL) return undefined;
     }
-    const total = everyones + (await this.#besides(query, partitions, own));
+    const total = everyones + (await this.#besides(query, load, partitions, own));
     return total > MAX_TOTAL ? undefined : total;
   }
 
   /** How many of the rows no partition holds already: the private ones, as a rule. */
   async #besides(
     query: ProjectQuery,
+    load: Load,
     partitions: readonly IndexPartition[],
     own: ReadonlyMap<number, Row>,
   ): Promise<number> {
     const counted = new Set(partitions.map((p) => p.partition.slice(0, p.partition.lastIndexOf('#'))));
     const unknown: number[] = [];
     let count = 0;
-    for (const [id, { visibility, unsure }] of own) {
-      if (unsure || query.archived !== undefined) unknown.push(id);
+    for (const [id, { visibility }] of own) {
+      if (query.archived !== undefined) unknown.push(id);
       else if (visibility !== undefined) {
         if (query.visibility !== undefined && query.visibility !== visibility) continue;
         if (!counted.has(listClass(visibility as Visibility, false))) count++;
       } else if (partitions.length === 0 && query.visibility === undefined) count++;
       else unknown.push(id);
     }
-    const load = this.#loader(query);
     for (let i = 0; i < unknown.length; i += LOADED) {
       for (const listed of await load(unknown.slice(i, i + LOADED))) {
         if (listed === undefined) continue;

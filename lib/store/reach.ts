@@ -2,7 +2,7 @@
 import { groupKey, idOf, type TreeKind, treePartition } from './keys.ts';
 import type { Members } from './members.ts';
 import type { AccessLevel } from './records.ts';
-import { type Row, type RowSet, rowsAtHand, rowsOfAll, rowsOfTree } from './row-sets.ts';
+import { judged, type Row, type RowSet, rowsAtHand, rowsOfAll, rowsOfTree } from './row-sets.ts';
 import type { Table } from './table.ts';
 
 /** Memberships of groups that a list looks at, the oldest groups first. */
@@ -19,6 +19,9 @@ interface Reached {
   readonly trees: readonly number[];
   readonly shared: Readonly<Record<TreeKind, readonly number[]>>;
 }
+
+/** As the list loads what it shows: what the viewer may not see is not there. */
+type Load = (ids: readonly number[]) => Promise<readonly unknown[]>;
 
 /** For one list: read once, when it is first asked for. */
 export class Reach {
@@ -37,27 +40,27 @@ export class Reach {
   }
 
   /** Projects in these groups and below. */
-  projects(): RowSet {
+  projects(load: Load): RowSet {
     return rowsOfAll(async () => {
       const { trees, shared } = await this.#read();
       return [
         ...trees.flatMap((id) => this.#below(id, 'project')),
-        ...shared.group.flatMap((id) => this.#below(id, 'project')).map(unsure),
-        rowsAtHand(shared.project.map((id) => ({ id, unsure: true }))),
+        ...shared.group.flatMap((id) => this.#below(id, 'project')).map((set) => judged(set, load)),
+        judged(atHand(shared.project), load),
       ];
     });
   }
 
   /** These groups, those below and, when asked for, those above. */
-  groups(options: { ancestors: boolean }): RowSet {
+  groups(load: Load, options: { ancestors: boolean }): RowSet {
     return rowsOfAll(async () => {
       const { groups, ancestors, trees, shared } = await this.#read();
       const above = options.ancestors ? [...ancestors] : [];
       return [
         rowsAtHand(groups),
         ...trees.flatMap((id) => this.#below(id, 'group')),
-        ...shared.group.flatMap((id) => this.#below(id, 'group')).map(unsure),
-        rowsAtHand([...shared.group, ...above].map((id) => ({ id, unsure: true }))),
+        ...shared.group.flatMap((id) => this.#below(id, 'group')).map((set) => judged(set, load)),
+        judged(atHand([...shared.group, ...above]), load),
       ];
     });
   }
@@ -130,10 +133,4 @@ export class Reach {
   }
 }
 
-const unsure = (set: RowSet): RowSet => ({
-  async *read(direction, range, limit) {
-    for await (const rows of set.read(direction, range, limit)) {
-      yield rows.map((row) => ({ ...row, unsure: true as const }));
-    }
-  },
-});
+const atHand = (ids: readonly number[]) => rowsAtHand(ids.map((id) => ({ id })));

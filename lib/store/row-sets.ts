@@ -21,8 +21,6 @@ export interface Row {
   readonly id: number;
   /** As far as the row tells it. */
   readonly visibility?: string | undefined;
-  /** Whether the viewer sees it is to be looked at: the row alone does not say so. */
-  readonly unsure?: true;
 }
 
 export interface RowSet {
@@ -50,10 +48,7 @@ export const rowsOfTree = (table: Table, groupId: number, row: TreeRow, kind: Tr
     const bounds = boundsOf(treePrefix(row, kind), from, to);
     const where = { partition: treePartition(groupId), ...bounds, only: ['sk', 'visibility'] };
     for await (const items of pages(table, where, direction, limit)) {
-      yield items.map((item) => ({
-        ...rowOf(item, item['sk'] as string),
-        ...(row === 'SHARED' ? { unsure: true as const } : {}),
-      }));
+      yield items.map((item) => rowOf(item, item['sk'] as string));
     }
   },
 });
@@ -63,7 +58,7 @@ export const rowsOfForks = (table: Table, projectId: number): RowSet => ({
   async *read(direction, { from, to }, limit) {
     const where = { partition: projectKey(projectId).pk, ...boundsOf(FORK, from, to), only: ['sk'] };
     for await (const items of pages(table, where, direction, limit)) {
-      yield items.map((item) => ({ ...rowOf(item, item['sk'] as string), unsure: true as const }));
+      yield items.map((item) => rowOf(item, item['sk'] as string));
     }
   },
 });
@@ -83,7 +78,7 @@ export const rowsOfAll = (sets: () => Promise<readonly RowSet[]>): RowSet => ({
   async *read(direction, range, limit) {
     const rows = new Map<number, Row>();
     const sources = (await sets()).map((set) =>
-      keysById(set, direction, range, limit, (row) => keep(rows, row)),
+      keysById(set, direction, range, limit, (row) => void rows.set(row.id, row)),
     );
     for await (const { id } of mergeKeys(sources, direction)) {
       yield [rows.get(id)!];
@@ -92,11 +87,20 @@ export const rowsOfAll = (sets: () => Promise<readonly RowSet[]>): RowSet => ({
   },
 });
 
-/** Of two rows of one thing, one is enough to be sure. */
-function keep(rows: Map<number, Row>, row: Row): void {
-  const known = rows.get(row.id);
-  if (known === undefined || known.unsure) rows.set(row.id, { visibility: known?.visibility, ...row });
-}
+/** Only what can be loaded: for rows that do not say by themselves that the viewer sees what they lead to. */
+export const judged = (
+  set: RowSet,
+  load: (ids: readonly number[]) => Promise<readonly unknown[]>,
+): RowSet => ({
+  async *read(direction, range, limit) {
+    for await (const rows of set.read(direction, range, Math.min(limit, JUDGED))) {
+      if (rows.length === 0) continue;
+      const loaded = await load(rows.map(({ id }) => id));
+      yield rows.filter((_, i) => loaded[i] !== undefined);
+    }
+  },
+});
+const JUDGED = 100;
 
 /** The ids as a list in their order has them. */
 export function keysById(

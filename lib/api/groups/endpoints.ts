@@ -1,6 +1,8 @@
 import { group } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { endpoint } from '../endpoint.ts';
+import { groupListEndpoints } from './lists.ts';
+import { namespaceEndpoints } from './namespaces.ts';
 import { groupDetail } from './presented.ts';
 import * as shapes from './shapes.ts';
 
@@ -22,4 +24,4 @@ const get = endpoint({
     groupDetail(deps, actor, access, request.baseUrl, { withProjects: query.with_projects }),
 });
 
-export const groupEndpoints = [get];
+export const groupEndpoints = [get, ...groupListEndpoints, ...namespaceEndpoints];

@@ -3,7 +3,7 @@ import { shape } from '../../http/shape.ts';
 import { time, userBasic } from '../users/shapes.ts';
 import { FEATURES_WITH_LEVELS } from './present.ts';
 
-const namespace = shape(() =>
+export const namespace = shape(() =>
   z
     .object({
       id: z.int(),

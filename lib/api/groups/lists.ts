@@ -1,0 +1,195 @@
+/** Lists of groups, and of the projects in one. */
+import type { Actor, GroupAccess } from '../../domain/access.ts';
+import { listGroupProjects, listGroups } from '../../domain/group-lists.ts';
+import { anyone, group } from '../../http/access.ts';
+import { MAX_OFFSET } from '../../http/pagination.ts';
+import * as p from '../../http/params.ts';
+import type { ListedGroup } from '../../store/group-list.ts';
+import { type AccessLevel, VISIBILITIES } from '../../store/records.ts';
+import { counted, endpoint } from '../endpoint.ts';
+import { filterOf, given, ORDERS } from '../projects/listing.ts';
+import { presented } from '../projects/presented.ts';
+import { projectsListed } from '../projects/shapes.ts';
+import { group as presentedGroup } from './present.ts';
+import * as shapes from './shapes.ts';
+
+const area = 'groups';
+
+const filters = () => ({
+  skip_groups: p.list(p.integer(), { description: 'Without these' }),
+  all_available: p.boolean({
+    description: 'Also those that no membership gives; the default of administrators',
+  }),
+  search: p.string({ description: 'Part of a name or path' }),
+  sort: p.oneOf(['asc', 'desc'], { default: 'asc' }),
+  statistics: p.boolean({ default: false, description: 'Administrators' }),
+  with_custom_attributes: p.boolean({ default: false }),
+  custom_attributes: p.hash({ description: 'Administrators: only groups with these attributes' }),
+  owned: p.boolean({ default: false, description: 'Only your own' }),
+  min_access_level: p.integer({
+    values: [10, 20, 30, 40, 50],
+    description: 'Only where you hold this level',
+  }),
+});
+
+interface Filters {
+  readonly skip_groups?: readonly number[];
+  readonly all_available?: boolean;
+  readonly search?: string;
+  readonly sort: 'asc' | 'desc';
+  readonly owned: boolean;
+  readonly min_access_level?: number;
+}
+
+/** As the rules ask for it. */
+const inputOf = (query: Filters) => {
+  const term = query.search?.trim() ?? '';
+  return {
+    direction: query.sort,
+    owned: query.owned,
+    ...given({
+      skip: query.skip_groups,
+      allAvailable: query.all_available,
+      minAccessLevel: query.min_access_level as AccessLevel | undefined,
+      search: term === '' ? undefined : term,
+    }),
+  };
+};
+
+const list = endpoint({
+  method: 'GET',
+  path: '/groups',
+  area,
+  summary: 'List the groups you are in, or may see',
+  access: anyone(),
+  query: () =>
+    p.params({
+      ...filters(),
+      order_by: p.oneOf(['name', 'path', 'id', 'similarity'], { default: 'name' }),
+      top_level_only: p.boolean({ default: false }),
+    }),
+  returns: { body: shapes.groups },
+  paginate: 'offset+keyset',
+  keyset: { marker: 'cursor', orderBy: ['name'] },
+  noun: 'Group',
+  errors: [
+    { status: 405, description: `An offset above ${MAX_OFFSET}, or an order that keyset does not know` },
+  ],
+  handle: async ({ actor, query, page, request }, deps) => {
+    if (matchesNothing(query, actor)) return NOTHING;
+    const found = await listGroups(deps, actor, {
+      ...inputOf(query),
+      order: orderOf(query.order_by),
+      topLevelOnly: query.top_level_only,
+      ...(page.kind === 'offset' ? counted(page) : { page: 1, perPage: page.perPage }),
+      ...(page.kind === 'keyset' && page.after !== undefined ? { cursor: page.after } : {}),
+    });
+    return { ...found, items: shown(found.items, request.baseUrl) };
+  },
+});
+
+const inside = (name: 'subgroups' | 'descendant_groups', deep: boolean, summary: string) =>
+  endpoint({
+    method: 'GET',
+    path: `/groups/:id/${name}`,
+    area,
+    summary,
+    access: group('read_group', { anonymous: true }),
+    query: () => p.params({ ...filters(), order_by: p.oneOf(['name', 'path', 'id'], { default: 'name' }) }),
+    returns: { body: shapes.groups },
+    paginate: 'offset',
+    noun: 'Group',
+    errors: [
+      { status: 404, description: 'Absent, or not yours to see' },
+      { status: 405, description: `An offset above ${MAX_OFFSET}` },
+    ],
+    handle: async ({ actor, group: access, query, page, request }, deps) => {
+      if (matchesNothing(query, actor)) return NOTHING;
+      const found = await listGroups(deps, actor, {
+        ...inputOf(query),
+        ...counted(page),
+        order: query.order_by,
+        below: { access: access as GroupAccess, deep },
+      });
+      return { ...found, items: shown(found.items, request.baseUrl) };
+    },
+  });
+
+const projects = endpoint({
+  method: 'GET',
+  path: '/groups/:id/projects',
+  area,
+  summary: 'List the projects of a group',
+  access: group('read_group', { anonymous: true }),
+  query: () =>
+    p.params({
+      archived: p.boolean({ description: 'Only archived, or only others' }),
+      visibility: p.oneOf(VISIBILITIES),
+      order_by: p.oneOf(
+        ['id', 'name', 'path', 'created_at', 'updated_at', 'similarity', 'last_activity_at'],
+        {
+          default: 'created_at',
+        },
+      ),
+      sort: p.oneOf(['asc', 'desc'], { default: 'desc' }),
+      search: p.string({ description: 'Part of a name or path' }),
+      simple: p.boolean({ default: false, description: 'Only the basic fields' }),
+      owned: p.boolean({ default: false, description: 'Only your own' }),
+      starred: p.boolean({ default: false }),
+      with_issues_enabled: p.boolean({ default: false }),
+      with_merge_requests_enabled: p.boolean({ default: false }),
+      with_shared: p.boolean({ default: true, description: 'Also those the group was invited to' }),
+      include_subgroups: p.boolean({ default: false, description: 'Also those of the groups inside' }),
+      min_access_level: p.integer({
+        values: [10, 20, 30, 40, 50],
+        description: 'Only where you hold this level',
+      }),
+      with_custom_attributes: p.boolean({ default: false }),
+      with_security_reports: p.boolean({ default: false }),
+    }),
+  returns: { body: projectsListed },
+  paginate: 'offset',
+  noun: 'Project',
+  errors: [
+    { status: 404, description: 'Absent, or not yours to see' },
+    { status: 405, description: `An offset above ${MAX_OFFSET}` },
+  ],
+  handle: async ({ actor, group: access, query, page, request }, deps) => {
+    const term = query.search?.trim() ?? '';
+    const found = await listGroupProjects(deps, actor, access, {
+      ...counted(page),
+      deep: query.include_subgroups,
+      shared: query.with_shared,
+      order: ORDERS[query.order_by] ?? 'created_at',
+      direction: query.sort,
+      owned: query.owned,
+      ...given({
+        archived: query.archived,
+        visibility: query.visibility,
+        minAccessLevel: query.min_access_level as AccessLevel | undefined,
+        search: term === '' ? undefined : term,
+        where: filterOf(query),
+      }),
+    });
+    const items = await presented(deps, actor, found.items, request.baseUrl, query.simple);
+    return { ...found, items };
+  },
+});
+
+export const groupListEndpoints = [
+  list,
+  inside('subgroups', false, 'List the groups directly in a group'),
+  inside('descendant_groups', true, 'List all groups in a group'),
+  projects,
+];
+
+const NOTHING = { items: [], total: 0, more: false };
+
+/** No group has attributes of anybody's own yet. Others than administrators may not ask for them, and get all. */
+const matchesNothing = (query: { custom_attributes?: Record<string, unknown> }, actor: Actor): boolean =>
+  query.custom_attributes !== undefined && actor.kind === 'user' && actor.user.admin;
+
+const orderOf = (order: 'name' | 'path' | 'id' | 'similarity') => (order === 'similarity' ? 'name' : order);
+
+const shown = (listed: readonly ListedGroup[], baseUrl: string) =>
+  listed.map((each) => presentedGroup(each.group, baseUrl));
