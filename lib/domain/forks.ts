@@ -1,14 +1,15 @@
 /** Forks: projects made from others, and the relation between the two. */
 import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
 import { becomesParent, forkRoot } from '../store/forks.ts';
-import type { ProjectRecord, UserRecord, Visibility } from '../store/records.ts';
+import type { ProjectRecord, Visibility } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, invalid, notFound } from './errors.ts';
 import { forkPromises } from './fork-content.ts';
 import { accessesTo } from './fork-network.ts';
+import { boundBy, type Namespace, placeIn, visibleNamespace } from './namespaces.ts';
 import { problemsOf, projectNameProblems, projectPathProblems } from './paths.ts';
-import { can, isAdministrator } from './permissions.ts';
+import { can, canInGroup, isAdministrator } from './permissions.ts';
 import { descriptionProblems, limitError } from './projects.ts';
 import { networkMember } from './repositories.ts';
 import { isBelow, lower } from './visibility.ts';
@@ -19,13 +20,13 @@ export interface ForkInput {
   readonly description?: string | null | undefined;
   /** Never above the source's. */
   readonly visibility?: Visibility | undefined;
-  /** A namespace by id or path; the caller's own when absent. */
+  /** One namespace by id or path, more than once at most; the caller's own when absent. */
   readonly namespaces: readonly (string | number)[];
 }
 
 /**
- * A project of the caller's with the source's content, which a worker gives it. The caller's own namespace is the only
- * one a fork may be made in.
+ * A project of the caller's with the source's content, which a worker gives it, in their own namespace or in a group
+ * where they may create projects.
  * @throws 404 when the caller may not fork it, or not into that namespace; 409 for a name that is taken; 400 by field;
  *   403 at the caller's limit
  */
@@ -36,7 +37,7 @@ export async function forkProject(
   input: ForkInput,
 ): Promise<ProjectRecord> {
   demandFork(actor, source);
-  for (const namespace of input.namespaces) await demandOwnNamespace(deps, actor, namespace);
+  const namespace = await namespaceToForkInto(deps, actor, input.namespaces);
   const { project: parent } = source;
   const path = input.path ?? parent.path;
   const name = input.name ?? parent.name;
@@ -53,11 +54,9 @@ export async function forkProject(
       {
         name,
         path,
-        ...namespaceOf(owner),
-        ownerId: owner.id,
+        ...placeIn(namespace, owner),
         creatorId: owner.id,
-        ancestorIds: [],
-        visibility: lower(parent.visibility, input.visibility ?? parent.visibility),
+        visibility: lower(lower(parent.visibility, input.visibility ?? parent.visibility), most(namespace)),
         description,
         archived: false,
         defaultBranch: null,
@@ -71,7 +70,7 @@ export async function forkProject(
       {
         now: deps.now(),
         headBranch: parent.defaultBranch ?? deps.environment.defaultBranchName,
-        owner,
+        ...boundBy(namespace),
         about: ({ id }) => {
           const { messages, alongside } = forkPromises(deps, { projectId: id, sourceId: parent.id });
           return { messages, alongside: [...alongside, ...becomesParent(parent, id)] };
@@ -79,7 +78,7 @@ export async function forkProject(
       },
     );
   } catch (error) {
-    throw forkError(error);
+    throw forkError(error, namespace);
   }
 }
 
@@ -96,42 +95,51 @@ export function mayFork(actor: Actor, access: ProjectAccess): boolean {
   return level !== 'private' || access.level > 0 || isAdministrator(actor);
 }
 
-/** Namespaces of others are not there, but for administrators, who see them and have nothing to fork into them. */
-async function demandOwnNamespace(
+/** The namespace that all of the texts name. @throws 404 for what the caller does not see, or may not fork into */
+async function namespaceToForkInto(
   deps: Deps,
   actor: Extract<Actor, { kind: 'user' }>,
-  namespace: string | number,
-): Promise<void> {
-  const { user } = actor;
-  const text = String(namespace);
-  if (/^\d+$/.test(text) && Number(text) === user.namespaceId) return;
-  if (text.toLowerCase() === user.username.toLowerCase()) return;
-  const known = isAdministrator(actor) && (await deps.store.users.byUsername(text)) !== undefined;
-  throw notFound(known ? 'Target Namespace' : 'Namespace');
+  texts: readonly (string | number)[],
+): Promise<Namespace> {
+  let found: Namespace | undefined;
+  for (const text of texts) {
+    const namespace = await visibleNamespace(deps, actor, text);
+    if (namespace === undefined) {
+      // Namespaces of others are not there, but for administrators, who see them and have nothing to fork into them.
+      const known = isAdministrator(actor) && (await deps.store.users.byUsername(String(text))) !== undefined;
+      throw notFound(known ? 'Target Namespace' : 'Namespace');
+    }
+    if (namespace.kind === 'group' && !canInGroup(actor, namespace.access, 'create_projects'))
+      throw notFound('Target Namespace');
+    if (found !== undefined && idOf(found) !== idOf(namespace)) throw notFound('Target Namespace');
+    found = namespace;
+  }
+  return found ?? { kind: 'user', owner: actor.user };
 }
 
-const namespaceOf = (owner: UserRecord) =>
-  ({
-    namespaceId: owner.namespaceId,
-    namespacePath: owner.username,
-    namespaceName: owner.name,
-    namespaceKind: 'user',
-  }) as const;
+const idOf = (namespace: Namespace): number =>
+  namespace.kind === 'user' ? namespace.owner.namespaceId : namespace.access.group.id;
+
+/** The highest visibility a namespace has room for. */
+const most = (namespace: Namespace): Visibility =>
+  namespace.kind === 'user' ? 'public' : namespace.access.group.visibility;
 
 /** What a source keeps from some readers, its fork keeps too. */
 const inheritedSettings = (settings: ProjectRecord['settings']) =>
   Object.fromEntries(Object.entries(settings).filter(([name]) => name.endsWith('_access_level')));
 
-function forkError(error: unknown): unknown {
+function forkError(error: unknown, namespace: Namespace): unknown {
   if (error instanceof NameTaken)
     return new DomainError('conflict', {
       name: ['has already been taken'],
       path: ['has already been taken'],
     });
   if (error instanceof LimitReached) return limitError(error.limit);
-  // The source was deleted, or its visibility changed, under the request.
+  // The source was deleted, or its visibility changed, under the request; or the group was, or moved.
   if (error instanceof TransactionRefused && error.has('parent')) return notFound('Project');
-  return error instanceof Missing ? notFound('User') : error;
+  if (error instanceof Stale) return conflict('409 Conflict: Resource lock');
+  if (!(error instanceof Missing)) return error;
+  return notFound(namespace.kind === 'user' ? 'User' : 'Target Namespace');
 }
 
 /**

@@ -21,6 +21,9 @@ const USERNAME = /^[A-Za-z0-9_.][A-Za-z0-9_.-]*[A-Za-z0-9_-]$|^[A-Za-z0-9_]$/;
 const NAME =
   /^[\p{L}\p{N}\p{Extended_Pictographic}_](?:[\p{L}\p{M}\p{N}\p{Pd}\p{Extended_Pictographic}_.+ -]|\u200d|\ufe0f)*$/u;
 
+const GROUP_NAME =
+  /^[\p{L}\p{N}\p{Extended_Pictographic}_](?:[\p{L}\p{M}\p{N}\p{Pd}\p{Extended_Pictographic}_.() -]|\u200d|\ufe0f)*$/u;
+
 const PATH_RULE =
   "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'";
 
@@ -56,6 +59,33 @@ export function usernameProblems(username: string): string[] {
       "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or '.atom'.",
     );
   } else if (RESERVED_TOP_LEVEL.has(username.toLowerCase())) problems.push(`${username} is a reserved name`);
+  return problems;
+}
+
+/** Problems with a group's path; an outermost group's is a top-level name, as a username is. */
+export function groupPathProblems(path: string, outermost: boolean): string[] {
+  if (path === '') return ["can't be blank"];
+  const problems: string[] = [];
+  if (path.length > MAX_NAME_LENGTH) problems.push('is too long (maximum is 255 characters)');
+  if (!USERNAME.test(path) || path.includes('..') || /\.(git|atom)$/i.test(path)) {
+    problems.push(
+      "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or '.atom'.",
+    );
+  } else if ((outermost ? RESERVED_TOP_LEVEL : RESERVED_PROJECT).has(path.toLowerCase())) {
+    problems.push(`${path} is a reserved name`);
+  }
+  return problems;
+}
+
+export function groupNameProblems(name: string): string[] {
+  if (name.trim() === '') return ["can't be blank"];
+  const problems: string[] = [];
+  if (name.length > MAX_NAME_LENGTH) problems.push('is too long (maximum is 255 characters)');
+  if (!GROUP_NAME.test(name)) {
+    problems.push(
+      "can contain only letters, digits, emojis, '_', '.', dash, space, parenthesis. It must start with letter, digit, emoji or '_'.",
+    );
+  }
   return problems;
 }
 

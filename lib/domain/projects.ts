@@ -5,16 +5,16 @@ import type { ListedProject, ProjectQuery } from '../store/project-query.ts';
 import type { ProjectRecord, UserRecord, Visibility } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
-import { DomainError, invalid, notFound } from './errors.ts';
+import { conflict, DomainError, invalid, notFound } from './errors.ts';
 import { type ImportOrder, planImport } from './imports.ts';
 import { projectJudge, viewerOf } from './judges.ts';
+import { boundBy, type Namespace, placeIn, visibilityProblems, visibleNamespace } from './namespaces.ts';
 import { pathFromName, problemsOf, projectNameProblems, projectPathProblems } from './paths.ts';
+import { canInGroup } from './permissions.ts';
 
 export interface NewProjectInput {
   readonly name?: string | undefined;
   readonly path?: string | undefined;
-  /** Of a namespace the owner may create in; the owner's own when absent. */
-  readonly namespaceId?: number | undefined;
   readonly description: string | null;
   readonly visibility: Visibility;
   readonly topics: readonly string[];
@@ -29,12 +29,31 @@ const MAX_TOPICS = 100;
 const MAX_DESCRIPTION = 2000;
 
 /**
- * A project in `owner`'s personal namespace and by them, whoever asked for it, with an empty repository.
- * @throws 400 by field (also for a name that is taken), 403 at the owner's limit
+ * The namespace of an id where the actor may create projects; their own when there is none.
+ * @throws 400 `{ namespace: ["is not valid"] }`
+ */
+export async function namespaceToCreateIn(
+  deps: Deps,
+  actor: Extract<Actor, { kind: 'user' }>,
+  id: number | undefined,
+): Promise<Namespace> {
+  if (id === undefined) return { kind: 'user', owner: actor.user };
+  const namespace = await visibleNamespace(deps, actor, id);
+  const may =
+    namespace?.kind === 'user' || (namespace && canInGroup(actor, namespace.access, 'create_projects'));
+  if (namespace === undefined || !may) throw invalid({ namespace: ['is not valid'] });
+  return namespace;
+}
+
+/**
+ * A project in a namespace by `creator`, whoever asked for it, with an empty repository.
+ * @throws 400 by field (also for a name that is taken), 403 at the limit of a personal namespace's owner, 409 when the
+ *   group changed meanwhile
  */
 export async function createProject(
   deps: Deps,
-  owner: UserRecord,
+  creator: UserRecord,
+  namespace: Namespace,
   input: NewProjectInput,
 ): Promise<ProjectRecord> {
   const path = input.path ?? pathFromName(input.name ?? '');
@@ -44,8 +63,7 @@ export async function createProject(
     path: projectPathProblems(path),
     description: descriptionProblems(input.description),
     topics: input.topics.length > MAX_TOPICS ? ['is too long (maximum is 100 topics)'] : [],
-    namespace:
-      input.namespaceId === undefined || input.namespaceId === owner.namespaceId ? [] : ['is not valid'],
+    visibility_level: visibilityProblems(namespace, input.visibility),
     default_branch:
       input.defaultBranch === undefined || branchRef(input.defaultBranch)
         ? []
@@ -59,13 +77,8 @@ export async function createProject(
       {
         name,
         path,
-        namespaceId: owner.namespaceId,
-        namespacePath: owner.username,
-        namespaceName: owner.name,
-        namespaceKind: 'user',
-        ownerId: owner.id,
-        creatorId: owner.id,
-        ancestorIds: [],
+        ...placeIn(namespace, creator),
+        creatorId: creator.id,
         visibility: input.visibility,
         description: input.description,
         archived: false,
@@ -77,7 +90,7 @@ export async function createProject(
       {
         now: deps.now(),
         headBranch: input.defaultBranch ?? deps.environment.defaultBranchName,
-        owner,
+        ...boundBy(namespace),
         ...(plan === undefined ? {} : { about: plan }),
       },
     );
@@ -86,7 +99,8 @@ export async function createProject(
       throw invalid({ name: ['has already been taken'], path: ['has already been taken'] });
     }
     if (error instanceof LimitReached) throw limitError(error.limit);
-    throw error instanceof Missing ? notFound('User') : error;
+    if (error instanceof Missing) throw notFound(namespace.kind === 'user' ? 'User' : 'Namespace');
+    throw error instanceof Stale ? conflict('409 Conflict: Resource lock') : error;
   }
 }
 

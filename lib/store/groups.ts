@@ -3,7 +3,7 @@ import type { Counters } from './counters.ts';
 import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
 import { groupItem, groupListAttributes, groupOf, isArriving } from './group-item.ts';
 import { moveRows, treeRows } from './group-tree.ts';
-import { groupKey, idOf, type TreeKind, type TreeRow, treePartition, treePrefix } from './keys.ts';
+import { groupKey, idOf, type TreeKind, type TreeRow, treeKey, treePartition, treePrefix } from './keys.ts';
 import { memberWrite } from './members.ts';
 import {
   claim,
@@ -143,6 +143,16 @@ export class Groups {
     return holder && this.get(holder.id);
   }
 
+  /** Whether groups stand more than so many levels below one. */
+  async reachesBelow(id: number, levels: number): Promise<boolean> {
+    const filter = { where: '#below > :levels', values: { levels }, only: ['sk'] };
+    for (const row of ['DIRECT', 'DEEP'] as const) {
+      const rows = { partition: treePartition(id), prefix: treePrefix(row, 'group'), ...filter };
+      for await (const _ of this.#table.queryAll(rows)) return true;
+    }
+    return false;
+  }
+
   /** Ids of what stands in a row below a group, the newest first: as far as the rows know. */
   async *rowsBelow(id: number, row: TreeRow, kind: TreeKind): AsyncGenerator<number> {
     const rows = { partition: treePartition(id), prefix: treePrefix(row, kind), reverse: true };
@@ -154,7 +164,7 @@ export class Groups {
    * Changes what is given, on condition that the record is still the one that was read. Whatever is inside follows a
    * new place, path or name some time later (`group-moves.ts`), and is found below both paths until then. One move at
    * a time: a group does not move while it, or one above, is at it.
-   * @param parents the groups it is to stand in, the innermost first; another first one than now is another place
+   * @param options.parents for another path, name or place: the groups it is to stand in, the innermost first
    * @throws Stale, Missing, NameTaken `path`, MoreVisibleInside
    */
   async update(
@@ -163,9 +173,15 @@ export class Groups {
     options: Options & { parents?: readonly GroupRecord[] } = {},
   ): Promise<GroupRecord> {
     const parents = options.parents ?? [];
+    if (
+      options.parents === undefined &&
+      group.parentId !== null &&
+      (change.name ?? change.path) !== undefined
+    )
+      throw new TypeError('a group is named below its parents');
     const [parent] = parents;
     const now = options.now ?? new Date();
-    const transfers = (parent?.id ?? null) !== group.parentId;
+    const transfers = options.parents !== undefined && (parent?.id ?? null) !== group.parentId;
     const moves =
       transfers ||
       (change.path !== undefined && change.path !== group.path) ||
@@ -291,6 +307,22 @@ export class Groups {
   }
 }
 
+/** The row that leads from a group to one it is invited to, for the transaction that invites it. Refused as `invited`. */
+export const invites = (invitedId: number, groupId: number): Write[] => [
+  { put: { ...treeKey(invitedId, 'SHARED', 'group', groupId) } },
+  {
+    check: groupKey(invitedId),
+    if: `${PRESENT} AND attribute_type(#deletedAt, :null)`,
+    values: { null: 'NULL' },
+    reason: 'invited',
+  },
+];
+
+/** Takes that row away. */
+export const uninvites = (invitedId: number, groupId: number): Write[] => [
+  { delete: treeKey(invitedId, 'SHARED', 'group', groupId) },
+];
+
 /** Where a group of this name and path stands below its parent. */
 export function placeBelow(
   parent: GroupRecord | undefined,
@@ -307,7 +339,7 @@ export function placeBelow(
 
 /**
  * For the transaction that puts something into a group: that this is where it was, and takes it. While the group moves,
- * something inside may still be on its way to the path. Refused as `parent`, or as a taken `path`.
+ * something inside may still be on its way to the path. Refused as `namespace`, or as a taken `path`.
  */
 export function enters(
   parent: GroupRecord,
@@ -325,17 +357,17 @@ export function enters(
   return [still, freeName('path', `${former}/${path}`, 'path')];
 }
 
-/** That a group further above a place is where it was and is not moving, for a move there. Refused as `parent`. */
+/** That a group further above a place is where it was and is not moving, for a move there. Refused as `namespace`. */
 const standsStill = ({ id, parentId }: GroupRecord): Check => ({
   check: groupKey(id),
   if: `${PRESENT} AND attribute_type(#deletedAt, :null) AND attribute_type(#movedFrom, :null) AND ${
     parentId === null ? 'attribute_type(#parentId, :null)' : '#parentId = :parent'
   }`,
   values: { null: 'NULL', ...(parentId === null ? {} : { parent: parentId }) },
-  reason: 'parent',
+  reason: 'namespace',
 });
 
-/** For the transaction that puts something of this visibility into a group. Refused as `parent`. */
+/** For the transaction that puts something of this visibility into a group. Refused as `namespace`. */
 export function standsOpen(parent: GroupRecord, visibility: Visibility, now: Date): Check {
   const enough = VISIBILITIES.slice(rank(visibility));
   const list = enough.map((v) => `:${v}`).join(', ');
@@ -350,7 +382,7 @@ export function standsOpen(parent: GroupRecord, visibility: Visibility, now: Dat
       now: now.toISOString(),
       ...Object.fromEntries(enough.map((v) => [v, v])),
     },
-    reason: 'parent',
+    reason: 'namespace',
   };
 }
 
@@ -360,7 +392,7 @@ const rank = (visibility: Visibility): number => VISIBILITIES.indexOf(visibility
 /** @returns what the parent's refusal of {@link enters} means */
 export function refusedByParent(error: unknown): Missing | Stale | undefined {
   if (!(error instanceof TransactionRefused)) return undefined;
-  const refusal = error.get('parent');
+  const refusal = error.get('namespace');
   if (refusal === undefined) return undefined;
   return existing(groupOf(refusal.item)) === undefined ? new Missing('parent') : new Stale('parent');
 }

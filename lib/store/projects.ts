@@ -84,8 +84,7 @@ export class Projects {
 
   /**
    * The project, its path, its place in its owner's count or below the groups above it, its creator's membership
-   * (level 40) where `member` says so, and its empty repository, whose HEAD points to `refs/heads/<headBranch>`: one
-   * transaction.
+   * (level 40) and its empty repository, whose HEAD points to `refs/heads/<headBranch>`: one transaction.
    * @param options.owner of the personal namespace; @param options.parent the group that is its namespace
    * @throws NameTaken `path`, LimitReached, Missing when the owner or the group is gone, Stale when the group moved or
    *   is less visible
@@ -96,7 +95,7 @@ export class Projects {
       headBranch: string;
       owner?: Pick<UserRecord, 'id' | 'projectsLimit'>;
       parent?: GroupRecord;
-      /** Default true. */
+      /** Whether its creator becomes a member; default true. */
       member?: boolean;
       /** What else the transaction writes and promises, where that names the project. */
       about?: (project: ProjectRecord) => Pick<Options, 'alongside' | 'messages'>;

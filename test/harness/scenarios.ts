@@ -52,7 +52,9 @@ async function run(world: World, scenario: Scenario, who: Who, expected: Expecte
     ...(scenario.headers === undefined ? {} : { headers: scenario.headers }),
   });
   const refused = expected.status >= 400;
-  const usual = refused ? usualRefusal(who, expected.status) : scenario.holds && (await of(scenario.holds));
+  const usual = refused
+    ? usualRefusal(who, expected.status, path)
+    : scenario.holds && (await of(scenario.holds));
   const holds = 'holds' in expected ? expected.holds : usual;
   expect({ status: answer.status, body: answer.body }).toMatchObject({
     status: expected.status,
@@ -73,7 +75,7 @@ const withIds = (text: string, world: World) =>
   });
 
 /** The body of a refusal where a scenario names no other. */
-function usualRefusal(who: Who, status: number): unknown {
+function usualRefusal(who: Who, status: number, path: string): unknown {
   if (who === 'expired' || who === 'revoked') {
     const description =
       who === 'expired'
@@ -91,7 +93,7 @@ function usualRefusal(who: Who, status: number): unknown {
     case 403:
       return { message: '403 Forbidden' };
     case 404:
-      return { message: '404 Project Not Found' };
+      return { message: `404 ${path.startsWith('/groups/') ? 'Group' : 'Project'} Not Found` };
     default:
       return undefined;
   }

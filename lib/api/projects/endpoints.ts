@@ -1,6 +1,7 @@
 import type { Actor, ProjectAccess } from '../../domain/access.ts';
 import { invalid } from '../../domain/errors.ts';
 import { readImportUrl } from '../../domain/imports.ts';
+import type { Namespace } from '../../domain/namespaces.ts';
 import { isAdministrator } from '../../domain/permissions.ts';
 import * as projects from '../../domain/projects.ts';
 import { createInitialReadme } from '../../domain/readme.ts';
@@ -156,7 +157,7 @@ const create = endpoint({
     p.params(
       {
         name: p.string(),
-        namespace_id: p.integer({ description: 'Your own namespace when absent' }),
+        namespace_id: p.integer({ description: 'Of a group; your own namespace when absent' }),
         template_name: p.string(),
         template_project_id: p.integer(),
         use_custom_template: p.boolean(),
@@ -172,10 +173,13 @@ const create = endpoint({
   errors: [
     { status: 400, description: 'Invalid or taken name, by field' },
     { status: 403, description: 'The project limit is reached' },
+    { status: 404, description: 'The group was deleted meanwhile' },
+    { status: 409, description: 'The group changed meanwhile' },
   ],
-  handle: ({ actor, body, request }, deps) => {
+  handle: async ({ actor, body, request }, deps) => {
     projects.demandNoTemplate(body);
-    return createFor(deps, actor, actor.user, body, request.baseUrl);
+    const namespace = await projects.namespaceToCreateIn(deps, actor, body.namespace_id);
+    return createFor(deps, actor, actor.user, namespace, body, request.baseUrl);
   },
 });
 
@@ -189,8 +193,10 @@ const createForUser = endpoint({
   body: () => p.params({ name: p.string({ required: true }), ...creation() }),
   returns: { body: shapes.project },
   errors: [{ status: 404, description: 'No such user' }],
-  handle: async ({ actor, params, body, request }, deps) =>
-    createFor(deps, actor, await getUser(deps, actor, params.user_id), body, request.baseUrl),
+  handle: async ({ actor, params, body, request }, deps) => {
+    const owner = await getUser(deps, actor, params.user_id);
+    return createFor(deps, actor, owner, { kind: 'user', owner }, body, request.baseUrl);
+  },
 });
 
 const remove = endpoint({
@@ -227,7 +233,6 @@ export const projectEndpoints = [list, get, importStatus, create, createForUser,
 interface CreationBody {
   readonly name?: string;
   readonly path?: string;
-  readonly namespace_id?: number;
   readonly description?: string | null;
   readonly visibility: (typeof VISIBILITIES)[number];
   readonly default_branch?: string;
@@ -241,6 +246,7 @@ async function createFor(
   deps: ApiDeps,
   actor: Extract<Actor, { kind: 'user' }>,
   owner: UserRecord,
+  namespace: Namespace,
   body: CreationBody,
   baseUrl: string,
 ) {
@@ -248,20 +254,26 @@ async function createFor(
   if (importUrl !== '' && body.initialize_with_readme) {
     throw invalid({ import_url: ['and initialize_with_readme are mutually exclusive'] });
   }
-  const made = await projects.createProject(deps, owner, {
+  const made = await projects.createProject(deps, owner, namespace, {
     importOrder: importUrl === '' ? undefined : readImportUrl(deps, importUrl),
     name: body.name,
     path: body.path,
-    namespaceId: body.namespace_id,
     description: body.description ?? null,
     visibility: body.visibility,
     topics: (body.topics ?? body.tag_list ?? []).map((topic) => topic.trim()).filter((topic) => topic !== ''),
     settings: settingsOf(body as unknown as Record<string, unknown>),
     defaultBranch: body.default_branch,
   });
-  const access: ProjectAccess = { project: made, level: owner.id === actor.user.id ? 50 : 0 };
+  const access: ProjectAccess = { project: made, level: levelIn(namespace, owner.id === actor.user.id) };
   const shown = body.initialize_with_readme ? await withReadme(deps, actor, access) : access;
   return (await presented(deps, actor, [shown], baseUrl, false))[0];
+}
+
+/** What its creator holds in a new project: they own their namespace, and are Maintainers in a group at least. */
+function levelIn(namespace: Namespace, creator: boolean): ProjectAccess['level'] {
+  if (!creator) return 0;
+  if (namespace.kind === 'user') return 50;
+  return namespace.access.level === 50 ? 50 : 40;
 }
 
 /** A project that cannot get its first commit is not kept: the request failed, and its name is free again. */

@@ -1,6 +1,6 @@
 import type { ProjectAccess } from '../../domain/access.ts';
 import * as forks from '../../domain/forks.ts';
-import { OWNER } from '../../domain/permissions.ts';
+import { MAINTAINER, OWNER } from '../../domain/permissions.ts';
 import { listProjects } from '../../domain/projects.ts';
 import { project } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
@@ -28,8 +28,8 @@ const fork = endpoint({
       path: p.string({ description: "The source's when absent" }),
       description: p.string({ nullable: true }),
       visibility: p.oneOf(VISIBILITIES, { description: "Never above the source's, which is the default" }),
-      namespace_id: p.integer({ description: 'Your own namespace, as when absent' }),
-      namespace_path: p.string({ description: 'The same' }),
+      namespace_id: p.integer({ description: 'Of a group; your own namespace when absent' }),
+      namespace_path: p.string({ description: 'The same by path' }),
       namespace: p.string({ description: 'Deprecated: an id or a path' }),
     }),
   returns: { body: shapes.project },
@@ -37,7 +37,7 @@ const fork = endpoint({
     { status: 400, description: 'Invalid, by field' },
     { status: 403, description: 'The project limit is reached' },
     { status: 404, description: 'Not yours to see or to fork; no such namespace' },
-    { status: 409, description: 'The name is taken' },
+    { status: 409, description: 'The name is taken, or the group changed meanwhile' },
   ],
   handle: async ({ actor, project, body, request }, deps) => {
     const made = await forks.forkProject(deps, actor, project, {
@@ -49,7 +49,10 @@ const fork = endpoint({
         (namespace) => namespace !== '',
       ),
     });
-    const access: ProjectAccess = { project: made, level: OWNER };
+    const access: ProjectAccess = {
+      project: made,
+      level: made.namespaceKind === 'user' ? OWNER : MAINTAINER,
+    };
     return (await presented(deps, actor, [access], request.baseUrl, false))[0];
   },
 });

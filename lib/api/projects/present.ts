@@ -36,16 +36,23 @@ export function projectBasic(project: ProjectRecord, baseUrl: string, code: bool
     forks_count: project.forksCount ?? 0,
     star_count: 0,
     last_activity_at: project.lastActivityAt,
-    namespace: {
-      id: project.namespaceId,
-      name: project.namespaceName,
-      path: project.namespacePath,
-      kind: project.namespaceKind,
-      full_path: project.namespacePath,
-      parent_id: null,
-      avatar_url: null,
-      web_url: `${baseUrl}/${project.namespacePath}`,
-    },
+    namespace: namespaceOf(project, baseUrl),
+  };
+}
+
+function namespaceOf(project: ProjectRecord, baseUrl: string) {
+  const { namespaceId: id, namespaceKind: kind, namespacePath, namespaceName, ancestorIds } = project;
+  const group = kind === 'group';
+  return {
+    id,
+    // A group's is `outer / inner`, and no name of a group has a slash in it.
+    name: group ? namespaceName.split(' / ').at(-1)! : namespaceName,
+    path: group ? namespacePath.split('/').at(-1)! : namespacePath,
+    kind,
+    full_path: namespacePath,
+    parent_id: group ? (ancestorIds.at(-2) ?? null) : null,
+    avatar_url: null,
+    web_url: group ? `${baseUrl}/groups/${namespacePath}` : `${baseUrl}/${namespacePath}`,
   };
 }
 

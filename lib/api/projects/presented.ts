@@ -22,7 +22,7 @@ export async function presented(
     const parent = parents.get(access.project.id);
     return {
       ...projectFull(access, baseUrl, {
-        owner: owners.get(access.project.ownerId),
+        owner: access.project.namespaceKind === 'user' ? owners.get(access.project.ownerId) : undefined,
         code: code(access),
         permissions: true,
         administrator: isAdministrator(actor),

@@ -1,0 +1,88 @@
+/** Groups that are invited to groups. */
+import { Missing, Stale, TransactionRefused } from '../store/errors.ts';
+import { invites, uninvites } from '../store/groups.ts';
+import { type AccessLevel, type GroupRecord, MAX_SHARES, type ShareRecord } from '../store/records.ts';
+import type { Write } from '../store/write.ts';
+import type { Actor, GroupAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { conflict, invalid, notFound, refused } from './errors.ts';
+import { groupOfId, locked } from './groups.ts';
+
+export interface ShareInput {
+  readonly groupId: number;
+  readonly accessLevel: AccessLevel;
+  /** `YYYY-MM-DD` */
+  readonly expiresAt: string | null;
+}
+
+/**
+ * Gives the direct members of another group at most a level in this one and all inside.
+ * @throws 404 for a group that is absent, hidden or of another hierarchy where this one keeps to its own, 409 when it
+ *   is invited already, 400
+ */
+export async function shareGroup(
+  deps: Deps,
+  actor: Actor,
+  { group, parents }: GroupAccess,
+  { groupId, accessLevel, expiresAt }: ShareInput,
+): Promise<GroupRecord> {
+  const invited = await groupOfId(deps, actor, groupId);
+  if (groupId === group.id) throw refused('A group cannot be shared with itself');
+  const outermost = parents.at(-1) ?? group;
+  const outermostInvited = invited.parents.at(-1) ?? invited.group;
+  const keepsIn = outermost.settings['prevent_sharing_groups_outside_hierarchy'] === true;
+  if (keepsIn && outermost.id !== outermostInvited.id) throw notFound();
+  const now = deps.now().toISOString();
+  if (expiresAt !== null && expiresAt <= now.slice(0, 10))
+    throw invalid({ expires_at: ['cannot be a date in the past'] });
+  const share: ShareRecord = { groupId, accessLevel, expiresAt, createdAt: now };
+  const alongside = invites(groupId, group.id);
+  return change(deps, group, alongside, (shares) => {
+    // One that has expired may be given again.
+    const others = shares.filter((other) => other.groupId !== groupId || !isOver(other, now));
+    if (others.some((other) => other.groupId === groupId))
+      throw conflict('The group has already been shared with this group');
+    if (others.length >= MAX_SHARES)
+      throw invalid({ shared_with_groups: [`is too long (maximum is ${MAX_SHARES} groups)`] });
+    return [...others, share];
+  });
+}
+
+const isOver = ({ expiresAt }: ShareRecord, now: string): boolean =>
+  expiresAt !== null && expiresAt <= now.slice(0, 10);
+
+/** @throws 404 `404 Group Link Not Found` */
+export async function unshareGroup(deps: Deps, { group }: GroupAccess, groupId: number): Promise<void> {
+  await change(deps, group, uninvites(groupId, group.id), (shares) => {
+    if (!shares.some((share) => share.groupId === groupId)) throw notFound('Group Link');
+    return shares.filter((share) => share.groupId !== groupId);
+  });
+}
+
+/** Tries at a record that others change. */
+const TRIES = 5;
+
+async function change(
+  { store, now }: Deps,
+  group: GroupRecord,
+  alongside: readonly Write[],
+  of: (shares: readonly ShareRecord[]) => ShareRecord[],
+): Promise<GroupRecord> {
+  let latest: GroupRecord | undefined = group;
+  for (let tries = 1; latest !== undefined; tries++) {
+    const parents = latest.parentId === null ? [] : await store.groups.getMany([latest.parentId]);
+    try {
+      return await store.groups.update(
+        latest,
+        { shares: of(latest.shares) },
+        { now: now(), alongside, parents: parents.flatMap((parent) => parent ?? []) },
+      );
+    } catch (error) {
+      if (error instanceof Missing) break;
+      if (error instanceof TransactionRefused && error.has('invited')) break;
+      if (!(error instanceof Stale) || tries === TRIES) throw locked(error);
+      latest = await store.groups.get(group.id);
+    }
+  }
+  throw notFound('Group');
+}

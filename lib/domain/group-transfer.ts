@@ -1,0 +1,49 @@
+import { Missing, NameTaken, Stale } from '../store/errors.ts';
+import { type GroupRecord, MAX_DEPTH } from '../store/records.ts';
+import type { Actor, GroupAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { refused } from './errors.ts';
+import { followed, groupOfId, locked, mayCreateOutermost } from './groups.ts';
+import { groupPathProblems } from './paths.ts';
+import { canInGroup } from './permissions.ts';
+import { isBelow } from './visibility.ts';
+
+/**
+ * Puts a group with all inside into another, or outside of all. Its former path leads on.
+ * @param parentId undefined: outside of all
+ * @throws 400 `Transfer failed: ...`, 404 for another group that is absent or hidden, 409 while one of them moves
+ */
+export async function transferGroup(
+  deps: Deps,
+  actor: Extract<Actor, { kind: 'user' }>,
+  { group }: GroupAccess,
+  parentId: number | undefined,
+): Promise<GroupRecord> {
+  if (parentId === undefined && group.parentId === null) throw failed('Group is already a root group.');
+  const target = parentId === undefined ? undefined : await groupOfId(deps, actor, parentId);
+  const parents = target === undefined ? [] : [target.group, ...target.parents];
+  if (target !== undefined && target.group.id === group.parentId)
+    throw failed('Group is already associated to the parent group.');
+  const may = target === undefined ? mayCreateOutermost(actor) : canInGroup(actor, target, 'create_subgroup');
+  if (!may) throw failed("You don't have enough permissions.");
+  if (parents.some(({ id }) => id === group.id))
+    throw failed('Cannot transfer group to one of its subgroup.');
+  if (target !== undefined && isBelow(target.group.visibility, group.visibility)) {
+    const above = `since the parent group has a ${target.group.visibility} visibility.`;
+    throw failed(`Validation failed: Visibility level ${group.visibility} is not allowed ${above}`);
+  }
+  const [problem] = groupPathProblems(group.path, target === undefined);
+  if (problem !== undefined) throw failed(`Validation failed: Path ${problem}`);
+  const room = MAX_DEPTH - parents.length - 1;
+  if (room < 0 || (await deps.store.groups.reachesBelow(group.id, room)))
+    throw failed(`No more than ${MAX_DEPTH} groups may stand in each other.`);
+  try {
+    return await followed(deps, await deps.store.groups.update(group, {}, { now: deps.now(), parents }));
+  } catch (error) {
+    if (error instanceof NameTaken)
+      throw failed('The parent group already has a subgroup or a project with the same path.');
+    throw error instanceof Missing ? locked(new Stale('group')) : locked(error);
+  }
+}
+
+const failed = (why: string) => refused(`Transfer failed: ${why}`);

@@ -1,0 +1,182 @@
+/** Groups: creation, change, deletion. */
+import { LimitReached, Missing, NameTaken, Stale } from '../store/errors.ts';
+import { type GroupChange, MoreVisibleInside } from '../store/groups.ts';
+import { type GroupRecord, MAX_DEPTH, type Visibility } from '../store/records.ts';
+import type { Actor, GroupAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { conflict, type FieldProblems, forbidden, invalid, notFound, refused } from './errors.ts';
+import { accessesToGroups } from './group-details.ts';
+import { groupNameProblems, groupPathProblems, problemsOf } from './paths.ts';
+import { demandInGroup, isAdministrator } from './permissions.ts';
+import { isBelow } from './visibility.ts';
+
+export interface NewGroupInput {
+  readonly name: string;
+  readonly path: string;
+  readonly parentId?: number | undefined;
+  readonly visibility: Visibility;
+  readonly description: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+/** What is in force where nobody chose. */
+const DEFAULTS = { project_creation_level: 'developer', subgroup_creation_level: 'maintainer' };
+
+const MAX_DESCRIPTION = 500;
+
+/**
+ * A group that its creator owns.
+ * @throws 400 `Failed to save group {...}`, 403 for who may not create one (there), 404 for a parent that is absent or
+ *   hidden
+ */
+export async function createGroup(
+  deps: Deps,
+  actor: Extract<Actor, { kind: 'user' }>,
+  input: NewGroupInput,
+): Promise<GroupAccess> {
+  const parent = input.parentId === undefined ? undefined : await groupOfId(deps, actor, input.parentId);
+  if (parent !== undefined) demandInGroup(actor, parent, 'create_subgroup');
+  else if (!mayCreateOutermost(actor)) throw forbidden();
+  const { name, path, visibility, description } = input;
+  const problems = problemsOf({
+    ...fieldProblems({ name, path, description }, parent === undefined),
+    visibility_level: visibilityProblems(visibility, parent?.group),
+    parent_id:
+      parent !== undefined && parent.parents.length + 1 >= MAX_DEPTH
+        ? [`has too many parents (the limit is ${MAX_DEPTH} groups in each other)`]
+        : [],
+  });
+  if (problems !== undefined) throw failedToSave(problems);
+  try {
+    const group = await deps.store.groups.create(
+      {
+        name,
+        path,
+        visibility,
+        description,
+        creatorId: actor.user.id,
+        settings: { ...DEFAULTS, ...input.settings },
+      },
+      { now: deps.now(), ownerId: actor.user.id, ...(parent === undefined ? {} : { parent: parent.group }) },
+    );
+    return { group, level: 50, parents: parent === undefined ? [] : [parent.group, ...parent.parents] };
+  } catch (error) {
+    if (error instanceof NameTaken) throw failedToSave({ path: ['has already been taken'] });
+    if (error instanceof LimitReached) throw failedToSave({ parent_id: ['has too many parents'] });
+    throw error instanceof Missing ? notFound('Group') : locked(error);
+  }
+}
+
+/** Whoever may have groups of their own. */
+export const mayCreateOutermost = (actor: Extract<Actor, { kind: 'user' }>): boolean =>
+  isAdministrator(actor) || actor.user.canCreateGroup;
+
+export type GroupInput = Pick<GroupChange, 'name' | 'path' | 'visibility' | 'description' | 'settings'>;
+
+/**
+ * Settings are added to those there are. Whatever is inside follows a new path; of a small group before the answer.
+ * @throws 400 by field, 409 while it, or a group above, still moves
+ */
+export async function updateGroup(
+  deps: Deps,
+  { group, parents }: GroupAccess,
+  input: GroupInput,
+): Promise<GroupRecord> {
+  const settings = input.settings ?? {};
+  const problems = problemsOf({
+    ...fieldProblems(input, group.parentId === null),
+    visibility_level:
+      input.visibility === undefined || input.visibility === group.visibility
+        ? []
+        : visibilityProblems(input.visibility, parents[0]),
+    prevent_sharing_groups_outside_hierarchy:
+      settings['prevent_sharing_groups_outside_hierarchy'] === true && group.parentId !== null
+        ? ['only available on top-level groups.']
+        : [],
+  });
+  if (problems !== undefined) throw invalid(problems);
+  const change = { ...input, settings: { ...group.settings, ...settings } };
+  let updated: GroupRecord;
+  try {
+    updated = await deps.store.groups.update(group, change, { now: deps.now(), parents });
+  } catch (error) {
+    throw changeError(error, input.visibility);
+  }
+  return followed(deps, updated);
+}
+
+/**
+ * Gone at once for everybody, with all inside; a worker takes away what is left.
+ * @throws 404, 409 when it changed meanwhile
+ */
+export async function deleteGroup(deps: Deps, { group }: GroupAccess): Promise<void> {
+  try {
+    await deps.store.groups.remove(group, { now: deps.now() });
+  } catch (error) {
+    throw error instanceof Missing ? notFound('Group') : locked(error);
+  }
+}
+
+/** How long a request helps what is inside a group to follow it, before that is left to the worker. */
+const HELP_MS = 1_000;
+
+/** The group, with `movedFrom` cleared when all that is inside has followed. */
+export async function followed(deps: Deps, group: GroupRecord): Promise<GroupRecord> {
+  if (group.movedFrom === null) return group;
+  try {
+    const progress = await deps.store.groupMoves.settle(group.id, Date.now() + HELP_MS);
+    return progress === 'done' ? { ...group, movedFrom: null } : group;
+  } catch {
+    // The job does it.
+    return group;
+  }
+}
+
+/** @throws 404 `404 Group Not Found` for what is absent or hidden */
+export async function groupOfId(deps: Deps, actor: Actor, id: number): Promise<GroupAccess> {
+  const [access] = await accessesToGroups(deps, actor, [id]);
+  if (access === undefined) throw notFound('Group');
+  return access;
+}
+
+const fieldProblems = (
+  { name, path, description }: Pick<GroupInput, 'name' | 'path' | 'description'>,
+  outermost: boolean,
+) => ({
+  name: name === undefined ? [] : groupNameProblems(name),
+  path: path === undefined ? [] : groupPathProblems(path, outermost),
+  description:
+    (description ?? '').length > MAX_DESCRIPTION
+      ? [`is too long (maximum is ${MAX_DESCRIPTION} characters)`]
+      : [],
+});
+
+const visibilityProblems = (visibility: Visibility, parent: GroupRecord | undefined): string[] =>
+  parent !== undefined && isBelow(parent.visibility, visibility)
+    ? [`${visibility} is not allowed since the parent group has a ${parent.visibility} visibility.`]
+    : [];
+
+function changeError(error: unknown, visibility: Visibility | undefined): unknown {
+  if (error instanceof NameTaken) return invalid({ path: ['has already been taken'] });
+  if (error instanceof MoreVisibleInside) {
+    const inside =
+      error.kind === 'group'
+        ? 'there are sub-groups with higher visibility.'
+        : 'this group contains projects with higher visibility.';
+    return invalid({ visibility_level: [`${visibility} is not allowed since ${inside}`] });
+  }
+  return error instanceof Missing ? notFound('Group') : locked(error);
+}
+
+/** Somebody else was first, or a move is under way: worth another try. */
+export const locked = (error: unknown): unknown =>
+  error instanceof Stale ? conflict('409 Conflict: Resource lock') : error;
+
+/** Problems as this one call writes them: a hash in the notation of Ruby, in one text. */
+const failedToSave = (problems: FieldProblems) => {
+  const quoted = (text: string) => `"${text.replace(/["\\]|#(?=[{$@])/g, '\\$&')}"`;
+  const fields = Object.entries(problems).map(
+    ([field, texts]) => `:${field}=>[${texts.map(quoted).join(', ')}]`,
+  );
+  return refused(`Failed to save group {${fields.join(', ')}}`);
+};

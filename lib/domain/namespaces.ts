@@ -1,0 +1,63 @@
+/** Where a project may be put: a person's own namespace, or a group. */
+import { placeInGroup } from '../store/projects.ts';
+import type { GroupRecord, ProjectRecord, UserRecord, Visibility } from '../store/records.ts';
+import type { Actor, GroupAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { accessesToGroups } from './group-details.ts';
+import { locateGroup } from './locate.ts';
+import { isBelow } from './visibility.ts';
+
+export type Namespace =
+  | { readonly kind: 'user'; readonly owner: UserRecord }
+  | { readonly kind: 'group'; readonly access: GroupAccess };
+
+/** A group by id or path as the actor may see it, or their own namespace. */
+export async function visibleNamespace(
+  deps: Deps,
+  actor: Extract<Actor, { kind: 'user' }>,
+  idOrPath: string | number,
+): Promise<Namespace | undefined> {
+  const { user } = actor;
+  const text = String(idOrPath);
+  if (text.toLowerCase() === user.username.toLowerCase() || text === String(user.namespaceId))
+    return { kind: 'user', owner: user };
+  if (/^\d+$/.test(text) && !Number.isSafeInteger(Number(text))) return undefined;
+  const { id } = await locateGroup(deps, text);
+  const [access] = await accessesToGroups(deps, actor, [id]);
+  return access && { kind: 'group', access };
+}
+
+type Place = Pick<
+  ProjectRecord,
+  'namespaceId' | 'namespacePath' | 'namespaceName' | 'namespaceKind' | 'ownerId' | 'ancestorIds'
+>;
+
+/** What a project's record says of its place. */
+export function placeIn(namespace: Namespace, creator: UserRecord): Place {
+  if (namespace.kind === 'group') {
+    const { fullPath: _, ...place } = placeInGroup(namespace.access.group, { path: '' });
+    return { ...place, ownerId: creator.id };
+  }
+  const { owner } = namespace;
+  return {
+    namespaceId: owner.namespaceId,
+    namespacePath: owner.username,
+    namespaceName: owner.name,
+    namespaceKind: 'user',
+    ownerId: owner.id,
+    ancestorIds: [],
+  };
+}
+
+/** What the store is to hold a new project to: the owner's limit, or that the group is there and takes it. */
+export const boundBy = (namespace: Namespace): { owner: UserRecord } | { parent: GroupRecord } =>
+  namespace.kind === 'user' ? { owner: namespace.owner } : { parent: namespace.access.group };
+
+/** Nothing in a group is more visible than the group. */
+export function visibilityProblems(namespace: Namespace, visibility: Visibility): string[] {
+  if (namespace.kind === 'user') return [];
+  const { group } = namespace.access;
+  return isBelow(group.visibility, visibility)
+    ? [`${visibility} is not allowed in a ${group.visibility} group.`]
+    : [];
+}
