@@ -5,6 +5,7 @@ import { MAINTENANCE, message, messageAt, outboxWrite } from '../store/outbox.ts
 import { deleteMerged } from './branches.ts';
 import type { Deps } from './deps.ts';
 import { maintainRepository } from './maintenance.ts';
+import { LEAVE_JOB, leaveBelow } from './members.ts';
 import { removeProject, removeUser, sweepRepository } from './removal.ts';
 
 /** A message of the maintenance queue, as the outbox wrote it. */
@@ -90,6 +91,12 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
     const groupId = numberOf(job.body, 'groupId');
     await inSlices(deps, job, (deadline) => deps.store.groupRemoval.remove(groupId, deadline));
   },
+  [LEAVE_JOB]: (deps, { body }) =>
+    leaveBelow(deps, {
+      groupId: numberOf(body, 'groupId'),
+      userId: numberOf(body, 'userId'),
+      until: textOf(body, 'until'),
+    }),
   'branches.delete-merged': (deps, { body }) => deleteMerged(deps, numberOf(body, 'projectId')),
 };
 

@@ -1,54 +1,18 @@
-import { AlreadyExists, Missing } from '../store/errors.ts';
-import type { PageRequest } from '../store/paging.ts';
-import type { AccessLevel, MemberRecord, MemberSource, ProjectRecord, UserRecord } from '../store/records.ts';
-import type { Actor, ProjectAccess } from './access.ts';
+import { AlreadyExists, LastOwner, Missing, Stale } from '../store/errors.ts';
+import { MAINTENANCE, message } from '../store/outbox.ts';
+import type { AccessLevel, MemberRecord, MemberSource, UserRecord } from '../store/records.ts';
+import type { Actor, GroupAccess } from './access.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, forbidden, invalid, notFound, recordNotFound } from './errors.ts';
-import { demand, isAdministrator, MAINTAINER, signedIn } from './permissions.ts';
+import { type Member, type MemberPlace, parentsOf, sourceOf } from './member-list.ts';
+import { demand, demandInGroup, isAdministrator, MAINTAINER, OWNER, signedIn } from './permissions.ts';
 
-/** A membership with the person it is of. */
-export interface Member {
-  readonly record: MemberRecord;
-  readonly user: UserRecord;
-}
-
-/** Levels that a project membership may have: owning belongs to the namespace. */
-const PROJECT_LEVELS: readonly number[] = [10, 20, 30, 40];
-
-/** A filter looks at this many members of a project, the oldest accounts first. */
-const MAX_FILTERED = 10_000;
-
-/** Direct members, those whose account is gone left out. */
-export async function listMembers(
-  deps: Deps,
-  { project }: ProjectAccess,
-  query: PageRequest & { query?: string; userIds?: readonly number[] },
-): Promise<{ items: Member[]; total: number | undefined; more: boolean }> {
-  const wanted = query.userIds?.length ? new Set(query.userIds) : undefined;
-  const term = query.query?.trim().toLowerCase() ?? '';
-  if (wanted === undefined && term === '') {
-    const page = await deps.store.members.list(sourceOf(project), query);
-    return { items: await withUsers(deps, page.items), total: page.total, more: page.more };
-  }
-  const read = await deps.store.members.list(sourceOf(project), { page: 1, perPage: MAX_FILTERED });
-  const kept = read.items.filter((record) => wanted?.has(record.userId) ?? true);
-  const matching = (await withUsers(deps, kept)).filter(({ user }) =>
-    [user.name, user.username].some((text) => text.toLowerCase().includes(term)),
-  );
-  const first = (query.page - 1) * query.perPage;
-  const items = matching.slice(first, first + query.perPage);
-  return { items, total: matching.length, more: first + items.length < matching.length };
-}
-
-/** @throws 404 `404 Not found` for somebody who is no direct member */
-export async function getMember(deps: Deps, { project }: ProjectAccess, userId: number): Promise<Member> {
-  const [record, user] = await Promise.all([
-    deps.store.members.get(sourceOf(project), userId),
-    deps.store.users.get(userId),
-  ]);
-  if (record === undefined || user === undefined) throw recordNotFound();
-  return { record, user };
-}
+/** Levels that a membership may have: owning a project belongs to its namespace. */
+const LEVELS: Readonly<Record<MemberSource['kind'], readonly number[]>> = {
+  project: [10, 20, 30, 40],
+  group: [10, 20, 30, 40, 50],
+};
+const LEVEL_NAMES = { 10: 'Guest', 20: 'Reporter', 30: 'Developer', 40: 'Maintainer', 50: 'Owner' } as const;
 
 export interface MembershipInput {
   readonly accessLevel: number;
@@ -60,15 +24,19 @@ export interface MembershipInput {
 export async function addMember(
   deps: Deps,
   actor: Actor,
-  access: ProjectAccess,
+  place: MemberPlace,
   userId: number,
   input: MembershipInput,
 ): Promise<Member> {
-  const accessLevel = grantable(deps, actor, access, input);
-  const user = await deps.store.users.get(userId);
+  const accessLevel = grantable(deps, actor, place, input);
+  const [user] = await Promise.all([
+    deps.store.users.get(userId),
+    demandNotBelow(deps, place, userId, accessLevel),
+  ]);
   if (user === undefined) throw notFound('User');
+  const source = sourceOf(place);
   const record: MemberRecord = {
-    source: sourceOf(access.project),
+    source,
     userId,
     accessLevel,
     createdAt: deps.now().toISOString(),
@@ -79,7 +47,10 @@ export async function addMember(
     await deps.store.members.add(record);
   } catch (error) {
     if (error instanceof AlreadyExists) throw conflict('Member already exists');
-    if (error instanceof Missing) throw notFound(error.message.startsWith('user') ? 'User' : 'Project');
+    if (error instanceof Missing) {
+      const here = source.kind === 'project' ? 'Project' : 'Group';
+      throw notFound(error.message.startsWith('user') ? 'User' : here);
+    }
     throw error;
   }
   return { record, user };
@@ -94,11 +65,11 @@ const MAX_AT_ONCE = 100;
 export async function addMembers(
   deps: Deps,
   actor: Actor,
-  access: ProjectAccess,
+  place: MemberPlace,
   userIds: readonly number[],
   input: MembershipInput,
 ): Promise<Record<string, string> | string> {
-  grantable(deps, actor, access, input);
+  grantable(deps, actor, place, input);
   if (userIds.length > MAX_AT_ONCE) return `Too many users specified (limit is ${MAX_AT_ONCE})`;
   const reasons: Record<string, string> = {};
   const users = await deps.store.users.getMany(userIds);
@@ -109,7 +80,7 @@ export async function addMembers(
       continue;
     }
     try {
-      await addMember(deps, actor, access, userId, input);
+      await addMember(deps, actor, place, userId, input);
     } catch (error) {
       // What no rule raised is nobody's to read: those added so far stay, and the request fails.
       if (!(error instanceof DomainError)) throw error;
@@ -123,61 +94,114 @@ export async function addMembers(
 export async function changeMember(
   deps: Deps,
   actor: Actor,
-  access: ProjectAccess,
+  place: MemberPlace,
   userId: number,
   input: MembershipInput,
 ): Promise<Member> {
-  const accessLevel = grantable(deps, actor, access, input);
-  await demandAbove(deps, actor, access, userId);
-  const user = await deps.store.users.get(userId);
+  const accessLevel = grantable(deps, actor, place, input);
+  await demandAbove(deps, actor, place, userId);
+  const [user] = await Promise.all([
+    deps.store.users.get(userId),
+    demandNotBelow(deps, place, userId, accessLevel),
+  ]);
   if (user === undefined) throw recordNotFound();
-  try {
-    const change =
-      input.expiresAt === undefined ? { accessLevel } : { accessLevel, expiresAt: input.expiresAt };
-    return { record: await deps.store.members.change(sourceOf(access.project), userId, change), user };
-  } catch (error) {
-    throw error instanceof Missing ? recordNotFound() : error;
-  }
+  const change =
+    input.expiresAt === undefined ? { accessLevel } : { accessLevel, expiresAt: input.expiresAt };
+  const { members, groupOwners } = deps.store;
+  const record = await told(
+    'project' in place
+      ? members.change(sourceOf(place), userId, change)
+      : groupOwners.change(place.group.id, userId, change, { needsOwner: needsOwner(place) }),
+  );
+  return { record, user };
 }
 
-/** The highest level a user holds in any project; 0 without any. */
+/** The highest level of a user's memberships; 0 without any. */
 export async function highestRole(deps: Deps, user: UserRecord): Promise<AccessLevel | 0> {
   let highest: AccessLevel | 0 = 0;
   for await (const { accessLevel } of deps.store.members.ofUser(user.id)) {
     if (accessLevel > highest) highest = accessLevel;
-    if (highest >= MAINTAINER) break;
+    if (highest >= OWNER) break;
   }
   return highest;
 }
 
-/** Anyone but the namespace's owner may leave; removing others asks for the right to manage members. @throws 403, 404 */
+/**
+ * Anyone but the namespace's owner, and the last owner of a group, may leave; removing others asks for the right to
+ * manage members.
+ * @param options.keepBelow keep memberships of what stands in the group; else a worker takes them away
+ * @throws 403, 404
+ */
 export async function removeMember(
   deps: Deps,
   actor: Actor,
-  access: ProjectAccess,
+  place: MemberPlace,
   userId: number,
+  { keepBelow }: { keepBelow: boolean },
 ): Promise<void> {
   if (signedIn(actor).user.id !== userId) {
-    demand(actor, access, 'admin_members');
-    await demandAbove(deps, actor, access, userId);
-  } else if (isNamespaceOwner(access, userId)) throw forbidden();
-  try {
-    await deps.store.members.remove(sourceOf(access.project), userId);
-  } catch (error) {
-    throw error instanceof Missing ? recordNotFound() : error;
+    demandAdmin(actor, place);
+    await demandAbove(deps, actor, place, userId);
+  } else if (isNamespaceOwner(place, userId)) throw forbidden();
+  if ('project' in place) {
+    await told(deps.store.members.remove(sourceOf(place), userId));
+    return;
+  }
+  const groupId = place.group.id;
+  const body = { groupId, userId, until: deps.now().toISOString() };
+  const messages = keepBelow ? [] : [message(MAINTENANCE, LEAVE_JOB, body)];
+  await told(deps.store.groupOwners.remove(groupId, userId, { needsOwner: needsOwner(place), messages }));
+}
+
+/** The job that takes somebody out of what is inside a group they left. */
+export const LEAVE_JOB = 'group.leave-below';
+
+/** Memberships below a group that were given until then: whoever was let in again since stays. May come twice. */
+export async function leaveBelow(
+  { store }: Deps,
+  { groupId, userId, until }: { groupId: number; userId: number; until: string },
+): Promise<void> {
+  const leave = async (sources: readonly MemberSource[]) => {
+    const [records, memberships] = await Promise.all([
+      recordsOf(store, sources),
+      store.members.ofUserIn(userId, sources),
+    ]);
+    for (const [i, source] of sources.entries()) {
+      const member = memberships[i];
+      if (!records[i]?.ancestorIds.includes(groupId) || member === undefined || member.createdAt > until)
+        continue;
+      await store.members.remove(source, userId).catch((error: unknown) => {
+        if (!(error instanceof Missing)) throw error;
+      });
+    }
+  };
+  for (const kind of ['group', 'project'] as const) {
+    let some: MemberSource[] = [];
+    for await (const { source } of store.members.ofUser(userId, [kind])) {
+      if (some.push(source) < 100) continue;
+      await leave(some);
+      some = [];
+    }
+    if (some.length > 0) await leave(some);
   }
 }
 
+/** Of one kind. */
+const recordsOf = (store: Deps['store'], sources: readonly MemberSource[]) =>
+  sources[0]?.kind === 'group'
+    ? store.groups.getMany(sources.map(({ id }) => id))
+    : store.projects.getMany(sources.map(({ id }) => id));
+
 /** The level, when the actor may give it: nobody grants above their own. */
-function grantable(deps: Deps, actor: Actor, access: ProjectAccess, input: MembershipInput): AccessLevel {
-  demand(actor, access, 'admin_members');
-  if (!PROJECT_LEVELS.includes(input.accessLevel)) {
+function grantable(deps: Deps, actor: Actor, place: MemberPlace, input: MembershipInput): AccessLevel {
+  demandAdmin(actor, place);
+  if (!LEVELS[sourceOf(place).kind].includes(input.accessLevel)) {
     throw invalid({ access_level: ['is not included in the list'] });
   }
   if (input.expiresAt !== undefined && input.expiresAt !== null && input.expiresAt <= today(deps)) {
     throw invalid({ expires_at: ['cannot be a date in the past'] });
   }
-  if (!isAdministrator(actor) && input.accessLevel > access.level) throw forbidden();
+  if (!isAdministrator(actor) && input.accessLevel > place.level) throw forbidden();
   return input.accessLevel as AccessLevel;
 }
 
@@ -185,26 +209,55 @@ function grantable(deps: Deps, actor: Actor, access: ProjectAccess, input: Membe
  * Somebody who stands higher than the actor is out of the actor's reach, and a namespace's owner out of everybody's:
  * that membership says nothing about their rights.
  */
-async function demandAbove(deps: Deps, actor: Actor, access: ProjectAccess, userId: number): Promise<void> {
-  const { project } = access;
-  const target = await deps.store.members.get(sourceOf(project), userId);
+async function demandAbove(deps: Deps, actor: Actor, place: MemberPlace, userId: number): Promise<void> {
+  const target = await deps.store.members.get(sourceOf(place), userId);
   if (target === undefined) throw recordNotFound();
-  if (isNamespaceOwner(access, userId)) throw forbidden();
-  if (isAdministrator(actor) || access.level > MAINTAINER) return;
-  if (target.accessLevel > access.level) throw forbidden();
+  if (isNamespaceOwner(place, userId)) throw forbidden();
+  if (isAdministrator(actor) || place.level > MAINTAINER) return;
+  if (target.accessLevel > place.level) throw forbidden();
 }
 
-const sourceOf = ({ id }: ProjectRecord): MemberSource => ({ kind: 'project', id });
-
-const isNamespaceOwner = ({ project }: ProjectAccess, userId: number): boolean =>
-  project.namespaceKind === 'user' && project.ownerId === userId;
-
-async function withUsers(deps: Deps, records: readonly MemberRecord[]): Promise<Member[]> {
-  const users = await deps.store.users.getMany(records.map((record) => record.userId));
-  return records.flatMap((record, index) => {
-    const user = users[index];
-    return user === undefined ? [] : [{ record, user }];
+/** A membership adds nothing where a group above gives more, and must not seem to take away. */
+async function demandNotBelow(
+  deps: Deps,
+  place: MemberPlace,
+  userId: number,
+  level: AccessLevel,
+): Promise<void> {
+  const parents = await parentsOf(deps, place);
+  if (parents.length === 0) return;
+  const sources = parents.map(({ id }) => ({ kind: 'group', id }) as const);
+  const held = await deps.store.members.ofUserIn(userId, sources);
+  const highest = Math.max(...held.map((member) => member?.accessLevel ?? 0)) as AccessLevel | 0;
+  if (highest <= level || highest === 0) return;
+  const { name } = parents[held.findIndex((member) => member?.accessLevel === highest)]!;
+  throw invalid({
+    access_level: [
+      `should be greater than or equal to ${LEVEL_NAMES[highest]} inherited membership from group ${name}`,
+    ],
   });
 }
+
+function demandAdmin(actor: Actor, place: MemberPlace): void {
+  if ('project' in place) demand(actor, place, 'admin_members');
+  else demandInGroup(actor, place, 'admin_group_members');
+}
+
+/** What the store refuses, as the caller is told it. */
+async function told<T>(change: Promise<T>): Promise<T> {
+  try {
+    return await change;
+  } catch (error) {
+    if (error instanceof Missing) throw recordNotFound();
+    if (error instanceof LastOwner) throw forbidden();
+    throw error instanceof Stale ? new DomainError('conflict', '409 Conflict: Resource lock') : error;
+  }
+}
+
+/** A group that stands in another has that one's owners. */
+const needsOwner = ({ group }: GroupAccess): boolean => group.parentId === null;
+
+const isNamespaceOwner = (place: MemberPlace, userId: number): boolean =>
+  'project' in place && place.project.namespaceKind === 'user' && place.project.ownerId === userId;
 
 const today = (deps: Deps) => deps.now().toISOString().slice(0, 10);

@@ -91,6 +91,14 @@ export class AlreadyExists extends StoreError {
   }
 }
 
+/** A group would be left without anybody who owns it. */
+export class LastOwner extends StoreError {
+  override readonly name = 'LastOwner';
+  constructor() {
+    super('refused', 'the last owner of a group');
+  }
+}
+
 export class LimitReached extends StoreError {
   override readonly name = 'LimitReached';
   readonly limit: number;

@@ -27,6 +27,12 @@ export interface ListedMembership {
   readonly accessLevel: AccessLevel;
 }
 
+/** A project or group whose members are others' too; through an invitation up to its level. */
+export interface Giver {
+  readonly source: MemberSource;
+  readonly atMost?: AccessLevel;
+}
+
 export class Members {
   readonly #table: Table;
   constructor(table: Table) {
@@ -51,21 +57,71 @@ export class Members {
   }
 
   /** Direct members by user id, ascending. */
-  async list(source: MemberSource, query: PageRequest): Promise<Page<MemberRecord>> {
-    const all: MemberRecord[] = [];
+  list(source: MemberSource, query: PageRequest): Promise<Page<MemberRecord>> {
+    return this.listAll([{ source }], query);
+  }
+
+  /** Members of any of these, each once and at their highest level, by user id, ascending. */
+  async listAll(givers: readonly Giver[], query: PageRequest): Promise<Page<MemberRecord>> {
+    const items: MemberRecord[] = [];
+    const first = (query.page - 1) * query.perPage;
+    let total = 0;
+    for await (const member of this.#merged(givers)) {
+      if (total >= first && items.length < query.perPage) items.push(member);
+      total++;
+      if (total > MAX_TOTAL) break;
+    }
+    return {
+      items,
+      total: query.count && total <= MAX_TOTAL ? total : undefined,
+      more: first + items.length < total,
+    };
+  }
+
+  async *#merged(givers: readonly Giver[]): AsyncGenerator<MemberRecord> {
+    const heads = await Promise.all(
+      givers.map(async (giver) => {
+        const rows = this.#of(giver);
+        return { rows, next: (await rows.next()).value };
+      }),
+    );
+    for (;;) {
+      let best: MemberRecord | undefined;
+      for (const { next } of heads) {
+        if (next === undefined || (best !== undefined && next.userId > best.userId)) continue;
+        if (best === undefined || next.userId < best.userId || next.accessLevel > best.accessLevel)
+          best = next;
+      }
+      if (best === undefined) return;
+      yield best;
+      for (const head of heads) {
+        if (head.next?.userId === best.userId) head.next = (await head.rows.next()).value;
+      }
+    }
+  }
+
+  async *#of({ source, atMost }: Giver): AsyncGenerator<MemberRecord, undefined> {
     const rows = { partition: memberPartition(source), prefix: MEMBER } as const;
     for await (const item of this.#table.queryAll(rows)) {
       const member = live(fromItem(item));
-      if (member !== undefined) all.push(member);
-      if (all.length > MAX_TOTAL) break;
+      if (member !== undefined) yield capped(member, atMost);
     }
-    const first = (query.page - 1) * query.perPage;
-    const items = all.slice(first, first + query.perPage);
-    return {
-      items,
-      total: query.count && all.length <= MAX_TOTAL ? all.length : undefined,
-      more: first + items.length < all.length,
-    };
+    return undefined;
+  }
+
+  /** What one user is by any of these: the highest. */
+  async highest(givers: readonly Giver[], userId: number): Promise<MemberRecord | undefined> {
+    const found = await this.ofUserIn(
+      userId,
+      givers.map(({ source }) => source),
+    );
+    const levels = found.flatMap((member, i) =>
+      member === undefined ? [] : [capped(member, givers[i]!.atMost)],
+    );
+    return levels.reduce<MemberRecord | undefined>(
+      (best, member) => (best === undefined || member.accessLevel > best.accessLevel ? member : best),
+      undefined,
+    );
   }
 
   /** @throws AlreadyExists, Missing when the project, the group or the user is not there (any more) */
@@ -177,6 +233,9 @@ export function memberWrite(member: MemberRecord): Put {
     reason: 'member',
   };
 }
+
+const capped = (member: MemberRecord, atMost: AccessLevel = 50): MemberRecord =>
+  member.accessLevel > atMost ? { ...member, accessLevel: atMost } : member;
 
 export const live = (member: MemberRecord | undefined): MemberRecord | undefined =>
   member === undefined || isExpired(member) ? undefined : member;

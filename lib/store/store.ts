@@ -7,6 +7,7 @@ import { readEnvironment, type StoreEnvironment } from './environment.ts';
 import { Forks } from './forks.ts';
 import { GroupList } from './group-list.ts';
 import { GroupMoves } from './group-moves.ts';
+import { GroupOwners } from './group-owners.ts';
 import { GroupRemoval } from './group-removal.ts';
 import { Groups } from './groups.ts';
 import { Keeps } from './keeps.ts';
@@ -45,6 +46,7 @@ export interface Store {
   readonly groupMoves: GroupMoves;
   readonly groupRemoval: GroupRemoval;
   readonly groupList: GroupList;
+  readonly groupOwners: GroupOwners;
   readonly refRules: RefRules;
   readonly names: Names;
   readonly repositories: Repositories;
@@ -94,6 +96,7 @@ export function createStore(
     groupMoves: new GroupMoves(table, groups),
     groupRemoval: new GroupRemoval(table, groups, projects, members, search),
     groupList: new GroupList(table, search, members),
+    groupOwners: new GroupOwners(table, members, outbox),
     refRules: new RefRules(table, counters),
     names,
     repositories: new Repositories(table, outbox),

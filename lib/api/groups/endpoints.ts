@@ -1,8 +1,8 @@
 import { group } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { endpoint } from '../endpoint.ts';
-import { groupEditEndpoints } from './edit.ts';
 import { groupMemberEndpoints } from '../members/endpoints.ts';
+import { groupEditEndpoints } from './edit.ts';
 import { groupListEndpoints } from './lists.ts';
 import { namespaceEndpoints } from './namespaces.ts';
 import { groupDetail } from './presented.ts';
@@ -26,4 +26,10 @@ const get = endpoint({
     groupDetail(deps, actor, access, request.baseUrl, { withProjects: query.with_projects }),
 });
 
-export const groupEndpoints = [get, ...groupEditEndpoints, ...groupListEndpoints, ...namespaceEndpoints, ...groupMemberEndpoints];
+export const groupEndpoints = [
+  get,
+  ...groupEditEndpoints,
+  ...groupListEndpoints,
+  ...namespaceEndpoints,
+  ...groupMemberEndpoints,
+];

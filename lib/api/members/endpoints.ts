@@ -1,5 +1,6 @@
-import * as members from '../../domain/members.ts';
-import { project } from '../../http/access.ts';
+import { getMember, listMembers, type Member, type MemberPlace } from '../../domain/member-list.ts';
+import { addMember, addMembers, changeMember, removeMember } from '../../domain/members.ts';
+import { group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent } from '../../http/reply.ts';
 import { counted, endpoint } from '../endpoint.ts';
@@ -7,128 +8,174 @@ import * as shapes from '../users/shapes.ts';
 import { member } from './present.ts';
 
 const area = 'members';
-const readers = { access: project('read_members') } as const;
 const userId = () => p.params({ user_id: p.integer({ required: true, description: 'Id of the user' }) });
 const expiry = {
   expires_at: p.date({ nullable: true, description: 'Last day, `YYYY-MM-DD`; blank clears it' }),
 };
 
-const list = endpoint({
-  method: 'GET',
-  path: '/projects/:id/members',
-  area,
-  summary: 'List the direct members of a project',
-  ...readers,
-  query: () =>
-    p.params({
-      query: p.string({ description: 'Part of a name or username' }),
-      user_ids: p.list(p.integer(), { description: 'Only these users' }),
-    }),
-  returns: { body: shapes.members },
-  paginate: 'offset',
-  handle: async ({ project, query, page, request }, deps) => {
-    const found = await members.listMembers(deps, project, {
-      ...counted(page),
-      ...(query.query === undefined ? {} : { query: query.query }),
-      ...(query.user_ids === undefined ? {} : { userIds: query.user_ids }),
-    });
-    return { ...found, items: found.items.map(({ record, user }) => member(record, user, request.baseUrl)) };
+/** The same for both: who is a member of a project, or of a group. */
+const KINDS = {
+  project: {
+    base: '/projects/:id/members',
+    readers: project('read_members'),
+    managers: project('admin_members'),
+    levels: '10, 20, 30 or 40',
+    above: 'of the groups above, or invited with a group',
   },
-});
-
-const get = endpoint({
-  method: 'GET',
-  path: '/projects/:id/members/:user_id',
-  area,
-  summary: 'Get a direct member of a project',
-  ...readers,
-  params: userId,
-  returns: { body: shapes.member },
-  errors: [{ status: 404, description: 'No direct member' }],
-  handle: async ({ project, params, request }, deps) => {
-    const { record, user } = await members.getMember(deps, project, params.user_id);
-    return member(record, user, request.baseUrl);
+  group: {
+    base: '/groups/:id/members',
+    readers: group('read_group_members'),
+    managers: group('admin_group_members'),
+    levels: '10, 20, 30, 40 or 50',
+    above: 'of the groups above',
   },
-});
+} as const;
 
-const add = endpoint({
-  method: 'POST',
-  path: '/projects/:id/members',
-  area,
-  summary: 'Add one member, or several at once',
-  access: project('admin_members'),
-  body: () =>
-    p.params({
-      user_id: p.string({ required: true, description: 'Id of the user; several with commas between' }),
-      access_level: p.integer({ required: true, description: '10, 20, 30 or 40' }),
-      ...expiry,
-      invite_source: p.string({ default: 'members-api', description: 'Where the invitation comes from' }),
-    }),
-  returns: { body: shapes.memberAdded },
-  errors: [
-    { status: 404, description: 'No such user' },
-    { status: 409, description: 'Member already exists' },
-  ],
-  handle: async ({ actor, project, body, request }, deps) => {
-    const input = { accessLevel: body.access_level, expiresAt: body.expires_at };
-    const ids = userIds(body.user_id);
-    if (ids.length === 1) {
-      const { record, user } = await members.addMember(deps, actor, project, ids[0]!, input);
-      return member(record, user, request.baseUrl);
-    }
-    const reasons = await members.addMembers(deps, actor, project, ids, input);
-    const failed = typeof reasons === 'string' || Object.keys(reasons).length > 0;
-    return json(failed ? { status: 'error', message: reasons } : { status: 'success' }, { status: 201 });
-  },
-});
+type Kind = keyof typeof KINDS;
 
-const change = endpoint({
-  method: 'PUT',
-  path: '/projects/:id/members/:user_id',
-  area,
-  summary: 'Change the access level of a member',
-  access: project('admin_members'),
-  params: userId,
-  body: () =>
-    p.params({ access_level: p.integer({ required: true, description: '10, 20, 30 or 40' }), ...expiry }),
-  returns: { body: shapes.member },
-  errors: [{ status: 404, description: 'No direct member' }],
-  handle: async ({ actor, project, params, body, request }, deps) => {
-    const input = { accessLevel: body.access_level, expiresAt: body.expires_at };
-    const { record, user } = await members.changeMember(deps, actor, project, params.user_id, input);
-    return member(record, user, request.baseUrl);
-  },
-});
+/** What the access rule found. */
+const placeOf = (found: {
+  project?: MemberPlace | undefined;
+  group?: MemberPlace | undefined;
+}): MemberPlace => (found.project ?? found.group)!;
 
-const remove = endpoint({
-  method: 'DELETE',
-  path: '/projects/:id/members/:user_id',
-  area,
-  summary: 'Remove a member',
-  ...readers,
-  params: userId,
-  query: () =>
-    p.params({
-      skip_subresources: p.boolean({
-        default: false,
-        description: 'Keep memberships below; projects have none',
+const listed = (kind: Kind, inherited: boolean) =>
+  endpoint({
+    method: 'GET',
+    path: inherited ? `${KINDS[kind].base}/all` : KINDS[kind].base,
+    area,
+    summary: inherited
+      ? `List all members of a ${kind}, also ${KINDS[kind].above}`
+      : `List the direct members of a ${kind}`,
+    access: KINDS[kind].readers,
+    query: () =>
+      p.params({
+        query: p.string({ description: 'Part of a name or username' }),
+        user_ids: p.list(p.integer(), { description: 'Only these users' }),
       }),
-      unassign_issuables: p.boolean({
-        default: false,
-        description: 'Take the user off issues and merge requests',
-      }),
-    }),
-  returns: { status: 204 },
-  errors: [{ status: 404, description: 'No direct member' }],
-  handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
-    const { record } = await members.getMember(deps, project, params.user_id);
-    unmodifiedSince(record.createdAt);
-    await members.removeMember(deps, actor, project, params.user_id);
-    return noContent();
-  },
-});
+    returns: { body: shapes.members },
+    paginate: 'offset',
+    handle: async ({ query, page, request, ...found }, deps) => {
+      const members = await listMembers(deps, placeOf(found), {
+        ...counted(page),
+        inherited,
+        ...(query.query === undefined ? {} : { query: query.query }),
+        ...(query.user_ids === undefined ? {} : { userIds: query.user_ids }),
+      });
+      return { ...members, items: members.items.map((each) => shown(each, request.baseUrl)) };
+    },
+  });
 
-export const memberEndpoints = [list, get, add, change, remove];
+const one = (kind: Kind, inherited: boolean) =>
+  endpoint({
+    method: 'GET',
+    path: inherited ? `${KINDS[kind].base}/all/:user_id` : `${KINDS[kind].base}/:user_id`,
+    area,
+    summary: inherited
+      ? `Get a member of a ${kind}, also ${KINDS[kind].above}`
+      : `Get a direct member of a ${kind}`,
+    access: KINDS[kind].readers,
+    params: userId,
+    returns: { body: shapes.member },
+    errors: [{ status: 404, description: inherited ? 'No member' : 'No direct member' }],
+    handle: async ({ params, request, ...found }, deps) =>
+      shown(await getMember(deps, placeOf(found), params.user_id, { inherited }), request.baseUrl),
+  });
+
+const add = (kind: Kind) =>
+  endpoint({
+    method: 'POST',
+    path: KINDS[kind].base,
+    area,
+    summary: `Add one member to a ${kind}, or several at once`,
+    access: KINDS[kind].managers,
+    body: () =>
+      p.params({
+        user_id: p.string({ required: true, description: 'Id of the user; several with commas between' }),
+        access_level: p.integer({ required: true, description: KINDS[kind].levels }),
+        ...expiry,
+        invite_source: p.string({ default: 'members-api', description: 'Where the invitation comes from' }),
+      }),
+    returns: { body: shapes.memberAdded },
+    errors: [
+      { status: 404, description: 'No such user' },
+      { status: 409, description: 'Member already exists' },
+    ],
+    handle: async ({ actor, body, request, ...found }, deps) => {
+      const input = { accessLevel: body.access_level, expiresAt: body.expires_at };
+      const place = placeOf(found);
+      const ids = userIds(body.user_id);
+      if (ids.length === 1)
+        return shown(await addMember(deps, actor, place, ids[0]!, input), request.baseUrl);
+      const reasons = await addMembers(deps, actor, place, ids, input);
+      const failed = typeof reasons === 'string' || Object.keys(reasons).length > 0;
+      return json(failed ? { status: 'error', message: reasons } : { status: 'success' }, { status: 201 });
+    },
+  });
+
+const change = (kind: Kind) =>
+  endpoint({
+    method: 'PUT',
+    path: `${KINDS[kind].base}/:user_id`,
+    area,
+    summary: `Change the access level of a member of a ${kind}`,
+    access: KINDS[kind].managers,
+    params: userId,
+    body: () =>
+      p.params({ access_level: p.integer({ required: true, description: KINDS[kind].levels }), ...expiry }),
+    returns: { body: shapes.member },
+    errors: [{ status: 404, description: 'No direct member' }],
+    handle: async ({ actor, params, body, request, ...found }, deps) => {
+      const input = { accessLevel: body.access_level, expiresAt: body.expires_at };
+      return shown(await changeMember(deps, actor, placeOf(found), params.user_id, input), request.baseUrl);
+    },
+  });
+
+const remove = (kind: Kind) =>
+  endpoint({
+    method: 'DELETE',
+    path: `${KINDS[kind].base}/:user_id`,
+    area,
+    summary: `Remove a member of a ${kind}`,
+    access: KINDS[kind].readers,
+    params: userId,
+    query: () =>
+      p.params({
+        skip_subresources: p.boolean({
+          default: false,
+          description: 'Keep memberships of the groups and projects inside; projects have none',
+        }),
+        unassign_issuables: p.boolean({
+          default: false,
+          description: 'Take the user off issues and merge requests',
+        }),
+      }),
+    returns: { status: 204 },
+    errors: [{ status: 404, description: 'No direct member' }],
+    handle: async ({ actor, params, query, unmodifiedSince, ...found }, deps) => {
+      const place = placeOf(found);
+      const { record } = await getMember(deps, place, params.user_id, { inherited: false });
+      unmodifiedSince(record.createdAt);
+      await removeMember(deps, actor, place, params.user_id, { keepBelow: query.skip_subresources });
+      return noContent();
+    },
+  });
+
+const of = (kind: Kind) => [
+  listed(kind, false),
+  listed(kind, true),
+  one(kind, false),
+  one(kind, true),
+  add(kind),
+  change(kind),
+  remove(kind),
+];
+
+export const memberEndpoints = of('project');
+/** Served by the function of groups. */
+export const groupMemberEndpoints = of('group');
+
+const shown = ({ record, user }: Member, baseUrl: string) => member(record, user, baseUrl);
 
 /** Ids that are no numbers name nobody. */
 function userIds(text: string): number[] {

@@ -1,0 +1,105 @@
+/** Who is a member of a project or group: directly, or by what it stands in. */
+import type { Giver } from '../store/members.ts';
+import type { PageRequest } from '../store/paging.ts';
+import type { GroupRecord, MemberRecord, MemberSource, UserRecord } from '../store/records.ts';
+import type { GroupAccess, ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { recordNotFound } from './errors.ts';
+import { subjectOf } from './open.ts';
+import { Surroundings, standing } from './standing.ts';
+
+/** A membership with the person it is of. */
+export interface Member {
+  readonly record: MemberRecord;
+  readonly user: UserRecord;
+}
+
+/** What people are members of, as the actor may know of it. */
+export type MemberPlace = ProjectAccess | GroupAccess;
+
+export const sourceOf = (place: MemberPlace): MemberSource =>
+  'project' in place ? { kind: 'project', id: place.project.id } : { kind: 'group', id: place.group.id };
+
+/** A filter looks at this many members, the oldest accounts first. */
+const MAX_FILTERED = 10_000;
+
+/**
+ * Those whose account is gone are left out.
+ * @param query.inherited also members of the groups above and, for a project, of groups that were invited to it; each
+ *   person once, with the highest level
+ */
+export async function listMembers(
+  deps: Deps,
+  place: MemberPlace,
+  query: PageRequest & { inherited: boolean; query?: string; userIds?: readonly number[] },
+): Promise<{ items: Member[]; total: number | undefined; more: boolean }> {
+  const givers = query.inherited ? await giversOf(deps, place) : [{ source: sourceOf(place) }];
+  const wanted = query.userIds?.length ? new Set(query.userIds) : undefined;
+  const term = query.query?.trim().toLowerCase() ?? '';
+  if (wanted === undefined && term === '') {
+    const page = await deps.store.members.listAll(givers, query);
+    return { items: await withUsers(deps, page.items), total: page.total, more: page.more };
+  }
+  const read = await deps.store.members.listAll(givers, { page: 1, perPage: MAX_FILTERED });
+  const kept = read.items.filter((record) => wanted?.has(record.userId) ?? true);
+  const matching = (await withUsers(deps, kept)).filter(({ user }) =>
+    [user.name, user.username].some((text) => text.toLowerCase().includes(term)),
+  );
+  const first = (query.page - 1) * query.perPage;
+  const items = matching.slice(first, first + query.perPage);
+  return { items, total: matching.length, more: first + items.length < matching.length };
+}
+
+/** @throws 404 `404 Not found` for somebody who is no member, or with `inherited: false` no direct one */
+export async function getMember(
+  deps: Deps,
+  place: MemberPlace,
+  userId: number,
+  { inherited }: { inherited: boolean },
+): Promise<Member> {
+  const givers = inherited ? await giversOf(deps, place) : [{ source: sourceOf(place) }];
+  const [record, user] = await Promise.all([
+    deps.store.members.highest(givers, userId),
+    deps.store.users.get(userId),
+  ]);
+  if (record === undefined || user === undefined) throw recordNotFound();
+  return { record, user };
+}
+
+/** The groups that a project or group stands in, the innermost first. */
+export async function parentsOf(deps: Deps, place: MemberPlace): Promise<readonly GroupRecord[]> {
+  if ('group' in place) return place.parents;
+  if (place.project.namespaceKind === 'user') return [];
+  const { ancestorIds } = place.project;
+  const surroundings = new Surroundings(deps);
+  await surroundings.read(ancestorIds, [], undefined);
+  const found = await standing(surroundings, { ...subjectOf(place.project), shares: [] }, undefined);
+  return found?.parents ?? [];
+}
+
+/** Everything by which somebody is a member, the place itself first. */
+async function giversOf(deps: Deps, place: MemberPlace): Promise<Giver[]> {
+  const parents = await parentsOf(deps, place);
+  const own = [{ source: sourceOf(place) }, ...parents.map(asGiver)];
+  if ('group' in place) return own;
+  const today = deps.now().toISOString().slice(0, 10);
+  const shares = place.project.shares.filter(({ expiresAt }) => expiresAt === null || expiresAt > today);
+  const invited = await Promise.all(
+    shares.map(async ({ groupId, accessLevel }): Promise<Giver[]> => {
+      const subject = { source: { kind: 'group', id: groupId } as const, parentId: groupId, shares: [] };
+      const found = await standing(new Surroundings(deps), subject, undefined);
+      return (found?.parents ?? []).map((group) => ({ ...asGiver(group), atMost: accessLevel }));
+    }),
+  );
+  return [...own, ...invited.flat()];
+}
+
+const asGiver = ({ id }: GroupRecord): Giver => ({ source: { kind: 'group', id } });
+
+async function withUsers(deps: Deps, records: readonly MemberRecord[]): Promise<Member[]> {
+  const users = await deps.store.users.getMany(records.map((record) => record.userId));
+  return records.flatMap((record, index) => {
+    const user = users[index];
+    return user === undefined ? [] : [{ record, user }];
+  });
+}

@@ -1,0 +1,107 @@
+/** Changes of a group's memberships that leave somebody who owns it. */
+import { LastOwner, Missing, Stale, TransactionRefused } from './errors.ts';
+import { MEMBER, type MemberSource, memberKey, memberPartition } from './keys.ts';
+import { fromItem, live, type Members } from './members.ts';
+import type { Outbox, OutboxMessage } from './outbox.ts';
+import type { AccessLevel, MemberRecord } from './records.ts';
+import type { Table } from './table.ts';
+import { PRESENT, type Write } from './write.ts';
+
+interface Options {
+  /** Whether somebody else has to own the group: an outermost one, which inherits no owner. */
+  readonly needsOwner: boolean;
+  readonly messages?: readonly OutboxMessage[];
+}
+
+/** Tries while others change the same memberships. */
+const TRIES = 5;
+const OWNER = 50 satisfies AccessLevel;
+
+export class GroupOwners {
+  readonly #table: Table;
+  readonly #members: Members;
+  readonly #outbox: Outbox;
+
+  constructor(table: Table, members: Members, outbox: Outbox) {
+    this.#table = table;
+    this.#members = members;
+    this.#outbox = outbox;
+  }
+
+  /** @throws Missing when there is no such membership; LastOwner; Stale when others change the same all the time */
+  async remove(groupId: number, userId: number, options: Options): Promise<void> {
+    await this.#write(groupId, userId, options, (key) => ({ delete: key }));
+  }
+
+  /** Changes level and, when given, expiry. @throws as {@link remove} */
+  async change(
+    groupId: number,
+    userId: number,
+    change: { accessLevel: AccessLevel; expiresAt?: string | null },
+    options: Options,
+  ): Promise<MemberRecord> {
+    const set = { accessLevel: change.accessLevel, expiresAt: change.expiresAt };
+    const expiryOf = (was: MemberRecord) =>
+      change.expiresAt === undefined ? was.expiresAt : change.expiresAt;
+    const stays = (was: MemberRecord) => change.accessLevel === OWNER && expiryOf(was) === null;
+    const was = await this.#write(groupId, userId, options, (key) => ({ update: key, set }), stays);
+    return { ...was, accessLevel: change.accessLevel, expiresAt: expiryOf(was) };
+  }
+
+  /**
+   * On condition that the membership is still of the level that was read, and that the other owner still is one: of two
+   * owners who remove each other, one is told that there is no other.
+   */
+  async #write(
+    groupId: number,
+    userId: number,
+    { needsOwner, messages = [] }: Options,
+    write: (key: ReturnType<typeof memberKey>) => { delete: object } | { update: object; set: object },
+    stays: (was: MemberRecord) => boolean = () => false,
+  ): Promise<MemberRecord> {
+    const source: MemberSource = { kind: 'group', id: groupId };
+    const today = new Date().toISOString().slice(0, 10);
+    for (let n = 0; n < TRIES; n++) {
+      const was = await this.#members.get(source, userId);
+      if (was === undefined) throw new Missing('member');
+      const writes: Write[] = [
+        {
+          ...(write(memberKey(source, userId)) as Write),
+          if: `${PRESENT} AND #accessLevel = :was`,
+          values: { was: was.accessLevel },
+          reason: 'member',
+        },
+      ];
+      if (needsOwner && was.accessLevel === OWNER && !stays(was)) {
+        const other = await this.#otherOwner(source, userId);
+        if (other === undefined) throw new LastOwner();
+        writes.push({
+          check: memberKey(source, other),
+          if: '#accessLevel = :owner AND (attribute_type(#expiresAt, :null) OR #expiresAt > :today)',
+          values: { owner: OWNER, null: 'NULL', today },
+          reason: 'owner',
+        });
+      }
+      try {
+        await this.#outbox.commit(writes, messages);
+        return was;
+      } catch (error) {
+        if (!(error instanceof TransactionRefused)) throw error;
+      }
+    }
+    throw new Stale('member');
+  }
+
+  /** One without an end, if there is. */
+  async #otherOwner(source: MemberSource, userId: number): Promise<number | undefined> {
+    let found: number | undefined;
+    const rows = { partition: memberPartition(source), prefix: MEMBER, where: '#accessLevel = :owner' };
+    for await (const item of this.#table.queryAll({ ...rows, values: { owner: OWNER } })) {
+      const member = live(fromItem(item));
+      if (member === undefined || member.userId === userId) continue;
+      if (member.expiresAt === null) return member.userId;
+      found ??= member.userId;
+    }
+    return found;
+  }
+}
