@@ -7,8 +7,9 @@
  */
 import { TransactionRefused } from './errors.ts';
 import { groupItem, isArriving } from './group-item.ts';
+import { moveGroupPath, placeBelow } from './group-place.ts';
 import { moveRows, treeRows } from './group-tree.ts';
-import { type Groups, moveGroupPath, placeBelow } from './groups.ts';
+import type { Groups } from './groups.ts';
 import { groupKey, projectKey, type TreeKind } from './keys.ts';
 import { fromItem } from './project-item.ts';
 import { moveProjectPath, placeInGroup } from './projects.ts';

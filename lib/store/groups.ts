@@ -2,23 +2,24 @@
 import type { Counters } from './counters.ts';
 import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
 import { groupItem, groupListAttributes, groupOf, isArriving } from './group-item.ts';
-import { moveRows, treeRows } from './group-tree.ts';
-import { groupKey, idOf, type TreeKind, type TreeRow, treeKey, treePartition, treePrefix } from './keys.ts';
-import { memberWrite } from './members.ts';
 import {
-  claim,
-  freeName,
-  leave,
-  moveName,
-  type NameHolder,
-  type Names,
-  sameName,
-  takenNames,
-} from './names.ts';
+  claimGroupPath,
+  enters,
+  moveGroupPath,
+  placeBelow,
+  rank,
+  refusedByParent,
+  standsOpen,
+  standsStill,
+} from './group-place.ts';
+import { moveRows, treeRows } from './group-tree.ts';
+import { groupKey, idOf, type TreeKind, type TreeRow, treePartition, treePrefix } from './keys.ts';
+import { memberWrite } from './members.ts';
+import { leave, type NameHolder, type Names, takenNames } from './names.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
 import { type GroupRecord, MAX_DEPTH, VISIBILITIES, type Visibility } from './records.ts';
 import type { Table } from './table.ts';
-import { type Check, PRESENT, type Update, type Write } from './write.ts';
+import { PRESENT, type Update, type Write } from './write.ts';
 
 /** The queue's job that carries a move on to what is below: `{ groupId }`. */
 export const MOVE_JOB = 'group.move';
@@ -102,7 +103,7 @@ export class Groups {
     } as const;
     const writes: Write[] = [
       { put: groupItem(record) },
-      claimPath(record),
+      claimGroupPath(record),
       memberWrite(owner),
       ...treeRows({ kind: 'group', ...record }),
       ...(parent === undefined ? [] : enters(parent, record, new Date(at))),
@@ -307,110 +308,9 @@ export class Groups {
   }
 }
 
-/** The row that leads from a group to one it is invited to, for the transaction that invites it. Refused as `invited`. */
-export const invites = (invitedId: number, groupId: number): Write[] => [
-  { put: { ...treeKey(invitedId, 'SHARED', 'group', groupId) } },
-  {
-    check: groupKey(invitedId),
-    if: `${PRESENT} AND attribute_type(#deletedAt, :null)`,
-    values: { null: 'NULL' },
-    reason: 'invited',
-  },
-];
-
-/** Takes that row away. */
-export const uninvites = (invitedId: number, groupId: number): Write[] => [
-  { delete: treeKey(invitedId, 'SHARED', 'group', groupId) },
-];
-
-/** Where a group of this name and path stands below its parent. */
-export function placeBelow(
-  parent: GroupRecord | undefined,
-  { name, path }: Pick<GroupRecord, 'name' | 'path'>,
-): Pick<GroupRecord, 'fullPath' | 'fullName' | 'parentId' | 'ancestorIds'> {
-  if (parent === undefined) return { fullPath: path, fullName: name, parentId: null, ancestorIds: [] };
-  return {
-    fullPath: `${parent.fullPath}/${path}`,
-    fullName: `${parent.fullName} / ${name}`,
-    parentId: parent.id,
-    ancestorIds: [...parent.ancestorIds, parent.id],
-  };
-}
-
-/**
- * For the transaction that puts something into a group: that this is where it was, and takes it. While the group moves,
- * something inside may still be on its way to the path. Refused as `namespace`, or as a taken `path`.
- */
-export function enters(
-  parent: GroupRecord,
-  { path, visibility }: { readonly path: string; readonly visibility: Visibility },
-  now: Date,
-): Check[] {
-  const open = standsOpen(parent, visibility, now);
-  const former = parent.movedFrom ?? parent.fullPath;
-  const still = {
-    ...open,
-    if: `${open.if} AND (attribute_type(#movedFrom, :null) OR #movedFrom = :former)`,
-    values: { ...open.values, former },
-  };
-  if (sameName(former, parent.fullPath)) return [still];
-  return [still, freeName('path', `${former}/${path}`, 'path')];
-}
-
-/** That a group further above a place is where it was and is not moving, for a move there. Refused as `namespace`. */
-const standsStill = ({ id, parentId }: GroupRecord): Check => ({
-  check: groupKey(id),
-  if: `${PRESENT} AND attribute_type(#deletedAt, :null) AND attribute_type(#movedFrom, :null) AND ${
-    parentId === null ? 'attribute_type(#parentId, :null)' : '#parentId = :parent'
-  }`,
-  values: { null: 'NULL', ...(parentId === null ? {} : { parent: parentId }) },
-  reason: 'namespace',
-});
-
-/** For the transaction that puts something of this visibility into a group. Refused as `namespace`. */
-export function standsOpen(parent: GroupRecord, visibility: Visibility, now: Date): Check {
-  const enough = VISIBILITIES.slice(rank(visibility));
-  const list = enough.map((v) => `:${v}`).join(', ');
-  return {
-    check: groupKey(parent.id),
-    if:
-      `${PRESENT} AND attribute_type(#deletedAt, :null) AND #fullPath = :path AND #visibility IN (${list})` +
-      ` AND (attribute_not_exists(#ceiling) OR #ceilingUntil < :now OR #ceiling IN (${list}))`,
-    values: {
-      null: 'NULL',
-      path: parent.fullPath,
-      now: now.toISOString(),
-      ...Object.fromEntries(enough.map((v) => [v, v])),
-    },
-    reason: 'namespace',
-  };
-}
-
-/** From the least to the most visible. */
-const rank = (visibility: Visibility): number => VISIBILITIES.indexOf(visibility);
-
-/** @returns what the parent's refusal of {@link enters} means */
-export function refusedByParent(error: unknown): Missing | Stale | undefined {
-  if (!(error instanceof TransactionRefused)) return undefined;
-  const refusal = error.get('namespace');
-  if (refusal === undefined) return undefined;
-  return existing(groupOf(refusal.item)) === undefined ? new Missing('parent') : new Stale('parent');
-}
-
 const taken = (error: unknown) => (error instanceof TransactionRefused ? takenNames(error) : undefined);
 
 const existing = (group: GroupRecord | undefined): GroupRecord | undefined =>
   group?.deletedAt === null ? group : undefined;
 
 const indexMessage = (id: number) => message(MAINTENANCE, 'search.index', { kind: 'group', id });
-
-function claimPath(group: GroupRecord) {
-  const owner = { type: 'group', id: group.id } as const;
-  return claim('path', group.fullPath, owner, 'path', { ancestorIds: [...group.ancestorIds] });
-}
-
-/** The old path leads on to the group for as long as nobody else takes it. */
-export function moveGroupPath(was: GroupRecord, is: GroupRecord): Write[] {
-  const ancestorIds = [...is.ancestorIds];
-  return moveName('path', was.fullPath, is.fullPath, { type: 'group', id: is.id }, 'path', { ancestorIds });
-}

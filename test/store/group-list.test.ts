@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { groupItem } from '../../lib/store/group-item.ts';
 import type { GroupQuery, ListedGroup } from '../../lib/store/group-list.ts';
+import { placeBelow } from '../../lib/store/group-place.ts';
 import { treeRows } from '../../lib/store/group-tree.ts';
-import { placeBelow } from '../../lib/store/groups.ts';
 import { treeKey } from '../../lib/store/keys.ts';
 import { memberWrite } from '../../lib/store/members.ts';
 import { claim } from '../../lib/store/names.ts';
