@@ -205,10 +205,10 @@ const rangeAfter = (after: Position | undefined, direction: Direction) =>
   after === undefined ? {} : direction === 'asc' ? { from: after.sort } : { to: after.sort };
 
 /** Whether keys alone decide what is in the list; else every record on the way is loaded. */
-function byKeysAlone({ below, minAccessLevel, topLevelOnly, skip, search }: GroupQuery): boolean {
+function byKeysAlone({ below, minAccessLevel, topLevelOnly, skip, search, ...query }: GroupQuery): boolean {
   if (minAccessLevel !== undefined || topLevelOnly || (skip ?? []).length > 0 || hasText(search))
     return false;
-  return below === undefined || below.open;
+  return below === undefined || (below.open && !query.owned && !query.direct);
 }
 
 /** The conditions of the query on a loaded group; those of the keys too, because rows may be late. */

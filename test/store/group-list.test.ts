@@ -169,6 +169,7 @@ describe('who sees which groups', () => {
     ['member', () => ({ ...below('pub', false, false)(), all: false }), 'mine'],
     ['admin', below('pub', false, true), 'mine open theirs'],
     ['member', below('x', false, true), 'deep'],
+    ['member', () => ({ ...below('x', false, true)(), owned: true }), ''],
     ['admin', below('priv', true, true), 'aside deep x'],
     ['admin', below('priv', false, true), 'aside x'],
     ['member', below('priv', true, false), 'deep x'],
