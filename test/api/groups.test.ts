@@ -285,6 +285,31 @@ test('a group is shown with its projects, those the caller may see', async () =>
   expect(await shown('owner', '?with_projects=false')).toBeUndefined();
 });
 
+test('a project shows what its members are by itself and by the groups above, alone and in lists', async () => {
+  const group = await made('owner', fresh());
+  const project = (await put(await made('owner', 'in', { parent_id: group.id }), fresh('code'))).body;
+  for (const [source, name, accessLevel] of [
+    [{ kind: 'group', id: group.id }, 'developer', 30],
+    [{ kind: 'group', id: group.id }, 'maintainer', 20],
+    [{ kind: 'project', id: project.id }, 'maintainer', 40],
+  ] as const) {
+    const more = { createdAt: new Date().toISOString(), expiresAt: null, createdById: null };
+    await world.store.members.add({ source, userId: world.ids[name]!, accessLevel, ...more });
+  }
+  const level = (access_level: number) => expect.objectContaining({ access_level });
+  for (const [who, permissions] of [
+    ['owner', { project_access: level(40), group_access: level(50) }],
+    ['developer', { project_access: null, group_access: level(30) }],
+    ['maintainer', { project_access: level(40), group_access: level(20) }],
+    ['administrator', { project_access: null, group_access: null }],
+  ] as const) {
+    const alone = await as(who, 'GET', `/projects/${project.id}`);
+    expect(alone.body.permissions, who).toEqual(permissions);
+    const listed = await as(who, 'GET', `/projects?search=${project.name}`);
+    expect(listed.body.map((each: { permissions: unknown }) => each.permissions)).toEqual([permissions]);
+  }
+});
+
 test('one of many who want a path at once gets it', async () => {
   const path = fresh('wanted');
   const all = await Promise.all(

@@ -79,7 +79,13 @@ const levelName = (feature: (typeof FEATURES)[number]) => (feature === 'jobs' ? 
 export function projectFull(
   access: ProjectAccess,
   baseUrl: string,
-  context: { owner?: UserRecord | undefined; code: boolean; permissions?: boolean; administrator?: boolean },
+  context: {
+    owner?: UserRecord | undefined;
+    code: boolean;
+    /** The caller's own levels, by membership of the project and of groups above; 0: none. */
+    permissions?: { readonly project: number; readonly group: number };
+    administrator?: boolean;
+  },
 ) {
   const { project, level } = access;
   const self = `${baseUrl}/api/v4/projects/${project.id}`;
@@ -162,16 +168,18 @@ export function projectFull(
     ...(context.administrator === true ? { repository_storage: 'default' } : {}),
     keep_latest_artifact: setting(project, 'keep_latest_artifact', true),
     ...withoutDefault(project),
-    ...(context.permissions === true
-      ? {
+    ...(context.permissions === undefined
+      ? {}
+      : {
           permissions: {
-            project_access: level === 0 ? null : { access_level: Math.min(level, 40), notification_level: 3 },
-            group_access: null,
+            project_access: permission(context.permissions.project),
+            group_access: permission(context.permissions.group),
           },
-        }
-      : {}),
+        }),
   };
 }
+
+const permission = (level: number) => (level === 0 ? null : { access_level: level, notification_level: 3 });
 
 /** How far an import is; why it failed is for those who may begin another. */
 export function importStatus({ project, level }: ProjectAccess, administrator: boolean) {

@@ -1,6 +1,7 @@
 import type { Actor, ProjectAccess } from '../../domain/access.ts';
 import { parentsOf } from '../../domain/forks.ts';
-import { can, isAdministrator } from '../../domain/permissions.ts';
+import { can, isAdministrator, MAINTAINER } from '../../domain/permissions.ts';
+import { membershipsIn } from '../../domain/project-memberships.ts';
 import { ownersOf } from '../../domain/projects.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { projectBasic, projectFull } from './present.ts';
@@ -17,14 +18,22 @@ export async function presented(
   const basic = (access: ProjectAccess) => projectBasic(access.project, baseUrl, code(access));
   if (simple || actor.kind === 'anonymous') return accesses.map(basic);
   const records = accesses.map(({ project }) => project);
-  const [owners, parents] = await Promise.all([ownersOf(deps, records), parentsOf(deps, actor, records)]);
+  const [owners, parents, memberships] = await Promise.all([
+    ownersOf(deps, records),
+    parentsOf(deps, actor, records),
+    membershipsIn(deps, actor.user.id, records),
+  ]);
   return accesses.map((access) => {
     const parent = parents.get(access.project.id);
     return {
       ...projectFull(access, baseUrl, {
         owner: access.project.namespaceKind === 'user' ? owners.get(access.project.ownerId) : undefined,
         code: code(access),
-        permissions: true,
+        // Owners of a personal namespace are shown as members of what is in it.
+        permissions: memberships.get(access.project.id) ?? {
+          project: Math.min(access.level, MAINTAINER),
+          group: 0,
+        },
         administrator: isAdministrator(actor),
       }),
       ...(parent === undefined ? {} : { forked_from_project: basic(parent) }),
