@@ -1,17 +1,16 @@
 /** Lists of groups, of the projects in a group, and of namespaces. */
 import { decodeCursor, encodeCursor } from '../store/cursor.ts';
 import type { GroupQuery, ListedGroup } from '../store/group-list.ts';
-import { sameName } from '../store/names.ts';
 import type { Page } from '../store/paging.ts';
 import type { ListedProject, ProjectQuery } from '../store/project-query.ts';
 import type { GroupRecord, UserRecord } from '../store/records.ts';
 import type { Actor, GroupAccess } from './access.ts';
 import type { Deps } from './deps.ts';
 import { notFound } from './errors.ts';
+import { accessesToGroups } from './group-details.ts';
 import { groupJudge, projectJudge, viewerOf } from './judges.ts';
-import { groupAccess } from './open.ts';
-import { canSeeGroup, isAdministrator } from './permissions.ts';
-import { Surroundings } from './standing.ts';
+import { visibleNamespace } from './namespaces.ts';
+import { isAdministrator } from './permissions.ts';
 
 export interface GroupListInput extends Omit<GroupQuery, 'viewer' | 'judge' | 'all' | 'below' | 'after'> {
   /** Also groups that memberships do not give; default: only for administrators. Anonymous callers see these alone. */
@@ -138,21 +137,12 @@ export async function getNamespace(
   actor: Extract<Actor, { kind: 'user' }>,
   idOrPath: string,
 ): Promise<Namespace> {
-  const { user } = actor;
-  if (sameName(idOrPath, user.username) || idOrPath === String(user.namespaceId))
-    return { kind: 'user', user };
-  const holder = /^\d+$/.test(idOrPath)
-    ? ({ type: 'group', id: Number(idOrPath), current: true } as const)
-    : await deps.store.names.holder('path', idOrPath);
-  if (holder?.current && holder.type === 'group') {
-    const group = await deps.store.groups.get(holder.id);
-    if (group !== undefined && (await isSeen(deps, actor, group))) return { kind: 'group', group };
-  }
-  if (holder?.type === 'user' && isAdministrator(actor)) {
-    const other = await deps.store.users.get(holder.id);
-    if (other !== undefined) return { kind: 'user', user: other };
-  }
-  throw notFound('Namespace');
+  const found = await visibleNamespace(deps, actor, idOrPath);
+  if (found?.kind === 'user') return { kind: 'user', user: found.owner };
+  if (found?.kind === 'group') return { kind: 'group', group: found.access.group };
+  const other = isAdministrator(actor) ? await deps.store.users.byUsername(idOrPath) : undefined;
+  if (other === undefined) throw notFound('Namespace');
+  return { kind: 'user', user: other };
 }
 
 const MAX_SUGGESTIONS = 50;
@@ -169,9 +159,9 @@ export async function namespaceExists(
 ): Promise<{ exists: boolean; suggests: string[] }> {
   let prefix = '';
   if (parentId !== undefined) {
-    const parent = await deps.store.groups.get(parentId);
-    if (parent === undefined || !(await isSeen(deps, actor, parent))) return { exists: false, suggests: [] };
-    prefix = `${parent.fullPath}/`;
+    const [parent] = await accessesToGroups(deps, actor, [parentId]);
+    if (parent === undefined) return { exists: false, suggests: [] };
+    prefix = `${parent.group.fullPath}/`;
   }
   const names = [path, ...Array.from({ length: MAX_SUGGESTIONS }, (_, i) => `${path}${i + 1}`)];
   const first = await deps.store.names.holder('path', prefix + path);
@@ -183,9 +173,4 @@ export async function namespaceExists(
   );
   const free = names.find((_, i) => holders[i] === undefined || !holders[i].current);
   return { exists: true, suggests: free === undefined ? [] : [free] };
-}
-
-async function isSeen(deps: Deps, actor: Actor, group: GroupRecord): Promise<boolean> {
-  const access = await groupAccess(actor, group, new Surroundings(deps));
-  return access !== undefined && canSeeGroup(actor, access);
 }
