@@ -106,7 +106,8 @@ export async function updateGroup(
 }
 
 /**
- * Gone at once for everybody, with all inside; a worker takes away what is left.
+ * Gone at once for everybody, with all inside. What a small one held is taken away before the answer, so that paths in
+ * it are free for the next of its name; the rest by a worker.
  * @throws 404, 409 when it changed meanwhile
  */
 export async function deleteGroup(deps: Deps, { group }: GroupAccess): Promise<void> {
@@ -115,9 +116,11 @@ export async function deleteGroup(deps: Deps, { group }: GroupAccess): Promise<v
   } catch (error) {
     throw error instanceof Missing ? notFound('Group') : locked(error);
   }
+  // The job does what this does not.
+  await deps.store.groupRemoval.remove(group.id, Date.now() + HELP_MS).catch(() => {});
 }
 
-/** How long a request helps what is inside a group to follow it, before that is left to the worker. */
+/** How long a request goes on with what is inside a group, before that is left to the worker. */
 const HELP_MS = 1_000;
 
 /** The group, with `movedFrom` cleared when all that is inside has followed. */
