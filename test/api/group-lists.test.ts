@@ -282,6 +282,37 @@ describe('namespaces', () => {
   });
 });
 
+test('what a group was invited to is in the lists of its members, as long as it is', async () => {
+  const { id, token } = await service.user('invited');
+  const call = (path: string) => service.call('GET', path, { token });
+  const list = async (path: string) => {
+    const { body, headers } = await call(path);
+    const names = body.map((each: { path: string }) => each.path).join(' ');
+    return [names, headers.get('x-total')];
+  };
+  const guests = await as('owner', 'POST', '/groups', {
+    name: 'Guests',
+    path: 'guests',
+    visibility: 'private',
+  });
+  await as('owner', 'POST', '/groups/guests/members', { user_id: id, access_level: 40 });
+  expect(await list('/groups')).toEqual(['guests', '1']);
+  const share = { group_id: guests.body.id, group_access: 20 };
+  expect((await as('owner', 'POST', '/groups/gprivate/share', share)).status).toBe(201);
+  expect(await list('/groups')).toEqual(['gprivate guests sprivate', '3']);
+  expect(await list('/groups?min_access_level=30')).toEqual(['guests', '1']);
+  expect(await list('/projects?visibility=private')).toEqual(['in-sprivate in-gprivate', '2']);
+  expect(await list('/projects?membership=true&per_page=1&page=2')).toEqual(['in-gprivate', '2']);
+  expect(await list('/groups/gprivate/projects?include_subgroups=true')).toEqual([
+    'in-sprivate in-gprivate',
+    '2',
+  ]);
+  expect((await call(`/groups/gprivate/members/all/${id}`)).status).toBe(404);
+  await as('owner', 'DELETE', `/groups/gprivate/share/${guests.body.id}`);
+  expect(await list('/groups')).toEqual(['guests', '1']);
+  expect(await list('/projects?visibility=private')).toEqual(['', '0']);
+});
+
 test('by the client of others', async () => {
   const api = new Gitlab({ host: service.url, token: world.tokens.developer! });
   const pathsOf = (found: { path: string }[]) => found.map(({ path }) => path);
