@@ -30,6 +30,8 @@ export interface GroupAccess {
   readonly level: AccessLevel | 0;
   /** The groups it stands in, the innermost first. */
   readonly parents: readonly GroupRecord[];
+  /** Whether the actor may know of it because they are a member of something inside, and only for that. */
+  readonly inside?: boolean;
 }
 
 /** How a caller proved who they are, before anything was looked up. */

@@ -107,7 +107,10 @@ export async function groupAccess(
     { source: { kind: 'group', id }, parentId, shares },
     userOf(actor),
   );
-  return found && { group, ...found };
+  if (found === undefined) return undefined;
+  const access = { group, ...found };
+  if (actor.kind === 'anonymous' || canSeeGroup(actor, access)) return access;
+  return { ...access, inside: await surroundings.isInside(id, actor.user.id) };
 }
 
 export const subjectOf = ({ id, namespaceKind, namespaceId, shares }: ProjectRecord): Subject => ({

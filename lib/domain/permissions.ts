@@ -19,9 +19,9 @@ export function canSee(actor: Actor, { project, level }: ProjectAccess): boolean
 }
 
 /** Whether the actor may know that the group exists. */
-export function canSeeGroup(actor: Actor, { group, level }: GroupAccess): boolean {
+export function canSeeGroup(actor: Actor, { group, level, inside }: GroupAccess): boolean {
   if (group.deletedAt !== null) return false;
-  return isAdministrator(actor) || level > 0 || isLetIn(actor, group.visibility);
+  return isAdministrator(actor) || level > 0 || inside === true || isLetIn(actor, group.visibility);
 }
 
 /** Whether the project's visibility alone lets the actor in. */
@@ -113,6 +113,7 @@ export function canInGroup(actor: Actor, access: GroupAccess, ability: GroupAbil
   const set = creators?.levels[String(access.group.settings[creators.setting])];
   if (isAdministrator(actor)) return true;
   if (actor.kind === 'user' && access.level >= (set ?? rule.level)) return true;
+  if (access.inside === true) return ability === 'read_group';
   if (!isLetIn(actor, access.group.visibility)) return false;
   return rule.reader === 'anyone' || (rule.reader === 'signed-in' && actor.kind === 'user');
 }

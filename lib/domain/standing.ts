@@ -1,5 +1,6 @@
 import type { AccessLevel, GroupRecord, MemberRecord, MemberSource, ShareRecord } from '../store/records.ts';
 import type { Deps } from './deps.ts';
+import { isStillMember, membershipsInside } from './inside.ts';
 
 /** A project or group, as far as it decides who is what in it. */
 export interface Subject {
@@ -42,6 +43,7 @@ export class Surroundings {
   readonly #deps: Deps;
   readonly #groups = new Map<number, GroupRecord | undefined>();
   readonly #members = new Map<string, MemberRecord | undefined>();
+  #inside: ReturnType<typeof membershipsInside> | undefined;
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -70,6 +72,12 @@ export class Surroundings {
   member(source: MemberSource): MemberRecord | undefined | null {
     const key = keyOf(source);
     return this.#members.has(key) ? this.#members.get(key) : null;
+  }
+
+  /** Whether a user is a member of something inside a group. What they are members of is read once. */
+  async isInside(groupId: number, userId: number): Promise<boolean> {
+    this.#inside ??= membershipsInside(this.#deps, userId);
+    return isStillMember(this.#deps, userId, (await this.#inside).get(groupId));
   }
 
   today(): string {

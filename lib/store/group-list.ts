@@ -122,7 +122,7 @@ export class GroupList {
     if (query.owned || query.direct) return reach?.direct();
     // An administrator's list of all holds everything already.
     if (query.viewer.kind === 'admin' && everyones(query)) return undefined;
-    return reach?.groups(load, { ancestors: !query.all && query.minAccessLevel === undefined });
+    return reach?.groups(load, { ancestors: query.minAccessLevel === undefined });
   }
 
   /** Loads records, and leaves out what the viewer may not see (any more). */

@@ -309,7 +309,9 @@ describe('leaving', () => {
     // The message comes again, late.
     const job = { groupId: world.ids['gprivate']!, userId: wanderer.id, until };
     await leaveBelow({ store: world.store } as Deps, job);
-    expect(await statuses()).toEqual([404, 200]);
+    // Of a group it sees no more than that it is there.
+    expect(await statuses()).toEqual([200, 200]);
+    expect((await wanderer.call('GET', `${inside[0]}/members`)).status).toBe(403);
     // What is elsewhere stays.
     await as('owner', 'POST', '/groups/gpublic/members', { user_id: wanderer.id, access_level: 30 });
     expect((await wanderer.call('GET', `/groups/gpublic/members/${wanderer.id}`)).status).toBe(200);

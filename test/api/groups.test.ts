@@ -310,6 +310,29 @@ test('a project shows what its members are by itself and by the groups above, al
   }
 });
 
+test('who is a member of something inside sees the groups above it, and nothing else in them', async () => {
+  const group = await made('owner', fresh(), { description: 'above' });
+  const inner = await made('owner', 'inner', { parent_id: group.id });
+  const sibling = await made('owner', 'sibling', { parent_id: group.id });
+  const [project, hidden] = [(await put(inner, 'code')).body, (await put(group, 'hidden')).body];
+  const seen = async () => {
+    const paths = [`/groups/${group.id}`, `/groups/${inner.id}`, `/groups/${sibling.id}`];
+    const all = [...paths, `/groups/${group.id}/members`, `/projects/${hidden.id}`];
+    return Promise.all(all.map(async (path) => (await as('stranger', 'GET', path)).status));
+  };
+  expect(await seen()).toEqual([404, 404, 404, 404, 404]);
+  const json = { user_id: world.ids['stranger'], access_level: 20 };
+  await as('owner', 'POST', `/projects/${project.id}/members`, json);
+  expect(await seen()).toEqual([200, 200, 404, 403, 404]);
+  expect((await as('stranger', 'GET', `/groups/${group.id}`)).body).toMatchObject({
+    description: 'above',
+    projects: [],
+  });
+  expect((await as('stranger', 'PUT', `/groups/${group.id}`, { name: 'x' })).status).toBe(403);
+  await as('owner', 'DELETE', `/projects/${project.id}/members/${world.ids['stranger']}`);
+  expect(await seen()).toEqual([404, 404, 404, 404, 404]);
+});
+
 test('one of many who want a path at once gets it', async () => {
   const path = fresh('wanted');
   const all = await Promise.all(

@@ -136,7 +136,7 @@ describe('who sees which groups', () => {
   });
 
   const everything = 'aside deep inshared int lapsed mine open over priv pub shared theirs x';
-  const members = 'deep inshared int mine open pub shared x';
+  const members = 'deep inshared int mine open priv pub shared x';
   test.each<[string, Query | (() => Query), string]>([
     ['anonymous', {}, 'open pub'],
     ['external', {}, 'open pub'],
@@ -145,20 +145,20 @@ describe('who sees which groups', () => {
     ['admin', {}, everything],
     ['stranger', { all: false }, ''],
     ['admin', { all: false }, ''],
-    // Above `mine` stands `pub`; above `x` a group that is nobody's to see.
-    ['member', { all: false }, 'deep inshared mine pub shared x'],
+    // Above `mine` stands `pub`, above `x` `priv`: seen for what is inside.
+    ['member', { all: false }, 'deep inshared mine priv pub shared x'],
     ['member', { direction: 'desc' }, members.split(' ').reverse().join(' ')],
-    ['member', { order: 'id' }, 'inshared shared deep x int open mine pub'],
-    ['member', { order: 'id', direction: 'desc', all: false }, 'pub mine x deep shared inshared'],
-    ['member', { order: 'path', all: false }, 'x deep pub mine shared inshared'],
+    ['member', { order: 'id' }, 'inshared shared deep x priv int open mine pub'],
+    ['member', { order: 'id', direction: 'desc', all: false }, 'pub mine priv x deep shared inshared'],
+    ['member', { order: 'path', all: false }, 'priv x deep pub mine shared inshared'],
     ['member', { owned: true }, 'x'],
     ['member', { direct: true }, 'mine x'],
     ['member', { minAccessLevel: 50 }, 'deep x'],
     ['member', { minAccessLevel: 30 }, 'deep inshared shared x'],
     ['member', { minAccessLevel: 10, all: false }, 'deep inshared mine shared x'],
     ['stranger', { minAccessLevel: 10 }, ''],
-    ['member', { topLevelOnly: true }, 'int pub shared'],
-    ['member', () => ({ skip: [made['int']!.id, made['x']!.id] }), 'deep inshared mine open pub shared'],
+    ['member', { topLevelOnly: true }, 'int priv pub shared'],
+    ['member', () => ({ skip: [made['int']!.id, made['x']!.id] }), 'deep inshared mine open priv pub shared'],
     ['stranger', { search: 'shared' }, ''],
     ['member', { search: 'SHARED' }, 'inshared shared'],
     ['member', { search: 'in' }, 'inshared int'],
@@ -200,7 +200,7 @@ describe('who sees which groups', () => {
 
   test('tells the level, inherited or by invitation', async () => {
     const { items } = await list('member', { all: false });
-    expect(items.map(({ level }) => level)).toEqual([50, 30, 20, 0, 30, 50]);
+    expect(items.map(({ level }) => level)).toEqual([50, 30, 20, 0, 0, 30, 50]);
   });
 
   test('a group that was hidden, and a membership that ended, are obeyed at once', async () => {
