@@ -8,6 +8,7 @@ import {
   forkKey,
   GUARD_STRIPES,
   gramKey,
+  groupKey,
   guardKey,
   headKey,
   heirKey,
@@ -15,6 +16,7 @@ import {
   indexedKey,
   leaseKey,
   MEMBER,
+  memberPartition,
   nameKey,
   PACK,
   projectKey,
@@ -22,6 +24,7 @@ import {
   repositoryPartition,
   tokenIdKey,
   tokenKey,
+  treeKey,
   userKey,
 } from '../../lib/store/keys.ts';
 import type { MemberRecord } from '../../lib/store/records.ts';
@@ -40,6 +43,8 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
 
   *names(rows) {
     for (const name of [...rows.of('PATH#'), ...rows.of('EMAIL#')]) {
+      // A former path leads on until somebody takes it.
+      if (name['current'] === false) continue;
       const held = heldNames(rows, name['type'] as string, name['id'] as number);
       const same = held.find((one) => keyText(one.key) === keyText(name));
       if (same === undefined)
@@ -47,7 +52,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
       else if (same.name !== name['name'])
         yield `${name.pk} is spelled ${name['name']}, its owner ${same.name}`;
     }
-    for (const { type, id } of [...usersOf(rows), ...livingOf(rows)]) {
+    for (const { type, id } of [...usersOf(rows), ...livingOf(rows), ...groupsOf(rows)]) {
       for (const { key, name } of heldNames(rows, type, id)) {
         const item = rows.get(key);
         if (item?.['type'] !== type || item['id'] !== id)
@@ -59,7 +64,11 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   *counters(rows) {
     const largest: Readonly<Record<string, number>> = {
       user: Math.max(0, ...usersOf(rows).map(({ id }) => id)),
-      namespace: Math.max(0, ...usersOf(rows).map(({ row }) => row['namespaceId'] as number)),
+      namespace: Math.max(
+        0,
+        ...usersOf(rows).map(({ row }) => row['namespaceId'] as number),
+        ...groupsOf(rows).map(({ id }) => id),
+      ),
       project: Math.max(0, ...projectsOf(rows).map((row) => row['id'] as number)),
       token: Math.max(0, ...rows.of('TOKENID#').map(({ pk }) => idOf(pk))),
       'branch-rule': Math.max(0, ...rulesOf(rows, 'branch').map((row) => row['id'] as number)),
@@ -110,15 +119,25 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   },
 
   *memberships(rows) {
-    for (const row of rows.of('PROJECT#')) {
+    for (const row of [...rows.of('PROJECT#'), ...rows.of('GROUP#')]) {
       if (!row.sk.startsWith('MEMBER#')) continue;
       const { source, userId } = row as unknown as MemberRecord;
-      const projectId = source.id;
-      const what = `the membership of user ${userId} in project ${projectId}`;
-      if (idOf(row.pk) !== projectId || idOf(row.sk) !== userId) yield `${what} stands at ${keyText(row)}`;
+      const { kind, id } = source;
+      const what = `the membership of user ${userId} in ${kind} ${id}`;
+      if (row.pk !== memberPartition(source) || idOf(row.sk) !== userId)
+        yield `${what} stands at ${keyText(row)}`;
       if (rows.get(userKey(userId)) === undefined) yield `${what}: the user does not exist`;
-      if (rows.get(projectKey(projectId)) === undefined) yield `${what}: the project does not exist`;
+      if (rows.get(kind === 'project' ? projectKey(id) : groupKey(id)) === undefined)
+        yield `${what}: the ${kind} does not exist`;
     }
+  },
+
+  *owners(rows) {
+    const owned = new Set(
+      rows.of('GROUP#').flatMap((row) => (row['accessLevel'] === 50 ? [idOf(row.pk)] : [])),
+    );
+    for (const { id, row } of groupsOf(rows))
+      if (row['parentId'] === null && !owned.has(id)) yield `nobody owns group ${id}`;
   },
 
   *rules(rows) {
@@ -267,11 +286,28 @@ export const settledInvariants: Readonly<Record<string, RowCheck>> = {
     }
   },
 
+  *trees(rows) {
+    const wanted = new Set<string>();
+    for (const { type, id, row } of [...livingOf(rows), ...groupsOf(rows)]) {
+      const above = row['ancestorIds'] as number[];
+      for (const [i, ancestor] of above.entries())
+        wanted.add(keyText(treeKey(ancestor, i === above.length - 1 ? 'DIRECT' : 'DEEP', type, id)));
+      for (const { groupId } of row['shares'] as { groupId: number }[])
+        wanted.add(keyText(treeKey(groupId, 'SHARED', type, id)));
+      if (typeof row['movedFrom'] === 'string') yield `group ${id} has not arrived`;
+    }
+    for (const row of rows.of('TREE#')) {
+      if (!wanted.delete(keyText(row))) yield `the row ${keyText(row)} is of nothing that stands there`;
+    }
+    for (const key of wanted) yield `the row ${key} is missing`;
+  },
+
   *search(rows) {
     const wanted = new Map<string, string>();
     const subjects = [
       ...usersOf(rows).map(({ id, row }) => ['user', id, row['name'], row['username']] as const),
       ...livingOf(rows).map(({ id, row }) => ['project', id, row['name'], row['path']] as const),
+      ...groupsOf(rows).map(({ id, row }) => ['group', id, row['name'], row['path']] as const),
     ];
     for (const [kind, id, ...texts] of subjects) {
       const text = folded(texts.join('\n'));
@@ -288,7 +324,7 @@ export const settledInvariants: Readonly<Record<string, RowCheck>> = {
 };
 
 const KINDS =
-  /^(COUNTER|PATH|EMAIL|USER|TOKEN|TOKENID|PROJECT|NOTES|PIPELINES|GRAM|REPO|REFTABLE|NETWORK|HEIRS|UPLOAD|UPLOADS|OUTBOX|DONE|RATE)#/;
+  /^(COUNTER|PATH|EMAIL|USER|GROUP|TREE|TOKEN|TOKENID|PROJECT|NOTES|PIPELINES|GRAM|REPO|REFTABLE|NETWORK|HEIRS|UPLOAD|UPLOADS|OUTBOX|DONE|RATE)#/;
 
 const usersOf = (rows: Rows) =>
   rows
@@ -309,13 +345,24 @@ export const livingOf = (rows: Rows) =>
     row['deletedAt'] === null ? [{ type: 'project', id: row['id'] as number, row } as const] : [],
   );
 
+/** Groups that are not deleted. */
+const groupsOf = (rows: Rows) =>
+  rows
+    .of('GROUP#')
+    .flatMap((row) =>
+      row.sk === 'GROUP' && row['deletedAt'] === null
+        ? [{ type: 'group', id: row['id'] as number, row } as const]
+        : [],
+    );
+
 function heldNames(rows: Rows, type: string, id: number) {
   const held = (kind: 'path' | 'email', name: unknown) => ({
     key: nameKey(kind, name as string),
     name: name as string,
   });
-  const row = rows.get(type === 'user' ? userKey(id) : projectKey(id));
-  if (row === undefined || (type === 'project' && row['deletedAt'] !== null)) return [];
+  const keyOf = { user: userKey, group: groupKey, project: projectKey }[type];
+  const row = keyOf && rows.get(keyOf(id));
+  if (row === undefined || (type !== 'user' && row['deletedAt'] !== null)) return [];
   return type === 'user'
     ? [held('path', row['username']), held('email', row['email'])]
     : [held('path', row['fullPath'])];

@@ -1,13 +1,8 @@
-import type { Answer, CallOptions } from '../../harness/service.ts';
-import type { Operation, Told, Work } from './driver.ts';
+import type { Answer } from '../../harness/service.ts';
+import type { Operation } from './driver.ts';
+import { groupWrites } from './group-endpoints.ts';
 import type { Ground, Scene } from './scene.ts';
-
-interface Sent {
-  readonly path: string;
-  readonly json?: unknown;
-  readonly token: string;
-  readonly state: () => Promise<string>;
-}
+import { after, answered, counted, countOf, endpoint, flip, found, type Sent, toldBy } from './sent.ts';
 
 /** Every endpoint that writes: a test asks for a line here for each in the OpenAPI document. */
 export const writes: readonly Operation[] = [
@@ -81,6 +76,7 @@ export const writes: readonly Operation[] = [
       state: async () => flip(await found(scene, `/projects/${id}`, owner.token)),
     };
   }),
+  ...groupWrites,
   endpoint('POST /projects/:id/members', async (scene) => {
     const { id, owner } = await scene.ground();
     const user = await scene.guest();
@@ -365,41 +361,7 @@ export const reads: readonly Operation[] = [
     }) satisfies Operation,
 );
 
-function endpoint(name: string, subject: (scene: Scene) => Promise<Sent>): Operation {
-  return {
-    name,
-    async prepare(scene): Promise<Work> {
-      const { path, json, token, state } = await subject(scene);
-      const options: CallOptions = { token, ...(json === undefined ? {} : { json }) };
-      return { run: async () => toldBy(await scene.service.call(name.split(' ')[0]!, path, options)), state };
-    },
-  };
-}
-
-/** What a caller may make of an answer: without a fault of its own it hears of none but the service's. */
-export function toldBy({ status, body }: Answer): Told {
-  if (status < 300) return { kind: 'done' };
-  const words = `${status} ${JSON.stringify(body)}`;
-  if (status === 503 && body?.message === '503 Service Unavailable') return { kind: 'unavailable', words };
-  return { kind: status < 500 ? 'refused' : 'wrong', words };
-}
-
 const repository = ({ id }: Ground, path: string) => `/projects/${id}/repository/${path}`;
-const answered = ({ status, body }: Answer) => `${status} ${JSON.stringify(body)}`;
-const flip = (state: string) => (state === 'before' ? 'after' : state === 'after' ? 'before' : state);
-const after = <T>(value: T, before: T, then: T) =>
-  value === before ? 'before' : value === then ? 'after' : String(value);
-const countOf = (list: readonly unknown[]) =>
-  list.length === 0 ? 'before' : list.length === 1 ? 'after' : `${list.length} of it`;
-
-async function found({ service }: Scene, path: string, token: string): Promise<string> {
-  const answer = await service.call('GET', path, { token });
-  return answer.status === 404 ? 'before' : answer.status === 200 ? 'after' : answered(answer);
-}
-
-async function counted(scene: Scene, path: string, token: string): Promise<string> {
-  return countOf(await scene.done('GET', path, { token }));
-}
 
 async function revoked({ service }: Scene, token: string): Promise<string> {
   const answer = await service.call('GET', '/user', { token });

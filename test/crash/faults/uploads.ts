@@ -5,10 +5,10 @@ import { SLOT, uploadSlotKey, uploadSlotsPartition } from '../../../lib/store/ke
 import { UPLOADS_PER_USER } from '../../../lib/store/push-uploads.ts';
 import { type Answer, request } from '../../harness/service.ts';
 import type { Operation } from './driver.ts';
-import { toldBy } from './endpoints.ts';
 import { commit, moved, treeOf } from './git.ts';
 import { runNow } from './jobs.ts';
 import type { Ground, Scene } from './scene.ts';
+import { toldBy } from './sent.ts';
 
 /** Above the size of a part: it goes up in two. */
 const IN_PARTS = 8 * 1024 * 1024 + 100;

@@ -1,0 +1,46 @@
+/** An endpoint as an operation that faults befall: what is sent, and how it is seen whether it was done. */
+import type { Answer, CallOptions } from '../../harness/service.ts';
+import type { Operation, Told, Work } from './driver.ts';
+import type { Scene } from './scene.ts';
+
+export interface Sent {
+  readonly path: string;
+  readonly json?: unknown;
+  readonly token: string;
+  readonly state: () => Promise<string>;
+}
+
+export function endpoint(name: string, subject: (scene: Scene) => Promise<Sent>): Operation {
+  return {
+    name,
+    async prepare(scene): Promise<Work> {
+      const { path, json, token, state } = await subject(scene);
+      const options: CallOptions = { token, ...(json === undefined ? {} : { json }) };
+      return { run: async () => toldBy(await scene.service.call(name.split(' ')[0]!, path, options)), state };
+    },
+  };
+}
+
+/** What a caller may make of an answer: without a fault of its own it hears of none but the service's. */
+export function toldBy({ status, body }: Answer): Told {
+  if (status < 300) return { kind: 'done' };
+  const words = `${status} ${JSON.stringify(body)}`;
+  if (status === 503 && body?.message === '503 Service Unavailable') return { kind: 'unavailable', words };
+  return { kind: status < 500 ? 'refused' : 'wrong', words };
+}
+
+export const answered = ({ status, body }: Answer) => `${status} ${JSON.stringify(body)}`;
+export const flip = (state: string) => (state === 'before' ? 'after' : state === 'after' ? 'before' : state);
+export const after = <T>(value: T, before: T, then: T) =>
+  value === before ? 'before' : value === then ? 'after' : String(value);
+export const countOf = (list: readonly unknown[]) =>
+  list.length === 0 ? 'before' : list.length === 1 ? 'after' : `${list.length} of it`;
+
+export async function found({ service }: Scene, path: string, token: string): Promise<string> {
+  const answer = await service.call('GET', path, { token });
+  return answer.status === 404 ? 'before' : answer.status === 200 ? 'after' : answered(answer);
+}
+
+export async function counted(scene: Scene, path: string, token: string): Promise<string> {
+  return countOf(await scene.done('GET', path, { token }));
+}
