@@ -86,9 +86,9 @@ test('nothing is more visible than what it is in, also when both change at once'
     const child = await groups().byPath(`both${n}/child`);
     expect(now.visibility === 'public' || child === undefined).toBe(true);
   }
-  await expect(groups().update(hidden, { visibility: 'public' }, { parents: [outer] })).rejects.toBeInstanceOf(
-    Stale,
-  );
+  await expect(
+    groups().update(hidden, { visibility: 'public' }, { parents: [outer] }),
+  ).rejects.toBeInstanceOf(Stale);
 });
 
 test('a new path leads on from the old one until somebody takes that; a stale change is told', async () => {
