@@ -74,7 +74,8 @@ class Rounds {
   readonly #cast: Cast;
   readonly #ledger: Ledger;
   readonly #random: () => number;
-  readonly #counts = { acknowledged: 0, unclear: 0 };
+  readonly #acknowledged = new Map<string, number>();
+  #unclear = 0;
   readonly #refusals = new Set<string>();
   #round = 0;
 
@@ -92,10 +93,11 @@ class Rounds {
     await this.#tally.step(`kill ${round}${under} after ${Math.round(delay)} ms`, async () => {
       if (this.#random() < 0.25) await killedWhileStarting(this.#dataDir, this.#random);
       const host = await Host.start(this.#dataDir, script);
-      const writers = write(host, this.#cast, this.#ledger, round, (outcome) => {
-        if (outcome.kind === 'done') this.#counts.acknowledged++;
-        else if (outcome.kind === 'unclear') this.#counts.unclear++;
-        else this.#refusals.add(outcome.reason);
+      const writers = write(host, this.#cast, this.#ledger, round, (what, outcome) => {
+        const before = this.#acknowledged.get(what) ?? 0;
+        this.#acknowledged.set(what, outcome.kind === 'done' ? before + 1 : before);
+        if (outcome.kind === 'unclear') this.#unclear++;
+        if (outcome.kind === 'refused') this.#refusals.add(outcome.reason);
       });
       await sleep(delay);
       const { alive } = host;
@@ -112,7 +114,12 @@ class Rounds {
   }
 
   async end(): Promise<void> {
-    report(`${this.#counts.acknowledged} writes acknowledged, ${this.#counts.unclear} cut off`);
+    const counts = [...this.#acknowledged].map(([what, count]) => `${count} ${what}`);
+    report(`acknowledged: ${counts.join(', ')}; ${this.#unclear} cut off`);
+    await this.#tally.step('everybody got something done', async () => {
+      // An upload takes as long as many a host lives; those that were cut off are looked at too.
+      for (const [what, count] of this.#acknowledged) expect(count > 0 || what === 'uploads', `no ${what}`);
+    });
     await this.#tally.step('nothing was refused that should not be, and every clone was sound', async () => {
       expect(this.#refusals.size === 0, [...this.#refusals].slice(0, 3).join('\n'));
     });

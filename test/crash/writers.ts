@@ -53,16 +53,16 @@ export async function write(
   cast: Cast,
   ledger: Ledger,
   round: number,
-  note: (outcome: Outcome<unknown>) => void,
+  note: (what: string, outcome: Outcome<unknown>) => void,
 ): Promise<void> {
   const { ada, bob, shared } = cast;
   const remote = { url: host.url, token: ada.token, fullPath: shared.fullPath };
-  const until = async (step: (name: string) => Promise<Outcome<unknown>>) => {
-    for (let n = 0; host.alive && n < 500; n++) note(await step(`${round}-${n}`));
+  const until = async (what: string, step: (name: string) => Promise<Outcome<unknown>>) => {
+    for (let n = 0; host.alive && n < 500; n++) note(what, await step(`${round}-${n}`));
   };
 
   const commits = Array.from({ length: API_COMMITTERS }, (_, i) =>
-    until(async (name) => {
+    until('commits', async (name) => {
       const path = `api/${i}/${name}.txt`;
       const outcome = await commitFile(host.url, ada.token, shared, 'main', path);
       if (outcome.kind === 'done') ledger.committed(shared.id, 'main', outcome.value, path);
@@ -71,7 +71,7 @@ export async function write(
   );
 
   const pushes = cast.trees.map((tree, i) =>
-    until(async () => {
+    until('pushes', async () => {
       const branch = `push/${i}`;
       const names = [`refs/heads/${branch}`, `refs/heads/twin/${i}`];
       const { commit, path } = await tree.commit(`push-${i}`);
@@ -82,11 +82,11 @@ export async function write(
   );
 
   // So many refs that the service writes them as a table, while everybody else has to wait.
-  const bulk = until(async (name) => {
+  const bulk = until('pushes of many refs', async (name) => {
     const path = `bulk-${name}`;
     const made = await call(host.url, ada.token, 'POST', '/projects', { name: path, path });
     if (made.kind !== 'done') return made;
-    note(made);
+    note('pushes of many refs', made);
     const project = { id: made.value.id as number, fullPath: `${ada.username}/${path}` };
     ledger.projects.set(project.fullPath, { id: project.id, present: new Fact(true) });
     const { bulkTree } = cast;
@@ -96,7 +96,7 @@ export async function write(
     return pushTogether(bulkTree, target, project, ['refs/heads/main', ...names], tip, ledger);
   });
 
-  const refs = until(async (name) => {
+  const refs = until('tags', async (name) => {
     const ref = `refs/tags/t${name}`;
     const fact = ledger.ref(shared.id, ref);
     const tip = await cast.refTree.git('rev-parse', 'HEAD');
@@ -104,14 +104,14 @@ export async function write(
     const made = await cast.refTree.push(remote, `HEAD:${ref}`);
     fact.settle(tip, made);
     if (made.kind !== 'done') return made;
-    note(made);
+    note('tags', made);
     fact.attempt(ZERO_OID);
     const deleted = await cast.refTree.push(remote, `:${ref}`);
     fact.settle(ZERO_OID, deleted);
     return deleted;
   });
 
-  const people = until(async (name) => {
+  const people = until('people', async (name) => {
     try {
       await person(host.url, `user-${name}`, ledger);
       return { kind: 'done', value: undefined };
@@ -120,25 +120,25 @@ export async function write(
     }
   });
 
-  const projects = until(async (name) => {
+  const projects = until('projects', async (name) => {
     const path = `project-${name}`;
     const made = await call(host.url, ada.token, 'POST', '/projects', { name: path, path });
     if (made.kind !== 'done') return made;
-    note(made);
+    note('projects', made);
     const present = new Fact(true);
     ledger.projects.set(`${ada.username}/${path}`, { id: made.value.id, present });
     const id = made.value.id as number;
     const first = await commitFile(host.url, ada.token, { id }, 'main', 'first.txt');
     if (first.kind === 'done') ledger.committed(id, 'main', first.value, 'first.txt');
     if (first.kind !== 'done' || Number(name.split('-')[1]) % 2 === 0) return first;
-    note(first);
+    note('projects', first);
     present.attempt(false);
     const deleted = await call(host.url, ada.token, 'DELETE', `/projects/${id}`);
     present.settle(false, deleted);
     return deleted;
   });
 
-  const members = until(async () => {
+  const members = until('members', async () => {
     const fact = ledger.member(shared.id, bob.id);
     const path = `/projects/${shared.id}/members`;
     const is = [...fact.possible];
@@ -159,9 +159,9 @@ export async function write(
     return outcome;
   });
 
-  const forks = until(forking(host, cast, ledger));
-  const clones = until(cloning(host, cast, ledger));
-  const uploads = until(uploading(host, cast, ledger, round));
+  const forks = until('forks', forking(host, cast, ledger));
+  const clones = until('clones', cloning(host, cast, ledger));
+  const uploads = until('uploads', uploading(host, cast, ledger, round));
 
   await Promise.all([
     ...commits,
