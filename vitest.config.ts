@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['test/{unit,api,git,clients,store}/**/*.test.ts'],
+    include: ['test/{unit,api,git,store}/**/*.test.ts'],
     pool: 'forks',
     // Most of a test's time is git's and the disk's: every processor may have a file.
     maxWorkers: '100%',

@@ -28,7 +28,7 @@ let commit: Oid;
 let pack: Buffer;
 const files: Record<string, Buffer> = {
   'noise.bin': randomFillSync(Buffer.alloc(8 * MB + 17)),
-  'nothing.bin': Buffer.alloc(16 * MB),
+  'nothing.bin': Buffer.alloc(48 * MB),
   'small.txt': Buffer.from('small\n'),
   'text.txt': Buffer.from(Array.from({ length: 100_000 }, (_, i) => `line ${i}`).join('\n')),
 };
@@ -141,7 +141,8 @@ describe('a large object', () => {
     const most = await heldBy(async (look) => {
       for await (const _ of content) look();
     });
-    expect(most).toBeLessThan(10 * MB);
+    // What nobody holds any more may not have been collected yet.
+    expect(most).toBeLessThan(24 * MB);
     // Whoever has enough leaves.
     for await (const bytes of (await streamObject(store, oidOf('noise.bin'))).content) {
       expect(bytes.length).toBeGreaterThan(0);
