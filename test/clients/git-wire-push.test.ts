@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Oid, parseOid, ZERO_OID } from '../../lib/git/oid.ts';
 import { type PackDescription, RefConflict } from '../../lib/git/ports.ts';
 import { parseRefName, type RefName } from '../../lib/git/refname.ts';
-import { type Host, history, startHost, Workspace } from './wire-host.ts';
+import { type Host, history, startHost, Workspace } from '../git/wire-host.ts';
 
 let host: Host;
 let work: Workspace;

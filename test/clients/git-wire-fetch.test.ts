@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseOid, ZERO_OID } from '../../lib/git/oid.ts';
 import { parseRefName } from '../../lib/git/refname.ts';
-import { type Host, history, startHost, startOracle, Workspace } from './wire-host.ts';
+import { type Host, history, startHost, startOracle, Workspace } from '../git/wire-host.ts';
 
 let host: Host;
 let work: Workspace;
