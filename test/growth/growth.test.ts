@@ -25,6 +25,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => service.stop());
 
+const BLOCK_KB = 256;
 /** A small repository comes whole; of a larger one nothing caches, and maintenance has not seen, so much is read. */
 const COLD = { trips: 8, commitTrips: 11, bucketKB: 2048 };
 /** One piece of the table of refs for each name that may be meant: a branch, a tag, a ref. */
@@ -46,13 +47,15 @@ function grewLittle(before: Grown, after: Grown): void {
   for (const [operation, { cold, warm }] of Object.entries(before.costs)) {
     if (operation === 'page of branches') continue;
     const then = after.costs[operation]!;
-    // A commit may have maintenance to call: a message, and the end of its promise.
-    const calls = operation === 'commit by the API' ? 2 : 0;
+    // A commit may have maintenance to call, a message and the end of its promise, and another place of a large pack's
+    // index to look at than the commit before.
+    const isCommit = operation === 'commit by the API';
+    const [calls, blocks] = isCommit ? [3, 2 * BLOCK_KB] : [0, 0];
     expect(then.warm.trips, `${operation}, warm`).toBeLessThanOrEqual(warm.trips + calls);
-    expect(then.warm.bucket, `${operation}, warm`).toBeLessThanOrEqual(warm.bucket + 1);
+    expect(then.warm.bucket, `${operation}, warm`).toBeLessThanOrEqual(warm.bucket + blocks + 1);
     expect(then.warm.table, `${operation}, warm`).toBeLessThanOrEqual(warm.table + PIECES_KB);
     for (const { trips, bucket } of [cold, then.cold]) {
-      const most = operation === 'commit by the API' ? COLD.commitTrips : COLD.trips;
+      const most = isCommit ? COLD.commitTrips : COLD.trips;
       expect(trips, `${operation}, cold`).toBeLessThanOrEqual(most);
       expect(bucket, `${operation}, cold`).toBeLessThanOrEqual(COLD.bucketKB);
     }
