@@ -77,12 +77,8 @@ export function idleCost(templates: readonly Template[]): CostItem[] {
     const item = (dollars: number): CostItem[] => [{ what: `${Type} ${id}`, dollars }];
     if (FREE.has(Type)) return [];
     switch (Type) {
-      case 'AWS::CloudWatch::Alarm': {
-        // An alarm on an expression costs as many as it has metrics.
-        const metrics = (Properties['Metrics'] ?? []) as readonly { MetricStat?: unknown }[];
-        const counted = metrics.filter(({ MetricStat }) => MetricStat !== undefined).length;
-        return item(PRICE.alarm * Math.max(1, counted));
-      }
+      case 'AWS::CloudWatch::Alarm':
+        return item(PRICE.alarm);
       case 'AWS::DynamoDB::Table':
         return item(ASSUMED.tableGb * (PRICE.tablePerGb + PRICE.recoveryPerGb));
       case 'AWS::S3::Bucket':

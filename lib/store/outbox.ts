@@ -119,7 +119,8 @@ export class Outbox {
    * @throws what the queue throws, so that the schedule's alarm sees it
    */
   async sweep(now: Date, olderThan: number, limit = 1000): Promise<SweepReport> {
-    const until = encodeTime(Math.max(0, now.getTime() - olderThan), 10);
+    // Behind every id of that millisecond.
+    const until = `${encodeTime(Math.max(0, now.getTime() - olderThan), 10)}~`;
     let sent = 0;
     let more = false;
     const perShard = Math.ceil(limit / OUTBOX_SHARDS);

@@ -5,6 +5,7 @@ import {
   message,
   messageText,
   Outbox,
+  outboxWrite,
   parseMessage,
   writtenAt,
 } from '../../lib/store/outbox.ts';
@@ -76,6 +77,13 @@ describe('a promised message', () => {
     expect(sender.sent.toSorted()).toEqual(promised.map((m) => `maintenance:${m.id}`).toSorted());
     expect(await waiting()).toEqual([]);
     expect(await outbox.sweep(later(), 60_000)).toEqual({ sent: 0, more: false });
+  });
+
+  test('of this very millisecond is sent by a sweep of everything that is due', async () => {
+    const promise = message('maintenance', 'a', {});
+    await opened.store.table.put(outboxWrite(promise));
+    expect(await outbox.sweep(writtenAt(promise.id), 0)).toMatchObject({ sent: 1 });
+    expect(await waiting()).toEqual([]);
   });
 
   test('is kept when the sweep fails, and the failure is seen', async () => {
