@@ -1,4 +1,4 @@
-import { Missing, NameTaken, Stale } from '../store/errors.ts';
+import { Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
 import { type GroupRecord, MAX_DEPTH } from '../store/records.ts';
 import type { Actor, GroupAccess } from './access.ts';
 import type { Deps } from './deps.ts';
@@ -37,9 +37,14 @@ export async function transferGroup(
   const room = MAX_DEPTH - parents.length - 1;
   if (room < 0 || (await deps.store.groups.reachesBelow(group.id, room)))
     throw failed(`No more than ${MAX_DEPTH} groups may stand in each other.`);
+  const now = deps.now();
+  const { groups, groupOwners } = deps.store;
   try {
-    return await followed(deps, await deps.store.groups.update(group, {}, { now: deps.now(), parents }));
+    // At the top it inherits no owner.
+    const alongside = target === undefined ? [await groupOwners.secured(group.id, actor.user.id, now)] : [];
+    return await followed(deps, await groups.update(group, {}, { now, parents, alongside }));
   } catch (error) {
+    if (error instanceof TransactionRefused && error.has('owner')) throw locked(new Stale('group'));
     if (error instanceof NameTaken)
       throw failed('The parent group already has a subgroup or a project with the same path.');
     throw error instanceof Missing ? locked(new Stale('group')) : locked(error);

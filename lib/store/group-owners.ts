@@ -1,11 +1,11 @@
 /** Changes of a group's memberships that leave somebody who owns it. */
 import { LastOwner, Missing, Stale, TransactionRefused } from './errors.ts';
 import { MEMBER, type MemberSource, memberKey, memberPartition } from './keys.ts';
-import { fromItem, live, type Members } from './members.ts';
+import { fromItem, live, type Members, memberWrite } from './members.ts';
 import type { Outbox, OutboxMessage } from './outbox.ts';
 import type { AccessLevel, MemberRecord } from './records.ts';
 import type { Table } from './table.ts';
-import { PRESENT, type Write } from './write.ts';
+import { type Check, PRESENT, type Write } from './write.ts';
 
 interface Options {
   /** Whether somebody else has to own the group: an outermost one, which inherits no owner. */
@@ -49,6 +49,37 @@ export class GroupOwners {
   }
 
   /**
+   * What sees to it, in a transaction that takes a group out of the groups above, that somebody owns it: an owner it has
+   * is still one, or else `heir` becomes it. Refused as `owner` when an owner leaves at this moment.
+   */
+  async secured(groupId: number, heir: number, now: Date): Promise<Write> {
+    const source: MemberSource = { kind: 'group', id: groupId };
+    const owner = await this.#otherOwner(source, undefined);
+    if (owner !== undefined) return this.#stillOwner(source, owner);
+    const at = now.toISOString();
+    const record: MemberRecord = {
+      source,
+      userId: heir,
+      accessLevel: OWNER,
+      createdAt: at,
+      expiresAt: null,
+      createdById: heir,
+    };
+    const { put } = memberWrite(record);
+    // Whatever they were in it before.
+    return { put, reason: 'owner' };
+  }
+
+  #stillOwner(source: MemberSource, userId: number): Check {
+    return {
+      check: memberKey(source, userId),
+      if: '#accessLevel = :owner AND (attribute_type(#expiresAt, :null) OR #expiresAt > :today)',
+      values: { owner: OWNER, null: 'NULL', today: new Date().toISOString().slice(0, 10) },
+      reason: 'owner',
+    };
+  }
+
+  /**
    * On condition that the membership is still of the level that was read, and that the other owner still is one: of two
    * owners who remove each other, one is told that there is no other.
    */
@@ -60,7 +91,6 @@ export class GroupOwners {
     stays: (was: MemberRecord) => boolean = () => false,
   ): Promise<MemberRecord> {
     const source: MemberSource = { kind: 'group', id: groupId };
-    const today = new Date().toISOString().slice(0, 10);
     for (let n = 0; n < TRIES; n++) {
       const was = await this.#members.get(source, userId);
       if (was === undefined) throw new Missing('member');
@@ -75,12 +105,7 @@ export class GroupOwners {
       if (needsOwner && was.accessLevel === OWNER && !stays(was)) {
         const other = await this.#otherOwner(source, userId);
         if (other === undefined) throw new LastOwner();
-        writes.push({
-          check: memberKey(source, other),
-          if: '#accessLevel = :owner AND (attribute_type(#expiresAt, :null) OR #expiresAt > :today)',
-          values: { owner: OWNER, null: 'NULL', today },
-          reason: 'owner',
-        });
+        writes.push(this.#stillOwner(source, other));
       }
       try {
         await this.#outbox.commit(writes, messages);
@@ -93,7 +118,7 @@ export class GroupOwners {
   }
 
   /** One without an end, if there is. */
-  async #otherOwner(source: MemberSource, userId: number): Promise<number | undefined> {
+  async #otherOwner(source: MemberSource, userId: number | undefined): Promise<number | undefined> {
     let found: number | undefined;
     const rows = { partition: memberPartition(source), prefix: MEMBER, where: '#accessLevel = :owner' };
     for await (const item of this.#table.queryAll({ ...rows, values: { owner: OWNER } })) {

@@ -407,6 +407,17 @@ describe('moves', () => {
     expect(await seen()).toBe(404);
   });
 
+  test('at the top a group that inherited its owners has one of its own', async () => {
+    const top = await made('owner', fresh('heritage'));
+    const inner = await made('owner', fresh('ownerless'), { parent_id: top.id });
+    const self = `/groups/${inner.id}/members/${world.ids['owner']}`;
+    expect((await as('owner', 'DELETE', self)).status).toBe(204);
+    expect((await as('owner', 'GET', self)).status).toBe(404);
+    expect((await as('owner', 'POST', `/groups/${inner.id}/transfer`, {})).status).toBe(201);
+    expect(await as('owner', 'GET', self)).toMatchObject({ status: 200, body: { access_level: 50 } });
+    expect((await as('owner', 'DELETE', self)).status).toBe(403);
+  });
+
   test('refused: into itself or below, into what is less visible, to a taken path, without the right', async () => {
     const group = await made('owner', fresh('top'));
     const inner = await made('owner', 'inner', { parent_id: group.id });
