@@ -7,7 +7,7 @@ import * as p from '../../http/params.ts';
 import type { ListedGroup } from '../../store/group-list.ts';
 import { type AccessLevel, VISIBILITIES } from '../../store/records.ts';
 import { counted, endpoint } from '../endpoint.ts';
-import { filterOf, given, ORDERS } from '../projects/listing.ts';
+import { given, listInput } from '../projects/listing.ts';
 import { presented } from '../projects/presented.ts';
 import { projectsListed } from '../projects/shapes.ts';
 import { group as presentedGroup } from './present.ts';
@@ -155,21 +155,11 @@ const projects = endpoint({
     { status: 405, description: `An offset above ${MAX_OFFSET}` },
   ],
   handle: async ({ actor, group: access, query, page, request }, deps) => {
-    const term = query.search?.trim() ?? '';
     const found = await listGroupProjects(deps, actor, access, {
       ...counted(page),
       deep: query.include_subgroups,
       shared: query.with_shared,
-      order: ORDERS[query.order_by] ?? 'created_at',
-      direction: query.sort,
-      owned: query.owned,
-      ...given({
-        archived: query.archived,
-        visibility: query.visibility,
-        minAccessLevel: query.min_access_level as AccessLevel | undefined,
-        search: term === '' ? undefined : term,
-        where: filterOf(query),
-      }),
+      ...listInput(query),
     });
     const items = await presented(deps, actor, found.items, request.baseUrl, query.simple);
     return { ...found, items };

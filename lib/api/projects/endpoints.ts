@@ -10,11 +10,11 @@ import { administrator, anyone, project, signedIn } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import { accepted } from '../../http/reply.ts';
-import { type AccessLevel, type UserRecord, VISIBILITIES } from '../../store/records.ts';
+import { type UserRecord, VISIBILITIES } from '../../store/records.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { accepted as acceptedShape } from '../meta/shapes.ts';
 import { forkEndpoints } from './forks.ts';
-import { filterOf, given, ORDERS } from './listing.ts';
+import { given, listInput } from './listing.ts';
 import { importStatus as presentedImport } from './present.ts';
 import { presented } from './presented.ts';
 import { settingFields, settingsOf, switchFields } from './settings.ts';
@@ -81,25 +81,17 @@ const list = endpoint({
     { status: 405, description: `An offset above ${MAX_OFFSET}, or an order that keyset does not know` },
   ],
   handle: async ({ actor, query, page, request }, deps) => {
-    const term = query.search?.trim() ?? '';
     const found = await projects.listProjects(deps, actor, {
       ...(page.kind === 'offset'
         ? { page: page.page, perPage: page.perPage, count: true }
         : { page: 1, perPage: page.perPage }),
-      order: ORDERS[query.order_by] ?? 'created_at',
-      direction: query.sort,
       membership: query.membership,
-      owned: query.owned,
+      ...listInput(query),
       ...given({
-        archived: query.archived,
-        visibility: query.visibility,
-        minAccessLevel: query.min_access_level as AccessLevel | undefined,
         idAfter: query.id_after,
         idBefore: query.id_before,
         lastActivityAfter: query.last_activity_after?.toISOString(),
         lastActivityBefore: query.last_activity_before?.toISOString(),
-        search: term === '' ? undefined : term,
-        where: filterOf(query),
       }),
     });
     const last = found.items.at(-1);

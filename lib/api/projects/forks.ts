@@ -6,9 +6,9 @@ import { project } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import { noContent, notModified } from '../../http/reply.ts';
-import { type AccessLevel, VISIBILITIES } from '../../store/records.ts';
+import { VISIBILITIES } from '../../store/records.ts';
 import { endpoint } from '../endpoint.ts';
-import { filterOf, given, ORDERS } from './listing.ts';
+import { listInput } from './listing.ts';
 import { presented } from './presented.ts';
 import * as shapes from './shapes.ts';
 
@@ -90,23 +90,13 @@ const list = endpoint({
   noun: 'Project',
   errors: [{ status: 405, description: `An offset above ${MAX_OFFSET}` }],
   handle: async ({ actor, project, query, page, request }, deps) => {
-    const term = query.search?.trim() ?? '';
     const found = await listProjects(deps, actor, {
       page: page.page,
       perPage: page.perPage,
       count: true,
       forksOf: project.project.id,
-      order: ORDERS[query.order_by] ?? 'created_at',
-      direction: query.sort,
       membership: query.membership,
-      owned: query.owned,
-      ...given({
-        archived: query.archived,
-        visibility: query.visibility,
-        minAccessLevel: query.min_access_level as AccessLevel | undefined,
-        search: term === '' ? undefined : term,
-        where: filterOf(query),
-      }),
+      ...listInput(query),
     });
     return {
       items: await presented(deps, actor, found.items, request.baseUrl, query.simple),

@@ -1,7 +1,7 @@
 /** What lists of projects have in common: their orders, and conditions over the record. */
-import type { ProjectRecord } from '../../store/records.ts';
+import type { AccessLevel, ProjectRecord, Visibility } from '../../store/records.ts';
 
-export const ORDERS: Partial<
+const ORDERS: Partial<
   Record<string, 'id' | 'name' | 'path' | 'created_at' | 'updated_at' | 'last_activity_at'>
 > = {
   id: 'id',
@@ -22,8 +22,35 @@ interface Filters {
   readonly with_programming_language?: string;
 }
 
+interface ListQuery extends Filters {
+  readonly order_by: string;
+  readonly sort: 'asc' | 'desc';
+  readonly owned: boolean;
+  readonly archived?: boolean;
+  readonly visibility?: Visibility;
+  readonly min_access_level?: number;
+  readonly search?: string;
+}
+
+/** What every list of projects asks the rules for. */
+export function listInput(query: ListQuery) {
+  const term = query.search?.trim() ?? '';
+  return {
+    order: ORDERS[query.order_by] ?? 'created_at',
+    direction: query.sort,
+    owned: query.owned,
+    ...given({
+      archived: query.archived,
+      visibility: query.visibility,
+      minAccessLevel: query.min_access_level as AccessLevel | undefined,
+      search: term === '' ? undefined : term,
+      where: filterOf(query),
+    }),
+  };
+}
+
 /** One condition over the record; undefined when nothing asks for one. */
-export function filterOf(query: Filters): ((listed: { project: ProjectRecord }) => boolean) | undefined {
+function filterOf(query: Filters): ((listed: { project: ProjectRecord }) => boolean) | undefined {
   const conditions: ((project: ProjectRecord) => boolean)[] = [];
   const enabled = (name: string) => (project: ProjectRecord) => project.settings[name] !== 'disabled';
   const topics = query.topic;
