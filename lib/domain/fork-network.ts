@@ -7,10 +7,8 @@ import { forkRoot } from '../store/forks.ts';
 import type { ProjectRecord } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
-import { projectAccess, subjectOf } from './open.ts';
-import { canSee } from './permissions.ts';
+import { projectJudge } from './judges.ts';
 import { openRepository } from './repositories.ts';
-import { Surroundings } from './standing.ts';
 
 /** Projects by id as the actor may see them; undefined for the others. */
 export async function accessesTo(
@@ -18,19 +16,13 @@ export async function accessesTo(
   actor: Actor,
   ids: readonly number[],
 ): Promise<(ProjectAccess | undefined)[]> {
-  const projects = await deps.store.projects.getMany(ids);
-  const surroundings = new Surroundings(deps);
-  const sources = projects.flatMap((project) => (project ? [subjectOf(project).source] : []));
-  const above = [...new Set(projects.flatMap((project) => project?.ancestorIds ?? []))];
-  const groups = above.map((id) => ({ kind: 'group', id }) as const);
-  const userId = actor.kind === 'anonymous' ? undefined : actor.user.id;
-  await surroundings.read(above, [...sources, ...groups], userId);
-  return Promise.all(
-    projects.map(async (project) => {
-      const access = project && (await projectAccess(actor, project, surroundings));
-      return access && canSee(actor, access) ? access : undefined;
-    }),
-  );
+  const judge = projectJudge(deps, actor);
+  const [projects] = await Promise.all([deps.store.projects.getMany(ids), judge.ahead(ids)]);
+  const levels = await judge.levels(projects);
+  return projects.map((project, i) => {
+    const level = levels[i];
+    return project && level !== undefined ? { project, level } : undefined;
+  });
 }
 
 /** Whether both descend from one project, or one from the other. */
