@@ -11,7 +11,7 @@ export interface Rights {
   readonly sends?: readonly QueueName[];
 }
 
-export type QueueName = 'maintenance' | 'forks' | 'ingest' | 'outbound' | 'imports';
+export type QueueName = 'maintenance' | 'forks' | 'ingest' | 'outbound';
 
 interface Common {
   readonly name: string;
@@ -84,18 +84,20 @@ const writesObjects: Rights = { table: 'write', objects: 'write', sends: ['maint
 const repository = { memory: 2048, timeout: 900 };
 /** A collection and what is below it; clients may write `.json` behind the collection's name. */
 const collection = (path: string) => [path, `${path}.json`, `${path}/{proxy+}`];
+/** The same where other areas serve some of what is below `{id}`. */
+const entities = (path: string) => [path, `${path}.json`, `${path}/{id}`, `${path}/{id}/{proxy+}`];
 const inProject = (name: string) => collection(`/api/v4/projects/{id}/${name}`);
 const inRepository = (...names: string[]) =>
   names.flatMap((name) => collection(`/api/v4/projects/{id}/repository/${name}`));
 
 export const areas: readonly Area[] = [
   api('meta', ['/', '/api/docs', '/git-remote-lemnos', '/api/v4', '/api/v4/{proxy+}'], reads),
+  api('users', [...collection('/api/v4/user'), ...entities('/api/v4/users')], writes),
   api(
-    'users',
+    'tokens',
     [
-      ...collection('/api/v4/user'),
-      ...collection('/api/v4/users'),
       ...collection('/api/v4/personal_access_tokens'),
+      ...collection('/api/v4/users/{id}/personal_access_tokens'),
     ],
     writes,
   ),
@@ -168,19 +170,8 @@ export const areas: readonly Area[] = [
     timeout: 900,
     // A pack of 2 GiB on its way.
     scratch: 3072,
-    // It talks with strangers: whoever took it over could tell of imports, and nothing else.
-    rights: { sends: ['imports'] },
-  },
-  {
-    kind: 'worker',
-    name: 'imports',
-    entry: 'imports.ts',
-    queue: 'imports',
-    batchSize: 1,
-    memory: 3008,
-    timeout: 900,
-    scratch: 6144,
-    rights: writesObjects,
+    // It talks with strangers: whoever took it over could tell of what was brought, and nothing else.
+    rights: { sends: ['ingest'] },
   },
   {
     kind: 'worker',
@@ -200,7 +191,7 @@ export const areas: readonly Area[] = [
     schedule: 'rate(1 minute)',
     memory: 256,
     timeout: 60,
-    rights: { ...writes, sends: ['maintenance', 'forks', 'ingest', 'outbound', 'imports'] },
+    rights: { ...writes, sends: ['maintenance', 'forks', 'ingest', 'outbound'] },
   },
   {
     kind: 'command',

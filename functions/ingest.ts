@@ -1,9 +1,15 @@
+import { runImportJob } from '../lib/domain/imports-ingest.ts';
 import { ingestUpload } from '../lib/domain/ingest-upload.ts';
 import { deps } from './deps.ts';
-import { notOurs, worker } from './worker.ts';
+import { notOurs, receives, worker } from './worker.ts';
 
-/** Pushes that came by way of the staging area, one after the other. */
-export const handler = worker(async ({ type, body: { id } }) => {
-  if (type !== 'push.ingest' || typeof id !== 'string') throw notOurs();
+/** As the queue counts; behind it are the dead letters. */
+const MAX_RECEIVES = 5;
+
+/** Takes in what waits in the staging area, one pack after the other: large pushes, and what was brought from elsewhere. */
+export const handler = worker(async (message, record) => {
+  const { id } = message.body;
+  if (message.type !== 'push.ingest') return runImportJob(deps(), message, receives(record) >= MAX_RECEIVES);
+  if (typeof id !== 'string') throw notOurs();
   await ingestUpload(deps(), id);
 });

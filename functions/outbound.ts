@@ -2,7 +2,7 @@ import { parseAllowList } from '../lib/outbound/allow-list.ts';
 import { type StagingOrder, type StagingOutcome, stageRepository } from '../lib/outbound/stage-repository.ts';
 import { awsClients } from '../lib/store/clients.ts';
 import { readEnvironment } from '../lib/store/environment.ts';
-import { IMPORTS, message, messageText } from '../lib/store/outbox.ts';
+import { INGEST, message, messageText } from '../lib/store/outbox.ts';
 import { Queues } from '../lib/store/queues.ts';
 import { notOurs, receives, worker } from './worker.ts';
 
@@ -21,8 +21,8 @@ export const handler = worker(async ({ type, body }, record, context) => {
   const queues = new Queues(awsClients().sqs, queueUrls);
   const { projectId, importId } = body;
   const report = async (what: string, about: Record<string, unknown>) => {
-    const told = message(IMPORTS, what, { projectId, importId, ...about });
-    await queues.send(IMPORTS, [{ id: told.id, body: messageText(told) }]);
+    const told = message(INGEST, what, { projectId, importId, ...about });
+    await queues.send(INGEST, [{ id: told.id, body: messageText(told) }]);
   };
   await report('import.started', {});
   let outcome: StagingOutcome = { outcome: 'failed', failure: 'staging' };

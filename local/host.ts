@@ -150,6 +150,9 @@ export async function startHost(options: HostOptions): Promise<Host> {
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local-secret-of-the-embedded-parts' };
 const MAX_RECEIVES = 5;
 
+/** One server that takes its time does not keep the others waiting, nor one large pack the next. */
+const CONCURRENCY: Partial<Record<QueueName, number>> = { outbound: 8, ingest: 2 };
+
 /** Table, bucket and queues as the data and service stacks make them; harmless where they exist. */
 async function prepare(): Promise<void> {
   const { dynamodb, s3, sqs } = awsClients();
@@ -200,8 +203,7 @@ function startPollers(
       queueUrl: process.env[queueVariable(area.queue)]!,
       queueArn: `arn:aws:sqs:local:000000000000:${area.queue}`,
       batchSize: area.batchSize,
-      // One server that takes its time does not keep the others waiting.
-      concurrency: area.queue === 'outbound' ? 8 : 1,
+      concurrency: CONCURRENCY[area.queue] ?? 1,
       timeout: area.timeout,
       functionName: area.name,
       // A failed message of a single process need not wait out a crashed function's time.

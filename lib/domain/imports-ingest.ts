@@ -1,4 +1,4 @@
-/** What becomes of an import: messages of the imports queue. Each may come twice, late, or after its project is gone. */
+/** What becomes of an import: messages of the ingest queue. Each may come twice, late, or after its project is gone. */
 import { parseOid, ZERO_OID } from '../git/oid.ts';
 import type { PushReport } from '../git/wire/push-report.ts';
 import { pushRequest } from '../git/wire/push-request.ts';

@@ -4,7 +4,7 @@ import { parseAllowList } from '../outbound/allow-list.ts';
 import { MAX_URL_LENGTH, urlProblem } from '../outbound/destination.ts';
 import { seal } from '../outbound/seal.ts';
 import type { StagingOrder } from '../outbound/stage-repository.ts';
-import { IMPORTS, message, messageAt, OUTBOUND, type OutboxMessage, outboxWrite } from '../store/outbox.ts';
+import { INGEST, message, messageAt, OUTBOUND, type OutboxMessage, outboxWrite } from '../store/outbox.ts';
 import type { ImportSource, ProjectRecord } from '../store/records.ts';
 import type { Write } from '../store/write.ts';
 import type { Deps } from './deps.ts';
@@ -71,7 +71,7 @@ export async function planImport(deps: Deps, order: ImportOrder): Promise<Import
     const about = { projectId: project.id, importId: id };
     const ends = new Date(deps.now().getTime() + IMPORT_ENDS_MS);
     return {
-      alongside: [outboxWrite(messageAt(IMPORTS, 'import.ends', about, ends))],
+      alongside: [outboxWrite(messageAt(INGEST, 'import.ends', about, ends))],
       messages: [message(OUTBOUND, 'repository.stage', { ...about, ...repository })],
     };
   };

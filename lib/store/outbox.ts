@@ -30,8 +30,8 @@ export const MAINTENANCE = 'maintenance';
 export const FORKS = 'forks';
 /** The queue of what is done by calling servers that somebody else named. */
 export const OUTBOUND = 'outbound';
-/** The queue of what became of repositories that are brought here. */
-export const IMPORTS = 'imports';
+/** The queue of packs that wait in the staging area: of large pushes, and of repositories brought from elsewhere. */
+export const INGEST = 'ingest';
 
 const ulid = monotonicFactory();
 

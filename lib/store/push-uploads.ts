@@ -4,7 +4,7 @@
  */
 import { ConditionFailed, LimitReached, Stale, TransactionRefused } from './errors.ts';
 import { pushUploadKey, SLOT, uploadSlotKey, uploadSlotsPartition } from './keys.ts';
-import { message, messageAt, type Outbox, outboxWrite } from './outbox.ts';
+import { INGEST, message, messageAt, type Outbox, outboxWrite } from './outbox.ts';
 import type { StagedUpload } from './staging.ts';
 import type { Table } from './table.ts';
 import { ABSENT, type Item, type Update, type Values } from './write.ts';
@@ -45,7 +45,6 @@ export interface IngestProgress {
   readonly bytes: number;
 }
 
-export const INGEST = 'ingest';
 /** Pushes one user may have under way. */
 export const UPLOADS_PER_USER = 10;
 const UPLOAD_SECONDS = 24 * 3600;

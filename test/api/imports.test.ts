@@ -402,7 +402,7 @@ describe('messages may come twice, late, or after the project', () => {
       ['import.staged', { outcome: 'failed', failure: 'timeout' }],
       ['import.ends', {}],
     ] as const) {
-      expect(await invoke('imports', type, { ...about, ...more })).toEqual(done);
+      expect(await invoke('ingest', type, { ...about, ...more })).toEqual(done);
     }
     const after = await service.call('GET', `/projects/${now.body.id}`, { token: owner.token });
     expect(after.body).toMatchObject({ import_status: 'finished', import_error: null });
@@ -414,17 +414,17 @@ describe('messages may come twice, late, or after the project', () => {
     const status = async () =>
       (await service.call('GET', `/projects/${made.body.id}`, { token: owner.token })).body;
     const forged = { ...about, importId: '01ARZ3NDEKTSV4RRFFQ69G5FAV' };
-    expect(await invoke('imports', 'import.staged', { ...forged, outcome: 'empty' })).toEqual(done);
-    expect(await invoke('imports', 'import.ends', forged)).toEqual(done);
-    expect(await invoke('imports', 'import.staged', { ...about, projectId: 987654 })).toEqual(done);
+    expect(await invoke('ingest', 'import.staged', { ...forged, outcome: 'empty' })).toEqual(done);
+    expect(await invoke('ingest', 'import.ends', forged)).toEqual(done);
+    expect(await invoke('ingest', 'import.staged', { ...about, projectId: 987654 })).toEqual(done);
     expect((await status()).import_status).toMatch(/scheduled|started/);
     for (const body of [{}, { projectId: 'x', importId: 1 }]) {
-      expect(await invoke('imports', 'import.staged', body)).toEqual({
+      expect(await invoke('ingest', 'import.staged', body)).toEqual({
         batchItemFailures: [{ itemIdentifier: 'm' }],
       });
     }
     // Told that all is there when nothing is: ended, and what comes later changes nothing.
-    expect(await invoke('imports', 'import.staged', { ...about, outcome: 'staged' })).toEqual(done);
+    expect(await invoke('ingest', 'import.staged', { ...about, outcome: 'staged' })).toEqual(done);
     expect(await status()).toMatchObject({
       import_status: 'failed',
       import_error: 'The import failed on our side; try again',
@@ -453,7 +453,7 @@ describe('messages may come twice, late, or after the project', () => {
     const refs = (await staging.noted(about.importId, STAGED_REFS))!;
     const other = { ...JSON.parse(Buffer.from(refs).toString()), packBytes: 12 };
     await staging.note(about.importId, STAGED_REFS, Buffer.from(JSON.stringify(other)));
-    const staged = () => invoke('imports', 'import.staged', { ...about, outcome: 'staged' });
+    const staged = () => invoke('ingest', 'import.staged', { ...about, outcome: 'staged' });
     expect(await staged()).toEqual({ batchItemFailures: [{ itemIdentifier: 'm' }] });
     await staging.note(about.importId, STAGED_REFS, refs);
     const answers = await Promise.all([staged(), staged(), staged()]);
@@ -483,7 +483,7 @@ describe('messages may come twice, late, or after the project', () => {
     const { staging } = storeOf();
     await fetch(await staging.presignUnsized(about.importId, 60), { method: 'PUT', body: 'x' });
     await staging.note(about.importId, STAGED_REFS, Buffer.from(text));
-    expect(await invoke('imports', 'import.staged', { ...about, outcome: 'staged' })).toEqual(done);
+    expect(await invoke('ingest', 'import.staged', { ...about, outcome: 'staged' })).toEqual(done);
     expect((await ended(made)).body.import_error).toBe('The import failed on our side; try again');
     await letGo(about.importId);
   });
@@ -492,7 +492,7 @@ describe('messages may come twice, late, or after the project', () => {
     const made = await create(`${remote.url}/slow/plain.git`);
     const about = await importOf(made.body.id);
     const project = (await storeOf().projects.get(made.body.id))!;
-    expect(await invoke('imports', 'import.ends', about)).toEqual(done);
+    expect(await invoke('ingest', 'import.ends', about)).toEqual(done);
     const { refs } = openRepository(deps(), project, { importer: true, finishing: true });
     const update = { name: 'refs/heads/main' as RefName, from: ZERO_OID, to: 'a'.repeat(40) as Oid };
     await expect(refs.compareAndSwap([update])).rejects.toThrow(RefConflict);
@@ -504,7 +504,7 @@ describe('messages may come twice, late, or after the project', () => {
   test('nobody ends it: it ends', async () => {
     const made = await create(`${remote.url}/slow/plain.git`);
     const about = await importOf(made.body.id);
-    expect(await invoke('imports', 'import.ends', about)).toEqual(done);
+    expect(await invoke('ingest', 'import.ends', about)).toEqual(done);
     const now = await ended(made);
     expect(now.body).toMatchObject({ import_status: 'failed', import_error: 'The server took too long' });
     await letGo(about.importId);
@@ -518,7 +518,7 @@ describe('messages may come twice, late, or after the project', () => {
       202,
     );
     await letGo(about.importId);
-    expect(await invoke('imports', 'import.staged', { ...about, outcome: 'staged' })).toEqual(done);
+    expect(await invoke('ingest', 'import.staged', { ...about, outcome: 'staged' })).toEqual(done);
     expect((await service.call('GET', `/projects/${made.body.id}`, { token: owner.token })).status).toBe(404);
   });
 
@@ -570,7 +570,7 @@ test('credentials are nowhere: not in the table, the bucket, the queues, the log
   }
   expect(items.length).toBeGreaterThan(100);
   // Each import has its end promised.
-  expect(items).toContainEqual(expect.objectContaining({ type: 'import.ends', queue: 'imports' }));
+  expect(items).toContainEqual(expect.objectContaining({ type: 'import.ends', queue: 'ingest' }));
   expect(found(JSON.stringify(items))).toEqual([]);
   expect(JSON.stringify(items)).toContain('/locked/plain.git');
   let messages = 0;

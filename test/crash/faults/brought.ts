@@ -66,9 +66,9 @@ export const brought: readonly Operation[] = [
     async prepare(scene) {
       const { id, token, order } = await ordered(scene);
       await scene.work('outbound', [order]);
-      const [started, staged] = await scene.received('imports', 2);
-      await scene.work('imports', [started!]);
-      return { run: () => scene.attempt('imports', staged!), state: () => taken(scene, id, token) };
+      const [started, staged] = await scene.received('ingest', 2);
+      await scene.work('ingest', [started!]);
+      return { run: () => scene.attempt('ingest', staged!), state: () => taken(scene, id, token) };
     },
   },
   {
@@ -76,7 +76,7 @@ export const brought: readonly Operation[] = [
     async prepare(scene) {
       const { id, token, about } = await ordered(scene);
       return {
-        run: () => runNow(scene, 'imports', 'import.staged', { ...about, outcome: 'failed', failure: 'tls' }),
+        run: () => runNow(scene, 'ingest', 'import.staged', { ...about, outcome: 'failed', failure: 'tls' }),
         state: () => importState(scene, id, token, 'failed'),
       };
     },
@@ -86,7 +86,7 @@ export const brought: readonly Operation[] = [
     async prepare(scene) {
       const { id, token, about } = await ordered(scene);
       return {
-        run: () => runNow(scene, 'imports', 'import.ends', about),
+        run: () => runNow(scene, 'ingest', 'import.ends', about),
         state: () => importState(scene, id, token, 'failed'),
       };
     },
