@@ -11,6 +11,7 @@ import { metaEndpoints } from './meta/endpoints.ts';
 import { projectEndpoints } from './projects/endpoints.ts';
 import { repositoryEndpoints } from './repository/endpoints.ts';
 import { tagEndpoints } from './tags/endpoints.ts';
+import { tokenEndpoints } from './tokens/endpoints.ts';
 import { userEndpoints } from './users/endpoints.ts';
 import { VERSION } from './version.ts';
 
@@ -18,6 +19,7 @@ import { VERSION } from './version.ts';
 export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...metaEndpoints(async () => apiDocument()),
   ...userEndpoints,
+  ...tokenEndpoints,
   ...projectEndpoints,
   ...groupEndpoints,
   ...memberEndpoints,

@@ -1,5 +1,4 @@
-import { isActive } from '../../domain/tokens.ts';
-import type { TokenRecord, UserRecord } from '../../store/records.ts';
+import type { UserRecord } from '../../store/records.ts';
 
 /** The six fields every other answer embeds. */
 export function userBasic(user: Pick<UserRecord, 'id' | 'username' | 'name' | 'state'>, baseUrl: string) {
@@ -96,20 +95,5 @@ export function userAdmin(user: UserRecord, baseUrl: string) {
     is_auditor: false,
     shared_runners_minutes_limit: user.profile['shared_runners_minutes_limit'] ?? null,
     extra_shared_runners_minutes_limit: user.profile['extra_shared_runners_minutes_limit'] ?? null,
-  };
-}
-
-/** A personal access token; its text is in the answer to its creation and nowhere else. */
-export function token(record: TokenRecord, now: Date) {
-  return {
-    id: record.id,
-    name: record.name,
-    revoked: record.revoked,
-    created_at: record.createdAt,
-    scopes: [...record.scopes],
-    user_id: record.userId,
-    last_used_at: record.lastUsedAt,
-    active: isActive(record, now),
-    expires_at: record.expiresAt,
   };
 }

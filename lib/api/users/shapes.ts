@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
-import { TOKEN_SCOPES } from '../../store/records.ts';
 
 export const time = () => z.iso.datetime({ offset: true });
 export const day = () => z.iso.date();
@@ -81,26 +80,6 @@ export const userPublic = shape(() => z.object(publicFields()).meta({ id: 'UserP
 /** One user: as everybody sees them, or as administrators do. */
 export const userShown = shape(() => z.union([userAdmin(), userPublic()]));
 export const usersListed = shape(() => z.array(z.union([userAdmin(), userBasic()])));
-
-const tokenFields = () => ({
-  id: z.int(),
-  name: z.string(),
-  revoked: z.boolean(),
-  created_at: time(),
-  scopes: z.array(z.enum(TOKEN_SCOPES)),
-  user_id: z.int(),
-  last_used_at: time().nullable(),
-  active: z.boolean(),
-  expires_at: day().nullable(),
-});
-
-export const token = shape(() => z.object(tokenFields()).meta({ id: 'PersonalAccessToken' }));
-export const tokens = shape(() => z.array(token()));
-export const tokenWithText = shape(() =>
-  z
-    .object({ ...tokenFields(), token: z.string().describe('Shown this once') })
-    .meta({ id: 'NewPersonalAccessToken' }),
-);
 
 export const member = shape(() =>
   z

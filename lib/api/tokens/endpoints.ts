@@ -1,0 +1,3 @@
+import { personalTokenEndpoints } from './personal.ts';
+
+export const tokenEndpoints = [...personalTokenEndpoints];
