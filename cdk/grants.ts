@@ -1,3 +1,4 @@
+import { Stack } from 'aws-cdk-lib';
 import { type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Rights } from '../functions/areas.ts';
 import type { Resources } from './service-function.ts';
@@ -47,7 +48,21 @@ export function grantRights(role: IRole, rights: Rights, resources: Resources): 
     }
   }
 
+  if (rights.mail === true && resources.mailFrom !== undefined) {
+    role.addToPrincipalPolicy(
+      new PolicyStatement({
+        actions: ['ses:SendEmail', 'ses:SendRawEmail'],
+        // Which identity answers for an address, its domain or itself, is the account's to decide.
+        resources: [Stack.of(role).formatArn({ service: 'ses', resource: 'identity', resourceName: '*' })],
+        conditions: { StringEquals: { 'ses:FromAddress': addressOf(resources.mailFrom) } },
+      }),
+    );
+  }
+
   for (const name of rights.sends ?? []) {
     allow(['sqs:SendMessage'], [resources.queues[name].queueArn]);
   }
 }
+
+/** `Name <address>` without the name. */
+const addressOf = (sender: string): string => /<([^<>]+)>$/.exec(sender)?.[1] ?? sender;

@@ -32,7 +32,11 @@ export function acknowledgeFindings(
     [`AwsSolutions-IAM5[Resource::${bucketArn}/*]`]:
       'Packs and blobs have names made at run time: rights to objects are for every key of the one bucket. Actions, table, indexes and queues are named.',
   };
-  acknowledge(service, objects);
+  acknowledge(service, {
+    ...objects,
+    'AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:identity/*]':
+      'Which identity answers for the sender, its domain or the address, is the account’s to decide; a condition names the one address that mail may come from.',
+  });
   if (front === undefined) return;
   acknowledge(front, {
     ...objects,

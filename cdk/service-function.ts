@@ -23,6 +23,8 @@ export interface Resources {
   readonly indexes: readonly string[];
   readonly objects: Bucket;
   readonly queues: Readonly<Record<QueueName, Queue>>;
+  /** Whom mail comes from. */
+  readonly mailFrom: string | undefined;
 }
 
 export interface ServiceFunctionProps {
@@ -80,6 +82,9 @@ export function environmentOf(area: Area, resources: Resources, settings: Settin
   if (area.rights.table !== undefined) variables['TABLE_NAME'] = resources.table.tableName;
   if (area.rights.objects !== undefined) variables['OBJECTS_BUCKET'] = resources.objects.bucketName;
   if (settings.outboundAllow !== undefined) variables['OUTBOUND_ALLOW'] = settings.outboundAllow;
+  if (area.rights.mail === true && resources.mailFrom !== undefined) {
+    variables['MAIL_FROM'] = resources.mailFrom;
+  }
   if (settings.baseUrl !== undefined) variables['BASE_URL'] = settings.baseUrl;
   if (settings.gitFrontUrl !== undefined) variables['GIT_FRONT_URL'] = settings.gitFrontUrl;
   if (area.kind === 'api' && settings.stream) variables['STREAM'] = '1';

@@ -32,6 +32,7 @@ export class ServiceStack extends Stack {
       indexes: data.indexes,
       objects: data.objects,
       queues: byQueue((worker) => queues[worker.queue].queue),
+      mailFrom: settings.mailFrom,
     });
     this.functions = new Map(
       areas.map((area) => [

@@ -18,6 +18,8 @@ export interface Settings {
   readonly gitFrontUrl: string | undefined;
   /** ARN of the certificate for that address: with it the front is deployed here. `gitFrontCertificate` */
   readonly gitFrontCertificate: string | undefined;
+  /** Whom mail comes from, one that SES may send for: an address, or `Name <address>`. Without it none is sent. `mailFrom` */
+  readonly mailFrom: string | undefined;
   /** Who is told when an alarm goes off; without it the alarms only show in CloudWatch. `alarmEmail` */
   readonly alarmEmail: string | undefined;
   /** Put on every resource, for who divides the bill: `name=value,name=value`. `tags` */
@@ -47,6 +49,10 @@ export function readSettings(node: Node): Settings {
   if (gitFrontCertificate !== undefined && gitFrontUrl === undefined) {
     throw new RangeError('gitFrontCertificate is for the host of gitFrontUrl, which is missing');
   }
+  const mailFrom = read('mailFrom');
+  if (mailFrom !== undefined && !/^([^<>\r\n"]+ <[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/.test(mailFrom)) {
+    throw new RangeError('mailFrom is an address, or "Name <address>"');
+  }
   return {
     instance: read('instance') ?? 'Lemnos',
     stream: stream === 'true',
@@ -56,6 +62,7 @@ export function readSettings(node: Node): Settings {
     outboundAllow: read('outboundAllow'),
     gitFrontUrl,
     gitFrontCertificate,
+    mailFrom,
     alarmEmail: read('alarmEmail'),
     tags: readTags(read('tags') ?? ''),
   };

@@ -9,9 +9,11 @@ export interface Rights {
   readonly objects?: 'read' | 'write';
   /** Queues it may send to. */
   readonly sends?: readonly QueueName[];
+  /** Whether it may send mail. */
+  readonly mail?: true;
 }
 
-export type QueueName = 'maintenance' | 'forks' | 'ingest' | 'outbound';
+export type QueueName = 'maintenance' | 'forks' | 'ingest' | 'outbound' | 'mail';
 
 interface Common {
   readonly name: string;
@@ -185,13 +187,24 @@ export const areas: readonly Area[] = [
     rights: { table: 'write', sends: ['maintenance'] },
   },
   {
+    kind: 'worker',
+    name: 'mail',
+    entry: 'mail.ts',
+    queue: 'mail',
+    batchSize: 10,
+    memory: 256,
+    timeout: 60,
+    // Marks what was sent; texts come with the messages.
+    rights: { table: 'write', mail: true },
+  },
+  {
     kind: 'scheduled',
     name: 'outbox-sweep',
     entry: 'outbox-sweep.ts',
     schedule: 'rate(1 minute)',
     memory: 256,
     timeout: 60,
-    rights: { ...writes, sends: ['maintenance', 'forks', 'ingest', 'outbound'] },
+    rights: { ...writes, sends: ['maintenance', 'forks', 'ingest', 'outbound', 'mail'] },
   },
   {
     kind: 'command',

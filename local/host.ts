@@ -21,6 +21,7 @@ import { lockDirectory } from './lock.ts';
 import { gatewayRoutes } from './routes.ts';
 import { type EmbeddedS3, openS3 } from './s3/index.ts';
 import { startSchedule } from './scheduler.ts';
+import { type EmbeddedSes, openSes } from './ses/index.ts';
 import { type EmbeddedSqs, openSqs } from './sqs/index.ts';
 import { pollQueue } from './sqs/poller.ts';
 
@@ -43,12 +44,15 @@ export interface Host {
   readonly dynamo: EmbeddedDynamo;
   readonly s3: EmbeddedS3;
   readonly sqs: EmbeddedSqs;
+  readonly ses: EmbeddedSes;
   /** Invokes a function that has no HTTP face, as `aws lambda invoke` does. */
   invoke(name: string, payload: unknown): Promise<unknown>;
   stop(): Promise<void>;
 }
 
 const S3_PATH = '/_s3';
+/** Below the data directory: a file for each mail. */
+export const MAIL_DIR = 'mail';
 
 /**
  * Runs all of Lemnos in this process: the embedded DynamoDB, S3 and SQS below the real SDK clients, the function
@@ -71,6 +75,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
     }),
     openSqs({ dir: join(options.dataDir, 'queues') }),
   ]);
+  const ses = openSes({ dir: join(options.dataDir, MAIL_DIR) });
+  process.env['MAIL_FROM'] ??= 'Lemnos <lemnos@localhost>';
   Object.assign(process.env, {
     AWS_REGION: 'local',
     AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
@@ -83,6 +89,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     // A bucket is no host name here.
     s3: { endpoint: `${baseUrl}${S3_PATH}`, forcePathStyle: true, requestHandler: s3.requestHandler },
     sqs: { endpoint: 'http://sqs.local', requestHandler: sqs.requestHandler },
+    ses: { endpoint: 'http://ses.local', requestHandler: ses.requestHandler },
   });
   installLambdaGlobal();
   await prepare();
@@ -128,6 +135,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     dynamo,
     s3,
     sqs,
+    ses,
     async invoke(name, payload) {
       const area = areas.find((candidate) => candidate.name === name);
       if (area === undefined) throw new Error(`no function is called ${name}`);

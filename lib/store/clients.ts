@@ -4,6 +4,7 @@
  */
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import type { SESv2ClientConfig } from '@aws-sdk/client-sesv2';
 import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
@@ -11,6 +12,8 @@ export interface Transports {
   readonly dynamodb?: DynamoDBClientConfig;
   readonly s3?: S3ClientConfig;
   readonly sqs?: SQSClientConfig;
+  /** For the client that `mailer.ts` makes. */
+  readonly ses?: SESv2ClientConfig;
 }
 
 export interface AwsClients {
@@ -19,18 +22,20 @@ export interface AwsClients {
   readonly sqs: SQSClient;
 }
 
-let transports: Transports = {};
+let chosen: Transports = {};
 let clients: AwsClients | undefined;
 
 /** Where the clients send their requests from now on; clients made before are let go. */
 export function useTransport(transport: Transports): void {
-  transports = transport;
+  chosen = transport;
   clients = undefined;
 }
 
+export const transports = (): Transports => chosen;
+
 /** Region and credentials come from the environment, as everywhere in Lambda. */
 export function awsClients(): AwsClients {
-  clients ??= makeClients(transports);
+  clients ??= makeClients(chosen);
   return clients;
 }
 

@@ -21,6 +21,10 @@ export interface StoreEnvironment {
    * `OUTBOUND_ALLOW`
    */
   readonly outboundAllow: string;
+  /** Whom mail comes from: an address, or `Name <address>`. Without it none is sent. `MAIL_FROM` */
+  readonly mailFrom: string | undefined;
+  /** Days between a request to delete a group, or a project in one, and its deletion. `DELETION_DELAY_DAYS` */
+  readonly deletionDelayDays: number;
   /** Bytes of the largest pack that is imported. `IMPORT_MAX_BYTES` */
   readonly importMaxBytes: number;
 }
@@ -46,6 +50,8 @@ export function readEnvironment(
     defaultBranchName: env['DEFAULT_BRANCH_NAME'] ?? 'main',
     gitFrontUrl: env['GIT_FRONT_URL']?.replace(/\/+$/, '') || undefined,
     outboundAllow: env['OUTBOUND_ALLOW'] ?? '',
+    mailFrom: env['MAIL_FROM'] || undefined,
+    deletionDelayDays: Number(env['DELETION_DELAY_DAYS']) || 0,
     importMaxBytes: Number(env['IMPORT_MAX_BYTES']) || IMPORT_MAX_BYTES,
   };
 }

@@ -119,3 +119,11 @@ export class StoreUnavailable extends StoreError {
     this.ambiguous = ambiguous;
   }
 }
+
+/** The mail as it stands can never be sent: it is no use to try again. */
+export class MailRefused extends StoreError {
+  override readonly name = 'MailRefused';
+  constructor(cause: unknown) {
+    super('refused', 'mail refused', { cause });
+  }
+}

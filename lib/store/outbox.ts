@@ -32,6 +32,8 @@ export const FORKS = 'forks';
 export const OUTBOUND = 'outbound';
 /** The queue of packs that wait in the staging area: of large pushes, and of repositories brought from elsewhere. */
 export const INGEST = 'ingest';
+/** The queue of mail. */
+export const MAIL = 'mail';
 
 const ulid = monotonicFactory();
 

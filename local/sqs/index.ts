@@ -134,7 +134,8 @@ function failed(statusCode: number, code: string, message: string, queryCode = c
   };
 }
 
-function readText(body: unknown): string {
+/** A request's body, whatever the SDK made it of. */
+export function readText(body: unknown): string {
   if (typeof body === 'string') return body;
   if (!(body instanceof Uint8Array)) return '{}';
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');

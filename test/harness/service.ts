@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Host, type HostOptions, startHost } from '../../local/host.ts';
+import type { Email } from 'postal-mime';
+import { type Host, type HostOptions, MAIL_DIR, startHost } from '../../local/host.ts';
 import { expectDocumented } from './answers.ts';
+import { mailTo } from './mail.ts';
 
 export interface Answer {
   readonly status: number;
@@ -32,6 +34,8 @@ export interface Service {
     username: string,
     options?: Record<string, unknown>,
   ): Promise<{ id: number; username: string; token: string }>;
+  /** The mails to an address, oldest first, as soon as there are so many (one). */
+  mailTo(address: string, count?: number): Promise<Email[]>;
   stop(): Promise<void>;
 }
 
@@ -88,6 +92,7 @@ export async function startService(options: Partial<HostOptions> = {}): Promise<
       });
       return { id: made.body.id, username, token: token.body.token };
     },
+    mailTo: (address, count) => mailTo(join(dataDir, MAIL_DIR), address, count),
     async stop() {
       await host.stop();
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });

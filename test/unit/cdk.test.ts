@@ -440,7 +440,23 @@ describe('outputs and settings', () => {
     }
   });
 
+  test('one function may send mail, from the sender that was given', () => {
+    const mails = (of: Template) =>
+      Object.values(of.findResources('AWS::IAM::Policy')).filter((each) =>
+        JSON.stringify(each).includes('ses:'),
+      );
+    expect(mails(service)).toHaveLength(0);
+    const told = synthesize({ mailFrom: 'Lemnos <git@example.com>' }).service;
+    expect(mails(told)).toHaveLength(1);
+    expect(JSON.stringify(mails(told)[0])).toContain('"ses:FromAddress":"git@example.com"');
+    const from = resourcesOf(told, 'AWS::Lambda::Function').filter(
+      ([, { Properties }]) => Properties.Environment.Variables.MAIL_FROM !== undefined,
+    );
+    expect(from.map(([, { Properties }]) => Properties.Description)).toEqual(['Lemnos worker mail']);
+  });
+
   test.each([
+    ['mailFrom', 'nobody'],
     ['stream', 'no'],
     ['serviceName', "x'\r\nSet-Cookie: y"],
     ['tags', 'team'],
