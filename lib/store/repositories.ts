@@ -20,7 +20,8 @@ import {
 import { fencedBy, type Lease, swappedBy } from './leases.ts';
 import type { Outbox } from './outbox.ts';
 import { type CataloguedPack, listPack, supersededOf, supersedePacks } from './pack-catalogue.ts';
-import { FREEZE_MS, RepositoryRefs } from './repository-refs.ts';
+import { FREEZE_MS } from './ref-swaps.ts';
+import { RepositoryRefs } from './repository-refs.ts';
 import { changeGuards, type Guard, guardOf, type RepositoryState, randomStripe } from './repository-state.ts';
 import type { Table } from './table.ts';
 import type { Item } from './write.ts';

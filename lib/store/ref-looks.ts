@@ -1,0 +1,116 @@
+/** What one request has read of a repository's refs by their names, and the guard that it read with them. */
+import { type Oid, ZERO_OID } from '../git/oid.ts';
+import type { Ref, RefUpdate } from '../git/ports.ts';
+import type { RefName } from '../git/refname.ts';
+import { Missing } from './errors.ts';
+import { guardKey, refKey, refNamesKey } from './keys.ts';
+import { refInTable } from './ref-table.ts';
+import { type Guard, guardOf, randomStripe } from './repository-state.ts';
+import type { Table } from './table.ts';
+import type { Item } from './write.ts';
+
+/** What stands under a name: the ref, if any, and the row that says so, if one does. */
+export interface Standing {
+  readonly ref: Ref | undefined;
+  readonly row: { readonly oid: string; readonly table: string } | undefined;
+}
+
+export interface Look {
+  readonly guard: Guard;
+  readonly standing: ReadonlyMap<RefName, Standing>;
+}
+
+/** What a look at some refs may take, far below the time for which a replaced table stays. */
+const LOOK_MS = 60_000;
+
+export class RefLooks {
+  readonly id: string;
+  readonly table: Table;
+  /** Of the first look: a collection that began since then invalidates what the caller checked. */
+  epoch: number | undefined;
+  guard: Guard | undefined;
+  /** The version of the ref names, and when it was read: older than any look that comes after it. */
+  names: { readonly version: number; readonly at: number } | undefined;
+  readonly #seen = new Map<RefName, Standing>();
+
+  constructor(table: Table, repositoryId: string) {
+    this.table = table;
+    this.id = repositoryId;
+  }
+
+  async look(names: readonly RefName[]): Promise<Look> {
+    for (let n = 0; ; n++) {
+      const at = Date.now();
+      const [guardItem, version, ...rows] = await this.table.batchGet([
+        guardKey(this.id, randomStripe()),
+        refNamesKey(this.id),
+        ...names.map((name) => refKey(this.id, name)),
+      ]);
+      const guard = this.note(guardItem);
+      if (version !== undefined) this.names = { version: version['names'] as number, at };
+      const standing = new Map<RefName, Standing>();
+      const inRows = (i: number) => rows[i] !== undefined && rows[i]['table'] === guard.refTable;
+      // The guard may be older than what was read with it: a row may belong to the next table.
+      const doubtful = names.some((_, i) => !inRows(i) && (rows[i] !== undefined || guard.refTable !== ''));
+      const [again] = await Promise.all([
+        doubtful ? this.table.get(guardKey(this.id, randomStripe())) : guardItem,
+        ...names.map(async (name, i) => {
+          const row = rows[i];
+          const ref =
+            row !== undefined && inRows(i)
+              ? refOfRow(row)
+              : guard.refTable === ''
+                ? undefined
+                : await refInTable(this.table, this.id, guard.refTable, name);
+          standing.set(name, { ref, row: row as unknown as Standing['row'] });
+        }),
+      ]);
+      // A table is removed an hour after it was replaced: whoever took so long to read it looks again.
+      const late = Date.now() - at > LOOK_MS;
+      if (doubtful && n < 5 && (late || guardOf(again)?.refTable !== guard.refTable)) continue;
+      for (const [name, stands] of standing) this.#seen.set(name, stands);
+      return { guard, standing };
+    }
+  }
+
+  /** What this request read before; a caller that was told of it has based `from` on it. */
+  recall(updates: readonly RefUpdate[]): Look | undefined {
+    const guard = this.guard;
+    if (guard === undefined || guard.frozenBy !== '') return undefined;
+    const standing = new Map<RefName, Standing>();
+    for (const { name, from } of updates) {
+      const seen = this.#seen.get(name);
+      if (seen === undefined || (seen.ref?.oid ?? ZERO_OID) !== from) return undefined;
+      standing.set(name, seen);
+    }
+    return { guard, standing };
+  }
+
+  /** Read before the names it stands for: whoever creates one in between raises it. */
+  async namesVersion(): Promise<number> {
+    const item = await this.table.get(refNamesKey(this.id));
+    if (item === undefined) throw new Missing('repository');
+    return item['names'] as number;
+  }
+
+  note(item: Item | undefined): Guard {
+    const guard = guardOf(item);
+    if (guard === undefined) throw new Missing('repository');
+    this.epoch ??= guard.epoch;
+    this.guard = guard;
+    return guard;
+  }
+
+  forget(): void {
+    this.#seen.clear();
+    this.names = undefined;
+    this.guard = undefined;
+  }
+}
+
+/** @returns undefined for a row that says its ref is gone. */
+export function refOfRow(row: Item): Ref | undefined {
+  if (row['oid'] === '') return undefined;
+  const { name, oid, peeled } = row as unknown as { name: RefName; oid: Oid; peeled?: Oid };
+  return peeled === undefined ? { name, oid } : { name, oid, peeled };
+}

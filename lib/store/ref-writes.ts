@@ -1,0 +1,74 @@
+/** The writes by which refs change, for a transaction. Pure. */
+
+import { ZERO_OID } from '../git/oid.ts';
+import type { PackDescription, Ref, RefUpdate } from '../git/ports.ts';
+import type { RefName } from '../git/refname.ts';
+import { headKey, refKey, refNamesKey } from './keys.ts';
+import { type OutboxMessage, outboxWrite } from './outbox.ts';
+import { listPack } from './pack-catalogue.ts';
+import { creates } from './ref-check.ts';
+import type { Standing } from './ref-looks.ts';
+import type { Guard } from './repository-state.ts';
+import type { Write } from './write.ts';
+
+export interface SwapOptions {
+  readonly packs?: readonly PackDescription[];
+  readonly head?: RefName;
+  /** Writes of others in the same transaction. When one of them is refused, TransactionRefused is thrown. */
+  readonly alongside?: readonly Write[];
+  readonly messages?: readonly OutboxMessage[];
+}
+
+export function refWrite(
+  repositoryId: string,
+  update: RefUpdate,
+  { row }: Standing,
+  guard: Guard,
+  by: string,
+): Write {
+  const table = guard.refTable;
+  const key = refKey(repositoryId, update.name);
+  const current = row !== undefined && row.table === table;
+  const expected = {
+    if: current ? '#oid = :oid AND #table = :table' : 'attribute_not_exists(#pk) OR #table <> :table',
+    values: current ? { oid: row.oid, table } : { table },
+    reason: 'ref',
+  };
+  if (update.from === update.to) return { check: key, ...expected };
+  if (update.to !== ZERO_OID) return { put: { ...key, ...refOf(update), table, by }, ...expected };
+  // A table may hold the name: a row without an object says that it is gone.
+  if (table !== '') return { put: { ...key, name: update.name, oid: '', table, by }, ...expected };
+  return { delete: key, ...expected };
+}
+
+/** Creators exclude each other by the version, which rises by as many as they create; what changes several refs at once tells readers so. */
+export function namesWrite(repositoryId: string, updates: readonly RefUpdate[], names: number): Write[] {
+  const created = updates.filter(creates).length;
+  const several = updates.filter((update) => update.from !== update.to).length > 1;
+  if (created === 0 && !several) return [];
+  return [
+    {
+      update: refNamesKey(repositoryId),
+      add: { ...(created > 0 ? { names: created } : {}), ...(several ? { multi: 1 } : {}) },
+      ...(created > 0 ? { if: '#names = :names', values: { names }, reason: 'names' } : {}),
+    },
+  ];
+}
+
+/** What stands in the same transaction. */
+export function companions(
+  repositoryId: string,
+  { packs = [], head, alongside = [], messages = [] }: SwapOptions,
+  by: string,
+): Write[] {
+  return [
+    ...packs.map((pack) => listPack(repositoryId, pack, by)),
+    ...(head === undefined ? [] : [{ put: { ...headKey(repositoryId), target: head } }]),
+    ...alongside,
+    ...messages.map(outboxWrite),
+  ];
+}
+
+export function refOf({ name, to, peeled }: RefUpdate): Ref {
+  return peeled === undefined ? { name, oid: to } : { name, oid: to, peeled };
+}
