@@ -3,6 +3,7 @@ import type { SearchKind } from '../store/keys.ts';
 import { secondLook } from '../store/network-looks.ts';
 import { MAINTENANCE, message, messageAt, outboxWrite } from '../store/outbox.ts';
 import { deleteMerged } from './branches.ts';
+import { DELETION_JOB, deleteDue } from './deletions.ts';
 import type { Deps } from './deps.ts';
 import { maintainRepository } from './maintenance.ts';
 import { LEAVE_JOB, leaveBelow } from './members.ts';
@@ -49,6 +50,11 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
     const kind = body['kind'];
     if (kind !== 'project' && kind !== 'user' && kind !== 'group') throw new Error('a message without kind');
     await deps.store.search.index(kind, id, () => searchable(deps, kind, id));
+  },
+  [DELETION_JOB]: (deps, { body }) => {
+    const kind = body['kind'];
+    if (kind !== 'project' && kind !== 'group') throw new Error('a message without kind');
+    return deleteDue(deps, { kind, id: numberOf(body, 'id') }, textOf(body, 'dueOn'));
   },
   'project.delete': async (deps, job) => {
     const projectId = numberOf(job.body, 'projectId');

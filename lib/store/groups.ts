@@ -33,7 +33,7 @@ export type NewGroup = Pick<
 
 /** What an update may set. A new path takes everything below along. */
 export type GroupChange = Partial<
-  Pick<GroupRecord, 'name' | 'path' | 'visibility' | 'description' | 'settings' | 'shares' | 'deletionOn'>
+  Pick<GroupRecord, 'name' | 'path' | 'visibility' | 'description' | 'settings' | 'shares' | 'deletion'>
 >;
 
 interface Options {
@@ -86,7 +86,6 @@ export class Groups {
       ...placeBelow(parent, group),
       createdAt: at,
       updatedAt: at,
-      deletionOn: null,
       deletedAt: null,
       movedFrom: null,
       shares: [],

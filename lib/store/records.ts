@@ -115,12 +115,21 @@ export interface ProjectRecord {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly lastActivityAt: string;
-  /** Set by DELETE; from then on the project answers 404 to everyone. */
+  /** A deletion that is to come; absent or null: none. */
+  readonly deletion?: DeletionMark | null;
+  /** Set when it is deleted; from then on the project answers 404 to everyone. */
   readonly deletedAt: string | null;
   readonly topics: readonly string[];
   /** Feature access levels and settings as given: stored and returned. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly version: number;
+}
+
+/** That somebody asked for the deletion of a project or group that some days are to pass before. */
+export interface DeletionMark {
+  readonly askedAt: string;
+  /** The day on which it is deleted, `YYYY-MM-DD`. */
+  readonly dueOn: string;
 }
 
 /** A project or group that another group was invited to: its members get at most this level. */
@@ -151,8 +160,8 @@ export interface GroupRecord {
   readonly creatorId: number | null;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** The day it is to be deleted, `YYYY-MM-DD`; null when nobody asked for that. */
-  readonly deletionOn: string | null;
+  /** A deletion that is to come, with all inside; absent or null: none. */
+  readonly deletion?: DeletionMark | null;
   /** Set when it is deleted; from then on it and all inside answer 404 to everyone. */
   readonly deletedAt: string | null;
   /** Its path until the move under way: what is inside is still found below that one. */

@@ -32,7 +32,6 @@ function groupWrites(
     creatorId: null,
     createdAt: at,
     updatedAt: at,
-    deletionOn: null,
     deletedAt: null,
     movedFrom: null,
     shares: [],
