@@ -1,4 +1,4 @@
-import type { AccessLevel, Visibility } from '../store/records.ts';
+import type { AccessLevel, ProjectRecord, Visibility } from '../store/records.ts';
 import type { Actor, GroupAbility, GroupAccess, ProjectAbility, ProjectAccess } from './access.ts';
 import { forbidden, notFound, unauthorized } from './errors.ts';
 
@@ -62,15 +62,13 @@ export function can(actor: Actor, access: ProjectAccess, ability: ProjectAbility
   if (!canSee(actor, access)) return false;
   const rule = RULES[ability];
   if (rule.writes && access.project.archived) return false;
-  const { settings } = access.project;
-  const levels = (FEATURES[ability] ?? []).map((feature) => settings[`${feature}_access_level`]);
-  if (levels.includes('disabled')) return false;
+  if (isOff(access, ability)) return false;
   if (isAdministrator(actor)) return true;
   if (actor.kind === 'user' && access.level >= rule.level) return true;
   // What readers may is for those whom visibility lets in; membership alone gives its level and no more.
   if (!isReader(actor, access)) return false;
-  if (levels.includes('private') && access.level === 0) return false;
-  if (ability === 'read_pipelines' && settings['public_builds'] === false) return false;
+  if (levelsOf(access.project, ability).includes('private') && access.level === 0) return false;
+  if (ability === 'read_pipelines' && access.project.settings['public_builds'] === false) return false;
   return rule.reader === 'anyone' || (rule.reader === 'signed-in' && actor.kind === 'user');
 }
 
@@ -131,10 +129,17 @@ export function demandInGroup(actor: Actor, access: GroupAccess, ability: GroupA
  */
 export function demand(actor: Actor, access: ProjectAccess, ability: ProjectAbility): void {
   if (can(actor, access, ability)) return;
-  const off = access.project.settings['repository_access_level'] === 'disabled';
+  const off = isOff(access, ability);
   if (ability === 'read_history' && off) throw notFound('Repository');
-  throw actor.kind === 'anonymous' ? unauthorized() : forbidden();
+  throw actor.kind === 'anonymous' && !off ? unauthorized() : forbidden();
 }
+
+/** Whether the ability belongs to a feature that is switched off: for everybody, however they sign in. */
+const isOff = ({ project }: ProjectAccess, ability: ProjectAbility): boolean =>
+  levelsOf(project, ability).includes('disabled');
+
+const levelsOf = ({ settings }: ProjectRecord, ability: ProjectAbility): readonly unknown[] =>
+  (FEATURES[ability] ?? []).map((feature) => settings[`${feature}_access_level`]);
 
 /** The signed-in user. @throws 401 */
 export function signedIn(actor: Actor): Extract<Actor, { kind: 'user' }> {
