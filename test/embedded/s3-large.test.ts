@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { expect, it } from 'vitest';
+import { Bucket, openFixture } from './s3-fixture.ts';
+
+const MiB = 2 ** 20;
+
+it('streams large objects with flat memory and reads ranges of them at once', async () => {
+  await using fixture = await openFixture();
+  const { client } = fixture;
+  const size = 200 * MiB;
+  const sent = createHash('sha256');
+  const Body = Readable.from(
+    (function* () {
+      for (let i = 0; i < size / MiB; i++) {
+        const piece = Buffer.alloc(MiB, `piece ${i}`);
+        sent.update(piece);
+        yield piece;
+      }
+    })(),
+  );
+  let peak = 0;
+  const before = process.memoryUsage().arrayBuffers;
+  const sampling = setInterval(() => (peak = Math.max(peak, process.memoryUsage().arrayBuffers)), 5);
+  await client.send(new PutObjectCommand({ Bucket, Key: 'large', Body, ContentLength: size }));
+  const object = await client.send(new GetObjectCommand({ Bucket, Key: 'large' }));
+  const received = createHash('sha256');
+  for await (const piece of object.Body as Readable) received.update(piece);
+  clearInterval(sampling);
+  expect(received.digest('hex')).toBe(sent.digest('hex'));
+  expect(peak - before).toBeLessThan(100 * MiB);
+
+  const durations: number[] = [];
+  fixture.s3.onOperation = ({ duration }) => durations.push(duration);
+  for (let i = 0; i < 50; i++) {
+    const start = (i * 3_999_971) % (size - 262_144);
+    const Range = `bytes=${start}-${start + 262_143}`;
+    const { Body: range } = await client.send(new GetObjectCommand({ Bucket, Key: 'large', Range }));
+    expect(await range!.transformToByteArray()).toHaveLength(262_144);
+  }
+  const median = durations.sort((a, b) => a - b)[25]!;
+  expect(median).toBeLessThan(10);
+});
