@@ -1,0 +1,42 @@
+export interface SignedCommit {
+  /** The armored texts of its `gpgsig` headers; Git writes one at most. */
+  readonly signatures: readonly string[];
+  /** What was signed: the object without these headers, byte for byte. */
+  readonly payload: Buffer;
+}
+
+/**
+ * Takes a commit's signature out of its bytes (Git's `Documentation/gitformat-signature`). What is signed has neither
+ * the header of this repository's hash nor that of the other.
+ */
+export function signedCommit(bytes: Uint8Array): SignedCommit {
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const kept: Buffer[] = [];
+  const signatures: string[] = [];
+  let at = 0;
+  while (at < data.length && data[at] !== LF) {
+    const end = headerEnd(data, at);
+    const name = NAMES.find((one) => data.subarray(at, at + one.length).toString('latin1') === one);
+    if (name === undefined) kept.push(data.subarray(at, end));
+    else if (name === NAMES[0]) {
+      const value = data.subarray(at + name.length, end).toString('latin1');
+      signatures.push(value.replace(/\n /g, '\n'));
+    }
+    at = end;
+  }
+  kept.push(data.subarray(at));
+  return { signatures, payload: Buffer.concat(kept) };
+}
+
+const LF = 0x0a;
+const NAMES = ['gpgsig ', 'gpgsig-sha256 '] as const;
+
+/** Behind the header that begins at `at`, with the lines that go on with it. */
+function headerEnd(data: Buffer, at: number): number {
+  for (let end = at; ; ) {
+    const newline = data.indexOf(LF, end);
+    if (newline < 0) return data.length;
+    end = newline + 1;
+    if (data[end] !== 0x20) return end;
+  }
+}
