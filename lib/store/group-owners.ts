@@ -3,7 +3,7 @@ import { LastOwner, Missing, Stale, TransactionRefused } from './errors.ts';
 import { MEMBER, type MemberSource, memberKey, memberPartition } from './keys.ts';
 import { fromItem, live, type Members, memberWrite } from './members.ts';
 import type { Outbox, OutboxMessage } from './outbox.ts';
-import type { AccessLevel, MemberRecord } from './records.ts';
+import type { AccessLevel, GroupRecord, MemberRecord } from './records.ts';
 import type { Table } from './table.ts';
 import { type Check, PRESENT, type Write } from './write.ts';
 
@@ -68,6 +68,22 @@ export class GroupOwners {
     const { put } = memberWrite(record);
     // Whatever they were in it before.
     return { put, reason: 'owner' };
+  }
+
+  /** Whether a group would be without an owner if that one left: groups inside others inherit theirs. */
+  async isSole({ id, parentId }: Pick<GroupRecord, 'id' | 'parentId'>, userId: number): Promise<boolean> {
+    return parentId === null && (await this.#otherOwner({ kind: 'group', id }, userId)) === undefined;
+  }
+
+  /**
+   * What takes an owner out of an outermost group, in a transaction of the caller's, on condition that another stays;
+   * refused as `member` or `owner`. @throws LastOwner
+   */
+  async departure(groupId: number, userId: number): Promise<Write[]> {
+    const source: MemberSource = { kind: 'group', id: groupId };
+    const other = await this.#otherOwner(source, userId);
+    if (other === undefined) throw new LastOwner();
+    return [{ delete: memberKey(source, userId), reason: 'member' }, this.#stillOwner(source, other)];
   }
 
   #stillOwner(source: MemberSource, userId: number): Check {

@@ -28,13 +28,16 @@ export type CounterKind =
   | 'branch-rule'
   | 'note'
   | 'pipeline'
-  | 'commit-status';
+  | 'commit-status'
+  | 'project-share'
+  | 'deploy-token';
 /** What people are members of. */
 export interface MemberSource {
   readonly kind: 'project' | 'group';
   readonly id: number;
 }
-export type NameKind = 'path' | 'email';
+/** `identity`: who somebody is at a provider, `<provider>/<uid>`. */
+export type NameKind = 'path' | 'email' | 'identity';
 export type SearchKind = 'project' | 'user' | 'group';
 
 export const counterKey = (kind: CounterKind): Key => ({ pk: `COUNTER#${kind}`, sk: 'COUNTER' });
@@ -46,11 +49,46 @@ export const nameKey = (kind: NameKind, name: string): Key => ({
 });
 
 export const userKey = (id: number): Key => ({ pk: `USER#${padded(id)}`, sk: 'USER' });
+/** Leads to the one user of a type that the service made for itself. */
+export const internalUserKey = (type: string): Key => ({ pk: `INTERNAL#${type}`, sk: 'INTERNAL' });
+/** Who follows a user (`FOLLOWER`), and whom they follow (`FOLLOWING`): a row with each of the two. */
+export type FollowRow = 'FOLLOWER' | 'FOLLOWING';
+export const followPrefix = (row: FollowRow): string => `${row}#`;
+export const followKey = (userId: number, row: FollowRow, otherId: number): Key => ({
+  pk: userKey(userId).pk,
+  sk: followPrefix(row) + padded(otherId),
+});
+/** Leads from the digest of a link's token to the user who may choose a password by it. */
+export const passwordResetKey = (hash: string): Key => ({ pk: `RESET#${hash}`, sk: 'RESET' });
 
 /** Found by the hash alone: what access needs is one GetItem. */
 export const tokenKey = (hash: string): Key => ({ pk: `TOKEN#${hash}`, sk: 'TOKEN' });
 /** Leads from the public id to the hash. */
 export const tokenIdKey = (id: number): Key => ({ pk: `TOKENID#${padded(id)}`, sk: 'TOKENID' });
+
+/** Found by the hash, as an access token is. */
+export const deployTokenKey = (hash: string): Key => ({ pk: `DEPLOYTOKEN#${hash}`, sk: 'DEPLOYTOKEN' });
+export const deployTokenIdKey = (id: number): Key => ({
+  pk: `DEPLOYTOKENID#${padded(id)}`,
+  sk: 'DEPLOYTOKENID',
+});
+/** Whose tokens are counted and listed: a user, or the project or group whose bots act with them. */
+export type TokenOwner = { readonly kind: 'user'; readonly id: number } | MemberSource;
+const tokenOwnerPartition = (owner: TokenOwner): string =>
+  owner.kind === 'user' ? userKey(owner.id).pk : memberPartition(owner);
+/** How many live tokens an owner has; of a project or group also how many bots it ever had. */
+export const tokenCountKey = (owner: TokenOwner): Key => ({ pk: tokenOwnerPartition(owner), sk: 'TOKENS' });
+/** Tokens of a project or group. */
+export const ACCESS_TOKEN = 'ACCESSTOKEN#';
+export const accessTokenRow = (source: MemberSource, id: number): Key => ({
+  pk: memberPartition(source),
+  sk: `${ACCESS_TOKEN}${padded(id)}`,
+});
+export const DEPLOY_TOKEN = 'DEPLOYTOKEN#';
+export const deployTokenRow = (source: MemberSource, id: number): Key => ({
+  pk: memberPartition(source),
+  sk: `${DEPLOY_TOKEN}${padded(id)}`,
+});
 
 export const projectKey = (id: number): Key => ({ pk: `PROJECT#${padded(id)}`, sk: 'PROJECT' });
 /** The id is a namespace's: those of groups and of users are of one series. */
@@ -75,6 +113,12 @@ export const FORK = 'FORK#';
 export const forkKey = (projectId: number, forkId: number): Key => ({
   pk: projectKey(projectId).pk,
   sk: `${FORK}${padded(forkId)}`,
+});
+/** That a user starred this project. */
+export const STAR = 'STAR#';
+export const starKey = (projectId: number, userId: number): Key => ({
+  pk: projectKey(projectId).pk,
+  sk: `${STAR}${padded(userId)}`,
 });
 /** How many rules a project has; sorts behind them. */
 export const ruleCountKey = (projectId: number): Key => ({ pk: projectKey(projectId).pk, sk: 'RULES' });
@@ -103,7 +147,7 @@ export const listPartitions = (listClass: string): readonly string[] =>
   Array.from({ length: shardsOf(listClass) }, (_, shard) => `${listClass}#${shard}`);
 
 /** Classes that stay small have one partition: fewer queries to merge. */
-const SMALL = new Set(['archived', 'blocked', 'deactivated', 'banned']);
+const SMALL = new Set(['archived', 'blocked', 'deactivated', 'banned', 'blocked_pending_approval']);
 const shardsOf = (listClass: string): number =>
   SMALL.has(listClass.slice(listClass.lastIndexOf('#') + 1)) ? 1 : LIST_SHARDS;
 
@@ -122,7 +166,23 @@ export const treeKey = (ancestorId: number, row: TreeRow, kind: TreeKind, id: nu
   sk: treePrefix(row, kind) + padded(id),
 });
 
-export type UserRow = 'MEMBER' | 'GROUPMEMBER' | 'OWN' | 'TOKEN';
+/** Begins the rows of all that a group was invited to, and that groups below it were. */
+export const SHARED_ROWS = 'SHARED';
+/** A project that a group below this one was invited to. */
+export const sharedBelowKey = (ancestorId: number, invitedId: number, projectId: number): Key => ({
+  pk: treePartition(ancestorId),
+  sk: `SHAREDBELOW#${padded(invitedId)}#${padded(projectId)}`,
+});
+
+export type UserRow =
+  | 'MEMBER'
+  | 'GROUPMEMBER'
+  | 'OWN'
+  | 'STAR'
+  | 'TOKEN'
+  | 'IMPERSONATION'
+  | 'NOTE'
+  | 'STATUS';
 export const userRow = (row: UserRow, id: number): string => `${row}#${padded(id)}`;
 
 // One partition per repository.
@@ -200,6 +260,18 @@ export const refChunkKey = (repositoryId: string, tableId: string, firstName: st
   pk: refTablePartition(repositoryId, tableId),
   sk: refSort(firstName),
 });
+/** Leads to the chunk that begins with that branch or tag, counted from 0. */
+export const refRankPrefix = (space: 'heads' | 'tags'): string => `RANK#${space}#`;
+export const refRankKey = (
+  repositoryId: string,
+  tableId: string,
+  space: 'heads' | 'tags',
+  rank: number,
+): Key => ({
+  pk: refTablePartition(repositoryId, tableId),
+  sk: refRankPrefix(space) + padded(rank),
+});
+export const rankOf = (sort: string): number => idOf(sort);
 
 // Fork networks: repositories whose packs lie under one prefix and may be listed by several of them.
 

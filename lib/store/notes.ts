@@ -1,7 +1,7 @@
 /** Notes: what people say about the things of a project. Those of one thing lie together, oldest first. */
 import type { Counters } from './counters.ts';
 import { Missing, TransactionRefused } from './errors.ts';
-import { type Noteable, noteKey, notePrefix, notesPartition } from './keys.ts';
+import { type Noteable, noteKey, notePrefix, notesPartition, userPartition, userRow } from './keys.ts';
 import { type Page, type PageRequest, pageOfRows } from './paging.ts';
 import { projectLives } from './project-item.ts';
 import { removeSome } from './remove-some.ts';
@@ -62,7 +62,16 @@ export class Notes {
     const key = noteKey(note.projectId, note.noteable, note.id);
     try {
       await this.#table.transact([
-        { put: { ...key, ...note }, if: ABSENT, reason: 'note' },
+        {
+          put: {
+            ...key,
+            ...note,
+            who: userPartition(note.author.id),
+            what: userRow('NOTE', note.id),
+          },
+          if: ABSENT,
+          reason: 'note',
+        },
         projectLives(note.projectId),
         ...alongside,
       ]);
@@ -85,6 +94,6 @@ export class Notes {
   }
 }
 
-function fromItem({ pk: _p, sk: _s, ...note }: Item): NoteRecord {
+function fromItem({ pk: _p, sk: _s, who: _w, what: _a, ...note }: Item): NoteRecord {
   return note as unknown as NoteRecord;
 }

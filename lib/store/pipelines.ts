@@ -13,6 +13,8 @@ import {
   pipelineOfRefKey,
   pipelinesPartition,
   statusOfNameKey,
+  userPartition,
+  userRow,
 } from './keys.ts';
 import type { AuthorSnapshot } from './notes.ts';
 import { chunkFor, cutPage, MAX_TOTAL, mergeKeys, type Page, type PageRequest, rowSource } from './paging.ts';
@@ -214,7 +216,12 @@ function pipelineWrites({ pipeline, was }: StatusWrite): Write[] {
 
 function statusWrites({ pipeline, status, current }: StatusWrite): Write[] {
   const { projectId, sha, id } = status;
-  const put = { ...commitRowKey(projectId, sha, 'STATUS', id), ...status };
+  const put = {
+    ...commitRowKey(projectId, sha, 'STATUS', id),
+    ...status,
+    who: userPartition(status.author.id),
+    what: userRow('STATUS', id),
+  };
   if (current?.id === id) return [{ put, if: PRESENT, reason: 'pipeline' }];
   return [
     { put, if: ABSENT, reason: 'status' },
@@ -224,6 +231,6 @@ function statusWrites({ pipeline, status, current }: StatusWrite): Write[] {
   ];
 }
 
-function fromItem({ pk: _p, sk: _s, ...record }: Item): unknown {
+function fromItem({ pk: _p, sk: _s, who: _w, what: _a, ...record }: Item): unknown {
   return record;
 }

@@ -10,7 +10,27 @@ export type Visibility = (typeof VISIBILITIES)[number];
 /** 10 Guest, 20 Reporter, 30 Developer, 40 Maintainer, 50 Owner. */
 export type AccessLevel = 10 | 20 | 30 | 40 | 50;
 
-export type UserState = 'active' | 'blocked' | 'deactivated' | 'banned';
+/** `blocked_pending_approval`: asked for an account, and nobody has decided. Only `active` ones may do anything. */
+export const USER_STATES = [
+  'active',
+  'blocked',
+  'deactivated',
+  'banned',
+  'blocked_pending_approval',
+] as const;
+export type UserState = (typeof USER_STATES)[number];
+
+/** Accounts that are nobody's: `ghost` stands for those who are gone, `project_bot` is what an access token acts as. */
+export type UserType = 'ghost' | 'project_bot';
+
+/** What somebody says they are at. Times are ISO 8601. */
+export interface UserStatus {
+  readonly emoji: string;
+  readonly message: string | null;
+  readonly availability: 'not_set' | 'busy';
+  /** From then on it is none. */
+  readonly clearAt: string | null;
+}
 
 /** Scopes of personal access tokens. */
 export const TOKEN_SCOPES = [
@@ -41,9 +61,13 @@ export interface ImportSource {
 export interface UserRecord {
   readonly id: number;
   readonly username: string;
+  /** Their username before the move under way: projects of theirs may still be found below that one. */
+  readonly movedFrom?: string | null;
   readonly name: string;
   readonly email: string;
   readonly state: UserState;
+  /** Absent: a person. */
+  readonly type?: UserType;
   readonly admin: boolean;
   readonly external: boolean;
   readonly privateProfile: boolean;
@@ -58,6 +82,16 @@ export interface UserRecord {
   readonly lastActivityOn: string | null;
   /** `scrypt$N$r$p$salt$hash`, or null: no password can sign in. */
   readonly passwordHash: string | null;
+  /** Somebody else chose the password: it is to be replaced at the next sign-in with it. */
+  readonly passwordExpired?: boolean;
+  /** The one link by which a password may be chosen: digest of its token, and until when it leads there. */
+  readonly passwordReset?: { readonly hash: string; readonly expiresAt: string } | null;
+  /** An address that is to take the place of `email` once it is confirmed. */
+  readonly unconfirmedEmail?: string | null;
+  readonly status?: UserStatus | null;
+  /** How many follow them, and whom they follow. */
+  readonly followers?: number;
+  readonly following?: number;
   /** Everything the parameters set and no rule reads yet: bio, location, note, identities, ... */
   readonly profile: Readonly<Record<string, unknown>>;
   readonly version: number;
@@ -73,6 +107,41 @@ export interface TokenRecord {
   readonly lastUsedAt: string | null;
   readonly revoked: boolean;
   /** Lower-case hex SHA-256 of the token's text. The text itself is never stored. */
+  readonly hash: string;
+  /** An administrator's way to act as the user, who does not see it. */
+  readonly impersonation?: true;
+  /** The project or group that `userId` is a bot of; absent: the user is a person. */
+  readonly resource?: MemberSource;
+  /** What that bot is in it. */
+  readonly accessLevel?: AccessLevel;
+  /** Who made it, where that was somebody else. */
+  readonly createdById?: number;
+  /** The first of the tokens that took each other's place; absent: itself. */
+  readonly familyId?: number;
+}
+
+/** What deploy tokens may be for. Only repositories are there to be read yet. */
+export const DEPLOY_TOKEN_SCOPES = [
+  'read_repository',
+  'read_registry',
+  'write_registry',
+  'read_package_registry',
+  'write_package_registry',
+] as const;
+export type DeployTokenScope = (typeof DEPLOY_TOKEN_SCOPES)[number];
+
+/** Reads a project, or all in a group, as nobody in particular. */
+export interface DeployTokenRecord {
+  readonly id: number;
+  readonly resource: MemberSource;
+  readonly name: string;
+  /** Shown with the token, as the user of HTTP Basic. */
+  readonly username: string;
+  readonly scopes: readonly DeployTokenScope[];
+  readonly createdAt: string;
+  readonly createdById: number;
+  /** A time; from then on it is no good. */
+  readonly expiresAt: string | null;
   readonly hash: string;
 }
 
@@ -107,6 +176,8 @@ export interface ProjectRecord {
   readonly forkRootId?: number;
   /** How many say that they are forks of this one. */
   readonly forksCount?: number;
+  /** How many have starred it. */
+  readonly starsCount?: number;
   readonly importStatus: ImportStatus;
   /** Why the last import failed, in words that tell nothing private; null otherwise. */
   readonly importError: string | null;
@@ -134,6 +205,8 @@ export interface DeletionMark {
 
 /** A project or group that another group was invited to: its members get at most this level. */
 export interface ShareRecord {
+  /** Of a project's. */
+  readonly id?: number;
   readonly groupId: number;
   readonly accessLevel: AccessLevel;
   /** `YYYY-MM-DD`, or null. */

@@ -1,8 +1,17 @@
 /** Users: their record, their unique names, their lists. */
 import type { Counters } from './counters.ts';
-import { Missing, Stale, TransactionRefused } from './errors.ts';
-import { folded, listPartition, listPartitions, nameKey, orderedBy, padded, userKey } from './keys.ts';
-import { claim, type Names, release, sameName, takenNames } from './names.ts';
+import { Missing, NameTaken, Stale, TransactionRefused } from './errors.ts';
+import {
+  folded,
+  internalUserKey,
+  listPartition,
+  listPartitions,
+  nameKey,
+  orderedBy,
+  padded,
+  userKey,
+} from './keys.ts';
+import { claim, moveName, type Names, release, sameName, takenNames } from './names.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
 import {
   chunkFor,
@@ -16,20 +25,42 @@ import {
   type Page,
   type PageRequest,
 } from './paging.ts';
-import type { UserRecord, UserState } from './records.ts';
+import { USER_STATES, type UserRecord, type UserState } from './records.ts';
 import type { Search } from './search.ts';
 import type { Table } from './table.ts';
-import { type Item, PRESENT, type Write } from './write.ts';
+import { ABSENT, type Check, type Item, PRESENT, type Write } from './write.ts';
 
-export type NewUser = Omit<
-  UserRecord,
-  'id' | 'namespaceId' | 'projectsCount' | 'createdAt' | 'updatedAt' | 'version'
->;
+/** Follow from other things, or move without a version. */
+type Derived =
+  | 'id'
+  | 'namespaceId'
+  | 'projectsCount'
+  | 'followers'
+  | 'following'
+  | 'createdAt'
+  | 'updatedAt'
+  | 'version';
+export type NewUser = Omit<UserRecord, Derived>;
+export type UserChange = Partial<Omit<UserRecord, Derived | 'type'>>;
 
-/** What may be changed; `projectsCount` follows from projects alone. */
-export type UserChange = Partial<
-  Omit<UserRecord, 'id' | 'namespaceId' | 'projectsCount' | 'createdAt' | 'updatedAt' | 'version'>
->;
+interface Options {
+  readonly now?: Date;
+  readonly alongside?: readonly Write[];
+  readonly messages?: readonly OutboxMessage[];
+}
+
+/** Who somebody is at a provider. */
+export interface Identity {
+  readonly provider: string;
+  readonly extern_uid: string;
+  readonly saml_provider_id: number | null;
+}
+
+/** A user has one identity at a provider, and no two users the same. */
+export const MAX_IDENTITIES = 20;
+
+export const identitiesOf = ({ profile }: Pick<UserRecord, 'profile'>): readonly Identity[] =>
+  Array.isArray(profile['identities']) ? (profile['identities'] as Identity[]) : [];
 
 export type UserOrder = 'id' | 'name' | 'username' | 'created_at' | 'updated_at';
 
@@ -38,15 +69,14 @@ export interface UserQuery extends PageRequest {
   readonly direction?: Direction;
   /** Only these; all when absent. */
   readonly states?: readonly UserState[];
-  /** Substring of name or username, without case, or a whole e-mail address. */
+  /** Substring of name or username, without case, or a whole e-mail address: one shown to all, or any (`anyEmail`). */
   readonly search?: string;
+  readonly anyEmail?: boolean;
   readonly idAfter?: number;
   readonly idBefore?: number;
   /** A further condition; every user on the way is loaded for it, 5,000 at most. */
   readonly where?: (user: UserRecord) => boolean;
 }
-
-const STATES: readonly UserState[] = ['active', 'blocked', 'deactivated', 'banned'];
 
 export class Users {
   readonly #table: Table;
@@ -63,10 +93,10 @@ export class Users {
     this.#search = search;
   }
 
-  /** @throws NameTaken `username` and `email`: which of the two were taken. */
+  /** @throws NameTaken `username`, `email` and `identity`: which of them were taken */
   async create(
     user: NewUser,
-    options: { now?: Date; alongside?: readonly Write[]; messages?: readonly OutboxMessage[] } = {},
+    { about, ...options }: Options & { about?: (id: number) => readonly Write[] } = {},
   ): Promise<UserRecord> {
     const [id, namespaceId] = await Promise.all([
       this.#counters.next('user'),
@@ -87,10 +117,40 @@ export class Users {
       { put: { ...userKey(id), ...toItem(record) } },
       claim('path', user.username, owner, 'username'),
       claim('email', user.email, owner, 'email'),
+      ...identityNames(user).map((name) => claim('identity', name, owner, 'identity')),
+      ...(about?.(id) ?? []),
       ...(options.alongside ?? []),
     ];
     await this.#commit(writes, [indexMessage(id), ...(options.messages ?? [])]);
     return record;
+  }
+
+  /** The user who stands for all who are gone; made when it is asked for the first time. */
+  async ghost(now = new Date()): Promise<UserRecord> {
+    for (let n = 0; n < 100; n++) {
+      const row = await this.#table.get(internalUserKey('ghost'));
+      const ghost = row && (await this.get(row['userId'] as number));
+      if (ghost !== undefined) return ghost;
+      try {
+        return await this.create(
+          {
+            ...GHOST,
+            // Somebody may have these names.
+            username: `ghost${n || ''}`,
+            email: `ghost${n || ''}@ghost.invalid`,
+          },
+          {
+            now,
+            about: (userId) => [
+              { put: { ...internalUserKey('ghost'), userId }, if: ABSENT, reason: 'internal' },
+            ],
+          },
+        );
+      } catch (error) {
+        if (!(error instanceof NameTaken || error instanceof TransactionRefused)) throw error;
+      }
+    }
+    throw new Error('every name of a ghost is taken');
   }
 
   async get(id: number): Promise<UserRecord | undefined> {
@@ -115,6 +175,11 @@ export class Users {
     return holder === undefined ? undefined : this.get(holder.id);
   }
 
+  async byIdentity(identity: Pick<Identity, 'provider' | 'extern_uid'>): Promise<UserRecord | undefined> {
+    const holder = await this.#names.holder('identity', identityName(identity));
+    return holder === undefined ? undefined : this.get(holder.id);
+  }
+
   /** Of many addresses, in their order: names first, then users. */
   async byEmails(emails: readonly string[]): Promise<(UserRecord | undefined)[]> {
     const ids = (await this.#names.holders('email', emails)).map((holder) => holder?.id);
@@ -124,15 +189,11 @@ export class Users {
   }
 
   /**
-   * Changes what is given, on condition that the record is still the one that was read.
-   * A new username also renames the personal namespace; its projects are the domain's to move first.
+   * Changes what is given, on condition that the record is still the one that was read. A former username leads on to
+   * the user until somebody else takes it; projects in the personal namespace follow by a job of the caller's.
    * @throws Stale when it changed meanwhile, NameTaken, Missing
    */
-  async update(
-    user: UserRecord,
-    change: UserChange,
-    options: { now?: Date; alongside?: readonly Write[]; messages?: readonly OutboxMessage[] } = {},
-  ): Promise<UserRecord> {
+  async update(user: UserRecord, change: UserChange, options: Options = {}): Promise<UserRecord> {
     const updated: UserRecord = {
       ...user,
       ...change,
@@ -140,18 +201,30 @@ export class Users {
       version: user.version + 1,
     };
     const owner = { type: 'user', id: user.id } as const;
-    const { projectsCount: _, lastActivityOn, ...stored } = toItem(updated);
+    const {
+      projectsCount: _p,
+      followers: _f,
+      following: _g,
+      lastActivityOn,
+      byActivity,
+      ...stored
+    } = toItem(updated);
+    const [had, has] = [identityNames(user), identityNames(updated)];
     const writes: Write[] = [
       {
         update: userKey(user.id),
-        // Both move without a version; the day only changes here when this change is about it.
-        set: { ...stored, ...('lastActivityOn' in change ? { lastActivityOn } : {}) },
+        // Counts and the day move without a version; the day only changes here when this change is about it.
+        set: { ...stored, ...('lastActivityOn' in change ? { lastActivityOn, byActivity } : {}) },
         if: `${PRESENT} AND #version = :was`,
         values: { was: user.version },
         reason: 'version',
       },
-      ...moveName('path', user.username, updated.username, owner, 'username'),
-      ...moveName('email', user.email, updated.email, owner, 'email'),
+      ...(user.username === updated.username
+        ? []
+        : moveName('path', user.username, updated.username, owner, 'username', {})),
+      ...moveEmail(user.email, updated.email, owner),
+      ...without(has, had).map((name) => claim('identity', name, owner, 'identity')),
+      ...without(had, has).map((name) => release('identity', name, owner, 'identity')),
       ...(options.alongside ?? []),
     ];
     const reindex = user.username !== updated.username || user.name !== updated.name;
@@ -159,12 +232,22 @@ export class Users {
     return updated;
   }
 
+  /** For a transaction: that this one is an administrator, and may act; refused as `administrator`. */
+  isAdministrator(id: number): Check {
+    return {
+      check: userKey(id),
+      if: '#admin = :yes AND #state = :active',
+      values: { yes: true, active: 'active' },
+      reason: 'administrator',
+    };
+  }
+
   /** Sets the day of last activity, once a day; changes neither version nor `updatedAt`. */
   async touch(id: number, day: string): Promise<void> {
     await this.#table
       .update({
         update: userKey(id),
-        set: { lastActivityOn: day },
+        set: { lastActivityOn: day, byActivity: orderedBy(day, id) },
         if: `${PRESENT} AND (attribute_type(#lastActivityOn, :null) OR #lastActivityOn < :day)`,
         values: { null: 'NULL', day },
       })
@@ -172,10 +255,15 @@ export class Users {
   }
 
   /**
-   * The user is gone at once, for everybody: record, names and lists. What belonged to them is taken away
-   * by the worker (`user.delete`).
+   * The user is gone at once, for everybody: record, names and lists. What belonged to them is taken away, and what
+   * they wrote given to the ghost, by the worker (`user.delete`).
+   * @param options.hard what they wrote goes too, and groups that nobody else owns
+   * @throws Stale, Missing; TransactionRefused for `alongside`
    */
-  async remove(user: UserRecord, options: { messages?: readonly OutboxMessage[] } = {}): Promise<void> {
+  async remove(
+    user: UserRecord,
+    { hard = false, ...options }: Options & { hard?: boolean } = {},
+  ): Promise<void> {
     const owner = { type: 'user', id: user.id } as const;
     await this.#commit(
       [
@@ -187,22 +275,38 @@ export class Users {
         },
         release('path', user.username, owner, 'username'),
         release('email', user.email, owner, 'email'),
+        ...identityNames(user).map((name) => release('identity', name, owner, 'identity')),
+        ...(options.alongside ?? []),
       ],
       [
-        message(MAINTENANCE, 'user.delete', { userId: user.id }),
+        message(MAINTENANCE, 'user.delete', { userId: user.id, ...(hard ? { hard } : {}) }),
         indexMessage(user.id),
         ...(options.messages ?? []),
       ],
     );
   }
 
+  /** Who was active on a day or after it: the longest ago first. */
+  async activeSince(day: string, query: PageRequest): Promise<Page<UserRecord>> {
+    const partitions = USER_STATES.flatMap((state) => listPartitions(`USER#${state}`)).map(
+      (partition): IndexPartition => ({ index: 'byActivity', partition, from: day }),
+    );
+    const chunk = chunkFor(query, partitions.length);
+    const sources = partitions.map((where) => indexSource(this.#table, where, 'asc', chunk));
+    const [page, total] = await Promise.all([
+      cutPage(mergeKeys(sources, 'asc'), query, { load: (ids) => this.getMany(ids) }),
+      query.count ? countPartitions(this.#table, partitions) : undefined,
+    ]);
+    return { ...page, total };
+  }
+
   /** Default order: id descending. */
   async list(query: UserQuery): Promise<Page<UserRecord>> {
     const direction = query.direction ?? 'desc';
-    const states = query.states ?? STATES;
+    const states = query.states ?? USER_STATES;
     const index = INDEX[query.order ?? 'id'];
     const term = query.search?.trim() ?? '';
-    const found = term === '' ? undefined : await this.#found(term);
+    const found = term === '' ? undefined : await this.#found(term, query.anyEmail === true);
     const passes = (user: UserRecord) =>
       states.includes(user.state) &&
       (query.idAfter === undefined || user.id > query.idAfter) &&
@@ -248,11 +352,13 @@ export class Users {
   }
 
   /** By name, username or whole e-mail address; not complete when so many match that not all were looked up. */
-  async #found(term: string) {
-    const [hits, byEmail] = await Promise.all([
+  async #found(term: string, anyEmail: boolean) {
+    const [hits, holder] = await Promise.all([
       this.#search.find('user', term),
       term.includes('@') ? this.byEmail(term) : undefined,
     ]);
+    const shown = holder?.profile['public_email'];
+    const byEmail = anyEmail || (typeof shown === 'string' && sameName(shown, term)) ? holder : undefined;
     const matches = (user: UserRecord) => user.id === byEmail?.id || hits.matches([user.name, user.username]);
     if (!hits.complete) return { complete: false, users: [], matches };
     const ids = byEmail === undefined ? hits.ids : [...new Set([...hits.ids, byEmail.id])];
@@ -289,28 +395,66 @@ const sortValues = (user: UserRecord) => ({
 });
 
 function toItem(user: UserRecord): Item {
-  return { ...user, list: listPartition(`USER#${user.state}`, user.id), ...sortValues(user) };
+  const day = user.lastActivityOn;
+  return {
+    ...user,
+    list: listPartition(`USER#${user.state}`, user.id),
+    ...sortValues(user),
+    ...(day === null ? {} : { byActivity: orderedBy(day, user.id) }),
+  };
 }
+
+const NOT_OF_RECORD = new Set([
+  'pk',
+  'sk',
+  'w',
+  'list',
+  'byId',
+  'byName',
+  'byPath',
+  'byUpdated',
+  'byActivity',
+]);
 
 function fromItem(item: Item | undefined): UserRecord | undefined {
   if (item === undefined) return undefined;
-  const { pk: _p, sk: _s, w: _w, list: _l, byId: _i, byName: _n, byPath: _b, byUpdated: _u, ...rest } = item;
-  return rest as unknown as UserRecord;
+  return Object.fromEntries(
+    Object.entries(item).filter(([name]) => !NOT_OF_RECORD.has(name)),
+  ) as unknown as UserRecord;
 }
+
+const GHOST = {
+  name: 'Ghost User',
+  state: 'active',
+  type: 'ghost',
+  admin: false,
+  external: false,
+  privateProfile: false,
+  canCreateGroup: false,
+  projectsLimit: 0,
+  confirmedAt: null,
+  lastActivityOn: null,
+  passwordHash: null,
+  profile: { bio: 'Stands for people whose accounts are gone.' },
+} as const;
 
 const indexMessage = (id: number) => message(MAINTENANCE, 'search.index', { kind: 'user', id });
 
-function moveName(
-  kind: 'path' | 'email',
-  was: string,
-  is: string,
-  owner: { type: 'user'; id: number },
-  label: string,
-): Write[] {
+/** No parameter holds NUL. */
+const identityName = ({ provider, extern_uid }: Pick<Identity, 'provider' | 'extern_uid'>): string =>
+  `${provider}\u0000${extern_uid}`;
+const identityNames = (user: Pick<UserRecord, 'profile'>): string[] => identitiesOf(user).map(identityName);
+
+/** The same in another case is the same name. */
+const without = (names: readonly string[], others: readonly string[]): string[] =>
+  names.filter((name) => !others.some((other) => sameName(name, other)));
+
+/** Mail to a former address reaches somebody who may be anybody: it leads nowhere. */
+function moveEmail(was: string, is: string, owner: { type: 'user'; id: number }): Write[] {
   if (was === is) return [];
   // Another spelling of the same name is the same item.
-  if (sameName(was, is)) return [{ update: nameKey(kind, is), set: { name: is } }];
-  return [claim(kind, is, owner, label), release(kind, was, owner, label)];
+  if (sameName(was, is)) return [{ update: nameKey('email', is), set: { name: is } }];
+  return [claim('email', is, owner, 'email'), release('email', was, owner, 'email')];
 }
 
 export function ignoreRefusal(error: unknown): void {
