@@ -37,12 +37,18 @@ export interface HttpFunction {
 /** What serves requests in place of endpoints. Failures it throws are answered as an endpoint's are. */
 export type Serve = (request: Request, facts: RequestFacts) => Promise<Response | Reply>;
 
+export type Page<D> = (
+  facts: RequestFacts,
+  request: Request,
+  deps: () => Promise<D>,
+) => Reply | Promise<Reply>;
+
 export interface ApiFunctionOptions<D extends HttpDeps> {
   readonly endpoints: readonly Endpoint<D>[];
   /** Made once, at the first request. */
   readonly deps: () => D | Promise<D>;
-  /** Pages outside `/api/v4`, by exact path: `GET` only. */
-  readonly pages?: Readonly<Record<string, (facts: RequestFacts) => Reply | Promise<Reply>>>;
+  /** Pages outside `/api/v4`, by exact path, read with `GET`; `POST /path` takes what a page's form sends. */
+  readonly pages?: Readonly<Record<string, Page<D>>>;
   readonly serviceName?: string;
 }
 
@@ -62,8 +68,9 @@ export function apiFunction<D extends HttpDeps>(options: ApiFunctionOptions<D>):
     async (request, facts) => {
       router ??= routerOf(options.endpoints);
       const { pathname, search } = new URL(request.url);
-      const page = options.pages?.[pathname];
-      if (page !== undefined && (request.method === 'GET' || request.method === 'HEAD')) return page(facts);
+      const read = request.method === 'GET' || request.method === 'HEAD';
+      const page = options.pages?.[read ? pathname : `${request.method} ${pathname}`];
+      if (page !== undefined) return page(facts, request, deps);
       if (request.method === 'OPTIONS') {
         const methods = await router.methods(pathname);
         if (methods.length > 0) return preflight(request, methods);
