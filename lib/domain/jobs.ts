@@ -7,6 +7,7 @@ import { DELETION_JOB, deleteDue } from './deletions.ts';
 import type { Deps } from './deps.ts';
 import { maintainRepository } from './maintenance.ts';
 import { LEAVE_JOB, leaveBelow } from './members.ts';
+import { NAMESPACE_MOVE_JOB } from './namespace-move.ts';
 import { removeProject, removeUser, sweepRepository } from './removal.ts';
 
 /** A message of the maintenance queue, as the outbox wrote it. */
@@ -90,6 +91,13 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
   [MOVE_JOB]: async (deps, job) => {
     const groupId = numberOf(job.body, 'groupId');
     const progress = await deps.store.groupMoves.settle(groupId, Date.now() + SLICE_MS);
+    const next = { more: 0, blocked: BLOCKED_MS };
+    if (progress !== 'done') await later(deps, job, next[progress]);
+  },
+  [NAMESPACE_MOVE_JOB]: async (deps, job) => {
+    const last = job.body['last'] === true;
+    const until = { deadline: Date.now() + SLICE_MS, last };
+    const progress = await deps.store.ownNamespaces.settle(numberOf(job.body, 'userId'), until);
     const next = { more: 0, blocked: BLOCKED_MS };
     if (progress !== 'done') await later(deps, job, next[progress]);
   },

@@ -40,7 +40,7 @@ export async function locateGroup(deps: Deps, idOrPath: string): Promise<Located
 /** Groups that may be moving at once above one thing. */
 const MAX_DETOURS = 3;
 
-/** Who holds a path, also below a group that has moved there and whose content has not followed yet. */
+/** Who holds a path, also below a group or person that has moved there and whose content has not followed yet. */
 async function holderOf({ store }: Deps, path: string): Promise<NameHolder | undefined> {
   let wanted = path;
   for (let detour = 0; ; detour++) {
@@ -52,20 +52,28 @@ async function holderOf({ store }: Deps, path: string): Promise<NameHolder | und
   }
 }
 
-/** The path as it was before the move that a group above is at, if one is. */
+/** The path as it was before the move that whoever stands above is at, if one is. */
 async function beforeMove(store: Deps['store'], path: string): Promise<string | undefined> {
   const segments = path.split('/');
   if (segments.length > MAX_DEPTH + 1) return undefined;
   const prefixes = segments.slice(1).map((_, i) => segments.slice(0, i + 1).join('/'));
   const holders = await store.names.holders('path', prefixes);
-  const groups = holders.map((holder) => (holder?.type === 'group' && holder.current ? holder.id : 0));
-  const records = await store.groups.getMany(groups.filter((id) => id > 0));
+  const idsOf = (type: NameHolder['type']) =>
+    holders.map((holder) => (holder?.type === type && holder.current ? holder.id : 0));
+  const [groups, users] = [idsOf('group'), idsOf('user')];
+  const [groupRecords, userRecords] = await Promise.all([
+    store.groups.getMany(groups.filter((id) => id > 0)),
+    store.users.getMany(users.filter((id) => id > 0)),
+  ]);
   for (let i = prefixes.length - 1; i >= 0; i--) {
-    const group = records.find((record) => record?.id === groups[i]);
-    if (group === undefined || group.movedFrom === null || !sameName(group.fullPath, prefixes[i]!)) continue;
+    const group = groupRecords.find((record) => record?.id === groups[i]);
+    const user = userRecords.find((record) => record?.id === users[i]);
+    const path = group?.fullPath ?? user?.username;
+    const former = group?.movedFrom ?? user?.movedFrom ?? null;
+    if (path === undefined || former === null || !sameName(path, prefixes[i]!)) continue;
     // Only its name changed.
-    if (sameName(group.movedFrom, group.fullPath)) continue;
-    return [group.movedFrom, ...segments.slice(i + 1)].join('/');
+    if (sameName(former, path)) continue;
+    return [former, ...segments.slice(i + 1)].join('/');
   }
   return undefined;
 }

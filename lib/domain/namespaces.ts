@@ -1,6 +1,6 @@
 /** Where a project may be put: a person's own namespace, or a group. */
-import { placeInGroup } from '../store/projects.ts';
-import type { GroupRecord, ProjectRecord, UserRecord, Visibility } from '../store/records.ts';
+import { type ProjectPlace, placeInGroup } from '../store/project-place.ts';
+import type { GroupRecord, UserRecord, Visibility } from '../store/records.ts';
 import type { Actor, GroupAccess } from './access.ts';
 import type { Deps } from './deps.ts';
 import { accessesToGroups } from './group-details.ts';
@@ -27,13 +27,8 @@ export async function visibleNamespace(
   return access && { kind: 'group', access };
 }
 
-type Place = Pick<
-  ProjectRecord,
-  'namespaceId' | 'namespacePath' | 'namespaceName' | 'namespaceKind' | 'ownerId' | 'ancestorIds'
->;
-
 /** What a project's record says of its place. */
-export function placeIn(namespace: Namespace, creator: UserRecord): Place {
+export function placeIn(namespace: Namespace, creator: UserRecord): ProjectPlace {
   if (namespace.kind === 'group') {
     const { fullPath: _, ...place } = placeInGroup(namespace.access.group, { path: '' });
     return { ...place, ownerId: creator.id };

@@ -12,7 +12,7 @@ import { moveRows, treeRows } from './group-tree.ts';
 import type { Groups } from './groups.ts';
 import { groupKey, projectKey, type TreeKind } from './keys.ts';
 import { fromItem } from './project-item.ts';
-import { moveProjectPath, placeInGroup } from './projects.ts';
+import { moveProjectPath, placeInGroup } from './project-place.ts';
 import type { GroupRecord, ProjectRecord } from './records.ts';
 import type { Table } from './table.ts';
 import { type Check, PRESENT, type Write } from './write.ts';

@@ -1,20 +1,29 @@
-/** Projects: record, path, creation and deletion. Lists are in `project-list.ts`. */
+/** Projects: creation, change and deletion. What a change writes is in `project-update.ts`, lists in `project-list.ts`. */
 import { ulid } from 'ulid';
 import type { Counters } from './counters.ts';
-import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
+import { Missing, Stale, type StoreError, TransactionRefused } from './errors.ts';
 import { countedDown, forkOf } from './forks.ts';
 import { enters, refusedByParent } from './group-place.ts';
 import { leaveTree, treeRows } from './group-tree.ts';
-import { forkKey, nameKey, orderedBy, projectKey, userKey } from './keys.ts';
+import { forkKey, orderedBy, projectKey, userKey } from './keys.ts';
 import type { Members } from './members.ts';
 import { memberWrite } from './members.ts';
-import { claim, moveName, type NameHolder, type Names, release, sameName, takenNames } from './names.ts';
+import { type NameHolder, type Names, release, takenNames } from './names.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
+import { entersOwn, type Owner, refusedByOwner } from './own-namespace.ts';
 import type { Page } from './paging.ts';
 import { fromItem, listAttributes, toItem } from './project-item.ts';
 import { ProjectList } from './project-list.ts';
+import { claimProjectPath, type ProjectPlace } from './project-place.ts';
 import type { ListedProject, ProjectQuery } from './project-query.ts';
-import type { GroupRecord, ImportStatus, MemberRecord, ProjectRecord, UserRecord } from './records.ts';
+import {
+  indexMessage,
+  type ProjectChange,
+  type ProjectUpdate,
+  projectTransfer,
+  projectUpdate,
+} from './project-update.ts';
+import type { GroupRecord, ImportStatus, MemberRecord, ProjectRecord } from './records.ts';
 import { closeRepository, newRepository } from './repository-state.ts';
 import type { Search } from './search.ts';
 import type { Table } from './table.ts';
@@ -37,22 +46,6 @@ export type NewProject = Omit<
   /** Until the import has ended its repository reads as empty and takes no writes. Default `none`. */
   readonly importStatus?: 'none' | 'scheduled';
 };
-
-/** What an update may set; the path goes through {@link Projects.update} too and moves the name. */
-export type ProjectChange = Partial<
-  Pick<
-    ProjectRecord,
-    | 'name'
-    | 'path'
-    | 'visibility'
-    | 'description'
-    | 'archived'
-    | 'defaultBranch'
-    | 'topics'
-    | 'settings'
-    | 'lastActivityAt'
-  >
->;
 
 interface Options {
   readonly now?: Date;
@@ -93,7 +86,7 @@ export class Projects {
     project: NewProject,
     options: Options & {
       headBranch: string;
-      owner?: Pick<UserRecord, 'id' | 'projectsLimit'>;
+      owner?: Owner;
       parent?: GroupRecord;
       /** Whether its creator becomes a member; default true. */
       member?: boolean;
@@ -128,17 +121,8 @@ export class Projects {
     };
     const writes: Write[] = [
       { put: toItem(record) },
-      this.#claimPath(record),
-      ...(options.owner === undefined
-        ? []
-        : [
-            {
-              update: userKey(options.owner.id),
-              add: { projectsCount: 1 },
-              if: `${PRESENT} AND #projectsCount < #projectsLimit`,
-              reason: 'limit',
-            },
-          ]),
+      claimProjectPath(record),
+      ...(options.owner === undefined ? [] : entersOwn(options.owner, record.path)),
       ...(options.parent === undefined ? [] : enters(options.parent, record, new Date(at))),
       ...treeRows({ kind: 'project', ...record }),
       ...(options.member === false ? [] : [memberWrite(creator)]),
@@ -151,12 +135,7 @@ export class Projects {
       await this.#outbox.commit(writes, messages);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
-      const limit = error.get('limit');
-      if (limit !== undefined)
-        throw limit.item === undefined
-          ? new Missing('owner')
-          : new LimitReached('projects', limit.item['projectsLimit'] as number);
-      throw refusedByParent(error) ?? takenNames(error) ?? error;
+      throw refusedByOwner(error) ?? refusedByParent(error) ?? takenNames(error) ?? error;
     }
     return record;
   }
@@ -175,7 +154,7 @@ export class Projects {
     return fromItem(await this.#table.get(projectKey(id)));
   }
 
-  /** One read: id and ancestors, for the round trip after it. Case is ignored. */
+  /** One read: id, ancestors and repository, for the round trip after it. Case is ignored. */
   async holderOfPath(fullPath: string): Promise<NameHolder | undefined> {
     const holder = await this.#names.holder('path', fullPath);
     return holder?.type === 'project' ? holder : undefined;
@@ -189,38 +168,42 @@ export class Projects {
 
   /**
    * Changes what is given, on condition that the record is still the one that was read.
-   * @throws Stale, Missing, NameTaken `path`
+   * @param options.parent as {@link projectUpdate} needs it
+   * @throws Stale also while the group moves or has less visibility, Missing, NameTaken `path`
    */
-  async update(project: ProjectRecord, change: ProjectChange, options: Options = {}): Promise<ProjectRecord> {
-    const path = change.path ?? project.path;
-    const updated: ProjectRecord = {
-      ...project,
-      ...change,
-      fullPath: `${project.namespacePath}/${path}`,
-      updatedAt: (options.now ?? new Date()).toISOString(),
-      version: project.version + 1,
-    };
-    const { pk, sk, lastActivityAt, byActivity, defaultBranch, importStatus, importError, ...more } =
-      toItem(updated);
-    const { forkedFromId, forkRootId, forksCount, ...rest } = more;
-    const writes: Write[] = [
-      {
-        update: { pk, sk },
-        set: {
-          ...rest,
-          // Moved by pushes, imports and forks without a version: only set when this change is about them.
-          ...('lastActivityAt' in change ? { lastActivityAt, byActivity } : {}),
-          ...('defaultBranch' in change ? { defaultBranch } : {}),
-        },
-        if: `${PRESENT} AND #version = :was AND attribute_type(#deletedAt, :null)`,
-        values: { was: project.version, null: 'NULL' },
-        reason: 'version',
-      },
-      ...this.#movePath(project, updated),
-      ...(options.alongside ?? []),
+  async update(
+    project: ProjectRecord,
+    change: ProjectChange,
+    options: Options & { parent?: GroupRecord | undefined } = {},
+  ): Promise<ProjectRecord> {
+    const { now = new Date(), parent } = options;
+    return this.#make(projectUpdate(project, change, { now, parent }), options);
+  }
+
+  /**
+   * Puts a project elsewhere, in one transaction: from then on that decides who sees it.
+   * @param place with what it is bound by there, as in {@link create}
+   * @throws NameTaken `path`, LimitReached, Stale, Missing
+   */
+  async transfer(
+    project: ProjectRecord,
+    { place, owner, parent }: { place: ProjectPlace; owner?: Owner; parent?: GroupRecord },
+    change: Pick<ProjectChange, 'visibility'>,
+    options: Options = {},
+  ): Promise<ProjectRecord> {
+    const { now = new Date() } = options;
+    const { updated, writes, messages } = projectTransfer(project, place, change, now);
+    const into = [
+      ...(owner === undefined ? [] : entersOwn(owner, updated.path)),
+      ...(parent === undefined ? [] : enters(parent, updated, now)),
     ];
-    const reindex = project.name !== updated.name || project.path !== updated.path;
-    await this.#commit(writes, [...(reindex ? [indexMessage(project.id)] : []), ...(options.messages ?? [])]);
+    const counted =
+      project.namespaceKind === 'user'
+        ? [{ key: userKey(project.ownerId), count: 'projectsCount', reason: 'former owner' }]
+        : [];
+    await countedDown(counted, async (counts) => {
+      await this.#make({ updated, writes: [...writes, ...into, ...counts], messages }, options);
+    });
     return updated;
   }
 
@@ -315,55 +298,28 @@ export class Projects {
     return this.#list.page(query);
   }
 
+  async #make({ updated, writes, messages }: ProjectUpdate, options: Options): Promise<ProjectRecord> {
+    await this.#commit([...writes, ...(options.alongside ?? [])], [...messages, ...(options.messages ?? [])]);
+    return updated;
+  }
+
   async #commit(writes: readonly Write[], messages: readonly OutboxMessage[]): Promise<void> {
     try {
       await this.#outbox.commit(writes, messages);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
-      const refusal = error.get('version');
-      if (refusal !== undefined)
-        throw existing(fromItem(refusal.item)) === undefined ? new Missing('project') : new Stale('project');
-      throw takenNames(error) ?? error;
+      throw refusedUpdate(error) ?? error;
     }
   }
-
-  #claimPath(project: ProjectRecord) {
-    const owner = { type: 'project', id: project.id } as const;
-    return claim('path', project.fullPath, owner, 'path', { ancestorIds: [...project.ancestorIds] });
-  }
-
-  #movePath(was: ProjectRecord, is: ProjectRecord): Write[] {
-    if (was.fullPath === is.fullPath) return [];
-    if (sameName(was.fullPath, is.fullPath))
-      return [{ update: nameKey('path', is.fullPath), set: { name: is.fullPath } }];
-    return [this.#claimPath(is), release('path', was.fullPath, { type: 'project', id: was.id }, 'path')];
-  }
 }
 
-/** Where a project stands in a group. */
-export function placeInGroup(
-  group: GroupRecord,
-  { path }: Pick<ProjectRecord, 'path'>,
-): Pick<ProjectRecord, 'namespaceId' | 'namespacePath' | 'namespaceName' | 'namespaceKind' | 'fullPath'> & {
-  readonly ancestorIds: readonly number[];
-} {
-  return {
-    namespaceId: group.id,
-    namespacePath: group.fullPath,
-    namespaceName: group.fullName,
-    namespaceKind: 'group',
-    fullPath: `${group.fullPath}/${path}`,
-    ancestorIds: [...group.ancestorIds, group.id],
-  };
-}
-
-/** The old path leads on to the project for as long as nobody else takes it. */
-export function moveProjectPath(was: ProjectRecord, is: ProjectRecord): Write[] {
-  const ancestorIds = [...is.ancestorIds];
-  return moveName('path', was.fullPath, is.fullPath, { type: 'project', id: is.id }, 'path', { ancestorIds });
+/** @returns what the refusal of a change of a project means, when it was one of the project's own writes */
+export function refusedUpdate(error: TransactionRefused): StoreError | undefined {
+  const refusal = error.get('version');
+  if (refusal !== undefined)
+    return existing(fromItem(refusal.item)) === undefined ? new Missing('project') : new Stale('project');
+  return refusedByOwner(error) ?? refusedByParent(error) ?? takenNames(error);
 }
 
 const existing = (project: ProjectRecord | undefined): ProjectRecord | undefined =>
   project?.deletedAt === null ? project : undefined;
-
-const indexMessage = (id: number) => message(MAINTENANCE, 'search.index', { kind: 'project', id });

@@ -18,6 +18,7 @@ import { Names } from './names.ts';
 import { Networks } from './networks.ts';
 import { Notes } from './notes.ts';
 import { Outbox } from './outbox.ts';
+import { OwnNamespaces } from './own-namespace.ts';
 import { Pipelines } from './pipelines.ts';
 import { Processed } from './processed.ts';
 import { Projects } from './projects.ts';
@@ -41,6 +42,7 @@ export interface Store {
   readonly users: Users;
   readonly tokens: Tokens;
   readonly projects: Projects;
+  readonly ownNamespaces: OwnNamespaces;
   readonly members: Members;
   readonly groups: Groups;
   readonly groupMoves: GroupMoves;
@@ -82,15 +84,17 @@ export function createStore(
   const members = new Members(table);
   const groups = new Groups(table, names, counters, outbox);
   const projects = new Projects(table, names, counters, outbox, search, members);
+  const users = new Users(table, names, counters, outbox, search);
   const blobs = new Blobs(clients.s3, environment.objectsBucket);
   return {
     environment,
     table,
     blobs,
     queues,
-    users: new Users(table, names, counters, outbox, search),
+    users,
     tokens: new Tokens(table, counters),
     projects,
+    ownNamespaces: new OwnNamespaces(table, users),
     members,
     groups,
     groupMoves: new GroupMoves(table, groups),

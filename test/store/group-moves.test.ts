@@ -3,7 +3,7 @@ import type { Deps } from '../../lib/domain/deps.ts';
 import { locateGroup, locateProject } from '../../lib/domain/locate.ts';
 import { NameTaken } from '../../lib/store/errors.ts';
 import { treePartition } from '../../lib/store/keys.ts';
-import { placeInGroup } from '../../lib/store/projects.ts';
+import { placeInGroup } from '../../lib/store/project-place.ts';
 import type { GroupRecord, ProjectRecord, UserRecord } from '../../lib/store/records.ts';
 import { newProject, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 

@@ -114,16 +114,22 @@ describe('a project', () => {
     await expect(opened.store.projects.update(made, { description: 'late' })).rejects.toBeInstanceOf(Stale);
   });
 
-  test('moves to a new path and frees the old one', async () => {
+  test('moves to a new path; the old one leads on until somebody else takes it', async () => {
     const made = await createProject(opened.store, owner, 'before');
     await createProject(opened.store, owner, 'occupied');
     await expect(opened.store.projects.update(made, { path: 'Occupied' })).rejects.toBeInstanceOf(NameTaken);
     const moved = await opened.store.projects.update(made, { path: 'after', name: 'After' });
     expect(moved.fullPath).toBe('Owner/after');
-    expect(await opened.store.projects.byPath('owner/before')).toBeUndefined();
+    expect(await opened.store.projects.byPath('owner/before')).toEqual(moved);
     expect(await opened.store.projects.byPath('owner/after')).toEqual(moved);
     const respelled = await opened.store.projects.update(moved, { path: 'AFTER' });
     expect(await opened.store.projects.byPath('owner/after')).toEqual(respelled);
+    const next = await createProject(opened.store, owner, 'before');
+    expect(await opened.store.projects.byPath('owner/before')).toEqual(next);
+    // Back again: its own former path is no more in the way than anybody's.
+    const there = await opened.store.projects.update(respelled, { path: 'there' });
+    await opened.store.projects.update(there, { path: 'after' });
+    expect(await opened.store.projects.byPath('owner/there')).toMatchObject({ fullPath: 'Owner/after' });
   });
 
   test('deleted is gone everywhere at once, its path free, its repository closed', async () => {

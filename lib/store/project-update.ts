@@ -1,0 +1,152 @@
+/** What changes of a project write: its record, its paths, its rows below groups, and whether its repository takes writes. */
+import { Stale } from './errors.ts';
+import { standsOpen } from './group-place.ts';
+import { moveRows, treeRows } from './group-tree.ts';
+import { sameName } from './names.ts';
+import { MAINTENANCE, message, type OutboxMessage } from './outbox.ts';
+import { toItem } from './project-item.ts';
+import { moveProjectPath, type ProjectPlace } from './project-place.ts';
+import { type GroupRecord, type ProjectRecord, VISIBILITIES } from './records.ts';
+import { changeGuards } from './repository-state.ts';
+import { type Check, PRESENT, type Update, type Write } from './write.ts';
+
+/** What an update may set. A former path leads on until somebody else takes it. */
+export type ProjectChange = Partial<
+  Pick<
+    ProjectRecord,
+    | 'name'
+    | 'path'
+    | 'visibility'
+    | 'description'
+    | 'archived'
+    | 'deletion'
+    | 'defaultBranch'
+    | 'topics'
+    | 'settings'
+    | 'lastActivityAt'
+  >
+>;
+
+/** A change that is ready to be written, with whatever else its transaction is to hold. */
+export interface ProjectUpdate {
+  readonly updated: ProjectRecord;
+  /** Refused as `version`, `namespace` or a taken `path`. */
+  readonly writes: readonly Write[];
+  readonly messages: readonly OutboxMessage[];
+}
+
+/**
+ * @param options.parent the group it stands in, for another path there or a higher visibility
+ * @throws Stale while that group moves: a path below it may be two
+ */
+export function projectUpdate(
+  project: ProjectRecord,
+  change: ProjectChange,
+  { now, parent }: { readonly now: Date; readonly parent?: GroupRecord | undefined },
+): ProjectUpdate {
+  const updated = changed(project, change, now);
+  const renamed = updated.path !== project.path;
+  const rises = rank(updated) > rank(project);
+  return {
+    updated,
+    writes: [
+      recordWrite(project, updated, change),
+      ...(renamed ? moveProjectPath(project, updated) : []),
+      ...(project.namespaceKind === 'group' && (renamed || rises)
+        ? [standsFor(parent, project, updated, renamed, now)]
+        : []),
+      ...(updated.visibility === project.visibility ? [] : treeRows({ kind: 'project', ...updated })),
+      ...(updated.archived === project.archived ? [] : guardWrites(updated)),
+    ],
+    messages: reindexed(project, updated),
+  };
+}
+
+/**
+ * Puts a project elsewhere. Whoever puts it into a group adds that this takes it (`group-place.ts`).
+ * @param place with the path that the namespace has now
+ */
+export function projectTransfer(
+  project: ProjectRecord,
+  place: ProjectPlace,
+  change: Pick<ProjectChange, 'visibility'>,
+  now: Date,
+): ProjectUpdate {
+  const updated = changed({ ...project, ...place }, change, now);
+  // What stands in a group is in no person's own list.
+  const left = Object.keys(toItem(project)).filter((name) => !(name in toItem(updated)));
+  return {
+    updated,
+    writes: [
+      { ...recordWrite(project, updated, change), remove: left },
+      ...moveProjectPath(project, updated),
+      ...moveRows({ kind: 'project', ...project }, { kind: 'project', ...updated }),
+    ],
+    messages: reindexed(project, updated),
+  };
+}
+
+export const indexMessage = (id: number): OutboxMessage =>
+  message(MAINTENANCE, 'search.index', { kind: 'project', id });
+
+const changed = (project: ProjectRecord, change: ProjectChange, now: Date): ProjectRecord => ({
+  ...project,
+  ...change,
+  fullPath: `${project.namespacePath}/${change.path ?? project.path}`,
+  updatedAt: now.toISOString(),
+  version: project.version + 1,
+});
+
+function recordWrite(was: ProjectRecord, is: ProjectRecord, change: ProjectChange): Update {
+  const { pk, sk, ...item } = toItem(is);
+  const own = Object.entries(item).filter(([name]) => name in change || !MOVE_WITHOUT_VERSION.has(name));
+  return {
+    update: { pk, sk },
+    set: {
+      ...Object.fromEntries(own),
+      ...('lastActivityAt' in change ? { byActivity: item['byActivity'] } : {}),
+    },
+    if: `${PRESENT} AND #version = :was AND attribute_type(#deletedAt, :null)`,
+    values: { was: was.version, null: 'NULL' },
+    reason: 'version',
+  };
+}
+
+/** By pushes, imports, forks and stars: only set when a change is about them. */
+const MOVE_WITHOUT_VERSION = new Set([
+  'lastActivityAt',
+  'byActivity',
+  'defaultBranch',
+  'importStatus',
+  'importError',
+  'forkedFromId',
+  'forkRootId',
+  'forksCount',
+  'starsCount',
+]);
+
+/** That the group takes it as it is to be; for another path, that no path in it is about to change. */
+function standsFor(
+  parent: GroupRecord | undefined,
+  was: ProjectRecord,
+  is: ProjectRecord,
+  renamed: boolean,
+  now: Date,
+): Check {
+  if (parent?.id !== was.namespaceId) throw new TypeError('a project is named in its group');
+  const open = standsOpen(parent, is.visibility, now);
+  if (!renamed) return open;
+  if (parent.movedFrom !== null || !sameName(parent.fullPath, was.namespacePath)) throw new Stale('parent');
+  return { ...open, if: `${open.if} AND attribute_type(#movedFrom, :null)` };
+}
+
+/** Pushes under way are refused with the same transaction. One that is being filled takes none anyway. */
+function guardWrites({ repositoryId, archived, importStatus }: ProjectRecord): Update[] {
+  if (archived && (importStatus === 'scheduled' || importStatus === 'started')) return [];
+  return changeGuards(repositoryId, { state: archived ? 'read-only' : 'open' });
+}
+
+const reindexed = (was: ProjectRecord, is: ProjectRecord): OutboxMessage[] =>
+  was.name === is.name && was.path === is.path ? [] : [indexMessage(is.id)];
+
+const rank = ({ visibility }: ProjectRecord): number => VISIBILITIES.indexOf(visibility);
