@@ -12,4 +12,4 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-matrix(() => cast, readRows('branches', 'commits', 'files', 'repository', 'tags'));
+matrix(() => cast, readRows('code'));

@@ -12,7 +12,4 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-matrix(
-  () => cast,
-  readRows('forks', 'groups', 'members', 'meta', 'namespaces', 'projects', 'tokens', 'users'),
-);
+matrix(() => cast, readRows('people'));

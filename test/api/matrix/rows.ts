@@ -40,11 +40,17 @@ export interface Expected {
 
 export const HEADING = COLUMNS.map(([name]) => name.padEnd(4)).join(' ');
 
-/** The rows of one file of `rows/`, or of all of them. */
-export function readRows(...files: string[]): Row[] {
-  const folder = new URL('rows/', import.meta.url);
-  const names = files.length > 0 ? files.map((file) => `${file}.txt`) : readdirSync(folder).sort();
-  return names.flatMap((name) => parseRows(readFileSync(new URL(name, folder), 'utf8'), name));
+/** Rows by the test file that asks them: `matrix-<part>.test.ts`. */
+export type Part = 'code' | 'people' | 'projects';
+
+const ROWS = new URL('rows/', import.meta.url);
+
+/** All rows, or those of one part. */
+export function readRows(part?: Part): Row[] {
+  const files = readdirSync(ROWS, { recursive: true, encoding: 'utf8' }).sort();
+  return files
+    .filter((file) => file.endsWith('.txt') && (part === undefined || file.startsWith(`${part}/`)))
+    .flatMap((file) => parseRows(readFileSync(new URL(file, ROWS), 'utf8'), file));
 }
 
 /** @throws naming file and line of what cannot be read */
