@@ -351,8 +351,8 @@ describe('the relation', () => {
         as: {
           anonymous: 401,
           stranger: 403,
-          developer: 403,
-          maintainer: { status: 400, holds: { message: { visibility_level: [expect.any(String)] } } },
+          maintainer: 403,
+          owner: { status: 400, holds: { message: { visibility_level: [expect.any(String)] } } },
         },
       },
       {

@@ -112,7 +112,7 @@ const relate = endpoint({
   area,
   summary: 'Say that a project is a fork of another',
   description: 'The two are related from then on; neither changes what it holds.',
-  access: project('admin_project'),
+  access: project('remove_project'),
   params: () => p.params({ forked_from_id: p.routeInteger({ description: 'Id of the source' }) }),
   returns: { body: shapes.project },
   errors: [
