@@ -134,6 +134,23 @@ export const areas: readonly Area[] = [
   ),
   {
     kind: 'authorizer',
+  api(
+    'project-relations',
+    [
+      ...['star', 'unstar', 'starrers', 'languages', 'users', 'groups', 'storage'].flatMap(oneInProject),
+      ...inProject('share'),
+    ],
+    writes,
+  ),
+  api(
+    'uploads',
+    [
+      '/uploads/{proxy+}',
+      '/api/v4/avatar',
+      ...['users', 'groups', 'projects'].map((kind) => `/api/v4/${kind}/{id}/avatar`),
+    ],
+    reads,
+  ),
     name: 'git-authorizer',
     entry: 'git-authorizer.ts',
     memory: 512,

@@ -13,6 +13,7 @@ import { repositoryEndpoints } from './repository/endpoints.ts';
 import { tagEndpoints } from './tags/endpoints.ts';
 import { tokenEndpoints } from './tokens/endpoints.ts';
 import { userEndpoints } from './users/endpoints.ts';
+import { uploadEndpoints } from './uploads/endpoints.ts';
 import { VERSION } from './version.ts';
 
 /** Every endpoint of the service, by area. */
@@ -31,6 +32,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...tagEndpoints,
 ];
 
+  ...uploadEndpoints,
 /** The OpenAPI document of the service; bundles carry it as it was made when they were built (`cdk/bundle.ts`). */
 export const apiDocument = (): OpenApiDocument =>
   document(allEndpoints, { title: 'Lemnos', version: VERSION, serverUrl: '' });

@@ -3,11 +3,13 @@ import { LimitReached, Missing, NameTaken, Stale } from '../store/errors.ts';
 import { type GroupChange, MoreVisibleInside } from '../store/groups.ts';
 import { type GroupRecord, MAX_DEPTH, type Visibility } from '../store/records.ts';
 import type { Actor, GroupAccess } from './access.ts';
+import { type AvatarFile, newAvatar } from './avatars.ts';
 import type { Deps } from './deps.ts';
 import { conflict, type FieldProblems, forbidden, invalid, notFound, refused } from './errors.ts';
 import { accessesToGroups } from './group-details.ts';
 import { groupNameProblems, groupPathProblems, problemsOf } from './paths.ts';
 import { demandInGroup, isAdministrator } from './permissions.ts';
+import { inRuby } from './ruby-notation.ts';
 import { isBelow } from './visibility.ts';
 
 export interface NewGroupInput {
@@ -17,6 +19,7 @@ export interface NewGroupInput {
   readonly visibility: Visibility;
   readonly description: string;
   readonly settings: Readonly<Record<string, unknown>>;
+  readonly avatar?: AvatarFile | null | undefined;
 }
 
 /** What is in force where nobody chose. */
@@ -47,6 +50,7 @@ export async function createGroup(
         : [],
   });
   if (problems !== undefined) throw failedToSave(problems);
+  const avatar = newAvatar(input.avatar);
   try {
     const group = await deps.store.groups.create(
       {
@@ -56,8 +60,14 @@ export async function createGroup(
         description,
         creatorId: actor.user.id,
         settings: { ...DEFAULTS, ...input.settings },
+        avatar: avatar?.avatar ?? null,
       },
-      { now: deps.now(), ownerId: actor.user.id, ...(parent === undefined ? {} : { parent: parent.group }) },
+      {
+        about: (id) => avatar?.writes({ kind: 'group', id }) ?? [],
+        now: deps.now(),
+        ownerId: actor.user.id,
+        ...(parent === undefined ? {} : { parent: parent.group }),
+      },
     );
     return { group, level: 50, parents: parent === undefined ? [] : [parent.group, ...parent.parents] };
   } catch (error) {
@@ -71,7 +81,8 @@ export async function createGroup(
 export const mayCreateOutermost = (actor: Extract<Actor, { kind: 'user' }>): boolean =>
   isAdministrator(actor) || actor.user.canCreateGroup;
 
-export type GroupInput = Pick<GroupChange, 'name' | 'path' | 'visibility' | 'description' | 'settings'>;
+export type GroupInput = Pick<GroupChange, 'name' | 'path' | 'visibility' | 'description' | 'settings'> &
+  Pick<NewGroupInput, 'avatar'>;
 
 /**
  * Settings are added to those there are. Whatever is inside follows a new path; of a small group before the answer.
@@ -80,7 +91,7 @@ export type GroupInput = Pick<GroupChange, 'name' | 'path' | 'visibility' | 'des
 export async function updateGroup(
   deps: Deps,
   { group, parents }: GroupAccess,
-  input: GroupInput,
+  { avatar: file, ...input }: GroupInput,
 ): Promise<GroupRecord> {
   const settings = input.settings ?? {};
   const problems = problemsOf({
@@ -95,10 +106,19 @@ export async function updateGroup(
         : [],
   });
   if (problems !== undefined) throw invalid(problems);
-  const change = { ...input, settings: { ...group.settings, ...settings } };
+  const avatar = newAvatar(file);
+  const change = {
+    ...input,
+    settings: { ...group.settings, ...settings },
+    ...(avatar && { avatar: avatar.avatar }),
+  };
   let updated: GroupRecord;
   try {
-    updated = await deps.store.groups.update(group, change, { now: deps.now(), parents });
+    updated = await deps.store.groups.update(group, change, {
+      now: deps.now(),
+      parents,
+      alongside: avatar?.writes({ kind: 'group', id: group.id }) ?? [],
+    });
   } catch (error) {
     throw changeError(error, input.visibility);
   }
@@ -175,11 +195,4 @@ function changeError(error: unknown, visibility: Visibility | undefined): unknow
 export const locked = (error: unknown): unknown =>
   error instanceof Stale ? conflict('409 Conflict: Resource lock') : error;
 
-/** Problems as this one call writes them: a hash in the notation of Ruby, in one text. */
-const failedToSave = (problems: FieldProblems) => {
-  const quoted = (text: string) => `"${text.replace(/["\\]|#(?=[{$@])/g, '\\$&')}"`;
-  const fields = Object.entries(problems).map(
-    ([field, texts]) => `:${field}=>[${texts.map(quoted).join(', ')}]`,
-  );
-  return refused(`Failed to save group {${fields.join(', ')}}`);
-};
+const failedToSave = (problems: FieldProblems) => refused(`Failed to save group ${inRuby(problems)}`);

@@ -118,7 +118,7 @@ export function oneOf<const V extends string, const O extends Options<V>>(
 
 /** An uploaded file (multipart). */
 export const file = <const O extends Options<UploadedFile>>(options?: O): Field<Value<UploadedFile, O>> =>
-  field(options, (raw) => (raw === null || isFile(raw) ? raw : INVALID), {
+  field(options, (raw) => (raw === '' ? null : raw === null || isFile(raw) ? raw : INVALID), {
     type: 'string',
     format: 'binary',
   });

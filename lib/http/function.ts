@@ -49,6 +49,8 @@ export interface ApiFunctionOptions<D extends HttpDeps> {
   readonly deps: () => D | Promise<D>;
   /** Pages outside `/api/v4`, by exact path, read with `GET`; `POST /path` takes what a page's form sends. */
   readonly pages?: Readonly<Record<string, Page<D>>>;
+  /** The path of an endpoint that also answers at another, outside `/api/v4`; both percent-encoded. */
+  readonly alias?: (path: string) => string | undefined;
   readonly serviceName?: string;
 }
 
@@ -67,7 +69,8 @@ export function apiFunction<D extends HttpDeps>(options: ApiFunctionOptions<D>):
   return rawFunction(
     async (request, facts) => {
       router ??= routerOf(options.endpoints);
-      const { pathname, search } = new URL(request.url);
+      const { pathname: asked, search } = new URL(request.url);
+      const pathname = options.alias?.(asked) ?? asked;
       const read = request.method === 'GET' || request.method === 'HEAD';
       const page = options.pages?.[read ? pathname : `${request.method} ${pathname}`];
       if (page !== undefined) return page(facts, request, deps);

@@ -28,12 +28,15 @@ export const DELETE_JOB = 'group.delete';
 
 export type NewGroup = Pick<
   GroupRecord,
-  'name' | 'path' | 'visibility' | 'description' | 'creatorId' | 'settings'
+  'name' | 'path' | 'visibility' | 'description' | 'creatorId' | 'settings' | 'avatar'
 >;
 
 /** What an update may set. A new path takes everything below along. */
 export type GroupChange = Partial<
-  Pick<GroupRecord, 'name' | 'path' | 'visibility' | 'description' | 'settings' | 'shares' | 'deletion'>
+  Pick<
+    GroupRecord,
+    'name' | 'path' | 'visibility' | 'description' | 'settings' | 'shares' | 'deletion' | 'avatar'
+  >
 >;
 
 interface Options {
@@ -75,7 +78,12 @@ export class Groups {
    */
   async create(
     group: NewGroup,
-    options: Options & { parent?: GroupRecord; ownerId: number },
+    options: Options & {
+      parent?: GroupRecord;
+      ownerId: number;
+      /** Further writes, once its id is known. */
+      about?: (id: number) => readonly Write[];
+    },
   ): Promise<GroupRecord> {
     const { parent } = options;
     const id = await this.#counters.next('namespace');
@@ -106,6 +114,7 @@ export class Groups {
       memberWrite(owner),
       ...treeRows({ kind: 'group', ...record }),
       ...(parent === undefined ? [] : enters(parent, record, new Date(at))),
+      ...(options.about?.(id) ?? []),
       ...(options.alongside ?? []),
     ];
     try {

@@ -118,6 +118,17 @@ export const forkKey = (projectId: number, forkId: number): Key => ({
 export const STAR = 'STAR#';
 export const starKey = (projectId: number, userId: number): Key => ({
   pk: projectKey(projectId).pk,
+/** Up to 200 KiB: whoever queries one of these partitions names the rows meant. */
+export const avatarKey = ({
+  kind,
+  id,
+}: {
+  readonly kind: 'user' | MemberSource['kind'];
+  readonly id: number;
+}): Key => ({
+  pk: kind === 'user' ? userKey(id).pk : memberPartition({ kind, id }),
+  sk: 'AVATAR',
+});
   sk: `${STAR}${padded(userId)}`,
 });
 /** How many rules a project has; sorts behind them. */

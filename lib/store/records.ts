@@ -57,6 +57,15 @@ export interface ImportSource {
   readonly url: string;
 }
 
+/** What a record says of its avatar; the bytes are in a row of their own. */
+export interface AvatarRecord {
+  /** The last part of its URL. */
+  readonly filename: string;
+  readonly type: string;
+  /** ULID: another for each image. */
+  readonly version: string;
+}
+
 /** Times are ISO 8601 in UTC with milliseconds; dates are `YYYY-MM-DD`. */
 export interface UserRecord {
   readonly id: number;
@@ -88,6 +97,7 @@ export interface UserRecord {
   readonly passwordReset?: { readonly hash: string; readonly expiresAt: string } | null;
   /** An address that is to take the place of `email` once it is confirmed. */
   readonly unconfirmedEmail?: string | null;
+  readonly avatar?: AvatarRecord | null;
   readonly status?: UserStatus | null;
   /** How many follow them, and whom they follow. */
   readonly followers?: number;
@@ -230,6 +240,7 @@ export interface GroupRecord {
   readonly ancestorIds: readonly number[];
   readonly visibility: Visibility;
   readonly description: string;
+  readonly avatar?: AvatarRecord | null;
   readonly creatorId: number | null;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -270,6 +281,7 @@ export interface BranchRule {
 
 /** Protects the tags of a name or pattern. */
 export interface TagRule {
+  readonly avatar?: AvatarRecord | null;
   readonly kind: 'tag';
   readonly projectId: number;
   readonly name: string;

@@ -1,5 +1,6 @@
 /** Everything the domain reaches the world through, made once per process. */
 import { Archives } from './archives.ts';
+import { Avatars } from './avatars.ts';
 import { Blobs } from './blobs.ts';
 import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { Counters } from './counters.ts';
@@ -81,6 +82,7 @@ export function createStore(
   // Without queues, as in a command, messages wait for the sweep.
   const outbox = new Outbox(table, Object.keys(environment.queueUrls).length > 0 ? queues : undefined);
   const search = new Search(table);
+  readonly avatars: Avatars;
   const members = new Members(table);
   const groups = new Groups(table, names, counters, outbox);
   const projects = new Projects(table, names, counters, outbox, search, members);
@@ -120,3 +122,4 @@ export function createStore(
     pushUploads: new PushUploads(table, outbox),
   };
 }
+    avatars: new Avatars(table),

@@ -12,6 +12,7 @@ import { laterFields, settingFields, settingsOf } from './settings.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'groups';
+const AVATAR = 'PNG, JPEG, GIF, WebP, BMP, TIFF or icon of at most 200 KiB; an empty text takes it away';
 
 const create = endpoint({
   method: 'POST',
@@ -26,7 +27,7 @@ const create = endpoint({
       parent_id: p.integer({ description: 'Of the group it is to stand in' }),
       visibility: p.oneOf(VISIBILITIES, { default: 'private' }),
       description: p.string({ nullable: true }),
-      avatar: p.file(),
+      avatar: p.file({ nullable: true, description: AVATAR }),
       ...settingFields(),
     }),
   returns: { body: shapes.groupDetail },
@@ -42,6 +43,7 @@ const create = endpoint({
       parentId: body.parent_id,
       visibility: body.visibility,
       description: body.description ?? '',
+      avatar: body.avatar,
       settings: settingsOf(body),
     });
     return groupDetail(deps, actor, made, request.baseUrl);
@@ -61,7 +63,7 @@ const update = endpoint({
       path: p.string(),
       visibility: p.oneOf(VISIBILITIES),
       description: p.string({ nullable: true }),
-      avatar: p.file(),
+      avatar: p.file({ nullable: true, description: AVATAR }),
       ...settingFields(),
       ...laterFields(),
     }),
@@ -76,6 +78,7 @@ const update = endpoint({
       ...(body.path === undefined ? {} : { path: body.path }),
       ...(body.visibility === undefined ? {} : { visibility: body.visibility }),
       ...(body.description === undefined ? {} : { description: body.description ?? '' }),
+      avatar: body.avatar,
       settings: settingsOf(body),
     });
     return groupDetail(deps, actor, { group: changed }, request.baseUrl, { withProjects: true });

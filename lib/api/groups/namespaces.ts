@@ -6,6 +6,7 @@ import * as p from '../../http/params.ts';
 import { shape } from '../../http/shape.ts';
 import { endpoint } from '../endpoint.ts';
 import { namespace } from '../projects/shapes.ts';
+import { avatarUrl } from '../uploads/avatar-url.ts';
 import { groupNamespace } from './present.ts';
 
 const area = 'groups';
@@ -75,7 +76,7 @@ function present(which: Namespace, baseUrl: string) {
     kind: 'user' as const,
     full_path: user.username,
     parent_id: null,
-    avatar_url: null,
+    avatar_url: avatarUrl('user', user, baseUrl),
     web_url: `${baseUrl}/${user.username}`,
   };
 }

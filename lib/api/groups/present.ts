@@ -1,4 +1,5 @@
 import type { GroupRecord, ShareRecord } from '../../store/records.ts';
+import { avatarUrl } from '../uploads/avatar-url.ts';
 
 /** A group's page, on which links into it build. */
 export const groupUrl = ({ fullPath }: Pick<GroupRecord, 'fullPath'>, baseUrl: string): string =>
@@ -25,7 +26,7 @@ export function group(record: GroupRecord, baseUrl: string) {
     mentions_disabled: setting('mentions_disabled', null),
     lfs_enabled: setting('lfs_enabled', true),
     default_branch_protection: setting('default_branch_protection', 2),
-    avatar_url: null,
+    avatar_url: avatarUrl('group', record, baseUrl),
     request_access_enabled: setting('request_access_enabled', true),
     full_name: record.fullName,
     full_path: record.fullPath,
@@ -63,6 +64,6 @@ export const groupNamespace = (record: GroupRecord, baseUrl: string) => ({
   kind: 'group' as const,
   full_path: record.fullPath,
   parent_id: record.parentId,
-  avatar_url: null,
+  avatar_url: avatarUrl('group', record, baseUrl),
   web_url: groupUrl(record, baseUrl),
 });

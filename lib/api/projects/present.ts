@@ -1,6 +1,7 @@
 import type { ProjectAccess } from '../../domain/access.ts';
 import type { ProjectRecord, UserRecord } from '../../store/records.ts';
 import { userBasic } from '../users/present.ts';
+import { avatarUrl } from '../uploads/avatar-url.ts';
 
 const setting = <T>(project: ProjectRecord, name: string, fallback: T): T =>
   (project.settings[name] as T | undefined) ?? fallback;
@@ -32,7 +33,7 @@ export function projectBasic(project: ProjectRecord, baseUrl: string, code: bool
     http_url_to_repo: `${url}.git`,
     web_url: url,
     readme_url: branch === null ? null : `${url}/-/blob/${branch}/README.md`,
-    avatar_url: null,
+    avatar_url: avatarUrl('project', project, baseUrl),
     forks_count: project.forksCount ?? 0,
     star_count: 0,
     last_activity_at: project.lastActivityAt,

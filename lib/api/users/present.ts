@@ -1,13 +1,19 @@
-import type { UserRecord } from '../../store/records.ts';
+import type { NamedMembership } from '../../domain/user-memberships.ts';
+import type { UserRecord, UserStatus } from '../../store/records.ts';
+import { identitiesOf } from '../../store/users.ts';
+import { avatarUrl } from '../uploads/avatar-url.ts';
 
 /** The six fields every other answer embeds. */
-export function userBasic(user: Pick<UserRecord, 'id' | 'username' | 'name' | 'state'>, baseUrl: string) {
+export function userBasic(
+  user: Pick<UserRecord, 'id' | 'username' | 'name' | 'state' | 'avatar'>,
+  baseUrl: string,
+) {
   return {
     id: user.id,
     username: user.username,
     name: user.name,
     state: user.state,
-    avatar_url: null,
+    avatar_url: avatarUrl('user', user, baseUrl),
     web_url: `${baseUrl}/${user.username}`,
   };
 }

@@ -1,0 +1,5 @@
+import { uploadAlias, uploadEndpoints } from '../lib/api/uploads/endpoints.ts';
+import { apiFunction } from '../lib/http/function.ts';
+import { deps } from './deps.ts';
+
+export const { handler, fetch } = apiFunction({ endpoints: uploadEndpoints, alias: uploadAlias, deps });

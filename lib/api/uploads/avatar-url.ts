@@ -1,0 +1,10 @@
+import type { AvatarSubject } from '../../store/avatars.ts';
+import type { AvatarRecord } from '../../store/records.ts';
+
+/** Where an avatar is to be had; null where there is none. */
+export const avatarUrl = (
+  kind: AvatarSubject['kind'],
+  { id, avatar }: { readonly id: number; readonly avatar?: AvatarRecord | null | undefined },
+  baseUrl: string,
+): string | null =>
+  avatar == null ? null : `${baseUrl}/uploads/-/system/${kind}/avatar/${id}/${avatar.filename}`;

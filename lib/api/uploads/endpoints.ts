@@ -1,0 +1,111 @@
+import * as z from 'zod';
+import { userByPublicEmail } from '../../domain/avatars.ts';
+import { notFound } from '../../domain/errors.ts';
+import { anyone, group, project } from '../../http/access.ts';
+import { matches, REVALIDATE } from '../../http/conditional.ts';
+import type { RequestFacts } from '../../http/endpoint.ts';
+import * as p from '../../http/params.ts';
+import { type Reply, reply } from '../../http/reply.ts';
+import { shape } from '../../http/shape.ts';
+import type { AvatarSubject } from '../../store/avatars.ts';
+import type { AvatarRecord } from '../../store/records.ts';
+import { type ApiDeps, endpoint } from '../endpoint.ts';
+import { avatarUrl } from './avatar-url.ts';
+
+const area = 'avatars';
+const image = { type: 'image/*', description: 'The image, as it was uploaded' };
+
+const ofUser = endpoint({
+  method: 'GET',
+  path: '/users/:id/avatar',
+  area,
+  summary: 'Get a user’s avatar',
+  access: anyone(),
+  params: () => p.params({ id: p.routeInteger() }),
+  scopes: ['read_user'],
+  returns: image,
+  errors: [{ status: 404, description: 'There is none' }],
+  handle: async ({ params, request }, deps) => {
+    const user = await deps.store.users.get(params.id);
+    return avatar(deps, { kind: 'user', id: params.id }, user?.avatar, request);
+  },
+});
+
+const ofGroup = endpoint({
+  method: 'GET',
+  path: '/groups/:id/avatar',
+  area,
+  summary: 'Get a group’s avatar',
+  access: group('read_group', { anonymous: true }),
+  returns: image,
+  errors: [{ status: 404, description: 'There is none' }],
+  handle: ({ group: { group }, request }, deps) =>
+    avatar(deps, { kind: 'group', id: group.id }, group.avatar, request),
+});
+
+const ofProject = endpoint({
+  method: 'GET',
+  path: '/projects/:id/avatar',
+  area,
+  summary: 'Get a project’s avatar',
+  access: project('read_project', { anonymous: true }),
+  returns: image,
+  errors: [{ status: 404, description: 'There is none' }],
+  handle: ({ project: { project }, request }, deps) =>
+    avatar(deps, { kind: 'project', id: project.id }, project.avatar, request),
+});
+
+const byEmail = endpoint({
+  method: 'GET',
+  path: '/avatar',
+  area,
+  summary: 'Get the URL of an avatar by e-mail address',
+  description: 'Of who shows that address to everybody; null for all others.',
+  access: anyone(),
+  scopes: ['read_user'],
+  query: () =>
+    p.params({
+      email: p.string({ required: true, blank: false }),
+      size: p.integer({ min: 1, description: 'Pixels; images are handed out as they are' }),
+    }),
+  returns: {
+    body: shape(() => z.object({ avatar_url: z.string().nullable() }).meta({ id: 'AvatarByEmail' })),
+  },
+  handle: async ({ query, request }, deps) => {
+    const user = await userByPublicEmail(deps, query.email);
+    return { avatar_url: user === undefined ? null : avatarUrl('user', user, request.baseUrl) };
+  },
+});
+
+async function avatar(
+  deps: ApiDeps,
+  subject: AvatarSubject,
+  record: AvatarRecord | null | undefined,
+  { headers }: RequestFacts,
+): Promise<Reply> {
+  if (record == null) throw notFound('Avatar');
+  const common = { ETag: `"${record.version}"`, 'Cache-Control': REVALIDATE, ...SAFE };
+  if (matches(headers, common.ETag)) return reply({ status: 304, headers: common });
+  const stored = await deps.store.avatars.get(subject);
+  if (stored === undefined) throw notFound('Avatar');
+  return reply({
+    body: stored.bytes,
+    type: stored.type,
+    headers: { ...common, ETag: `"${stored.version}"`, 'Content-Disposition': 'inline' },
+  });
+}
+
+/** Somebody else's bytes, under our name: nothing in them is run. */
+const SAFE = {
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; sandbox",
+};
+
+/** `/uploads/-/system/<kind>/avatar/<id>/<name>`, as answers name them, is the kind's endpoint above. */
+export function uploadAlias(path: string): string | undefined {
+  const [, kind, id] =
+    /^\/uploads\/-\/system\/(user|group|project)\/avatar\/(\d{1,15})\/[^/]+$/.exec(path) ?? [];
+  return kind === undefined ? undefined : `/api/v4/${kind}s/${id}/avatar`;
+}
+
+export const uploadEndpoints = [ofUser, ofGroup, ofProject, byEmail];

@@ -1,0 +1,61 @@
+/** Avatars of users, groups and projects: what may be one, and how it is kept. */
+import { ulid } from 'ulid';
+import { type AvatarSubject, avatarWrite } from '../store/avatars.ts';
+import type { AvatarRecord, UserRecord } from '../store/records.ts';
+import type { Write } from '../store/write.ts';
+import type { Deps } from './deps.ts';
+import { invalid } from './errors.ts';
+import { IMAGE_TYPES, readImage } from './images.ts';
+import { emailProblems } from './paths.ts';
+
+const MAX_BYTES = 200 * 1024;
+/** What an image may become in the memory of whoever shows it: a small file can hold a very large picture. */
+const MAX_PIXELS = 4096;
+
+/** A file as it came. */
+export interface AvatarFile {
+  readonly filename: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface NewAvatar {
+  /** What the record says of it; null: none any more. */
+  readonly avatar: AvatarRecord | null;
+  /** For the transaction that writes the record. */
+  readonly writes: (subject: AvatarSubject) => readonly Write[];
+}
+
+/**
+ * @param file null takes the avatar away, undefined leaves it as it is
+ * @throws 400 `{"avatar": [...]}`
+ */
+export function newAvatar(file: AvatarFile | null | undefined): NewAvatar | undefined {
+  if (file === undefined) return undefined;
+  if (file === null) return { avatar: null, writes: (subject) => [avatarWrite(subject, undefined)] };
+  const { bytes } = file;
+  if (bytes.length > MAX_BYTES) throw invalid({ avatar: ['is too big (should be at most 200 KiB)'] });
+  const image = readImage(bytes);
+  if (image === undefined) throw invalid({ avatar: [UNSUPPORTED] });
+  if (image.width > MAX_PIXELS || image.height > MAX_PIXELS) {
+    throw invalid({ avatar: [`is too large (should be at most ${MAX_PIXELS} by ${MAX_PIXELS} pixels)`] });
+  }
+  const avatar = { filename: fileName(file.filename), type: image.type, version: ulid() };
+  return { avatar, writes: (subject) => [avatarWrite(subject, { ...avatar, bytes })] };
+}
+
+const UNSUPPORTED = `file format is not supported. Please try one of the following supported formats: ${IMAGE_TYPES.join(', ')}`;
+
+const MAX_NAME = 100;
+
+/** As it may stand in a URL; the end of it, where the extension is. */
+const fileName = (given: string): string => given.replace(/[^\w.-]+/g, '_').slice(-MAX_NAME) || 'avatar';
+
+/** Who shows this address to everybody; nothing is told of addresses that are not shown. */
+export async function userByPublicEmail({ store }: Deps, email: string): Promise<UserRecord | undefined> {
+  if (emailProblems(email).length > 0) return undefined;
+  const user = await store.users.byEmail(email);
+  return user?.state === 'active' && sameAddress(user.profile['public_email'], email) ? user : undefined;
+}
+
+const sameAddress = (shown: unknown, email: string): boolean =>
+  typeof shown === 'string' && shown.toLowerCase() === email.toLowerCase();
