@@ -114,6 +114,15 @@ export const areas: readonly Area[] = [
     // Groups show their projects, whose READMEs and refs none of this reads.
     writes,
   ),
+  api(
+    'uploads',
+    [
+      '/uploads/{proxy+}',
+      '/api/v4/avatar',
+      ...['users', 'groups', 'projects'].map((kind) => `/api/v4/${kind}/{id}/avatar`),
+    ],
+    reads,
+  ),
   api('members', collection('/api/v4/projects/{id}/members'), writes),
   api('files', inRepository('files'), writesObjects, repository),
   api('commits', [...inRepository('commits'), ...inProject('statuses')], writesObjects, repository),
@@ -134,23 +143,6 @@ export const areas: readonly Area[] = [
   ),
   {
     kind: 'authorizer',
-  api(
-    'project-relations',
-    [
-      ...['star', 'unstar', 'starrers', 'languages', 'users', 'groups', 'storage'].flatMap(oneInProject),
-      ...inProject('share'),
-    ],
-    writes,
-  ),
-  api(
-    'uploads',
-    [
-      '/uploads/{proxy+}',
-      '/api/v4/avatar',
-      ...['users', 'groups', 'projects'].map((kind) => `/api/v4/${kind}/{id}/avatar`),
-    ],
-    reads,
-  ),
     name: 'git-authorizer',
     entry: 'git-authorizer.ts',
     memory: 512,

@@ -30,9 +30,9 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...changelogEndpoints,
   ...branchEndpoints,
   ...tagEndpoints,
+  ...uploadEndpoints,
 ];
 
-  ...uploadEndpoints,
 /** The OpenAPI document of the service; bundles carry it as it was made when they were built (`cdk/bundle.ts`). */
 export const apiDocument = (): OpenApiDocument =>
   document(allEndpoints, { title: 'Lemnos', version: VERSION, serverUrl: '' });

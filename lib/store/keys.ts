@@ -118,6 +118,8 @@ export const forkKey = (projectId: number, forkId: number): Key => ({
 export const STAR = 'STAR#';
 export const starKey = (projectId: number, userId: number): Key => ({
   pk: projectKey(projectId).pk,
+  sk: `${STAR}${padded(userId)}`,
+});
 /** Up to 200 KiB: whoever queries one of these partitions names the rows meant. */
 export const avatarKey = ({
   kind,
@@ -128,8 +130,6 @@ export const avatarKey = ({
 }): Key => ({
   pk: kind === 'user' ? userKey(id).pk : memberPartition({ kind, id }),
   sk: 'AVATAR',
-});
-  sk: `${STAR}${padded(userId)}`,
 });
 /** How many rules a project has; sorts behind them. */
 export const ruleCountKey = (projectId: number): Key => ({ pk: projectKey(projectId).pk, sk: 'RULES' });

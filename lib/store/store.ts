@@ -67,6 +67,7 @@ export interface Store {
   readonly rateLimits: RateLimits;
   readonly staging: Staging;
   readonly pushUploads: PushUploads;
+  readonly avatars: Avatars;
 }
 
 /** Made of the process's own clients, by `clients.ts`. */
@@ -82,7 +83,6 @@ export function createStore(
   // Without queues, as in a command, messages wait for the sweep.
   const outbox = new Outbox(table, Object.keys(environment.queueUrls).length > 0 ? queues : undefined);
   const search = new Search(table);
-  readonly avatars: Avatars;
   const members = new Members(table);
   const groups = new Groups(table, names, counters, outbox);
   const projects = new Projects(table, names, counters, outbox, search, members);
@@ -120,6 +120,6 @@ export function createStore(
     rateLimits: new RateLimits(table),
     staging: new Staging(clients.s3, blobs),
     pushUploads: new PushUploads(table, outbox),
+    avatars: new Avatars(table),
   };
 }
-    avatars: new Avatars(table),
