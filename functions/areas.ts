@@ -100,6 +100,12 @@ export const areas: readonly Area[] = [
     [
       ...collection('/api/v4/personal_access_tokens'),
       ...collection('/api/v4/users/{id}/personal_access_tokens'),
+      ...collection('/api/v4/users/{id}/impersonation_tokens'),
+      ...collection('/api/v4/deploy_tokens'),
+      ...['access_tokens', 'deploy_tokens'].flatMap((name) => [
+        ...inProject(name),
+        ...collection(`/api/v4/groups/{id}/${name}`),
+      ]),
     ],
     writes,
   ),
@@ -110,7 +116,7 @@ export const areas: readonly Area[] = [
   ),
   api(
     'groups',
-    [...collection('/api/v4/groups'), ...collection('/api/v4/namespaces')],
+    [...entities('/api/v4/groups'), ...collection('/api/v4/namespaces')],
     // Groups show their projects, whose READMEs and refs none of this reads.
     writes,
   ),

@@ -38,7 +38,13 @@ export interface GroupAccess {
 export type Credential =
   | { readonly kind: 'none' }
   /** `PRIVATE-TOKEN`, `private_token`, `Authorization: Bearer`, `access_token`, or the password of HTTP Basic. */
-  | { readonly kind: 'token'; readonly token: string; readonly via: 'private-token' | 'bearer' | 'basic' }
+  | {
+      readonly kind: 'token';
+      readonly token: string;
+      readonly via: 'private-token' | 'bearer' | 'basic';
+      /** The user-id of HTTP Basic. */
+      readonly username?: string;
+    }
   /** A token that was shown before: what a worker does later is still done with it, or not any more. */
   | { readonly kind: 'known-token'; readonly id: number };
 
@@ -47,6 +53,8 @@ export interface OpenRequest {
   readonly credential: Credential;
   /** Id or username from the `Sudo` header or parameter. */
   readonly sudo?: string;
+  /** Whether the credential is to be replaced: one that was replaced before ends what took its place. */
+  readonly rotates?: true;
   /** Numeric id or full path, decoded, when the endpoint is about a project. */
   readonly project?: string;
   /** The same, when it is about a group. */
@@ -67,6 +75,8 @@ export type GroupAbility =
   | 'create_projects'
   | 'create_subgroup'
   | 'admin_group_members'
+  | 'read_deploy_tokens'
+  | 'admin_deploy_tokens'
   | 'admin_group'
   | 'remove_group';
 
@@ -83,5 +93,7 @@ export type ProjectAbility =
   | 'read_branch_rules'
   | 'read_members'
   | 'admin_members'
+  | 'read_deploy_tokens'
+  | 'admin_deploy_tokens'
   | 'admin_project'
   | 'remove_project';

@@ -82,7 +82,7 @@ async function createRoot(deps: Deps): Promise<UserRecord> {
 async function tokensOf(deps: Deps, root: UserRecord): Promise<TokenRecord[]> {
   const found: TokenRecord[] = [];
   for (let page = 1, more = true; more; page++) {
-    const read = await deps.store.tokens.list({ userId: root.id, page, perPage: 100 });
+    const read = await deps.store.tokens.list({ of: { userId: root.id }, page, perPage: 100 });
     found.push(...read.items.filter((token) => token.name === TOKEN_NAME));
     more = read.more;
   }

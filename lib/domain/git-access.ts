@@ -1,5 +1,6 @@
 import type { TokenScope } from '../store/records.ts';
 import type { Actor, Credential, ProjectAccess } from './access.ts';
+import { deployCredential, openWithDeployToken } from './deploy-access.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, forbidden, unauthorized } from './errors.ts';
 import { open } from './open.ts';
@@ -27,6 +28,8 @@ export async function openGit(
   request: { credential: Credential; fullPath: string; purpose: 'read' | 'write' },
 ): Promise<GitAccess> {
   const { credential, fullPath, purpose } = request;
+  const deploy = deployCredential(credential);
+  if (deploy !== undefined) return openWithDeployToken(deps, deploy, request);
   let opened: Awaited<ReturnType<typeof open>>;
   try {
     opened = await open(deps, { credential, project: fullPath });

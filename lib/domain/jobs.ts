@@ -2,6 +2,8 @@ import { DELETE_JOB, MOVE_JOB } from '../store/groups.ts';
 import type { SearchKind } from '../store/keys.ts';
 import { secondLook } from '../store/network-looks.ts';
 import { MAINTENANCE, message, messageAt, outboxWrite } from '../store/outbox.ts';
+import { BOT_JOB } from '../store/tokens.ts';
+import { removeBot } from './bots.ts';
 import { deleteMerged } from './branches.ts';
 import { DELETION_JOB, deleteDue } from './deletions.ts';
 import type { Deps } from './deps.ts';
@@ -83,6 +85,7 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
       maintainRepository(deps, { repositoryId, collect, refs }, deadline),
     );
   },
+  [BOT_JOB]: (deps, { body }) => removeBot(deps, { userId: numberOf(body, 'userId') }),
   'user.delete': async (deps, job) => {
     const userId = numberOf(job.body, 'userId');
     const last = job.body['last'] === true;

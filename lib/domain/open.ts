@@ -12,7 +12,7 @@ import { DomainError, forbidden, notFound, unauthorized } from './errors.ts';
 import { type Located, locateGroup, locateProject } from './locate.ts';
 import { canSee, canSeeGroup, OWNER } from './permissions.ts';
 import { type Subject, Surroundings, standing } from './standing.ts';
-import { demandActive, tokenHash } from './tokens.ts';
+import { demandActive, revokeFamily, tokenHash } from './tokens.ts';
 
 /**
  * Decides who asks and what they may know, in two round trips: the token beside the project or group (or its path),
@@ -28,7 +28,11 @@ export async function open(deps: Deps, request: OpenRequest): Promise<Opened> {
     request.project === undefined ? undefined : locateProject(deps, request.project),
     request.group === undefined ? undefined : locateGroup(deps, request.group),
   ]);
-  if (token !== undefined) demandActive(token, deps.now());
+  if (token !== undefined) {
+    // Two have the same text: whoever replaced it, and who shows it now.
+    if (token.revoked && request.rotates) await revokeFamily(deps, token);
+    demandActive(token, deps.now());
+  }
 
   const ahead = new Surroundings(deps);
   const [owner, projectRecord, groupRecord] = await Promise.all([

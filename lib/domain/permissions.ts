@@ -53,6 +53,8 @@ const RULES: Record<
   read_branch_rules: { level: DEVELOPER, reader: 'nobody', writes: false },
   read_members: { level: GUEST, reader: 'signed-in', writes: false },
   admin_members: { level: MAINTAINER, reader: 'nobody', writes: false },
+  read_deploy_tokens: { level: MAINTAINER, reader: 'nobody', writes: false },
+  admin_deploy_tokens: { level: MAINTAINER, reader: 'nobody', writes: false },
   admin_project: { level: MAINTAINER, reader: 'nobody', writes: false },
   remove_project: { level: OWNER, reader: 'nobody', writes: false },
 };
@@ -89,6 +91,8 @@ const GROUP_RULES: Record<GroupAbility, { level: AccessLevel; reader: 'anyone' |
   create_projects: { level: MAINTAINER, reader: 'nobody' },
   create_subgroup: { level: OWNER, reader: 'nobody' },
   admin_group_members: { level: OWNER, reader: 'nobody' },
+  read_deploy_tokens: { level: MAINTAINER, reader: 'nobody' },
+  admin_deploy_tokens: { level: OWNER, reader: 'nobody' },
   admin_group: { level: OWNER, reader: 'nobody' },
   remove_group: { level: OWNER, reader: 'nobody' },
 };

@@ -28,6 +28,10 @@ export async function removeProject(
   if (project?.deletedAt === null) throw new Error(`project ${projectId} is not deleted`);
   while (await store.members.removeAll({ kind: 'project', id: projectId }))
     if (Date.now() > deadline) return false;
+  for (const tokens of [store.tokens, store.deployTokens]) {
+    while (await tokens.removeOfResource({ kind: 'project', id: projectId }))
+      if (Date.now() > deadline) return false;
+  }
   while (await store.refRules.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.notes.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.pipelines.removeOfProject(projectId)) if (Date.now() > deadline) return false;

@@ -1,24 +1,22 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { Missing } from '../store/errors.ts';
-import type { Page, PageRequest } from '../store/paging.ts';
+import { Missing, Stale } from '../store/errors.ts';
 import type { TokenRecord, TokenScope } from '../store/records.ts';
-import type { Actor } from './access.ts';
 import type { Deps } from './deps.ts';
-import { badRequest, DomainError, notFound, unauthorized, unprocessable } from './errors.ts';
-import { isAdministrator, signedIn } from './permissions.ts';
+import { badRequest, conflict, DomainError, notFound, unprocessable } from './errors.ts';
 
-/** `glpat-` is what existing clients and secret scanners know a personal access token by. */
-const PREFIX = 'glpat-';
+/** What clients and secret scanners know tokens by; whatever stands behind it is random. */
+export const TOKEN_PREFIXES = { access: 'glpat-', deploy: 'gldt-' } as const;
 
 /** @returns a new token's text: the prefix and 20 URL-safe characters. */
-export const newTokenText = (): string => PREFIX + randomBytes(15).toString('base64url');
+export const newTokenText = (kind: keyof typeof TOKEN_PREFIXES = 'access'): string =>
+  TOKEN_PREFIXES[kind] + randomBytes(15).toString('base64url');
 
 /** The form in which a token is stored and found. */
 export const tokenHash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** A token expires at the start of its day in UTC. */
-export const isExpired = (token: TokenRecord, now: Date): boolean =>
-  token.expiresAt !== null && token.expiresAt <= now.toISOString().slice(0, 10);
+export const isExpired = (token: { readonly expiresAt: string | null }, now: Date): boolean =>
+  token.expiresAt !== null && token.expiresAt <= dayOf(now);
 
 export const isActive = (token: TokenRecord, now: Date): boolean => !token.revoked && !isExpired(token, now);
 
@@ -35,61 +33,38 @@ export function demandActive(token: TokenRecord, now: Date): void {
   }
 }
 
-/** @returns the token and its text, which is told this once. @throws 404 `404 User Not Found`, 422 with a sentence */
-export async function createToken(
-  deps: Deps,
-  input: { userId: number; name: string; scopes: readonly TokenScope[]; expiresAt: string | null },
-): Promise<{ token: TokenRecord; text: string }> {
-  const now = deps.now();
-  if (input.name.trim() === '') throw unprocessable("Name can't be blank");
-  if (input.scopes.length === 0) throw unprocessable("Scopes can't be blank");
-  if (input.expiresAt !== null && input.expiresAt <= now.toISOString().slice(0, 10)) {
-    throw unprocessable('Expires at cannot be a date in the past');
-  }
-  if ((await deps.store.users.get(input.userId)) === undefined) throw notFound('User');
-  const text = newTokenText();
-  const { userId, name, expiresAt } = input;
-  const scopes = [...new Set(input.scopes)];
-  const token = await deps.store.tokens.create(
-    { userId, name, scopes, expiresAt, hash: tokenHash(text) },
-    { now },
-  );
-  return { token, text };
+/** A token with its text, which is told this once. */
+export interface ToldToken {
+  readonly token: TokenRecord;
+  readonly text: string;
 }
 
-/** One's own tokens; administrators see everybody's, or one user's. */
-export async function listTokens(
-  deps: Deps,
-  actor: Actor,
-  query: PageRequest & { userId?: number },
-): Promise<Page<TokenRecord>> {
-  const { user } = signedIn(actor);
-  if (!isAdministrator(actor)) {
-    if (query.userId !== undefined && query.userId !== user.id) throw unauthorized();
-    return deps.store.tokens.list({ ...query, userId: user.id });
-  }
-  if (query.userId !== undefined && (await deps.store.users.get(query.userId)) === undefined)
-    throw notFound('User');
-  return deps.store.tokens.list(query);
+/** What somebody wants a token to be. */
+export interface TokenInput {
+  readonly name: string;
+  readonly scopes: readonly TokenScope[];
+  /** A day. */
+  readonly expiresAt: string | null;
 }
 
-/**
- * A token one may know of: one's own, any for administrators. Others' are answered like absent ones.
- * @throws for administrators 404, for others 404 on reading and 400 on revoking, as clients know it
- */
-export async function readableToken(
-  deps: Deps,
-  actor: Actor,
-  id: number,
-  purpose: 'read' | 'revoke',
-): Promise<TokenRecord> {
-  const { user } = signedIn(actor);
-  const token = await deps.store.tokens.get(id);
-  if (token !== undefined && (token.userId === user.id || isAdministrator(actor))) return token;
-  throw purpose === 'read' || isAdministrator(actor) ? notFound() : badRequest();
+/** What is wrong with it by field; empty when nothing is. */
+export function tokenProblems({ name, scopes, expiresAt }: TokenInput, now: Date): Record<string, string[]> {
+  return {
+    ...(name.trim() === '' ? { name: ["can't be blank"] } : {}),
+    ...(scopes.length === 0 ? { scopes: ["can't be blank"] } : {}),
+    ...(isPast(expiresAt, now) ? { expires_at: ['cannot be a date in the past'] } : {}),
+  };
 }
 
-/** Takes effect at the next request. Twice is as good as once. */
+/** The first of the problems as a sentence. @returns undefined when there is none */
+export function firstSentence(problems: Readonly<Record<string, readonly string[]>>): string | undefined {
+  const [first] = Object.entries(problems);
+  if (first === undefined) return undefined;
+  const name = first[0].replaceAll('_', ' ');
+  return `${name[0]!.toUpperCase()}${name.slice(1)} ${first[1][0]}`;
+}
+
+/** Takes effect at the next request. Twice is as good as once. @throws 404 */
 export async function revokeToken(deps: Deps, token: TokenRecord): Promise<void> {
   try {
     await deps.store.tokens.revoke(token);
@@ -97,3 +72,45 @@ export async function revokeToken(deps: Deps, token: TokenRecord): Promise<void>
     throw error instanceof Missing ? notFound() : error;
   }
 }
+
+/** How long a token that takes another's place lives when nobody says so. */
+const ROTATED_DAYS = 7;
+
+/**
+ * Puts a new token in the place of one, which is revoked with that. To rotate one that is revoked already tells that
+ * somebody has an old text: what stands in its place now is revoked too.
+ *
+ * @param expiresAt a day; in a week when not given
+ * @throws 400 for a revoked one, 422 for a day in the past, 409 for who came second at the same moment, 404
+ */
+export async function rotateToken(
+  deps: Deps,
+  token: TokenRecord,
+  expiresAt: string | undefined,
+): Promise<ToldToken> {
+  const now = deps.now();
+  if (token.revoked) {
+    await revokeFamily(deps, token);
+    throw badRequest('token already revoked');
+  }
+  const until = expiresAt ?? dayOf(new Date(now.getTime() + ROTATED_DAYS * 86_400_000));
+  if (isPast(until, now)) throw unprocessable('Expires at cannot be a date in the past');
+  const text = newTokenText();
+  try {
+    const rotated = await deps.store.tokens.rotate(token, { hash: tokenHash(text), expiresAt: until }, now);
+    return { token: rotated, text };
+  } catch (error) {
+    if (error instanceof Stale) throw conflict('409 Conflict: Resource lock');
+    throw error instanceof Missing ? notFound() : error;
+  }
+}
+
+/** Ends what took the place of a token whose old text somebody still uses. */
+export async function revokeFamily(deps: Deps, token: TokenRecord): Promise<void> {
+  const current = await deps.store.tokens.successor(token);
+  if (current === undefined || current.revoked) return;
+  await revokeToken(deps, current);
+}
+
+const isPast = (day: string | null, now: Date): boolean => day !== null && day <= dayOf(now);
+const dayOf = (time: Date): string => time.toISOString().slice(0, 10);

@@ -14,7 +14,7 @@ export function credentialOf(headers: Headers, parameters: Parameters = {}): Cre
     token(textOf(parameters, 'private_token'), 'private-token') ??
     token(/^bearer +(\S+) *$/i.exec(authorization)?.[1], 'bearer') ??
     token(textOf(parameters, 'access_token'), 'bearer') ??
-    token(basicPassword(authorization), 'basic') ?? { kind: 'none' }
+    basic(authorization) ?? { kind: 'none' }
   );
 }
 
@@ -27,19 +27,20 @@ export function sudoOf(headers: Headers, parameters: Parameters = {}): string | 
 function token(
   text: string | null | undefined,
   via: 'private-token' | 'bearer' | 'basic',
-): Credential | undefined {
+): Extract<Credential, { kind: 'token' }> | undefined {
   const trimmed = text?.trim() ?? '';
   // No token is this long; hashing or logging what a stranger sends stays bounded.
   return trimmed === '' ? undefined : { kind: 'token', token: trimmed.slice(0, 4096), via };
 }
 
-/** RFC 7617: the user-id is anything without a colon, and nobody asks for it. */
-function basicPassword(authorization: string): string | undefined {
+/** RFC 7617: the user-id is anything without a colon, and only deploy tokens ask for theirs. */
+function basic(authorization: string): Credential | undefined {
   const encoded = /^basic +([A-Za-z0-9+/_-]+=*) *$/i.exec(authorization)?.[1];
   if (encoded === undefined) return undefined;
   const decoded = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = decoded.indexOf(':');
-  return colon < 0 ? undefined : decoded.slice(colon + 1);
+  const password = colon < 0 ? undefined : token(decoded.slice(colon + 1), 'basic');
+  return password && { ...password, username: decoded.slice(0, Math.min(colon, 255)) };
 }
 
 function textOf(parameters: Parameters, name: string): string | undefined {

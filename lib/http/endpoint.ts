@@ -114,6 +114,8 @@ interface Described {
   readonly description?: string;
   /** Scopes beside `api` (and, for reads, `read_api`) that a token may have instead. */
   readonly scopes?: readonly TokenScope[];
+  /** Gives a new token for the one it is called with: one that was replaced before ends what took its place. */
+  readonly rotates?: true;
   readonly keyset?: KeysetRule;
   /** What a list's rows are called where an answer names them: `Project`. */
   readonly noun?: string;

@@ -122,7 +122,11 @@ async function open<D extends HttpDeps>(
   const { access } = endpoint;
   const anonymousToo = mayBeAnonymous(access);
   if (credential.kind === 'none' && !anonymousToo) throw unauthorized();
-  const who = sudo === undefined ? { credential } : { credential, sudo };
+  const who = {
+    credential,
+    ...(sudo === undefined ? {} : { sudo }),
+    ...(endpoint.rotates && { rotates: true as const }),
+  };
   const known = async () => {
     const opened = await deps.access.open(who);
     if (opened.actor.kind === 'anonymous' && !anonymousToo) throw unauthorized();

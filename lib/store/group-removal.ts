@@ -2,7 +2,7 @@
 import { ConditionFailed, Missing, Stale, TransactionRefused } from './errors.ts';
 import { leaveTree } from './group-tree.ts';
 import type { Groups } from './groups.ts';
-import { groupKey, type Key, treeKey, treePartition } from './keys.ts';
+import { groupKey, type Key, type MemberSource, treeKey, treePartition } from './keys.ts';
 import type { Members } from './members.ts';
 import { release } from './names.ts';
 import type { Projects } from './projects.ts';
@@ -13,19 +13,32 @@ import { PRESENT } from './write.ts';
 
 const BATCH = 100;
 
+interface TokensOfResources {
+  removeOfResource(resource: MemberSource): Promise<boolean>;
+}
+
 export class GroupRemoval {
   readonly #table: Table;
   readonly #groups: Groups;
   readonly #projects: Projects;
   readonly #members: Members;
   readonly #search: Search;
+  readonly #tokens: readonly TokensOfResources[];
 
-  constructor(table: Table, groups: Groups, projects: Projects, members: Members, search: Search) {
+  constructor(
+    table: Table,
+    groups: Groups,
+    projects: Projects,
+    members: Members,
+    search: Search,
+    tokens: readonly TokensOfResources[],
+  ) {
     this.#table = table;
     this.#groups = groups;
     this.#projects = projects;
     this.#members = members;
     this.#search = search;
+    this.#tokens = tokens;
   }
 
   /**
@@ -54,6 +67,10 @@ export class GroupRemoval {
     }
     while (await this.#members.removeAll({ kind: 'group', id: group.id }))
       if (Date.now() > deadline) return false;
+    for (const tokens of this.#tokens) {
+      while (await tokens.removeOfResource({ kind: 'group', id: group.id }))
+        if (Date.now() > deadline) return false;
+    }
     for await (const id of this.#groups.rowsBelow(group.id, 'SHARED', 'group')) {
       if (Date.now() > deadline) return false;
       await this.#uninvite(id, group.id);

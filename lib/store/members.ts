@@ -136,7 +136,7 @@ export class Members {
           values: { today: new Date().toISOString().slice(0, 10) },
           reason: 'member',
         },
-        kind === 'project' ? projectLives(member.source.id) : groupLives(member.source.id),
+        sourceLives(member.source),
         { check: userKey(member.userId), if: PRESENT, reason: 'user' },
         ...(options.alongside ?? []),
       ]);
@@ -211,6 +211,10 @@ export class Members {
 }
 
 const ROW = { project: 'MEMBER', group: 'GROUPMEMBER' } as const;
+
+/** That the project or group is there, for a transaction that writes something of it; refused as `project` or `group`. */
+export const sourceLives = ({ kind, id }: MemberSource): Check =>
+  kind === 'project' ? projectLives(id) : groupLives(id);
 
 const groupLives = (id: number): Check => ({
   check: groupKey(id),

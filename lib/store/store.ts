@@ -4,6 +4,7 @@ import { Avatars } from './avatars.ts';
 import { Blobs } from './blobs.ts';
 import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { Counters } from './counters.ts';
+import { DeployTokens } from './deploy-tokens.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
 import { Forks } from './forks.ts';
 import { GroupList } from './group-list.ts';
@@ -42,6 +43,7 @@ export interface Store {
   readonly queues: Queues;
   readonly users: Users;
   readonly tokens: Tokens;
+  readonly deployTokens: DeployTokens;
   readonly projects: Projects;
   readonly ownNamespaces: OwnNamespaces;
   readonly members: Members;
@@ -87,6 +89,8 @@ export function createStore(
   const groups = new Groups(table, names, counters, outbox);
   const projects = new Projects(table, names, counters, outbox, search, members);
   const users = new Users(table, names, counters, outbox, search);
+  const tokens = new Tokens(table, counters, outbox);
+  const deployTokens = new DeployTokens(table, counters);
   const blobs = new Blobs(clients.s3, environment.objectsBucket);
   return {
     environment,
@@ -94,13 +98,14 @@ export function createStore(
     blobs,
     queues,
     users,
-    tokens: new Tokens(table, counters),
+    tokens,
+    deployTokens,
     projects,
     ownNamespaces: new OwnNamespaces(table, users),
     members,
     groups,
     groupMoves: new GroupMoves(table, groups),
-    groupRemoval: new GroupRemoval(table, groups, projects, members, search),
+    groupRemoval: new GroupRemoval(table, groups, projects, members, search, [tokens, deployTokens]),
     groupList: new GroupList(table, search, members),
     groupOwners: new GroupOwners(table, members, outbox),
     refRules: new RefRules(table, counters),

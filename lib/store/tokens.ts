@@ -1,79 +1,118 @@
-/** Personal access tokens. One item per token, under the hash of its text: access is one read. */
+/** Access tokens of every kind. One item per token, under the hash of its text: access is one read. */
 import type { Counters } from './counters.ts';
-import { AlreadyExists, ConditionFailed, Missing, TransactionRefused } from './errors.ts';
 import {
+  AlreadyExists,
+  ConditionFailed,
+  LimitReached,
+  Missing,
+  Stale,
+  TransactionRefused,
+} from './errors.ts';
+import {
+  ACCESS_TOKEN,
+  accessTokenRow,
   idOf,
   listPartition,
   listPartitions,
+  type MemberSource,
+  memberKey,
+  memberPartition,
   padded,
+  type TokenOwner,
+  tokenCountKey,
   tokenIdKey,
   tokenKey,
+  userKey,
   userPartition,
   userRow,
 } from './keys.ts';
-import type { Page, PageRequest } from './paging.ts';
-import { chunkFor, countPartitions, cutPage, indexSource, listSource, mergeKeys } from './paging.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
+import type { Direction, KeySource, Page, PageRequest } from './paging.ts';
+import {
+  chunkFor,
+  countPartitions,
+  cutPage,
+  indexSource,
+  MAX_TOTAL,
+  mergeKeys,
+  rowSource,
+} from './paging.ts';
 import type { TokenRecord } from './records.ts';
 import type { Table } from './table.ts';
 import { ABSENT, type Item, PRESENT, type Write } from './write.ts';
 
 export type NewToken = Omit<TokenRecord, 'id' | 'createdAt' | 'lastUsedAt' | 'revoked'>;
 
+/** Whose tokens a list is of; everybody's but impersonation tokens when it names nobody. */
+export type TokensOf =
+  | { readonly userId: number; readonly impersonation?: boolean }
+  | { readonly resource: MemberSource };
+
+export interface TokenQuery extends PageRequest {
+  readonly of?: TokensOf;
+  /** By creation; ascending when not given. */
+  readonly direction?: Direction;
+  readonly where?: (token: TokenRecord) => boolean;
+}
+
+/** Live tokens of one owner: revoked ones do not count. */
+export const MAX_TOKENS = 500;
+
+/** The job that takes away the user a project's or group's token acted as. */
+export const BOT_JOB = 'bot.remove';
+
 const LIST = 'TOKEN#all';
 
 export class Tokens {
   readonly #table: Table;
   readonly #counters: Counters;
+  readonly #outbox: Outbox;
 
-  constructor(table: Table, counters: Counters) {
+  constructor(table: Table, counters: Counters, outbox: Outbox) {
     this.#table = table;
     this.#counters = counters;
+    this.#outbox = outbox;
   }
 
-  /** @throws AlreadyExists when the same text was given out before. */
+  /** @throws AlreadyExists when the same text was given out before, Missing without its user, LimitReached */
   async create(
     token: NewToken,
     options: { now?: Date; alongside?: readonly Write[] } = {},
   ): Promise<TokenRecord> {
-    const { record, writes } = await this.prepare(token, options.now);
+    const record = await this.#record(token, options.now ?? new Date());
+    const writes = [...rowsOf(record), counted(ownerOf(token))];
+    const user: Write = { check: userKey(token.userId), if: PRESENT, reason: 'user' };
     try {
-      await this.#table.transact([...writes, ...(options.alongside ?? [])]);
+      await this.#table.transact([...writes, user, ...(options.alongside ?? [])]);
     } catch (error) {
-      if (error instanceof TransactionRefused && error.has('token')) throw new AlreadyExists('token');
-      throw error;
+      throw error instanceof TransactionRefused ? creationError(error) : error;
     }
     return record;
   }
 
-  /** A token and its rows, for a transaction of the caller's: a user and their first token, say. */
-  async prepare(token: NewToken, now = new Date()): Promise<{ record: TokenRecord; writes: Write[] }> {
-    const id = await this.#counters.next('token');
-    const record: TokenRecord = {
-      ...token,
-      id,
-      createdAt: now.toISOString(),
-      lastUsedAt: null,
-      revoked: false,
+  /**
+   * A token of a project or group for a bot that is made in the caller's transaction, which is refused as `tokens` when
+   * there are too many, or another bot was made meanwhile.
+   * @param token.resource whose it is
+   * @param bots how many were made before
+   */
+  async prepareOfBot(
+    token: Omit<NewToken, 'userId' | 'resource'> & { readonly resource: MemberSource },
+    bots: number,
+    now: Date,
+  ): Promise<(userId: number) => { record: TokenRecord; writes: Write[] }> {
+    const { resource } = token;
+    const draft = await this.#record({ ...token, userId: 0 }, now);
+    return (userId) => {
+      const record = { ...draft, userId };
+      return { record, writes: [...rowsOf(record), counted(resource, bots)] };
     };
-    return {
-      record,
-      writes: [
-        {
-          put: {
-            ...tokenKey(token.hash),
-            ...record,
-            scopes: [...record.scopes],
-            list: listPartition(LIST, id),
-            byId: padded(id),
-            who: userPartition(token.userId),
-            what: userRow('TOKEN', id),
-          },
-          if: ABSENT,
-          reason: 'token',
-        },
-        { put: { ...tokenIdKey(id), hash: token.hash }, if: ABSENT, reason: 'token-id' },
-      ],
-    };
+  }
+
+  /** How many bots a project or group ever had. */
+  async botsMade(resource: MemberSource): Promise<number> {
+    const row = await this.#table.get(tokenCountKey(resource));
+    return (row?.['bots'] as number | undefined) ?? 0;
   }
 
   /** One strongly consistent read. Revoked and expired tokens are found too: the caller tells them apart. */
@@ -92,14 +131,84 @@ export class Tokens {
     return (await this.#table.batchGet(keys)).map(fromItem);
   }
 
-  /** Effective at once. @throws Missing */
+  /**
+   * Effective at once, and as good the second time. With a token of a project or group its bot goes: the membership
+   * at once, the user by a job.
+   * @throws Missing
+   */
   async revoke(token: TokenRecord): Promise<void> {
+    const { resource, userId } = token;
+    const writes: Write[] = [
+      {
+        update: tokenKey(token.hash),
+        set: { revoked: true },
+        if: `${PRESENT} AND #revoked = :no`,
+        values: { no: false },
+        reason: 'token',
+      },
+      { update: tokenCountKey(ownerOf(token)), add: { live: -1 } },
+      ...(resource === undefined
+        ? []
+        : [{ delete: memberKey(resource, userId) }, { delete: accessTokenRow(resource, token.id) }]),
+    ];
     try {
-      await this.#table.update({ update: tokenKey(token.hash), set: { revoked: true }, if: PRESENT });
+      await this.#outbox.commit(writes, resource === undefined ? [] : [botMessage(userId)]);
     } catch (error) {
-      if (error instanceof ConditionFailed) throw new Missing('token');
-      throw error;
+      const refusal = error instanceof TransactionRefused ? error.get('token') : undefined;
+      if (refusal === undefined) throw error;
+      if (refusal.item === undefined) throw new Missing('token');
     }
+  }
+
+  /**
+   * Puts a new token in the place of one that is not revoked, in one transaction: of two at once, one is refused.
+   * @param change the new token's text and end; all else stays
+   * @throws Stale when it is revoked, Missing
+   */
+  async rotate(
+    token: TokenRecord,
+    change: Pick<NewToken, 'hash' | 'expiresAt'>,
+    now: Date,
+  ): Promise<TokenRecord> {
+    const { id: _i, createdAt: _c, lastUsedAt: _l, revoked: _r, ...kept } = token;
+    const familyId = familyOf(token);
+    const record = await this.#record({ ...kept, ...change, familyId }, now);
+    const { resource, userId } = token;
+    try {
+      await this.#table.transact([
+        {
+          update: tokenKey(token.hash),
+          set: { revoked: true },
+          if: `${PRESENT} AND #revoked = :no`,
+          values: { no: false },
+          reason: 'rotated',
+        },
+        ...rowsOf(record),
+        { update: tokenIdKey(familyId), set: { current: record.id }, if: PRESENT, reason: 'family' },
+        { check: userKey(userId), if: PRESENT, reason: 'user' },
+        ...(resource === undefined
+          ? []
+          : ([
+              { delete: accessTokenRow(resource, token.id) },
+              {
+                update: memberKey(resource, userId),
+                set: { expiresAt: record.expiresAt },
+                if: PRESENT,
+                reason: 'user',
+              },
+            ] satisfies Write[])),
+      ]);
+    } catch (error) {
+      if (!(error instanceof TransactionRefused)) throw error;
+      throw error.get('rotated')?.item === undefined ? creationError(error) : new Stale('token');
+    }
+    return record;
+  }
+
+  /** What stands now where a token stood, when it was rotated; else itself. */
+  async successor(token: TokenRecord): Promise<TokenRecord | undefined> {
+    const pointer = await this.#table.get(tokenIdKey(familyOf(token)));
+    return this.get((pointer?.['current'] as number | undefined) ?? token.id);
   }
 
   /** Notes the use of a token, at most once a day. */
@@ -120,38 +229,149 @@ export class Tokens {
     }
   }
 
-  /** Tokens of one user, or everybody's; id ascending. */
-  async list(query: PageRequest & { readonly userId?: number }): Promise<Page<TokenRecord>> {
-    const load = (ids: readonly number[]) => this.getMany(ids);
-    if (query.userId !== undefined) {
-      const rows = {
-        index: 'byUser',
-        partition: userPartition(query.userId),
-        prefix: userRow('TOKEN', 0).slice(0, 6),
-      } as const;
-      const keys = [];
-      for await (const item of this.#table.queryAll(rows)) {
-        const id = idOf(item['what'] as string);
-        keys.push({ sort: padded(id), id });
-      }
-      const page = await cutPage(mergeKeys([listSource(keys, 'asc')], 'asc'), query, { load });
-      return { ...page, total: query.count ? keys.length : undefined };
-    }
-    const partitions = listPartitions(LIST).map((partition) => ({ index: 'byId', partition }) as const);
-    const chunk = chunkFor(query, partitions.length);
-    const sources = partitions.map((where) => tokenSource(indexSource(this.#table, where, 'asc', chunk)));
+  /** By keys, a page at a time; a filter looks at 5,000 tokens. */
+  async list({ of, direction = 'asc', where, ...request }: TokenQuery): Promise<Page<TokenRecord>> {
+    const { sources, count } = this.#keys(of, direction, request);
     const [page, total] = await Promise.all([
-      cutPage(mergeKeys(sources, 'asc'), query, { load }),
-      query.count ? countPartitions(this.#table, partitions) : undefined,
+      cutPage(mergeKeys(sources, direction), request, { load: (ids) => this.getMany(ids), where }),
+      request.count && where === undefined ? count() : undefined,
     ]);
-    return { ...page, total };
+    return where === undefined ? { ...page, total } : page;
+  }
+
+  #keys(of: TokensOf | undefined, direction: Direction, request: PageRequest) {
+    const table = this.#table;
+    if (of === undefined) {
+      const partitions = listPartitions(LIST).map((partition) => ({ index: 'byId', partition }) as const);
+      const chunk = chunkFor(request, partitions.length);
+      const sources = partitions.map((where) => idSource(indexSource(table, where, direction, chunk)));
+      return { sources, count: () => countPartitions(table, partitions) };
+    }
+    const chunk = chunkFor(request, 1);
+    if ('resource' in of) {
+      const rows = { partition: memberPartition(of.resource), prefix: ACCESS_TOKEN } as const;
+      return {
+        sources: [rowSource(table, rows, direction, chunk)],
+        count: () => table.count(rows, MAX_TOTAL),
+      };
+    }
+    const rows = {
+      index: 'byUser',
+      partition: userPartition(of.userId),
+      prefix: of.impersonation === true ? 'IMPERSONATION#' : 'TOKEN#',
+    } as const;
+    return {
+      sources: [userSource(table, rows, direction, chunk)],
+      count: () => table.count(rows, MAX_TOTAL),
+    };
+  }
+
+  /** Takes away the tokens of a project or group that is gone, some at a time. @returns whether any are left */
+  async removeOfResource(resource: MemberSource, limit = 100): Promise<boolean> {
+    const rows = { partition: memberPartition(resource), prefix: ACCESS_TOKEN };
+    const page = await this.#table.query({ ...rows, limit, only: ['pk', 'sk', 'userId'] });
+    for (const { pk, sk, userId } of page.items as { pk: string; sk: string; userId: number }[]) {
+      await this.#outbox.commit([{ delete: { pk, sk } }], [botMessage(userId)]);
+    }
+    if (page.next === undefined) await this.#table.delete({ delete: tokenCountKey(resource) });
+    return page.next !== undefined;
+  }
+
+  /** Takes away a token whose user is gone, with what leads to it. */
+  async forget(hash: string): Promise<void> {
+    const token = await this.byHash(hash);
+    if (token === undefined) return;
+    const { id, resource, revoked } = token;
+    const listed = resource === undefined ? [] : [{ delete: accessTokenRow(resource, id) }];
+    // Together: an id that leads nowhere, or a token without an id, could not be revoked.
+    await this.#table.transact([{ delete: tokenKey(hash) }, { delete: tokenIdKey(id) }, ...listed]);
+    if (resource === undefined || revoked) return;
+    await this.#table
+      .update({ update: tokenCountKey(resource), add: { live: -1 }, if: PRESENT })
+      .catch((error: unknown) => {
+        if (!(error instanceof ConditionFailed)) throw error;
+      });
+  }
+
+  async #record(token: NewToken, now: Date): Promise<TokenRecord> {
+    const id = await this.#counters.next('token');
+    return { ...token, id, createdAt: now.toISOString(), lastUsedAt: null, revoked: false };
   }
 }
 
+/** One more live token, and one more bot when it is said how many were made before. */
+const counted = (owner: TokenOwner, bots?: number): Write => ({
+  update: tokenCountKey(owner),
+  add: { live: 1, ...(bots === undefined ? {} : { bots: 1 }) },
+  if: `(attribute_not_exists(#live) OR #live < :limit)${
+    bots === undefined ? '' : ` AND ${bots === 0 ? 'attribute_not_exists(#bots)' : '#bots = :bots'}`
+  }`,
+  values: { limit: MAX_TOKENS, ...(bots === undefined || bots === 0 ? {} : { bots }) },
+  reason: 'tokens',
+});
+
+const botMessage = (userId: number): OutboxMessage => message(MAINTENANCE, BOT_JOB, { userId });
+
+const ownerOf = ({ resource, userId }: NewToken): TokenOwner => resource ?? { kind: 'user', id: userId };
+
+const familyOf = ({ familyId, id }: TokenRecord): number => familyId ?? id;
+
+function rowsOf(record: TokenRecord): Write[] {
+  const { id, hash, userId, resource, impersonation } = record;
+  const list = impersonation === true ? {} : { list: listPartition(LIST, id), byId: padded(id) };
+  return [
+    {
+      put: {
+        ...tokenKey(hash),
+        ...record,
+        scopes: [...record.scopes],
+        ...list,
+        who: userPartition(userId),
+        what: userRow(impersonation === true ? 'IMPERSONATION' : 'TOKEN', id),
+      },
+      if: ABSENT,
+      reason: 'token',
+    },
+    { put: { ...tokenIdKey(id), hash }, if: ABSENT, reason: 'token-id' },
+    ...(resource === undefined ? [] : [{ put: { ...accessTokenRow(resource, id), userId } }]),
+  ];
+}
+
+function creationError(error: TransactionRefused): Error {
+  if (error.has('token')) return new AlreadyExists('token');
+  if (error.has('tokens')) return new LimitReached('tokens', MAX_TOKENS);
+  return ['user', 'family', 'rotated'].some((what) => error.has(what)) ? new Missing('token') : error;
+}
+
 /** A token's own key is its hash; its id stands in the sort key. */
-const tokenSource = (source: ReturnType<typeof indexSource>) => ({
+const idSource = (source: KeySource): KeySource => ({
   next: async () => (await source.next()).map(({ sort }) => ({ sort, id: idOf(sort) })),
 });
+
+/** Keys of a user's rows, `chunk` at a time. */
+function userSource(
+  table: Table,
+  rows: { readonly index: 'byUser'; readonly partition: string; readonly prefix: string },
+  direction: Direction,
+  chunk: number,
+): KeySource {
+  let startKey: Item | undefined;
+  let done = false;
+  return {
+    async next() {
+      if (done) return [];
+      const page = await table.query({
+        ...rows,
+        reverse: direction === 'desc',
+        limit: chunk,
+        ...(startKey === undefined ? {} : { startKey }),
+      });
+      startKey = page.next;
+      done = startKey === undefined;
+      return page.items.map(({ what }) => ({ sort: what as string, id: idOf(what as string) }));
+    },
+  };
+}
 
 function fromItem(item: Item | undefined): TokenRecord | undefined {
   if (item === undefined) return undefined;

@@ -1,7 +1,8 @@
+import { hasEnded } from '../../domain/deploy-tokens.ts';
 import { isActive } from '../../domain/tokens.ts';
-import type { TokenRecord } from '../../store/records.ts';
+import type { DeployTokenRecord, TokenRecord } from '../../store/records.ts';
 
-/** A personal access token; its text is in the answer to its creation and nowhere else. */
+/** An access token; its text is in the answer to its creation and nowhere else. */
 export function token(record: TokenRecord, now: Date) {
   return {
     id: record.id,
@@ -13,5 +14,29 @@ export function token(record: TokenRecord, now: Date) {
     last_used_at: record.lastUsedAt,
     active: isActive(record, now),
     expires_at: record.expiresAt,
+  };
+}
+
+export const impersonationToken = (record: TokenRecord, now: Date) => ({
+  ...token(record, now),
+  impersonation: true,
+});
+
+/** Of a project or group. */
+export const botToken = (record: TokenRecord, now: Date) => ({
+  ...token(record, now),
+  access_level: record.accessLevel ?? 0,
+});
+
+export function deployToken(record: DeployTokenRecord, now: Date) {
+  return {
+    id: record.id,
+    name: record.name,
+    username: record.username,
+    expires_at: record.expiresAt,
+    scopes: [...record.scopes],
+    // One that is taken back is deleted.
+    revoked: false,
+    expired: hasEnded(record, now),
   };
 }

@@ -1,0 +1,136 @@
+import {
+  createDeployToken,
+  deleteDeployToken,
+  deployToken,
+  listDeployTokens,
+} from '../../domain/deploy-tokens.ts';
+import { type MemberPlace, sourceOf } from '../../domain/member-list.ts';
+import { administrator, group, project } from '../../http/access.ts';
+import * as p from '../../http/params.ts';
+import { noContent } from '../../http/reply.ts';
+import { DEPLOY_TOKEN_SCOPES } from '../../store/records.ts';
+import { counted, endpoint } from '../endpoint.ts';
+import * as present from './present.ts';
+import * as shapes from './shapes.ts';
+
+const area = 'tokens';
+const active = () => p.params({ active: p.boolean({ description: 'Only those that have not expired' }) });
+
+const listAll = endpoint({
+  method: 'GET',
+  path: '/deploy_tokens',
+  area,
+  summary: 'List all deploy tokens',
+  access: administrator(),
+  query: active,
+  returns: { body: shapes.deployTokens },
+  paginate: 'offset',
+  handle: async ({ query, page }, deps) => {
+    const found = await listDeployTokens(deps, undefined, { ...counted(page), active: query.active });
+    return { ...found, items: found.items.map((record) => present.deployToken(record, deps.now())) };
+  },
+});
+
+/** The same for both. */
+const KINDS = {
+  project: {
+    base: '/projects/:id/deploy_tokens',
+    readers: project('read_deploy_tokens'),
+    managers: project('admin_deploy_tokens'),
+    reads: 'the project',
+  },
+  group: {
+    base: '/groups/:id/deploy_tokens',
+    readers: group('read_deploy_tokens'),
+    managers: group('admin_deploy_tokens'),
+    reads: 'every project in the group',
+  },
+} as const;
+
+type Kind = keyof typeof KINDS;
+
+/** What the access rule found. */
+const placeOf = (found: {
+  project?: MemberPlace | undefined;
+  group?: MemberPlace | undefined;
+}): MemberPlace => (found.project ?? found.group)!;
+
+const list = (kind: Kind) =>
+  endpoint({
+    method: 'GET',
+    path: KINDS[kind].base,
+    area,
+    summary: `List the deploy tokens of a ${kind}`,
+    access: KINDS[kind].readers,
+    query: active,
+    returns: { body: shapes.deployTokens },
+    paginate: 'offset',
+    handle: async ({ query, page, ...found }, deps) => {
+      const wanted = { ...counted(page), active: query.active };
+      const tokens = await listDeployTokens(deps, sourceOf(placeOf(found)), wanted);
+      return { ...tokens, items: tokens.items.map((record) => present.deployToken(record, deps.now())) };
+    },
+  });
+
+const create = (kind: Kind) =>
+  endpoint({
+    method: 'POST',
+    path: KINDS[kind].base,
+    area,
+    summary: `Create a deploy token that reads ${KINDS[kind].reads}`,
+    description: 'The text of the token is in this answer and never shown again.',
+    access: KINDS[kind].managers,
+    body: () =>
+      p.params({
+        name: p.string({ required: true, maxLength: 255 }),
+        scopes: p.list(p.oneOf(DEPLOY_TOKEN_SCOPES), { required: true, blank: false }),
+        expires_at: p.datetime({ nullable: true, description: 'From then on the token is no good' }),
+        username: p.string({ maxLength: 255, description: 'Shown with the token; `deploy-token-<id>`' }),
+      }),
+    returns: { body: shapes.deployTokenWithText },
+    handle: async ({ actor, body, ...found }, deps) => {
+      const { name, scopes, username, expires_at } = body;
+      const input = { name, scopes, username: username || undefined, expiresAt: expires_at ?? undefined };
+      const { token, text } = await createDeployToken(deps, actor, placeOf(found), input);
+      return { ...present.deployToken(token, deps.now()), token: text };
+    },
+  });
+
+const byId = () => p.params({ token_id: p.integer({ required: true, description: 'Id of the token' }) });
+const errors = [{ status: 404, description: 'No such token' }];
+
+const get = (kind: Kind) =>
+  endpoint({
+    method: 'GET',
+    path: `${KINDS[kind].base}/:token_id`,
+    area,
+    summary: `Get a deploy token of a ${kind}`,
+    access: KINDS[kind].readers,
+    params: byId,
+    returns: { body: shapes.deployToken },
+    errors,
+    handle: async ({ params, ...found }, deps) =>
+      present.deployToken(await deployToken(deps, placeOf(found), params.token_id), deps.now()),
+  });
+
+const remove = (kind: Kind) =>
+  endpoint({
+    method: 'DELETE',
+    path: `${KINDS[kind].base}/:token_id`,
+    area,
+    summary: `Delete a deploy token of a ${kind}`,
+    access: KINDS[kind].managers,
+    params: byId,
+    returns: { status: 204 },
+    errors,
+    handle: async ({ params, unmodifiedSince, ...found }, deps) => {
+      const record = await deployToken(deps, placeOf(found), params.token_id);
+      unmodifiedSince(record.createdAt);
+      await deleteDeployToken(deps, record);
+      return noContent();
+    },
+  });
+
+const of = (kind: Kind) => [list(kind), create(kind), get(kind), remove(kind)];
+
+export const deployTokenEndpoints = [listAll, ...of('project'), ...of('group')];

@@ -1,0 +1,182 @@
+/** Tokens of projects and groups: each acts as a bot, a user of its own who is a member there and nowhere else. */
+import { LimitReached, Missing, NameTaken, TransactionRefused } from '../store/errors.ts';
+import { memberWrite, sourceLives } from '../store/members.ts';
+import type { Page } from '../store/paging.ts';
+import type { AccessLevel, MemberSource, TokenRecord, TokenScope, UserRecord } from '../store/records.ts';
+import { MAX_TOKENS } from '../store/tokens.ts';
+import type { Actor } from './access.ts';
+import type { Deps } from './deps.ts';
+import { badRequest, DomainError, notFound, unauthorized } from './errors.ts';
+import { type MemberPlace, sourceOf } from './member-list.ts';
+import { can, canInGroup, isAdministrator, signedIn } from './permissions.ts';
+import {
+  firstSentence,
+  newTokenText,
+  type TokenInput,
+  type ToldToken,
+  tokenHash,
+  tokenProblems,
+} from './tokens.ts';
+import { narrowed, type TokenFilters } from './user-tokens.ts';
+
+/** What a bot may be given; the rest is for people. */
+export const BOT_SCOPES = [
+  'api',
+  'read_api',
+  'read_repository',
+  'write_repository',
+  'read_registry',
+  'write_registry',
+] as const satisfies readonly TokenScope[];
+
+/** Names may be somebody's, and others may make bots at the same time. */
+const TRIES = 5;
+
+/** @throws 400 for what is wrong, for who may not, and for a level above one's own */
+export async function createBotToken(
+  deps: Deps,
+  actor: Actor,
+  place: MemberPlace,
+  input: TokenInput & { readonly accessLevel: AccessLevel },
+): Promise<ToldToken> {
+  const source = sourceOf(place);
+  const { user } = signedIn(actor);
+  if (!mayManage(actor, place) || user.type !== undefined) {
+    throw badRequest(`User does not have permission to create ${source.kind} access token`);
+  }
+  if (!isAdministrator(actor) && input.accessLevel > place.level) {
+    throw badRequest(
+      "Access level of the token can't be greater the access level of the user who created the token",
+    );
+  }
+  const problem = firstSentence(tokenProblems(input, deps.now()));
+  if (problem !== undefined) throw badRequest(problem);
+  for (let tries = 0; tries < TRIES; tries++) {
+    try {
+      return await createOnce(deps, user, source, input, tries);
+    } catch (error) {
+      if (error instanceof LimitReached) {
+        throw badRequest(`There are ${error.limit} ${source.kind} access tokens: revoke some first`);
+      }
+      if (error instanceof TransactionRefused && error.has(source.kind)) {
+        throw notFound(source.kind === 'project' ? 'Project' : 'Group');
+      }
+      if (!(error instanceof NameTaken || error instanceof TransactionRefused)) throw error;
+    }
+  }
+  throw new DomainError('conflict', '409 Conflict: Resource lock');
+}
+
+async function createOnce(
+  deps: Deps,
+  creator: UserRecord,
+  source: MemberSource,
+  { name, scopes, expiresAt, accessLevel }: TokenInput & { readonly accessLevel: AccessLevel },
+  past: number,
+): Promise<ToldToken> {
+  const now = deps.now();
+  const text = newTokenText();
+  const bots = await deps.store.tokens.botsMade(source);
+  const username = `${source.kind}_${source.id}_bot${bots + past === 0 ? '' : bots + past}`;
+  const tokenOf = await deps.store.tokens.prepareOfBot(
+    {
+      name,
+      scopes: [...new Set(scopes)],
+      expiresAt,
+      hash: tokenHash(text),
+      resource: source,
+      accessLevel,
+      createdById: creator.id,
+    },
+    bots,
+    now,
+  );
+  let token: TokenRecord | undefined;
+  const about = (userId: number) => {
+    const { record, writes } = tokenOf(userId);
+    token = record;
+    const createdAt = now.toISOString();
+    const member = { source, userId, accessLevel, createdAt, expiresAt, createdById: creator.id };
+    return [...writes, memberWrite(member), sourceLives(source)];
+  };
+  try {
+    await deps.store.users.create(botUser(username, name, creator), { now, about });
+  } catch (error) {
+    const count = error instanceof TransactionRefused ? error.get('tokens')?.item : undefined;
+    if (((count?.['live'] as number | undefined) ?? 0) >= MAX_TOKENS) {
+      throw new LimitReached('tokens', MAX_TOKENS);
+    }
+    throw error;
+  }
+  return { token: token!, text };
+}
+
+const botUser = (username: string, name: string, creator: UserRecord) =>
+  ({
+    username,
+    name,
+    // Nobody reads mail there.
+    email: `${username}@noreply.invalid`,
+    state: 'active',
+    type: 'project_bot',
+    admin: false,
+    // It sees of others' internal projects what its maker sees.
+    external: creator.external,
+    privateProfile: false,
+    canCreateGroup: false,
+    projectsLimit: 0,
+    confirmedAt: null,
+    lastActivityOn: null,
+    passwordHash: null,
+    profile: {},
+  }) as const;
+
+/** Those in force; who was rotated out is not listed. @throws 401 */
+export async function listBotTokens(
+  deps: Deps,
+  actor: Actor,
+  place: MemberPlace,
+  query: Parameters<typeof narrowed>[0] & TokenFilters,
+): Promise<Page<TokenRecord>> {
+  demandManager(actor, place);
+  return deps.store.tokens.list({ ...narrowed(query, deps.now()), of: { resource: sourceOf(place) } });
+}
+
+/**
+ * @param options.replaced also one that another has replaced: to rotate it again tells that its text is known
+ * @throws 401, 404
+ */
+export async function botToken(
+  deps: Deps,
+  actor: Actor,
+  place: MemberPlace,
+  id: number,
+  { replaced = false }: { replaced?: boolean } = {},
+): Promise<TokenRecord> {
+  demandManager(actor, place);
+  const { kind, id: sourceId } = sourceOf(place);
+  const token = await deps.store.tokens.get(id);
+  const here = token?.resource?.kind === kind && token.resource.id === sourceId;
+  if (token === undefined || !here || (token.revoked && !replaced)) {
+    throw notFound(`Could not find ${kind} access token with token_id: ${id}`);
+  }
+  return token;
+}
+
+/** Takes away the user a revoked token acted as. May come twice. */
+export async function removeBot({ store }: Deps, { userId }: { userId: number }): Promise<void> {
+  const user = await store.users.get(userId);
+  if (user?.type !== 'project_bot') return;
+  try {
+    await store.users.remove(user);
+  } catch (error) {
+    if (!(error instanceof Missing)) throw error;
+  }
+}
+
+const mayManage = (actor: Actor, place: MemberPlace): boolean =>
+  'project' in place ? can(actor, place, 'admin_project') : canInGroup(actor, place, 'admin_group');
+
+function demandManager(actor: Actor, place: MemberPlace): void {
+  if (!mayManage(actor, place)) throw unauthorized();
+}

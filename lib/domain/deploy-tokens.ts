@@ -1,0 +1,98 @@
+/** Tokens by which a machine reads a project, or all in a group, without being anybody. */
+import { LimitReached, Missing } from '../store/errors.ts';
+import type { Page, PageRequest } from '../store/paging.ts';
+import type { DeployTokenRecord, DeployTokenScope, MemberSource } from '../store/records.ts';
+import type { Actor } from './access.ts';
+import type { Deps } from './deps.ts';
+import { badRequest, invalid, notFound } from './errors.ts';
+import { type MemberPlace, sourceOf } from './member-list.ts';
+import { signedIn } from './permissions.ts';
+import { newTokenText, tokenHash } from './tokens.ts';
+
+export interface DeployTokenInput {
+  readonly name: string;
+  readonly scopes: readonly DeployTokenScope[];
+  readonly username: string | undefined;
+  readonly expiresAt: Date | undefined;
+}
+
+/** @throws 400 by field, 404 */
+export async function createDeployToken(
+  deps: Deps,
+  actor: Actor,
+  place: MemberPlace,
+  { name, scopes, username, expiresAt }: DeployTokenInput,
+): Promise<{ token: DeployTokenRecord; text: string }> {
+  const resource = sourceOf(place);
+  const problems = {
+    ...(name.trim() === '' ? { name: ["can't be blank"] } : {}),
+    ...(scopes.length === 0 ? { base: ["Scopes can't be blank"] } : {}),
+    ...(username === undefined || /^[A-Za-z0-9._+-]+$/.test(username)
+      ? {}
+      : { username: ["can contain only letters, digits, '_', '-', '+', and '.'"] }),
+  };
+  if (Object.keys(problems).length > 0) throw invalid(problems);
+  const text = newTokenText('deploy');
+  const token = {
+    resource,
+    name,
+    scopes: [...new Set(scopes)],
+    expiresAt: expiresAt?.toISOString() ?? null,
+    hash: tokenHash(text),
+    createdById: signedIn(actor).user.id,
+  };
+  const usernameOf = (id: number) => username ?? usualName(id);
+  try {
+    return { token: await deps.store.deployTokens.create(token, { usernameOf, now: deps.now() }), text };
+  } catch (error) {
+    if (error instanceof Missing) throw notFound(resource.kind === 'project' ? 'Project' : 'Group');
+    if (error instanceof LimitReached) {
+      throw badRequest(`There are ${error.limit} deploy tokens: delete some first`);
+    }
+    throw error;
+  }
+}
+
+/** What a token is shown with when nobody chose a name. */
+const usualName = (id: number) => `deploy-token-${id}`;
+/** Scripts write the usual name of the product whose interface this is. */
+const FOREIGN_PREFIX = 'gitlab+';
+
+/** Whether it is the name a token is to be shown with. */
+export const isUsername = ({ id, username }: DeployTokenRecord, given: string): boolean =>
+  given === username || (username === usualName(id) && given === FOREIGN_PREFIX + username);
+
+export const hasEnded = ({ expiresAt }: DeployTokenRecord, now: Date): boolean =>
+  expiresAt !== null && expiresAt <= now.toISOString();
+
+/** Of a project or group, or everybody's. */
+export async function listDeployTokens(
+  deps: Deps,
+  resource: MemberSource | undefined,
+  { active, ...request }: PageRequest & { readonly active: boolean | undefined },
+): Promise<Page<DeployTokenRecord>> {
+  const now = deps.now();
+  return deps.store.deployTokens.list({
+    ...request,
+    ...(resource === undefined ? {} : { resource }),
+    // `false` filters nothing, as clients know it.
+    ...(active === true ? { where: (token: DeployTokenRecord) => !hasEnded(token, now) } : {}),
+  });
+}
+
+/** @throws 404 `404 Deploy Token Not Found` */
+export async function deployToken(deps: Deps, place: MemberPlace, id: number): Promise<DeployTokenRecord> {
+  const { kind, id: sourceId } = sourceOf(place);
+  const token = await deps.store.deployTokens.get(id);
+  if (token?.resource.kind !== kind || token.resource.id !== sourceId) throw notFound('Deploy Token');
+  return token;
+}
+
+/** Takes effect at the next request. @throws 404 */
+export async function deleteDeployToken(deps: Deps, token: DeployTokenRecord): Promise<void> {
+  try {
+    await deps.store.deployTokens.remove(token);
+  } catch (error) {
+    throw error instanceof Missing ? notFound('Deploy Token') : error;
+  }
+}

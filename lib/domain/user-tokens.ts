@@ -1,0 +1,181 @@
+/** Tokens that act as a person: their own, and those administrators make to act as them. */
+import { LimitReached, Missing } from '../store/errors.ts';
+import type { Page } from '../store/paging.ts';
+import type { TokenRecord, UserRecord } from '../store/records.ts';
+import type { TokenQuery } from '../store/tokens.ts';
+import type { Actor } from './access.ts';
+import type { Deps } from './deps.ts';
+import { badRequest, forbidden, invalid, notFound, unauthorized, unprocessable } from './errors.ts';
+import { isAdministrator, signedIn } from './permissions.ts';
+import {
+  firstSentence,
+  isActive,
+  newTokenText,
+  type TokenInput,
+  type ToldToken,
+  tokenHash,
+  tokenProblems,
+} from './tokens.ts';
+
+/** @throws 404 `404 User Not Found`, 422 with a sentence, 403 for a bot, whose project or group makes its tokens */
+export async function createToken(
+  deps: Deps,
+  actor: Actor,
+  userId: number,
+  input: TokenInput,
+): Promise<ToldToken> {
+  const problem = firstSentence(tokenProblems(input, deps.now()));
+  if (problem !== undefined) throw unprocessable(problem);
+  await demandPerson(deps, userId);
+  return make(deps, actor, userId, input, {});
+}
+
+/** @throws 404 `404 User Not Found`, 400 by field, 403 for a bot */
+export async function createImpersonationToken(
+  deps: Deps,
+  actor: Actor,
+  userId: number,
+  input: TokenInput,
+): Promise<ToldToken> {
+  await demandPerson(deps, userId);
+  const problems = tokenProblems(input, deps.now());
+  if (Object.keys(problems).length > 0) throw invalid(problems);
+  return make(deps, actor, userId, input, { impersonation: true });
+}
+
+async function make(
+  deps: Deps,
+  actor: Actor,
+  userId: number,
+  { name, scopes, expiresAt }: TokenInput,
+  kind: Pick<TokenRecord, 'impersonation'>,
+): Promise<ToldToken> {
+  const text = newTokenText();
+  const { user } = signedIn(actor);
+  const record = {
+    userId,
+    name,
+    scopes: [...new Set(scopes)],
+    expiresAt,
+    hash: tokenHash(text),
+    ...(user.id === userId ? {} : { createdById: user.id }),
+    ...kind,
+  };
+  try {
+    return { token: await deps.store.tokens.create(record, { now: deps.now() }), text };
+  } catch (error) {
+    if (error instanceof Missing) throw notFound('User');
+    throw error instanceof LimitReached ? tooMany(error) : error;
+  }
+}
+
+const tooMany = ({ limit }: LimitReached) => unprocessable(`There are ${limit} tokens: revoke some first`);
+
+async function demandPerson(deps: Deps, userId: number): Promise<UserRecord> {
+  const user = await deps.store.users.get(userId);
+  if (user === undefined) throw notFound('User');
+  if (user.type !== undefined) throw forbidden();
+  return user;
+}
+
+/** What a list is narrowed to; dates and times as ISO 8601 texts. */
+export interface TokenFilters {
+  readonly state?: 'active' | 'inactive';
+  readonly revoked?: boolean;
+  /** Part of the name, without case. */
+  readonly search?: string;
+  readonly createdAfter?: string;
+  readonly createdBefore?: string;
+  readonly lastUsedAfter?: string;
+  readonly lastUsedBefore?: string;
+  readonly expiresAfter?: string;
+  readonly expiresBefore?: string;
+}
+
+type Listed = Omit<TokenQuery, 'of' | 'where'> & TokenFilters;
+
+/** One's own tokens; administrators see everybody's, or one user's. @throws 401, 404 `404 User Not Found` */
+export async function listTokens(
+  deps: Deps,
+  actor: Actor,
+  { userId, ...query }: Listed & { readonly userId?: number },
+): Promise<Page<TokenRecord>> {
+  const { user } = signedIn(actor);
+  const wanted = narrowed(query, deps.now());
+  if (!isAdministrator(actor)) {
+    if (userId !== undefined && userId !== user.id) throw unauthorized();
+    return deps.store.tokens.list({ ...wanted, of: { userId: user.id } });
+  }
+  if (userId === undefined) return deps.store.tokens.list(wanted);
+  if ((await deps.store.users.get(userId)) === undefined) throw notFound('User');
+  return deps.store.tokens.list({ ...wanted, of: { userId } });
+}
+
+/** @throws 404 `404 User Not Found` */
+export async function listImpersonationTokens(
+  deps: Deps,
+  userId: number,
+  query: Listed,
+): Promise<Page<TokenRecord>> {
+  if ((await deps.store.users.get(userId)) === undefined) throw notFound('User');
+  return deps.store.tokens.list({ ...narrowed(query, deps.now()), of: { userId, impersonation: true } });
+}
+
+/** @throws 404 `404 User Not Found`, `404 Impersonation Token Not Found` */
+export async function impersonationToken(deps: Deps, userId: number, id: number): Promise<TokenRecord> {
+  const [user, token] = await Promise.all([deps.store.users.get(userId), deps.store.tokens.get(id)]);
+  if (user === undefined) throw notFound('User');
+  if (token?.userId !== userId || token.impersonation !== true) throw notFound('Impersonation Token');
+  return token;
+}
+
+/** What is to be told a caller of a token that is not theirs, or not there. */
+const REFUSALS = { read: notFound, revoke: badRequest, rotate: unauthorized };
+
+/**
+ * A token one may know of: one's own, any for administrators. Others' are answered like absent ones.
+ * @throws for administrators 404; for others 404 on reading, 400 on revoking and 401 on rotating, as clients know it
+ */
+export async function readableToken(
+  deps: Deps,
+  actor: Actor,
+  id: number,
+  purpose: keyof typeof REFUSALS,
+): Promise<TokenRecord> {
+  const { user } = signedIn(actor);
+  const token = await deps.store.tokens.get(id);
+  const own = token?.userId === user.id && token.impersonation !== true;
+  if (token !== undefined && (own || isAdministrator(actor))) return token;
+  throw isAdministrator(actor) ? notFound() : REFUSALS[purpose]();
+}
+
+/** The query with one condition of all filters; without one where nothing is filtered. */
+export function narrowed(query: Listed, now: Date): Omit<TokenQuery, 'of'> {
+  const { page, perPage, count, direction } = query;
+  const conditions: ((token: TokenRecord) => boolean)[] = [];
+  const { state, revoked, search } = query;
+  if (state !== undefined) conditions.push((token) => isActive(token, now) === (state === 'active'));
+  if (revoked !== undefined) conditions.push((token) => token.revoked === revoked);
+  const term = search?.trim().toLowerCase() ?? '';
+  if (term !== '') conditions.push(({ name }) => name.toLowerCase().includes(term));
+  const between = (
+    after: string | undefined,
+    before: string | undefined,
+    of: (token: TokenRecord) => string | null,
+  ) => {
+    if (after !== undefined) conditions.push((token) => (of(token) ?? '') > after);
+    if (before !== undefined) conditions.push((token) => (of(token) ?? '\uffff') < before);
+  };
+  between(query.createdAfter, query.createdBefore, ({ createdAt }) => createdAt);
+  between(query.lastUsedAfter, query.lastUsedBefore, ({ lastUsedAt }) => lastUsedAt);
+  between(query.expiresAfter, query.expiresBefore, ({ expiresAt }) => expiresAt);
+  return {
+    page,
+    perPage,
+    ...(count === undefined ? {} : { count }),
+    ...(direction === undefined ? {} : { direction }),
+    ...(conditions.length === 0
+      ? {}
+      : { where: (token: TokenRecord) => conditions.every((passes) => passes(token)) }),
+  };
+}
