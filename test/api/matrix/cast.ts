@@ -44,6 +44,8 @@ export const MARKS = {
   private: 'sesame',
   /** The private project's branches, tags, files and messages, on top of that. */
   code: 'sesamecode',
+  /** A private group that everything is shared with. */
+  invited: 'clubword',
   /** The internal ones. */
   internal: 'innerword',
   /** The e-mail address of a user who publishes none. */
@@ -95,7 +97,7 @@ export async function makeCast(service: Service): Promise<Cast> {
       ),
     );
 
-  const friends = await made('/groups', { name: 'friends', path: 'friends' });
+  const friends = await made('/groups', { name: MARKS.invited, path: MARKS.invited });
   await join('group', friends.id, { shrd: 40 });
   // Whoever is to put something somewhere may do it here, where the name `taken` is.
   const pens = await made('/groups', { name: 'pens', path: 'pens', visibility: 'public' });
@@ -176,8 +178,15 @@ export async function makeCast(service: Service): Promise<Cast> {
     await made(`/groups/${group.id}/share`, { group_id: friends.id, group_access: 20 });
     const room = { name: `room ${word}`, path: `room-${word}`, parent_id: group.id, visibility };
     const subgroup = await made('/groups', room);
-    const inside = { name: `inside ${word}`, namespace_id: group.id, visibility };
-    const project = await made('/projects', inside);
+    const project = await made('/projects', { name: `inside ${word}`, namespace_id: group.id, visibility });
+    // What is private stands in everything.
+    const den = { name: `den ${MARKS.private}`, path: `den-${MARKS.private}`, parent_id: group.id };
+    await made('/groups', den);
+    await made('/projects', {
+      name: `hole ${MARKS.private}`,
+      namespace_id: group.id,
+      topics: [MARKS.private],
+    });
     return {
       id: group.id,
       path: encodeURIComponent(group.full_path),
@@ -192,6 +201,11 @@ export async function makeCast(service: Service): Promise<Cast> {
   const groups = {} as Record<'public' | 'internal' | 'private', Names>;
   for (const visibility of ['public', 'internal', 'private'] as const)
     groups[visibility] = await makeGroup(visibility);
+  await made(`/projects/${projects.public['id']}/fork`, {
+    namespace_id: above['private']!.id,
+    name: `fork ${MARKS.private}`,
+    path: `fork-${MARKS.private}`,
+  });
 
   const blocked = (await store.users.get(id('blkd')))!;
   await store.users.update(blocked, { state: 'blocked' });

@@ -80,7 +80,8 @@ async function prepare(cast: Cast, preparation: Preparation, column: Column, nam
     : done(answer, `before ${preparation.path}`);
 }
 
-async function send(
+/** A request with its names filled in; status 0 for an answer that the document does not tell. */
+export async function send(
   cast: Cast,
   column: Column,
   { method, path, json }: { method: string; path: string; json: string | undefined },
@@ -94,7 +95,6 @@ async function send(
       ...(body === undefined ? {} : { json: body }),
     });
   } catch (error) {
-    // An answer that the document does not tell.
     return { status: 0, headers: new Headers(), body: String(error) };
   }
 }
@@ -131,21 +131,26 @@ function problemIn(row: Row, line: Line, column: Column, answer: Answer): string
 }
 
 /** The words that nobody in a column may read in any answer. */
-function unknownTo(column: Column): readonly string[] {
+export function unknownTo(column: Column): readonly string[] {
+  const members = [MARKS.email, MARKS.invited];
   switch (column) {
     case 'anon':
     case 'extn':
     case 'blkd':
-      return [MARKS.private, MARKS.internal, MARKS.email];
+      return [MARKS.private, MARKS.internal, ...members];
     case 'strg':
     case 'rusr':
-      return [MARKS.private, MARKS.email];
+      return [MARKS.private, ...members];
     case 'gust':
-      return [MARKS.code, MARKS.email];
+      return [MARKS.code, ...members];
+    case 'ownr':
+    case 'rapi':
+    case 'shrd':
+      return [MARKS.email];
     case 'admn':
       return [];
     default:
-      return [MARKS.email];
+      return members;
   }
 }
 
