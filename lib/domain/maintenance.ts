@@ -60,7 +60,8 @@ async function maintain(deps: Deps, order: MaintenanceOrder, deadline: number): 
   const { repositories, leases, maintenanceNotes } = deps.store;
   const now = deps.now();
   const guard = await repositories.guard(repositoryId).catch(unlessMissing);
-  if (guard?.state !== 'open') return true;
+  // One that takes no writes is maintained too: what was replaced is to go.
+  if (guard === undefined || guard.state === 'deleted') return true;
   const [read, packs] = await Promise.all([
     maintenanceNotes.read(repositoryId),
     packsOf(repositories, repositoryId),
@@ -193,7 +194,8 @@ class Visit {
   async #foldRefs(): Promise<void> {
     const { repositories } = this.#deps.store;
     const { repositoryId } = this.#lease;
-    if ((await repositories.countRefRows(repositoryId, REF_ROWS)) === undefined) {
+    const { state } = await repositories.guard(repositoryId);
+    if (state === 'open' && (await repositories.countRefRows(repositoryId, REF_ROWS)) === undefined) {
       await repositories.open(repositoryId).foldRefs();
       // The table that was replaced is still being read.
       this.#later.push(this.#now.getTime());

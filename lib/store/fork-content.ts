@@ -10,7 +10,7 @@ import { MAINTENANCE, messageAt, outboxWrite } from './outbox.ts';
 import { type CataloguedPack, listingOf } from './pack-catalogue.ts';
 import { writeRefTable } from './ref-table.ts';
 import type { Repositories } from './repositories.ts';
-import { changeGuards, checkOpen, type Guard } from './repository-state.ts';
+import { changeGuards, checkReadable, type Guard } from './repository-state.ts';
 import type { Table } from './table.ts';
 import type { Check, Write } from './write.ts';
 
@@ -78,7 +78,7 @@ export async function inherit(
   const { repositoryId, networkId, waiting } = heir;
   const by = ulid();
   const joined = () => [
-    checkOpen(source.repositoryId),
+    checkReadable(source.repositoryId),
     unswapped(source.repositoryId, swaps),
     ...joinNetwork(networkId, source.repositoryId, repositoryId),
   ];

@@ -105,7 +105,7 @@ export class Repositories {
     const by = `lease-${lease.fence}`;
     for (let n = 0; n < 10; n++) {
       const guard = epoch === undefined ? undefined : await this.#unfrozen(repositoryId);
-      if (guard !== undefined && (guard.epoch !== epoch || guard.state !== 'open')) break;
+      if (guard !== undefined && (guard.epoch !== epoch || guard.state === 'deleted')) break;
       try {
         await this.#table.transact([
           swappedBy(lease, epoch !== undefined),

@@ -64,11 +64,11 @@ export function checkGuard(repositoryId: string, expected: Guard): Check {
 }
 
 /** For a transaction that reads from a repository what must not go while it does. Refused as `source`. */
-export function checkOpen(repositoryId: string): Check {
+export function checkReadable(repositoryId: string): Check {
   return {
     check: guardKey(repositoryId, randomStripe()),
-    if: '#state = :open',
-    values: { open: 'open' },
+    if: '#state <> :deleted',
+    values: { deleted: 'deleted' },
     reason: 'source',
   };
 }
