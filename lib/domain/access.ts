@@ -96,4 +96,7 @@ export type ProjectAbility =
   | 'read_deploy_tokens'
   | 'admin_deploy_tokens'
   | 'admin_project'
+  | 'archive_project'
+  | 'change_namespace'
+  | 'change_visibility_level'
   | 'remove_project';

@@ -7,7 +7,7 @@ import type { Deps } from './deps.ts';
 import { conflict, DomainError, invalid, notFound } from './errors.ts';
 import { forkPromises } from './fork-content.ts';
 import { accessesTo } from './fork-network.ts';
-import { boundBy, type Namespace, placeIn, visibleNamespace } from './namespaces.ts';
+import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from './namespaces.ts';
 import { problemsOf, projectNameProblems, projectPathProblems } from './paths.ts';
 import { can, canInGroup, isAdministrator } from './permissions.ts';
 import { descriptionProblems, limitError } from './projects.ts';
@@ -111,14 +111,13 @@ async function namespaceToForkInto(
     }
     if (namespace.kind === 'group' && !canInGroup(actor, namespace.access, 'create_projects'))
       throw notFound('Target Namespace');
-    if (found !== undefined && idOf(found) !== idOf(namespace)) throw notFound('Target Namespace');
+    if (found !== undefined && namespaceId(found) !== namespaceId(namespace))
+      throw notFound('Target Namespace');
     found = namespace;
   }
   return found ?? { kind: 'user', owner: actor.user };
 }
 
-const idOf = (namespace: Namespace): number =>
-  namespace.kind === 'user' ? namespace.owner.namespaceId : namespace.access.group.id;
 
 /** The highest visibility a namespace has room for. */
 const most = (namespace: Namespace): Visibility =>

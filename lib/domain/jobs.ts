@@ -7,6 +7,7 @@ import { removeBot } from './bots.ts';
 import { deleteMerged } from './branches.ts';
 import { DELETION_JOB, deleteDue } from './deletions.ts';
 import type { Deps } from './deps.ts';
+import { UNLINK_JOB, unlinkForks } from './fork-visibility.ts';
 import { maintainRepository } from './maintenance.ts';
 import { LEAVE_JOB, leaveBelow } from './members.ts';
 import { NAMESPACE_MOVE_JOB } from './namespace-move.ts';
@@ -63,6 +64,10 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
     const projectId = numberOf(job.body, 'projectId');
     const repository = repositoryOf(job.body);
     await inSlices(deps, job, (deadline) => removeProject(deps, { projectId, ...repository }, deadline));
+  },
+  [UNLINK_JOB]: async (deps, job) => {
+    const about = { projectId: numberOf(job.body, 'projectId'), before: textOf(job.body, 'before') };
+    await inSlices(deps, job, (deadline) => unlinkForks(deps, about, deadline));
   },
   'repository.sweep': async (deps, job) => {
     await inSlices(deps, job, (deadline) => sweepRepository(deps, repositoryOf(job.body), deadline));

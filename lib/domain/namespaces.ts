@@ -11,6 +11,10 @@ export type Namespace =
   | { readonly kind: 'user'; readonly owner: UserRecord }
   | { readonly kind: 'group'; readonly access: GroupAccess };
 
+/** Ids of groups and of people's namespaces are of one series. */
+export const namespaceId = (namespace: Namespace): number =>
+  namespace.kind === 'user' ? namespace.owner.namespaceId : namespace.access.group.id;
+
 /** A group by id or path as the actor may see it, or their own namespace. */
 export async function visibleNamespace(
   deps: Deps,

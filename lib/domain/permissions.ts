@@ -56,6 +56,9 @@ const RULES: Record<
   read_deploy_tokens: { level: MAINTAINER, reader: 'nobody', writes: false },
   admin_deploy_tokens: { level: MAINTAINER, reader: 'nobody', writes: false },
   admin_project: { level: MAINTAINER, reader: 'nobody', writes: false },
+  archive_project: { level: OWNER, reader: 'nobody', writes: false },
+  change_namespace: { level: OWNER, reader: 'nobody', writes: false },
+  change_visibility_level: { level: OWNER, reader: 'nobody', writes: false },
   remove_project: { level: OWNER, reader: 'nobody', writes: false },
 };
 

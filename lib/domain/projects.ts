@@ -62,7 +62,7 @@ export async function createProject(
     name: projectNameProblems(name),
     path: projectPathProblems(path),
     description: descriptionProblems(input.description),
-    topics: input.topics.length > MAX_TOPICS ? ['is too long (maximum is 100 topics)'] : [],
+    topics: topicProblems(input.topics),
     visibility_level: visibilityProblems(namespace, input.visibility),
     default_branch:
       input.defaultBranch === undefined || branchRef(input.defaultBranch)
@@ -119,10 +119,13 @@ export function demandNoTemplate(input: {
 export const descriptionProblems = (description: string | null): string[] =>
   (description ?? '').length > MAX_DESCRIPTION ? ['is too long (maximum is 2000 characters)'] : [];
 
-export const limitError = (limit: number) =>
-  new DomainError('forbidden', [
-    `Your project limit is ${limit} projects! Please contact your administrator to increase it`,
-  ]);
+export const topicProblems = (topics: readonly string[]): string[] =>
+  topics.length > MAX_TOPICS ? ['is too long (maximum is 100 topics)'] : [];
+
+export const limitProblem = (limit: number): string =>
+  `Your project limit is ${limit} projects! Please contact your administrator to increase it`;
+
+export const limitError = (limit: number) => new DomainError('forbidden', [limitProblem(limit)]);
 
 /** Projects the actor may see, each with the actor's level in it. */
 export async function listProjects(

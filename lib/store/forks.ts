@@ -19,6 +19,12 @@ export class Forks {
     this.#table = table;
   }
 
+  /** Ids of a project's forks, the oldest first. */
+  async *of(parentId: number): AsyncGenerator<number> {
+    const rows = { partition: projectKey(parentId).pk, prefix: FORK, only: ['sk'] };
+    for await (const { sk } of this.#table.queryAll(rows)) yield idOf(sk as string);
+  }
+
   /** @throws Stale when one of the two changed, or the fork is one already; Missing when one is gone */
   async relate(fork: Related, parent: Related): Promise<void> {
     const writes: Write[] = [

@@ -1,5 +1,5 @@
 /** What changes of a project write: its record, its paths, its rows below groups, and whether its repository takes writes. */
-import { Stale } from './errors.ts';
+import { Missing, Stale } from './errors.ts';
 import { standsOpen } from './group-place.ts';
 import { moveRows, treeRows } from './group-tree.ts';
 import { sameName } from './names.ts';
@@ -133,7 +133,8 @@ function standsFor(
   renamed: boolean,
   now: Date,
 ): Check {
-  if (parent?.id !== was.namespaceId) throw new TypeError('a project is named in its group');
+  if (parent === undefined) throw new Missing('parent');
+  if (parent.id !== was.namespaceId) throw new TypeError('a project is named in its group');
   const open = standsOpen(parent, is.visibility, now);
   if (!renamed) return open;
   if (parent.movedFrom !== null || !sameName(parent.fullPath, was.namespacePath)) throw new Stale('parent');

@@ -6,6 +6,7 @@ import { groupEditEndpoints } from './edit.ts';
 import { groupListEndpoints } from './lists.ts';
 import { namespaceEndpoints } from './namespaces.ts';
 import { groupDetail } from './presented.ts';
+import { groupProjectEndpoints } from './project-transfer.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'groups';
@@ -30,6 +31,7 @@ export const groupEndpoints = [
   get,
   ...groupEditEndpoints,
   ...groupListEndpoints,
+  ...groupProjectEndpoints,
   ...namespaceEndpoints,
   ...groupMemberEndpoints,
 ];

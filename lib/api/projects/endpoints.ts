@@ -9,15 +9,16 @@ import { getUser } from '../../domain/users.ts';
 import { administrator, anyone, project, signedIn } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
-import { accepted } from '../../http/reply.ts';
 import { type UserRecord, VISIBILITIES } from '../../store/records.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
-import { accepted as acceptedShape } from '../meta/shapes.ts';
+import { editEndpoints } from './edit.ts';
+import { sharedFields, topicsOf } from './fields.ts';
 import { forkEndpoints } from './forks.ts';
 import { given, listInput } from './listing.ts';
 import { importStatus as presentedImport } from './present.ts';
 import { presented } from './presented.ts';
-import { settingFields, settingsOf, switchFields } from './settings.ts';
+import { lifecycleEndpoints } from './lifecycle.ts';
+import { settingsOf } from './settings.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'projects';
@@ -124,19 +125,9 @@ const get = endpoint({
 
 const creation = () =>
   ({
-    path: p.string({ description: 'Last part of the URL; made from the name when absent' }),
-    description: p.string({ nullable: true }),
+    ...sharedFields(),
     visibility: p.oneOf(VISIBILITIES, { default: 'private' }),
-    default_branch: p.string({ description: 'What HEAD points to before the first push' }),
     initialize_with_readme: p.boolean({ default: false }),
-    topics: p.list(p.string({ maxLength: 255 })),
-    tag_list: p.list(p.string({ maxLength: 255 }), { description: 'Deprecated: use `topics`' }),
-    import_url: p.string({
-      description: 'Of a Git repository to begin with; credentials in it are not kept',
-    }),
-    avatar: p.file(),
-    ...settingFields(),
-    ...switchFields(),
   }) as const;
 
 const create = endpoint({
@@ -191,23 +182,6 @@ const createForUser = endpoint({
   },
 });
 
-const remove = endpoint({
-  method: 'DELETE',
-  path: '/projects/:id',
-  area,
-  summary: 'Delete a project',
-  access: project('remove_project'),
-  returns: {
-    body: acceptedShape,
-    status: 202,
-    description: 'Gone at once; what it held is taken away afterwards',
-  },
-  handle: async ({ project, unmodifiedSince }, deps) => {
-    unmodifiedSince(project.project.updatedAt);
-    await projects.deleteProject(deps, project);
-    return accepted();
-  },
-});
 
 const importStatus = endpoint({
   method: 'GET',
@@ -220,7 +194,16 @@ const importStatus = endpoint({
   handle: async ({ actor, project }) => presentedImport(project, isAdministrator(actor)),
 });
 
-export const projectEndpoints = [list, get, importStatus, create, createForUser, remove, ...forkEndpoints];
+export const projectEndpoints = [
+  list,
+  get,
+  importStatus,
+  create,
+  createForUser,
+  ...editEndpoints,
+  ...lifecycleEndpoints,
+  ...forkEndpoints,
+];
 
 interface CreationBody {
   readonly name?: string;
@@ -252,8 +235,8 @@ async function createFor(
     path: body.path,
     description: body.description ?? null,
     visibility: body.visibility,
-    topics: (body.topics ?? body.tag_list ?? []).map((topic) => topic.trim()).filter((topic) => topic !== ''),
-    settings: settingsOf(body as unknown as Record<string, unknown>),
+    topics: topicsOf(body) ?? [],
+    settings: settingsOf(body),
     defaultBranch: body.default_branch,
   });
   const access: ProjectAccess = { project: made, level: levelIn(namespace, owner.id === actor.user.id) };

@@ -1,4 +1,5 @@
 import type { ProjectAccess } from '../../domain/access.ts';
+import { markedOn } from '../../domain/deletions.ts';
 import type { ProjectRecord, UserRecord } from '../../store/records.ts';
 import { userBasic } from '../users/present.ts';
 import { avatarUrl } from '../uploads/avatar-url.ts';
@@ -90,6 +91,7 @@ export function projectFull(
 ) {
   const { project, level } = access;
   const self = `${baseUrl}/api/v4/projects/${project.id}`;
+  const marked = project.deletion ? markedOn(project.deletion) : null;
   const features = Object.fromEntries(
     FEATURES.map((feature) => [
       `${feature}_enabled`,
@@ -106,8 +108,8 @@ export function projectFull(
     ...projectBasic(project, baseUrl, context.code),
     _links: {
       self,
-      issues: `${self}/issues`,
-      merge_requests: `${self}/merge_requests`,
+      ...(features['issues_enabled'] ? { issues: `${self}/issues` } : {}),
+      ...(features['merge_requests_enabled'] ? { merge_requests: `${self}/merge_requests` } : {}),
       repo_branches: `${self}/repository/branches`,
       labels: `${self}/labels`,
       events: `${self}/events`,
@@ -135,7 +137,7 @@ export function projectFull(
     ...(level >= 40 || context.administrator === true
       ? {
           import_error: project.importError,
-          import_url: project.importSource?.url ?? null,
+          import_url: setting(project, 'import_url', project.importSource?.url ?? null),
           import_type: project.importSource?.type ?? null,
         }
       : {}),
@@ -168,6 +170,8 @@ export function projectFull(
     autoclose_referenced_issues: setting(project, 'autoclose_referenced_issues', true),
     ...(context.administrator === true ? { repository_storage: 'default' } : {}),
     keep_latest_artifact: setting(project, 'keep_latest_artifact', true),
+    marked_for_deletion_at: marked,
+    marked_for_deletion_on: marked,
     ...withoutDefault(project),
     ...(context.permissions === undefined
       ? {}

@@ -1,3 +1,4 @@
+import { invalid } from '../../domain/errors.ts';
 import * as p from '../../http/params.ts';
 
 /** Characters. All settings together stay well below the 400 KB that an item of the table may have. */
@@ -96,14 +97,21 @@ export const switchFields = () => {
   };
 };
 
+const NAMES = new Set(Object.keys(settingFields()));
+
 /** What is stored: the settings that were given, old switches as levels; a level that is given too wins. */
-export function settingsOf(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function settingsOf(body: object): Record<string, unknown> {
+  const given: Readonly<Record<string, unknown>> = { ...body };
   const settings: Record<string, unknown> = {};
   for (const [name, levelName] of Object.entries(SWITCHES)) {
-    if (typeof body[name] === 'boolean') settings[levelName] = body[name] ? 'enabled' : 'disabled';
+    if (typeof given[name] === 'boolean') settings[levelName] = given[name] ? 'enabled' : 'disabled';
   }
-  for (const name of Object.keys(settingFields())) {
-    if (name in body) settings[name] = body[name];
-  }
+  for (const [name, value] of Object.entries(given)) if (NAMES.has(name)) settings[name] = value;
   return settings;
+}
+
+/** There is one place that repositories lie in. @throws 400 for any other */
+export function demandStorage(name: string | undefined): void {
+  if (name !== undefined && name !== 'default')
+    throw invalid({ repository_storage: ['is not included in the list'] });
 }

@@ -1,0 +1,47 @@
+/** Nothing is a fork of what is less visible: who makes a project less visible takes it out of these relations. */
+import { Missing, Stale } from '../store/errors.ts';
+import { MAINTENANCE, message, type OutboxMessage } from '../store/outbox.ts';
+import type { ProjectRecord, Visibility } from '../store/records.ts';
+import type { Deps } from './deps.ts';
+import { isBelow } from './visibility.ts';
+
+/** The maintenance queue's job: `{ projectId, before }`, a time. */
+export const UNLINK_JOB = 'project.unlink-forks';
+
+/** What the transaction promises that gives a project a visibility. */
+export function unlinkPromises(deps: Deps, project: ProjectRecord, visibility: Visibility): OutboxMessage[] {
+  const { id: projectId, forkedFromId, forksCount = 0 } = project;
+  if (!isBelow(visibility, project.visibility) || (forkedFromId === undefined && forksCount === 0)) return [];
+  return [message(MAINTENANCE, UNLINK_JOB, { projectId, before: deps.now().toISOString() })];
+}
+
+/**
+ * Ends the relations of a project that was there before: to what it is a fork of, and to its forks. May come any number
+ * of times; forks made afterwards stay.
+ * @param deadline milliseconds since 1970. @returns whether all is done
+ */
+export async function unlinkForks(
+  { store }: Deps,
+  { projectId, before }: { readonly projectId: number; readonly before: string },
+  deadline: number,
+): Promise<boolean> {
+  const project = await store.projects.get(projectId);
+  if (project === undefined) return true;
+  if (project.createdAt <= before) await unrelate(store, project);
+  for await (const id of store.forks.of(projectId)) {
+    if (Date.now() > deadline) return false;
+    const fork = await store.projects.get(id);
+    if (fork?.forkedFromId === projectId && fork.createdAt <= before) await unrelate(store, fork);
+  }
+  return true;
+}
+
+async function unrelate({ forks }: Deps['store'], fork: ProjectRecord): Promise<void> {
+  if (fork.forkedFromId === undefined) return;
+  try {
+    await forks.unrelate(fork);
+  } catch (error) {
+    // Somebody else ended it, or it is gone.
+    if (!(error instanceof Missing || error instanceof Stale)) throw error;
+  }
+}

@@ -1,0 +1,70 @@
+import { LimitReached, Missing, NameTaken, Stale } from '../store/errors.ts';
+import type { ProjectRecord } from '../store/records.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { notFound, refused } from './errors.ts';
+import { unlinkPromises } from './fork-visibility.ts';
+import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from './namespaces.ts';
+import { canInGroup, isAdministrator } from './permissions.ts';
+import { changeError } from './project-update.ts';
+import { limitProblem } from './projects.ts';
+import { inRuby } from './ruby-notation.ts';
+import { lower } from './visibility.ts';
+
+type User = Extract<Actor, { kind: 'user' }>;
+
+/**
+ * The namespace that somebody names to put a project there: as they may see it; any, for administrators.
+ * @throws 404 `404 Namespace Not Found`
+ */
+export async function namespaceToMoveTo(
+  deps: Deps,
+  actor: User,
+  idOrPath: string | number,
+): Promise<Namespace> {
+  const visible = await visibleNamespace(deps, actor, idOrPath);
+  if (visible !== undefined) return visible;
+  const owner = isAdministrator(actor) ? await deps.store.users.byUsername(String(idOrPath)) : undefined;
+  if (owner === undefined) throw notFound('Namespace');
+  return { kind: 'user', owner };
+}
+
+/**
+ * Puts a project into another namespace, in which it is no more visible than its group. Its former path leads on.
+ * @throws 400 `Failed to transfer project {...}`, 409 when one of them changed meanwhile
+ */
+export async function transferProject(
+  deps: Deps,
+  actor: User,
+  { project }: ProjectAccess,
+  namespace: Namespace,
+): Promise<ProjectRecord> {
+  if (namespaceId(namespace) === project.namespaceId) throw failed('Project is already in this namespace.');
+  if (!mayPutInto(actor, namespace))
+    throw failed("You don't have permission to transfer projects into that namespace.");
+  const visibility =
+    namespace.kind === 'user'
+      ? project.visibility
+      : lower(project.visibility, namespace.access.group.visibility);
+  const owner = namespace.kind === 'user' ? namespace.owner : actor.user;
+  try {
+    return await deps.store.projects.transfer(
+      project,
+      { place: placeIn(namespace, owner), ...boundBy(namespace) },
+      { visibility },
+      { now: deps.now(), messages: unlinkPromises(deps, project, visibility) },
+    );
+  } catch (error) {
+    if (error instanceof NameTaken)
+      throw failed('Project with same name or path in target namespace already exists');
+    if (error instanceof LimitReached) throw failed(limitProblem(error.limit));
+    throw changeError(error instanceof Missing ? new Stale('project') : error);
+  }
+}
+
+const mayPutInto = (actor: User, namespace: Namespace): boolean =>
+  namespace.kind === 'user'
+    ? namespace.owner.id === actor.user.id || isAdministrator(actor)
+    : canInGroup(actor, namespace.access, 'create_projects');
+
+const failed = (why: string) => refused(`Failed to transfer project ${inRuby({ new_namespace: [why] })}`);

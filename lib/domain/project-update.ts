@@ -1,0 +1,140 @@
+/** What those who run a project change of it. */
+
+import { RefConflict } from '../git/ports.ts';
+import { branchRef } from '../git/refname.ts';
+import { Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
+import { type ProjectChange, type ProjectUpdate, projectUpdate } from '../store/project-update.ts';
+import { refusedUpdate } from '../store/projects.ts';
+import type { GroupRecord, ProjectRecord, Visibility } from '../store/records.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { conflict, invalid, notFound } from './errors.ts';
+import { unlinkPromises } from './fork-visibility.ts';
+import { isImporting } from './import-state.ts';
+import { problemsOf, projectNameProblems, projectPathProblems } from './paths.ts';
+import { demand } from './permissions.ts';
+import { descriptionProblems, topicProblems } from './projects.ts';
+import { protectingWrites } from './repositories.ts';
+import { isBelow } from './visibility.ts';
+
+export interface ProjectInput {
+  readonly name?: string | undefined;
+  readonly path?: string | undefined;
+  readonly description?: string | null | undefined;
+  /** For the Owner to change. */
+  readonly visibility?: Visibility | undefined;
+  /** A branch there is: HEAD points to it from then on. */
+  readonly defaultBranch?: string | undefined;
+  /** In place of those there are. */
+  readonly topics?: readonly string[] | undefined;
+  /** Added to those there are. */
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * All of it, or nothing.
+ * @throws 400 by field, 403 for a visibility that is not the caller's to choose, 409 when somebody else changed it
+ *   meanwhile or the group it is in moves
+ */
+export async function updateProject(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  input: ProjectInput,
+): Promise<ProjectRecord> {
+  const { project } = access;
+  const { name, path, description, visibility, topics, settings } = input;
+  if (visibility !== undefined) demand(actor, access, 'change_visibility_level');
+  const rises = visibility !== undefined && isBelow(project.visibility, visibility);
+  const [parent, source] = await Promise.all([
+    project.namespaceKind === 'group' && (rises || (path !== undefined && path !== project.path))
+      ? deps.store.groups.get(project.namespaceId)
+      : undefined,
+    rises && project.forkedFromId !== undefined ? deps.store.projects.get(project.forkedFromId) : undefined,
+  ]);
+  const problems = problemsOf({
+    name: name === undefined ? [] : projectNameProblems(name),
+    path: path === undefined || path === project.path ? [] : projectPathProblems(path),
+    description: descriptionProblems(description ?? null),
+    topics: topicProblems(topics ?? []),
+    visibility_level: rises ? visibilityProblems(visibility, parent, source) : [],
+  });
+  if (problems !== undefined) throw invalid(problems);
+  const change: ProjectChange = {
+    ...(name === undefined ? {} : { name }),
+    ...(path === undefined ? {} : { path }),
+    ...(description === undefined ? {} : { description }),
+    ...(visibility === undefined ? {} : { visibility }),
+    ...(topics === undefined ? {} : { topics: [...new Set(topics)] }),
+    settings: { ...project.settings, ...settings },
+  };
+  const options = {
+    parent,
+    now: deps.now(),
+    messages: visibility === undefined ? [] : unlinkPromises(deps, project, visibility),
+  };
+  const { defaultBranch: branch } = input;
+  try {
+    if (branch === undefined || branch === project.defaultBranch)
+      return await deps.store.projects.update(project, change, options);
+    const plan = projectUpdate(project, { ...change, defaultBranch: branch }, options);
+    await moveHead(deps, project, branch, {
+      ...plan,
+      messages: [...plan.messages, ...options.messages],
+    });
+    return plan.updated;
+  } catch (error) {
+    throw changeError(error);
+  }
+}
+
+/** @returns what a caller is told of a change of a project that did not come about */
+export function changeError(error: unknown): unknown {
+  const known = (error instanceof TransactionRefused && refusedUpdate(error)) || error;
+  if (known instanceof NameTaken) return invalid({ path: ['has already been taken'] });
+  if (known instanceof Missing) return notFound('Project');
+  return known instanceof Stale ? conflict('409 Conflict: Resource lock') : known;
+}
+
+/** Nothing is more visible than the group it stands in, or than what it is a fork of. */
+function visibilityProblems(
+  visibility: Visibility,
+  group: GroupRecord | undefined,
+  source: ProjectRecord | undefined,
+): string[] {
+  if (group !== undefined && isBelow(group.visibility, visibility))
+    return [`${visibility} is not allowed in a ${group.visibility} group.`];
+  return source !== undefined && isBelow(source.visibility, visibility)
+    ? [`${visibility} is not allowed since the fork source project has lower visibility.`]
+    : [];
+}
+
+/** The branch may be moved or protected by others meanwhile. */
+const TRIES = 5;
+
+/** HEAD and the record in one transaction, on condition that the branch is there. */
+async function moveHead(
+  deps: Deps,
+  project: ProjectRecord,
+  branch: string,
+  { writes, messages }: ProjectUpdate,
+): Promise<void> {
+  const name = branchRef(branch);
+  const failed = (why: string) => invalid({ base: [`Could not change HEAD: ${why}`] });
+  for (let tries = 1; ; tries++) {
+    const refs = deps.store.repositories.open(project.repositoryId);
+    const found = name && !isImporting(project) ? (await refs.get([name])).get(name) : undefined;
+    if (name === undefined || found === undefined) throw failed(`branch '${branch}' does not exist`);
+    const alongside = [...writes, ...(await protectingWrites(deps, project.id, branch))];
+    try {
+      const there = { name, from: found.oid, to: found.oid };
+      return await refs.compareAndSwap([there], { head: name, alongside, messages });
+    } catch (error) {
+      if (error instanceof RefConflict && error.rejections.some(({ reason }) => reason === 'read-only'))
+        throw failed('the repository is read-only');
+      const moved =
+        error instanceof RefConflict || (error instanceof TransactionRefused && error.has('rule'));
+      if (!moved || tries === TRIES) throw error instanceof RefConflict ? new Stale('branch') : error;
+    }
+  }
+}
