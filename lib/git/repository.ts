@@ -169,6 +169,11 @@ export class GitRepository {
     return this.#ports.store.run((objects) => readCommit(objects, oid));
   }
 
+  /** A commit as it is stored: what a signature is over. */
+  commitBytes(oid: Oid): Promise<Uint8Array> {
+    return this.#ports.store.run((objects) => objects.read(oid).data);
+  }
+
   /** In the order given, read together. */
   commits(oids: readonly Oid[]): Promise<CommitRecord[]> {
     return this.#ports.store.run((objects) => gather(oids, (oid) => readCommit(objects, oid)));

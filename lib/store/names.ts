@@ -15,6 +15,8 @@ export interface NameHolder {
   readonly id: number;
   /** False when the holder has another name by now: then this leads to it, until somebody else takes the name. */
   readonly current: boolean;
+  /** False of an address that its holder has not shown to be theirs yet. */
+  readonly confirmed: boolean;
   /** Groups above a project, outermost first. */
   readonly ancestorIds: readonly number[];
 }
@@ -109,6 +111,7 @@ function holderOf(item: Item | undefined): NameHolder | undefined {
     type: item['type'] as NameHolder['type'],
     id: item['id'] as number,
     current: item['current'] !== false,
+    confirmed: item['confirmed'] !== false,
     ancestorIds: (item['ancestorIds'] as number[] | undefined) ?? [],
   };
 }

@@ -5,14 +5,17 @@ import { Blobs } from './blobs.ts';
 import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { Counters } from './counters.ts';
 import { DeployTokens } from './deploy-tokens.ts';
+import { Confirmations, Emails, MAX_EMAILS } from './emails.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
 import { Forks } from './forks.ts';
+import { GpgKeys, MAX_GPG_KEYS } from './gpg-keys.ts';
 import { GroupList } from './group-list.ts';
 import { GroupMoves } from './group-moves.ts';
 import { GroupOwners } from './group-owners.ts';
 import { GroupRemoval } from './group-removal.ts';
 import { Groups } from './groups.ts';
 import { Keeps } from './keeps.ts';
+import type { CounterKind, OwnKind } from './keys.ts';
 import { Leases } from './leases.ts';
 import { MaintenanceNotes } from './maintenance-notes.ts';
 import { Members } from './members.ts';
@@ -31,6 +34,7 @@ import { RefRules } from './ref-rules.ts';
 import { Repositories } from './repositories.ts';
 import { type RetryPolicy, standardRetries } from './retry.ts';
 import { Search } from './search.ts';
+import { MAX_SSH_KEYS, SshKeys } from './ssh-keys.ts';
 import { Staging } from './staging.ts';
 import { Table } from './table.ts';
 import { Tokens } from './tokens.ts';
@@ -42,6 +46,10 @@ export interface Store {
   readonly blobs: Blobs;
   readonly queues: Queues;
   readonly users: Users;
+  readonly sshKeys: SshKeys;
+  readonly gpgKeys: GpgKeys;
+  readonly emails: Emails;
+  readonly confirmations: Confirmations;
   readonly tokens: Tokens;
   readonly deployTokens: DeployTokens;
   readonly projects: Projects;
@@ -92,6 +100,8 @@ export function createStore(
   const tokens = new Tokens(table, counters, outbox);
   const deployTokens = new DeployTokens(table, counters);
   const blobs = new Blobs(clients.s3, environment.objectsBucket);
+  const owned = (row: OwnKind, counter: CounterKind, limit: number) =>
+    [table, counters, outbox, { row, counter, limit }] as const;
   return {
     environment,
     table,
@@ -112,6 +122,10 @@ export function createStore(
     names,
     repositories: new Repositories(table, outbox),
     networks: new Networks(table),
+    sshKeys: new SshKeys(...owned('SSHKEY', 'ssh-key', MAX_SSH_KEYS)),
+    gpgKeys: new GpgKeys(...owned('GPGKEY', 'gpg-key', MAX_GPG_KEYS)),
+    emails: new Emails(...owned('ADDRESS', 'email', MAX_EMAILS)),
+    confirmations: new Confirmations(table),
     forks: new Forks(table),
     keeps: new Keeps(table),
     notes: new Notes(table, counters),

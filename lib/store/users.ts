@@ -170,9 +170,10 @@ export class Users {
     return user !== undefined && sameName(user.username, username) ? user : undefined;
   }
 
+  /** By the first address or a confirmed other one. */
   async byEmail(email: string): Promise<UserRecord | undefined> {
     const holder = await this.#names.holder('email', email);
-    return holder === undefined ? undefined : this.get(holder.id);
+    return holder?.confirmed ? this.get(holder.id) : undefined;
   }
 
   async byIdentity(identity: Pick<Identity, 'provider' | 'extern_uid'>): Promise<UserRecord | undefined> {
@@ -182,7 +183,8 @@ export class Users {
 
   /** Of many addresses, in their order: names first, then users. */
   async byEmails(emails: readonly string[]): Promise<(UserRecord | undefined)[]> {
-    const ids = (await this.#names.holders('email', emails)).map((holder) => holder?.id);
+    const holders = await this.#names.holders('email', emails);
+    const ids = holders.map((holder) => (holder?.confirmed ? holder.id : undefined));
     const users = await this.getMany([...new Set(ids.filter((id) => id !== undefined))]);
     const byId = new Map(users.map((user) => [user?.id, user]));
     return ids.map((id) => (id === undefined ? undefined : byId.get(id)));

@@ -1,0 +1,66 @@
+import { sameName } from '../store/names.ts';
+import type { EmailRecord, UserRecord } from '../store/records.ts';
+import type { Deps } from './deps.ts';
+import { confirmationOf } from './email-confirmation.ts';
+import { invalid, notFound, tooManyRequests } from './errors.ts';
+import { orAbsent, told } from './owned.ts';
+import { emailProblems } from './paths.ts';
+
+export interface EmailInput {
+  readonly email: string;
+  /** An administrator vouches for it: no mail is sent. */
+  readonly confirmed: boolean;
+  /** Where the link in the mail leads. */
+  readonly baseUrl: string;
+}
+
+/** Mails that one user can have sent to addresses of others. */
+const LIMIT = { kind: 'email-confirmation', limit: 20, seconds: 3_600 } as const;
+
+/**
+ * An address beside the first; it counts as the user's once they have followed the link that is mailed to it.
+ * @throws 400 with problems by field: no address, one that somebody has, or more than one user may have; 429; 404 when
+ *   the user is gone
+ */
+export async function addEmail(deps: Deps, userId: number, input: EmailInput): Promise<EmailRecord> {
+  const email = input.email.trim();
+  const problems = emailProblems(email);
+  if (problems.length > 0) throw invalid({ email: problems });
+  const now = deps.now();
+  if (!input.confirmed && !(await deps.store.rateLimits.take(LIMIT, String(userId), now))) {
+    throw tooManyRequests('Too many addresses have been added. Try again later.');
+  }
+  const record: EmailRecord = {
+    id: await deps.store.emails.nextId(),
+    userId,
+    email,
+    createdAt: now.toISOString(),
+    confirmedAt: input.confirmed ? now.toISOString() : null,
+  };
+  const asked = { userId, emailId: record.id, email };
+  await told(
+    deps.store.emails.add(record, input.confirmed ? {} : confirmationOf(deps, asked, input.baseUrl)),
+  );
+  return record;
+}
+
+/** @throws `404 Email Not Found` */
+export async function getEmail(deps: Deps, userId: number, id: number): Promise<EmailRecord> {
+  const email = await deps.store.emails.get(userId, id);
+  if (email === undefined) throw notFound('Email');
+  return email;
+}
+
+/** @throws `404 Email Not Found` when somebody else was first */
+export async function removeEmail(deps: Deps, email: EmailRecord): Promise<void> {
+  await orAbsent(deps.store.emails.remove(email), 'Email');
+}
+
+/** Whether an address is one that this user has shown to be theirs. */
+export async function isConfirmedEmail(deps: Deps, user: UserRecord): Promise<(address: string) => boolean> {
+  const others = await deps.store.emails.all(user.id);
+  const confirmed = [...others, { email: user.email, confirmedAt: user.confirmedAt }]
+    .filter(({ confirmedAt }) => confirmedAt !== null)
+    .map(({ email }) => email);
+  return (address) => confirmed.some((email) => sameName(email, address));
+}

@@ -1,0 +1,49 @@
+import { parsePgpKey } from '../signatures/pgp-key.ts';
+import type { GpgKeyRecord } from '../store/records.ts';
+import type { Deps } from './deps.ts';
+import { invalid, notFound } from './errors.ts';
+import { orAbsent, told } from './owned.ts';
+
+const WHAT = 'GPG Key';
+
+/**
+ * @param text one armored public key
+ * @throws 400 with problems by field: what is no key, one that somebody has, or more than one user may have; 404 when
+ *   the user is gone
+ */
+export async function addGpgKey(deps: Deps, userId: number, text: string): Promise<GpgKeyRecord> {
+  const key = text.trim();
+  const parsed = parsePgpKey(key);
+  if (parsed === undefined) throw invalid({ key: ['is invalid'] });
+  const { store } = deps;
+  const [id, ...subkeyIds] = await Promise.all([
+    store.gpgKeys.nextId(),
+    ...parsed.subkeys.map(() => store.gpgKeys.nextSubkeyId()),
+  ]);
+  const record: GpgKeyRecord = {
+    id,
+    userId,
+    key,
+    fingerprint: parsed.primary.material.fingerprint,
+    subkeys: parsed.subkeys.map(({ material }, at) => ({ id: subkeyIds[at]!, keyId: material.id })),
+    createdAt: deps.now().toISOString(),
+  };
+  await told(store.gpgKeys.add(record));
+  return record;
+}
+
+/** @throws `404 GPG Key Not Found` */
+export async function getGpgKey(deps: Deps, userId: number, id: number): Promise<GpgKeyRecord> {
+  const key = await deps.store.gpgKeys.get(userId, id);
+  if (key === undefined) throw notFound(WHAT);
+  return key;
+}
+
+/**
+ * Nobody's commits are verified by it from now on: what is told of a signature is found out each time, so there is no
+ * difference between taking a key away and revoking it.
+ * @throws `404 GPG Key Not Found` when somebody else was first
+ */
+export async function removeGpgKey(deps: Deps, key: GpgKeyRecord): Promise<void> {
+  await orAbsent(deps.store.gpgKeys.remove(key), WHAT);
+}

@@ -1,0 +1,147 @@
+import { type Identity, parseCommit } from '../git/parse.ts';
+import { type Certificate, CMS_LABELS, signerCertificate } from '../signatures/certificate.ts';
+import { keyOfSignature, type PgpPublicKey, parsePgpKey, pgpVouches } from '../signatures/pgp-key.ts';
+import { type PgpSignature, parsePgpSignatures } from '../signatures/pgp-signature.ts';
+import { signedCommit } from '../signatures/signed-commit.ts';
+import { parseSshSignature, SSH_LABEL, sshSigned } from '../signatures/ssh-signature.ts';
+import { sameName } from '../store/names.ts';
+import type { GpgKeyRecord, SshKeyRecord, UserRecord } from '../store/records.ts';
+import type { Deps } from './deps.ts';
+import { isConfirmedEmail } from './emails.ts';
+import { notFound } from './errors.ts';
+
+/** What is to be said of a signature, the worst first. */
+export const VERIFICATION_STATUSES = [
+  /** It was not made of this commit, or not by a key in its time, or its owner has confirmed no address of the key. */
+  'unverified',
+  /** The key is somebody's, who has confirmed no address that it names. */
+  'unverified_key',
+  /** Nobody here has such a key. */
+  'unknown_key',
+  'multiple_signatures',
+  /** Good, and the committer's address is not the key's owner's. */
+  'other_user',
+  /** Good; the committer's address is the owner's, but the key does not name it. */
+  'same_user_different_email',
+  'verified',
+] as const;
+export type VerificationStatus = (typeof VERIFICATION_STATUSES)[number];
+
+export type CommitSignature =
+  | {
+      readonly type: 'PGP';
+      readonly status: VerificationStatus;
+      /** 16 digits of hex; that of the signature's key where nobody has it. */
+      readonly primaryKeyId: string | null;
+      readonly key?: GpgKeyRecord;
+      readonly name: string | null;
+      readonly email: string | null;
+      readonly subkeyId: number | null;
+    }
+  | {
+      readonly type: 'SSH';
+      readonly status: VerificationStatus;
+      readonly key?: SshKeyRecord;
+      readonly user?: UserRecord;
+    }
+  | { readonly type: 'X509'; readonly status: 'unverified'; readonly certificate: Certificate };
+
+/**
+ * Found out anew each time, from the commit's bytes and the keys and addresses that people have now.
+ * @param bytes of the commit object
+ * @throws `404 Signature Not Found` for a commit without one, or with one of a kind nobody here knows
+ */
+export async function signatureOf(deps: Deps, bytes: Uint8Array): Promise<CommitSignature> {
+  const { signatures, payload } = signedCommit(bytes);
+  const [text] = signatures;
+  if (text === undefined) throw notFound('Signature');
+  const { committer } = parseCommit(bytes);
+  const several = signatures.length > 1;
+  const label = /^-----BEGIN ([A-Z0-9 ]+)-----/.exec(text)?.[1] ?? '';
+  if (label.startsWith('PGP ')) return ofPgp(deps, text, { payload, committer, several });
+  if (label === SSH_LABEL) return ofSsh(deps, text, { payload, committer, several });
+  if (CMS_LABELS.includes(label)) {
+    const certificate = signerCertificate(text);
+    if (certificate !== undefined) return { type: 'X509', status: 'unverified', certificate };
+  }
+  throw notFound('Signature');
+}
+
+interface Signed {
+  readonly payload: Uint8Array;
+  readonly committer: Identity;
+  readonly several: boolean;
+}
+
+async function ofPgp(deps: Deps, text: string, signed: Signed): Promise<CommitSignature> {
+  const found = parsePgpSignatures(text);
+  const signature = found?.[0];
+  const nobody = { type: 'PGP', name: null, email: null, subkeyId: null } as const;
+  if (found === undefined || signature?.issuer === undefined) {
+    return { ...nobody, status: 'unverified', primaryKeyId: null };
+  }
+  const several = signed.several || found.length > 1;
+  const owned = await ownerOf(deps, await deps.store.gpgKeys.bySigner(signature.issuer));
+  const parsed = owned && parsePgpKey(owned.key.key);
+  if (owned === undefined || parsed === undefined) {
+    return {
+      ...nobody,
+      status: several ? 'multiple_signatures' : 'unknown_key',
+      primaryKeyId: signature.issuer,
+    };
+  }
+  const { key, user } = owned;
+  const isTheirs = await isConfirmedEmail(deps, user);
+  const named = parsed.userIds.find(({ email }) => isTheirs(email)) ?? parsed.userIds[0];
+  return {
+    type: 'PGP',
+    status: several ? 'multiple_signatures' : pgpStatus(parsed, signature, signed, isTheirs, deps.now()),
+    primaryKeyId: parsed.primary.material.id,
+    key,
+    name: named?.name || null,
+    email: named?.email || null,
+    subkeyId: key.subkeys.find(({ keyId }) => keyId === signature.issuer)?.id ?? null,
+  };
+}
+
+function pgpStatus(
+  key: PgpPublicKey,
+  signature: PgpSignature,
+  { payload, committer }: Signed,
+  isTheirs: (address: string) => boolean,
+  now: Date,
+): VerificationStatus {
+  const confirmed = key.userIds.filter(({ email }) => isTheirs(email));
+  if (confirmed.length === 0) return 'unverified_key';
+  const signer = keyOfSignature(key, signature);
+  if (signer === undefined || !pgpVouches(signer, signature, payload, now)) return 'unverified';
+  if (confirmed.some(({ email }) => sameName(email, committer.email))) return 'verified';
+  return isTheirs(committer.email) ? 'same_user_different_email' : 'other_user';
+}
+
+async function ofSsh(
+  deps: Deps,
+  text: string,
+  { payload, committer, several }: Signed,
+): Promise<CommitSignature> {
+  const signature = parseSshSignature(text);
+  if (signature === undefined) return { type: 'SSH', status: 'unverified' };
+  const found = await deps.store.sshKeys.byFingerprint(signature.key.sha256);
+  // A key that is for signing in only was not meant to say anything of commits.
+  const owned = await ownerOf(deps, found?.usage === 'auth' ? undefined : found);
+  if (several) return { type: 'SSH', status: 'multiple_signatures', ...owned };
+  if (owned === undefined) return { type: 'SSH', status: 'unknown_key' };
+  if (signature.namespace !== 'git' || !sshSigned(signature, payload)) {
+    return { type: 'SSH', status: 'unverified', ...owned };
+  }
+  const isTheirs = await isConfirmedEmail(deps, owned.user);
+  return { type: 'SSH', status: isTheirs(committer.email) ? 'verified' : 'other_user', ...owned };
+}
+
+async function ownerOf<K extends { readonly userId: number }>(
+  { store }: Deps,
+  key: K | undefined,
+): Promise<{ readonly key: K; readonly user: UserRecord } | undefined> {
+  const user = key && (await store.users.get(key.userId));
+  return key === undefined || user === undefined ? undefined : { key, user };
+}

@@ -1,0 +1,89 @@
+import { parseSshKey } from '../signatures/ssh-key.ts';
+import type { SshKeyRecord, SshKeyUsage, UserRecord } from '../store/records.ts';
+import type { Deps } from './deps.ts';
+import { badRequest, invalid, notFound } from './errors.ts';
+import { orAbsent, told } from './owned.ts';
+import { problemsOf } from './paths.ts';
+
+export interface SshKeyInput {
+  readonly title: string;
+  readonly key: string;
+  readonly expiresAt: Date | undefined;
+  readonly usage: SshKeyUsage;
+}
+
+/**
+ * @throws 400 with problems by field: what is no key, one that somebody has, or more than one user may have; 404 when
+ *   the user is gone
+ */
+export async function addSshKey(deps: Deps, userId: number, input: SshKeyInput): Promise<SshKeyRecord> {
+  const now = deps.now();
+  const title = input.title.trim();
+  const parsed = parseSshKey(input.key);
+  const problems = problemsOf({
+    title:
+      title === ''
+        ? ["can't be blank"]
+        : title.length > 255
+          ? ['is too long (maximum is 255 characters)']
+          : [],
+    key: [
+      ...(parsed === undefined ? ['is invalid'] : []),
+      ...(input.expiresAt !== undefined && input.expiresAt <= now ? ['has expired'] : []),
+    ],
+  });
+  if (problems !== undefined || parsed === undefined) throw invalid(problems ?? {});
+  const record: SshKeyRecord = {
+    id: await deps.store.sshKeys.nextId(),
+    userId,
+    title,
+    key: parsed.line,
+    md5: parsed.md5,
+    sha256: parsed.sha256,
+    usage: input.usage,
+    createdAt: now.toISOString(),
+    expiresAt: input.expiresAt?.toISOString() ?? null,
+  };
+  await told(deps.store.sshKeys.add(record));
+  return record;
+}
+
+/** @throws `404 Key Not Found` */
+export async function getSshKey(deps: Deps, userId: number, id: number): Promise<SshKeyRecord> {
+  const key = await deps.store.sshKeys.get(userId, id);
+  if (key === undefined) throw notFound('Key');
+  return key;
+}
+
+/** @throws `404 Key Not Found` when somebody else was first */
+export async function removeSshKey(deps: Deps, key: SshKeyRecord): Promise<void> {
+  await orAbsent(deps.store.sshKeys.remove(key), 'Key');
+}
+
+export interface KeyOfUser {
+  readonly key: SshKeyRecord;
+  readonly user: UserRecord;
+}
+
+/** Of whoever has it. @throws `404 Key Not Found` */
+export async function sshKeyById(deps: Deps, id: number): Promise<KeyOfUser> {
+  return withUser(deps, await deps.store.sshKeys.byId(id));
+}
+
+/**
+ * @param text MD5 with colons or SHA-256 in base64, with or without the name of the hash in front
+ * @throws 400 for what is no fingerprint, `404 Key Not Found`
+ */
+export async function sshKeyByFingerprint(deps: Deps, text: string): Promise<KeyOfUser> {
+  const [, md5] = /^(?:MD5:)?((?:[0-9a-f]{2}:){15}[0-9a-f]{2})$/i.exec(text.trim()) ?? [];
+  const [, sha256] = /^(?:SHA256:)?([A-Za-z0-9+/]{43})=?$/.exec(text.trim()) ?? [];
+  const fingerprint = md5?.toLowerCase() ?? sha256;
+  if (fingerprint === undefined) throw badRequest('Failed to return the key');
+  return withUser(deps, await deps.store.sshKeys.byFingerprint(fingerprint));
+}
+
+async function withUser(deps: Deps, key: SshKeyRecord | undefined): Promise<KeyOfUser> {
+  const user = key && (await deps.store.users.get(key.userId));
+  if (key === undefined || user === undefined) throw notFound('Key');
+  return { key, user };
+}

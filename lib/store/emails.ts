@@ -1,0 +1,85 @@
+import { Missing, TransactionRefused } from './errors.ts';
+import { confirmationKey, nameKey, ownKey } from './keys.ts';
+import { claim } from './names.ts';
+import type { OutboxMessage } from './outbox.ts';
+import { OwnedRows } from './owned-rows.ts';
+import type { EmailRecord } from './records.ts';
+import type { Table } from './table.ts';
+import { PRESENT, type Put, type Write } from './write.ts';
+
+export const MAX_EMAILS = 50;
+
+/** What the token of a link confirms. */
+export interface Confirmation {
+  readonly userId: number;
+  /** The row of the address; null for that in the user's record. */
+  readonly emailId: number | null;
+  readonly email: string;
+  /** ISO 8601. */
+  readonly expiresAt: string;
+}
+
+/** Addresses of users beside their first. All addresses of an instance are unique, without regard to case. */
+export class Emails extends OwnedRows<EmailRecord> {
+  /** @throws NameTaken `email`, LimitReached, Missing when the user is gone */
+  async add(
+    record: EmailRecord,
+    options: { alongside?: readonly Write[]; messages?: readonly OutboxMessage[] } = {},
+  ): Promise<void> {
+    const extra = { emailId: record.id, ...(record.confirmedAt === null ? { confirmed: false } : {}) };
+    const owner = { type: 'user', id: record.userId } as const;
+    await this.create(record, [claim('email', record.email, owner, 'email', extra)], options);
+  }
+}
+
+/** Tokens of links, by their digest. */
+export class Confirmations {
+  readonly #table: Table;
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** For the transaction that promises the mail with the link. */
+  opens(hash: string, confirmation: Confirmation): Put {
+    const ttl = Math.ceil(Date.parse(confirmation.expiresAt) / 1000);
+    return { put: { ...confirmationKey(hash), ...confirmation, ttl } };
+  }
+
+  async get(hash: string, now: Date): Promise<Confirmation | undefined> {
+    const item = await this.#table.get(confirmationKey(hash));
+    if (item === undefined) return undefined;
+    const { pk: _p, sk: _s, ttl: _t, ...confirmation } = item;
+    const found = confirmation as unknown as Confirmation;
+    return found.expiresAt > now.toISOString() ? found : undefined;
+  }
+
+  /** For a transaction that does what the token is for: it serves once, refused as `token`. */
+  closes(hash: string): Write {
+    return { delete: confirmationKey(hash), if: PRESENT, reason: 'token' };
+  }
+
+  /** Confirms an address beside the first. @throws Missing when the token was used, or the address is not there */
+  async confirm(hash: string, { userId, emailId, email }: Confirmation, now: Date): Promise<void> {
+    if (emailId === null) throw new Missing('email');
+    try {
+      await this.#table.transact([
+        this.closes(hash),
+        {
+          update: ownKey(userId, 'ADDRESS', emailId),
+          set: { confirmedAt: now.toISOString() },
+          if: PRESENT,
+          reason: 'email',
+        },
+        {
+          update: nameKey('email', email),
+          remove: ['confirmed'],
+          if: '#id = :userId AND #emailId = :emailId',
+          values: { userId, emailId },
+          reason: 'email',
+        },
+      ]);
+    } catch (error) {
+      throw error instanceof TransactionRefused ? new Missing('email') : error;
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import type { Counters } from './counters.ts';
+import { gpgKeyIdKey } from './keys.ts';
+import type { Outbox } from './outbox.ts';
+import { claimOf, type OwnedKind, OwnedRows } from './owned-rows.ts';
+import type { GpgKeyRecord } from './records.ts';
+import type { Table } from './table.ts';
+
+export const MAX_GPG_KEYS = 50;
+
+/** GPG keys of users. Ids of keys, and of subkeys that sign, are unique on an instance: signatures name them. */
+export class GpgKeys extends OwnedRows<GpgKeyRecord> {
+  readonly #counters: Counters;
+
+  constructor(table: Table, counters: Counters, outbox: Outbox, kind: OwnedKind) {
+    super(table, counters, outbox, kind);
+    this.#counters = counters;
+  }
+
+  nextSubkeyId(): Promise<number> {
+    return this.#counters.next('gpg-subkey');
+  }
+
+  /** @throws NameTaken `fingerprint`, LimitReached, Missing when the user is gone */
+  async add(record: GpgKeyRecord): Promise<void> {
+    const ids = [record.fingerprint.slice(-16), ...record.subkeys.map(({ keyId }) => keyId)];
+    await this.create(
+      record,
+      ids.map((id) => claimOf(gpgKeyIdKey(id), 'fingerprint', record)),
+    );
+  }
+
+  /** The key that has this id, or a subkey that has it: two reads. */
+  bySigner(keyId: string): Promise<GpgKeyRecord | undefined> {
+    return this.claimed(gpgKeyIdKey(keyId));
+  }
+}

@@ -1,0 +1,27 @@
+import { sshFingerprintKey, sshKeyIdKey } from './keys.ts';
+import { claimOf, OwnedRows } from './owned-rows.ts';
+import type { SshKeyRecord } from './records.ts';
+
+export const MAX_SSH_KEYS = 100;
+
+/** SSH keys of users. No two keys of an instance have a fingerprint in common. */
+export class SshKeys extends OwnedRows<SshKeyRecord> {
+  /** @throws NameTaken `fingerprint`, LimitReached, Missing when the user is gone */
+  async add(record: SshKeyRecord): Promise<void> {
+    await this.create(record, [
+      claimOf(sshKeyIdKey(record.id), 'id', record),
+      claimOf(sshFingerprintKey(record.md5), 'fingerprint', record),
+      claimOf(sshFingerprintKey(record.sha256), 'fingerprint', record),
+    ]);
+  }
+
+  /** By its id alone: two reads. */
+  byId(id: number): Promise<SshKeyRecord | undefined> {
+    return this.claimed(sshKeyIdKey(id));
+  }
+
+  /** @param fingerprint MD5 with colons, or SHA-256 in base64 without padding */
+  byFingerprint(fingerprint: string): Promise<SshKeyRecord | undefined> {
+    return this.claimed(sshFingerprintKey(fingerprint));
+  }
+}
