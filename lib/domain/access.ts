@@ -6,6 +6,7 @@ import type {
   TokenScope,
   UserRecord,
 } from '../store/records.ts';
+import type { ReadAhead } from './read-ahead.ts';
 
 /** Who asks. `token` is what they showed; `sudoer` is the administrator behind a `Sudo` request. */
 export type Actor =
@@ -22,6 +23,8 @@ export type Actor =
 export interface ProjectAccess {
   readonly project: ProjectRecord;
   readonly level: AccessLevel | 0;
+  /** What this request has begun to read of its repository. */
+  readonly ahead?: ReadAhead;
 }
 
 /** A group the actor may know of. */
@@ -48,6 +51,23 @@ export type Credential =
   /** A token that was shown before: what a worker does later is still done with it, or not any more. */
   | { readonly kind: 'known-token'; readonly id: number };
 
+/** What a request reads first of a project's repository, whatever else it does. */
+export interface FirstReads {
+  /** What branches, tags or `HEAD` in these expressions point to. */
+  readonly revisions?: readonly string[];
+  /** Short names. */
+  readonly branches?: readonly (string | undefined)[];
+  /** Short names. */
+  readonly tags?: readonly (string | undefined)[];
+  readonly head?: boolean;
+  /** All refs whose names begin so. */
+  readonly under?: readonly ('' | 'refs/heads/' | 'refs/tags/')[];
+  /** Which packs there are; read when not given. */
+  readonly packs?: boolean;
+  /** The rules that protect refs. */
+  readonly rules?: 'branch' | 'tag' | 'both';
+}
+
 /** What a request opens with: at most two round trips decide all of it. */
 export interface OpenRequest {
   readonly credential: Credential;
@@ -57,7 +77,9 @@ export interface OpenRequest {
   readonly rotates?: true;
   /** Numeric id or full path, decoded, when the endpoint is about a project. */
   readonly project?: string;
-  /** The same, when it is about a group. */
+  /** What is read of its repository beside what decides access: without the right to see it, it is dropped. */
+  readonly first?: FirstReads;
+  /** The same as `project`, when it is about a group. */
   readonly group?: string;
 }
 

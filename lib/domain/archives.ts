@@ -41,9 +41,9 @@ export async function downloadArchive(
   request: DownloadRequest,
 ): Promise<Download> {
   const { store } = deps;
-  const { project } = access;
+  const { project, ahead } = access;
   const who = actor.kind === 'user' ? `user ${actor.user.id}` : `address ${request.sourceIp}`;
-  const repository = openRepository(deps, project);
+  const repository = openRepository(deps, project, { ahead });
   const git = new GitRepository(repository);
   const finding = started(
     Promise.all([git.resolve(request.ref || 'HEAD'), request.ref ? undefined : git.headRef()]),

@@ -10,8 +10,8 @@ import { badRequest, notFound, tooLarge } from './errors.ts';
 import { openRepository } from './repositories.ts';
 
 /** The repository of a project, as rules read and write it. One per request; what it learns of history is kept. */
-export const codeOf = (deps: Deps, { project }: ProjectAccess): GitRepository =>
-  new GitRepository(openRepository(deps, project), deps.histories.of(project.repositoryId));
+export const codeOf = (deps: Deps, { project, ahead }: ProjectAccess): GitRepository =>
+  new GitRepository(openRepository(deps, project, { ahead }), deps.histories.of(project.repositoryId));
 
 /**
  * The commit that a branch, tag, id or `HEAD` names.
@@ -151,6 +151,14 @@ export async function listCommits(git: GitRepository, query: CommitQuery): Promi
   );
 }
 
+const RANGE = /^(.*?)(\.\.\.?)(.*)$/;
+
+/** The revisions in `a..b` or `a...b`, or in a name that is no range. */
+export function rangeEnds(refName = 'HEAD'): readonly string[] {
+  const range = RANGE.exec(refName);
+  return range === null ? [refName] : [range[1] || 'HEAD', range[3] || 'HEAD'];
+}
+
 async function tipsOf(
   git: GitRepository,
   query: CommitQuery,
@@ -160,12 +168,9 @@ async function tipsOf(
     const tips = await git.tips([...branches.refs, ...tags.refs]);
     return { tips: tips.map((tip) => tip.commit.oid) };
   }
-  const range = /^(.*?)(\.\.\.?)(.*)$/.exec(query.refName ?? '');
-  if (range === null) {
-    const tip = await git.resolve(query.refName ?? 'HEAD');
-    return tip && { tips: [tip.commit] };
-  }
-  const [from, to] = await Promise.all([git.resolve(range[1] || 'HEAD'), git.resolve(range[3] || 'HEAD')]);
+  const [from, to] = await Promise.all(rangeEnds(query.refName).map((end) => git.resolve(end)));
+  const range = RANGE.exec(query.refName ?? '');
+  if (range === null) return from && { tips: [from.commit] };
   if (from === undefined || to === undefined) return undefined;
   if (range[2] === '..') return { tips: [to.commit], exclude: [from.commit] };
   const bases = await bounded(() => git.history.mergeBases(from.commit, [to.commit]));

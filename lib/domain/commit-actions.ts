@@ -72,12 +72,14 @@ export async function commitActions(
       : await startProjectOf(deps, actor, access, input.startProject);
   const branch = branchRef(input.branch);
   if (branch === undefined) throw refused(NO_BRANCH);
-  const git = source === undefined ? codeOf(deps, access) : codeBeside(deps, access, source);
+  const opened = () => (source === undefined ? codeOf(deps, access) : codeBeside(deps, access, source));
+  const first = opened();
   const elsewhere = source && codeOf(deps, source);
   const reading = started(branchProtection(deps, access));
   const committer = identityOf(signedIn(actor).user, deps.now());
   const author = authorOf(committer, input);
-  const commit = async () => {
+  const commit = async (waited: boolean) => {
+    const git = waited ? opened() : first;
     const starting = started(startOf(git, branch, input, elsewhere));
     const protection = await reading;
     if (!protection.mayPush(actor, input.branch)) {

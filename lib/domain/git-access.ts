@@ -1,5 +1,5 @@
 import type { TokenScope } from '../store/records.ts';
-import type { Actor, Credential, ProjectAccess } from './access.ts';
+import type { Actor, Credential, FirstReads, ProjectAccess } from './access.ts';
 import { deployCredential, openWithDeployToken } from './deploy-access.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, forbidden, unauthorized } from './errors.ts';
@@ -25,14 +25,16 @@ const SCOPES: Record<'read' | 'write', readonly TokenScope[]> = {
  */
 export async function openGit(
   deps: Deps,
-  request: { credential: Credential; fullPath: string; purpose: 'read' | 'write' },
+  request: { credential: Credential; fullPath: string; purpose: 'read' | 'write'; first?: FirstReads },
 ): Promise<GitAccess> {
-  const { credential, fullPath, purpose } = request;
+  const { credential, fullPath, purpose, first } = request;
+  // Nobody without a name pushes anywhere.
+  if (purpose === 'write' && credential.kind === 'none') throw unauthorized();
   const deploy = deployCredential(credential);
   if (deploy !== undefined) return openWithDeployToken(deps, deploy, request);
   let opened: Awaited<ReturnType<typeof open>>;
   try {
-    opened = await open(deps, { credential, project: fullPath });
+    opened = await open(deps, { credential, project: fullPath, ...(first && { first }) });
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     if (error.code === 'invalid-token' || (error.code === 'not-found' && credential.kind === 'none')) {

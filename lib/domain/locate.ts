@@ -8,6 +8,8 @@ export interface Located<R> {
   readonly id: number;
   /** When it was read on the way. */
   readonly record?: R;
+  /** Of a project, as far as the name tells: to be read ahead. */
+  readonly repositoryId?: string;
   /** Groups above it as far as the name tells, to be read ahead. */
   readonly ancestorIds: readonly number[];
 }
@@ -20,7 +22,8 @@ export async function locateProject(deps: Deps, idOrPath: string): Promise<Locat
   if (/^\d+$/.test(idOrPath)) {
     const record = await deps.store.projects.get(Number(idOrPath));
     const id = Number(idOrPath);
-    return record === undefined ? { ...NOBODY, id } : { id, record, ancestorIds: record.ancestorIds };
+    if (record === undefined) return { ...NOBODY, id };
+    return { id, record, repositoryId: record.repositoryId, ancestorIds: record.ancestorIds };
   }
   const holder = idOrPath.includes('/') ? await holderOf(deps, idOrPath) : undefined;
   return holder?.type === 'project' ? holder : NOBODY;

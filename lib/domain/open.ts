@@ -6,18 +6,28 @@ import type {
   TokenScope,
   UserRecord,
 } from '../store/records.ts';
-import type { Actor, Credential, GroupAccess, Opened, OpenRequest, ProjectAccess } from './access.ts';
+import type {
+  Actor,
+  Credential,
+  FirstReads,
+  GroupAccess,
+  Opened,
+  OpenRequest,
+  ProjectAccess,
+} from './access.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, forbidden, notFound, unauthorized } from './errors.ts';
 import { type Located, locateGroup, locateProject } from './locate.ts';
 import { canSee, canSeeGroup, OWNER } from './permissions.ts';
+import { ReadAhead } from './read-ahead.ts';
 import { type Subject, Surroundings, standing } from './standing.ts';
 import { demandActive, revokeFamily, tokenHash } from './tokens.ts';
 
 /**
  * Decides who asks and what they may know, in two round trips: the token beside the project or group (or its path),
- * then the user, the memberships along the groups above and, found by path, the record. A third where one of these is
- * shared with other groups, or has just moved. `Sudo` costs more: it names somebody else.
+ * then the user, the memberships along the groups above, what the request reads first of the repository and, found by
+ * path, the record. A third where one of these is shared with other groups, or has just moved. `Sudo` costs more: it
+ * names somebody else.
  *
  * @throws 401 for a credential that is not good, 403 for a locked-out owner or a refused sudo, `404 Project Not Found`
  *   or `404 Group Not Found` for what is absent or hidden.
@@ -34,6 +44,7 @@ export async function open(deps: Deps, request: OpenRequest): Promise<Opened> {
     demandActive(token, deps.now());
   }
 
+  const first = request.first && project && beginFirst(deps, project, request.first);
   const ahead = new Surroundings(deps);
   const [owner, projectRecord, groupRecord] = await Promise.all([
     token && deps.store.users.get(token.userId),
@@ -49,9 +60,15 @@ export async function open(deps: Deps, request: OpenRequest): Promise<Opened> {
   const known = actor.kind === 'user' && actor.sudoer !== undefined ? new Surroundings(deps) : ahead;
   return {
     actor,
-    ...(project && { project: await openProject(actor, projectRecord, known) }),
+    ...(project && { project: { ...(await openProject(actor, projectRecord, known)), ...first } }),
     ...(group && { group: await openGroup(actor, groupRecord, known) }),
   };
+}
+
+function beginFirst(deps: Deps, { id, record, repositoryId }: Located<ProjectRecord>, first: FirstReads) {
+  if (repositoryId === undefined) return undefined;
+  const defaultBranch = record?.defaultBranch ?? null;
+  return { ahead: new ReadAhead(deps, { id, repositoryId, defaultBranch }, first) };
 }
 
 /** Everything that decides a level where nothing is shared, and nothing has just moved. */

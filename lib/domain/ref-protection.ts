@@ -86,11 +86,15 @@ export class TagProtection {
 }
 
 export async function branchProtection(deps: Deps, access: ProjectAccess): Promise<BranchProtection> {
-  return new BranchProtection(access, await deps.store.refRules.list(access.project.id, 'branch'));
+  const { project, ahead } = access;
+  const read = (await ahead?.rulesOf(project, 'branch'))?.branches;
+  return new BranchProtection(access, read ?? (await deps.store.refRules.list(project.id, 'branch')));
 }
 
 export async function tagProtection(deps: Deps, access: ProjectAccess): Promise<TagProtection> {
-  return new TagProtection(access, await deps.store.refRules.list(access.project.id, 'tag'));
+  const { project, ahead } = access;
+  const read = (await ahead?.rulesOf(project, 'tag'))?.tags;
+  return new TagProtection(access, read ?? (await deps.store.refRules.list(project.id, 'tag')));
 }
 
 /** Of both kinds, read together. */
@@ -98,7 +102,9 @@ export async function refProtection(
   deps: Deps,
   access: ProjectAccess,
 ): Promise<{ branches: BranchProtection; tags: TagProtection }> {
-  const { branches, tags } = await deps.store.refRules.all(access.project.id);
+  const { project, ahead } = access;
+  const read = await ahead?.rulesOf(project, 'both');
+  const { branches, tags } = read ?? (await deps.store.refRules.all(project.id));
   return { branches: new BranchProtection(access, branches), tags: new TagProtection(access, tags) };
 }
 

@@ -14,6 +14,7 @@ import type { Deps } from './deps.ts';
 import { notFound } from './errors.ts';
 import { importFills, isImporting, withoutContent } from './import-state.ts';
 import { defaultBranchRule } from './protected-branches.ts';
+import type { FirstLook, ReadAhead } from './read-ahead.ts';
 import { RuleSet } from './ref-pattern.ts';
 
 /** A project's last activity is written down at most this often: fifty pushes a second must not meet in one item. */
@@ -21,24 +22,33 @@ const ACTIVITY_MS = 60_000;
 
 /**
  * The repository of a project, for one request. Nothing is read before it is used.
+ * @param options.ahead what was begun to read of it, which the first who opens it takes
  * @param options.importer for the worker that fills it: to everybody else it is empty until then
  * @param options.finishing the first swap ends the import, in the same transaction
  */
 export function openRepository(
   deps: Deps,
   project: ProjectRecord,
-  options: { readonly importer?: boolean; readonly finishing?: boolean } = {},
+  options: {
+    readonly ahead?: ReadAhead | undefined;
+    readonly importer?: boolean;
+    readonly finishing?: boolean;
+  } = {},
 ): Repository {
   const hidden = isImporting(project) && options.importer !== true;
   const likelyHead = project.defaultBranch === null ? undefined : branchRef(project.defaultBranch);
-  const stored = deps.store.repositories.open(project.repositoryId, likelyHead);
+  const first = options.ahead?.repositoryOf(project);
+  const stored = first?.refs ?? deps.store.repositories.open(project.repositoryId, likelyHead);
   const catalogue = {
-    listPacks: async () => (hidden ? [] : present(stored.listPacks())),
+    listPacks: async ({ fresh }: { fresh?: boolean } = {}) => {
+      if (hidden) return [];
+      return present((fresh === true ? undefined : first?.packs()) ?? stored.listPacks());
+    },
     derived: stored.derived.bind(stored),
   };
   const objects = new GitObjects(deps.store.blobs, catalogue, project.repositoryId, project.networkId);
   const store = new PackStore(objects, { cache: deps.packs });
-  const refs = new ProjectRefs(deps, project, stored, options.finishing === true);
+  const refs = new ProjectRefs(deps, project, stored, { first, finishing: options.finishing === true });
   return { objects, refs: hidden ? withoutContent(refs) : refs, store, cache: deps.packs };
 }
 
@@ -47,9 +57,16 @@ class ProjectRefs implements RefDatabase {
   readonly #deps: Deps;
   readonly #project: ProjectRecord;
   readonly #refs: RepositoryRefs;
+  readonly #first: FirstLook | undefined;
   readonly #finishing: boolean;
 
-  constructor(deps: Deps, project: ProjectRecord, refs: RepositoryRefs, finishing: boolean) {
+  constructor(
+    deps: Deps,
+    project: ProjectRecord,
+    refs: RepositoryRefs,
+    { first, finishing }: { readonly first: FirstLook | undefined; readonly finishing: boolean },
+  ) {
+    this.#first = first;
     this.#finishing = finishing;
     this.#deps = deps;
     this.#project = project;
@@ -57,11 +74,11 @@ class ProjectRefs implements RefDatabase {
   }
 
   all(options?: { prefix?: string }) {
-    return present(this.#refs.all(options));
+    return present(this.#first?.all(options?.prefix ?? '') ?? this.#refs.all(options));
   }
 
   get(names: readonly RefName[]) {
-    return present(this.#refs.get(names));
+    return present(this.#first?.get(names) ?? this.#refs.get(names));
   }
 
   head() {
@@ -69,7 +86,7 @@ class ProjectRefs implements RefDatabase {
   }
 
   headRef() {
-    return present(this.#refs.headRef());
+    return present(this.#first?.headRef() ?? this.#refs.headRef());
   }
 
   kept() {
@@ -82,6 +99,7 @@ class ProjectRefs implements RefDatabase {
   ): Promise<void> {
     const { projects, table } = this.#deps.store;
     const { id } = this.#project;
+    this.#first?.forget();
     const now = this.#deps.now();
     const first = await this.#firstBranch(updates, options.head);
     const change = first === undefined ? {} : { defaultBranch: first };

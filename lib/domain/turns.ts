@@ -7,8 +7,13 @@ const latest = new Map<string, Promise<void>>();
  * Runs `work` after what this process began before under the same key. Manners, not a lock: whoever has waited
  * `patience` milliseconds goes on anyway, and other processes know nothing of it. What must not happen twice needs a
  * condition in the store.
+ * @param work is told whether it had to wait, so that what was read before may be out of date
  */
-export async function inTurn<T>(key: string, patience: number, work: () => Promise<T>): Promise<T> {
+export async function inTurn<T>(
+  key: string,
+  patience: number,
+  work: (waited: boolean) => Promise<T>,
+): Promise<T> {
   const before = latest.get(key);
   const { promise: turn, resolve: end } = Promise.withResolvers<void>();
   latest.set(key, turn);
@@ -19,7 +24,7 @@ export async function inTurn<T>(key: string, patience: number, work: () => Promi
       await Promise.race([before, waited]);
       tired.abort();
     }
-    return await work();
+    return await work(before !== undefined);
   } finally {
     end();
     if (latest.get(key) === turn) latest.delete(key);

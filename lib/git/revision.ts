@@ -43,6 +43,16 @@ export async function resolveRevision(
   return commit && { commit };
 }
 
+/** What {@link resolveRevision} looks up first among the refs; nothing for a full id. */
+export type RevisionNames = 'HEAD' | readonly RefName[];
+
+export function revisionNames(text: string): RevisionNames {
+  if (text.length > MAX_LENGTH) return [];
+  const [name = ''] = text.split(/[~^]/, 1);
+  if (isHead(name)) return 'HEAD';
+  return name === '' || parseOid(name.toLowerCase()) ? [] : candidates(name);
+}
+
 /** Follows annotated tags. @returns undefined when they end at a tree or a blob */
 export function peelToCommit(objects: SyncObjects, oid: Oid): Omit<Resolved, 'ref'> | undefined {
   let outermost: Resolved['tag'];
@@ -69,7 +79,7 @@ async function resolveName(
     const found = await peelIfPresent(store, id);
     if (found) return found;
   }
-  const ref = name === 'HEAD' || name === '@' ? (await refs.headRef()).head : await named(refs, name);
+  const ref = isHead(name) ? (await refs.headRef()).head : await named(refs, name);
   if (ref !== undefined) {
     const peeled = await store.run((objects) => peelToCommit(objects, ref.oid));
     return peeled && { ...peeled, ref };
@@ -83,6 +93,8 @@ async function named(refs: RefDatabase, name: string): Promise<Ref | undefined> 
   const first = names.find((candidate) => found.has(candidate));
   return first && found.get(first);
 }
+
+const isHead = (name: string) => name === 'HEAD' || name === '@';
 
 /** In git's order: the name itself under `refs/`, a tag, a branch, a remote's branch. */
 function candidates(name: string): RefName[] {

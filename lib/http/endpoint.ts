@@ -3,7 +3,7 @@
  * conditional requests and the OpenAPI document are all made from this one value.
  */
 import type * as z from 'zod';
-import type { GroupAccess, ProjectAccess } from '../domain/access.ts';
+import type { FirstReads, GroupAccess, ProjectAccess } from '../domain/access.ts';
 import type { TokenScope } from '../store/records.ts';
 import {
   type AccessPort,
@@ -142,6 +142,11 @@ export interface Declaration<
   readonly query?: () => Schema<Q>;
   readonly body?: () => Schema<B>;
   readonly paginate?: G;
+  /**
+   * Of an endpoint about a project: what it reads first of the repository. It is read while access is decided, one
+   * round trip earlier than the handler could.
+   */
+  readonly first?: (input: FirstInput<Path, P, Q, B>) => FirstReads;
   readonly handle: (context: Context<Path, A, P, Q, B, G>, deps: D) => Result<G> | Promise<Result<G>>;
 }
 
@@ -154,11 +159,20 @@ export interface Endpoint<D> extends Described {
   readonly query: (() => Schema<object>) | undefined;
   readonly body: (() => Schema<object>) | undefined;
   readonly paginate: Paginate | undefined;
+  readonly first: ((input: AnyInput) => FirstReads) | undefined;
   readonly returns: Returns;
   readonly errors: readonly { readonly status: number; readonly description: string }[];
   /** Called with what the declaration's types promise; only `serve` does. */
   readonly handle: (context: AnyContext, deps: D) => unknown;
 }
+
+/** What the caller gave. */
+export type FirstInput<Path extends string, P, Q, B> = Pick<
+  Context<Path, AccessRule, P, Q, B, undefined>,
+  'params' | 'query' | 'body'
+>;
+
+type AnyInput = Pick<AnyContext, 'params' | 'query' | 'body'>;
 
 export interface AnyContext extends BaseContext {
   readonly actor: unknown;
@@ -197,6 +211,7 @@ export function endpointFor<D extends HttpDeps>() {
       query: once(declaration.query),
       body: once(declaration.body),
       paginate: declaration.paginate,
+      first: declaration.first as Endpoint<D>['first'],
       returns: declaration.returns ?? {},
       errors: declaration.errors ?? [],
       handle: (context, deps) => declaration.handle(context as Context<Path, A, P, Q, B, G>, deps),

@@ -1,6 +1,6 @@
 /** One request through one endpoint: credential, parameters, access, handler, answer. */
 
-import type { Credential, Opened } from '../domain/access.ts';
+import type { Credential, FirstReads, Opened } from '../domain/access.ts';
 import { DomainError, forbidden, notFound, unauthorized } from '../domain/errors.ts';
 import { aboutSubject, mayBeAnonymous } from './access.ts';
 import { type Parameters, parseForm, readBody } from './body.ts';
@@ -38,7 +38,14 @@ export async function serve<D extends HttpDeps>(
 
   const input = read(endpoint, incoming.params, given);
   if (input.failure !== undefined && input.noRoute) throw input.failure;
-  const opened = await open(endpoint, deps, credential, sudo, incoming.params, input.failure);
+  const params = { ...incoming.params, ...input.params };
+  const opened = await open(
+    endpoint,
+    deps,
+    { credential, sudo, params: incoming.params },
+    input.failure,
+    () => endpoint.first?.({ params, query: input.query, body: input.body }),
+  );
 
   const page =
     endpoint.paginate === undefined
@@ -55,7 +62,7 @@ export async function serve<D extends HttpDeps>(
       actor: opened.actor,
       project: opened.project,
       group: opened.group,
-      params: { ...incoming.params, ...input.params },
+      params,
       query: input.query,
       body: input.body,
       page,
@@ -114,10 +121,17 @@ function read<D>(endpoint: Endpoint<D>, path: Readonly<Record<string, string>>, 
 async function open<D extends HttpDeps>(
   endpoint: Endpoint<D>,
   deps: D,
-  credential: Credential,
-  sudo: string | undefined,
-  path: Readonly<Record<string, string>>,
+  {
+    credential,
+    sudo,
+    params: path,
+  }: {
+    readonly credential: Credential;
+    readonly sudo: string | undefined;
+    readonly params: Readonly<Record<string, string>>;
+  },
   failure: HttpFailure | undefined,
+  firstReads: () => FirstReads | undefined,
 ): Promise<Opened> {
   const { access } = endpoint;
   const anonymousToo = mayBeAnonymous(access);
@@ -149,7 +163,8 @@ async function open<D extends HttpDeps>(
   }
   let opened: Opened;
   try {
-    opened = await deps.access.open({ ...who, [access.kind]: id });
+    const first = firstReads();
+    opened = await deps.access.open({ ...who, [access.kind]: id, ...(first && { first }) });
   } catch (error) {
     if (error instanceof DomainError && error.code === 'not-found' && credential.kind !== 'none')
       await known();

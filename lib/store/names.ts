@@ -19,6 +19,8 @@ export interface NameHolder {
   readonly confirmed: boolean;
   /** Groups above a project, outermost first. */
   readonly ancestorIds: readonly number[];
+  /** Of a project. */
+  readonly repositoryId?: string;
 }
 
 const FREE = `${ABSENT} OR #current = :former`;
@@ -107,11 +109,13 @@ export class Names {
 
 function holderOf(item: Item | undefined): NameHolder | undefined {
   if (item === undefined) return undefined;
+  const repositoryId = item['repositoryId'] as string | undefined;
   return {
     type: item['type'] as NameHolder['type'],
     id: item['id'] as number,
     current: item['current'] !== false,
     confirmed: item['confirmed'] !== false,
     ancestorIds: (item['ancestorIds'] as number[] | undefined) ?? [],
+    ...(repositoryId === undefined ? {} : { repositoryId }),
   };
 }

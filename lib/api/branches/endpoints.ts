@@ -31,6 +31,7 @@ const list = endpoint({
   returns: { body: shapes.branches },
   paginate: 'offset+keyset',
   keyset: { marker: 'page_token' },
+  first: () => ({ under: ['refs/heads/'], rules: 'branch' }),
   handle: async ({ actor, project, query, page, request }, deps) => {
     const protection = started(branchProtection(deps, project));
     const found = await branches.listBranches(codeOf(deps, project), {
@@ -59,6 +60,7 @@ const get = endpoint({
   access: readable,
   returns: { body: shapes.branch },
   errors: [absent],
+  first: ({ params }) => ({ branches: [params.branch], head: true, rules: 'branch' }),
   handle: async ({ actor, project, params, request }, deps) => {
     const protection = started(branchProtection(deps, project));
     const record = await branches.getBranch(codeOf(deps, project), params.branch);
@@ -74,6 +76,7 @@ const head = endpoint({
   access: readable,
   returns: { status: 204 },
   errors: [absent],
+  first: ({ params }) => ({ branches: [params.branch], packs: false }),
   handle: async ({ project, params }, deps) => {
     if (!(await branches.branchExists(codeOf(deps, project), params.branch))) throw notFound('Branch');
     return noContent();
@@ -96,6 +99,7 @@ const create = endpoint({
     { status: 400, description: 'Bad or taken name, nothing to start from, or a protected branch' },
     { status: 403, description: 'No right to push' },
   ],
+  first: ({ body }) => ({ revisions: [body.ref], branches: [body.branch], head: true, rules: 'branch' }),
   handle: async ({ actor, project, body, request }, deps) => {
     const { made, protection } = await branches.createBranch(deps, actor, project, {
       name: body.branch,
@@ -117,6 +121,7 @@ const remove = endpoint({
     { status: 403, description: 'No right to push' },
     absent,
   ],
+  first: ({ params }) => ({ branches: [params.branch], head: true, rules: 'branch' }),
   handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
     await branches.deleteBranch(deps, actor, project, params.branch, unmodifiedSince);
     return noContent();

@@ -1,4 +1,4 @@
-import { codeOf, listCommits, resolved } from '../../domain/code.ts';
+import { codeOf, listCommits, rangeEnds, resolved } from '../../domain/code.ts';
 import { commitActions, type GuardedAction } from '../../domain/commit-actions.ts';
 import { refsContaining } from '../../domain/commit-refs.ts';
 import { badRequest } from '../../domain/errors.ts';
@@ -42,6 +42,8 @@ const list = endpoint({
     }),
   returns: { body: shapes.commits },
   paginate: 'offset',
+  first: ({ query }) =>
+    query.all ? { under: ['refs/heads/', 'refs/tags/'] } : { revisions: rangeEnds(query.ref_name) },
   handle: async ({ project, query, page, request }, deps) => {
     const git = codeOf(deps, project);
     const commits = await listCommits(git, {
@@ -75,6 +77,7 @@ const get = endpoint({
   query: () => p.params({ stats: p.boolean({ default: true, description: 'Count the lines' }) }),
   returns: { body: shapes.commitDetail },
   errors: [{ status: 404, description: 'No such commit' }],
+  first: ({ params }) => ({ revisions: [params.sha] }),
   handle: async ({ actor, project, params, query, request }, deps) => {
     const git = codeOf(deps, project);
     // A full id most likely is the commit's own: what is said about it is read beside it.
@@ -134,6 +137,7 @@ const create = endpoint({
     { status: 403, description: 'No right to push to the branch' },
   ],
   bodyLimit: 100 * 1024 * 1024,
+  first: ({ body }) => ({ branches: [body.branch, body.start_branch], rules: 'branch' }),
   handle: async ({ actor, project, body, request }, deps) => {
     requireFields(body.actions);
     if (body.actions.length === 0) throw badRequest('actions is empty');
@@ -174,6 +178,13 @@ const refs = endpoint({
     }),
   paginate: 'offset',
   errors: [{ status: 404, description: 'No such commit' }],
+  first: ({ params, query }) => ({
+    revisions: [params.sha],
+    under:
+      query.type === 'all'
+        ? ['refs/heads/', 'refs/tags/']
+        : [`refs/${query.type === 'tag' ? 'tags' : 'heads'}/`],
+  }),
   handle: async ({ project, params, query, page }, deps) => {
     const found = await refsContaining(codeOf(deps, project), params.sha, query.type);
     return { items: found.slice(page.offset, page.offset + page.perPage), total: found.length };

@@ -24,6 +24,7 @@ const list = endpoint({
   returns: { body: shapes.commitStatuses },
   paginate: 'offset',
   errors: [{ status: 404, description: 'No such commit' }],
+  first: ({ params }) => ({ revisions: [params.sha] }),
   handle: async ({ project, params, query, page, request }, deps) => {
     const filters = {
       all: query.all,
@@ -63,6 +64,7 @@ const report = endpoint({
     { status: 409, description: 'Others report on this commit all the time' },
     { status: 422, description: 'The pipeline has too many statuses' },
   ],
+  first: ({ params }) => ({ revisions: [params.sha], rules: 'branch' }),
   handle: async ({ actor, project, params, body, request }, deps) => {
     const made = await reportStatus(deps, actor, project, params.sha, {
       state: body.state,

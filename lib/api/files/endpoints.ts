@@ -45,6 +45,7 @@ const get = endpoint({
   query: ref,
   returns: { body: shapes.fileRecord, headers },
   errors,
+  first: ({ query }) => ({ revisions: [query.ref] }),
   handle: async ({ project, params, query, request }, deps) => {
     const git = codeOf(deps, project);
     const headersOf = (facts: ReturnType<typeof fileFacts>) =>
@@ -73,6 +74,7 @@ const getRaw = endpoint({
     }),
   returns: { type: 'text/plain', headers },
   errors,
+  first: ({ query }) => ({ revisions: [query.ref ?? 'HEAD'] }),
   handle: async ({ project, params, query }, deps) => {
     const name = query.ref ?? 'HEAD';
     const file = await openFile(codeOf(deps, project), name, params.file_path);
@@ -125,6 +127,7 @@ const create = endpoint({
   returns: { body: shapes.fileWritten },
   errors: writeErrors,
   bodyLimit,
+  first: ({ body }) => ({ branches: [body.branch, body.start_branch], rules: 'branch' }),
   handle: async ({ actor, project, params, body }, deps) => {
     const content = decodeContent(body.content, body.encoding);
     const edit = {
@@ -149,6 +152,7 @@ const update = endpoint({
   returns: { body: shapes.fileWritten },
   errors: writeErrors,
   bodyLimit,
+  first: ({ body }) => ({ branches: [body.branch, body.start_branch], rules: 'branch' }),
   handle: async ({ actor, project, params, body }, deps) => {
     const content = decodeContent(body.content, body.encoding);
     await write(deps, actor, project, body, { action: 'update', path: params.file_path, content });
@@ -166,6 +170,7 @@ const remove = endpoint({
   body: () => p.params({ ...commitFields(), ...lastCommit() }),
   returns: { status: 204 },
   errors: writeErrors,
+  first: ({ body }) => ({ branches: [body.branch, body.start_branch], rules: 'branch' }),
   handle: async ({ actor, project, params, body, request, unmodifiedSince }, deps) => {
     const git = codeOf(deps, project);
     if (request.headers.has('if-unmodified-since')) {
@@ -203,6 +208,7 @@ const getBlame = endpoint({
     { status: 400, description: 'Too much to compare, or a range that ends before it begins' },
     ...errors,
   ],
+  first: ({ query }) => ({ revisions: [query.ref] }),
   handle: async ({ project, params, query, request }, deps) => {
     const { range, ref } = query;
     if (range && range.start > range.end)

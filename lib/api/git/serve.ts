@@ -1,3 +1,4 @@
+import type { FirstReads } from '../../domain/access.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { openGit } from '../../domain/git-access.ts';
@@ -5,13 +6,14 @@ import { MAX_PUSH_BYTES } from '../../domain/ingest.ts';
 import { isFetchable, isPushable } from '../../domain/internal-refs.ts';
 import { pushPolicy } from '../../domain/push-policy.ts';
 import { openRepository } from '../../domain/repositories.ts';
+import { protocolVersion } from '../../git/wire/capabilities.ts';
 import { type SmartHttpResponse, smartHttp } from '../../git/wire/http.ts';
 import { credentialOf } from '../../http/credentials.ts';
 import type { RequestFacts } from '../../http/endpoint.ts';
 import { noRoute, oldVersion, statusOf } from '../../http/errors.ts';
 import { logFailure } from '../../http/log.ts';
 import { type Reply, reply } from '../../http/reply.ts';
-import { beginsPush, parseGitPath, UPLOADS } from './path.ts';
+import { beginsPush, type GitPath, parseGitPath, UPLOADS } from './path.ts';
 import { serveUploads } from './uploads.ts';
 
 export const CHALLENGE = 'Basic realm="Lemnos"';
@@ -37,11 +39,13 @@ export async function serveGit(request: Request, facts: RequestFacts, deps: Deps
   };
   try {
     const credential = credentialOf(request.headers);
-    const access = await openGit(deps, { credential, fullPath: path.fullPath, purpose: path.purpose });
+    const first = firstReads(path, request.headers.get('git-protocol') ?? undefined);
+    const { fullPath, purpose } = path;
+    const access = await openGit(deps, { credential, fullPath, purpose, ...(first && { first }) });
     if (uploads) {
       return await serveUploads(request, path.rest.slice(UPLOADS.length + 1), access, deps);
     }
-    const { project } = access.project;
+    const { project, ahead } = access.project;
     const answer = await smartHttp(
       {
         method: request.method,
@@ -50,7 +54,7 @@ export async function serveGit(request: Request, facts: RequestFacts, deps: Deps
         headers: request.headers,
         body: (request.body ?? []) as AsyncIterable<Uint8Array>,
       },
-      openRepository(deps, project),
+      openRepository(deps, project, { ahead }),
       {
         // Behind a gateway its own limit of about 4.5 MB comes first.
         limits: { maxRequestBytes: MAX_PUSH_BYTES },
@@ -70,6 +74,15 @@ export async function serveGit(request: Request, facts: RequestFacts, deps: Deps
     if (!plain) throw error;
     return refusal(error);
   }
+}
+
+/** What each of git's requests reads first, before anything of its body is looked at. */
+function firstReads({ rest, purpose }: GitPath, version: string | undefined): FirstReads | undefined {
+  if (rest === 'git-receive-pack') return { head: true, rules: 'both' };
+  if (rest === 'git-upload-pack') return { under: [''] };
+  // Refs are told with the second request of version 2.
+  const told = purpose === 'write' || protocolVersion(version) !== 2;
+  return rest === 'info/refs' && told ? { under: [''], packs: false } : undefined;
 }
 
 /** A function is frozen once its answer ends: what a push still does ends first. */

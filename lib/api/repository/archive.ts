@@ -31,6 +31,10 @@ const query = () =>
     path: p.string({ description: 'Only this directory or file; everything when absent' }),
   });
 const returns = { type: 'application/octet-stream', headers: ['Content-Disposition'] };
+const first = ({ query }: { readonly query: { readonly sha?: string } }) => ({
+  revisions: [query.sha || 'HEAD'],
+  head: !query.sha,
+});
 const errors = [
   { status: 404, description: 'No such revision or path' },
   { status: 406, description: 'Asked for as part of a page' },
@@ -47,6 +51,7 @@ const whole = endpoint({
   query,
   returns,
   errors,
+  first,
   handle: ({ actor, project, query, request }, deps) =>
     answer(deps, actor, project, query, 'tar.gz', request),
 });
@@ -61,6 +66,7 @@ const inFormat = endpoint({
   query,
   returns,
   errors,
+  first,
   handle: ({ actor, project, params, query, request }, deps) =>
     answer(deps, actor, project, query, FORMATS[params.format], request),
 });

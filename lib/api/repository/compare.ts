@@ -36,6 +36,7 @@ export const compare = endpoint({
     { status: 403, description: "The other project's code is not yours to read" },
     { status: 404, description: 'No such revision' },
   ],
+  first: ({ query }) => (query.from_project_id === undefined ? { revisions: [query.from, query.to] } : {}),
   handle: async ({ actor, project, params, query, request }, deps) => {
     const other = await otherProject(deps, actor, project, query.from_project_id, params.id);
     const found =

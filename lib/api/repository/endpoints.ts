@@ -34,6 +34,7 @@ const tree = endpoint({
   paginate: 'offset+keyset',
   keyset: { marker: 'page_token' },
   errors: [{ status: 404, description: 'No such revision or directory, or an empty repository' }],
+  first: ({ query }) => ({ revisions: [query.ref ?? 'HEAD'] }),
   handle: async ({ project, query, page }, deps) => {
     const listing = await listDirectory(codeOf(deps, project), query.ref ?? 'HEAD', {
       path: query.path?.replace(/^\/+|\/+$/g, '') ?? '',
@@ -59,6 +60,7 @@ const getBlob = endpoint({
   access,
   returns: { body: shapes.blob },
   errors: [{ status: 404, description: 'No such blob' }],
+  first: () => ({}),
   handle: async ({ project, params }, deps) => {
     const data = await blobOf(params.sha, (oid) => blob(codeOf(deps, project), oid));
     return {
@@ -78,6 +80,7 @@ const getRawBlob = endpoint({
   access,
   returns: { type: 'text/plain' },
   errors: [{ status: 404, description: 'No such blob' }],
+  first: () => ({}),
   handle: async ({ project, params }, deps) =>
     reply({
       body: (await blobOf(params.sha, (oid) => openBlob(codeOf(deps, project), oid))).content,
@@ -101,6 +104,7 @@ const listContributors = endpoint({
     }),
   paginate: 'offset',
   errors: [{ status: 404, description: 'No such revision' }],
+  first: ({ query }) => ({ revisions: [query.ref ?? 'HEAD'] }),
   handle: async ({ project, query, page }, deps) => {
     const all = await contributors(codeOf(deps, project), query.ref, query.order_by, query.sort);
     return {
@@ -131,6 +135,7 @@ const getMergeBase = endpoint({
     { status: 400, description: 'Fewer than two refs, or refs that are none' },
     { status: 404, description: 'No common ancestor' },
   ],
+  first: ({ query }) => ({ revisions: query.refs }),
   handle: async ({ project, query, request }, deps) =>
     commitBasic(
       await mergeBase(codeOf(deps, project), query.refs),

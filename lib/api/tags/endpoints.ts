@@ -28,6 +28,7 @@ const list = endpoint({
     }),
   returns: { body: shapes.tags },
   paginate: 'offset',
+  first: () => ({ under: ['refs/tags/'], rules: 'tag' }),
   handle: async ({ project, query, page, request }, deps) => {
     const protection = started(tagProtection(deps, project));
     const found = await tags.listTags(codeOf(deps, project), {
@@ -51,6 +52,7 @@ const get = endpoint({
   access: readable,
   returns: { body: shapes.tag },
   errors: [absent],
+  first: ({ params }) => ({ tags: [params.tag_name], rules: 'tag' }),
   handle: async ({ project, params, request }, deps) => {
     const protection = started(tagProtection(deps, project));
     const record = await tags.getTag(codeOf(deps, project), params.tag_name);
@@ -76,6 +78,7 @@ const create = endpoint({
     { status: 403, description: 'No right to push' },
     { status: 405, description: 'Git refuses the name beside those that exist' },
   ],
+  first: ({ body }) => ({ revisions: [body.ref], tags: [body.tag_name], rules: 'tag' }),
   handle: async ({ actor, project, body, request }, deps) => {
     const input = { name: body.tag_name, ref: body.ref, message: body.message };
     const { made, protection } = await tags.createTag(deps, actor, project, input);
@@ -91,6 +94,7 @@ const remove = endpoint({
   access: project('read_code'),
   returns: { status: 204 },
   errors: [{ status: 403, description: 'No right to push, or a protected tag' }, absent],
+  first: ({ params }) => ({ tags: [params.tag_name], rules: 'tag' }),
   handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
     await tags.deleteTag(deps, actor, project, params.tag_name, unmodifiedSince);
     return noContent();

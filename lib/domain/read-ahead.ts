@@ -1,0 +1,151 @@
+import type { PackDescription, Ref, RefSnapshot } from '../git/ports.ts';
+import { branchRef, type RefName, tagRef } from '../git/refname.ts';
+import { type RevisionNames, revisionNames } from '../git/revision.ts';
+import type { BranchRule, ProjectRecord, TagRule } from '../store/records.ts';
+import type { RepositoryRefs } from '../store/repository-refs.ts';
+import type { FirstReads } from './access.ts';
+import type { Deps } from './deps.ts';
+import { started } from './ref-protection.ts';
+
+/** What is known of a project before its right is decided. */
+interface Foreseen {
+  readonly id: number;
+  readonly repositoryId: string;
+  /** Null or absent: not known. */
+  readonly defaultBranch?: string | null;
+}
+
+type Found = ReadonlyMap<RefName, Ref>;
+type Head = { readonly target: RefName; readonly head: Ref | undefined };
+
+/** What was read is used at once or not at all: a request that waits for something else reads anew. */
+const USABLE_MS = 1000;
+/** Names that are looked at before it is known whether their repository may be seen. */
+const MOST_NAMES = 40;
+
+/**
+ * The first reads of a project's repository, under way while it is decided whether the caller may see it. Whoever may
+ * not never gets hold of this; nothing waits for it then, and no failure of it is told.
+ */
+export class ReadAhead {
+  readonly #about: Foreseen;
+  readonly #at = performance.now();
+  #rules: { readonly kind: FirstReads['rules']; readonly read: Promise<Rules> } | undefined;
+  #repository: FirstLook | undefined;
+
+  constructor(deps: Deps, about: Foreseen, first: FirstReads) {
+    const { store, environment } = deps;
+    this.#about = about;
+    const head = branchRef(about.defaultBranch ?? environment.defaultBranchName);
+    this.#repository = new FirstLook(store.repositories.open(about.repositoryId, head), first);
+    const { rules } = first;
+    if (rules !== undefined) this.#rules = { kind: rules, read: started(rulesOf(deps, about.id, rules)) };
+  }
+
+  /** The repository with what was read of it, for the first who asks for it. */
+  repositoryOf({ id, repositoryId }: ProjectRecord): FirstLook | undefined {
+    const taken = this.#repository;
+    this.#repository = undefined;
+    const same = id === this.#about.id && repositoryId === this.#about.repositoryId;
+    return same && this.#isFresh() ? taken : undefined;
+  }
+
+  /** The rules for branches, for tags or both, where they were read. */
+  rulesOf({ id }: ProjectRecord, kind: NonNullable<FirstReads['rules']>): Promise<Rules> | undefined {
+    const taken = this.#rules;
+    if (taken?.kind !== kind) return undefined;
+    this.#rules = undefined;
+    return id === this.#about.id && this.#isFresh() ? taken.read : undefined;
+  }
+
+  #isFresh(): boolean {
+    return performance.now() - this.#at < USABLE_MS;
+  }
+}
+
+interface Rules {
+  readonly branches: readonly BranchRule[];
+  readonly tags: readonly TagRule[];
+}
+
+/**
+ * A repository and the reads of it that are under way. Lists are used once, refs by name until they are to be moved: who
+ * looks again wants to know what has changed.
+ */
+export class FirstLook {
+  readonly refs: RepositoryRefs;
+  readonly #at = performance.now();
+  readonly #names = new Set<RefName>();
+  readonly #found: Promise<Found> | undefined;
+  readonly #under = new Map<string, Promise<RefSnapshot>>();
+  #head: Promise<Head> | undefined;
+  #packs: Promise<readonly PackDescription[]> | undefined;
+
+  constructor(refs: RepositoryRefs, first: FirstReads) {
+    this.refs = refs;
+    const revisions = (first.revisions ?? []).map(revisionNames);
+    if (first.packs !== false) this.#packs = started(refs.listPacks());
+    if (first.head === true || revisions.includes('HEAD')) this.#head = started(refs.headRef());
+    const names = namesIn(first, revisions);
+    if (names.size > 0 && names.size <= MOST_NAMES) {
+      this.#names = names;
+      this.#found = started(refs.get([...names]));
+    }
+    for (const prefix of first.under ?? []) this.#under.set(prefix, started(refs.all({ prefix })));
+  }
+
+  get(names: readonly RefName[]): Promise<Found> | undefined {
+    if (!this.#isFresh() || names.length === 0 || !names.every((name) => this.#names.has(name)))
+      return undefined;
+    return this.#found?.then((found) => new Map([...found].filter(([name]) => names.includes(name))));
+  }
+
+  headRef(): Promise<Head> | undefined {
+    const read = this.#head;
+    this.#head = undefined;
+    return this.#isFresh() ? read : undefined;
+  }
+
+  all(prefix: string): Promise<RefSnapshot> | undefined {
+    const read = this.#under.get(prefix);
+    this.#under.delete(prefix);
+    return this.#isFresh() ? read : undefined;
+  }
+
+  packs(): Promise<readonly PackDescription[]> | undefined {
+    const read = this.#packs;
+    this.#packs = undefined;
+    return this.#isFresh() ? read : undefined;
+  }
+
+  /** The refs have moved, or were found to have. */
+  forget(): void {
+    this.#names.clear();
+    this.#under.clear();
+    this.#head = undefined;
+    this.#packs = undefined;
+  }
+
+  #isFresh(): boolean {
+    return performance.now() - this.#at < USABLE_MS;
+  }
+}
+
+function namesIn(first: FirstReads, revisions: readonly RevisionNames[]): Set<RefName> {
+  const asked = [
+    ...revisions.flatMap((names) => (names === 'HEAD' ? [] : names)),
+    ...(first.branches ?? []).map((name) => name && branchRef(name)),
+    ...(first.tags ?? []).map((name) => name && tagRef(name)),
+  ];
+  return new Set(asked.filter((name): name is RefName => name !== undefined && name !== ''));
+}
+
+async function rulesOf(
+  { store: { refRules } }: Deps,
+  projectId: number,
+  kind: NonNullable<FirstReads['rules']>,
+): Promise<Rules> {
+  if (kind === 'both') return refRules.all(projectId);
+  if (kind === 'branch') return { branches: await refRules.list(projectId, kind), tags: [] };
+  return { branches: [], tags: await refRules.list(projectId, kind) };
+}
