@@ -1,5 +1,6 @@
 import type { OpenDerived } from './derived.ts';
 import type { Oid } from './oid.ts';
+import type { ReadAhead } from './pack/block-cache.ts';
 import type { DerivedKind } from './ports.ts';
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
@@ -69,7 +70,8 @@ export interface SyncObjects {
 
 /** Objects of one repository, over an ObjectDatabase and a block cache. See `pack/store.ts`. */
 export interface ObjectStore {
-  run<T>(work: (objects: SyncObjects) => T): Promise<T>;
+  /** @param ahead what is fetched beside what `work` misses */
+  run<T>(work: (objects: SyncObjects) => T, ahead?: ReadAhead): Promise<T>;
   has(oid: Oid): Promise<boolean>;
   /** @throws ObjectMissing, CorruptData */
   read(oid: Oid): Promise<GitObject>;

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { openBitmap } from './bitmap/open.ts';
 import { reachedObjects, suitsBitmap } from './bitmap/reached-objects.ts';
 import type { ObjectList } from './pack/object-list.ts';
 import type { PackStore } from './pack/store.ts';
@@ -9,6 +10,12 @@ export type { EnumerateOptions, ObjectFilter } from './reachable/options.ts';
 
 /** Wanted commits above which a bitmap is quicker than walking on: at once where the receiver has nothing. */
 const BITMAP_FROM = { clone: 64, fetch: 1000 };
+
+/** Begins to read what tells the objects of a whole clone, for a caller that has something else to wait for first. */
+export function prepareClone(store: PackStore): void {
+  // What goes wrong is told to who uses it.
+  openBitmap(store).catch(() => {});
+}
 
 /**
  * The objects of `git rev-list --objects <include> --not <exclude>`, with where each is stored.

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ObjectStore, SyncObjects } from './objects.ts';
+import type { ReadAhead } from './pack/block-cache.ts';
 
 /**
  * Repeats `step` until it returns true, `size` times per turn of the event loop, so that a long walk neither
@@ -11,13 +12,14 @@ export async function inSlices(
   size: number,
   step: (objects: SyncObjects) => boolean,
   signal?: AbortSignal,
+  ahead?: ReadAhead,
 ): Promise<void> {
   for (;;) {
     signal?.throwIfAborted();
     const done = await store.run((objects) => {
       for (let i = 0; i < size; i++) if (step(objects)) return true;
       return false;
-    });
+    }, ahead);
     if (done) return;
     await setImmediate();
   }

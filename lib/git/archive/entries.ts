@@ -58,6 +58,8 @@ const BATCH_FILES = 64;
 const BATCH_BYTES = 4 * 1024 * 1024;
 /** A larger file is read while it is written. */
 const LARGE = 8 * 1024 * 1024;
+/** Blocks fetched around one that is missed: all trees of a commit are read, and they lie close together. */
+const NEIGHBOURHOOD = 8;
 const NO_BYTES = new Uint8Array(0);
 
 /**
@@ -118,7 +120,7 @@ export async function planArchive(
     }
     return false;
   };
-  await inSlices(store, SLICE, step, signal);
+  await inSlices(store, SLICE, step, signal, { around: NEIGHBOURHOOD });
   return { members: members.all() };
 }
 

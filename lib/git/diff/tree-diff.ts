@@ -1,3 +1,4 @@
+import { gather } from '../gather.ts';
 import type { ObjectStore, SyncObjects } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidFromBytes } from '../oid.ts';
 import { TreeCursor } from '../parse.ts';
@@ -63,9 +64,8 @@ class PairWalk {
   step(objects: SyncObjects): boolean {
     if (this.#enter) {
       const { old, new: other, prefix } = this.#enter;
-      const oldData = readTreeBytes(objects, old);
-      const newData = readTreeBytes(objects, other);
-      this.#levels.push({ old: new Side(oldData), new: new Side(newData), prefix });
+      const [oldData, newData] = gather([old, other], (oid) => readTreeBytes(objects, oid));
+      this.#levels.push({ old: new Side(oldData!), new: new Side(newData!), prefix });
       this.#enter = undefined;
     }
     for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {

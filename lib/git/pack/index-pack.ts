@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { crc32, deflateSync } from 'node:zlib';
 import { Fsck, type FsckFinding, type FsckOptions, MOST_ATTRIBUTES } from '../fsck.ts';
+import { gather } from '../gather.ts';
 import { CorruptData, type ObjectType } from '../objects.ts';
 import { type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import type { PackContent } from '../ports.ts';
@@ -223,6 +224,8 @@ async function completeThin(
   const absent = new Set(await store.missing(waiting));
   spool.truncate(spool.size - 20);
   for (let at = 0; at < waiting.length; at += 20) {
+    if (at % (20 * BASES_AT_ONCE) === 0)
+      await lookAt(store, waiting.subarray(at, at + 20 * BASES_AT_ONCE), absent);
     const oid = oidFromBytes(waiting, at);
     if (absent.has(oid) || !resolver.isWaiting(waiting, at)) continue;
     const { type, data } = await store.read(oid);
@@ -237,6 +240,16 @@ async function completeThin(
     table.end = spool.size;
     await resolve(entry);
   }
+}
+
+/** Bases whose whereabouts are read together. */
+const BASES_AT_ONCE = 64;
+
+/** What the bases rest on is in memory then, mostly: each alone would be a trip, or several. */
+async function lookAt(store: PackStore, names: Uint8Array, absent: ReadonlySet<Oid>): Promise<void> {
+  const oids = Array.from({ length: names.length / 20 }, (_, i) => oidFromBytes(names, 20 * i));
+  const present = oids.filter((oid) => !absent.has(oid));
+  await store.run((objects) => void gather(present, (oid) => objects.header(oid)));
 }
 
 /** Writes the count into the header and the checksum behind the end. @returns the checksum. */

@@ -97,12 +97,14 @@ export class PackStore implements ObjectStore {
   }
 
   /**
-   * Begins to read the listing, for a caller that has something else to wait for first. What is listed in between
-   * is found all the same: see {@link run}.
+   * Begins to read the listing, and what is needed to find some of these objects, for a caller that has something else
+   * to wait for first. What is listed in between is found all the same: see {@link run}.
    */
-  prepare(): void {
+  prepare(oids: readonly Oid[] = []): void {
+    const some = oids.slice(0, PREPARED);
     // What goes wrong is told to the first who reads.
-    if (this.#objects === undefined) this.#first().catch(() => {});
+    if (some.length > 0) this.run((objects) => some.map((oid) => objects.has(oid))).catch(() => {});
+    else if (this.#objects === undefined) this.#first().catch(() => {});
   }
 
   /** Packs that the caller has just listed: they are found without reading the listing again. */
@@ -242,6 +244,9 @@ export class PackStore implements ObjectStore {
     return this.#objects;
   }
 }
+
+/** Objects that are looked for in advance: all indexes come with the first of them. */
+const PREPARED = 4;
 
 function identity(packs: readonly Pack[]): string {
   return packs.map((pack) => `${pack.description.id} ${pack.description.source}`).join();

@@ -150,7 +150,8 @@ async function namedCandidates(
     const name = parseRefName(command.name);
     if (name !== undefined) names.add(name);
   }
-  if (request.commands.some(({ to }) => to !== ZERO_OID)) repository.store.prepare();
+  const given = request.commands.filter(({ to }) => to !== ZERO_OID);
+  if (given.length > 0) repository.store.prepare(given.map(({ to }) => to));
   const [current, head] = await Promise.all([repository.refs.get([...names]), repository.refs.headRef()]);
   const all = candidates(request.commands, current, head.target, pushable);
   if (request.atomic) failTogether(all);

@@ -4,6 +4,7 @@
  */
 import type { Oid } from '../oid.ts';
 import type { RefSnapshot } from '../ports.ts';
+import { prepareClone } from '../reachable.ts';
 import { capabilityAdvertisement } from './advertise.ts';
 import { type BundleUrl, bundleUri } from './bundle-uri.ts';
 import { WireError } from './error.ts';
@@ -14,7 +15,7 @@ import { packfile } from './packfile.ts';
 import { DELIM, FLUSH, type PktReader, pkt } from './pkt-line.ts';
 import type { Repository } from './repository.ts';
 import { type ShallowInfo, shallowInfo } from './shallow.ts';
-import { oidArgument, parseFetch, readWants, type WantSection } from './upload-request.ts';
+import { type FetchRequest, oidArgument, parseFetch, readWants, type WantSection } from './upload-request.ts';
 import { readV2Request } from './v2-request.ts';
 import { type Visibility, visibleRefs } from './visible.ts';
 import { checkWants } from './wants.ts';
@@ -58,7 +59,7 @@ async function fetchV0(
 ): Promise<Answer> {
   const section = await readWants(reader);
   if (section === undefined) return [];
-  repository.store.prepare();
+  repository.store.prepare(section.wants);
   const visible = await visibleRefs(repository.refs, options.visible);
   await checkWants(repository.store, visible, section.wants);
   const shallow = await shallowInfo(repository.store, visible.refs, section);
@@ -135,7 +136,8 @@ async function fetchV2(
 ): Promise<Answer> {
   const request = parseFetch(lines);
   if (request.wants.length === 0 && !request.waitForDone) return [];
-  repository.store.prepare();
+  repository.store.prepare(request.wants);
+  if (isWhole(request)) prepareClone(repository.store);
   const visible = await visibleRefs(repository.refs, options.visible);
   await checkWants(repository.store, visible, request.wants);
   const shallow = await shallowInfo(repository.store, visible.refs, request);
@@ -163,6 +165,10 @@ async function fetchV2(
   });
   return following(sections, pack);
 }
+
+/** Whether it asks for all that the wants reach. */
+const isWhole = ({ haves, deepen, shallow, filter }: FetchRequest) =>
+  haves.length === 0 && deepen === undefined && shallow.length === 0 && filter?.kind !== 'tree';
 
 function shallowLines(info: ShallowInfo): Uint8Array[] {
   return [
