@@ -1,4 +1,3 @@
-import { newTokenText, tokenHash } from '../../../lib/domain/tokens.ts';
 import { projectKey } from '../../../lib/store/keys.ts';
 import type { AccessLevel, MemberSource, TokenScope } from '../../../lib/store/records.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -210,7 +209,7 @@ export async function makeCast(service: Service): Promise<Cast> {
   const blocked = (await store.users.get(id('blkd')))!;
   await store.users.update(blocked, { state: 'blocked' });
   const root = done(await service.call('GET', '/user', { token: service.rootToken }), '/user');
-  const pawnToken = await tokenOf(store, id('pawn'), 'api');
+  const pawnToken = await tokenOf(service, id('pawn'), 'api');
   return {
     service,
     store,
@@ -221,8 +220,8 @@ export async function makeCast(service: Service): Promise<Cast> {
       >),
       anon: undefined,
       admn: service.rootToken,
-      rusr: (await tokenOf(store, id('ownr'), 'read_user')).text,
-      rapi: (await tokenOf(store, id('ownr'), 'read_api')).text,
+      rusr: (await tokenOf(service, id('ownr'), 'read_user')).token,
+      rapi: (await tokenOf(service, id('ownr'), 'read_api')).token,
     },
     names: {
       ...Object.fromEntries(Object.entries(users).map(([name, user]) => [name, user.id])),
@@ -241,16 +240,15 @@ const PAWN_EMAIL = `pawn-${MARKS.email}@example.com`;
 const wordOf = (visibility: 'public' | 'internal' | 'private') =>
   visibility === 'public' ? 'open' : MARKS[visibility];
 
-/** A token of the scopes, as no request of the world needs to make it. */
+/** A token of a user's with these scopes alone. */
 export async function tokenOf(
-  store: Store,
+  service: Service,
   userId: number,
   ...scopes: TokenScope[]
-): Promise<{ id: number; text: string }> {
-  const text = newTokenText();
-  const name = scopes.join(' ');
-  const { id } = await store.tokens.create({ userId, name, scopes, expiresAt: null, hash: tokenHash(text) });
-  return { id, text };
+): Promise<{ id: number; token: string }> {
+  const path = `/users/${userId}/personal_access_tokens`;
+  const json = { name: scopes.join(' '), scopes };
+  return done(await service.call('POST', path, { token: service.rootToken, json }), path);
 }
 
 /** @throws when it was refused */

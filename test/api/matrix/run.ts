@@ -80,19 +80,24 @@ async function prepare(cast: Cast, preparation: Preparation, column: Column, nam
     : done(answer, `before ${preparation.path}`);
 }
 
-/** A request with its names filled in; status 0 for an answer that the document does not tell. */
+/**
+ * A request with its names filled in, of a column's or with another token.
+ * @returns status 0 for an answer that the document does not tell
+ */
 export async function send(
   cast: Cast,
-  column: Column,
+  by: Column | { readonly token: string; readonly sudo?: string },
   { method, path, json }: { method: string; path: string; json: string | undefined },
   names: Names,
 ): Promise<Answer> {
-  const token = cast.tokens[column];
+  const token = typeof by === 'string' ? cast.tokens[by] : by.token;
+  const sudo = typeof by === 'string' ? undefined : by.sudo;
   const body = json === undefined ? undefined : JSON.parse(filled(json, names));
   try {
     return await cast.service.call(method, filled(path, names), {
       ...(token === undefined ? {} : { token }),
       ...(body === undefined ? {} : { json: body }),
+      ...(sudo === undefined ? {} : { headers: { Sudo: sudo } }),
     });
   } catch (error) {
     return { status: 0, headers: new Headers(), body: String(error) };
@@ -109,7 +114,12 @@ function filled(text: string, names: Names): string {
   });
 }
 
-function subjectOf(cast: Cast, { path }: Pick<Row, 'path'>, { subject }: Line): Names {
+/** The names of what a line is about. */
+export function subjectOf(
+  cast: Cast,
+  { path }: Pick<Row, 'path'>,
+  { subject }: Pick<Line, 'subject'>,
+): Names {
   if (subject === '-') return {};
   if (!/^\/(groups|namespaces)\//.test(path)) return cast.projects[subject];
   const group = cast.groups[subject as 'public'];
