@@ -89,12 +89,26 @@ const collection = (path: string) => [path, `${path}.json`, `${path}/{proxy+}`];
 /** The same where other areas serve some of what is below `{id}`. */
 const entities = (path: string) => [path, `${path}.json`, `${path}/{id}`, `${path}/{id}/{proxy+}`];
 const inProject = (name: string) => collection(`/api/v4/projects/{id}/${name}`);
+/** A resource with nothing below it. */
+const oneInProject = (name: string) => [
+  `/api/v4/projects/{id}/${name}`,
+  `/api/v4/projects/{id}/${name}.json`,
+];
 const inRepository = (...names: string[]) =>
   names.flatMap((name) => collection(`/api/v4/projects/{id}/repository/${name}`));
 
 export const areas: readonly Area[] = [
   api('meta', ['/', '/api/docs', '/git-remote-lemnos', '/api/v4', '/api/v4/{proxy+}'], reads),
-  api('users', [...collection('/api/v4/user'), ...entities('/api/v4/users')], writes),
+  api(
+    'users',
+    [
+      ...collection('/api/v4/user'),
+      ...entities('/api/v4/users'),
+      ...['/api/v4/user_counts', '/api/v4/user_counts.json'],
+      ...['/users/password', '/users/password/edit'],
+    ],
+    { ...writes, sends: ['maintenance', 'mail'] },
+  ),
   api(
     'tokens',
     [
@@ -121,6 +135,19 @@ export const areas: readonly Area[] = [
     writes,
   ),
   api(
+    'project-relations',
+    [
+      ...['star', 'unstar', 'starrers', 'languages', 'users', 'groups', 'storage'].flatMap(oneInProject),
+      ...inProject('share'),
+    ],
+    writes,
+  ),
+  api(
+    'custom-attributes',
+    ['users', 'groups', 'projects'].flatMap((kind) => collection(`/api/v4/${kind}/{id}/custom_attributes`)),
+    writes,
+  ),
+  api(
     'uploads',
     [
       '/uploads/{proxy+}',
@@ -129,9 +156,27 @@ export const areas: readonly Area[] = [
     ],
     reads,
   ),
+  api(
+    'keys',
+    [
+      ...collection('/api/v4/keys'),
+      ...['keys', 'gpg_keys', 'emails'].flatMap((name) => [
+        ...collection(`/api/v4/user/${name}`),
+        ...collection(`/api/v4/users/{id}/${name}`),
+      ]),
+      '/users/confirmation',
+    ],
+    { ...writes, sends: ['maintenance', 'mail'] },
+  ),
   api('members', collection('/api/v4/projects/{id}/members'), writes),
   api('files', inRepository('files'), writesObjects, repository),
   api('commits', [...inRepository('commits'), ...inProject('statuses')], writesObjects, repository),
+  api(
+    'signatures',
+    collection('/api/v4/projects/{id}/repository/commits/{sha}/signature').slice(0, 2),
+    { ...writes, objects: 'read' },
+    { memory: 1024 },
+  ),
   api('repository', ['/api/v4/projects/{id}/repository/{proxy+}'], writesObjects, repository),
   api('changelog', inRepository('changelog'), writesObjects, repository),
   api(

@@ -93,8 +93,8 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
   [BOT_JOB]: (deps, { body }) => removeBot(deps, { userId: numberOf(body, 'userId') }),
   'user.delete': async (deps, job) => {
     const userId = numberOf(job.body, 'userId');
-    const last = job.body['last'] === true;
-    await inSlices(deps, job, (deadline) => removeUser(deps, { userId, last }, deadline));
+    const [hard, last] = [job.body['hard'] === true, job.body['last'] === true];
+    await inSlices(deps, job, (deadline) => removeUser(deps, { userId, hard, last }, deadline));
   },
   [MOVE_JOB]: async (deps, job) => {
     const groupId = numberOf(job.body, 'groupId');

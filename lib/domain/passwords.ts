@@ -1,5 +1,7 @@
 import { randomBytes, scrypt as scryptCallback, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
+import type { UserRecord } from '../store/records.ts';
+import { COMMON_PASSWORDS } from './common-passwords.ts';
 
 const scrypt = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
   scryptCallback,
@@ -11,6 +13,30 @@ const KEY_BYTES = 32;
 
 export const MIN_PASSWORD_LENGTH = 8;
 export const MAX_PASSWORD_LENGTH = 128;
+
+/**
+ * What is wrong with a new password: its length, that everybody tries it, that it is a name of the account's, or that it
+ * is the present one.
+ */
+export async function passwordProblems(
+  password: string,
+  of: Pick<UserRecord, 'username' | 'name' | 'email'> & { readonly passwordHash?: string | null },
+): Promise<string[]> {
+  if (password === '') return ["can't be blank"];
+  if (password.length < MIN_PASSWORD_LENGTH) {
+    return [`is too short (minimum is ${MIN_PASSWORD_LENGTH} characters)`];
+  }
+  if (password.length > MAX_PASSWORD_LENGTH)
+    return [`is too long (maximum is ${MAX_PASSWORD_LENGTH} characters)`];
+  const plain = password.normalize('NFKC').toLowerCase();
+  const names = [of.username, of.name, of.email].map((name) => name.normalize('NFKC').toLowerCase());
+  if (COMMON_PASSWORDS.has(plain) || names.includes(plain) || new Set(plain).size === 1) {
+    return ['must not contain commonly used combinations of words and letters'];
+  }
+  const { passwordHash } = of;
+  const same = typeof passwordHash === 'string' && (await verifyPassword(password, passwordHash));
+  return same ? ['must not be the present one'] : [];
+}
 
 /** @returns `scrypt$N$r$p$salt$hash`, salt and hash in Base64. */
 export async function hashPassword(password: string): Promise<string> {

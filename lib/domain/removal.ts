@@ -32,6 +32,8 @@ export async function removeProject(
     while (await tokens.removeOfResource({ kind: 'project', id: projectId }))
       if (Date.now() > deadline) return false;
   }
+  if (project !== undefined) await store.projectShares.removeOfProject(project);
+  while (await store.stars.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.refRules.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.notes.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.pipelines.removeOfProject(projectId)) if (Date.now() > deadline) return false;
@@ -53,15 +55,15 @@ export function sweepRepository(
   return removeRepository(deps.store, repository, deadline, deps.now());
 }
 
-/** Tokens, memberships and personal projects of a user who is gone. */
+/** What is left of a user who is gone: see `user-removal.ts`. */
 export async function removeUser(
   deps: Deps,
-  { userId, last }: { readonly userId: number; readonly last: boolean },
+  removal: { readonly userId: number; readonly hard?: boolean; readonly last: boolean },
   deadline: number,
 ): Promise<boolean> {
-  if (!(await removeBelongings(deps.store, userId, deadline))) return false;
-  await deps.store.search.index('user', userId, async () => undefined);
-  if (!last) await again(deps, 'user.delete', { userId, last: true });
+  if (!(await removeBelongings(deps.store, removal, deadline))) return false;
+  await deps.store.search.index('user', removal.userId, async () => undefined);
+  if (!removal.last) await again(deps, 'user.delete', { ...removal, last: true });
   return true;
 }
 

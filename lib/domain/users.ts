@@ -1,13 +1,17 @@
-import { NameTaken } from '../store/errors.ts';
-import type { Page } from '../store/paging.ts';
+import { sameName } from '../store/names.ts';
+import type { Page, PageRequest } from '../store/paging.ts';
 import type { UserRecord } from '../store/records.ts';
-import type { UserQuery } from '../store/users.ts';
+import { type Identity, identitiesOf, type UserQuery } from '../store/users.ts';
 import type { Actor } from './access.ts';
 import type { Deps } from './deps.ts';
-import { conflict, forbidden, invalid, notFound } from './errors.ts';
-import { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './passwords.ts';
+import { confirmationOf } from './email-confirmation.ts';
+import { forbidden, invalid } from './errors.ts';
+import { type Invitation, invitation } from './password-resets.ts';
+import { hashPassword, passwordProblems } from './passwords.ts';
 import { emailProblems, MAX_NAME_LENGTH, problemsOf, usernameProblems } from './paths.ts';
 import { isAdministrator } from './permissions.ts';
+import { profileProblems } from './user-profile.ts';
+import { changeError, userOfId } from './user-records.ts';
 
 export const DEFAULT_PROJECTS_LIMIT = 100_000;
 
@@ -25,20 +29,27 @@ export interface NewUserInput {
   readonly projectsLimit: number;
   readonly skipConfirmation: boolean;
   readonly profile: Readonly<Record<string, unknown>>;
+  /** Where links of mail lead. */
+  readonly baseUrl: string;
 }
 
-/** @throws 409 naming a taken e-mail or username, 400 with problems by field */
+/**
+ * With `resetPassword` a link to choose a password is sent.
+ * @throws 409 naming a taken e-mail or username, 400 with problems by field
+ */
 export async function createUser(deps: Deps, input: NewUserInput): Promise<UserRecord> {
   const chosen = input.forceRandomPassword || input.resetPassword ? undefined : input.password;
   const problems = problemsOf({
     email: emailProblems(input.email),
     name: nameProblems(input.name),
     username: usernameProblems(input.username),
-    password: chosen === undefined ? [] : passwordProblems(chosen),
+    password: chosen === undefined ? [] : await passwordProblems(chosen, input),
     projects_limit: input.projectsLimit < 0 ? ['must be greater than or equal to 0'] : [],
+    ...profileProblems(input.profile),
   });
   if (problems !== undefined) throw invalid(problems);
   const now = deps.now();
+  const invited = input.resetPassword ? invitation(deps, input.baseUrl) : undefined;
   try {
     return await deps.store.users.create(
       {
@@ -57,27 +68,57 @@ export async function createUser(deps: Deps, input: NewUserInput): Promise<UserR
         // Null signs nobody in: a password that nobody knows needs no hash.
         passwordHash: chosen === undefined ? null : await hashPassword(chosen),
         profile: input.profile,
+        ...invited?.change,
       },
-      { now },
+      { now, about: (id) => welcome(deps, input, id, invited) },
     );
   } catch (error) {
-    if (!(error instanceof NameTaken)) throw error;
-    throw conflict(
-      error.names.includes('email') ? 'Email has already been taken' : 'Username has already been taken',
-    );
+    throw changeError(error);
   }
+}
+
+/** Mails to somebody new: to confirm their address, unless an administrator vouches for it, and to choose a password. */
+function welcome(deps: Deps, input: NewUserInput, userId: number, invited: Invitation | undefined) {
+  const asked = { userId, emailId: null, email: input.email };
+  const confirmation = input.skipConfirmation ? undefined : confirmationOf(deps, asked, input.baseUrl);
+  return {
+    alongside: [
+      ...(confirmation?.alongside ?? []),
+      ...(invited === undefined ? [] : [invited.opens(userId)]),
+    ],
+    messages: [...(confirmation?.messages ?? []), ...(invited === undefined ? [] : [invited.mail(input)])],
+  };
+}
+
+/** Who was active on a day or later, half a year when it is not given; the longest ago first. */
+export function activeSince(
+  { store, now }: Deps,
+  day: string | undefined,
+  request: PageRequest,
+): Promise<Page<UserRecord>> {
+  const since = new Date(now());
+  since.setUTCMonth(since.getUTCMonth() - 6);
+  return store.users.activeSince(day ?? since.toISOString().slice(0, 10), request);
 }
 
 /** @throws 403 for anonymous callers without a whole `username`, 404 */
 export async function listUsers(
   deps: Deps,
   actor: Actor,
-  query: UserQuery & { username?: string },
+  query: UserQuery & {
+    readonly username?: string;
+    readonly identity?: Pick<Identity, 'provider' | 'extern_uid'>;
+  },
 ): Promise<Page<UserRecord>> {
-  if (query.username !== undefined) {
-    const user = await deps.store.users.byUsername(query.username);
+  const { username, identity } = query;
+  if (username !== undefined || identity !== undefined) {
+    const { users } = deps.store;
+    const user = await (username === undefined ? users.byIdentity(identity!) : users.byUsername(username));
     const fits =
-      user !== undefined && (query.states?.includes(user.state) ?? true) && (query.where?.(user) ?? true);
+      user !== undefined &&
+      (identity === undefined || hasIdentity(user, identity)) &&
+      (query.states?.includes(user.state) ?? true) &&
+      (query.where?.(user) ?? true);
     const items = fits && query.page === 1 ? [user] : [];
     return { items, total: fits ? 1 : 0, more: false };
   }
@@ -88,27 +129,20 @@ export async function listUsers(
 /** @throws 403 for anonymous callers, 404 */
 export async function getUser(deps: Deps, actor: Actor, id: number): Promise<UserRecord> {
   if (actor.kind === 'anonymous') throw forbidden('Not authorized!');
-  const user = await deps.store.users.get(id);
-  if (user === undefined) throw notFound('User');
-  return user;
+  return userOfId(deps, id);
 }
+
+const hasIdentity = (user: UserRecord, wanted: Pick<Identity, 'provider' | 'extern_uid'>): boolean =>
+  identitiesOf(user).some(
+    ({ provider, extern_uid }) => provider === wanted.provider && sameName(extern_uid, wanted.extern_uid),
+  );
 
 /** Whether the actor gets the administrators' view. */
 export const seesAll = (actor: Actor): boolean => isAdministrator(actor);
 
-function nameProblems(name: string): string[] {
+export function nameProblems(name: string): string[] {
   if (name.trim() === '') return ["can't be blank"];
   return name.length > MAX_NAME_LENGTH ? ['is too long (maximum is 255 characters)'] : [];
-}
-
-function passwordProblems(password: string): string[] {
-  if (password === '') return ["can't be blank"];
-  if (password.length < MIN_PASSWORD_LENGTH) {
-    return [`is too short (minimum is ${MIN_PASSWORD_LENGTH} characters)`];
-  }
-  return password.length > MAX_PASSWORD_LENGTH
-    ? [`is too long (maximum is ${MAX_PASSWORD_LENGTH} characters)`]
-    : [];
 }
 
 /** Identities at a provider are for administrators to look for. @throws 403 */

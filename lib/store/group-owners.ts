@@ -139,7 +139,7 @@ export class GroupOwners {
     const rows = { partition: memberPartition(source), prefix: MEMBER, where: '#accessLevel = :owner' };
     for await (const item of this.#table.queryAll({ ...rows, values: { owner: OWNER } })) {
       const member = live(fromItem(item));
-      if (member === undefined || member.userId === userId) continue;
+      if (member === undefined || member.userId === userId || member.bot === true) continue;
       if (member.expiresAt === null) return member.userId;
       found ??= member.userId;
     }

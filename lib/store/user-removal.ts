@@ -1,15 +1,51 @@
-/** Takes away what belonged to a user who is gone: tokens, memberships and personal projects. */
+/**
+ * Takes away what belonged to a user who is gone, and gives what they wrote to the ghost: personal projects, memberships,
+ * tokens, stars and follows go; comments, statuses and what they created elsewhere stay, unless the removal is `hard`:
+ * then comments go too, and groups that nobody else owns.
+ */
+import type { Emails } from './emails.ts';
 import { Missing, Stale } from './errors.ts';
-import { idOf, tokenIdKey, userPartition } from './keys.ts';
+import type { Follows } from './follows.ts';
+import type { GpgKeys } from './gpg-keys.ts';
+import type { GroupOwners } from './group-owners.ts';
+import type { Groups } from './groups.ts';
+import {
+  commitRowKey,
+  groupKey,
+  idOf,
+  indexedKey,
+  type Key,
+  projectKey,
+  userKey,
+  userPartition,
+} from './keys.ts';
+import type { AuthorSnapshot } from './notes.ts';
+import type { CommitStatusRecord } from './pipelines.ts';
 import type { Projects } from './projects.ts';
+import type { SshKeys } from './ssh-keys.ts';
+import type { Stars } from './stars.ts';
 import type { Table } from './table.ts';
-import type { Users } from './users.ts';
-import type { Item } from './write.ts';
+import type { Tokens } from './tokens.ts';
+import { ignoreRefusal, type Users } from './users.ts';
+import { PRESENT } from './write.ts';
 
 interface Store {
   readonly table: Table;
   readonly users: Users;
   readonly projects: Projects;
+  readonly groups: Groups;
+  readonly groupOwners: GroupOwners;
+  readonly follows: Follows;
+  readonly stars: Stars;
+  readonly sshKeys: SshKeys;
+  readonly gpgKeys: GpgKeys;
+  readonly emails: Emails;
+  readonly tokens: Tokens;
+}
+
+interface Removal {
+  readonly userId: number;
+  readonly hard?: boolean;
 }
 
 /**
@@ -19,27 +55,88 @@ interface Store {
  * @returns whether nothing that the index knows is left
  * @throws Error when the user is there; then nothing was touched
  */
-export async function removeBelongings(store: Store, userId: number, deadline: number): Promise<boolean> {
+export async function removeBelongings(store: Store, removal: Removal, deadline: number): Promise<boolean> {
+  const { userId } = removal;
   if ((await store.users.get(userId)) !== undefined) throw new Error(`user ${userId} is not removed`);
+  const { id, username, name } = await store.users.ghost();
+  const ghost: AuthorSnapshot = { id, username, name };
   for await (const row of store.table.queryAll({ index: 'byUser', partition: userPartition(userId) })) {
     if (Date.now() > deadline) return false;
-    await removeOne(store, row);
+    const what = row['what'] as string;
+    const kind = what.slice(0, what.indexOf('#'));
+    await REMOVE[kind]?.(store, row as unknown as Row, removal, ghost);
+  }
+  while (await store.follows.removeOfUser(userId)) if (Date.now() > deadline) return false;
+  for (const owned of [store.sshKeys, store.gpgKeys, store.emails]) {
+    while (await owned.removeOfUser(userId)) if (Date.now() > deadline) return false;
+  }
+  const search = indexedKey('user', userId).sk;
+  // What the rows of the user's own partition stood for has gone by now; the search's go with what they tell of.
+  for await (const { pk, sk } of store.table.queryAll({
+    partition: userKey(userId).pk,
+    only: ['pk', 'sk'],
+  })) {
+    if (Date.now() > deadline) return false;
+    if (sk !== search) await store.table.delete({ delete: { pk, sk } as Key });
   }
   return true;
 }
 
-async function removeOne({ table, projects }: Store, row: Item): Promise<void> {
-  const { pk, sk, what } = row as { pk: string; sk: string; what: string };
-  if (what.startsWith('TOKEN#')) {
-    // Together: an id that leads nowhere, or a token without an id, could not be revoked.
-    await table.transact([{ delete: { pk, sk } }, { delete: tokenIdKey(idOf(what)) }]);
-  } else if (what.startsWith('MEMBER#') || what.startsWith('GROUPMEMBER#')) {
+type Row = Key & { readonly what: string };
+type Remove = (store: Store, row: Row, removal: Removal, ghost: AuthorSnapshot) => Promise<unknown>;
+
+/** What becomes of each kind of row that names a user in the index. */
+const REMOVE: Readonly<Record<string, Remove>> = {
+  TOKEN: ({ tokens }, { pk }) => tokens.forget(pk.slice('TOKEN#'.length)),
+  IMPERSONATION: ({ tokens }, { pk }) => tokens.forget(pk.slice('TOKEN#'.length)),
+  STAR: ({ stars }, { pk, sk }) => stars.forget(idOf(pk), idOf(sk)),
+  MEMBER: async ({ table }, { pk, sk, what }, { userId }, ghost) => {
+    await createdBy(table, projectKey(idOf(what)), userId, ghost);
     await table.delete({ delete: { pk, sk } });
-  } else if (what.startsWith('OWN#')) {
+  },
+  GROUPMEMBER: async ({ table, groups, groupOwners }, { pk, sk, what }, { userId, hard }, ghost) => {
+    const group = hard ? await groups.get(idOf(what)) : undefined;
+    if (group !== undefined && (await groupOwners.isSole(group, userId))) await gone(groups.remove(group));
+    await createdBy(table, groupKey(idOf(what)), userId, ghost);
+    await table.delete({ delete: { pk, sk } });
+  },
+  OWN: async ({ projects }, { what }) => {
     const project = await projects.get(idOf(what));
-    await (project && projects.remove(project))?.catch((error: unknown) => {
-      // Somebody else removed it. One that moved is found again by the next call.
-      if (!(error instanceof Missing || error instanceof Stale)) throw error;
-    });
-  }
+    if (project !== undefined) await gone(projects.remove(project));
+  },
+  NOTE: ({ table }, { pk, sk }, { hard }, ghost) =>
+    hard ? table.delete({ delete: { pk, sk } }) : givenTo(table, { pk, sk }, ghost),
+  STATUS: async ({ table }, { pk, sk }, { userId }, ghost) => {
+    const status = (await table.get({ pk, sk })) as CommitStatusRecord | undefined;
+    if (status === undefined) return;
+    const pipeline = commitRowKey(status.projectId, status.sha, 'PIPELINE', status.pipelineId);
+    await givenTo(table, { pk, sk }, ghost);
+    const set = { author: ghost };
+    await table
+      .update({ update: pipeline, set, if: `${PRESENT} AND #author.#id = :was`, values: { was: userId } })
+      .catch(ignoreRefusal);
+  },
+};
+
+/** No longer found under the user, nor under the ghost: nobody asks what that one wrote. */
+const givenTo = (table: Table, key: Key, ghost: AuthorSnapshot) =>
+  table
+    .update({ update: key, set: { author: ghost }, remove: ['who', 'what'], if: PRESENT })
+    .catch(ignoreRefusal);
+
+const createdBy = (table: Table, key: Key, userId: number, ghost: AuthorSnapshot) =>
+  table
+    .update({
+      update: key,
+      set: { creatorId: ghost.id },
+      if: `${PRESENT} AND #creatorId = :was`,
+      values: { was: userId },
+    })
+    .catch(ignoreRefusal);
+
+/** Somebody else may have removed it, or changed it: then it is found again by the next call. */
+async function gone(removal: Promise<void>): Promise<void> {
+  await removal.catch((error: unknown) => {
+    if (!(error instanceof Missing || error instanceof Stale)) throw error;
+  });
 }

@@ -49,6 +49,11 @@ interface Options {
   readonly messages?: readonly OutboxMessage[];
 }
 
+/** What the transaction writes and promises where that names the new user. */
+type About =
+  | readonly Write[]
+  | { readonly alongside: readonly Write[]; readonly messages: readonly OutboxMessage[] };
+
 /** Who somebody is at a provider. */
 export interface Identity {
   readonly provider: string;
@@ -96,7 +101,7 @@ export class Users {
   /** @throws NameTaken `username`, `email` and `identity`: which of them were taken */
   async create(
     user: NewUser,
-    { about, ...options }: Options & { about?: (id: number) => readonly Write[] } = {},
+    { about, ...options }: Options & { about?: (id: number) => About } = {},
   ): Promise<UserRecord> {
     const [id, namespaceId] = await Promise.all([
       this.#counters.next('user'),
@@ -113,15 +118,18 @@ export class Users {
       version: 1,
     };
     const owner = { type: 'user', id } as const;
+    const more = about?.(id) ?? [];
+    const { alongside, messages = [] }: Omit<Options, 'now'> =
+      'alongside' in more ? more : { alongside: more };
     const writes = [
       { put: { ...userKey(id), ...toItem(record) } },
       claim('path', user.username, owner, 'username'),
       claim('email', user.email, owner, 'email'),
       ...identityNames(user).map((name) => claim('identity', name, owner, 'identity')),
-      ...(about?.(id) ?? []),
+      ...(alongside ?? []),
       ...(options.alongside ?? []),
     ];
-    await this.#commit(writes, [indexMessage(id), ...(options.messages ?? [])]);
+    await this.#commit(writes, [indexMessage(id), ...messages, ...(options.messages ?? [])]);
     return record;
   }
 

@@ -37,13 +37,13 @@ const number = (user: UserRecord, field: string, fallback: number): number => {
   return typeof value === 'number' ? value : fallback;
 };
 
-/** What anyone signed in sees of one user. A private profile keeps its dates and followers to itself. */
-export function userPublic(user: UserRecord, baseUrl: string) {
+/** What anyone signed in sees of one user. A private profile keeps its dates and followers to those who `mayAll`. */
+export function userPublic(user: UserRecord, baseUrl: string, mayAll: boolean) {
   return {
     ...userBasic(user, baseUrl),
-    ...(user.privateProfile ? {} : { created_at: user.createdAt }),
+    ...(mayAll ? { created_at: user.createdAt } : {}),
     bio: text(user, 'bio'),
-    bot: false,
+    bot: user.type === 'project_bot',
     location: orNull(user, 'location'),
     public_email: orNull(user, 'public_email'),
     skype: text(user, 'skype'),
@@ -54,16 +54,14 @@ export function userPublic(user: UserRecord, baseUrl: string) {
     job_title: text(user, 'job_title'),
     pronouns: orNull(user, 'pronouns'),
     work_information: null,
-    ...(user.privateProfile ? {} : { followers: 0, following: 0 }),
+    ...(mayAll ? { followers: user.followers ?? 0, following: user.following ?? 0 } : {}),
   };
 }
 
 /** `GET /user`: what one sees of oneself. */
 export function userSelf(user: UserRecord, baseUrl: string) {
-  const identities = user.profile['identities'];
   return {
-    ...userPublic(user, baseUrl),
-    created_at: user.createdAt,
+    ...userPublic(user, baseUrl, true),
     last_sign_in_at: null,
     confirmed_at: user.confirmedAt,
     last_activity_on: user.lastActivityOn,
@@ -72,13 +70,13 @@ export function userSelf(user: UserRecord, baseUrl: string) {
     color_scheme_id: number(user, 'color_scheme_id', 1),
     projects_limit: user.projectsLimit,
     current_sign_in_at: null,
-    identities: Array.isArray(identities) ? identities : [],
+    identities: identitiesOf(user),
     can_create_group: user.canCreateGroup,
     can_create_project: user.projectsCount < user.projectsLimit,
     two_factor_enabled: false,
     external: user.external,
     private_profile: user.privateProfile,
-    commit_email: user.email,
+    commit_email: text(user, 'commit_email') || user.email,
     ...(user.admin ? { is_admin: true, note: orNull(user, 'note') } : {}),
   };
 }
@@ -90,8 +88,6 @@ export function userAdmin(user: UserRecord, baseUrl: string) {
     is_admin: user.admin,
     note: orNull(user, 'note'),
     namespace_id: user.namespaceId,
-    followers: 0,
-    following: 0,
     current_sign_in_ip: null,
     last_sign_in_ip: null,
     plan: null,
@@ -103,3 +99,38 @@ export function userAdmin(user: UserRecord, baseUrl: string) {
     extra_shared_runners_minutes_limit: user.profile['extra_shared_runners_minutes_limit'] ?? null,
   };
 }
+
+/** A status; all of its fields are null where there is none. */
+export function status(of: UserStatus | undefined) {
+  return {
+    emoji: of?.emoji ?? null,
+    message: of?.message ?? null,
+    availability: of?.availability ?? null,
+    message_html: of === undefined ? null : escaped(of.message ?? ''),
+    clear_status_at: of?.clearAt ?? null,
+  };
+}
+
+export const escaped = (plain: string): string =>
+  plain.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+
+/** How somebody likes things shown. */
+export const preferences = (user: UserRecord) => ({
+  id: user.id,
+  user_id: user.id,
+  view_diffs_file_by_file: user.profile['view_diffs_file_by_file'] === true,
+  show_whitespace_in_diffs: user.profile['show_whitespace_in_diffs'] !== false,
+});
+
+export const activity = ({ username, lastActivityOn }: UserRecord) => ({
+  username,
+  last_activity_on: lastActivityOn,
+  last_activity_at: lastActivityOn === null ? null : `${lastActivityOn} 00:00:00`,
+});
+
+export const membership = ({ source, name, accessLevel }: NamedMembership) => ({
+  source_id: source.id,
+  source_name: name,
+  source_type: source.kind === 'project' ? 'Project' : 'Namespace',
+  access_level: accessLevel,
+});

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
+import { USER_STATES } from '../../store/records.ts';
 
 export const time = () => z.iso.datetime({ offset: true });
 export const day = () => z.iso.date();
@@ -8,7 +9,7 @@ const basicFields = () => ({
   id: z.int(),
   username: z.string(),
   name: z.string(),
-  state: z.enum(['active', 'blocked', 'deactivated', 'banned']),
+  state: z.enum(USER_STATES),
   avatar_url: z.string().nullable(),
   web_url: z.string(),
 });
@@ -32,6 +33,7 @@ const publicFields = () => ({
   work_information: z.string().nullable(),
   followers: z.int().optional(),
   following: z.int().optional(),
+  is_followed: z.boolean().optional().describe('By you; of a single user'),
 });
 
 const selfFields = () => ({
@@ -79,6 +81,7 @@ export const userPublic = shape(() => z.object(publicFields()).meta({ id: 'UserP
 
 /** One user: as everybody sees them, or as administrators do. */
 export const userShown = shape(() => z.union([userAdmin(), userPublic()]));
+export const usersBasic = shape(() => z.array(userBasic()));
 export const usersListed = shape(() => z.array(z.union([userAdmin(), userBasic()])));
 
 export const member = shape(() =>
@@ -103,4 +106,59 @@ export const memberAdded = shape(() =>
         .describe('Reasons by username'),
     }),
   ]),
+);
+
+export const changedOrNull = shape(() => z.literal(true).nullable().describe('Null: it was so before'));
+export const success = shape(() => z.object({ message: z.literal('Success') }));
+
+export const status = shape(() =>
+  z
+    .object({
+      emoji: z.string().nullable(),
+      message: z.string().nullable(),
+      availability: z.enum(['not_set', 'busy']).nullable(),
+      message_html: z.string().nullable(),
+      clear_status_at: time().nullable(),
+    })
+    .meta({ id: 'UserStatus' }),
+);
+
+export const preferences = shape(() =>
+  z.object({
+    id: z.int(),
+    user_id: z.int(),
+    view_diffs_file_by_file: z.boolean(),
+    show_whitespace_in_diffs: z.boolean(),
+  }),
+);
+
+export const counts = shape(() =>
+  z.object({
+    merge_requests: z.int(),
+    assigned_issues: z.int(),
+    assigned_merge_requests: z.int(),
+    review_requested_merge_requests: z.int(),
+    todos: z.int(),
+  }),
+);
+
+export const activities = shape(() =>
+  z.array(
+    z.object({
+      username: z.string(),
+      last_activity_on: day().nullable(),
+      last_activity_at: z.string().nullable(),
+    }),
+  ),
+);
+
+export const memberships = shape(() =>
+  z.array(
+    z.object({
+      source_id: z.int(),
+      source_name: z.string(),
+      source_type: z.enum(['Project', 'Namespace']),
+      access_level: z.int(),
+    }),
+  ),
 );

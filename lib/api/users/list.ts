@@ -1,0 +1,121 @@
+import { isInternal } from '../../domain/user-states.ts';
+import * as users from '../../domain/users.ts';
+import { anyone } from '../../http/access.ts';
+import * as p from '../../http/params.ts';
+import type { UserRecord } from '../../store/records.ts';
+import { counted, endpoint } from '../endpoint.ts';
+import { userAdmin, userBasic } from './present.ts';
+import * as shapes from './shapes.ts';
+
+const onlyTrue = (description: string) => p.oneOf(['true'], { description });
+
+export const list = endpoint({
+  method: 'GET',
+  path: '/users',
+  area: 'users',
+  summary: 'List users',
+  access: anyone(),
+  scopes: ['read_user'],
+  query: () =>
+    p.params(
+      {
+        search: p.string({
+          description:
+            'Part of a name or username, or a whole e-mail address: one shown to all; for administrators, any',
+        }),
+        username: p.string({ description: 'A whole username, without case' }),
+        active: onlyTrue('Only active users'),
+        blocked: onlyTrue('Only blocked users'),
+        external: onlyTrue('Only external users'),
+        exclude_internal: onlyTrue('Leave out users that the service made for itself'),
+        without_project_bots: onlyTrue('Leave out users that access tokens of projects and groups act as'),
+        skip_ldap: onlyTrue('Leave out users of LDAP: there are none'),
+        exclude_external: onlyTrue('Leave out external users'),
+        extern_uid: p.string({ description: 'Id at the provider; administrators' }),
+        provider: p.string({ description: 'Identity provider; administrators' }),
+        created_before: p.datetime({ description: 'Administrators' }),
+        created_after: p.datetime({ description: 'Administrators' }),
+        without_projects: p.boolean({ default: false, description: 'Administrators' }),
+        custom_attributes: p.hash({ description: 'Only users with these attributes' }),
+        with_custom_attributes: p.boolean({ default: false }),
+        order_by: p.oneOf(['id', 'name', 'username', 'created_at', 'updated_at'], {
+          default: 'id',
+          description: 'Administrators',
+        }),
+        sort: p.oneOf(['asc', 'desc'], { default: 'desc', description: 'Administrators' }),
+        two_factor: p.oneOf(['enabled', 'disabled'], { description: 'Administrators' }),
+        admins: p.boolean({ default: false, description: 'Only administrators; for administrators' }),
+        saml_provider_id: p.integer({ description: 'Only users of this provider; administrators' }),
+      },
+      [p.allOrNoneOf('extern_uid', 'provider')],
+    ),
+  returns: { body: shapes.usersListed },
+  paginate: 'offset',
+  errors: [{ status: 403, description: 'Anonymous without `username`' }],
+  handle: async ({ actor, query, page, request }, deps) => {
+    const privileged = users.seesAll(actor);
+    if (query.extern_uid !== undefined) users.demandIdentitySearch(actor);
+    const states = statesOf(query);
+    const found = await users.listUsers(deps, actor, {
+      ...counted(page),
+      ...(query.search === undefined ? {} : { search: query.search }),
+      ...(query.username === undefined ? {} : { username: query.username }),
+      ...(states === undefined ? {} : { states }),
+      ...(privileged ? { anyEmail: true, order: query.order_by, direction: query.sort } : {}),
+      ...identityOf(query),
+      ...filterOf(query, privileged),
+    });
+    const view = privileged ? userAdmin : userBasic;
+    return { ...found, items: found.items.map((user) => view(user, request.baseUrl)) };
+  },
+});
+
+interface Filters {
+  readonly active?: 'true';
+  readonly blocked?: 'true';
+  readonly external?: 'true';
+  readonly exclude_external?: 'true';
+  readonly exclude_internal?: 'true';
+  readonly without_project_bots?: 'true';
+  readonly extern_uid?: string;
+  readonly provider?: string;
+  readonly created_before?: Date;
+  readonly created_after?: Date;
+  readonly without_projects?: boolean;
+  readonly custom_attributes?: Record<string, unknown>;
+  readonly two_factor?: 'enabled' | 'disabled';
+  readonly admins?: boolean;
+  readonly saml_provider_id?: number;
+}
+
+/** `active` and `blocked` together name nobody; each alone its state. */
+function statesOf(query: Filters): UserRecord['state'][] | undefined {
+  if (query.active === undefined && query.blocked === undefined) return undefined;
+  if (query.active !== undefined && query.blocked !== undefined) return [];
+  return query.active !== undefined ? ['active'] : ['blocked'];
+}
+
+/** One condition over the record from all filters; those for administrators are ignored from others. */
+function filterOf(query: Filters, privileged: boolean): { where?: (user: UserRecord) => boolean } {
+  const conditions: ((user: UserRecord) => boolean)[] = [];
+  if (query.external !== undefined) conditions.push((user) => user.external);
+  if (query.exclude_external !== undefined) conditions.push((user) => !user.external);
+  // The ghost is active, and nobody.
+  if (query.exclude_internal !== undefined || query.active !== undefined)
+    conditions.push((user) => !isInternal(user));
+  if (query.without_project_bots !== undefined) conditions.push((user) => user.type !== 'project_bot');
+  // Nobody has attributes, second factors or SAML yet: asking for them finds nobody.
+  if (query.custom_attributes !== undefined) conditions.push(() => false);
+  if (privileged) {
+    const { created_before: before, created_after: after } = query;
+    if (before !== undefined) conditions.push((user) => user.createdAt <= before.toISOString());
+    if (after !== undefined) conditions.push((user) => user.createdAt >= after.toISOString());
+    if (query.without_projects === true) conditions.push((user) => user.projectsCount === 0);
+    if (query.admins === true) conditions.push((user) => user.admin);
+    if (query.two_factor === 'enabled' || query.saml_provider_id !== undefined) conditions.push(() => false);
+  }
+  return conditions.length === 0 ? {} : { where: (user) => conditions.every((passes) => passes(user)) };
+}
+
+const identityOf = ({ extern_uid, provider }: Filters) =>
+  extern_uid === undefined || provider === undefined ? {} : { identity: { extern_uid, provider } };

@@ -1,0 +1,91 @@
+/** The page behind a link to choose a password: a form, and what became of it. No script, and nothing of others'. */
+import { DomainError } from '../../domain/errors.ts';
+import { choosePassword } from '../../domain/password-resets.ts';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../domain/passwords.ts';
+import { readBody } from '../../http/body.ts';
+import type { Page } from '../../http/function.ts';
+import { type Reply, reply } from '../../http/reply.ts';
+import type { ApiDeps } from '../endpoint.ts';
+import { escaped } from './present.ts';
+
+const FORM_BYTES = 16 * 1024;
+const MAX_TOKEN = 100;
+
+/** `GET /users/password/edit?reset_password_token=`: says nothing of whether the link is good. */
+export const choosePasswordPage: Page<ApiDeps> = (_, request) => {
+  const token = new URL(request.url).searchParams.get('reset_password_token') ?? '';
+  return form(200, token.slice(0, MAX_TOKEN));
+};
+
+/** `POST /users/password`: the form, or the same fields as clients name them: `user[password]`. */
+export const passwordChosen: Page<ApiDeps> = async (facts, request, deps) => {
+  const body = await readBody(request, FORM_BYTES);
+  const nested = body['user'];
+  const fields = typeof nested === 'object' && nested !== null ? (nested as Record<string, unknown>) : body;
+  const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : '');
+  const token = text('reset_password_token').slice(0, MAX_TOKEN);
+  const password = text('password');
+  if (password !== (text('password_confirmation') || password))
+    return form(400, token, "Password confirmation doesn't match Password");
+  try {
+    await choosePassword(await deps(), { token, password, sourceIp: facts.sourceIp });
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return form(STATUS[error.code] ?? 400, token, sentence(error));
+  }
+  return page(200, '<p>The password is set. You may close this page.</p>');
+};
+
+const STATUS: Partial<Record<DomainError['code'], number>> = {
+  'not-found': 404,
+  'too-many-requests': 429,
+  conflict: 409,
+};
+
+function sentence({ detail }: DomainError): string {
+  if (typeof detail === 'string') return detail;
+  if (Array.isArray(detail)) return detail.join(' ');
+  const problems = Object.entries(detail as Record<string, unknown>).map(([field, told]) =>
+    field === 'error'
+      ? String(told)
+      : `${field[0]!.toUpperCase()}${field.slice(1)} ${[told].flat().join(' and ')}`,
+  );
+  return problems.join('. ');
+}
+
+/** Where it is sent is said relative to the page, so that a stage before both does not matter. */
+function form(status: number, token: string, problem?: string): Reply {
+  const length = `minlength="${MIN_PASSWORD_LENGTH}" maxlength="${MAX_PASSWORD_LENGTH}"`;
+  const field = (name: string, label: string) =>
+    `<p><label>${label}<br><input type="password" name="${name}" required autocomplete="new-password" ${length}></label></p>`;
+  const action = status === 200 ? '../password' : 'password';
+  return page(
+    status,
+    `${problem === undefined ? '' : `<p role="alert"><strong>${escaped(problem)}</strong></p>`}
+<form method="post" action="${action}"><input type="hidden" name="reset_password_token" value="${escaped(token)}">
+${field('password', `New password, at least ${MIN_PASSWORD_LENGTH} characters`)}
+${field('password_confirmation', 'Once more')}
+<p><button>Set the password</button></p></form>`,
+  );
+}
+
+function page(status: number, main: string): Reply {
+  const body = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<title>Choose a password</title></head><body><h1>Choose a password</h1>
+${main}
+</body></html>
+`;
+  return reply({
+    status,
+    body,
+    type: 'text/html; charset=utf-8',
+    headers: {
+      'Content-Security-Policy':
+        "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      // The address of the page is the secret.
+      'Referrer-Policy': 'no-referrer',
+      'Cache-Control': 'no-store',
+    },
+  });
+}

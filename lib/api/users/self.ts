@@ -1,0 +1,133 @@
+/** What one sees and sets of oneself. */
+import { userNamed } from '../../domain/user-projects.ts';
+import {
+  CLEAR_AFTER,
+  type ClearAfter,
+  setPreferences,
+  setStatus,
+  statusOf,
+} from '../../domain/user-status.ts';
+import { anyone, signedIn } from '../../http/access.ts';
+import * as p from '../../http/params.ts';
+import { endpoint } from '../endpoint.ts';
+import { preferences, status, userSelf } from './present.ts';
+import * as shapes from './shapes.ts';
+
+const area = 'users';
+
+const current = endpoint({
+  method: 'GET',
+  path: '/user',
+  area,
+  summary: 'Get the signed-in user',
+  access: signedIn(),
+  scopes: ['read_user'],
+  returns: { body: shapes.userSelf },
+  handle: ({ actor, request }) => userSelf(actor.user, request.baseUrl),
+});
+
+const getStatus = endpoint({
+  method: 'GET',
+  path: '/user/status',
+  area,
+  summary: 'Get your own status',
+  access: signedIn(),
+  scopes: ['read_user'],
+  returns: { body: shapes.status },
+  handle: ({ actor }, deps) => status(statusOf(actor.user, deps.now())),
+});
+
+const getOthersStatus = endpoint({
+  method: 'GET',
+  path: '/users/:user_id/status',
+  area,
+  summary: 'Get the status of a user',
+  access: anyone(),
+  scopes: ['read_user'],
+  params: () => p.params({ user_id: p.string({ required: true, description: 'Id or username' }) }),
+  returns: { body: shapes.status },
+  errors: [{ status: 404, description: 'No such user' }],
+  handle: async ({ params }, deps) => status(statusOf(await userNamed(deps, params.user_id), deps.now())),
+});
+
+const putStatus = endpoint({
+  method: 'PUT',
+  path: '/user/status',
+  area,
+  summary: 'Set your own status, in place of the one before',
+  description: 'Without emoji, message and absence there is none.',
+  access: signedIn(),
+  body: () =>
+    p.params({
+      emoji: p.string({ description: 'Name of an emoji; `speech_balloon` when there is only a message' }),
+      message: p.string({ description: 'At most 100 characters' }),
+      availability: p.oneOf(['not_set', 'busy']),
+      clear_status_after: p.oneOf(Object.keys(CLEAR_AFTER) as ClearAfter[]),
+    }),
+  returns: { body: shapes.status },
+  handle: async ({ actor, body }, deps) =>
+    status(
+      await setStatus(deps, actor, {
+        emoji: body.emoji,
+        message: body.message,
+        availability: body.availability,
+        clearAfter: body.clear_status_after,
+      }),
+    ),
+});
+
+const getPreferences = endpoint({
+  method: 'GET',
+  path: '/user/preferences',
+  area,
+  summary: 'Get your own preferences',
+  access: signedIn(),
+  scopes: ['read_user'],
+  returns: { body: shapes.preferences },
+  handle: ({ actor }) => preferences(actor.user),
+});
+
+const putPreferences = endpoint({
+  method: 'PUT',
+  path: '/user/preferences',
+  area,
+  summary: 'Set your own preferences',
+  access: signedIn(),
+  body: () =>
+    p.params(
+      {
+        view_diffs_file_by_file: p.boolean({ description: 'One file of a diff at a time' }),
+        show_whitespace_in_diffs: p.boolean({ description: 'Changes of whitespace too' }),
+      },
+      [p.atLeastOneOf('view_diffs_file_by_file', 'show_whitespace_in_diffs')],
+    ),
+  returns: { body: shapes.preferences },
+  handle: async ({ actor, body }, deps) => preferences(await setPreferences(deps, actor, body)),
+});
+
+const counts = endpoint({
+  method: 'GET',
+  path: '/user_counts',
+  area,
+  summary: 'Count what waits for you',
+  access: signedIn(),
+  returns: { body: shapes.counts },
+  // None of these is there yet.
+  handle: () => ({
+    merge_requests: 0,
+    assigned_issues: 0,
+    assigned_merge_requests: 0,
+    review_requested_merge_requests: 0,
+    todos: 0,
+  }),
+});
+
+export const selfEndpoints = [
+  current,
+  getStatus,
+  putStatus,
+  getOthersStatus,
+  getPreferences,
+  putPreferences,
+  counts,
+];

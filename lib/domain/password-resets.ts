@@ -1,0 +1,77 @@
+/** Choosing a password by a link that came by mail: for somebody who has none, or whose password somebody else chose. */
+import { randomBytes } from 'node:crypto';
+import type { OutboxMessage } from '../store/outbox.ts';
+import type { PasswordReset } from '../store/password-resets.ts';
+import type { UserRecord } from '../store/records.ts';
+import type { Write } from '../store/write.ts';
+import type { Deps } from './deps.ts';
+import { DomainError, invalid, tooManyRequests } from './errors.ts';
+import { mailMessage } from './mail.ts';
+import { hashPassword, passwordProblems } from './passwords.ts';
+import { problemsOf } from './paths.ts';
+import { tokenHash } from './tokens.ts';
+import { changeUser } from './user-records.ts';
+
+/** How long a link leads to its page. */
+export const RESET_HOURS = 6;
+
+/** Of each address: whoever guesses tokens is not to guess many. */
+const LIMIT = { kind: 'password-reset', limit: 20, seconds: 60 };
+
+export interface Invitation {
+  /** For the record of the account that is invited to choose a password. */
+  readonly change: { readonly passwordReset: PasswordReset };
+  /** For the same transaction. */
+  opens(userId: number): Write;
+  mail(to: Pick<UserRecord, 'name' | 'username' | 'email'>): OutboxMessage;
+}
+
+/** A new link, sent by mail; the one before leads nowhere any more. Only its digest is kept. */
+export function invitation({ store, now }: Deps, baseUrl: string): Invitation {
+  const token = randomBytes(20).toString('base64url');
+  const expiresAt = new Date(now().getTime() + RESET_HOURS * 3_600_000).toISOString();
+  const reset = { hash: tokenHash(token), expiresAt };
+  const link = `${baseUrl}/users/password/edit?reset_password_token=${token}`;
+  return {
+    change: { passwordReset: reset },
+    opens: (userId) => store.passwordResets.opens(userId, reset),
+    mail: (to) => mailMessage({ to: to.email, subject: 'Choose a password', text: textOf(to, link) }),
+  };
+}
+
+/**
+ * Sets the password of whoever the link was sent to. It serves once.
+ * @throws 429 for an address that tries often; 404 for a link that leads nowhere (any more); 400 by field
+ */
+export async function choosePassword(
+  deps: Deps,
+  input: { readonly token: string; readonly password: string; readonly sourceIp: string },
+): Promise<UserRecord> {
+  if (!(await deps.store.rateLimits.take(LIMIT, input.sourceIp, deps.now())))
+    throw tooManyRequests('This endpoint has been requested too many times. Try again later.');
+  const hash = tokenHash(input.token);
+  const found = await deps.store.passwordResets.userOf(hash, deps.now());
+  if (found === undefined) throw deadLink();
+  const problems = problemsOf({ password: await passwordProblems(input.password, found) });
+  if (problems !== undefined) throw invalid(problems);
+  const passwordHash = await hashPassword(input.password);
+  const changed = await changeUser(deps, found.id, ({ passwordReset }) => {
+    // Somebody else used it meanwhile, or it was replaced.
+    if (passwordReset?.hash !== hash) throw deadLink();
+    const change = { passwordHash, passwordExpired: false, passwordReset: null };
+    return { change, alongside: [deps.store.passwordResets.closes(passwordReset)] };
+  });
+  return changed ?? found;
+}
+
+const deadLink = () => new DomainError('not-found', 'Reset password token is invalid or has expired');
+
+const textOf = ({ name, username }: Pick<UserRecord, 'name' | 'username'>, link: string) =>
+  `Hello ${name},
+
+a password is to be chosen for your account "${username}". Do so here:
+
+${link}
+
+The link serves once, and ends in ${RESET_HOURS} hours. If you expected no such mail, ask your administrator.
+`;

@@ -1,0 +1,190 @@
+import { sameName } from '../store/names.ts';
+import type { UserRecord } from '../store/records.ts';
+import { type Identity, identitiesOf, MAX_IDENTITIES, type UserChange } from '../store/users.ts';
+import type { Actor } from './access.ts';
+import type { Deps } from './deps.ts';
+import { confirmationOf } from './email-confirmation.ts';
+import { isConfirmedEmail } from './emails.ts';
+import { conflict, forbidden, invalid, notFound } from './errors.ts';
+import { helpNamespaceMove, namespaceMove } from './namespace-move.ts';
+import { invitation } from './password-resets.ts';
+import { hashPassword, passwordProblems } from './passwords.ts';
+import { emailProblems, problemsOf, usernameProblems } from './paths.ts';
+import { signedIn } from './permissions.ts';
+import { ownedEmailProblems, profileProblems } from './user-profile.ts';
+import { changeUser, type PlannedChange, staysAdministered } from './user-records.ts';
+import { DEFAULT_PROJECTS_LIMIT, nameProblems } from './users.ts';
+
+/** What an administrator changes of an account; what is absent stays. */
+export interface UserChangeInput {
+  readonly email?: string | undefined;
+  /** Takes the address at once; else when the link that is sent there is opened. */
+  readonly skipReconfirmation: boolean;
+  readonly name?: string | undefined;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  /** Sends a link to choose a password; the present one serves until then. */
+  readonly resetPassword: boolean;
+  readonly forceRandomPassword: boolean;
+  readonly admin?: boolean | undefined;
+  readonly external?: boolean | undefined;
+  readonly privateProfile?: boolean | undefined;
+  readonly canCreateGroup?: boolean | undefined;
+  readonly projectsLimit?: number | undefined;
+  /** In place of the one at the same provider. */
+  readonly identity?: Pick<Identity, 'provider' | 'extern_uid'> | undefined;
+  readonly profile: Readonly<Record<string, unknown>>;
+  /** Where links of mail lead. */
+  readonly baseUrl: string;
+}
+
+/**
+ * Projects in the personal namespace follow another username or name: the first before the answer, the others by a job.
+ * @throws 404; 403 for the ghost, and for an administrator who would be none; 409 naming a taken e-mail or username, and
+ *   while projects still follow to the last username; 400 by field
+ */
+export async function changeAccount(
+  deps: Deps,
+  actor: Actor,
+  id: number,
+  input: UserChangeInput,
+): Promise<UserRecord> {
+  let moves = false;
+  const changed = await changeUser(deps, id, async (user) => {
+    if (user.type === 'ghost') throw forbidden('An internal user cannot be changed');
+    if (input.admin === false && user.admin && signedIn(actor).user.id === id)
+      throw forbidden('You cannot take the rights of an administrator from yourself');
+    await demandSound(deps, user, input);
+    const planned = await plan(deps, actor, user, input);
+    moves = 'movedFrom' in planned.change;
+    return planned;
+  });
+  if (changed === undefined) throw notFound('User');
+  if (moves) await helpNamespaceMove(deps, id);
+  return changed;
+}
+
+/** @throws 400 by field */
+async function demandSound(deps: Deps, user: UserRecord, input: UserChangeInput): Promise<void> {
+  const { email, name, username, projectsLimit, identity, profile } = input;
+  const owned = [profile['public_email'], profile['commit_email']].some((address) => address !== undefined)
+    ? await isConfirmedEmail(deps, user)
+    : () => false;
+  const others = identitiesOf(user).filter(({ provider }) => provider !== identity?.provider);
+  const problems = problemsOf({
+    email: email === undefined ? [] : emailProblems(email),
+    name: name === undefined ? [] : nameProblems(name),
+    username: username === undefined || username === user.username ? [] : usernameProblems(username),
+    password:
+      newPassword(input) === undefined
+        ? []
+        : await passwordProblems(newPassword(input)!, { ...user, ...named(input) }),
+    projects_limit: (projectsLimit ?? 0) < 0 ? ['must be greater than or equal to 0'] : [],
+    identities: identity !== undefined && others.length >= MAX_IDENTITIES ? ['are too many'] : [],
+    ...profileProblems(profile),
+    public_email: ownedEmailProblems(profile['public_email'], owned),
+    commit_email: ownedEmailProblems(profile['commit_email'], owned),
+  });
+  if (problems !== undefined) throw invalid(problems);
+}
+
+async function plan(
+  deps: Deps,
+  actor: Actor,
+  user: UserRecord,
+  input: UserChangeInput,
+): Promise<PlannedChange> {
+  const { external = user.external, admin = user.admin } = input;
+  const password = newPassword(input);
+  const invited = input.resetPassword ? invitation(deps, input.baseUrl) : undefined;
+  const move = namespaceMove(deps, user, named(input));
+  const address = await newAddress(deps, user, input);
+  const change: UserChange = {
+    ...named(input),
+    ...address.change,
+    admin,
+    external,
+    ...limits(user, input, external),
+    ...(input.privateProfile === undefined ? {} : { privateProfile: input.privateProfile }),
+    ...(input.forceRandomPassword ? { passwordHash: null } : {}),
+    ...(password === undefined
+      ? {}
+      : {
+          passwordHash: await hashPassword(password),
+          passwordExpired: signedIn(actor).user.id !== user.id,
+          // Whoever holds a link could undo it.
+          passwordReset: null,
+        }),
+    ...invited?.change,
+    profile: { ...user.profile, ...input.profile, ...identified(user, input) },
+    ...move.change,
+  };
+  return {
+    change,
+    alongside: [
+      ...move.alongside,
+      ...address.alongside,
+      ...(invited === undefined ? [] : [invited.opens(user.id)]),
+      ...(user.admin && !admin ? staysAdministered(deps, actor, user) : []),
+    ],
+    messages: [
+      ...move.messages,
+      ...address.messages,
+      ...(invited === undefined ? [] : [invited.mail({ ...user, ...change })]),
+    ],
+  };
+}
+
+/**
+ * An address is taken at once where an administrator vouches for it, or only its case changes; else when the link that
+ * is sent there is opened, and the present one serves until then. @throws 409 when it is somebody's
+ */
+async function newAddress(
+  deps: Deps,
+  user: UserRecord,
+  input: UserChangeInput,
+): Promise<Required<PlannedChange>> {
+  const { email } = input;
+  if (email === undefined || email === user.email) return { change: {}, alongside: [], messages: [] };
+  if (input.skipReconfirmation || sameName(email, user.email)) {
+    const confirmed = input.skipReconfirmation ? { confirmedAt: deps.now().toISOString() } : {};
+    return { change: { email, unconfirmedEmail: null, ...confirmed }, alongside: [], messages: [] };
+  }
+  if ((await deps.store.names.holder('email', email)) !== undefined)
+    throw conflict('Email has already been taken');
+  const asked = { userId: user.id, emailId: null, email };
+  return { change: { unconfirmedEmail: email }, ...confirmationOf(deps, asked, input.baseUrl) };
+}
+
+const named = ({ name, username }: UserChangeInput) => ({
+  ...(name === undefined ? {} : { name }),
+  ...(username === undefined ? {} : { username }),
+});
+
+const newPassword = ({ password, resetPassword, forceRandomPassword }: UserChangeInput) =>
+  resetPassword || forceRandomPassword ? undefined : password;
+
+/** External users have no place of their own; who is no longer one gets what a new user has. */
+function limits(user: UserRecord, input: UserChangeInput, external: boolean) {
+  if (external) return { canCreateGroup: false, projectsLimit: 0 };
+  const fallback = user.external ? { canCreateGroup: true, projectsLimit: DEFAULT_PROJECTS_LIMIT } : user;
+  return {
+    canCreateGroup: input.canCreateGroup ?? fallback.canCreateGroup,
+    projectsLimit: input.projectsLimit ?? fallback.projectsLimit,
+  };
+}
+
+function identified(user: UserRecord, { identity }: UserChangeInput): { identities?: Identity[] } {
+  if (identity === undefined) return {};
+  const others = identitiesOf(user).filter(({ provider }) => provider !== identity.provider);
+  return { identities: [...others, { ...identity, saml_provider_id: null }] };
+}
+
+/** @throws 404 `404 User Not Found`, `404 Identity Not Found` */
+export async function removeIdentity(deps: Deps, id: number, provider: string): Promise<void> {
+  await changeUser(deps, id, (user) => {
+    const identities = identitiesOf(user).filter((identity) => identity.provider !== provider);
+    if (identities.length === identitiesOf(user).length) throw notFound('Identity');
+    return { change: { profile: { ...user.profile, identities } } };
+  });
+}

@@ -1,0 +1,72 @@
+import { LastOwner, Missing, Stale, TransactionRefused } from '../store/errors.ts';
+import type { GroupRecord, UserRecord } from '../store/records.ts';
+import type { Write } from '../store/write.ts';
+import type { Actor } from './access.ts';
+import type { Deps } from './deps.ts';
+import { conflict, forbidden } from './errors.ts';
+import { OWNER, signedIn } from './permissions.ts';
+import { changeError, staysAdministered } from './user-records.ts';
+
+/** Groups that are left in the transaction of the deletion; from more somebody departs one by one before it. */
+const AT_ONCE = 30;
+
+/**
+ * The account is gone at once: tokens and keys open nothing any more. A worker takes away what belonged to it, and
+ * gives what it wrote to the ghost (`user-removal.ts`).
+ *
+ * @param options.hard what it wrote goes too, and groups that nobody else owns
+ * @throws 403 for oneself and for accounts of the service; 404; 409 for the only owner of a group, and when it changed
+ *   meanwhile
+ */
+export async function deleteUser(
+  deps: Deps,
+  actor: Actor,
+  user: UserRecord,
+  { hard }: { readonly hard: boolean },
+): Promise<void> {
+  if (signedIn(actor).user.id === user.id) throw forbidden('You cannot delete yourself');
+  if (user.type === 'ghost') throw forbidden('An internal user cannot be deleted');
+  const { store } = deps;
+  try {
+    const { shared, sole } = await ownedGroups(deps, user.id);
+    if (sole > 0 && !hard) throw new LastOwner();
+    const departures = (groups: readonly GroupRecord[]): Promise<Write[][]> =>
+      Promise.all(groups.map(({ id }) => store.groupOwners.departure(id, user.id)));
+    for (const { id } of shared.slice(AT_ONCE))
+      await store.groupOwners.remove(id, user.id, { needsOwner: true });
+    await store.users.remove(user, {
+      hard,
+      alongside: [
+        ...staysAdministered(deps, actor, user),
+        ...(await departures(shared.slice(0, AT_ONCE))).flat(),
+      ],
+    });
+  } catch (error) {
+    if (error instanceof LastOwner)
+      throw conflict('User cannot be removed while is the sole-owner of a group');
+    // The other owner left just now.
+    if (error instanceof TransactionRefused && error.has('owner'))
+      throw conflict('409 Conflict: Resource lock');
+    throw error instanceof Missing || error instanceof Stale || error instanceof TransactionRefused
+      ? changeError(error)
+      : error;
+  }
+}
+
+/** Outermost groups that a user owns: those with other owners, and how many have none. */
+async function ownedGroups(
+  { store }: Deps,
+  userId: number,
+): Promise<{ shared: GroupRecord[]; sole: number }> {
+  const ids: number[] = [];
+  for await (const { source, accessLevel } of store.members.ofUser(userId, ['group']))
+    if (accessLevel === OWNER) ids.push(source.id);
+  const shared: GroupRecord[] = [];
+  let sole = 0;
+  for (const group of await store.groups.getMany(ids)) {
+    if (group === undefined || group.deletedAt !== null || group.parentId !== null) continue;
+    if (await store.groupOwners.isSole(group, userId)) sole++;
+    else shared.push(group);
+  }
+  return { shared, sole };
+}

@@ -1,0 +1,56 @@
+import { Missing } from '../store/errors.ts';
+import { MAX_FOLLOWING } from '../store/follows.ts';
+import type { FollowRow } from '../store/keys.ts';
+import type { Page, PageRequest } from '../store/paging.ts';
+import type { UserRecord } from '../store/records.ts';
+import type { Actor } from './access.ts';
+import type { Deps } from './deps.ts';
+import { notFound, refused } from './errors.ts';
+import { isAdministrator, signedIn } from './permissions.ts';
+import { userOfId } from './user-records.ts';
+
+/** @returns the user, or undefined when nothing changed; nobody follows themselves @throws 404; 400 at the limit */
+export async function follow(deps: Deps, actor: Actor, userId: number): Promise<UserRecord | undefined> {
+  const { user } = signedIn(actor);
+  const followed = await userOfId(deps, userId);
+  if (followed.id === user.id || followed.type === 'ghost') return undefined;
+  try {
+    const outcome = await deps.store.follows.follow(user.id, userId);
+    if (outcome === 'full') throw refused(`You can't follow more than ${MAX_FOLLOWING} users.`);
+    return outcome === 'done' ? followed : undefined;
+  } catch (error) {
+    throw error instanceof Missing ? notFound('User') : error;
+  }
+}
+
+/** @returns the user, or undefined when nothing changed @throws 404 */
+export async function unfollow(deps: Deps, actor: Actor, userId: number): Promise<UserRecord | undefined> {
+  const { user } = signedIn(actor);
+  const followed = await userOfId(deps, userId);
+  if (followed.id === user.id) return undefined;
+  return (await deps.store.follows.unfollow(user.id, userId)) === 'done' ? followed : undefined;
+}
+
+/** Who follows a user, or whom they follow; nobody where the profile is private to others. @throws 404 */
+export async function listFollows(
+  deps: Deps,
+  actor: Actor,
+  userId: number,
+  row: FollowRow,
+  request: PageRequest,
+): Promise<Page<UserRecord>> {
+  const user = await userOfId(deps, userId);
+  if (!maySeeProfile(actor, user)) return { items: [], total: 0, more: false };
+  const page = await deps.store.follows.list(userId, row, request);
+  const users = await deps.store.users.getMany(page.items);
+  return { ...page, items: users.filter((one) => one !== undefined) };
+}
+
+/** Whether the actor sees what a private profile keeps to itself. */
+export const maySeeProfile = (actor: Actor, user: UserRecord): boolean =>
+  !user.privateProfile || isAdministrator(actor) || (actor.kind === 'user' && actor.user.id === user.id);
+
+/** Whether the actor follows a user; undefined for those who can follow nobody. */
+export async function isFollowed(deps: Deps, actor: Actor, user: UserRecord): Promise<boolean | undefined> {
+  return actor.kind === 'user' ? deps.store.follows.follows(actor.user.id, user.id) : undefined;
+}

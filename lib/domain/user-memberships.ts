@@ -1,0 +1,49 @@
+import type { ListedMembership } from '../store/members.ts';
+import { MAX_OFFSET, MAX_TOTAL, type Page, type PageRequest } from '../store/paging.ts';
+import type { AccessLevel, MemberSource } from '../store/records.ts';
+import type { Deps } from './deps.ts';
+import { badRequest } from './errors.ts';
+import { userOfId } from './user-records.ts';
+
+export interface NamedMembership {
+  readonly source: MemberSource;
+  readonly name: string;
+  readonly accessLevel: AccessLevel;
+}
+
+/** What a user is a direct member of: groups, then projects, by id. @throws 404 */
+export async function listMemberships(
+  deps: Deps,
+  userId: number,
+  kinds: readonly MemberSource['kind'][],
+  { page, perPage }: PageRequest,
+): Promise<Page<NamedMembership>> {
+  await userOfId(deps, userId);
+  const offset = (page - 1) * perPage;
+  if (offset > MAX_OFFSET) throw badRequest();
+  const wanted: ListedMembership[] = [];
+  let total = 0;
+  for await (const membership of deps.store.members.ofUser(userId, kinds)) {
+    if (total >= offset && wanted.length < perPage) wanted.push(membership);
+    if (++total > Math.max(MAX_TOTAL, offset + perPage)) break;
+  }
+  const items = await named(deps, wanted);
+  return { items, total: total > MAX_TOTAL ? undefined : total, more: offset + wanted.length < total };
+}
+
+/** Those of what is gone are left out. */
+async function named({ store }: Deps, memberships: readonly ListedMembership[]): Promise<NamedMembership[]> {
+  const ids = (kind: MemberSource['kind']) =>
+    memberships.flatMap(({ source }) => (source.kind === kind ? [source.id] : []));
+  const [groups, projects] = await Promise.all([
+    store.groups.getMany(ids('group')),
+    store.projects.getMany(ids('project')),
+  ]);
+  const names = new Map<string, string>();
+  for (const group of groups) if (group?.deletedAt === null) names.set(`group ${group.id}`, group.name);
+  for (const project of projects) if (project !== undefined) names.set(`project ${project.id}`, project.name);
+  return memberships.flatMap(({ source, accessLevel }) => {
+    const name = names.get(`${source.kind} ${source.id}`);
+    return name === undefined ? [] : [{ source, name, accessLevel }];
+  });
+}

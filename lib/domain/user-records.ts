@@ -1,0 +1,71 @@
+/** What every change of an account has in common. */
+import { Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
+import type { OutboxMessage } from '../store/outbox.ts';
+import type { UserRecord } from '../store/records.ts';
+import type { UserChange } from '../store/users.ts';
+import type { Check, Write } from '../store/write.ts';
+import type { Actor } from './access.ts';
+import type { Deps } from './deps.ts';
+import { conflict, forbidden, invalid, notFound } from './errors.ts';
+import { signedIn } from './permissions.ts';
+import { persist } from './persist.ts';
+
+/** @throws `404 User Not Found` */
+export async function userOfId({ store }: Deps, id: number): Promise<UserRecord> {
+  const user = await store.users.get(id);
+  if (user === undefined) throw notFound('User');
+  return user;
+}
+
+/** What a change sets, and what else its transaction writes and promises. */
+export interface PlannedChange {
+  readonly change: UserChange;
+  readonly alongside?: readonly Write[];
+  readonly messages?: readonly OutboxMessage[];
+}
+
+/**
+ * Reads, decides and writes; again from the start when the account changed meanwhile.
+ * @param decide undefined: nothing is to be changed
+ * @returns undefined when nothing was changed
+ * @throws what `decide` throws; 404; 409 for names that are taken; 403 when the administrator is none any more
+ */
+export async function changeUser(
+  deps: Deps,
+  id: number,
+  decide: (user: UserRecord) => PlannedChange | undefined | Promise<PlannedChange | undefined>,
+): Promise<UserRecord | undefined> {
+  const attempt = async () => {
+    const user = await userOfId(deps, id);
+    const planned = await decide(user);
+    if (planned === undefined) return undefined;
+    const { change, ...options } = planned;
+    return deps.store.users.update(user, change, { ...options, now: deps.now() });
+  };
+  try {
+    return await persist(attempt, (error) => error instanceof Stale, { attempts: 5 });
+  } catch (error) {
+    throw changeError(error);
+  }
+}
+
+/** What the store refuses, as the caller is told it. */
+export function changeError(error: unknown): unknown {
+  if (error instanceof NameTaken) {
+    if (error.names.includes('email')) return conflict('Email has already been taken');
+    if (error.names.includes('username')) return conflict('Username has already been taken');
+    return invalid({ 'identities.extern_uid': ['has already been taken'] });
+  }
+  if (error instanceof Missing) return notFound('User');
+  if (error instanceof Stale) return conflict('409 Conflict: Resource lock');
+  return error instanceof TransactionRefused && error.has('administrator') ? forbidden() : error;
+}
+
+/**
+ * That the one who takes an administrator's rights still has their own, for the same transaction: of two who take
+ * them from each other one is told, and the instance is never without. None where the other is no administrator.
+ */
+export function staysAdministered({ store }: Deps, actor: Actor, target: UserRecord): Check[] {
+  const { user } = signedIn(actor);
+  return target.admin && user.id !== target.id ? [store.users.isAdministrator(user.id)] : [];
+}
