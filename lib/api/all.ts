@@ -8,6 +8,7 @@ import { fileEndpoints } from './files/endpoints.ts';
 import { groupEndpoints } from './groups/endpoints.ts';
 import { memberEndpoints } from './members/endpoints.ts';
 import { metaEndpoints } from './meta/endpoints.ts';
+import { projectRelationEndpoints } from './project-relations/endpoints.ts';
 import { projectEndpoints } from './projects/endpoints.ts';
 import { repositoryEndpoints } from './repository/endpoints.ts';
 import { tagEndpoints } from './tags/endpoints.ts';
@@ -22,6 +23,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...userEndpoints,
   ...tokenEndpoints,
   ...projectEndpoints,
+  ...projectRelationEndpoints,
   ...groupEndpoints,
   ...memberEndpoints,
   ...fileEndpoints,

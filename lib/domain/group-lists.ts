@@ -11,6 +11,7 @@ import { accessesToGroups } from './group-details.ts';
 import { groupJudge, projectJudge, viewerOf } from './judges.ts';
 import { visibleNamespace } from './namespaces.ts';
 import { isAdministrator } from './permissions.ts';
+import { starredByActor } from './stars.ts';
 
 export interface GroupListInput extends Omit<GroupQuery, 'viewer' | 'judge' | 'all' | 'below' | 'after'> {
   /** Also groups that memberships do not give; default: only for administrators. Anonymous callers see these alone. */
@@ -62,15 +63,20 @@ export async function listGroupProjects(
   {
     deep,
     shared,
+    starred,
     ...query
   }: Omit<ProjectQuery, 'viewer' | 'judge' | 'inGroup'> & {
     deep: boolean;
     shared: boolean;
+    /** Only those the actor has starred. */
+    starred?: boolean;
   },
 ): Promise<Page<ListedProject>> {
-  if (actor.kind === 'anonymous' && (query.owned || query.minAccessLevel !== undefined)) return NOTHING;
+  const ofMine = query.owned || query.minAccessLevel !== undefined || starred;
+  if (actor.kind === 'anonymous' && ofMine) return NOTHING;
   return deps.store.projects.list({
     ...query,
+    ...(starred ? await starredByActor(deps, actor, query) : {}),
     inGroup: { id: access.group.id, deep, shared, open: opens(actor, access, true) },
     viewer: viewerOf(actor),
     judge: projectJudge(deps, actor),

@@ -6,7 +6,7 @@ import type { GroupAccess, ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
 import { recordNotFound } from './errors.ts';
 import { subjectOf } from './open.ts';
-import { Surroundings, standing } from './standing.ts';
+import { keepsProjectsToItself, Surroundings, standing } from './standing.ts';
 
 /** A membership with the person it is of. */
 export interface Member {
@@ -25,23 +25,30 @@ const MAX_FILTERED = 10_000;
 
 /**
  * Those whose account is gone are left out.
+ * @param query.without ids of users who are left out
  * @param query.inherited also members of the groups above and, for a project, of groups that were invited to it; each
  *   person once, with the highest level
  */
 export async function listMembers(
   deps: Deps,
   place: MemberPlace,
-  query: PageRequest & { inherited: boolean; query?: string; userIds?: readonly number[] },
+  query: PageRequest & {
+    inherited: boolean;
+    query?: string;
+    userIds?: readonly number[];
+    without?: readonly number[];
+  },
 ): Promise<{ items: Member[]; total: number | undefined; more: boolean }> {
   const givers = query.inherited ? await giversOf(deps, place) : [{ source: sourceOf(place) }];
   const wanted = query.userIds?.length ? new Set(query.userIds) : undefined;
   const term = query.query?.trim().toLowerCase() ?? '';
-  if (wanted === undefined && term === '') {
+  const without = new Set(query.without);
+  if (wanted === undefined && without.size === 0 && term === '') {
     const page = await deps.store.members.listAll(givers, query);
     return { items: await withUsers(deps, page.items), total: page.total, more: page.more };
   }
   const read = await deps.store.members.listAll(givers, { page: 1, perPage: MAX_FILTERED });
-  const kept = read.items.filter((record) => wanted?.has(record.userId) ?? true);
+  const kept = read.items.filter(({ userId }) => (wanted?.has(userId) ?? true) && !without.has(userId));
   const matching = (await withUsers(deps, kept)).filter(({ user }) =>
     [user.name, user.username].some((text) => text.toLowerCase().includes(term)),
   );
@@ -83,7 +90,10 @@ async function giversOf(deps: Deps, place: MemberPlace): Promise<Giver[]> {
   const own = [{ source: sourceOf(place) }, ...parents.map(asGiver)];
   if ('group' in place) return own;
   const today = deps.now().toISOString().slice(0, 10);
-  const shares = place.project.shares.filter(({ expiresAt }) => expiresAt === null || expiresAt > today);
+  const keptOut = parents.some(keepsProjectsToItself);
+  const shares = place.project.shares.filter(
+    ({ expiresAt }) => !keptOut && (expiresAt === null || expiresAt > today),
+  );
   const invited = await Promise.all(
     shares.map(async ({ groupId, accessLevel }): Promise<Giver[]> => {
       const subject = { source: { kind: 'group', id: groupId } as const, parentId: groupId, shares: [] };

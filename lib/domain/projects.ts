@@ -11,6 +11,7 @@ import { projectJudge, viewerOf } from './judges.ts';
 import { boundBy, type Namespace, placeIn, visibilityProblems, visibleNamespace } from './namespaces.ts';
 import { pathFromName, problemsOf, projectNameProblems, projectPathProblems } from './paths.ts';
 import { canInGroup } from './permissions.ts';
+import { starredByActor } from './stars.ts';
 
 export interface NewProjectInput {
   readonly name?: string | undefined;
@@ -127,17 +128,27 @@ export const limitProblem = (limit: number): string =>
 
 export const limitError = (limit: number) => new DomainError('forbidden', [limitProblem(limit)]);
 
+/** What lists of projects are asked for. */
+export interface ProjectListInput extends Omit<ProjectQuery, 'viewer' | 'judge'> {
+  /** Only those the actor has starred. */
+  readonly starred?: boolean;
+}
+
 /** Projects the actor may see, each with the actor's level in it. */
 export async function listProjects(
   deps: Deps,
   actor: Actor,
-  query: Omit<ProjectQuery, 'viewer' | 'judge'>,
+  { starred, ...query }: ProjectListInput,
 ): Promise<Omit<Page<ListedProject>, 'items'> & { items: readonly ProjectAccess[] }> {
   // Nothing is a member or an owner of anything without signing in.
-  if (actor.kind === 'anonymous' && (query.membership || query.owned || query.minAccessLevel !== undefined)) {
-    return { items: [], total: 0, more: false };
-  }
-  return deps.store.projects.list({ ...query, viewer: viewerOf(actor), judge: projectJudge(deps, actor) });
+  const ofMine = query.membership || query.owned || query.minAccessLevel !== undefined || starred;
+  if (actor.kind === 'anonymous' && ofMine) return { items: [], total: 0, more: false };
+  return deps.store.projects.list({
+    ...query,
+    ...(starred ? await starredByActor(deps, actor, query) : {}),
+    viewer: viewerOf(actor),
+    judge: projectJudge(deps, actor),
+  });
 }
 
 /** Gone at once for everybody; a worker takes the rows and the bytes away. @throws 404 when it is gone already */

@@ -85,6 +85,10 @@ export class Surroundings {
   }
 }
 
+/** Whether groups that are invited to projects in this one give their members nothing there. */
+export const keepsProjectsToItself = ({ settings }: GroupRecord): boolean =>
+  settings['share_with_group_lock'] === true;
+
 const keyOf = ({ kind, id }: MemberSource) => `${kind} ${id}`;
 
 interface Missing {
@@ -109,7 +113,8 @@ class Evaluation {
     if (parents === undefined) return undefined;
     if (this.#userId === undefined) return { level: 0, parents };
     const levels = [source, ...parents.map(asSource)].map((each) => this.#levelIn(each));
-    for (const share of shares) levels.push(this.#through(share, source.kind === 'project'));
+    const keptOut = source.kind === 'project' && parents.some(keepsProjectsToItself);
+    for (const share of keptOut ? [] : shares) levels.push(this.#through(share, source.kind === 'project'));
     for (const share of parents.flatMap((group) => group.shares)) levels.push(this.#through(share, false));
     return { level: Math.max(...levels) as AccessLevel | 0, parents };
   }

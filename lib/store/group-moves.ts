@@ -13,6 +13,7 @@ import type { Groups } from './groups.ts';
 import { groupKey, projectKey, type TreeKind } from './keys.ts';
 import { fromItem } from './project-item.ts';
 import { moveProjectPath, placeInGroup } from './project-place.ts';
+import type { ProjectShares } from './project-shares.ts';
 import type { GroupRecord, ProjectRecord } from './records.ts';
 import type { Table } from './table.ts';
 import { type Check, PRESENT, type Write } from './write.ts';
@@ -28,10 +29,12 @@ const TRIES = 5;
 export class GroupMoves {
   readonly #table: Table;
   readonly #groups: Groups;
+  readonly #shares: ProjectShares;
 
-  constructor(table: Table, groups: Groups) {
+  constructor(table: Table, groups: Groups, shares: ProjectShares) {
     this.#table = table;
     this.#groups = groups;
+    this.#shares = shares;
   }
 
   /**
@@ -49,6 +52,7 @@ export class GroupMoves {
     const note = (of: MoveProgress) => {
       if (of !== 'done' && progress !== 'more') progress = of;
     };
+    if (!(await this.#shares.follow(group, deadline))) note('more');
     for await (const children of this.#children(group, 'group'))
       for (const id of children) note(await this.#bringGroup(id, group, deadline));
     for await (const children of this.#children(group, 'project')) {

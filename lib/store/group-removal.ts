@@ -5,6 +5,7 @@ import type { Groups } from './groups.ts';
 import { groupKey, type Key, type MemberSource, treeKey, treePartition } from './keys.ts';
 import type { Members } from './members.ts';
 import { release } from './names.ts';
+import type { ProjectShares } from './project-shares.ts';
 import type { Projects } from './projects.ts';
 import type { GroupRecord } from './records.ts';
 import type { Search } from './search.ts';
@@ -21,6 +22,7 @@ export class GroupRemoval {
   readonly #table: Table;
   readonly #groups: Groups;
   readonly #projects: Projects;
+  readonly #shares: ProjectShares;
   readonly #members: Members;
   readonly #search: Search;
   readonly #tokens: readonly TokensOfResources[];
@@ -29,6 +31,7 @@ export class GroupRemoval {
     table: Table,
     groups: Groups,
     projects: Projects,
+    shares: ProjectShares,
     members: Members,
     search: Search,
     tokens: readonly TokensOfResources[],
@@ -36,6 +39,7 @@ export class GroupRemoval {
     this.#table = table;
     this.#groups = groups;
     this.#projects = projects;
+    this.#shares = shares;
     this.#members = members;
     this.#search = search;
     this.#tokens = tokens;
@@ -75,6 +79,7 @@ export class GroupRemoval {
       if (Date.now() > deadline) return false;
       await this.#uninvite(id, group.id);
     }
+    if (!(await this.#shares.removeOfGroup(group.id, deadline))) return false;
     while (await this.#removeRows(group.id)) if (Date.now() > deadline) return false;
     await this.#search.index('group', group.id, async () => undefined);
     await this.#forget(group);

@@ -70,7 +70,8 @@ export class ProjectList {
   async page(query: ProjectQuery): Promise<Page<ListedProject>> {
     const direction = query.direction ?? 'desc';
     const index = INDEX[query.order ?? 'created_at'];
-    if (hasText(query.search)) {
+    // Stars are few, and no search knows of them.
+    if (hasText(query.search) && query.starredBy === undefined) {
       const found = await this.#searched(query, index, direction);
       if (found !== undefined) return found;
     }
@@ -94,6 +95,7 @@ export class ProjectList {
   #rows(query: ProjectQuery, load: Load): RowSet | undefined {
     const { viewer, inGroup } = query;
     const table = this.#table;
+    if (query.starredBy !== undefined) return rowsOfUser(table, query.starredBy, 'STAR');
     if (query.forksOf !== undefined) return rowsOfForks(table, query.forksOf);
     if (query.ownerId !== undefined) return rowsOfUser(table, query.ownerId, 'OWN');
     if (inGroup !== undefined) {

@@ -1,5 +1,6 @@
 /** What a list of projects may be asked for, and which of its conditions the keys alone decide. */
 import { listPartitions, padded } from './keys.ts';
+import { isExpired } from './members.ts';
 import type { Direction, IndexPartition, PageRequest, Range } from './paging.ts';
 import { listClass } from './project-item.ts';
 import type { AccessLevel, ProjectRecord, Visibility } from './records.ts';
@@ -47,6 +48,8 @@ export interface ProjectQuery extends PageRequest {
   /** Only projects in this user's personal namespace. */
   readonly ownerId?: number;
   readonly inGroup?: InGroup;
+  /** Only projects this user has starred. */
+  readonly starredBy?: number;
   /** Only forks of this project. */
   readonly forksOf?: number;
   /** Only projects where the viewer holds at least this. */
@@ -103,7 +106,8 @@ export function partitionsOf(query: ProjectQuery, index: Index): IndexPartition[
 
 /** Whether the list is made of rows, of a user or below a group, and of nothing else. */
 export function onlyRows({ viewer, owned, membership, minAccessLevel, ...query }: ProjectQuery): boolean {
-  if (query.ownerId !== undefined || query.forksOf !== undefined || query.inGroup !== undefined) return true;
+  const { ownerId, forksOf, inGroup, starredBy } = query;
+  if ([ownerId, forksOf, inGroup, starredBy].some((each) => each !== undefined)) return true;
   return (
     viewer.kind !== 'anonymous' && (owned === true || membership === true || minAccessLevel !== undefined)
   );
@@ -121,7 +125,7 @@ function inRows(query: ProjectQuery, { project, level }: ListedProject): boolean
 }
 
 function standsIn(project: ProjectRecord, { id, deep, shared }: InGroup): boolean {
-  if (shared && project.shares.some(({ groupId }) => groupId === id)) return true;
+  if (shared && project.shares.some((share) => share.groupId === id && !isExpired(share))) return true;
   return deep ? project.ancestorIds.includes(id) : project.ancestorIds.at(-1) === id;
 }
 
@@ -131,7 +135,7 @@ export function byKeysAlone(query: ProjectQuery, index: Index): boolean {
   const activity = query.lastActivityAfter ?? query.lastActivityBefore;
   const ids = query.idAfter ?? query.idBefore;
   if (query.where !== undefined || query.forksOf !== undefined || hasText(query.search)) return false;
-  if (query.minAccessLevel !== undefined) return false;
+  if (query.minAccessLevel !== undefined || query.starredBy !== undefined) return false;
   if (ids !== undefined && index !== 'byId') return false;
   if (activity !== undefined && index !== 'byActivity') return false;
   if (!onlyRows(query)) return true;

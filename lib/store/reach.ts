@@ -1,5 +1,5 @@
 /** What a user reaches through memberships of groups: all below these, and what they were invited to. */
-import { groupKey, idOf, type TreeKind, treePartition } from './keys.ts';
+import { groupKey, idOf, SHARED_ROWS, type TreeKind, treePartition } from './keys.ts';
 import type { Members } from './members.ts';
 import type { AccessLevel } from './records.ts';
 import { judged, type Row, type RowSet, rowsAtHand, rowsOfAll, rowsOfTree } from './row-sets.ts';
@@ -7,7 +7,7 @@ import type { Table } from './table.ts';
 
 /** Memberships of groups that a list looks at, the oldest groups first. */
 const MAX_GROUPS = 1000;
-/** Things that a list finds through invitations of one group. */
+/** Things that a list finds through invitations of one group, and of those below it. */
 const MAX_SHARED = 1000;
 
 interface Reached {
@@ -119,7 +119,7 @@ export class Reach {
       for (let id = rest.pop(); id !== undefined; id = rest.pop()) {
         const { items } = await this.#table.query({
           partition: treePartition(id),
-          prefix: 'SHARED#',
+          prefix: SHARED_ROWS,
           limit: MAX_SHARED,
           only: ['sk'],
         });

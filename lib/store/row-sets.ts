@@ -31,8 +31,8 @@ export interface RowSet {
 /** The most rows that are sorted in memory for an order other than by id. */
 export const MAX_ROWS = 10_000;
 
-/** What a user owns or is a member of; what is over is left out. */
-export const rowsOfUser = (table: Table, userId: number, row: 'OWN' | 'MEMBER'): RowSet => ({
+/** What a user owns, has starred or is a member of; what is over is left out. */
+export const rowsOfUser = (table: Table, userId: number, row: 'OWN' | 'STAR' | 'MEMBER'): RowSet => ({
   async *read(direction, { from, to }, limit) {
     const bounds = boundsOf(`${row}#`, from, to);
     const where = { index: 'byUser', partition: userPartition(userId), ...bounds } as const;

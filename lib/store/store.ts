@@ -26,6 +26,7 @@ import { Outbox } from './outbox.ts';
 import { OwnNamespaces } from './own-namespace.ts';
 import { Pipelines } from './pipelines.ts';
 import { Processed } from './processed.ts';
+import { ProjectShares } from './project-shares.ts';
 import { Projects } from './projects.ts';
 import { PushUploads } from './push-uploads.ts';
 import { Queues } from './queues.ts';
@@ -36,6 +37,7 @@ import { type RetryPolicy, standardRetries } from './retry.ts';
 import { Search } from './search.ts';
 import { MAX_SSH_KEYS, SshKeys } from './ssh-keys.ts';
 import { Staging } from './staging.ts';
+import { Stars } from './stars.ts';
 import { Table } from './table.ts';
 import { Tokens } from './tokens.ts';
 import { Users } from './users.ts';
@@ -64,6 +66,8 @@ export interface Store {
   readonly names: Names;
   readonly repositories: Repositories;
   readonly networks: Networks;
+  readonly projectShares: ProjectShares;
+  readonly stars: Stars;
   readonly forks: Forks;
   readonly keeps: Keeps;
   readonly notes: Notes;
@@ -99,6 +103,7 @@ export function createStore(
   const users = new Users(table, names, counters, outbox, search);
   const tokens = new Tokens(table, counters, outbox);
   const deployTokens = new DeployTokens(table, counters);
+  const projectShares = new ProjectShares(table, counters);
   const blobs = new Blobs(clients.s3, environment.objectsBucket);
   const owned = (row: OwnKind, counter: CounterKind, limit: number) =>
     [table, counters, outbox, { row, counter, limit }] as const;
@@ -114,8 +119,11 @@ export function createStore(
     ownNamespaces: new OwnNamespaces(table, users),
     members,
     groups,
-    groupMoves: new GroupMoves(table, groups),
-    groupRemoval: new GroupRemoval(table, groups, projects, members, search, [tokens, deployTokens]),
+    groupMoves: new GroupMoves(table, groups, projectShares),
+    groupRemoval: new GroupRemoval(table, groups, projects, projectShares, members, search, [
+      tokens,
+      deployTokens,
+    ]),
     groupList: new GroupList(table, search, members),
     groupOwners: new GroupOwners(table, members, outbox),
     refRules: new RefRules(table, counters),
@@ -126,6 +134,8 @@ export function createStore(
     gpgKeys: new GpgKeys(...owned('GPGKEY', 'gpg-key', MAX_GPG_KEYS)),
     emails: new Emails(...owned('ADDRESS', 'email', MAX_EMAILS)),
     confirmations: new Confirmations(table),
+    projectShares,
+    stars: new Stars(table),
     forks: new Forks(table),
     keeps: new Keeps(table),
     notes: new Notes(table, counters),

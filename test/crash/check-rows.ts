@@ -22,6 +22,8 @@ import {
   projectKey,
   refNamesKey,
   repositoryPartition,
+  STAR,
+  sharedBelowKey,
   tokenIdKey,
   tokenKey,
   treeKey,
@@ -216,6 +218,15 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
     }
   },
 
+  *stars(rows) {
+    const stars = rows.of('PROJECT#').filter(({ sk }) => sk.startsWith(STAR));
+    for (const { id, row } of livingOf(rows)) {
+      const held = stars.filter(({ pk }) => idOf(pk) === id).length;
+      if (((row['starsCount'] as number | undefined) ?? 0) !== held)
+        yield `project ${id} counts ${row['starsCount']} stars and has ${held}`;
+    }
+  },
+
   *networks(rows) {
     const living = new Set(
       livingOf(rows).map(({ row }) => repositoryPartition(row['repositoryId'] as string)),
@@ -292,8 +303,13 @@ export const settledInvariants: Readonly<Record<string, RowCheck>> = {
       const above = row['ancestorIds'] as number[];
       for (const [i, ancestor] of above.entries())
         wanted.add(keyText(treeKey(ancestor, i === above.length - 1 ? 'DIRECT' : 'DEEP', type, id)));
-      for (const { groupId } of row['shares'] as { groupId: number }[])
+      for (const { groupId } of row['shares'] as { groupId: number }[]) {
         wanted.add(keyText(treeKey(groupId, 'SHARED', type, id)));
+        // Who is a member above an invited group is let into projects, not into groups.
+        const invited = type === 'project' ? rows.get(groupKey(groupId)) : undefined;
+        for (const ancestor of (invited?.['ancestorIds'] as number[] | undefined) ?? [])
+          wanted.add(keyText(sharedBelowKey(ancestor, groupId, id)));
+      }
       if (typeof row['movedFrom'] === 'string') yield `group ${id} has not arrived`;
     }
     for (const row of rows.of('TREE#')) {

@@ -371,6 +371,11 @@ describe('is found and named', () => {
       set(() => keys.projectKey(project.id), { forksCount: 3 }),
     ],
     [
+      'a wrong count of stars',
+      /^stars: project 1 counts 3 stars and has 0/,
+      set(() => keys.projectKey(project.id), { starsCount: 3 }),
+    ],
+    [
       'an inherited pack that its writer may remove',
       /^networks: HEIRS#\S+ \S+ is missing/,
       set(packKey, { inherited: true }),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
-import { projectShown } from '../projects/shapes.ts';
-import { day, time } from '../users/shapes.ts';
+import { projectShown, sharedWithGroup } from '../projects/shapes.ts';
+import { time } from '../users/shapes.ts';
 
 const given = <T extends z.ZodType>(type: T) => type.optional().describe('Only when it was set');
 
@@ -41,15 +41,7 @@ export const groupDetail = shape(() =>
   z
     .object({
       ...fields(),
-      shared_with_groups: z.array(
-        z.object({
-          group_id: z.int(),
-          group_name: z.string(),
-          group_full_path: z.string(),
-          group_access_level: z.int(),
-          expires_at: day().nullable(),
-        }),
-      ),
+      shared_with_groups: z.array(sharedWithGroup()),
       prevent_sharing_groups_outside_hierarchy: z.boolean().optional().describe('Of outermost groups'),
       projects: z.array(projectShown()).optional().describe('The newest hundred directly inside'),
       shared_projects: z.array(projectShown()).optional().describe('A hundred the group was invited to'),

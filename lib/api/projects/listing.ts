@@ -39,6 +39,7 @@ export function listInput(query: ListQuery) {
     order: ORDERS[query.order_by] ?? 'created_at',
     direction: query.sort,
     owned: query.owned,
+    starred: query.starred,
     ...given({
       archived: query.archived,
       visibility: query.visibility,
@@ -59,9 +60,7 @@ function filterOf(query: Filters): ((listed: { project: ProjectRecord }) => bool
   }
   if (query.with_issues_enabled) conditions.push(enabled('issues_access_level'));
   if (query.with_merge_requests_enabled) conditions.push(enabled('merge_requests_access_level'));
-  // There are no stars yet, so nothing is starred.
-  if (query.starred) conditions.push(() => false);
-  // Nor has any project failed a checksum, or been looked into for its languages.
+  // No project has failed a checksum, or been looked into for its languages.
   if (query.repository_checksum_failed || query.wiki_checksum_failed) conditions.push(() => false);
   if (query.with_programming_language) conditions.push(() => false);
   return conditions.length === 0 ? undefined : ({ project }) => conditions.every((passes) => passes(project));

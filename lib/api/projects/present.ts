@@ -36,7 +36,7 @@ export function projectBasic(project: ProjectRecord, baseUrl: string, code: bool
     readme_url: branch === null ? null : `${url}/-/blob/${branch}/README.md`,
     avatar_url: avatarUrl('project', project, baseUrl),
     forks_count: project.forksCount ?? 0,
-    star_count: 0,
+    star_count: project.starsCount ?? 0,
     last_activity_at: project.lastActivityAt,
     namespace: namespaceOf(project, baseUrl),
   };
@@ -150,7 +150,6 @@ export function projectFull(
     auto_cancel_pending_pipelines: setting(project, 'auto_cancel_pending_pipelines', 'enabled'),
     build_coverage_regex: setting(project, 'build_coverage_regex', null),
     ci_config_path: setting(project, 'ci_config_path', null),
-    shared_with_groups: [],
     only_allow_merge_if_pipeline_succeeds: setting(project, 'only_allow_merge_if_pipeline_succeeds', false),
     allow_merge_on_skipped_pipeline: setting(project, 'allow_merge_on_skipped_pipeline', null),
     restrict_user_defined_variables: setting(project, 'restrict_user_defined_variables', false),

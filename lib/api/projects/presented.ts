@@ -2,8 +2,10 @@ import type { Actor, ProjectAccess } from '../../domain/access.ts';
 import { parentsOf } from '../../domain/forks.ts';
 import { can, isAdministrator, MAINTAINER } from '../../domain/permissions.ts';
 import { membershipsIn } from '../../domain/project-memberships.ts';
+import { invitationsTo } from '../../domain/project-shares.ts';
 import { ownersOf } from '../../domain/projects.ts';
 import type { ApiDeps } from '../endpoint.ts';
+import { sharedWithGroup } from '../groups/present.ts';
 import { projectBasic, projectFull } from './present.ts';
 
 /** Projects as the actor may see them. Anonymous callers get the basic form, whatever they ask. */
@@ -18,10 +20,11 @@ export async function presented(
   const basic = (access: ProjectAccess) => projectBasic(access.project, baseUrl, code(access));
   if (simple || actor.kind === 'anonymous') return accesses.map(basic);
   const records = accesses.map(({ project }) => project);
-  const [owners, parents, memberships] = await Promise.all([
+  const [owners, parents, memberships, invited] = await Promise.all([
     ownersOf(deps, records),
     parentsOf(deps, actor, records),
     membershipsIn(deps, actor.user.id, records),
+    invitationsTo(deps, actor, records),
   ]);
   return accesses.map((access) => {
     const parent = parents.get(access.project.id);
@@ -36,6 +39,9 @@ export async function presented(
         },
         administrator: isAdministrator(actor),
       }),
+      shared_with_groups: (invited.get(access.project.id) ?? []).map(({ group, share }) =>
+        sharedWithGroup(group, share),
+      ),
       ...(parent === undefined ? {} : { forked_from_project: basic(parent) }),
     };
   });

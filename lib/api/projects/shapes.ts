@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
-import { time, userBasic } from '../users/shapes.ts';
+import { day, time, userBasic } from '../users/shapes.ts';
 import { FEATURES_WITH_LEVELS } from './present.ts';
 
 export const namespace = shape(() =>
@@ -53,6 +53,19 @@ const switches = () =>
 const given = <T extends z.ZodType>(type: T) => type.optional().describe('Only when it was set');
 const permission = () => z.object({ access_level: z.int(), notification_level: z.int() }).nullable();
 
+/** A group that was invited, as what it was invited to shows it. */
+export const sharedWithGroup = shape(() =>
+  z
+    .object({
+      group_id: z.int(),
+      group_name: z.string(),
+      group_full_path: z.string(),
+      group_access_level: z.int(),
+      expires_at: day().nullable(),
+    })
+    .meta({ id: 'SharedWithGroup' }),
+);
+
 export const projectBasic = shape(() => z.object(basicFields()).meta({ id: 'ProjectBasic' }));
 
 export const project = shape(() =>
@@ -98,7 +111,7 @@ export const project = shape(() =>
       auto_cancel_pending_pipelines: z.enum(['enabled', 'disabled']),
       build_coverage_regex: z.string().nullable(),
       ci_config_path: z.string().nullable(),
-      shared_with_groups: z.array(z.unknown()),
+      shared_with_groups: z.array(sharedWithGroup()),
       only_allow_merge_if_pipeline_succeeds: z.boolean(),
       allow_merge_on_skipped_pipeline: z.boolean().nullable(),
       restrict_user_defined_variables: z.boolean(),

@@ -1,6 +1,7 @@
 import type { Answer } from '../../harness/service.ts';
 import type { Operation } from './driver.ts';
 import { groupWrites } from './group-endpoints.ts';
+import { relationWrites } from './relation-endpoints.ts';
 import type { Ground, Scene } from './scene.ts';
 import { after, answered, counted, countOf, endpoint, flip, found, type Sent, toldBy } from './sent.ts';
 
@@ -77,6 +78,7 @@ export const writes: readonly Operation[] = [
     };
   }),
   ...groupWrites,
+  ...relationWrites,
   endpoint('POST /projects/:id/members', async (scene) => {
     const { id, owner } = await scene.ground();
     const user = await scene.guest();

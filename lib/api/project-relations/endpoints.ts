@@ -1,0 +1,6 @@
+import { peopleEndpoints } from './people.ts';
+import { shareEndpoints } from './shares.ts';
+import { starEndpoints } from './stars.ts';
+
+/** What a project has to do with people and groups. */
+export const projectRelationEndpoints = [...starEndpoints, ...shareEndpoints, ...peopleEndpoints];

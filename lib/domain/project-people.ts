@@ -1,0 +1,73 @@
+/** The users and the groups that have to do with a project. */
+import type { Page, PageRequest } from '../store/paging.ts';
+import type { AccessLevel, GroupRecord, UserRecord } from '../store/records.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { accessesToGroups } from './group-details.ts';
+import { listMembers } from './member-list.ts';
+import { invitationsTo } from './project-shares.ts';
+
+/**
+ * Everybody who is a member of a project, also by groups above it or invited to it, by id.
+ * @param query.search part of a name or username
+ * @param query.skip ids of users who are left out
+ */
+export async function projectUsers(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  { search, skip, ...page }: PageRequest & { search?: string; skip?: readonly number[] },
+): Promise<Page<UserRecord>> {
+  const known = await invitationsTo(deps, actor, [access.project]);
+  // Members of groups that the caller may not know of are not told of.
+  const shares = (known.get(access.project.id) ?? []).map(({ share }) => share);
+  const found = await listMembers(
+    deps,
+    { ...access, project: { ...access.project, shares } },
+    {
+      ...page,
+      inherited: true,
+      ...(search === undefined ? {} : { query: search }),
+      ...(skip === undefined ? {} : { without: skip }),
+    },
+  );
+  return { ...found, items: found.items.map(({ user }) => user) };
+}
+
+export interface GroupsOfProject {
+  /** Part of a name or path. */
+  readonly search?: string;
+  readonly skip?: readonly number[];
+  /** Also groups that are invited, those with at least a level where one is given. */
+  readonly invited?: { readonly minAccessLevel?: AccessLevel; readonly publicOnly: boolean };
+}
+
+/** The groups that a project stands in and, when asked for, those invited to it, as far as the actor may know of them: the newest first. */
+export async function projectGroups(
+  deps: Deps,
+  actor: Actor,
+  { project }: ProjectAccess,
+  { search, skip = [], invited, ...page }: PageRequest & GroupsOfProject,
+): Promise<Page<GroupRecord>> {
+  const [above, shared] = await Promise.all([
+    accessesToGroups(deps, actor, project.ancestorIds),
+    invited === undefined ? undefined : invitationsTo(deps, actor, [project]),
+  ]);
+  const guests = (shared?.get(project.id) ?? []).filter(
+    ({ group, share }) =>
+      share.accessLevel >= (invited?.minAccessLevel ?? 0) &&
+      !(invited?.publicOnly && group.visibility === 'private'),
+  );
+  const groups = [...above.flatMap((each) => each?.group ?? []), ...guests.map(({ group }) => group)];
+  const term = search?.trim().toLowerCase() ?? '';
+  const matching = [...new Map(groups.map((group) => [group.id, group])).values()]
+    .filter(
+      (group) =>
+        !skip.includes(group.id) &&
+        [group.name, group.path].some((text) => text.toLowerCase().includes(term)),
+    )
+    .toSorted((a, b) => b.id - a.id);
+  const first = (page.page - 1) * page.perPage;
+  const items = matching.slice(first, first + page.perPage);
+  return { items, total: matching.length, more: first + items.length < matching.length };
+}

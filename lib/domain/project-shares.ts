@@ -1,0 +1,127 @@
+/** Groups that are invited to projects. */
+
+import { Missing, Stale } from '../store/errors.ts';
+import { isExpired } from '../store/members.ts';
+import { type GroupRecord, MAX_SHARES, type ProjectRecord, type ShareRecord } from '../store/records.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { conflict, invalid, notFound, refused } from './errors.ts';
+import { accessesToGroups } from './group-details.ts';
+import type { ShareInput } from './group-shares.ts';
+import { locked } from './groups.ts';
+import { parentsOf } from './member-list.ts';
+import { keepsProjectsToItself } from './standing.ts';
+
+/** A project's share has an id of its own. */
+export type ProjectShare = ShareRecord & { readonly id: number };
+
+/** Tries at records that others change. */
+const TRIES = 5;
+
+/**
+ * Gives the members of a group, also of the groups above it, at most a level in a project.
+ * @throws 400 where the project's groups allow no sharing, or by field; 404 for a group that is absent, hidden or of
+ *   another hierarchy where the project's keeps to its own; 409 for one that is invited, or that it stands in
+ */
+export async function shareProject(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  { groupId, accessLevel, expiresAt }: ShareInput,
+): Promise<ProjectShare> {
+  const [parents, [found]] = await Promise.all([
+    parentsOf(deps, access),
+    accessesToGroups(deps, actor, [groupId]),
+  ]);
+  if (parents.some(keepsProjectsToItself)) throw refused('The project sharing with group is disabled');
+  if (found === undefined) throw notFound();
+  const outermost = parents.at(-1);
+  const keepsIn = outermost?.settings['prevent_sharing_groups_outside_hierarchy'] === true;
+  if (keepsIn && outermost.id !== (found.parents.at(-1) ?? found.group).id) throw notFound();
+  if (parents.some(({ id }) => id === groupId)) {
+    throw conflict('Project cannot be shared with the group it is in or one of its ancestors.');
+  }
+  const now = deps.now();
+  if (isExpired({ expiresAt }, now)) throw invalid({ expires_at: ['cannot be a date in the past'] });
+  const id = await deps.store.projectShares.nextId();
+  const share: ProjectShare = { id, groupId, accessLevel, expiresAt, createdAt: now.toISOString() };
+  let invited: GroupRecord | undefined = found.group;
+  await changing(deps, access.project, async (project) => {
+    // One that has expired may be given again.
+    const others = project.shares.filter((other) => other.groupId !== groupId || !isExpired(other, now));
+    if (others.some((other) => other.groupId === groupId))
+      throw conflict('Group already shared with this group');
+    if (others.length >= MAX_SHARES)
+      throw invalid({ shared_with_groups: [`is too long (maximum is ${MAX_SHARES} groups)`] });
+    const here = invited ?? (await deps.store.groups.get(groupId));
+    if (here === undefined) throw notFound();
+    // When this is refused, the group may have moved.
+    invited = undefined;
+    await deps.store.projectShares.add(project, here, [...others, share]);
+  });
+  return share;
+}
+
+/** @throws `404 Group Link Not Found` */
+export async function unshareProject(deps: Deps, { project }: ProjectAccess, groupId: number): Promise<void> {
+  await changing(deps, project, async (latest) => {
+    shareWith(latest, groupId, deps.now());
+    const left = latest.shares.filter((share) => share.groupId !== groupId);
+    await deps.store.projectShares.remove(latest, groupId, left);
+  });
+}
+
+/** @throws `404 Group Link Not Found`, also for one that has expired */
+export function shareWith(project: ProjectRecord, groupId: number, now: Date): ShareRecord {
+  const share = project.shares.find((each) => each.groupId === groupId && !isExpired(each, now));
+  if (share === undefined) throw notFound('Group Link');
+  return share;
+}
+
+/** Once more with the record as it is then, when others changed it. */
+async function changing(
+  { store }: Deps,
+  project: ProjectRecord,
+  change: (latest: ProjectRecord) => Promise<void>,
+): Promise<void> {
+  let latest: ProjectRecord | undefined = project;
+  for (let tries = 1; latest !== undefined; tries++) {
+    try {
+      return await change(latest);
+    } catch (error) {
+      if (error instanceof Missing) break;
+      if (!(error instanceof Stale) || tries === TRIES) throw locked(error);
+      latest = await store.projects.get(project.id);
+    }
+  }
+  throw notFound('Project');
+}
+
+/** A group that is invited, and what it is given. */
+export interface Invitation {
+  readonly group: GroupRecord;
+  readonly share: ShareRecord;
+}
+
+/** The groups that projects are shared with, as far as the actor may know of them, by the projects' ids. */
+export async function invitationsTo(
+  deps: Deps,
+  actor: Actor,
+  projects: readonly ProjectRecord[],
+): Promise<Map<number, Invitation[]>> {
+  const now = deps.now();
+  const shares = projects.map((project) => project.shares.filter((share) => !isExpired(share, now)));
+  const ids = [...new Set(shares.flat().map(({ groupId }) => groupId))];
+  if (ids.length === 0) return new Map();
+  const accesses = await accessesToGroups(deps, actor, ids);
+  const groups = new Map(ids.map((id, i) => [id, accesses[i]?.group]));
+  return new Map(
+    projects.map(({ id }, i) => {
+      const known = shares[i]!.flatMap((share) => {
+        const group = groups.get(share.groupId);
+        return group === undefined ? [] : [{ group, share }];
+      });
+      return [id, known];
+    }),
+  );
+}

@@ -1,0 +1,110 @@
+/** Stars: which projects people point out to themselves and others. */
+import { Missing } from '../store/errors.ts';
+import { MAX_OFFSET, type Page, type PageRequest } from '../store/paging.ts';
+import type { ProjectQuery } from '../store/project-query.ts';
+import type { UserRecord } from '../store/records.ts';
+import type { StarRecord } from '../store/stars.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { badRequest, notFound } from './errors.ts';
+import { isAdministrator } from './permissions.ts';
+
+type SignedIn = Extract<Actor, { kind: 'user' }>;
+
+/** @returns the project with its new count; undefined when it is so already. @throws 404 when it is gone meanwhile */
+export async function setStar(
+  deps: Deps,
+  actor: SignedIn,
+  access: ProjectAccess,
+  starred: boolean,
+): Promise<ProjectAccess | undefined> {
+  const { stars, projects } = deps.store;
+  const { id: projectId } = access.project;
+  const { id: userId } = actor.user;
+  try {
+    const changed = starred
+      ? await stars.add({ projectId, userId, createdAt: deps.now().toISOString() })
+      : await stars.remove(projectId, userId);
+    if (!changed) return undefined;
+  } catch (error) {
+    throw error instanceof Missing ? notFound('Project') : error;
+  }
+  const project = await projects.get(projectId);
+  if (project === undefined) throw notFound('Project');
+  return { ...access, project };
+}
+
+export interface Starrer {
+  readonly user: UserRecord;
+  readonly star: StarRecord;
+}
+
+/** Rows that a page is looked for in, and those read together. */
+const MAX_LOOKED_AT = 10_000;
+const BATCH = 100;
+
+/**
+ * Who starred a project, the oldest accounts first. People who keep their profile to themselves are shown to
+ * themselves and to administrators.
+ * @param query.search part of a name or username
+ */
+export async function listStarrers(
+  deps: Deps,
+  actor: Actor,
+  { project }: ProjectAccess,
+  { search, ...page }: PageRequest & { search?: string },
+): Promise<Page<Starrer>> {
+  const first = (page.page - 1) * page.perPage;
+  if (first > MAX_OFFSET) throw badRequest();
+  const term = search?.trim().toLowerCase() ?? '';
+  const matches = ({ user }: Starrer) =>
+    maySeeProfile(actor, user) &&
+    [user.name, user.username].some((text) => text.toLowerCase().includes(term));
+  const items: Starrer[] = [];
+  let total = 0;
+  let looked = 0;
+  let batch: StarRecord[] = [];
+  const look = async () => {
+    const users = await deps.store.users.getMany(batch.map(({ userId }) => userId));
+    const starrers = batch.flatMap((star, i) => (users[i] === undefined ? [] : [{ star, user: users[i] }]));
+    for (const starrer of starrers.filter(matches)) {
+      if (total++ >= first && items.length < page.perPage) items.push(starrer);
+    }
+    batch = [];
+  };
+  for await (const star of deps.store.stars.ofProject(project.id)) {
+    batch.push(star);
+    looked++;
+    if (batch.length === BATCH) await look();
+    // Once it is known that there is another page, only the total is left to find out.
+    if (looked === MAX_LOOKED_AT || (total > first + page.perPage && looked >= COUNTED)) {
+      await look();
+      return { items, total: undefined, more: total > first + items.length };
+    }
+  }
+  await look();
+  return { items, total: page.count ? total : undefined, more: total > first + items.length };
+}
+
+/** Rows looked at for a total beyond the page. */
+const COUNTED = 1000;
+
+/** Private profiles are their owners' and administrators' to see. */
+export const maySeeProfile = (actor: Actor, user: UserRecord): boolean =>
+  !user.privateProfile || isAdministrator(actor) || (actor.kind === 'user' && actor.user.id === user.id);
+
+/** How a list is narrowed to what the actor has starred. */
+export async function starredByActor(
+  deps: Deps,
+  actor: Actor,
+  { starredBy, where }: Pick<ProjectQuery, 'starredBy' | 'where'>,
+): Promise<Pick<ProjectQuery, 'starredBy' | 'where'>> {
+  if (actor.kind === 'anonymous') return {};
+  const { id } = actor.user;
+  if (starredBy === undefined || starredBy === id) return { starredBy: id };
+  const own = new Set<number>();
+  for await (const starred of deps.store.stars.ofUser(id)) {
+    if (own.add(starred).size === MAX_LOOKED_AT) break;
+  }
+  return { where: (listed) => own.has(listed.project.id) && (where?.(listed) ?? true) };
+}
