@@ -3,6 +3,7 @@ import { document, type OpenApiDocument } from '../http/openapi.ts';
 import { branchEndpoints } from './branches/endpoints.ts';
 import { changelogEndpoints } from './changelog/endpoints.ts';
 import { commitEndpoints } from './commits/endpoints.ts';
+import { customAttributeEndpoints } from './custom-attributes/endpoints.ts';
 import type { ApiDeps } from './endpoint.ts';
 import { fileEndpoints } from './files/endpoints.ts';
 import { groupEndpoints } from './groups/endpoints.ts';
@@ -37,4 +38,5 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
 
 /** The OpenAPI document of the service; bundles carry it as it was made when they were built (`cdk/bundle.ts`). */
 export const apiDocument = (): OpenApiDocument =>
+  ...customAttributeEndpoints,
   document(allEndpoints, { title: 'Lemnos', version: VERSION, serverUrl: '' });

@@ -1,6 +1,7 @@
 /** Avatars of users, groups and projects: what may be one, and how it is kept. */
 import { ulid } from 'ulid';
-import { type AvatarSubject, avatarWrite } from '../store/avatars.ts';
+import { avatarWrite } from '../store/avatars.ts';
+import type { Subject } from '../store/keys.ts';
 import type { AvatarRecord, UserRecord } from '../store/records.ts';
 import type { Write } from '../store/write.ts';
 import type { Deps } from './deps.ts';
@@ -22,7 +23,7 @@ export interface NewAvatar {
   /** What the record says of it; null: none any more. */
   readonly avatar: AvatarRecord | null;
   /** For the transaction that writes the record. */
-  readonly writes: (subject: AvatarSubject) => readonly Write[];
+  readonly writes: (subject: Subject) => readonly Write[];
 }
 
 /**

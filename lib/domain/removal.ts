@@ -1,3 +1,4 @@
+import { removeAbout } from '../store/custom-attributes.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../store/outbox.ts';
 import { removeRepository, WRITERS_GONE_MS } from '../store/repository-removal.ts';
 import { removeBelongings } from '../store/user-removal.ts';
@@ -38,6 +39,8 @@ export async function removeProject(
   while (await store.notes.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.pipelines.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.forks.orphan(projectId)) if (Date.now() > deadline) return false;
+  while (await removeAbout(store.table, { kind: 'project', id: projectId }))
+    if (Date.now() > deadline) return false;
   if (!(await removeRepository(store, repository, deadline, deps.now()))) return false;
   await store.search.index('project', projectId, async () => undefined);
   if (project === undefined) return true;

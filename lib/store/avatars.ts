@@ -2,22 +2,17 @@
  * Avatars' bytes: a row beside the record, small enough to be written in the record's own transaction, so that the two
  * never tell of different images and none is left over.
  */
-import { avatarKey } from './keys.ts';
+import { avatarKey, type Subject } from './keys.ts';
 import type { AvatarRecord } from './records.ts';
 import type { Table } from './table.ts';
 import type { Write } from './write.ts';
-
-export interface AvatarSubject {
-  readonly kind: 'user' | 'group' | 'project';
-  readonly id: number;
-}
 
 export interface StoredAvatar extends AvatarRecord {
   readonly bytes: Uint8Array;
 }
 
 /** @param avatar undefined: none any more */
-export const avatarWrite = (subject: AvatarSubject, avatar: StoredAvatar | undefined): Write =>
+export const avatarWrite = (subject: Subject, avatar: StoredAvatar | undefined): Write =>
   avatar === undefined
     ? { delete: avatarKey(subject) }
     : { put: { ...avatarKey(subject), ...avatar }, reason: 'avatar' };
@@ -29,7 +24,7 @@ export class Avatars {
   }
 
   /** One read, of up to 200 KiB. */
-  async get(subject: AvatarSubject): Promise<StoredAvatar | undefined> {
+  async get(subject: Subject): Promise<StoredAvatar | undefined> {
     const row = await this.#table.get(avatarKey(subject));
     if (row === undefined) return undefined;
     const { pk: _pk, sk: _sk, ...avatar } = row;

@@ -1,5 +1,6 @@
 /** Lists of groups: who sees which, in three orders, by offset or by keyset. */
 import type { Position } from './cursor.ts';
+import { type Attributes, haveAll, rowsWith } from './custom-attributes.ts';
 import { groupClass, groupItem, groupOf } from './group-item.ts';
 import { groupKey, listPartitions } from './keys.ts';
 import type { Members } from './members.ts';
@@ -48,6 +49,8 @@ export interface GroupQuery extends PageRequest {
   readonly minAccessLevel?: AccessLevel;
   readonly topLevelOnly?: boolean;
   readonly skip?: readonly number[];
+  /** Only groups with all of these custom attributes. */
+  readonly attributes?: Attributes;
   /** Substring of name or path, without case. */
   readonly search?: string;
   /** Only what follows this place in the order. */
@@ -112,7 +115,8 @@ export class GroupList {
 
   /** The rows that have to be merged with what everybody sees, or that are the list. */
   #rows(query: GroupQuery, reach: Reach | undefined, load: Load): RowSet | undefined {
-    const { below } = query;
+    const { below, attributes } = query;
+    if (attributes !== undefined) return rowsWith(this.#table, 'group', attributes);
     if (below !== undefined) {
       return rowsOfAll(async () => [
         rowsOfTree(this.#table, below.id, 'DIRECT', 'group'),
@@ -129,12 +133,21 @@ export class GroupList {
   #loader(query: GroupQuery, reach: Reach | undefined): Load {
     const words = wordsOf(query.search ?? '');
     return async (ids) => {
-      const [items] = await Promise.all([this.#table.batchGet(ids.map(groupKey)), query.judge.ahead(ids)]);
+      const [items, noted] = await Promise.all([
+        this.#table.batchGet(ids.map(groupKey)),
+        haveAll(this.#table, 'group', ids, query.attributes),
+        query.judge.ahead(ids),
+      ]);
       const records = items.map(groupOf);
       const levels = await query.judge.levels(records);
       const kept = records.map(async (group, i) => {
         const level = levels[i];
-        if (group === undefined || level === undefined || !passes(query, words, { group, level }))
+        if (
+          group === undefined ||
+          level === undefined ||
+          !noted[i] ||
+          !passes(query, words, { group, level })
+        )
           return undefined;
         if ((query.owned || query.direct) && !(await reach?.isDirectMember(group.id))) return undefined;
         // What is above one's own groups is listed with them.
@@ -191,8 +204,8 @@ export class GroupList {
 type Load = (ids: readonly number[]) => Promise<(ListedGroup | undefined)[]>;
 
 /** Whether everything that the viewer's kind sees is in the list. */
-const everyones = ({ all, below, direct, owned, minAccessLevel }: GroupQuery): boolean =>
-  all && below === undefined && !direct && !owned && minAccessLevel === undefined;
+const everyones = ({ all, attributes, below, direct, owned, minAccessLevel }: GroupQuery): boolean =>
+  all && attributes === undefined && below === undefined && !direct && !owned && minAccessLevel === undefined;
 
 function partitionsOf(query: GroupQuery, index: Index, direction: Direction): IndexPartition[] {
   if (!everyones(query)) return [];
@@ -206,6 +219,7 @@ const rangeAfter = (after: Position | undefined, direction: Direction) =>
 
 /** Whether keys alone decide what is in the list; else every record on the way is loaded. */
 function byKeysAlone({ below, minAccessLevel, topLevelOnly, skip, search, ...query }: GroupQuery): boolean {
+  if (query.attributes !== undefined) return false;
   if (minAccessLevel !== undefined || topLevelOnly || (skip ?? []).length > 0 || hasText(search))
     return false;
   return below === undefined || (below.open && !query.owned && !query.direct);

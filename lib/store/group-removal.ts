@@ -1,4 +1,6 @@
 /** Takes away what is left of deleted groups, with all inside: the innermost first, the group itself last. */
+
+import { removeAbout } from './custom-attributes.ts';
 import { ConditionFailed, Missing, Stale, TransactionRefused } from './errors.ts';
 import { leaveTree } from './group-tree.ts';
 import type { Groups } from './groups.ts';
@@ -147,6 +149,7 @@ export class GroupRemoval {
 
   /** Last of all the record with its rows under the groups above, which find it until then. */
   async #forget(group: GroupRecord): Promise<void> {
+    while (await removeAbout(this.#table, { kind: 'group', id: group.id }));
     const shared = group.shares.map(({ groupId }) => treeKey(groupId, 'SHARED', 'group', group.id));
     await Promise.all(shared.map((row) => this.#table.delete({ delete: row })));
     try {

@@ -118,6 +118,27 @@ export const deployTokenRow = (source: MemberSource, id: number): Key => ({
 export const projectKey = (id: number): Key => ({ pk: `PROJECT#${padded(id)}`, sk: 'PROJECT' });
 /** The id is a namespace's: those of groups and of users are of one series. */
 export const groupKey = (id: number): Key => ({ pk: `GROUP#${padded(id)}`, sk: 'GROUP' });
+/** What may be said of any user, group or project, and goes with it. */
+export interface Subject {
+  readonly kind: 'user' | 'group' | 'project';
+  readonly id: number;
+}
+const subjectPartition = ({ kind, id }: Subject): string =>
+  kind === 'user' ? userKey(id).pk : memberPartition({ kind, id });
+export const ABOUT = 'ABOUT#';
+/** Up to 200 KiB: whoever queries one of these partitions names the rows meant. */
+export const avatarKey = (subject: Subject): Key => ({ pk: subjectPartition(subject), sk: `${ABOUT}AVATAR` });
+export const attributesKey = (subject: Subject): Key => ({
+  pk: subjectPartition(subject),
+  sk: `${ABOUT}ATTRIBUTES`,
+});
+/** One of them, which an index finds by its value. */
+export const attributeKey = (subject: Subject, name: string): Key => ({
+  pk: subjectPartition(subject),
+  sk: `${ABOUT}ATTRIBUTE#${digestOf(name)}`,
+});
+export const attributePartition = (kind: Subject['kind'], name: string, value: string): string =>
+  `ATTRIBUTE#${kind}#${digestOf(JSON.stringify([name, value]))}`;
 export const MEMBER = 'MEMBER#';
 export const memberPartition = ({ kind, id }: MemberSource): string =>
   (kind === 'project' ? projectKey(id) : groupKey(id)).pk;
@@ -144,17 +165,6 @@ export const STAR = 'STAR#';
 export const starKey = (projectId: number, userId: number): Key => ({
   pk: projectKey(projectId).pk,
   sk: `${STAR}${padded(userId)}`,
-});
-/** Up to 200 KiB: whoever queries one of these partitions names the rows meant. */
-export const avatarKey = ({
-  kind,
-  id,
-}: {
-  readonly kind: 'user' | MemberSource['kind'];
-  readonly id: number;
-}): Key => ({
-  pk: kind === 'user' ? userKey(id).pk : memberPartition({ kind, id }),
-  sk: 'AVATAR',
 });
 /** How many rules a project has; sorts behind them. */
 export const ruleCountKey = (projectId: number): Key => ({ pk: projectKey(projectId).pk, sk: 'RULES' });

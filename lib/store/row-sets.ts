@@ -42,6 +42,16 @@ export const rowsOfUser = (table: Table, userId: number, row: 'OWN' | 'STAR' | '
   },
 });
 
+/** What an index finds under a partition of its own, by padded ids. */
+export const rowsOfIndex = (table: Table, partition: string): RowSet => ({
+  async *read(direction, { from, to }, limit) {
+    const where = { index: 'byUser', partition, ...boundsOf('', from, to) } as const;
+    for await (const items of pages(table, where, direction, limit)) {
+      yield items.map((item) => rowOf(item, item['what'] as string));
+    }
+  },
+});
+
 /** What stands below a group, directly or deeper, or what it was invited to. */
 export const rowsOfTree = (table: Table, groupId: number, row: TreeRow, kind: TreeKind): RowSet => ({
   async *read(direction, { from, to }, limit) {

@@ -4,6 +4,7 @@ import { Avatars } from './avatars.ts';
 import { Blobs } from './blobs.ts';
 import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { Counters } from './counters.ts';
+import { CustomAttributes } from './custom-attributes.ts';
 import { DeployTokens } from './deploy-tokens.ts';
 import { Confirmations, Emails, MAX_EMAILS } from './emails.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
@@ -82,6 +83,8 @@ export interface Store {
   readonly staging: Staging;
   readonly pushUploads: PushUploads;
   readonly avatars: Avatars;
+  readonly avatars: Avatars;
+  readonly customAttributes: CustomAttributes;
 }
 
 /** Made of the process's own clients, by `clients.ts`. */
@@ -151,4 +154,6 @@ export function createStore(
     pushUploads: new PushUploads(table, outbox),
     avatars: new Avatars(table),
   };
+    avatars: new Avatars(table),
+    customAttributes: new CustomAttributes(table),
 }

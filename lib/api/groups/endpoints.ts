@@ -24,7 +24,10 @@ const get = endpoint({
     }),
   returns: { body: shapes.groupDetail },
   handle: ({ actor, group: access, query, request }, deps) =>
-    groupDetail(deps, actor, access, request.baseUrl, { withProjects: query.with_projects }),
+    groupDetail(deps, actor, access, request.baseUrl, {
+      withProjects: query.with_projects,
+      withCustomAttributes: query.with_custom_attributes,
+    }),
 });
 
 export const groupEndpoints = [

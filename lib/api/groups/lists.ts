@@ -1,12 +1,13 @@
 /** Lists of groups, and of the projects in one. */
 import type { Actor, GroupAccess } from '../../domain/access.ts';
+import { attributesOfMany, wantedAttributes } from '../../domain/custom-attributes.ts';
 import { listGroupProjects, listGroups } from '../../domain/group-lists.ts';
 import { anyone, group } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import type { ListedGroup } from '../../store/group-list.ts';
 import { type AccessLevel, VISIBILITIES } from '../../store/records.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
 import { given, listInput } from '../projects/listing.ts';
 import { presented } from '../projects/presented.ts';
 import { projectsListed } from '../projects/shapes.ts';
@@ -39,10 +40,11 @@ interface Filters {
   readonly sort: 'asc' | 'desc';
   readonly owned: boolean;
   readonly min_access_level?: number;
+  readonly custom_attributes?: Record<string, unknown>;
 }
 
 /** As the rules ask for it. */
-const inputOf = (query: Filters) => {
+const inputOf = (actor: Actor, query: Filters) => {
   const term = query.search?.trim() ?? '';
   return {
     direction: query.sort,
@@ -52,6 +54,7 @@ const inputOf = (query: Filters) => {
       allAvailable: query.all_available,
       minAccessLevel: query.min_access_level as AccessLevel | undefined,
       search: term === '' ? undefined : term,
+      attributes: wantedAttributes(actor, query.custom_attributes),
     }),
   };
 };
@@ -76,15 +79,14 @@ const list = endpoint({
     { status: 405, description: `An offset above ${MAX_OFFSET}, or an order that keyset does not know` },
   ],
   handle: async ({ actor, query, page, request }, deps) => {
-    if (matchesNothing(query, actor)) return NOTHING;
     const found = await listGroups(deps, actor, {
-      ...inputOf(query),
+      ...inputOf(actor, query),
       order: orderOf(query.order_by),
       topLevelOnly: query.top_level_only,
       ...(page.kind === 'offset' ? counted(page) : { page: 1, perPage: page.perPage }),
       ...(page.kind === 'keyset' && page.after !== undefined ? { cursor: page.after } : {}),
     });
-    return { ...found, items: shown(found.items, request.baseUrl) };
+    return { ...found, items: await shown(deps, actor, query, found.items, request.baseUrl) };
   },
 });
 
@@ -104,14 +106,13 @@ const inside = (name: 'subgroups' | 'descendant_groups', deep: boolean, summary:
       { status: 405, description: `An offset above ${MAX_OFFSET}` },
     ],
     handle: async ({ actor, group: access, query, page, request }, deps) => {
-      if (matchesNothing(query, actor)) return NOTHING;
       const found = await listGroups(deps, actor, {
-        ...inputOf(query),
+        ...inputOf(actor, query),
         ...counted(page),
         order: query.order_by,
         below: { access: access as GroupAccess, deep },
       });
-      return { ...found, items: shown(found.items, request.baseUrl) };
+      return { ...found, items: await shown(deps, actor, query, found.items, request.baseUrl) };
     },
   });
 
@@ -173,13 +174,19 @@ export const groupListEndpoints = [
   projects,
 ];
 
-const NOTHING = { items: [], total: 0, more: false };
-
-/** No group has attributes of anybody's own yet. Others than administrators may not ask for them, and get all. */
-const matchesNothing = (query: { custom_attributes?: Record<string, unknown> }, actor: Actor): boolean =>
-  query.custom_attributes !== undefined && actor.kind === 'user' && actor.user.admin;
-
 const orderOf = (order: 'name' | 'path' | 'id' | 'similarity') => (order === 'similarity' ? 'name' : order);
 
-const shown = (listed: readonly ListedGroup[], baseUrl: string) =>
-  listed.map((each) => presentedGroup(each.group, baseUrl));
+async function shown(
+  deps: ApiDeps,
+  actor: Actor,
+  query: { with_custom_attributes: boolean },
+  listed: readonly ListedGroup[],
+  baseUrl: string,
+) {
+  const ids = listed.map(({ group }) => group.id);
+  const noted = query.with_custom_attributes ? await attributesOfMany(deps, actor, 'group', ids) : undefined;
+  return listed.map(({ group }, i) => ({
+    ...presentedGroup(group, baseUrl),
+    ...(noted === undefined ? {} : { custom_attributes: noted[i] }),
+  }));
+}

@@ -1,4 +1,5 @@
 import type { Actor, GroupAccess } from '../../domain/access.ts';
+import { attributesOfMany } from '../../domain/custom-attributes.ts';
 import { invitedGroups, projectsShown } from '../../domain/group-details.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { presented as presentedProjects } from '../projects/presented.ts';
@@ -10,15 +11,16 @@ export async function groupDetail(
   actor: Actor,
   access: Pick<GroupAccess, 'group'>,
   baseUrl: string,
-  options: { withProjects: boolean } = { withProjects: false },
+  options: { withProjects: boolean; withCustomAttributes?: boolean } = { withProjects: false },
 ) {
   const record = access.group;
   const projectsOf = async (row: 'DIRECT' | 'SHARED') =>
     presentedProjects(deps, actor, await projectsShown(deps, actor, record, row), baseUrl, false);
-  const [invited, projects, shared] = await Promise.all([
+  const [invited, projects, shared, noted] = await Promise.all([
     invitedGroups(deps, actor, record),
     options.withProjects ? projectsOf('DIRECT') : undefined,
     options.withProjects ? projectsOf('SHARED') : undefined,
+    options.withCustomAttributes ? attributesOfMany(deps, actor, 'group', [record.id]) : undefined,
   ]);
   const outside = record.settings['prevent_sharing_groups_outside_hierarchy'] === true;
   return {
@@ -26,5 +28,6 @@ export async function groupDetail(
     shared_with_groups: invited.map((each) => sharedWithGroup(each.group, each.share)),
     ...(record.parentId === null ? { prevent_sharing_groups_outside_hierarchy: outside } : {}),
     ...(projects === undefined ? {} : { projects, shared_projects: shared }),
+    ...(noted === undefined ? {} : { custom_attributes: noted[0] }),
   };
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
+import { customAttributesShown } from '../custom-attributes/shapes.ts';
 import { projectShown, sharedWithGroup } from '../projects/shapes.ts';
 import { time } from '../users/shapes.ts';
 
@@ -33,6 +34,7 @@ const fields = () => ({
   extra_shared_runners_minutes_limit: given(z.int().nullable()),
   shared_runners_setting: given(z.string()),
   file_template_project_id: given(z.int().nullable()),
+  custom_attributes: customAttributesShown(),
 });
 
 export const group = shape(() => z.object(fields()).meta({ id: 'Group' }));

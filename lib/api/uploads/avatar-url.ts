@@ -1,9 +1,9 @@
-import type { AvatarSubject } from '../../store/avatars.ts';
+import type { Subject } from '../../store/keys.ts';
 import type { AvatarRecord } from '../../store/records.ts';
 
 /** Where an avatar is to be had; null where there is none. */
 export const avatarUrl = (
-  kind: AvatarSubject['kind'],
+  kind: Subject['kind'],
   { id, avatar }: { readonly id: number; readonly avatar?: AvatarRecord | null | undefined },
   baseUrl: string,
 ): string | null =>

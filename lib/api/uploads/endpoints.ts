@@ -7,7 +7,7 @@ import type { RequestFacts } from '../../http/endpoint.ts';
 import * as p from '../../http/params.ts';
 import { type Reply, reply } from '../../http/reply.ts';
 import { shape } from '../../http/shape.ts';
-import type { AvatarSubject } from '../../store/avatars.ts';
+import type { Subject } from '../../store/keys.ts';
 import type { AvatarRecord } from '../../store/records.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { avatarUrl } from './avatar-url.ts';
@@ -79,7 +79,7 @@ const byEmail = endpoint({
 
 async function avatar(
   deps: ApiDeps,
-  subject: AvatarSubject,
+  subject: Subject,
   record: AvatarRecord | null | undefined,
   { headers }: RequestFacts,
 ): Promise<Reply> {

@@ -1,4 +1,5 @@
 import type { Answer } from '../../harness/service.ts';
+import { attributeWrites } from './attribute-endpoints.ts';
 import type { Operation } from './driver.ts';
 import { groupWrites } from './group-endpoints.ts';
 import { relationWrites } from './relation-endpoints.ts';
@@ -78,7 +79,8 @@ export const writes: readonly Operation[] = [
     };
   }),
   ...groupWrites,
-  ...relationWrites,
+  ...attributeWrites,
+  ...projectWrites,
   endpoint('POST /projects/:id/members', async (scene) => {
     const { id, owner } = await scene.ground();
     const user = await scene.guest();

@@ -1,0 +1,132 @@
+/**
+ * What administrators note on users, groups and projects, by name. All of a subject's are one row beside its record, so
+ * that a page of a list reads each subject's once; each has a row of its own besides, which an index finds by its value.
+ */
+import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
+import {
+  ABOUT,
+  attributeKey,
+  attributePartition,
+  attributesKey,
+  groupKey,
+  padded,
+  projectKey,
+  type Subject,
+  userKey,
+} from './keys.ts';
+import { removeSome } from './remove-some.ts';
+import { type RowSet, rowsOfIndex } from './row-sets.ts';
+import type { Table } from './table.ts';
+import { ABSENT, type Check, type Item, PRESENT, type Write } from './write.ts';
+
+export type Attributes = Readonly<Record<string, string>>;
+
+/** Each at most 255 characters: a subject's stay below the 400 KB of a row. */
+export const MAX_ATTRIBUTES = 100;
+const ATTEMPTS = 10;
+
+export class CustomAttributes {
+  readonly #table: Table;
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** One read. */
+  async get(subject: Subject): Promise<Attributes> {
+    return attributesOf(await this.#table.get(attributesKey(subject)));
+  }
+
+  /** In the order of the ids. */
+  async getMany(kind: Subject['kind'], ids: readonly number[]): Promise<Attributes[]> {
+    return (await this.#table.batchGet(ids.map((id) => attributesKey({ kind, id })))).map(attributesOf);
+  }
+
+  /** @throws Missing when the subject is gone, LimitReached, Stale */
+  set(subject: Subject, name: string, value: string): Promise<void> {
+    const row: Write = {
+      put: {
+        ...attributeKey(subject, name),
+        who: attributePartition(subject.kind, name, value),
+        what: padded(subject.id),
+      },
+    };
+    return this.#change(subject, row, (present) => {
+      const changed = { ...present, [name]: value };
+      if (Object.keys(changed).length > MAX_ATTRIBUTES)
+        throw new LimitReached('custom attributes', MAX_ATTRIBUTES);
+      return changed;
+    });
+  }
+
+  /** @returns false when there is none of that name. @throws Missing when the subject is gone, Stale */
+  async remove(subject: Subject, name: string): Promise<boolean> {
+    let had = true;
+    await this.#change(subject, { delete: attributeKey(subject, name) }, (present) => {
+      had = Object.hasOwn(present, name);
+      const { [name]: _, ...rest } = present;
+      return rest;
+    });
+    return had;
+  }
+
+  async #change(subject: Subject, row: Write, change: (present: Attributes) => Attributes): Promise<void> {
+    for (let n = 0; n < ATTEMPTS; n++) {
+      const before = await this.#table.get(attributesKey(subject));
+      const attributes = change(attributesOf(before));
+      const version = (before?.['version'] as number | undefined) ?? 0;
+      try {
+        await this.#table.transact([
+          subjectIsThere(subject),
+          {
+            put: { ...attributesKey(subject), attributes, version: version + 1 },
+            ...(version === 0 ? { if: ABSENT } : { if: '#version = :version', values: { version } }),
+            reason: 'attributes',
+          },
+          row,
+        ]);
+        return;
+      } catch (error) {
+        if (!(error instanceof TransactionRefused)) throw error;
+        if (error.has('subject')) throw new Missing(subject.kind);
+      }
+    }
+    throw new Stale('custom attributes');
+  }
+}
+
+const attributesOf = (row: Item | undefined): Attributes =>
+  (row?.['attributes'] as Attributes | undefined) ?? {};
+
+/** What has one of these: by an index that may be late, so each is to be judged by {@link haveAll}. */
+export function rowsWith(table: Table, kind: Subject['kind'], attributes: Attributes): RowSet {
+  const [[name, value] = ['', '']] = Object.entries(attributes);
+  return rowsOfIndex(table, attributePartition(kind, name, value));
+}
+
+/** Which of these have all of the attributes; nothing is read where none is wanted. */
+export async function haveAll(
+  table: Table,
+  kind: Subject['kind'],
+  ids: readonly number[],
+  wanted: Attributes | undefined,
+): Promise<boolean[]> {
+  if (wanted === undefined) return ids.map(() => true);
+  const rows = await table.batchGet(ids.map((id) => attributesKey({ kind, id })));
+  return rows.map((row) => {
+    const has = attributesOf(row);
+    return Object.entries(wanted).every(([name, value]) => has[name] === value);
+  });
+}
+
+/** Takes away what was noted on a subject that is gone, its avatar too. @returns whether any is left */
+export const removeAbout = (table: Table, subject: Subject, limit = 200): Promise<boolean> =>
+  removeSome(table, { partition: attributesKey(subject).pk, prefix: ABOUT, limit });
+
+const recordKey = { user: userKey, group: groupKey, project: projectKey } as const;
+
+const subjectIsThere = ({ kind, id }: Subject): Check => ({
+  check: recordKey[kind](id),
+  if: kind === 'user' ? PRESENT : `${PRESENT} AND attribute_type(#deletedAt, :null)`,
+  ...(kind === 'user' ? {} : { values: { null: 'NULL' } }),
+  reason: 'subject',
+});
