@@ -14,8 +14,8 @@ import { projectEndpoints } from './projects/endpoints.ts';
 import { repositoryEndpoints } from './repository/endpoints.ts';
 import { tagEndpoints } from './tags/endpoints.ts';
 import { tokenEndpoints } from './tokens/endpoints.ts';
-import { userEndpoints } from './users/endpoints.ts';
 import { uploadEndpoints } from './uploads/endpoints.ts';
+import { userEndpoints } from './users/endpoints.ts';
 import { VERSION } from './version.ts';
 
 /** Every endpoint of the service, by area. */
@@ -34,9 +34,9 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...branchEndpoints,
   ...tagEndpoints,
   ...uploadEndpoints,
+  ...customAttributeEndpoints,
 ];
 
 /** The OpenAPI document of the service; bundles carry it as it was made when they were built (`cdk/bundle.ts`). */
 export const apiDocument = (): OpenApiDocument =>
-  ...customAttributeEndpoints,
   document(allEndpoints, { title: 'Lemnos', version: VERSION, serverUrl: '' });

@@ -116,7 +116,7 @@ export function oneOf<const V extends string, const O extends Options<V>>(
   ) as Field<Value<V, O>>;
 }
 
-/** An uploaded file (multipart). */
+/** An uploaded file (multipart); an empty text, as forms send for no file, is null. */
 export const file = <const O extends Options<UploadedFile>>(options?: O): Field<Value<UploadedFile, O>> =>
   field(options, (raw) => (raw === '' ? null : raw === null || isFile(raw) ? raw : INVALID), {
     type: 'string',

@@ -240,6 +240,7 @@ export interface ProjectRecord {
   readonly deletion?: DeletionMark | null;
   /** Set when it is deleted; from then on the project answers 404 to everyone. */
   readonly deletedAt: string | null;
+  readonly avatar?: AvatarRecord | null;
   readonly topics: readonly string[];
   /** Feature access levels and settings as given: stored and returned. */
   readonly settings: Readonly<Record<string, unknown>>;
@@ -321,7 +322,6 @@ export interface BranchRule {
 
 /** Protects the tags of a name or pattern. */
 export interface TagRule {
-  readonly avatar?: AvatarRecord | null;
   readonly kind: 'tag';
   readonly projectId: number;
   readonly name: string;

@@ -8,6 +8,7 @@ import { CustomAttributes } from './custom-attributes.ts';
 import { DeployTokens } from './deploy-tokens.ts';
 import { Confirmations, Emails, MAX_EMAILS } from './emails.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
+import { Follows } from './follows.ts';
 import { Forks } from './forks.ts';
 import { GpgKeys, MAX_GPG_KEYS } from './gpg-keys.ts';
 import { GroupList } from './group-list.ts';
@@ -25,6 +26,7 @@ import { Networks } from './networks.ts';
 import { Notes } from './notes.ts';
 import { Outbox } from './outbox.ts';
 import { OwnNamespaces } from './own-namespace.ts';
+import { PasswordResets } from './password-resets.ts';
 import { Pipelines } from './pipelines.ts';
 import { Processed } from './processed.ts';
 import { ProjectShares } from './project-shares.ts';
@@ -53,6 +55,7 @@ export interface Store {
   readonly gpgKeys: GpgKeys;
   readonly emails: Emails;
   readonly confirmations: Confirmations;
+  readonly passwordResets: PasswordResets;
   readonly tokens: Tokens;
   readonly deployTokens: DeployTokens;
   readonly projects: Projects;
@@ -69,6 +72,7 @@ export interface Store {
   readonly networks: Networks;
   readonly projectShares: ProjectShares;
   readonly stars: Stars;
+  readonly follows: Follows;
   readonly forks: Forks;
   readonly keeps: Keeps;
   readonly notes: Notes;
@@ -79,12 +83,11 @@ export interface Store {
   readonly outbox: Outbox;
   readonly processed: Processed;
   readonly archives: Archives;
+  readonly avatars: Avatars;
+  readonly customAttributes: CustomAttributes;
   readonly rateLimits: RateLimits;
   readonly staging: Staging;
   readonly pushUploads: PushUploads;
-  readonly avatars: Avatars;
-  readonly avatars: Avatars;
-  readonly customAttributes: CustomAttributes;
 }
 
 /** Made of the process's own clients, by `clients.ts`. */
@@ -116,6 +119,7 @@ export function createStore(
     blobs,
     queues,
     users,
+    passwordResets: new PasswordResets(table, users),
     tokens,
     deployTokens,
     projects,
@@ -139,6 +143,7 @@ export function createStore(
     confirmations: new Confirmations(table),
     projectShares,
     stars: new Stars(table),
+    follows: new Follows(table),
     forks: new Forks(table),
     keeps: new Keeps(table),
     notes: new Notes(table, counters),
@@ -149,11 +154,10 @@ export function createStore(
     outbox,
     processed: new Processed(table),
     archives: new Archives(blobs),
+    avatars: new Avatars(table),
+    customAttributes: new CustomAttributes(table),
     rateLimits: new RateLimits(table),
     staging: new Staging(clients.s3, blobs),
     pushUploads: new PushUploads(table, outbox),
-    avatars: new Avatars(table),
   };
-    avatars: new Avatars(table),
-    customAttributes: new CustomAttributes(table),
 }

@@ -1,8 +1,8 @@
 import type { ProjectAccess } from '../../domain/access.ts';
 import { markedOn } from '../../domain/deletions.ts';
 import type { ProjectRecord, UserRecord } from '../../store/records.ts';
-import { userBasic } from '../users/present.ts';
 import { avatarUrl } from '../uploads/avatar-url.ts';
+import { userBasic } from '../users/present.ts';
 
 const setting = <T>(project: ProjectRecord, name: string, fallback: T): T =>
   (project.settings[name] as T | undefined) ?? fallback;
