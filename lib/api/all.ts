@@ -7,11 +7,13 @@ import { customAttributeEndpoints } from './custom-attributes/endpoints.ts';
 import type { ApiDeps } from './endpoint.ts';
 import { fileEndpoints } from './files/endpoints.ts';
 import { groupEndpoints } from './groups/endpoints.ts';
+import { keyEndpoints } from './keys/endpoints.ts';
 import { memberEndpoints } from './members/endpoints.ts';
 import { metaEndpoints } from './meta/endpoints.ts';
 import { projectRelationEndpoints } from './project-relations/endpoints.ts';
 import { projectEndpoints } from './projects/endpoints.ts';
 import { repositoryEndpoints } from './repository/endpoints.ts';
+import { signatureEndpoints } from './signatures/endpoints.ts';
 import { tagEndpoints } from './tags/endpoints.ts';
 import { tokenEndpoints } from './tokens/endpoints.ts';
 import { uploadEndpoints } from './uploads/endpoints.ts';
@@ -26,11 +28,13 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...projectEndpoints,
   ...projectRelationEndpoints,
   ...groupEndpoints,
+  ...keyEndpoints,
   ...memberEndpoints,
   ...fileEndpoints,
   ...commitEndpoints,
   ...repositoryEndpoints,
   ...changelogEndpoints,
+  ...signatureEndpoints,
   ...branchEndpoints,
   ...tagEndpoints,
   ...uploadEndpoints,

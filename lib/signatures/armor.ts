@@ -12,6 +12,7 @@ export interface Armored {
  * @throws MalformedSignature
  */
 export function unarmored(text: string): Armored {
+  if (text.length > MAX_LENGTH) throw new MalformedSignature('it is too long');
   const lines = text.trim().split(/\r?\n/);
   const label = /^-----BEGIN ([A-Z0-9 ]+)-----[ \t]*$/.exec(lines[0] ?? '')?.[1];
   if (label === undefined || (lines.at(-1) ?? '').trimEnd() !== `-----END ${label}-----`) {
@@ -32,6 +33,9 @@ export function unarmored(text: string): Armored {
   }
   return { label, data };
 }
+
+/** Of keys and signatures: either is a few kilobytes long, with its certificates some ten. */
+const MAX_LENGTH = 200_000;
 
 function crc24(data: Uint8Array): number {
   let crc = 0xb704ce;

@@ -1,0 +1,10 @@
+import { confirmationPage, emailConfirmed } from '../lib/api/keys/confirmation-page.ts';
+import { keyEndpoints } from '../lib/api/keys/endpoints.ts';
+import { apiFunction } from '../lib/http/function.ts';
+import { deps } from './deps.ts';
+
+export const { handler, fetch } = apiFunction({
+  endpoints: keyEndpoints,
+  deps,
+  pages: { '/users/confirmation': confirmationPage, 'POST /users/confirmation': emailConfirmed },
+});

@@ -1,0 +1,5 @@
+import { emailEndpoints } from './emails.ts';
+import { gpgKeyEndpoints } from './gpg.ts';
+import { sshKeyEndpoints } from './ssh.ts';
+
+export const keyEndpoints = [...sshKeyEndpoints, ...gpgKeyEndpoints, ...emailEndpoints];

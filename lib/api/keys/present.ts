@@ -1,0 +1,17 @@
+import type { EmailRecord, GpgKeyRecord, SshKeyRecord, UserRecord } from '../../store/records.ts';
+
+/** The comment says whose it is here: what was sent in its place is often an address. */
+export function sshKey(key: SshKeyRecord, user: Pick<UserRecord, 'name'>, baseUrl: string) {
+  return {
+    id: key.id,
+    title: key.title,
+    created_at: key.createdAt,
+    expires_at: key.expiresAt,
+    key: `${key.key} ${user.name} (${new URL(baseUrl).hostname})`,
+    usage_type: key.usage,
+  };
+}
+
+export const gpgKey = ({ id, key, createdAt }: GpgKeyRecord) => ({ id, key, created_at: createdAt });
+
+export const email = ({ id, email, confirmedAt }: EmailRecord) => ({ id, email, confirmed_at: confirmedAt });

@@ -1,0 +1,213 @@
+import * as keys from '../../domain/ssh-keys.ts';
+import { userNamed } from '../../domain/user-projects.ts';
+import { administrator, anyone, signedIn } from '../../http/access.ts';
+import * as p from '../../http/params.ts';
+import { noContent } from '../../http/reply.ts';
+import { SSH_KEY_USAGES } from '../../store/records.ts';
+import { counted, endpoint } from '../endpoint.ts';
+import { userSelf } from '../users/present.ts';
+import { sshKey } from './present.ts';
+import * as shapes from './shapes.ts';
+
+const area = 'keys';
+const ofUser = { status: 404, description: 'No such user, or none of theirs' };
+const absent = { status: 404, description: 'No such key' };
+const refused = { status: 400, description: 'Not a key, or one that somebody has already' };
+
+const keyId = () => p.params({ key_id: p.integer({ required: true, description: 'Id of the key' }) });
+const userAndKey = () =>
+  p.params({
+    id: p.integer({ required: true, description: 'Id of the user' }),
+    key_id: p.integer({ required: true, description: 'Id of the key' }),
+  });
+const newKey = () =>
+  p.params({
+    title: p.string({ required: true }),
+    key: p.string({ required: true, description: 'As in a `.pub` file' }),
+    expires_at: p.datetime({ nullable: true, description: 'From then on it opens nothing' }),
+    usage_type: p.oneOf(SSH_KEY_USAGES, { default: 'auth_and_signing' }),
+  });
+const inputOf = (body: {
+  title: string;
+  key: string;
+  expires_at?: Date | null;
+  usage_type: (typeof SSH_KEY_USAGES)[number];
+}): keys.SshKeyInput => ({
+  title: body.title,
+  key: body.key,
+  expiresAt: body.expires_at ?? undefined,
+  usage: body.usage_type,
+});
+
+const listOwn = endpoint({
+  method: 'GET',
+  path: '/user/keys',
+  area,
+  summary: 'List your SSH keys',
+  access: signedIn(),
+  scopes: ['read_user'],
+  returns: { body: shapes.sshKeys },
+  paginate: 'offset',
+  handle: async ({ actor, page, request }, { store }) => {
+    const found = await store.sshKeys.list(actor.user.id, counted(page));
+    return { ...found, items: found.items.map((key) => sshKey(key, actor.user, request.baseUrl)) };
+  },
+});
+
+const getOwn = endpoint({
+  method: 'GET',
+  path: '/user/keys/:key_id',
+  area,
+  summary: 'Get one of your SSH keys',
+  access: signedIn(),
+  scopes: ['read_user'],
+  params: keyId,
+  returns: { body: shapes.sshKey },
+  errors: [absent],
+  handle: async ({ actor, params, request }, deps) =>
+    sshKey(await keys.getSshKey(deps, actor.user.id, params.key_id), actor.user, request.baseUrl),
+});
+
+const createOwn = endpoint({
+  method: 'POST',
+  path: '/user/keys',
+  area,
+  summary: 'Add an SSH key',
+  access: signedIn(),
+  body: newKey,
+  returns: { body: shapes.sshKey },
+  errors: [refused],
+  handle: async ({ actor, body, request }, deps) =>
+    sshKey(await keys.addSshKey(deps, actor.user.id, inputOf(body)), actor.user, request.baseUrl),
+});
+
+const removeOwn = endpoint({
+  method: 'DELETE',
+  path: '/user/keys/:key_id',
+  area,
+  summary: 'Delete one of your SSH keys',
+  access: signedIn(),
+  params: keyId,
+  returns: { status: 204 },
+  errors: [absent],
+  handle: async ({ actor, params, unmodifiedSince }, deps) => {
+    const key = await keys.getSshKey(deps, actor.user.id, params.key_id);
+    unmodifiedSince(key.createdAt);
+    await keys.removeSshKey(deps, key);
+    return noContent();
+  },
+});
+
+const listOfUser = endpoint({
+  method: 'GET',
+  path: '/users/:id/keys',
+  area,
+  summary: 'List the SSH keys of a user, by id or username',
+  access: anyone(),
+  scopes: ['read_user'],
+  returns: { body: shapes.sshKeys },
+  paginate: 'offset',
+  errors: [{ status: 404, description: 'No such user' }],
+  handle: async ({ params, page, request }, deps) => {
+    const user = await userNamed(deps, params.id);
+    const found = await deps.store.sshKeys.list(user.id, counted(page));
+    return { ...found, items: found.items.map((key) => sshKey(key, user, request.baseUrl)) };
+  },
+});
+
+const getOfUser = endpoint({
+  method: 'GET',
+  path: '/users/:id/keys/:key_id',
+  area,
+  summary: 'Get an SSH key of a user',
+  access: anyone(),
+  scopes: ['read_user'],
+  params: keyId,
+  returns: { body: shapes.sshKey },
+  errors: [ofUser],
+  handle: async ({ params, request }, deps) => {
+    const user = await userNamed(deps, params.id);
+    return sshKey(await keys.getSshKey(deps, user.id, params.key_id), user, request.baseUrl);
+  },
+});
+
+const createForUser = endpoint({
+  method: 'POST',
+  path: '/users/:id/keys',
+  area,
+  summary: 'Add an SSH key for a user',
+  access: administrator(),
+  params: () => p.params({ id: p.integer({ required: true, description: 'Id of the user' }) }),
+  body: newKey,
+  returns: { body: shapes.sshKey },
+  errors: [refused, { status: 404, description: 'No such user' }],
+  handle: async ({ params, body, request }, deps) => {
+    const user = await userNamed(deps, String(params.id));
+    return sshKey(await keys.addSshKey(deps, user.id, inputOf(body)), user, request.baseUrl);
+  },
+});
+
+const removeOfUser = endpoint({
+  method: 'DELETE',
+  path: '/users/:id/keys/:key_id',
+  area,
+  summary: 'Delete an SSH key of a user',
+  access: administrator(),
+  params: userAndKey,
+  returns: { status: 204 },
+  errors: [ofUser],
+  handle: async ({ params, unmodifiedSince }, deps) => {
+    const user = await userNamed(deps, String(params.id));
+    const key = await keys.getSshKey(deps, user.id, params.key_id);
+    unmodifiedSince(key.createdAt);
+    await keys.removeSshKey(deps, key);
+    return noContent();
+  },
+});
+
+const byId = endpoint({
+  method: 'GET',
+  path: '/keys/:id',
+  area,
+  summary: 'Get any SSH key, with whose it is',
+  access: administrator(),
+  params: () => p.params({ id: p.integer({ required: true, description: 'Id of the key' }) }),
+  returns: { body: shapes.sshKeyWithUser },
+  errors: [absent],
+  handle: async ({ params, request }, deps) =>
+    withUser(await keys.sshKeyById(deps, params.id), request.baseUrl),
+});
+
+const byFingerprint = endpoint({
+  method: 'GET',
+  path: '/keys',
+  area,
+  summary: 'Find an SSH key by its fingerprint',
+  access: administrator(),
+  query: () =>
+    p.params({
+      fingerprint: p.string({ required: true, description: '`aa:bb:...` of MD5, or `SHA256:...`' }),
+    }),
+  returns: { body: shapes.sshKeyWithUser },
+  errors: [absent, { status: 400, description: 'Not a fingerprint' }],
+  handle: async ({ query, request }, deps) =>
+    withUser(await keys.sshKeyByFingerprint(deps, query.fingerprint), request.baseUrl),
+});
+
+const withUser = ({ key, user }: keys.KeyOfUser, baseUrl: string) => ({
+  ...sshKey(key, user, baseUrl),
+  user: userSelf(user, baseUrl),
+});
+
+export const sshKeyEndpoints = [
+  listOwn,
+  getOwn,
+  createOwn,
+  removeOwn,
+  listOfUser,
+  getOfUser,
+  createForUser,
+  removeOfUser,
+  byId,
+  byFingerprint,
+];

@@ -1,0 +1,23 @@
+import { codeOf, resolved } from '../../domain/code.ts';
+import { signatureOf } from '../../domain/signatures.ts';
+import { project } from '../../http/access.ts';
+import { endpoint } from '../endpoint.ts';
+import { signature } from './present.ts';
+import * as shapes from './shapes.ts';
+
+const get = endpoint({
+  method: 'GET',
+  path: '/projects/:id/repository/commits/:sha/signature',
+  area: 'signatures',
+  summary: 'Get the signature of a commit, and whose it is',
+  access: project('read_history', { anonymous: true }),
+  returns: { body: shapes.signature },
+  errors: [{ status: 404, description: 'No such commit, or it is not signed' }],
+  handle: async ({ project, params, request }, deps) => {
+    const git = codeOf(deps, project);
+    const { commit } = await resolved(git, params.sha);
+    return signature(await signatureOf(deps, await git.commitBytes(commit)), request.baseUrl);
+  },
+});
+
+export const signatureEndpoints = [get];

@@ -1,0 +1,42 @@
+import type { CommitSignature } from '../../domain/signatures.ts';
+import { sshKey } from '../keys/present.ts';
+
+export function signature(found: CommitSignature, baseUrl: string) {
+  // Clients expect a name of what read the commit: there is one for what Git's objects tell.
+  const common = { signature_type: found.type, verification_status: found.status, commit_source: 'gitaly' };
+  switch (found.type) {
+    case 'PGP':
+      return {
+        ...common,
+        gpg_key_id: found.key?.id ?? null,
+        gpg_key_primary_keyid: found.primaryKeyId,
+        gpg_key_user_name: found.name,
+        gpg_key_user_email: found.email,
+        gpg_key_subkey_id: found.subkeyId,
+      };
+    case 'SSH': {
+      const { key, user } = found;
+      return { ...common, key: key && user ? sshKey(key, user, baseUrl) : null };
+    }
+    case 'X509': {
+      const { certificate } = found;
+      return {
+        ...common,
+        x509_certificate: {
+          id: null,
+          subject: certificate.subject,
+          subject_key_identifier: certificate.subjectKeyId ?? null,
+          email: certificate.email ?? null,
+          serial_number: certificate.serialNumber,
+          certificate_status: 'good',
+          x509_issuer: {
+            id: null,
+            subject: certificate.issuer,
+            subject_key_identifier: certificate.issuerKeyId ?? null,
+            crl_url: certificate.revocationListUrl ?? null,
+          },
+        },
+      };
+    }
+  }
+}

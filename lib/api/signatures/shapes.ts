@@ -1,0 +1,49 @@
+import * as z from 'zod';
+import { VERIFICATION_STATUSES } from '../../domain/signatures.ts';
+import { shape } from '../../http/shape.ts';
+import { sshKey } from '../keys/shapes.ts';
+
+const common = () => ({
+  verification_status: z.enum(VERIFICATION_STATUSES),
+  commit_source: z.literal('gitaly'),
+});
+
+const pgp = () =>
+  z.object({
+    signature_type: z.literal('PGP'),
+    ...common(),
+    gpg_key_id: z.int().nullable(),
+    gpg_key_primary_keyid: z.string().nullable(),
+    gpg_key_user_name: z.string().nullable(),
+    gpg_key_user_email: z.string().nullable(),
+    gpg_key_subkey_id: z.int().nullable(),
+  });
+
+const ssh = () =>
+  z.object({
+    signature_type: z.literal('SSH'),
+    ...common(),
+    key: sshKey().nullable(),
+  });
+
+const x509 = () =>
+  z.object({
+    signature_type: z.literal('X509'),
+    ...common(),
+    x509_certificate: z.object({
+      id: z.null(),
+      subject: z.string(),
+      subject_key_identifier: z.string().nullable(),
+      email: z.string().nullable(),
+      serial_number: z.string().describe('Decimal; too long for a number'),
+      certificate_status: z.literal('good'),
+      x509_issuer: z.object({
+        id: z.null(),
+        subject: z.string(),
+        subject_key_identifier: z.string().nullable(),
+        crl_url: z.string().nullable(),
+      }),
+    }),
+  });
+
+export const signature = shape(() => z.union([pgp(), ssh(), x509()]).meta({ id: 'CommitSignature' }));
