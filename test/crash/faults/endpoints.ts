@@ -2,9 +2,12 @@ import type { Answer } from '../../harness/service.ts';
 import { attributeWrites } from './attribute-endpoints.ts';
 import type { Operation } from './driver.ts';
 import { groupWrites } from './group-endpoints.ts';
+import { projectWrites } from './project-endpoints.ts';
 import { relationWrites } from './relation-endpoints.ts';
 import type { Ground, Scene } from './scene.ts';
 import { after, answered, counted, countOf, endpoint, flip, found, type Sent, toldBy } from './sent.ts';
+import { tokenWrites } from './token-endpoints.ts';
+import { userWrites } from './user-endpoints.ts';
 
 /** Every endpoint that writes: a test asks for a line here for each in the OpenAPI document. */
 export const writes: readonly Operation[] = [
@@ -23,33 +26,8 @@ export const writes: readonly Operation[] = [
       state: () => counted(scene, `/users?username=${username}`, scene.service.rootToken),
     };
   }),
-  endpoint('POST /users/:user_id/personal_access_tokens', async (scene) => {
-    const user = await scene.owner();
-    const name = scene.fresh('token');
-    return {
-      path: `/users/${user.id}/personal_access_tokens`,
-      token: scene.service.rootToken,
-      json: { name, scopes: ['api'] },
-      state: async () => {
-        const found = await scene.done('GET', '/personal_access_tokens?per_page=100', {
-          token: user.token,
-        });
-        return countOf(found.filter((token: { name: string }) => token.name === name));
-      },
-    };
-  }),
-  endpoint('DELETE /personal_access_tokens/:id', async (scene) => {
-    const { id, token } = await newToken(scene);
-    return {
-      path: `/personal_access_tokens/${id}`,
-      token: scene.service.rootToken,
-      state: () => revoked(scene, token),
-    };
-  }),
-  endpoint('DELETE /personal_access_tokens/self', async (scene) => {
-    const { token } = await newToken(scene);
-    return { path: '/personal_access_tokens/self', token, state: () => revoked(scene, token) };
-  }),
+  ...tokenWrites,
+  ...userWrites,
   endpoint('POST /projects', async (scene) => {
     const { username, token } = await scene.owner();
     const name = scene.fresh('project');
@@ -81,6 +59,7 @@ export const writes: readonly Operation[] = [
   ...groupWrites,
   ...attributeWrites,
   ...projectWrites,
+  ...relationWrites,
   endpoint('POST /projects/:id/members', async (scene) => {
     const { id, owner } = await scene.ground();
     const user = await scene.guest();
@@ -366,17 +345,6 @@ export const reads: readonly Operation[] = [
 );
 
 const repository = ({ id }: Ground, path: string) => `/projects/${id}/repository/${path}`;
-
-async function revoked({ service }: Scene, token: string): Promise<string> {
-  const answer = await service.call('GET', '/user', { token });
-  return answer.status === 200 ? 'before' : answer.status === 401 ? 'after' : answered(answer);
-}
-
-async function newToken(scene: Scene): Promise<{ id: number; token: string }> {
-  const { id } = await scene.owner();
-  const json = { name: scene.fresh('token'), scopes: ['api'] };
-  return scene.done('POST', `/users/${id}/personal_access_tokens`, { token: scene.service.rootToken, json });
-}
 
 async function withMember(scene: Scene) {
   const ground = await scene.ground();

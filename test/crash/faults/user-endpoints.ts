@@ -1,0 +1,97 @@
+import type { UserChange } from '../../../lib/store/users.ts';
+import type { Operation } from './driver.ts';
+import type { Scene, Someone } from './scene.ts';
+import { after, answered, endpoint, flip, found, type Sent } from './sent.ts';
+
+/** Writes of accounts, and of what people say of themselves. */
+export const userWrites: readonly Operation[] = [
+  endpoint('PUT /users/:id', async (scene) => {
+    const { id, username } = await someone(scene);
+    const path = `/users/${id}`;
+    const json = {
+      username: `${username}-on`,
+      email: `${username}-on@example.com`,
+      skip_reconfirmation: true,
+      extern_uid: username,
+      provider: 'faults',
+    };
+    const state = async () => {
+      const user = await scene.done('GET', path, { token: scene.service.rootToken });
+      const all = [user.username, user.email, user.identities.length].join();
+      return after(
+        all,
+        `${username},${username}@example.com,0`,
+        `${username}-on,${username}-on@example.com,1`,
+      );
+    };
+    return { path, json, token: scene.service.rootToken, state };
+  }),
+  endpoint('DELETE /users/:id', async (scene) => {
+    const { id } = await someone(scene);
+    const path = `/users/${id}`;
+    const { rootToken: token } = scene.service;
+    return { path, token, state: async () => flip(await found(scene, path, token)) };
+  }),
+  endpoint('DELETE /users/:id/identities/:provider', async (scene) => {
+    const { id, username } = await someone(scene);
+    const { rootToken: token } = scene.service;
+    await scene.done('PUT', `/users/${id}`, { token, json: { extern_uid: username, provider: 'faults' } });
+    const state = async () =>
+      after((await scene.done('GET', `/users/${id}`, { token })).identities.length as number, 1, 0);
+    return { path: `/users/${id}/identities/faults`, token, state };
+  }),
+  transition('block', {}, 'active', 'blocked'),
+  transition('unblock', { state: 'blocked' }, 'blocked', 'active'),
+  transition('ban', {}, 'active', 'banned'),
+  transition('unban', { state: 'banned' }, 'banned', 'active'),
+  transition('deactivate', { lastActivityOn: null }, 'active', 'deactivated'),
+  transition('activate', { state: 'deactivated' }, 'deactivated', 'active'),
+  transition('approve', { state: 'blocked_pending_approval' }, 'blocked_pending_approval', 'active'),
+  transition('reject', { state: 'blocked_pending_approval' }, 'blocked_pending_approval', undefined),
+  endpoint('POST /users/:id/follow', (scene) => following(scene, 'follow')),
+  endpoint('POST /users/:id/unfollow', async (scene) => {
+    const sent = await following(scene, 'unfollow');
+    await scene.done('POST', sent.path.replace('unfollow', 'follow'), { token: sent.token });
+    return { ...sent, state: async () => flip(await sent.state()) };
+  }),
+  endpoint('PUT /user/status', async (scene) => {
+    const { token } = await someone(scene);
+    const state = async () =>
+      after((await scene.done('GET', '/user/status', { token })).message as string | null, null, 'away');
+    return { path: '/user/status', token, json: { message: 'away' }, state };
+  }),
+  endpoint('PUT /user/preferences', async (scene) => {
+    const { token } = await someone(scene);
+    const path = '/user/preferences';
+    const state = async () =>
+      after((await scene.done('GET', path, { token })).show_whitespace_in_diffs as boolean, true, false);
+    return { path, token, json: { show_whitespace_in_diffs: false }, state };
+  }),
+];
+
+const someone = (scene: Scene): Promise<Someone> => scene.service.user(scene.fresh('account'));
+
+function transition(name: string, change: UserChange, before: string, then: string | undefined): Operation {
+  return endpoint(`POST /users/:id/${name}`, async (scene) => {
+    const { id } = await someone(scene);
+    await scene.store.users.update((await scene.store.users.get(id))!, change);
+    const state = async () =>
+      after((await scene.store.users.get(id))?.state, before as 'active', then as 'active');
+    return { path: `/users/${id}/${name}`, token: scene.service.rootToken, state };
+  });
+}
+
+/** Row and counts go together. */
+async function following(scene: Scene, name: string): Promise<Sent> {
+  const [follower, followed] = [await someone(scene), await someone(scene)];
+  const { rootToken: token } = scene.service;
+  const state = async () => {
+    const [one, other] = await Promise.all(
+      [follower, followed].map(({ id }) => scene.done('GET', `/users/${id}`, { token })),
+    );
+    const list = await scene.service.call('GET', `/users/${followed.id}/followers`, { token });
+    if (list.status !== 200) return answered(list);
+    return after([one.following, other.followers, list.body.length].join(), '0,0,0', '1,1,1');
+  };
+  return { path: `/users/${followed.id}/${name}`, token: follower.token, state };
+}
