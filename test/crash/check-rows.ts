@@ -172,10 +172,11 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   *repositories(rows) {
     const known = new Set<string>();
     for (const project of projectsOf(rows)) {
-      const { id, repositoryId, deletedAt } = project as unknown as {
+      const { id, repositoryId, deletedAt, archived } = project as unknown as {
         id: number;
         repositoryId: string;
         deletedAt: string | null;
+        archived: boolean;
       };
       known.add(repositoryPartition(repositoryId));
       const states = Array.from({ length: GUARD_STRIPES }, (_, i) => {
@@ -183,7 +184,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
         return guard && [guard['state'], guard['epoch'], guard['refTable'], guard['frozenBy']].join(' ');
       });
       // What is deleted may be half taken away.
-      const wanted = deletedAt === null ? 'open' : 'deleted';
+      const wanted = deletedAt !== null ? 'deleted' : archived ? 'read-only' : 'open';
       const standing = deletedAt === null ? states : states.filter((state) => state !== undefined);
       if (new Set(standing).size > 1) yield `the guards of project ${id} disagree: ${states.join(', ')}`;
       if (standing.some((state) => !state?.startsWith(`${wanted} `))) yield `project ${id} is not ${wanted}`;

@@ -57,6 +57,7 @@ export const writes: readonly Operation[] = [
     };
   }),
   ...groupWrites,
+  ...projectWrites,
   ...attributeWrites,
   ...projectWrites,
   ...relationWrites,

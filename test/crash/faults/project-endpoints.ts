@@ -1,0 +1,89 @@
+import type { ProjectRecord } from '../../../lib/store/records.ts';
+import type { Operation } from './driver.ts';
+import type { Scene } from './scene.ts';
+import { after, endpoint } from './sent.ts';
+
+/** What is done to a project as a whole. */
+export const projectWrites: readonly Operation[] = [
+  endpoint('PUT /projects/:id', async (scene) => {
+    const { id, owner } = await scene.ownGround();
+    const path = scene.fresh('renamed');
+    const json = { path, name: path, description: 'd', topics: ['t'], default_branch: 'side' };
+    return {
+      path: `/projects/${id}`,
+      token: owner.token,
+      json,
+      async state() {
+        const now = (await scene.store.projects.get(id))!;
+        const head = (await scene.store.repositories.open(now.repositoryId).head()).endsWith('/side');
+        const parts = [now.path === path, now.topics.length === 1, now.defaultBranch === 'side', head];
+        return parts.every(Boolean) ? 'after' : parts.some(Boolean) ? `half: ${parts.join()}` : 'before';
+      },
+    };
+  }),
+  endpoint('POST /projects/:id/archive', (scene) => switched(scene, 'archive', (now) => now.archived)),
+  endpoint('POST /projects/:id/unarchive', async (scene) => {
+    return switched(scene, 'unarchive', (now) => !now.archived, { archived: true });
+  }),
+  endpoint('POST /projects/:id/restore', (scene) => {
+    const deletion = { askedAt: '2021-01-01T00:00:00.000Z', dueOn: '2999-01-01' };
+    return switched(scene, 'restore', (now) => !now.archived && now.deletion === null, {
+      archived: true,
+      deletion,
+    });
+  }),
+  endpoint('PUT /projects/:id/transfer', async (scene) => {
+    const { id, owner, group } = await moving(scene);
+    return {
+      path: `/projects/${id}/transfer`,
+      token: owner.token,
+      json: { namespace: group },
+      state: () => moved(scene, id, group),
+    };
+  }),
+  endpoint('POST /groups/:id/projects/:project_id', async (scene) => {
+    const { id, group } = await moving(scene);
+    return {
+      path: `/groups/${group}/projects/${id}`,
+      token: scene.service.rootToken,
+      state: () => moved(scene, id, group),
+    };
+  }),
+];
+
+async function switched(
+  scene: Scene,
+  verb: string,
+  done: (now: ProjectRecord) => boolean,
+  begin?: Partial<Pick<ProjectRecord, 'archived' | 'deletion'>>,
+) {
+  const { id, repositoryId, owner } = await scene.ownGround();
+  const { projects, repositories } = scene.store;
+  if (begin !== undefined) await projects.update((await projects.get(id))!, begin);
+  return {
+    path: `/projects/${id}/${verb}`,
+    token: owner.token,
+    async state() {
+      const now = (await projects.get(id))!;
+      const state = (await repositories.guard(repositoryId))?.state;
+      if ((state === 'open') === now.archived) return `archived ${now.archived}, and ${state}`;
+      return done(now) ? 'after' : 'before';
+    },
+  };
+}
+
+async function moving(scene: Scene) {
+  const { id, owner } = await scene.ownGround();
+  const path = scene.fresh('into');
+  const { token } = owner;
+  const { id: group } = await scene.done('POST', '/groups', { token, json: { name: path, path } });
+  return { id, owner, group: group as number };
+}
+
+async function moved({ store }: Scene, id: number, group: number): Promise<string> {
+  const now = (await store.projects.get(id))!;
+  const rows: number[] = [];
+  for await (const row of store.groups.rowsBelow(group, 'DIRECT', 'project')) rows.push(row);
+  const inside = rows.includes(id);
+  return (now.namespaceId === group) === inside ? after(inside, false, true) : 'half';
+}
