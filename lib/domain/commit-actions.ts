@@ -7,13 +7,14 @@ import type { Identity } from '../git/parse.ts';
 import { RefConflict } from '../git/ports.ts';
 import { branchRef, type RefName } from '../git/refname.ts';
 import type { CommitRecord, GitRepository } from '../git/repository.ts';
-import type { UserRecord } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import { bounded, codeOf } from './code.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, notFound, refused } from './errors.ts';
-import { accessesTo, codeBeside, related } from './fork-network.ts';
+import { codeBeside, related } from './fork-network.ts';
+import { identityOf } from './identity.ts';
 import { can, signedIn } from './permissions.ts';
+import { accessesTo } from './project-accesses.ts';
 import { BRANCH_REFUSALS, branchProtection, started } from './ref-protection.ts';
 import { inTurn } from './turns.ts';
 
@@ -201,13 +202,6 @@ async function checkLastCommits(
   }
 }
 
-const at = (now: Date) => ({ seconds: Math.floor(now.getTime() / 1000), timezone: '+0000' });
-
-export const identityOf = (user: UserRecord, now: Date): Identity => ({
-  name: user.name,
-  email: user.email,
-  ...at(now),
-});
 
 function authorOf(committer: Identity, input: Pick<CommitInput, 'authorName' | 'authorEmail'>): Identity {
   const name = input.authorName?.trim() ?? '';

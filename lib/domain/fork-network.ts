@@ -5,25 +5,10 @@ import { GitRepository } from '../git/repository.ts';
 import type { Repository } from '../git/wire/repository.ts';
 import { forkRoot } from '../store/forks.ts';
 import type { ProjectRecord } from '../store/records.ts';
-import type { Actor, ProjectAccess } from './access.ts';
+import type { ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
-import { projectJudge } from './judges.ts';
 import { openRepository } from './repositories.ts';
 
-/** Projects by id as the actor may see them; undefined for the others. */
-export async function accessesTo(
-  deps: Deps,
-  actor: Actor,
-  ids: readonly number[],
-): Promise<(ProjectAccess | undefined)[]> {
-  const judge = projectJudge(deps, actor);
-  const [projects] = await Promise.all([deps.store.projects.getMany(ids), judge.ahead(ids)]);
-  const levels = await judge.levels(projects);
-  return projects.map((project, i) => {
-    const level = levels[i];
-    return project && level !== undefined ? { project, level } : undefined;
-  });
-}
 
 /** Whether both descend from one project, or one from the other. */
 export const related = (a: ProjectRecord, b: ProjectRecord): boolean =>

@@ -2,9 +2,9 @@
 import type { GroupRecord, ShareRecord } from '../store/records.ts';
 import type { Actor, GroupAccess, ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
-import { accessesTo } from './fork-network.ts';
 import { groupAccess } from './open.ts';
 import { canSeeGroup } from './permissions.ts';
+import { accessesTo } from './project-accesses.ts';
 import { Surroundings } from './standing.ts';
 
 /** Groups by id as the actor may see them; undefined for the others. */

@@ -1,5 +1,5 @@
 import type { Actor, ProjectAccess } from '../../domain/access.ts';
-import { accessesTo } from '../../domain/fork-network.ts';
+import { accessesTo } from '../../domain/project-accesses.ts';
 import { archiveProject, askForDeletion, restoreProject } from '../../domain/project-lifecycle.ts';
 import { namespaceToMoveTo, transferProject } from '../../domain/project-transfer.ts';
 import { project } from '../../http/access.ts';

@@ -1,0 +1,18 @@
+import type { Actor, ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { projectJudge } from './judges.ts';
+
+/** Projects by id as the actor may see them; undefined for the others. */
+export async function accessesTo(
+  deps: Deps,
+  actor: Actor,
+  ids: readonly number[],
+): Promise<(ProjectAccess | undefined)[]> {
+  const judge = projectJudge(deps, actor);
+  const [projects] = await Promise.all([deps.store.projects.getMany(ids), judge.ahead(ids)]);
+  const levels = await judge.levels(projects);
+  return projects.map((project, i) => {
+    const level = levels[i];
+    return project && level !== undefined ? { project, level } : undefined;
+  });
+}
