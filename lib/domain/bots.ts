@@ -96,7 +96,15 @@ async function createOnce(
     const { record, writes } = tokenOf(userId);
     token = record;
     const createdAt = now.toISOString();
-    const member = { source, userId, accessLevel, createdAt, expiresAt, createdById: creator.id };
+    const member = {
+      source,
+      userId,
+      accessLevel,
+      createdAt,
+      expiresAt,
+      createdById: creator.id,
+      bot: true as const,
+    };
     return [...writes, memberWrite(member), sourceLives(source)];
   };
   try {

@@ -34,6 +34,9 @@ export async function addMember(
     demandNotBelow(deps, place, userId, accessLevel),
   ]);
   if (user === undefined) throw notFound('User');
+  if (user.type !== undefined) {
+    throw invalid({ user: ['project bots cannot be added to other groups / projects'] });
+  }
   const source = sourceOf(place);
   const record: MemberRecord = {
     source,
@@ -142,7 +145,7 @@ export async function removeMember(
   if (signedIn(actor).user.id !== userId) {
     demandAdmin(actor, place);
     await demandAbove(deps, actor, place, userId);
-  } else if (isNamespaceOwner(place, userId)) throw forbidden();
+  } else if (isNamespaceOwner(place, userId) || isBot(actor)) throw forbidden();
   if ('project' in place) {
     await told(deps.store.members.remove(sourceOf(place), userId));
     return;
@@ -212,7 +215,8 @@ function grantable(deps: Deps, actor: Actor, place: MemberPlace, input: Membersh
 async function demandAbove(deps: Deps, actor: Actor, place: MemberPlace, userId: number): Promise<void> {
   const target = await deps.store.members.get(sourceOf(place), userId);
   if (target === undefined) throw recordNotFound();
-  if (isNamespaceOwner(place, userId)) throw forbidden();
+  // A bot is a member as long as its token lives.
+  if (isNamespaceOwner(place, userId) || target.bot === true) throw forbidden();
   if (isAdministrator(actor) || place.level > MAINTAINER) return;
   if (target.accessLevel > place.level) throw forbidden();
 }
@@ -259,5 +263,7 @@ const needsOwner = ({ group }: GroupAccess): boolean => group.parentId === null;
 
 const isNamespaceOwner = (place: MemberPlace, userId: number): boolean =>
   'project' in place && place.project.namespaceKind === 'user' && place.project.ownerId === userId;
+
+const isBot = (actor: Actor): boolean => actor.kind === 'user' && actor.user.type !== undefined;
 
 const today = (deps: Deps) => deps.now().toISOString().slice(0, 10);

@@ -339,4 +339,6 @@ export interface MemberRecord {
   readonly createdAt: string;
   readonly expiresAt: string | null;
   readonly createdById: number | null;
+  /** The bot of an access token: nobody who counts, and no owner to rely on. */
+  readonly bot?: true;
 }

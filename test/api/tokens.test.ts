@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Deps } from '../../lib/domain/deps.ts';
+import { rotateToken } from '../../lib/domain/tokens.ts';
 import { scenarios } from '../harness/scenarios.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { ask, makeWorld, type Who, type World } from '../harness/world.ts';
@@ -10,6 +12,7 @@ beforeAll(async () => {
   world = await makeWorld(service);
 });
 afterAll(() => service.stop());
+afterEach(() => vi.useRealTimers());
 
 const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
 const NARROW = { read_user: 403, read_repository: 403, write_repository: 403 } as const;
@@ -278,7 +281,238 @@ test('a user who is blocked is out at once, with every token', async () => {
   }
 });
 
-async function made(who: 'stranger', options: object): Promise<{ id: number; token: string }> {
+describe('time', () => {
+  test('a token ends with the start of its day, UTC', async () => {
+    const { id, token } = await made('stranger', { scopes: ['read_user'], expires_at: tomorrow() });
+    const ends = new Date(`${tomorrow()}T00:00:00.000Z`).getTime();
+    const get = () => service.call('GET', '/user', { token });
+    vi.useFakeTimers({ toFake: ['Date'], now: ends - 1 });
+    expect((await get()).status).toBe(200);
+    vi.setSystemTime(ends);
+    expect([(await get()).status, (await get()).body.error]).toEqual([401, 'invalid_token']);
+    expect((await as('stranger', 'GET', `/personal_access_tokens/${id}`)).body).toMatchObject({
+      active: false,
+      revoked: false,
+    });
+  });
+
+  test('the last use is of the first request of a day', async () => {
+    const { token } = await made('stranger', {});
+    const used = async () =>
+      (await service.call('GET', '/personal_access_tokens/self', { token })).body.last_used_at;
+    const noon = new Date(`${tomorrow()}T12:00:00.000Z`);
+    await used();
+    vi.useFakeTimers({ toFake: ['Date'], now: noon });
+    await used();
+    expect(await used()).toBe(noon.toISOString());
+    vi.setSystemTime(noon.getTime() + 60_000);
+    await used();
+    expect(await used()).toBe(noon.toISOString());
+  });
+});
+
+test('lists are narrowed and ordered', async () => {
+  const ids: Record<string, number> = {};
+  for (const name of ['one Laptop', 'two laptop', 'three']) {
+    ids[name] = (await madeBy('external', { name, expires_at: name === 'three' ? '2099-06-01' : null })).id;
+  }
+  await as('administrator', 'DELETE', `/personal_access_tokens/${ids['two laptop']}`);
+  const names = async (query: string) => {
+    const answer = await service.call('GET', `/personal_access_tokens?${query}`, {
+      token: world.tokens.external!,
+    });
+    return answer.status === 200
+      ? answer.body.map(({ name }: { name: string }) => name).filter((name: string) => name !== 'test')
+      : answer.body;
+  };
+  expect(await names('')).toEqual(['one Laptop', 'two laptop', 'three']);
+  expect(await names('sort=created_desc')).toEqual(['three', 'two laptop', 'one Laptop']);
+  expect(await names('search=LAPTOP')).toEqual(['one Laptop', 'two laptop']);
+  expect(await names('revoked=true')).toEqual(['two laptop']);
+  expect(await names('revoked=false')).toEqual(['one Laptop', 'three']);
+  expect(await names('state=inactive')).toEqual(['two laptop']);
+  expect(await names('state=active&search=laptop')).toEqual(['one Laptop']);
+  expect(await names('last_used_after=2020-01-01')).toEqual([]);
+  expect(await names('created_after=2020-01-01&created_before=2099-01-01')).toHaveLength(3);
+  expect(await names('created_before=2020-01-01')).toEqual([]);
+  expect(await names('expires_after=2099-01-01')).toEqual(['three']);
+  expect(await names('expires_before=2099-06-01')).toEqual([]);
+  expect(await names('state=dead')).toEqual({ error: 'state does not have a valid value' });
+  expect(await names('sort=name_asc')).toEqual({ error: 'sort does not have a valid value' });
+});
+
+describe('impersonation', () => {
+  scenarios(
+    () => world,
+    [
+      {
+        request: 'POST /users/{stranger}/impersonation_tokens',
+        json: { name: 'as them', scopes: ['api'] },
+        as: {
+          anonymous: 401,
+          stranger: 403,
+          owner: 403,
+          administrator: 201,
+          ...BAD,
+          ...NARROW,
+          read_api: 403,
+        },
+        holds: { name: 'as them', scopes: ['api'], impersonation: true, active: true, revoked: false },
+        look: ({ status, body }) => {
+          if (status === 201)
+            expect(Object.keys(body).sort()).toEqual([...FIELDS, 'impersonation', 'token'].sort());
+        },
+      },
+      {
+        request: 'GET /users/{stranger}/impersonation_tokens',
+        as: { anonymous: 401, stranger: 403, administrator: 200 },
+      },
+      {
+        request: 'GET /users/999999/impersonation_tokens',
+        as: { administrator: { status: 404, holds: { message: '404 User Not Found' } } },
+      },
+      {
+        request: 'GET /users/{stranger}/impersonation_tokens/999999',
+        as: {
+          stranger: 403,
+          administrator: { status: 404, holds: { message: '404 Impersonation Token Not Found' } },
+        },
+      },
+    ],
+  );
+
+  test.each([
+    [{}, { error: 'name is missing' }],
+    [{ name: 'a', scopes: ['all'] }, { error: 'scopes does not have a valid value' }],
+    [{ name: 'a' }, { message: { scopes: ["can't be blank"] } }],
+    [{ name: ' ', scopes: ['api'] }, { message: { name: ["can't be blank"] } }],
+    [
+      { name: 'a', scopes: ['api'], expires_at: '2020-01-01' },
+      { message: { expires_at: ['cannot be a date in the past'] } },
+    ],
+  ])('%j is refused', async (json, body) => {
+    const path = `/users/${world.ids['stranger']}/impersonation_tokens`;
+    const answer = await as('administrator', 'POST', path, json);
+    expect([answer.status, answer.body]).toEqual([400, body]);
+  });
+
+  test('it acts as the user, who neither sees nor ends it', async () => {
+    const base = `/users/${world.ids['stranger']}/impersonation_tokens`;
+    const json = { name: 'hidden', scopes: ['api'] };
+    const { id, token } = (await as('administrator', 'POST', base, json)).body;
+    expect((await service.call('GET', '/user', { token })).body.username).toBe('stranger');
+    const record = (await world.store.tokens.get(id))!;
+    expect(record).toMatchObject({ createdById: world.ids['administrator'], impersonation: true });
+    const listed = await as('stranger', 'GET', '/personal_access_tokens?per_page=100');
+    expect(JSON.stringify(listed.body)).not.toContain('hidden');
+    expect((await as('stranger', 'GET', `/personal_access_tokens/${id}`)).status).toBe(404);
+    expect((await as('stranger', 'DELETE', `/personal_access_tokens/${id}`)).status).toBe(400);
+    expect((await as('stranger', 'POST', `/personal_access_tokens/${id}/rotate`)).status).toBe(401);
+    const other = `/users/${world.ids['owner']}/impersonation_tokens/${id}`;
+    for (const method of ['GET', 'DELETE'])
+      expect((await as('administrator', method, other)).status).toBe(404);
+    const ids = async (state: string) =>
+      (await as('administrator', 'GET', `${base}?state=${state}&per_page=100`)).body.map(
+        (one: { id: number }) => one.id,
+      );
+    expect([(await ids('active')).includes(id), (await ids('inactive')).includes(id)]).toEqual([true, false]);
+    expect((await as('administrator', 'DELETE', `${base}/${id}`)).status).toBe(204);
+    expect([(await ids('active')).includes(id), (await ids('inactive')).includes(id)]).toEqual([false, true]);
+    expect((await ids('all')).includes(id)).toBe(true);
+    expect((await service.call('GET', '/user', { token })).status).toBe(401);
+    const shown = await as('administrator', 'GET', `${base}/${id}`);
+    expect(shown.body).toMatchObject({ id, revoked: true, active: false, impersonation: true });
+  });
+});
+
+describe('rotation', () => {
+  const inAWeek = () => new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10);
+  const works = async (token: string) => (await service.call('GET', '/user', { token })).status === 200;
+
+  test('revokes the old token and makes one like it', async () => {
+    const old = await made('stranger', { name: 'turning', scopes: ['api', 'sudo'] });
+    const turned = await as('stranger', 'POST', `/personal_access_tokens/${old.id}/rotate`);
+    expect([turned.status, Object.keys(turned.body).sort()]).toEqual([200, [...FIELDS, 'token'].sort()]);
+    expect(turned.body).toMatchObject({
+      name: 'turning',
+      scopes: ['api', 'sudo'],
+      expires_at: inAWeek(),
+      active: true,
+      last_used_at: null,
+    });
+    expect([await works(old.token), await works(turned.body.token)]).toEqual([false, true]);
+    const self = await service.call('POST', '/personal_access_tokens/self/rotate', {
+      token: turned.body.token,
+      json: { expires_at: tomorrow() },
+    });
+    expect([self.status, self.body.expires_at, self.body.name]).toEqual([200, tomorrow(), 'turning']);
+    expect([await works(turned.body.token), await works(self.body.token)]).toEqual([false, true]);
+  });
+
+  test('an old text that is shown again ends what took its place', async () => {
+    const old = await made('stranger', {});
+    const rotate = (token: string) => service.call('POST', '/personal_access_tokens/self/rotate', { token });
+    const second = (await rotate(old.token)).body;
+    const third = (await rotate(second.token)).body;
+    // Merely used, it is refused.
+    expect((await service.call('GET', '/user', { token: old.token })).status).toBe(401);
+    expect(await works(third.token)).toBe(true);
+    const again = await rotate(old.token);
+    expect([again.status, again.body.error]).toEqual([401, 'invalid_token']);
+    expect(await works(third.token)).toBe(false);
+
+    const other = await made('stranger', {});
+    const path = `/personal_access_tokens/${other.id}/rotate`;
+    const next = (await as('stranger', 'POST', path)).body;
+    const refused = await as('stranger', 'POST', path);
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      { message: '400 Bad request - token already revoked' },
+    ]);
+    expect(await works(next.token)).toBe(false);
+  });
+
+  test('twice at once: one is told, and what the other got works', async () => {
+    const old = await made('stranger', {});
+    const record = (await world.store.tokens.get(old.id))!;
+    const deps = { store: world.store, now: () => new Date() } as Deps;
+    // Both have read the token before either has replaced it.
+    const both = await Promise.allSettled([1, 2].map(() => rotateToken(deps, record, undefined)));
+    const won = both.flatMap((each) => (each.status === 'fulfilled' ? [each.value.text] : []));
+    const lost = both.flatMap((each) => (each.status === 'rejected' ? [each.reason.message] : []));
+    expect([won.length, lost]).toEqual([1, ['409 Conflict: Resource lock']]);
+    expect(await works(won[0]!)).toBe(true);
+  });
+
+  test.each([
+    ['anonymous', 401, { message: '401 Unauthorized' }],
+    ['owner', 401, { message: '401 Unauthorized' }],
+    ['read_api', 403, { error: 'insufficient_scope' }],
+    ['blocked', 403, {}],
+    ['administrator', 200, { name: 'made' }],
+  ] as [Who, number, object][])('of a stranger’s token by %s: %i', async (who, status, holds) => {
+    const { id, token } = await made('stranger', {});
+    const answer = await as(who, 'POST', `/personal_access_tokens/${id}/rotate`);
+    expect([answer.status, answer.body]).toMatchObject([status, holds]);
+    expect(await works(token)).toBe(status !== 200);
+  });
+
+  test('to a day in the past is refused, and the token stays', async () => {
+    const { id, token } = await made('stranger', {});
+    const path = `/personal_access_tokens/${id}/rotate`;
+    const answer = await as('stranger', 'POST', path, { expires_at: '2020-01-01' });
+    expect([answer.status, answer.body]).toEqual([
+      422,
+      { message: 'Expires at cannot be a date in the past' },
+    ]);
+    expect((await as('administrator', 'POST', '/personal_access_tokens/999999/rotate')).status).toBe(404);
+    expect(await works(token)).toBe(true);
+  });
+});
+
+const made = (who: 'stranger', options: object) => madeBy(who, options);
+
+async function madeBy(who: Who, options: object): Promise<{ id: number; token: string }> {
   const json = { name: 'made', scopes: ['api'], ...options };
   const answer = await as('administrator', 'POST', `/users/${world.ids[who]}/personal_access_tokens`, json);
   expect(answer.status).toBe(201);
