@@ -202,7 +202,6 @@ async function checkLastCommits(
   }
 }
 
-
 function authorOf(committer: Identity, input: Pick<CommitInput, 'authorName' | 'authorEmail'>): Identity {
   const name = input.authorName?.trim() ?? '';
   const email = input.authorEmail?.trim() ?? '';

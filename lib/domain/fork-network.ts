@@ -9,7 +9,6 @@ import type { ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
 import { openRepository } from './repositories.ts';
 
-
 /** Whether both descend from one project, or one from the other. */
 export const related = (a: ProjectRecord, b: ProjectRecord): boolean =>
   forkRoot(a) === forkRoot(b) || a.forkedFromId === b.id || b.forkedFromId === a.id;

@@ -118,7 +118,6 @@ async function namespaceToForkInto(
   return found ?? { kind: 'user', owner: actor.user };
 }
 
-
 /** The highest visibility a namespace has room for. */
 const most = (namespace: Namespace): Visibility =>
   namespace.kind === 'user' ? 'public' : namespace.access.group.visibility;
