@@ -93,8 +93,9 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
   [BOT_JOB]: (deps, { body }) => removeBot(deps, { userId: numberOf(body, 'userId') }),
   'user.delete': async (deps, job) => {
     const userId = numberOf(job.body, 'userId');
-    const [hard, last] = [job.body['hard'] === true, job.body['last'] === true];
-    await inSlices(deps, job, (deadline) => removeUser(deps, { userId, hard, last }, deadline));
+    const last = job.body['last'] === true;
+    const removal = { userId, last, ...(job.body['hard'] === true ? { hard: true } : {}) };
+    await inSlices(deps, job, (deadline) => removeUser(deps, removal, deadline));
   },
   [MOVE_JOB]: async (deps, job) => {
     const groupId = numberOf(job.body, 'groupId');

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runJob } from '../../lib/domain/jobs.ts';
 import { removeProject } from '../../lib/domain/removal.ts';
 import { HistoryCache } from '../../lib/git/history/known.ts';
@@ -13,7 +13,7 @@ import { GitObjects } from '../../lib/store/git-objects.ts';
 import { refTableKey } from '../../lib/store/keys.ts';
 import { Outbox, parseMessage } from '../../lib/store/outbox.ts';
 import type { ProjectRecord, UserRecord } from '../../lib/store/records.ts';
-import { writeRefTable } from '../../lib/store/ref-table.ts';
+import { writeRefTable } from '../../lib/store/ref-table-writer.ts';
 import { removeRepository, WRITERS_GONE_MS } from '../../lib/store/repository-removal.ts';
 import { type Data, openData } from '../crash/data.ts';
 import { createProject, newUser } from './store-fixture.ts';
@@ -212,9 +212,9 @@ test('chunks that a dying writer adds to a ref table are found by the later swee
   const { repositoryId } = project;
   await store.projects.remove(project);
   const yesterday = new Date(Date.now() - WRITERS_GONE_MS);
-  await writeRefTable(store.table, repositoryId, 'late', [{ name: branch(1), oid: oid(1) }]);
+  await writeRefTable(store.table, repositoryId, 'late', [[{ name: branch(1), oid: oid(1) }]]);
   await removeRepository(store, project, SOON());
-  await writeRefTable(store.table, repositoryId, 'late', [{ name: branch(1), oid: oid(1) }], yesterday);
+  await writeRefTable(store.table, repositoryId, 'late', [[{ name: branch(1), oid: oid(1) }]], yesterday);
   for (const key of await rowsAbout(repositoryId)) {
     const [, id] = key.split('REFTABLES#');
     const writtenAt = yesterday.toISOString();
@@ -259,5 +259,83 @@ test('a removed user takes tokens, memberships and personal projects along', asy
   expect(sent).toContainEqual({
     type: 'project.delete',
     body: { projectId: own.id, repositoryId: own.repositoryId },
+  });
+});
+
+describe('what a removed user wrote', () => {
+  async function written(name: string) {
+    const { store } = data;
+    const writer = await store.users.create(newUser(name));
+    const project = await createProject(store, owner, `of-${name}`);
+    const { id: userId, username } = writer;
+    const author = { id: userId, username, name: writer.name };
+    const at = new Date().toISOString();
+    const commit = 'c'.repeat(40);
+    const noteable = { kind: 'commit', id: commit } as const;
+    const id = await store.notes.nextId();
+    const common = { projectId: project.id, createdAt: at, updatedAt: at, author };
+    await store.notes.create({ ...common, id, noteable, body: 'said', line: null });
+    const pipeline = {
+      ...common,
+      ...(await store.pipelines.nextPipeline(project.id)),
+      sha: commit,
+      ref: 'main',
+      source: 'external',
+      status: 'success',
+      states: { success: 1 },
+      statuses: 1,
+      startedAt: null,
+      finishedAt: null,
+      version: 1,
+    } as const;
+    const status = {
+      ...common,
+      id: await store.pipelines.nextStatusId(),
+      pipelineId: pipeline.id,
+      sha: commit,
+      ref: 'main',
+      stage: 'external',
+      name: 'build',
+      state: 'success',
+      targetUrl: null,
+      description: null,
+      coverage: null,
+      startedAt: null,
+      finishedAt: null,
+    } as const;
+    await store.pipelines.write({ pipeline, was: undefined, status, current: undefined });
+    const page = { page: 1, perPage: 10 };
+    return {
+      writer,
+      author,
+      notes: async () => (await store.notes.list(project.id, noteable, page)).items,
+      statuses: async () => (await store.pipelines.statuses(project.id, commit, { all: true }, page)).items,
+      pipeline: () => store.pipelines.newest(project.id, commit),
+    };
+  }
+  const removed = async (writer: UserRecord, hard: boolean) => {
+    await data.store.users.remove(writer, { hard });
+    const job = { id: 'w', type: 'user.delete', body: { userId: writer.id, hard } };
+    await Promise.all([runJob(deps(), job), runJob(deps(), job)]);
+    await runJob(deps(), job);
+  };
+
+  test('is the ghost’s, and names them no more', async () => {
+    const { writer, author, notes, statuses, pipeline } = await written('poet');
+    expect(await notes()).toMatchObject([{ author, body: 'said' }]);
+    await removed(writer, false);
+    const { id, username, name } = await data.store.users.ghost();
+    const ghost = { id, username, name };
+    expect(await notes()).toMatchObject([{ author: ghost, body: 'said' }]);
+    expect(await statuses()).toMatchObject([{ author: ghost, name: 'build' }]);
+    expect(await pipeline()).toMatchObject({ author: ghost });
+    expect(await rowsAbout(`USER#${String(writer.id).padStart(12, '0')}`)).toEqual([]);
+  });
+
+  test('goes with them when they are removed hard; what their builds came to stays', async () => {
+    const { writer, notes, statuses } = await written('vandal');
+    await removed(writer, true);
+    const { id } = await data.store.users.ghost();
+    expect([await notes(), await statuses()]).toMatchObject([[], [{ author: { id } }]]);
   });
 });
