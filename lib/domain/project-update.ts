@@ -7,6 +7,7 @@ import { type ProjectChange, type ProjectUpdate, projectUpdate } from '../store/
 import { refusedUpdate } from '../store/projects.ts';
 import type { GroupRecord, ProjectRecord, Visibility } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
+import { type AvatarFile, newAvatar } from './avatars.ts';
 import type { Deps } from './deps.ts';
 import { conflict, invalid, notFound } from './errors.ts';
 import { unlinkPromises } from './fork-visibility.ts';
@@ -29,6 +30,7 @@ export interface ProjectInput {
   readonly topics?: readonly string[] | undefined;
   /** Added to those there are. */
   readonly settings: Readonly<Record<string, unknown>>;
+  readonly avatar?: AvatarFile | null | undefined;
 }
 
 /**
@@ -60,7 +62,9 @@ export async function updateProject(
     visibility_level: rises ? visibilityProblems(visibility, parent, source) : [],
   });
   if (problems !== undefined) throw invalid(problems);
+  const avatar = newAvatar(input.avatar);
   const change: ProjectChange = {
+    ...(avatar && { avatar: avatar.avatar }),
     ...(name === undefined ? {} : { name }),
     ...(path === undefined ? {} : { path }),
     ...(description === undefined ? {} : { description }),
@@ -71,6 +75,7 @@ export async function updateProject(
   const options = {
     parent,
     now: deps.now(),
+    alongside: avatar?.writes({ kind: 'project', id: project.id }) ?? [],
     messages: visibility === undefined ? [] : unlinkPromises(deps, project, visibility),
   };
   const { defaultBranch: branch } = input;
@@ -80,6 +85,7 @@ export async function updateProject(
     const plan = projectUpdate(project, { ...change, defaultBranch: branch }, options);
     await moveHead(deps, project, branch, {
       ...plan,
+      writes: [...plan.writes, ...options.alongside],
       messages: [...plan.messages, ...options.messages],
     });
     return plan.updated;

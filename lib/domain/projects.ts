@@ -4,6 +4,7 @@ import type { Page } from '../store/paging.ts';
 import type { ListedProject, ProjectQuery } from '../store/project-query.ts';
 import type { ProjectRecord, UserRecord, Visibility } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
+import { type AvatarFile, newAvatar } from './avatars.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, invalid, notFound } from './errors.ts';
 import { type ImportOrder, planImport } from './imports.ts';
@@ -20,6 +21,7 @@ export interface NewProjectInput {
   readonly visibility: Visibility;
   readonly topics: readonly string[];
   readonly settings: Readonly<Record<string, unknown>>;
+  readonly avatar?: AvatarFile | null | undefined;
   /** What HEAD points to until the first push decides. */
   readonly defaultBranch?: string | undefined;
   /** Where its repository comes from; until it is there the project is empty. */
@@ -73,6 +75,7 @@ export async function createProject(
   if (problems !== undefined) throw invalid(problems);
   const order = input.importOrder;
   const plan = order && (await planImport(deps, order));
+  const avatar = newAvatar(input.avatar);
   try {
     return await deps.store.projects.create(
       {
@@ -86,13 +89,18 @@ export async function createProject(
         defaultBranch: null,
         topics: [...new Set(input.topics)],
         settings: input.settings,
+        ...(avatar && { avatar: avatar.avatar }),
         ...(order === undefined ? {} : { importStatus: 'scheduled', importSource: order.source }),
       },
       {
         now: deps.now(),
         headBranch: input.defaultBranch ?? deps.environment.defaultBranchName,
         ...boundBy(namespace),
-        ...(plan === undefined ? {} : { about: plan }),
+        about: (record) => {
+          const planned = plan?.(record);
+          const shown = avatar?.writes({ kind: 'project', id: record.id }) ?? [];
+          return { ...planned, alongside: [...(planned?.alongside ?? []), ...shown] };
+        },
       },
     );
   } catch (error) {

@@ -2,6 +2,7 @@ import { sameName } from '../store/names.ts';
 import type { UserRecord } from '../store/records.ts';
 import { type Identity, identitiesOf, MAX_IDENTITIES, type UserChange } from '../store/users.ts';
 import type { Actor } from './access.ts';
+import { type AvatarFile, newAvatar } from './avatars.ts';
 import type { Deps } from './deps.ts';
 import { confirmationOf } from './email-confirmation.ts';
 import { isConfirmedEmail } from './emails.ts';
@@ -34,6 +35,7 @@ export interface UserChangeInput {
   /** In place of the one at the same provider. */
   readonly identity?: Pick<Identity, 'provider' | 'extern_uid'> | undefined;
   readonly profile: Readonly<Record<string, unknown>>;
+  readonly avatar?: AvatarFile | null | undefined;
   /** Where links of mail lead. */
   readonly baseUrl: string;
 }
@@ -99,6 +101,7 @@ async function plan(
   const invited = input.resetPassword ? invitation(deps, input.baseUrl) : undefined;
   const move = namespaceMove(deps, user, named(input));
   const address = await newAddress(deps, user, input);
+  const avatar = newAvatar(input.avatar);
   const change: UserChange = {
     ...named(input),
     ...address.change,
@@ -116,6 +119,7 @@ async function plan(
           passwordReset: null,
         }),
     ...invited?.change,
+    ...(avatar && { avatar: avatar.avatar }),
     profile: { ...user.profile, ...input.profile, ...identified(user, input) },
     ...move.change,
   };
@@ -124,6 +128,7 @@ async function plan(
     alongside: [
       ...move.alongside,
       ...address.alongside,
+      ...(avatar?.writes({ kind: 'user', id: user.id }) ?? []),
       ...(invited === undefined ? [] : [invited.opens(user.id)]),
       ...(user.admin && !admin ? staysAdministered(deps, actor, user) : []),
     ],

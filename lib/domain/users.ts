@@ -3,6 +3,7 @@ import type { Page, PageRequest } from '../store/paging.ts';
 import type { UserRecord } from '../store/records.ts';
 import { type Identity, identitiesOf, type UserQuery } from '../store/users.ts';
 import type { Actor } from './access.ts';
+import { type AvatarFile, type NewAvatar, newAvatar } from './avatars.ts';
 import type { Deps } from './deps.ts';
 import { confirmationOf } from './email-confirmation.ts';
 import { forbidden, invalid } from './errors.ts';
@@ -29,6 +30,7 @@ export interface NewUserInput {
   readonly projectsLimit: number;
   readonly skipConfirmation: boolean;
   readonly profile: Readonly<Record<string, unknown>>;
+  readonly avatar?: AvatarFile | null | undefined;
   /** Where links of mail lead. */
   readonly baseUrl: string;
 }
@@ -49,6 +51,7 @@ export async function createUser(deps: Deps, input: NewUserInput): Promise<UserR
   });
   if (problems !== undefined) throw invalid(problems);
   const now = deps.now();
+  const avatar = newAvatar(input.avatar);
   const invited = input.resetPassword ? invitation(deps, input.baseUrl) : undefined;
   try {
     return await deps.store.users.create(
@@ -68,21 +71,29 @@ export async function createUser(deps: Deps, input: NewUserInput): Promise<UserR
         // Null signs nobody in: a password that nobody knows needs no hash.
         passwordHash: chosen === undefined ? null : await hashPassword(chosen),
         profile: input.profile,
+        ...(avatar && { avatar: avatar.avatar }),
         ...invited?.change,
       },
-      { now, about: (id) => welcome(deps, input, id, invited) },
+      { now, about: (id) => welcome(deps, input, id, invited, avatar) },
     );
   } catch (error) {
     throw changeError(error);
   }
 }
 
-/** Mails to somebody new: to confirm their address, unless an administrator vouches for it, and to choose a password. */
-function welcome(deps: Deps, input: NewUserInput, userId: number, invited: Invitation | undefined) {
+/** With somebody new: their avatar, and mails to confirm their address, unless an administrator vouches for it, and to choose a password. */
+function welcome(
+  deps: Deps,
+  input: NewUserInput,
+  userId: number,
+  invited: Invitation | undefined,
+  avatar: NewAvatar | undefined,
+) {
   const asked = { userId, emailId: null, email: input.email };
   const confirmation = input.skipConfirmation ? undefined : confirmationOf(deps, asked, input.baseUrl);
   return {
     alongside: [
+      ...(avatar?.writes({ kind: 'user', id: userId }) ?? []),
       ...(confirmation?.alongside ?? []),
       ...(invited === undefined ? [] : [invited.opens(userId)]),
     ],

@@ -24,6 +24,7 @@ export type ProjectChange = Partial<
     | 'topics'
     | 'settings'
     | 'lastActivityAt'
+    | 'avatar'
   >
 >;
 

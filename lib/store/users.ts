@@ -1,5 +1,6 @@
 /** Users: their record, their unique names, their lists. */
 import type { Counters } from './counters.ts';
+import { type Attributes, haveAll, rowsWith } from './custom-attributes.ts';
 import { Missing, NameTaken, Stale, TransactionRefused } from './errors.ts';
 import {
   folded,
@@ -20,12 +21,15 @@ import {
   type Direction,
   type IndexPartition,
   indexSource,
+  type KeySource,
   listSource,
   mergeKeys,
   type Page,
   type PageRequest,
+  type Range,
 } from './paging.ts';
 import { USER_STATES, type UserRecord, type UserState } from './records.ts';
+import { keysById, keysSorted } from './row-sets.ts';
 import type { Search } from './search.ts';
 import type { Table } from './table.ts';
 import { ABSENT, type Check, type Item, PRESENT, type Write } from './write.ts';
@@ -79,6 +83,8 @@ export interface UserQuery extends PageRequest {
   readonly anyEmail?: boolean;
   readonly idAfter?: number;
   readonly idBefore?: number;
+  /** Only users with all of these custom attributes. */
+  readonly attributes?: Attributes;
   /** A further condition; every user on the way is loaded for it, 5,000 at most. */
   readonly where?: (user: UserRecord) => boolean;
 }
@@ -242,6 +248,11 @@ export class Users {
     return updated;
   }
 
+  /** For a transaction: that this account is there; refused as `user`. */
+  isThere(id: number): Check {
+    return { check: userKey(id), if: PRESENT, reason: 'user' };
+  }
+
   /** For a transaction: that this one is an administrator, and may act; refused as `administrator`. */
   isAdministrator(id: number): Check {
     return {
@@ -323,9 +334,22 @@ export class Users {
       (query.idBefore === undefined || user.id < query.idBefore) &&
       (found === undefined || found.matches(user)) &&
       (query.where?.(user) ?? true);
-    const load = (ids: readonly number[]) => this.getMany(ids);
+    const { attributes } = query;
+    const load = async (ids: readonly number[]) => {
+      const [users, noted] = await Promise.all([
+        this.getMany(ids),
+        haveAll(this.#table, 'user', ids, attributes),
+      ]);
+      return users.map((user, i) => (noted[i] ? user : undefined));
+    };
     if (found?.complete) {
-      const matching = found.users.filter(passes);
+      const noted = await haveAll(
+        this.#table,
+        'user',
+        found.users.map(({ id }) => id),
+        attributes,
+      );
+      const matching = found.users.filter((user, i) => noted[i] && passes(user));
       const keys = matching.map((user) => ({ sort: sortValues(user)[index], id: user.id }));
       const byId = new Map(matching.map((user) => [user.id, user]));
       const page = await cutPage(mergeKeys([listSource(keys, direction)], direction), query, {
@@ -348,8 +372,12 @@ export class Users {
     const filtered =
       found !== undefined ||
       query.where !== undefined ||
+      attributes !== undefined ||
       (index !== 'byId' && (query.idAfter !== undefined || query.idBefore !== undefined));
-    const sources = partitions.map((where) => indexSource(this.#table, where, direction, chunk));
+    const sources =
+      attributes === undefined
+        ? partitions.map((where) => indexSource(this.#table, where, direction, chunk))
+        : [await this.#noted(attributes, index, direction, bounds, chunk)];
     const [page, total] = await Promise.all([
       cutPage(mergeKeys(sources, direction), query, {
         load: async (ids) =>
@@ -359,6 +387,19 @@ export class Users {
       query.count && !filtered ? countPartitions(this.#table, partitions) : undefined,
     ]);
     return filtered ? page : { ...page, total };
+  }
+
+  /** Who has the attributes, as far as an index knows. */
+  async #noted(
+    attributes: Attributes,
+    index: (typeof INDEX)[UserOrder],
+    direction: Direction,
+    bounds: Range,
+    chunk: number,
+  ): Promise<KeySource> {
+    const rows = rowsWith(this.#table, 'user', attributes);
+    if (index === 'byId') return keysById(rows, direction, bounds, chunk);
+    return keysSorted(this.#table, rows, direction, { index, keyOf: userKey });
   }
 
   /** By name, username or whole e-mail address; not complete when so many match that not all were looked up. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, request, type Service, startService } from '../harness/service.ts';
+import { type Answer, ROOT_TOKEN, request, type Service, startService } from '../harness/service.ts';
 
 let service: Service;
 let owner: { id: number; token: string };
@@ -57,12 +57,20 @@ const fetchBytes = async (url: string, headers: Record<string, string> = {}) => 
   return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };
 };
 
-describe.each([{ kind: 'group', collection: '/groups' }])('the avatar of a $kind', ({ kind, collection }) => {
+describe.each([
+  { kind: 'user', collection: '/users', by: () => ROOT_TOKEN },
+  { kind: 'group', collection: '/groups', by: () => owner.token },
+  { kind: 'project', collection: '/projects', by: () => owner.token },
+])('the avatar of a $kind', ({ kind, collection, by }) => {
+  const fieldsOf = (path: string, visibility: string): Record<string, string> =>
+    kind === 'user'
+      ? { name: path, username: path, email: `${path}@example.com`, force_random_password: 'true' }
+      : { name: path, path, visibility };
   const make = async (path: string, visibility: string, bytes?: Buffer) => {
-    const fields = { name: path, path, visibility };
+    const fields = fieldsOf(path, visibility);
     const made = bytes
-      ? await upload('POST', collection, bytes, { fields })
-      : await service.call('POST', collection, { token: owner.token, json: fields });
+      ? await upload('POST', collection, bytes, { fields, token: by() })
+      : await service.call('POST', collection, { token: by(), json: fields });
     expect(made).toMatchObject({ status: 201 });
     return made.body as { id: number; avatar_url: string | null };
   };
@@ -78,35 +86,42 @@ describe.each([{ kind: 'group', collection: '/groups' }])('the avatar of a $kind
     const etag = got.headers.get('etag')!;
     expect(await fetchBytes(made.avatar_url!, { 'If-None-Match': etag })).toMatchObject({ status: 304 });
 
-    const other = await upload('PUT', `${collection}/${made.id}`, gif(9, 9), { name: '../my own/ä.gif' });
+    const other = await upload('PUT', `${collection}/${made.id}`, gif(9, 9), {
+      name: '../my own/ä.gif',
+      token: by(),
+    });
     expect(other.body.avatar_url).toBe(`${service.url}/uploads/-/system/${kind}/avatar/${made.id}/_.gif`);
     const second = await fetchBytes(other.body.avatar_url, { 'If-None-Match': etag });
     expect(second).toMatchObject({ status: 200, bytes: gif(9, 9) });
     expect(second.headers.get('content-type')).toBe('image/gif');
 
-    expect(await upload('PUT', `${collection}/${made.id}`, '')).toMatchObject({ body: { avatar_url: null } });
+    expect(await upload('PUT', `${collection}/${made.id}`, '', { token: by() })).toMatchObject({
+      body: { avatar_url: null },
+    });
     expect(await fetchBytes(other.body.avatar_url)).toMatchObject({ status: 404 });
   });
 
   test('stays when something else changes', async () => {
     const made = await make(`${kind}-b`, 'public', png(8, 8));
-    const json = { description: 'new' };
-    const changed = await service.call('PUT', `${collection}/${made.id}`, { token: owner.token, json });
-    expect(changed.body).toMatchObject({ description: 'new', avatar_url: made.avatar_url });
+    const json = { name: 'new' };
+    const changed = await service.call('PUT', `${collection}/${made.id}`, { token: by(), json });
+    expect(changed.body).toMatchObject({ name: 'new', avatar_url: made.avatar_url });
   });
 
-  test('is as private as what it is of', async () => {
-    const made = await make(`${kind}-c`, 'private', png(8, 8));
-    const paths = [made.avatar_url!, `${service.url}/api/v4${collection}/${made.id}/avatar`];
-    for (const url of paths) {
-      expect(await fetchBytes(url), url).toMatchObject({ status: 404 });
-      expect(await fetchBytes(url, { 'PRIVATE-TOKEN': stranger.token })).toMatchObject({ status: 404 });
-      expect(await fetchBytes(url, { 'PRIVATE-TOKEN': owner.token })).toMatchObject({ status: 200 });
-      const absent = await request(url.replace(`/${made.id}`, '/987654'), 'GET');
-      const hidden = await request(url, 'GET');
-      expect(hidden.body).toEqual(absent.body);
-    }
-  });
+  // A user's is public.
+  if (kind !== 'user')
+    test('is as private as what it is of', async () => {
+      const made = await make(`${kind}-c`, 'private', png(8, 8));
+      const paths = [made.avatar_url!, `${service.url}/api/v4${collection}/${made.id}/avatar`];
+      for (const url of paths) {
+        expect(await fetchBytes(url), url).toMatchObject({ status: 404 });
+        expect(await fetchBytes(url, { 'PRIVATE-TOKEN': stranger.token })).toMatchObject({ status: 404 });
+        expect(await fetchBytes(url, { 'PRIVATE-TOKEN': owner.token })).toMatchObject({ status: 200 });
+        const absent = await request(url.replace(`/${made.id}`, '/987654'), 'GET');
+        const hidden = await request(url, 'GET');
+        expect(hidden.body).toEqual(absent.body);
+      }
+    });
 
   test.each([
     ['no image', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'file format is not supported'],
@@ -130,7 +145,10 @@ describe.each([{ kind: 'group', collection: '/groups' }])('the avatar of a $kind
     ['too many bytes', png(8, 8, 200 * 1024), 'is too big (should be at most 200 KiB)'],
   ])('is not %s', async (_what, bytes, problem) => {
     const path = `${kind}-d${Math.random().toString(36).slice(2)}`;
-    const answer = await upload('POST', collection, bytes, { fields: { name: path, path } });
+    const answer = await upload('POST', collection, bytes, {
+      fields: fieldsOf(path, 'private'),
+      token: by(),
+    });
     expect(answer.status).toBe(400);
     expect(JSON.stringify(answer.body)).toContain(problem);
   });
@@ -138,9 +156,23 @@ describe.each([{ kind: 'group', collection: '/groups' }])('the avatar of a $kind
   test('is a file', async () => {
     const { id } = await make(`${kind}-e`, 'public');
     const json = { avatar: 'aGVsbG8=' };
-    expect(await service.call('PUT', `${collection}/${id}`, { token: owner.token, json })).toMatchObject({
+    expect(await service.call('PUT', `${collection}/${id}`, { token: by(), json })).toMatchObject({
       status: 400,
       body: { error: 'avatar is invalid' },
     });
   });
+});
+
+test('an address that is shown to all leads to an avatar, and no other does', async () => {
+  const { id } = await service.user('shown', { public_email: '' });
+  await upload('PUT', `/users/${id}`, png(8, 8), { token: ROOT_TOKEN });
+  const asked = async (email: string) =>
+    (await service.call('GET', `/avatar?email=${email}`)).body.avatar_url;
+  expect(await asked('shown@example.com')).toBeNull();
+  expect(await asked('nobody@example.com')).toBeNull();
+  const json = { public_email: 'shown@example.com' };
+  await service.call('PUT', `/users/${id}`, { token: ROOT_TOKEN, json });
+  expect(await asked('Shown@example.com')).toBe(
+    `${service.url}/uploads/-/system/user/avatar/${id}/avatar.png`,
+  );
 });

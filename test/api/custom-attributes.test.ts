@@ -136,3 +136,26 @@ describe('in lists of groups', () => {
     expect((await get('/groups?custom_attributes[a][b]=x')).status).toBe(400);
   });
 });
+
+test('lists of users find by them, and show them', async () => {
+  const [one, two] = [await service.user('noted-1'), await service.user('noted-2')];
+  for (const { id } of [one, two]) await set(`/users/${id}`, 'desk', '12');
+  await set(`/users/${two.id}`, 'floor', '3');
+  const found = async (query: string, token = root) =>
+    ((await get(`/users?${query}`, token)).body as { username: string }[]).map(({ username }) => username);
+  expect(await found('custom_attributes[desk]=12')).toEqual(['noted-2', 'noted-1']);
+  expect(await found('custom_attributes[desk]=12&order_by=name&sort=asc')).toEqual(['noted-1', 'noted-2']);
+  expect(await found('custom_attributes[desk]=12&custom_attributes[floor]=3')).toEqual(['noted-2']);
+  expect(await found('custom_attributes[desk]=12&blocked=true')).toEqual([]);
+  expect(await found('custom_attributes[desk]=12', person.token)).toContain('person');
+  const shown = (await get('/users?custom_attributes[floor]=3&with_custom_attributes=true')).body;
+  const both = [
+    { key: 'desk', value: '12' },
+    { key: 'floor', value: '3' },
+  ];
+  expect(shown).toMatchObject([{ custom_attributes: both }]);
+  expect((await get(`/users/${two.id}?with_custom_attributes=true`)).body.custom_attributes).toEqual(both);
+  expect((await get(`/users/${two.id}?with_custom_attributes=true`, two.token)).body).not.toHaveProperty(
+    'custom_attributes',
+  );
+});

@@ -7,12 +7,12 @@ import { accepted, noContent } from '../../http/reply.ts';
 import { type AccessLevel, VISIBILITIES } from '../../store/records.ts';
 import { endpoint } from '../endpoint.ts';
 import { accepted as acceptedShape } from '../meta/shapes.ts';
+import { avatarField } from '../uploads/avatar-field.ts';
 import { groupDetail } from './presented.ts';
 import { laterFields, settingFields, settingsOf } from './settings.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'groups';
-const AVATAR = 'PNG, JPEG, GIF, WebP, BMP, TIFF or icon of at most 200 KiB; an empty text takes it away';
 
 const create = endpoint({
   method: 'POST',
@@ -27,7 +27,7 @@ const create = endpoint({
       parent_id: p.integer({ description: 'Of the group it is to stand in' }),
       visibility: p.oneOf(VISIBILITIES, { default: 'private' }),
       description: p.string({ nullable: true }),
-      avatar: p.file({ nullable: true, description: AVATAR }),
+      avatar: avatarField(),
       ...settingFields(),
     }),
   returns: { body: shapes.groupDetail },
@@ -63,7 +63,7 @@ const update = endpoint({
       path: p.string(),
       visibility: p.oneOf(VISIBILITIES),
       description: p.string({ nullable: true }),
-      avatar: p.file({ nullable: true, description: AVATAR }),
+      avatar: avatarField(),
       ...settingFields(),
       ...laterFields(),
     }),

@@ -48,6 +48,7 @@ const update = endpoint({
       visibility: body.visibility,
       defaultBranch: body.default_branch,
       topics: topicsOf(body),
+      avatar: body.avatar,
       settings,
     });
     return (await presented(deps, actor, [{ ...access, project: updated }], request.baseUrl, false))[0];

@@ -7,6 +7,7 @@ import * as projects from '../../domain/projects.ts';
 import { createInitialReadme } from '../../domain/readme.ts';
 import { getUser } from '../../domain/users.ts';
 import { administrator, anyone, project, signedIn } from '../../http/access.ts';
+import type { UploadedFile } from '../../http/multipart.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import { type UserRecord, VISIBILITIES } from '../../store/records.ts';
@@ -14,10 +15,10 @@ import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { editEndpoints } from './edit.ts';
 import { sharedFields, topicsOf } from './fields.ts';
 import { forkEndpoints } from './forks.ts';
+import { lifecycleEndpoints } from './lifecycle.ts';
 import { given, listInput } from './listing.ts';
 import { importStatus as presentedImport } from './present.ts';
 import { presented } from './presented.ts';
-import { lifecycleEndpoints } from './lifecycle.ts';
 import { settingsOf } from './settings.ts';
 import * as shapes from './shapes.ts';
 
@@ -182,7 +183,6 @@ const createForUser = endpoint({
   },
 });
 
-
 const importStatus = endpoint({
   method: 'GET',
   path: '/projects/:id/import',
@@ -215,6 +215,7 @@ interface CreationBody {
   readonly import_url?: string;
   readonly topics?: readonly string[];
   readonly tag_list?: readonly string[];
+  readonly avatar?: UploadedFile | null;
 }
 
 async function createFor(
@@ -236,6 +237,7 @@ async function createFor(
     description: body.description ?? null,
     visibility: body.visibility,
     topics: topicsOf(body) ?? [],
+    avatar: body.avatar,
     settings: settingsOf(body),
     defaultBranch: body.default_branch,
   });

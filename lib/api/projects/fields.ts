@@ -1,4 +1,5 @@
 import * as p from '../../http/params.ts';
+import { avatarField } from '../uploads/avatar-field.ts';
 import { settingFields, switchFields } from './settings.ts';
 
 /** What creation and update take alike. */
@@ -11,7 +12,7 @@ export const sharedFields = () => ({
   import_url: p.string({
     description: 'Of a Git repository that a new project begins with; credentials in it are not kept',
   }),
-  avatar: p.file(),
+  avatar: avatarField(),
   ...settingFields(),
   ...switchFields(),
 });

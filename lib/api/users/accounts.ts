@@ -1,4 +1,5 @@
 /** Accounts: shown, made, changed and deleted. */
+import { attributesOfMany } from '../../domain/custom-attributes.ts';
 import { highestRole } from '../../domain/members.ts';
 import { changeAccount, removeIdentity } from '../../domain/user-change.ts';
 import { deleteUser } from '../../domain/user-deletion.ts';
@@ -9,6 +10,7 @@ import { administrator, anyone } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { endpoint } from '../endpoint.ts';
+import { avatarField } from '../uploads/avatar-field.ts';
 import { userAdmin, userPublic } from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -27,14 +29,16 @@ const get = endpoint({
   query: () => p.params({ with_custom_attributes: p.boolean({ default: false }) }),
   returns: { body: shapes.userShown },
   errors: [{ status: 403, description: 'Anonymous' }, NO_USER],
-  handle: async ({ actor, params, request }, deps) => {
+  handle: async ({ actor, params, query, request }, deps) => {
     const user = await users.getUser(deps, actor, params.id);
     const followed = { is_followed: (await isFollowed(deps, actor, user)) ?? false };
     if (!users.seesAll(actor))
       return { ...userPublic(user, request.baseUrl, maySeeProfile(actor, user)), ...followed };
+    const noted = query.with_custom_attributes ? await attributesOfMany(deps, actor, 'user', [user.id]) : [];
     return {
       ...userAdmin(user, request.baseUrl),
       ...followed,
+      ...(noted?.[0] === undefined ? {} : { custom_attributes: noted[0] }),
       highest_role: await highestRole(deps, user),
     };
   },
@@ -67,7 +71,7 @@ const ownEmails = () => ({
 });
 
 const others = () => ({
-  avatar: p.file({ description: 'Image' }),
+  avatar: avatarField(),
   extern_uid: p.string({ maxLength: 255, blank: false, description: 'Id at `provider`' }),
   provider: p.string({ maxLength: 255, blank: false, description: 'Identity provider' }),
 });
@@ -128,6 +132,7 @@ const create = endpoint({
       canCreateGroup: body.can_create_group,
       projectsLimit: body.projects_limit,
       skipConfirmation: body.skip_confirmation,
+      avatar: body.avatar,
       profile: { ...profileOf(body), ...(identities && { identities }) },
       baseUrl: request.baseUrl,
     });
@@ -185,6 +190,7 @@ const update = endpoint({
       canCreateGroup: body.can_create_group,
       projectsLimit: body.projects_limit,
       identity: identityOf(body),
+      avatar: body.avatar,
       profile: profileOf(body),
       baseUrl: request.baseUrl,
     });

@@ -1,3 +1,5 @@
+import type { Actor } from '../../domain/access.ts';
+import { attributesOfMany, wantedAttributes } from '../../domain/custom-attributes.ts';
 import { isInternal } from '../../domain/user-states.ts';
 import * as users from '../../domain/users.ts';
 import { anyone } from '../../http/access.ts';
@@ -63,10 +65,17 @@ export const list = endpoint({
       ...(states === undefined ? {} : { states }),
       ...(privileged ? { anyEmail: true, order: query.order_by, direction: query.sort } : {}),
       ...identityOf(query),
+      ...attributesOf(actor, query),
       ...filterOf(query, privileged),
     });
     const view = privileged ? userAdmin : userBasic;
-    return { ...found, items: found.items.map((user) => view(user, request.baseUrl)) };
+    const ids = found.items.map(({ id }) => id);
+    const noted = query.with_custom_attributes ? await attributesOfMany(deps, actor, 'user', ids) : undefined;
+    const items = found.items.map((user, i) => ({
+      ...view(user, request.baseUrl),
+      ...(noted === undefined ? {} : { custom_attributes: noted[i] }),
+    }));
+    return { ...found, items };
   },
 });
 
@@ -104,17 +113,21 @@ function filterOf(query: Filters, privileged: boolean): { where?: (user: UserRec
   if (query.exclude_internal !== undefined || query.active !== undefined)
     conditions.push((user) => !isInternal(user));
   if (query.without_project_bots !== undefined) conditions.push((user) => user.type !== 'project_bot');
-  // Nobody has attributes, second factors or SAML yet: asking for them finds nobody.
-  if (query.custom_attributes !== undefined) conditions.push(() => false);
   if (privileged) {
     const { created_before: before, created_after: after } = query;
     if (before !== undefined) conditions.push((user) => user.createdAt <= before.toISOString());
     if (after !== undefined) conditions.push((user) => user.createdAt >= after.toISOString());
     if (query.without_projects === true) conditions.push((user) => user.projectsCount === 0);
     if (query.admins === true) conditions.push((user) => user.admin);
+    // Nobody has a second factor or SAML yet: asking for them finds nobody.
     if (query.two_factor === 'enabled' || query.saml_provider_id !== undefined) conditions.push(() => false);
   }
   return conditions.length === 0 ? {} : { where: (user) => conditions.every((passes) => passes(user)) };
+}
+
+function attributesOf(actor: Actor, query: Filters) {
+  const attributes = wantedAttributes(actor, query.custom_attributes);
+  return attributes === undefined ? {} : { attributes };
 }
 
 const identityOf = ({ extern_uid, provider }: Filters) =>

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
 import { USER_STATES } from '../../store/records.ts';
+import { customAttributesShown } from '../custom-attributes/shapes.ts';
 
 export const time = () => z.iso.datetime({ offset: true });
 export const day = () => z.iso.date();
@@ -57,6 +58,7 @@ const selfFields = () => ({
   commit_email: z.string(),
   is_admin: z.boolean().optional().describe('Shown to administrators'),
   note: z.string().nullable().optional().describe('Shown to administrators'),
+  custom_attributes: customAttributesShown(),
 });
 
 export const userSelf = shape(() => z.object(selfFields()).meta({ id: 'UserSelf' }));

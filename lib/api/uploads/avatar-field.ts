@@ -1,0 +1,8 @@
+import * as p from '../../http/params.ts';
+
+/** The parameter `avatar` of what has one. */
+export const avatarField = () =>
+  p.file({
+    nullable: true,
+    description: 'PNG, JPEG, GIF, WebP, BMP, TIFF or icon of at most 200 KiB; an empty text takes it away',
+  });
