@@ -82,6 +82,7 @@ export function environmentOf(area: Area, resources: Resources, settings: Settin
   if (area.rights.table !== undefined) variables['TABLE_NAME'] = resources.table.tableName;
   if (area.rights.objects !== undefined) variables['OBJECTS_BUCKET'] = resources.objects.bucketName;
   if (settings.outboundAllow !== undefined) variables['OUTBOUND_ALLOW'] = settings.outboundAllow;
+  if (settings.deletionDelayDays > 0) variables['DELETION_DELAY_DAYS'] = String(settings.deletionDelayDays);
   if (area.rights.mail === true && resources.mailFrom !== undefined) {
     variables['MAIL_FROM'] = resources.mailFrom;
   }

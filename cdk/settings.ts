@@ -20,6 +20,8 @@ export interface Settings {
   readonly gitFrontCertificate: string | undefined;
   /** Whom mail comes from, one that SES may send for: an address, or `Name <address>`. Without it none is sent. `mailFrom` */
   readonly mailFrom: string | undefined;
+  /** Days between a request to delete a group, or a project in one, and its deletion. `deletionDelayDays` */
+  readonly deletionDelayDays: number;
   /** Who is told when an alarm goes off; without it the alarms only show in CloudWatch. `alarmEmail` */
   readonly alarmEmail: string | undefined;
   /** Put on every resource, for who divides the bill: `name=value,name=value`. `tags` */
@@ -63,9 +65,15 @@ export function readSettings(node: Node): Settings {
     gitFrontUrl,
     gitFrontCertificate,
     mailFrom,
+    deletionDelayDays: readDays(read('deletionDelayDays') ?? '0'),
     alarmEmail: read('alarmEmail'),
     tags: readTags(read('tags') ?? ''),
   };
+}
+
+function readDays(text: string): number {
+  if (!/^\d{1,3}$/.test(text)) throw new RangeError('deletionDelayDays is a number of days, 999 at most');
+  return Number(text);
 }
 
 function readTags(list: string): Record<string, string> {
