@@ -1,11 +1,19 @@
-/** Groups: creation, change, deletion. */
-import { LimitReached, Missing, NameTaken, Stale } from '../store/errors.ts';
+/** Groups: creation and change. */
+import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
 import { type GroupChange, MoreVisibleInside } from '../store/groups.ts';
 import { type GroupRecord, MAX_DEPTH, type Visibility } from '../store/records.ts';
 import type { Actor, GroupAccess } from './access.ts';
 import { type AvatarFile, newAvatar } from './avatars.ts';
 import type { Deps } from './deps.ts';
-import { conflict, type FieldProblems, forbidden, invalid, notFound, refused } from './errors.ts';
+import {
+  conflict,
+  type FieldProblems,
+  forbidden,
+  invalid,
+  notFound,
+  refused,
+  unauthorized,
+} from './errors.ts';
 import { accessesToGroups } from './group-details.ts';
 import { groupNameProblems, groupPathProblems, problemsOf } from './paths.ts';
 import { demandInGroup, isAdministrator } from './permissions.ts';
@@ -64,6 +72,8 @@ export async function createGroup(
       },
       {
         about: (id) => avatar?.writes({ kind: 'group', id }) ?? [],
+        // Nobody is left to own what somebody makes who is being deleted.
+        alongside: [deps.store.users.isThere(actor.user.id)],
         now: deps.now(),
         ownerId: actor.user.id,
         ...(parent === undefined ? {} : { parent: parent.group }),
@@ -73,6 +83,7 @@ export async function createGroup(
   } catch (error) {
     if (error instanceof NameTaken) throw failedToSave({ path: ['has already been taken'] });
     if (error instanceof LimitReached) throw failedToSave({ parent_id: ['has too many parents'] });
+    if (error instanceof TransactionRefused && error.has('user')) throw unauthorized();
     throw error instanceof Missing ? notFound('Group') : locked(error);
   }
 }
@@ -123,21 +134,6 @@ export async function updateGroup(
     throw changeError(error, input.visibility);
   }
   return followed(deps, updated);
-}
-
-/**
- * Gone at once for everybody, with all inside. What a small one held is taken away before the answer, so that paths in
- * it are free for the next of its name; the rest by a worker.
- * @throws 404, 409 when it changed meanwhile
- */
-export async function deleteGroup(deps: Deps, { group }: GroupAccess): Promise<void> {
-  try {
-    await deps.store.groups.remove(group, { now: deps.now() });
-  } catch (error) {
-    throw error instanceof Missing ? notFound('Group') : locked(error);
-  }
-  // The job does what this does not.
-  await deps.store.groupRemoval.remove(group.id, Date.now() + HELP_MS).catch(() => {});
 }
 
 /** How long a request goes on with what is inside a group, before that is left to the worker. */
