@@ -76,9 +76,7 @@ async function createOnce(
 ): Promise<ToldToken> {
   const now = deps.now();
   const text = newTokenText();
-  const bots = await deps.store.tokens.botsMade(source);
-  const username = `${source.kind}_${source.id}_bot${bots + past === 0 ? '' : bots + past}`;
-  const tokenOf = await deps.store.tokens.prepareOfBot(
+  const prepared = await deps.store.tokens.prepareOfBot(
     {
       name,
       scopes: [...new Set(scopes)],
@@ -88,12 +86,13 @@ async function createOnce(
       accessLevel,
       createdById: creator.id,
     },
-    bots,
     now,
   );
+  const number = prepared.bots + past;
+  const username = `${source.kind}_${source.id}_bot${number === 0 ? '' : number}`;
   let token: TokenRecord | undefined;
   const about = (userId: number) => {
-    const { record, writes } = tokenOf(userId);
+    const { record, writes } = prepared.of(userId);
     token = record;
     const createdAt = now.toISOString();
     const member = {

@@ -93,26 +93,23 @@ export class Tokens {
   /**
    * A token of a project or group for a bot that is made in the caller's transaction, which is refused as `tokens` when
    * there are too many, or another bot was made meanwhile.
-   * @param token.resource whose it is
-   * @param bots how many were made before
+   * @returns how many bots were made before, and the token's record and rows for the bot's id
    */
   async prepareOfBot(
     token: Omit<NewToken, 'userId' | 'resource'> & { readonly resource: MemberSource },
-    bots: number,
     now: Date,
-  ): Promise<(userId: number) => { record: TokenRecord; writes: Write[] }> {
+  ): Promise<{ bots: number; of: (userId: number) => { record: TokenRecord; writes: Write[] } }> {
     const { resource } = token;
-    const draft = await this.#record({ ...token, userId: 0 }, now);
-    return (userId) => {
+    const [draft, row] = await Promise.all([
+      this.#record({ ...token, userId: 0 }, now),
+      this.#table.get(tokenCountKey(resource)),
+    ]);
+    const bots = (row?.['bots'] as number | undefined) ?? 0;
+    const of = (userId: number) => {
       const record = { ...draft, userId };
       return { record, writes: [...rowsOf(record), counted(resource, bots)] };
     };
-  }
-
-  /** How many bots a project or group ever had. */
-  async botsMade(resource: MemberSource): Promise<number> {
-    const row = await this.#table.get(tokenCountKey(resource));
-    return (row?.['bots'] as number | undefined) ?? 0;
+    return { bots, of };
   }
 
   /** One strongly consistent read. Revoked and expired tokens are found too: the caller tells them apart. */
