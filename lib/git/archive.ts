@@ -52,7 +52,7 @@ function write(
   about: { readonly commit: Oid; readonly time: number },
   signal: AbortSignal | undefined,
 ): AsyncIterable<Uint8Array> {
-  const members = readMembers(store, plan, signal);
+  const members = readMembers(store, plan, { deflated: format === 'zip', signal });
   switch (format) {
     case 'zip':
       return writeZip(members, about);

@@ -232,6 +232,33 @@ describe('archives, against git archive', () => {
     }
   });
 
+  test.each(['9', '0'])(
+    'a zip of what is stored at compression level %s is sound and small',
+    async (level) => {
+      using repository = new GitFixture();
+      repository.git('config', 'pack.compression', level);
+      // Many are deltas of others, and more than are deflated ahead of the writer.
+      const files = Array.from({ length: 60 }, (_, file) => {
+        const content = Array.from({ length: 300 }, (_, line) => `line ${line * (1 + (file >> 1))}\n`).join(
+          '',
+        );
+        return `M 100644 inline f${file}\ndata ${content.length + 3}\n${content}${file % 2}x\n`;
+      });
+      const head = 'commit refs/heads/main\ncommitter C <c@example.com> 1700000001 +0000\ndata 1\nm\n';
+      repository.feed(`${head}${files.join('')}\n`, 'fast-import', '--quiet');
+      repository.git('repack', '-adFq');
+      const { store } = await repository.load();
+      const commit = repository.oid('main');
+      const zip = await collected((await archive(store, { commit, prefix: 'p', format: 'zip' }))!);
+      const theirs = Buffer.from(repository.git('archive', '--format=zip', '--prefix=p/', commit), 'latin1');
+      const [found, expected] = [await readZip(zip), await readZip(theirs)];
+      expect(found.entries.map(({ name, data }) => [name, data])).toEqual(
+        expected.entries.map(({ name, data }) => [name, data]),
+      );
+      expect(zip.length).toBeLessThan(1.05 * theirs.length);
+    },
+  );
+
   test('what stands in the way of a whole archive is told before its first byte', async () => {
     // A tree of trees: few objects, a billion files.
     let tree = fixture.feed(

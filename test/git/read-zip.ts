@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import yauzl from 'yauzl';
 
 export interface Zip {
@@ -11,7 +12,7 @@ export async function collected(stream: AsyncIterable<Uint8Array>): Promise<Buff
   return Buffer.concat(pieces);
 }
 
-/** A zip archive as an independent reader finds it; names one character per byte. */
+/** A zip archive as an independent reader finds it, its checksums right; names one character per byte. */
 export function readZip(zip: Buffer): Promise<Zip> {
   return new Promise((resolve, reject) => {
     const options = { lazyEntries: true, decodeStrings: false, validateEntrySizes: true };
@@ -24,6 +25,7 @@ export function readZip(zip: Buffer): Promise<Zip> {
         file.openReadStream(entry, async (failure, stream) => {
           if (failure) return reject(failure);
           const data = await collected(stream);
+          if (crc32(data) !== entry.crc32) return reject(new Error(`checksum of ${String(entry.fileName)}`));
           const extra = entry.extraFields.find(({ id }) => id === 0x5455)!;
           const name = (entry.fileName as unknown as Buffer).toString('latin1');
           const time = extra.data.readUInt32LE(1);

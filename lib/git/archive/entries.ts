@@ -1,6 +1,7 @@
 import { gather } from '../gather.ts';
 import { CorruptData, type ObjectStore, type SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
+import type { PackObjects } from '../pack/pack-objects.ts';
 import { MAX_OBJECT_SIZE, type PackStore } from '../pack/store.ts';
 import { type StreamedObject, streamObject } from '../pack/stream-object.ts';
 import { inSlices } from '../slices.ts';
@@ -19,6 +20,8 @@ export interface ArchiveEntry {
   readonly oid: Oid;
   /** Content of a file, target of a symlink; nothing for a directory, or a file that is {@link large}. */
   readonly data: Uint8Array;
+  /** The same as a deflate stream (RFC 1951), when asked for and stored so. */
+  readonly deflated?: Uint8Array;
   /** The content of a file too large to be held: to be read before the next member is asked for. */
   readonly large?: StreamedObject;
 }
@@ -124,12 +127,16 @@ export async function planArchive(
   return { members: members.all() };
 }
 
-/** The members with their content, read a few at a time. */
+/**
+ * The members with their content, read a few at a time.
+ * @param options.deflated whether content is wanted deflated too, where that costs nothing
+ */
 export async function* readMembers(
   store: PackStore,
   { members }: ArchivePlan,
-  signal?: AbortSignal,
+  options: { readonly deflated?: boolean; readonly signal?: AbortSignal | undefined } = {},
 ): AsyncGenerator<ArchiveEntry> {
+  const { signal } = options;
   for (let at = 0; at < members.length; ) {
     signal?.throwIfAborted();
     const batch = await store.run((objects): ArchiveEntry[] | PlannedMember => {
@@ -142,8 +149,9 @@ export async function* readMembers(
       }
       if (sizes[0]! > (wanted[0]!.ends ? MAX_OBJECT_SIZE : LARGE)) return wanted[0]!;
       return gather(wanted.slice(0, count), ({ ends, ...member }): ArchiveEntry => {
-        const data = hasContent(member.mode) ? readBlob(objects, member.oid) : NO_BYTES;
-        return { ...member, data: ends ? withCrlf(data, ends) : data };
+        if (!hasContent(member.mode)) return { ...member, data: NO_BYTES };
+        const { data, deflated } = readBlob(objects, member.oid, options.deflated === true && !ends);
+        return { ...member, data: ends ? withCrlf(data, ends) : data, ...(deflated && { deflated }) };
       });
     });
     if (Array.isArray(batch)) {
@@ -162,10 +170,15 @@ export const isDirectory = (mode: number): boolean => mode === DIRECTORY || mode
 
 const hasContent = (mode: number) => !isDirectory(mode);
 
-function readBlob(objects: SyncObjects, oid: Oid): Uint8Array {
-  const { type, data } = objects.read(oid);
-  if (type !== 'blob') throw new CorruptData('object-malformed', `${oid} is a ${type}, not a blob`);
-  return data;
+function readBlob(
+  objects: PackObjects,
+  oid: Oid,
+  deflated: boolean,
+): { readonly data: Uint8Array; readonly deflated?: Uint8Array } {
+  const object = deflated ? objects.readDeflated(oid) : objects.read(oid);
+  if (object.type !== 'blob')
+    throw new CorruptData('object-malformed', `${oid} is a ${object.type}, not a blob`);
+  return object;
 }
 
 /** Collects members. Directories that only lead to the path asked for are listed once it is. */

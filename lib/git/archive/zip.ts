@@ -26,6 +26,11 @@ const MAX_16 = 0xffff;
 const MAX_32 = 0xffffffff;
 /** What is smaller gains nothing worth a task of its own. */
 const WORTH_DEFLATING = 32;
+/** A stored stream that is longer, for what it holds, was hardly compressed: the content is deflated anew. */
+const WELL_DEFLATED = 0.75;
+/** Members whose content is deflated while others are written, and their bytes together. */
+const MEMBERS_AHEAD = 16;
+const BYTES_AHEAD = 8 * 1024 * 1024;
 const PIECE = 256 * 1024;
 
 /**
@@ -43,8 +48,8 @@ export async function* writeZip(
   let collected: Buffer[] = [];
   let offset = 0;
   let count = 0;
-  for await (const entry of entries) {
-    const member = yield* write(entry, stamp);
+  for await (const { entry, body } of deflatedAhead(entries)) {
+    const member = yield* write(entry, await body, stamp);
     collected.push(centralHeader(member, stamp, offset));
     if (collected.length === 1024) {
       directory.push(Buffer.concat(collected));
@@ -85,8 +90,56 @@ interface Written extends Member {
   readonly written: number;
 }
 
+/** A member's content as it comes to stand in the archive. */
+interface Body {
+  readonly method: typeof STORED | typeof DEFLATED;
+  readonly bytes: Uint8Array;
+}
+
+interface Deflating {
+  readonly entry: ArchiveEntry;
+  readonly body: Promise<Body>;
+}
+
+/** The entries in their order. Some of those behind are deflated meanwhile, in other threads. */
+async function* deflatedAhead(entries: AsyncIterable<ArchiveEntry>): AsyncGenerator<Deflating> {
+  const ahead: Deflating[] = [];
+  let held = 0;
+  const next = () => {
+    const first = ahead.shift()!;
+    held -= first.entry.data.length;
+    return first;
+  };
+  for await (const entry of entries) {
+    // What is behind such a one may be asked for only when it has been read.
+    if (entry.large) while (ahead.length > 0) yield next();
+    const body = deflated(entry);
+    // Told where it is awaited.
+    body.catch(() => {});
+    ahead.push({ entry, body });
+    held += entry.data.length;
+    while (entry.large || ahead.length > MEMBERS_AHEAD || held > BYTES_AHEAD) {
+      if (ahead.length === 0) break;
+      yield next();
+    }
+  }
+  while (ahead.length > 0) yield next();
+}
+
+async function deflated({ mode, data, deflated: stored }: ArchiveEntry): Promise<Body> {
+  if (mode === SYMLINK || data.length < WORTH_DEFLATING) return { method: STORED, bytes: data };
+  if (stored !== undefined && stored.length < data.length * WELL_DEFLATED)
+    return { method: DEFLATED, bytes: stored };
+  const bytes = await deflateRaw(data, { chunkSize: chunk(data) });
+  return bytes.length < data.length ? { method: DEFLATED, bytes } : { method: STORED, bytes: data };
+}
+
 /** Writes a member. */
-async function* write(entry: ArchiveEntry, stamp: Stamp): AsyncGenerator<Uint8Array, Written> {
+async function* write(
+  entry: ArchiveEntry,
+  { method, bytes }: Body,
+  stamp: Stamp,
+): AsyncGenerator<Uint8Array, Written> {
   const { path, mode, data, large } = entry;
   const directory = isDirectory(mode);
   const name = Buffer.from(directory ? `${path}/` : path, 'latin1');
@@ -95,18 +148,19 @@ async function* write(entry: ArchiveEntry, stamp: Stamp): AsyncGenerator<Uint8Ar
   const unix = directory ? 0o040755 : mode === SYMLINK ? 0o120777 : mode === EXECUTABLE ? 0o100755 : 0o100644;
   const attributes = ((unix << 16) | (directory ? 0x10 : 0)) >>> 0;
   if (large) return yield* writeLarge(large, { name, flags, attributes }, stamp);
-  const deflated =
-    mode === SYMLINK || data.length < WORTH_DEFLATING
-      ? data
-      : await deflateRaw(data, { chunkSize: chunk(data) });
-  const shorter = deflated.length < data.length;
-  const body = shorter ? deflated : data;
-  const method = shorter ? DEFLATED : STORED;
-  const facts = { name, flags, attributes, method, crc: crc32(data), size: data.length, stored: body.length };
+  const facts = {
+    name,
+    flags,
+    attributes,
+    method,
+    crc: crc32(data),
+    size: data.length,
+    stored: bytes.length,
+  };
   const head = localHeader(facts, stamp);
   yield head;
-  if (body.length > 0) yield body;
-  return { ...facts, written: head.length + body.length };
+  if (bytes.length > 0) yield bytes;
+  return { ...facts, written: head.length + bytes.length };
 }
 
 /** What is known of the content only at its end follows it, in a data descriptor. */

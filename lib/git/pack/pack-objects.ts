@@ -209,6 +209,23 @@ export class PackObjects implements SyncObjects {
     return object;
   }
 
+  /**
+   * As {@link read}, and where the object is stored whole, the deflate stream (RFC 1951) that it is stored as: a copy,
+   * known to inflate to the object.
+   */
+  readDeflated(oid: Oid): GitObject & { readonly deflated?: Uint8Array } {
+    if (!this.locate(oidBytes(oid), 0)) return this.read(oid);
+    const { pack, offset } = this;
+    if (this.#readHead(pack, offset) >= 0) return this.readAt(pack, offset);
+    const { type, size, dataAt } = this.#head;
+    const data = this.#inflate(pack, dataAt, size);
+    // Between the two bytes of zlib's head and the four of its checksum (RFC 1950).
+    const deflated = Buffer.from(pack.file.slice(dataAt + 2, dataAt + this.#deflated - 4));
+    const object = { type: typeName(type), data };
+    this.#cache.bases.put(pack, offset, object);
+    return { ...object, deflated };
+  }
+
   /** Type and size of the entry at `offset`; only heads are read. @throws CorruptData */
   headerAt(pack: Pack, offset: number): { type: ObjectType; size: number } {
     const cached = this.#cache.bases.get(pack, offset);
