@@ -85,7 +85,8 @@ export class BlockCache {
       if (!blocks) byFile.set(file, (blocks = new Set()));
       blocks.add(block);
       const around = options.scan ? SCAN_BLOCKS : (options.around ?? 1);
-      if (around === 1) continue;
+      // Who missed it first has thought of its neighbourhood.
+      if (around === 1 || (!options.scan && file.pending.has(block))) continue;
       const first = block - (block % around);
       const last = Math.min(first + (options.scan ? 2 : 1) * around, file.blocks.length);
       for (let i = first; i < last; i++) blocks.add(i);
