@@ -1,4 +1,4 @@
-import type { AccessLevel, ProjectRecord, Visibility } from '../store/records.ts';
+import type { AccessLevel, DeletionMark, ProjectRecord, Visibility } from '../store/records.ts';
 import type { Actor, GroupAbility, GroupAccess, ProjectAbility, ProjectAccess } from './access.ts';
 import { forbidden, notFound, unauthorized } from './errors.ts';
 
@@ -116,12 +116,18 @@ export function canInGroup(actor: Actor, access: GroupAccess, ability: GroupAbil
   const rule = GROUP_RULES[ability];
   const creators = CREATORS[ability];
   const set = creators?.levels[String(access.group.settings[creators.setting])];
+  // Nothing is put into what is going.
+  if (creators !== undefined && [access.group, ...access.parents].some(isMarked)) return false;
   if (isAdministrator(actor)) return true;
   if (actor.kind === 'user' && access.level >= (set ?? rule.level)) return true;
   if (access.inside === true) return ability === 'read_group';
   if (!isLetIn(actor, access.group.visibility)) return false;
   return rule.reader === 'anyone' || (rule.reader === 'signed-in' && actor.kind === 'user');
 }
+
+/** Whether its deletion was asked for and is to come. */
+export const isMarked = ({ deletion }: { readonly deletion?: DeletionMark | null }): boolean =>
+  (deletion ?? null) !== null;
 
 /** As {@link demand}, for a group. @throws 401, 403 */
 export function demandInGroup(actor: Actor, access: GroupAccess, ability: GroupAbility): void {

@@ -1,6 +1,7 @@
+import { askForGroupDeletion, restoreGroup } from '../../domain/group-deletion.ts';
 import { shareGroup, unshareGroup } from '../../domain/group-shares.ts';
 import { transferGroup } from '../../domain/group-transfer.ts';
-import { createGroup, deleteGroup, updateGroup } from '../../domain/groups.ts';
+import { createGroup, updateGroup } from '../../domain/groups.ts';
 import { group, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { accepted, noContent } from '../../http/reply.ts';
@@ -90,17 +91,46 @@ const remove = endpoint({
   path: '/groups/:id',
   area,
   summary: 'Delete a group with all inside',
+  description: 'It waits for as many days as the instance has it, takes nothing new, and can be restored.',
   access: group('remove_group'),
+  query: () =>
+    p.params({
+      permanently_remove: p.boolean({ description: 'At once, when it waits already; of groups in others' }),
+      full_path: p.string({ description: 'Of the group, to be sure; needed with `permanently_remove`' }),
+    }),
   returns: {
     body: acceptedShape,
     status: 202,
-    description: 'Gone at once; what it held is taken away afterwards',
+    description: 'Gone at once, unless it waits; what it held is taken away afterwards',
   },
-  errors: [{ status: 409, description: 'It changed meanwhile' }],
-  handle: async ({ group: access, unmodifiedSince }, deps) => {
+  errors: [
+    { status: 400, description: 'It does not wait yet, or the path is another' },
+    { status: 409, description: 'It changed meanwhile' },
+  ],
+  handle: async ({ group: access, query, unmodifiedSince }, deps) => {
     unmodifiedSince(access.group.updatedAt);
-    await deleteGroup(deps, access);
+    await askForGroupDeletion(deps, access, {
+      permanently: query.permanently_remove,
+      fullPath: query.full_path,
+    });
     return accepted();
+  },
+});
+
+const restore = endpoint({
+  method: 'POST',
+  path: '/groups/:id/restore',
+  area,
+  summary: 'Restore a group that waits for its deletion',
+  access: group('remove_group'),
+  returns: { body: shapes.groupDetail },
+  errors: [
+    { status: 400, description: 'It does not wait for its deletion' },
+    { status: 409, description: 'It changed meanwhile' },
+  ],
+  handle: async ({ actor, group: access, request }, deps) => {
+    const restored = await restoreGroup(deps, access);
+    return groupDetail(deps, actor, { group: restored }, request.baseUrl, { withProjects: true });
   },
 });
 
@@ -169,4 +199,4 @@ const unshare = endpoint({
   },
 });
 
-export const groupEditEndpoints = [create, update, remove, transfer, share, unshare];
+export const groupEditEndpoints = [create, update, remove, restore, transfer, share, unshare];

@@ -1,3 +1,4 @@
+import { markedOn } from '../../domain/deletions.ts';
 import type { GroupRecord, ShareRecord } from '../../store/records.ts';
 import { avatarUrl } from '../uploads/avatar-url.ts';
 
@@ -32,6 +33,7 @@ export function group(record: GroupRecord, baseUrl: string) {
     full_path: record.fullPath,
     created_at: record.createdAt,
     parent_id: record.parentId,
+    marked_for_deletion_on: record.deletion ? markedOn(record.deletion) : null,
     ...shownWhenSet(record),
   };
 }

@@ -29,6 +29,7 @@ const fields = () => ({
   full_path: z.string(),
   created_at: time(),
   parent_id: z.int().nullable(),
+  marked_for_deletion_on: z.iso.date().nullable().describe('The day somebody asked for its deletion'),
   membership_lock: given(z.boolean()),
   shared_runners_minutes_limit: given(z.int().nullable()),
   extra_shared_runners_minutes_limit: given(z.int().nullable()),

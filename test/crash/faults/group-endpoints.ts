@@ -21,6 +21,19 @@ export const groupWrites: readonly Operation[] = [
     const path = `/groups/${id}`;
     return { path, token, state: async () => flip(await found(scene, path, token)) };
   }),
+  endpoint('POST /groups/:id/restore', async (scene) => {
+    const { id, token } = await withGroup(scene);
+    const group = (await scene.store.groups.get(id))!;
+    const deletion = { askedAt: group.createdAt, dueOn: '2999-01-01' };
+    await scene.store.groups.update(group, { deletion });
+    const state = async () =>
+      after(
+        (await scene.done('GET', `/groups/${id}`, { token })).marked_for_deletion_on,
+        deletion.askedAt.slice(0, 10),
+        null,
+      );
+    return { path: `/groups/${id}/restore`, token, state };
+  }),
   endpoint('POST /groups/:id/transfer', async (scene) => {
     const [into, { id, token }] = [await withGroup(scene), await withGroup(scene)];
     const state = async () =>

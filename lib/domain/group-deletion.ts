@@ -1,0 +1,82 @@
+/** Deletions of groups: at once, or some days after somebody asked, and taken back until then. */
+import { Missing } from '../store/errors.ts';
+import type { GroupChange } from '../store/groups.ts';
+import type { GroupRecord } from '../store/records.ts';
+import type { Write } from '../store/write.ts';
+import type { GroupAccess } from './access.ts';
+import { deletionMark, promisesDeletion } from './deletions.ts';
+import type { Deps } from './deps.ts';
+import { notFound, refused } from './errors.ts';
+import { locked } from './groups.ts';
+import { isMarked } from './permissions.ts';
+
+export interface GroupDeletionInput {
+  /** Without waiting any longer, which only a group inside another can be asked for that waits already. */
+  readonly permanently?: boolean | undefined;
+  /** Of that group, so that it is the one that was meant. */
+  readonly fullPath?: string | undefined;
+}
+
+/**
+ * Where the instance has it so, a group waits for some days: nothing may be put into it, all that is in it stays as it
+ * is. Else it is gone at once. Asking again changes nothing.
+ * @throws 400, 404, 409
+ */
+export async function askForGroupDeletion(
+  deps: Deps,
+  access: GroupAccess,
+  { permanently = false, fullPath }: GroupDeletionInput,
+): Promise<void> {
+  const { group } = access;
+  if (permanently && isMarked(group)) {
+    if (group.parentId === null)
+      throw refused('`permanently_remove` option is only available for subgroups.');
+    if (fullPath?.toLowerCase() !== group.fullPath.toLowerCase())
+      throw refused('`full_path` is incorrect. You must enter the complete path for the subgroup.');
+    return deleteGroup(deps, access);
+  }
+  const mark = await deletionMark(deps);
+  if (mark === undefined) return deleteGroup(deps, access);
+  if (permanently) throw refused('Group must be marked for deletion first.');
+  if (isMarked(group)) return;
+  await change(deps, group, { deletion: mark }, [promisesDeletion({ kind: 'group', id: group.id }, mark)]);
+}
+
+/** @throws 400 for one that does not wait for its deletion, 409 */
+export function restoreGroup(deps: Deps, { group }: GroupAccess): Promise<GroupRecord> {
+  if (!isMarked(group)) throw refused('Group has not been marked for deletion');
+  return change(deps, group, { deletion: null });
+}
+
+/**
+ * Gone at once for everybody, with all inside. What a small one held is taken away before the answer, so that paths in
+ * it are free for the next of its name; the rest by a worker.
+ * @throws 404, 409 when it changed meanwhile
+ */
+async function deleteGroup(deps: Deps, { group }: GroupAccess): Promise<void> {
+  try {
+    await deps.store.groups.remove(group, { now: deps.now() });
+  } catch (error) {
+    throw told(error);
+  }
+  // The job does what this does not.
+  await deps.store.groupRemoval.remove(group.id, Date.now() + HELP_MS).catch(() => {});
+}
+
+/** How long a request goes on with what is inside a group, before that is left to the worker. */
+const HELP_MS = 1_000;
+
+async function change(
+  { store, now }: Deps,
+  group: GroupRecord,
+  to: GroupChange,
+  alongside: readonly Write[] = [],
+): Promise<GroupRecord> {
+  try {
+    return await store.groups.update(group, to, { now: now(), alongside });
+  } catch (error) {
+    throw told(error);
+  }
+}
+
+const told = (error: unknown) => (error instanceof Missing ? notFound('Group') : locked(error));
