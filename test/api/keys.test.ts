@@ -1,6 +1,5 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sshString } from '../../lib/signatures/ssh-wire.ts';
+import { newPgpKey, newSshKey } from '../harness/keys.ts';
 import { scenarios } from '../harness/scenarios.ts';
 import { expectSchema } from '../harness/schemas.ts';
 import { request, type Service, startService } from '../harness/service.ts';
@@ -30,14 +29,6 @@ afterAll(() => service.stop());
 const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
 const absent = (what: string) => ({ status: 404, holds: { message: `404 ${what} Not Found` } });
 const gone = absent('User');
-
-/** A new SSH key. */
-function sshKey(): string {
-  const { publicKey } = generateKeyPairSync('ed25519');
-  const point = Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url');
-  const blob = Buffer.concat([sshString('ssh-ed25519'), sshString(point)]);
-  return `ssh-ed25519 ${blob.toString('base64')}`;
-}
 
 describe('who sees and changes what', () =>
   scenarios(
@@ -221,7 +212,7 @@ describe('SSH keys', () => {
   });
 
   test('the same key by five people at once is one of theirs', async () => {
-    const json = { title: 'Shared', key: sshKey() };
+    const json = { title: 'Shared', key: newSshKey() };
     const people: Who[] = ['guest', 'reporter', 'developer', 'maintainer', 'owner'];
     const answers = await Promise.all(people.map((who) => add(who, json)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400]);
@@ -231,7 +222,7 @@ describe('SSH keys', () => {
   });
 
   test('a deleted key is free for another; who deletes second is told', async () => {
-    const json = { title: 'Old', key: sshKey(), expires_at: '2099-12-31', usage_type: 'signing' };
+    const json = { title: 'Old', key: newSshKey(), expires_at: '2099-12-31', usage_type: 'signing' };
     const { body } = await add('stranger', json);
     expect(body).toMatchObject({ expires_at: '2099-12-31T00:00:00.000Z', usage_type: 'signing' });
     const remove = () => ask(world, 'stranger', 'DELETE', `/user/keys/${body.id}`);
@@ -241,7 +232,7 @@ describe('SSH keys', () => {
   });
 
   test('a key that changed since is not deleted', async () => {
-    const { body } = await add('stranger', { title: 'New', key: sshKey() });
+    const { body } = await add('stranger', { title: 'New', key: newSshKey() });
     const headers = { 'If-Unmodified-Since': 'Wed, 01 Jan 2020 00:00:00 GMT' };
     const path = `/user/keys/${body.id}`;
     const answer = await service.call('DELETE', path, { token: world.tokens.stranger!, headers });
@@ -249,7 +240,7 @@ describe('SSH keys', () => {
   });
 
   test('pages', async () => {
-    for (let n = 0; n < 3; n++) await add('external', { title: `${n}`, key: sshKey() });
+    for (let n = 0; n < 3; n++) await add('external', { title: `${n}`, key: newSshKey() });
     const { headers, body } = await ask(world, 'anonymous', 'GET', '/users/external/keys?per_page=2&page=2');
     expect([headers.get('x-total'), body.map(({ title }: { title: string }) => title)]).toEqual(['3', ['2']]);
   });
@@ -374,7 +365,7 @@ describe('e-mail addresses', () => {
 
 test('what a user had is free again when they are gone', async () => {
   const { id, token } = await service.user('leaver');
-  const had = { ssh: sshKey(), gpg: fixtures.pgp.ed25519.key, email: 'leaver@home.example' };
+  const had = { ssh: newSshKey(), gpg: newPgpKey('leaver@home.example'), email: 'leaver@home.example' };
   await service.call('POST', '/user/keys', { token, json: { title: 'x', key: had.ssh } });
   await service.call('POST', '/user/gpg_keys', { token, json: { key: had.gpg } });
   await service.call('POST', '/user/emails', { token, json: { email: had.email } });

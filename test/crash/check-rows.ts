@@ -14,10 +14,14 @@ import {
   heirKey,
   idOf,
   indexedKey,
+  type Key,
   leaseKey,
   MEMBER,
   memberPartition,
   nameKey,
+  type OwnKind,
+  ownCountKey,
+  ownPrefix,
   PACK,
   projectKey,
   refNamesKey,
@@ -118,6 +122,29 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
       const token = rows.get(tokenKey(pointer['hash'] as string));
       if (token?.['id'] !== idOf(pointer.pk)) yield `${pointer.pk} leads to no token`;
     }
+  },
+
+  *owned(rows) {
+    const claims = new Set(
+      [...rows.of('SSHKEYID#'), ...rows.of('SSHKEY#'), ...rows.of('GPGKEY#')].map(keyText),
+    );
+    for (const kind of ['SSHKEY', 'GPGKEY', 'ADDRESS'] as const) {
+      const owned = ownedBy(rows, kind);
+      for (const row of owned) {
+        for (const key of row['claimed'] as readonly Key[]) {
+          const { userId, ownId, id, emailId } = rows.get(key) ?? ({} as Row);
+          claims.delete(keyText(key));
+          if ((userId ?? id) !== row['userId'] || (ownId ?? emailId) !== row['id'])
+            yield `${keyText(key)} does not lead to ${keyText(row)}`;
+        }
+      }
+      for (const user of usersOf(rows)) {
+        const there = owned.filter(({ pk }) => pk === user.row.pk).length;
+        const counted = (rows.get(ownCountKey(user.id))?.[kind] as number | undefined) ?? 0;
+        if (counted !== there) yield `user ${user.id} counts ${counted} of ${kind}; there are ${there}`;
+      }
+    }
+    for (const claim of claims) yield `${claim} leads to nothing`;
   },
 
   *memberships(rows) {
@@ -341,7 +368,11 @@ export const settledInvariants: Readonly<Record<string, RowCheck>> = {
 };
 
 const KINDS =
-  /^(COUNTER|PATH|EMAIL|USER|GROUP|TREE|TOKEN|TOKENID|PROJECT|NOTES|PIPELINES|GRAM|REPO|REFTABLE|NETWORK|HEIRS|UPLOAD|UPLOADS|OUTBOX|DONE|RATE)#/;
+  /^(COUNTER|PATH|EMAIL|USER|GROUP|TREE|TOKEN|TOKENID|SSHKEYID|SSHKEY|GPGKEY|CONFIRM|PROJECT|NOTES|PIPELINES|GRAM|REPO|REFTABLE|NETWORK|HEIRS|UPLOAD|UPLOADS|OUTBOX|DONE|RATE)#/;
+
+/** What users have several of. */
+const ownedBy = (rows: Rows, kind: OwnKind): Row[] =>
+  rows.of('USER#').filter(({ sk }) => sk.startsWith(ownPrefix(kind)));
 
 const usersOf = (rows: Rows) =>
   rows
@@ -380,7 +411,12 @@ function heldNames(rows: Rows, type: string, id: number) {
   const keyOf = { user: userKey, group: groupKey, project: projectKey }[type];
   const row = keyOf && rows.get(keyOf(id));
   if (row === undefined || (type !== 'user' && row['deletedAt'] !== null)) return [];
+  const others = ownedBy(rows, 'ADDRESS').filter(({ pk }) => pk === row.pk);
   return type === 'user'
-    ? [held('path', row['username']), held('email', row['email'])]
+    ? [
+        held('path', row['username']),
+        held('email', row['email']),
+        ...others.map((other) => held('email', other['email'])),
+      ]
     : [held('path', row['fullPath'])];
 }

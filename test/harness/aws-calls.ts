@@ -62,6 +62,8 @@ export function interpose(host: Host, between: Interposed, retries?: RetryPolicy
       requestHandler: before('Q', host.sqs.requestHandler) as never,
       ...(retries === undefined ? {} : { maxAttempts: 2 }),
     },
+    // Mail is sent outside of what is watched.
+    ses: { endpoint: 'http://ses.local', requestHandler: host.ses.requestHandler },
   });
   forgetEverything(retries);
 }

@@ -162,6 +162,17 @@ describe('is found and named', () => {
       set(() => keys.nameKey('path', 'ada'), { name: 'ADA' }),
     ],
     [
+      'a claim to a key that nobody has',
+      /^owned: SSHKEY#SHA256:x SSHKEY leads to nothing/,
+      ({ store }) =>
+        store.table.put({ put: { ...keys.sshFingerprintKey('SHA256:x'), userId: 1, ownId: 1 } }),
+    ],
+    [
+      'a count of what nobody has',
+      /^owned: user 1 counts 3 of GPGKEY; there are 0/,
+      ({ store }) => store.table.put({ put: { ...keys.ownCountKey(ada.id), GPGKEY: 3 } }),
+    ],
+    [
       'a counter behind its ids',
       /^counters: the counter of users is at 1, behind user 2/,
       set(() => keys.counterKey('user'), { n: 1 }),

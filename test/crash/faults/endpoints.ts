@@ -2,6 +2,7 @@ import type { Answer } from '../../harness/service.ts';
 import { attributeWrites } from './attribute-endpoints.ts';
 import type { Operation } from './driver.ts';
 import { groupWrites } from './group-endpoints.ts';
+import { keyWrites } from './key-endpoints.ts';
 import { projectWrites } from './project-endpoints.ts';
 import { relationWrites } from './relation-endpoints.ts';
 import type { Ground, Scene } from './scene.ts';
@@ -57,6 +58,7 @@ export const writes: readonly Operation[] = [
     };
   }),
   ...groupWrites,
+  ...keyWrites,
   ...projectWrites,
   ...attributeWrites,
   ...projectWrites,
