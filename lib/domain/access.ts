@@ -1,3 +1,4 @@
+import type { RefPageQuery } from '../git/ports.ts';
 import type {
   AccessLevel,
   GroupRecord,
@@ -62,6 +63,8 @@ export interface FirstReads {
   readonly head?: boolean;
   /** All refs whose names begin so. */
   readonly under?: readonly ('' | 'refs/heads/' | 'refs/tags/')[];
+  /** A part of the branches or tags. */
+  readonly page?: RefPageQuery | undefined;
   /** Which packs there are; read when not given. */
   readonly packs?: boolean;
   /** The rules that protect refs. */

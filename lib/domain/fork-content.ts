@@ -89,8 +89,8 @@ async function fill(
   fork: ProjectRecord,
   inheritance: Inheritance,
 ): Promise<void> {
-  const { head, refs } = inheritance;
-  const first = refs.some(({ name }) => name === head) ? shortName(head) : undefined;
+  const { head, born } = inheritance;
+  const first = born ? shortName(head) : undefined;
   const follows = message(MAINTENANCE, 'repository.maintain', { repositoryId: fork.repositoryId });
   await inherit(
     deps.store,

@@ -47,6 +47,8 @@ export const failImport = (deps: Deps, projectId: number, error: string): Promis
 export function withoutContent(refs: RefDatabase): RefDatabase {
   return {
     all: async () => ({ head: await refs.head(), refs: [] }),
+    view: async () => ({ head: await refs.head(), refs: () => nothing() }),
+    page: async () => ({ refs: [], total: 0, more: false }),
     get: async () => new Map(),
     head: () => refs.head(),
     headRef: async () => ({ target: await refs.head(), head: undefined }),
@@ -56,6 +58,8 @@ export function withoutContent(refs: RefDatabase): RefDatabase {
     },
   };
 }
+
+async function* nothing(): AsyncGenerator<never> {}
 
 const UNDER_WAY: readonly ImportStatus[] = ['scheduled', 'started'];
 

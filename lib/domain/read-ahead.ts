@@ -1,4 +1,5 @@
-import type { PackDescription, Ref, RefSnapshot } from '../git/ports.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { PackDescription, Ref, RefPage, RefPageQuery, RefView } from '../git/ports.ts';
 import { branchRef, type RefName, tagRef } from '../git/refname.ts';
 import { type RevisionNames, revisionNames } from '../git/revision.ts';
 import type { BranchRule, ProjectRecord, TagRule } from '../store/records.ts';
@@ -77,7 +78,8 @@ export class FirstLook {
   readonly #at = performance.now();
   readonly #names = new Set<RefName>();
   readonly #found: Promise<Found> | undefined;
-  readonly #under = new Map<string, Promise<RefSnapshot>>();
+  readonly #under = new Map<string, Promise<RefView>>();
+  #page: { readonly query: RefPageQuery; readonly read: Promise<RefPage> } | undefined;
   #head: Promise<Head> | undefined;
   #packs: Promise<readonly PackDescription[]> | undefined;
 
@@ -91,7 +93,10 @@ export class FirstLook {
       this.#names = names;
       this.#found = started(refs.get([...names]));
     }
-    for (const prefix of first.under ?? []) this.#under.set(prefix, started(refs.all({ prefix })));
+    for (const prefix of first.under ?? [])
+      this.#under.set(prefix, started(refs.view({ prefixes: [prefix] })));
+    const { page } = first;
+    if (page !== undefined) this.#page = { query: page, read: started(refs.page(page)) };
   }
 
   get(names: readonly RefName[]): Promise<Found> | undefined {
@@ -106,7 +111,18 @@ export class FirstLook {
     return this.#isFresh() ? read : undefined;
   }
 
-  all(prefix: string): Promise<RefSnapshot> | undefined {
+  page(query: RefPageQuery): Promise<RefPage> | undefined {
+    const page = this.#page;
+    this.#page = undefined;
+    return page !== undefined && isDeepStrictEqual(page.query, query) && this.#isFresh()
+      ? page.read
+      : undefined;
+  }
+
+  /** That of all refs serves for any of them. */
+  view(prefixes: readonly string[]): Promise<RefView> | undefined {
+    const [only, ...others] = prefixes;
+    const prefix = only !== undefined && others.length === 0 && this.#under.has(only) ? only : '';
     const read = this.#under.get(prefix);
     this.#under.delete(prefix);
     return this.#isFresh() ? read : undefined;
@@ -122,6 +138,7 @@ export class FirstLook {
   forget(): void {
     this.#names.clear();
     this.#under.clear();
+    this.#page = undefined;
     this.#head = undefined;
     this.#packs = undefined;
   }

@@ -1,6 +1,6 @@
 import { ZERO_OID } from '../git/oid.ts';
 import { PackStore } from '../git/pack/store.ts';
-import { RefConflict, type RefDatabase, type RefUpdate } from '../git/ports.ts';
+import { RefConflict, type RefDatabase, type RefPageQuery, type RefUpdate } from '../git/ports.ts';
 import { branchRef, type RefName, shortName } from '../git/refname.ts';
 import type { Repository } from '../git/wire/repository.ts';
 import { Missing, TransactionRefused } from '../store/errors.ts';
@@ -8,6 +8,7 @@ import { GitObjects } from '../store/git-objects.ts';
 import type { NetworkMember } from '../store/networks.ts';
 import type { ProjectRecord } from '../store/records.ts';
 import { addRule } from '../store/ref-rules.ts';
+import { snapshotOf } from '../store/ref-views.ts';
 import type { RepositoryRefs } from '../store/repository-refs.ts';
 import type { Write } from '../store/write.ts';
 import type { Deps } from './deps.ts';
@@ -74,7 +75,16 @@ class ProjectRefs implements RefDatabase {
   }
 
   all(options?: { prefix?: string }) {
-    return present(this.#first?.all(options?.prefix ?? '') ?? this.#refs.all(options));
+    const view = this.#first?.view([options?.prefix ?? '']);
+    return present(view?.then((read) => snapshotOf(read, options?.prefix)) ?? this.#refs.all(options));
+  }
+
+  view(options?: Parameters<RefDatabase['view']>[0]) {
+    return present(this.#first?.view(options?.prefixes ?? []) ?? this.#refs.view(options));
+  }
+
+  page(query: RefPageQuery) {
+    return present(this.#first?.page(query) ?? this.#refs.page(query));
   }
 
   get(names: readonly RefName[]) {

@@ -15,7 +15,7 @@ import {
   type RefRejection,
   type RefUpdate,
 } from './ports.ts';
-import { parseRefName, type RefName } from './refname.ts';
+import { parseRefName, type RefName, spacePrefix } from './refname.ts';
 
 const ulid = monotonicFactory();
 
@@ -70,6 +70,20 @@ export class MemoryRepository {
         head: this.#head,
         refs: [...this.#refs.values()].filter((ref) => ref.name.startsWith(prefix)).sort(byName),
       }),
+      view: async () => ({
+        head: this.#head,
+        refs: (prefix = '', after = '') => {
+          const refs = [...this.#refs.values()].filter((ref) => ref.name.startsWith(prefix)).sort(byName);
+          return eachOf([refs.filter((ref) => byName({ name: after }, ref) < 0)]);
+        },
+      }),
+      page: async ({ space, after = '', offset = 0, limit, descending = false }) => {
+        const { refs } = await this.refs.all({ prefix: spacePrefix(space) });
+        const listed = refs.filter((ref) => space === 'heads' || ref.committed !== null);
+        if (descending) listed.reverse();
+        const rest = listed.filter((ref) => byName({ name: after }, ref) < 0).slice(offset);
+        return { refs: rest.slice(0, limit), total: listed.length, more: rest.length > limit };
+      },
       get: async (names) =>
         new Map(
           names.flatMap((name) => (this.#refs.has(name) ? [[name, this.#refs.get(name)!] as const] : [])),
@@ -111,8 +125,13 @@ export class MemoryRepository {
       }
       if (update.to === ZERO_OID) after.delete(update.name);
       else {
-        const { name, to, peeled } = update;
-        after.set(name, peeled === undefined ? { name, oid: to } : { name, oid: to, peeled });
+        const { name, to, peeled, committed } = update;
+        after.set(name, {
+          name,
+          oid: to,
+          ...(peeled === undefined ? {} : { peeled }),
+          ...(committed === undefined ? {} : { committed }),
+        });
       }
     }
     for (const { name, from, to } of updates) {
@@ -143,6 +162,6 @@ function clashes(name: RefName, refs: ReadonlyMap<RefName, Ref>): boolean {
   return false;
 }
 
-function byName(a: Ref, b: Ref): number {
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
   return Buffer.compare(Buffer.from(a.name), Buffer.from(b.name));
 }

@@ -4,7 +4,7 @@
  * computation over these two.
  */
 import type { Oid } from './oid.ts';
-import type { RefName } from './refname.ts';
+import type { RefName, RefSpace } from './refname.ts';
 
 export type PackSource =
   /** received from `git push` */
@@ -152,6 +152,8 @@ export interface Ref {
   readonly oid: Oid;
   /** For an annotated tag: the object at the end of the tag chain. */
   readonly peeled?: Oid;
+  /** Seconds since 1970 of the commit it leads to, null when it leads to none; absent when nobody noted it. */
+  readonly committed?: number | null;
 }
 
 /** One change; `from` or `to` is ZERO_OID for creation or deletion. */
@@ -160,6 +162,7 @@ export interface RefUpdate {
   readonly from: Oid;
   readonly to: Oid;
   readonly peeled?: Oid;
+  readonly committed?: number | null;
   /** `to` does not reach `from`: something may be garbage now. */
   readonly forced?: boolean;
 }
@@ -196,9 +199,46 @@ export interface RefSnapshot {
   readonly refs: readonly Ref[];
 }
 
+/** One strongly consistent view of any number of refs. */
+export interface RefView {
+  /** What HEAD points to, whether that branch exists or not. */
+  readonly head: RefName;
+  /**
+   * Refs under a prefix, some at a time, read as they are walked; may be walked again, for minutes. Sorted by name
+   * (bytewise), but for names of more than 900 bytes that begin alike.
+   * @param prefix one of those, or within one of those, that the view is of
+   * @param after only names behind this one
+   */
+  refs(prefix?: string, after?: string): AsyncIterable<readonly Ref[]>;
+}
+
+/** A part of the branches or tags, by name. Tags that lead to no commit are left out. */
+export interface RefPageQuery {
+  readonly space: RefSpace;
+  /** Only names behind this one. */
+  readonly after?: RefName | undefined;
+  /** How many to pass over. */
+  readonly offset?: number | undefined;
+  readonly limit: number;
+  /** From the last name to the first; not together with `after`. */
+  readonly descending?: boolean | undefined;
+}
+
+export interface RefPage {
+  readonly refs: readonly Ref[];
+  /** Branches or tags in all. */
+  readonly total: number;
+  /** Whether others follow. */
+  readonly more: boolean;
+}
+
 export interface RefDatabase {
-  /** Every ref under `prefix` (default: all), and HEAD's target. One strongly consistent view. */
+  /** Every ref under `prefix` (default: all), and HEAD's target, where they are few: {@link view} else. */
   all(options?: { prefix?: string }): Promise<RefSnapshot>;
+  /** @param options.prefixes what it is of; all when absent */
+  view(options?: { readonly prefixes?: readonly string[] }): Promise<RefView>;
+  /** Costs the same however many refs there are. A push of several refs under way may be seen in part. */
+  page(query: RefPageQuery): Promise<RefPage>;
   /** Reads only the named refs; absent ones are absent from the answer. */
   get(names: readonly RefName[]): Promise<ReadonlyMap<RefName, Ref>>;
   head(): Promise<RefName>;

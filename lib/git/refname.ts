@@ -40,3 +40,13 @@ export function tagRef(name: string): RefName | undefined {
 export function shortName(ref: RefName): string {
   return ref.replace(/^refs\/(heads|tags)\//, '');
 }
+
+/** Branches, or tags. */
+export type RefSpace = 'heads' | 'tags';
+
+export const spacePrefix = (space: RefSpace): string => `refs/${space}/`;
+
+export function spaceOf(name: string): RefSpace | undefined {
+  if (name.startsWith('refs/heads/')) return 'heads';
+  return name.startsWith('refs/tags/') ? 'tags' : undefined;
+}

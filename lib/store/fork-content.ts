@@ -1,14 +1,14 @@
 /** How a new repository comes by the content of another: it lists the other's packs and gets refs of its own. */
 import { ulid } from 'ulid';
 import type { Ref } from '../git/ports.ts';
-import type { RefName } from '../git/refname.ts';
+import { type RefName, spacePrefix } from '../git/refname.ts';
 import { headKey, heirKey, leaseKey, packKey, refKey, refNamesKey } from './keys.ts';
 import { type Swaps, swapsOf, unswapped } from './leases.ts';
 import { LOOKS_MS, type SecondLook } from './network-looks.ts';
 import { inheritPacks, joinNetwork, type NetworkMember, writerOf } from './networks.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from './outbox.ts';
 import { type CataloguedPack, listingOf } from './pack-catalogue.ts';
-import { writeRefTable } from './ref-table.ts';
+import { countsOf, writeRefTable } from './ref-table-writer.ts';
 import type { Repositories } from './repositories.ts';
 import { changeGuards, checkReadable, type Guard } from './repository-state.ts';
 import type { Table } from './table.ts';
@@ -23,7 +23,10 @@ const NEW_GUARD: Guard = { state: 'open', epoch: 0, refTable: '', frozenBy: '' }
 /** One view of a repository, as far as a fork takes it over: branches, tags, and the packs that hold what they reach. */
 export interface Inheritance {
   readonly head: RefName;
-  readonly refs: readonly Ref[];
+  /** Whether HEAD's branch exists. */
+  readonly born: boolean;
+  /** By their keys; may be walked again. */
+  readonly refs: () => AsyncIterable<readonly Ref[]>;
   readonly packs: readonly CataloguedPack[];
   /** While this stands, nothing was taken off the list of packs, so it was whole. */
   readonly swaps: Swaps;
@@ -42,11 +45,17 @@ export async function readInheritance(
   // In this order: what refs reach was listed before, and what is taken off the list later is told by `swaps`.
   const swaps = swapsOf(await table.get(leaseKey(repositoryId)));
   const source = repositories.open(repositoryId);
-  const { head, refs } = await source.all();
+  const view = await source.view({ prefixes: [spacePrefix('heads'), spacePrefix('tags')] });
   const { packs } = await source.listing();
+  let born = false;
+  for await (const some of view.refs(view.head)) born ||= some.some(({ name }) => name === view.head);
   return {
-    head,
-    refs: refs.filter(({ name }) => /^refs\/(heads|tags)\//.test(name)),
+    head: view.head,
+    born,
+    async *refs() {
+      yield* view.refs(spacePrefix('heads'));
+      yield* view.refs(spacePrefix('tags'));
+    },
     packs: packs.filter((pack) => pack.source !== 'garbage'),
     swaps,
   };
@@ -87,18 +96,29 @@ export async function inherit(
     const some = inheritPacks(repositoryId, packs.slice(i, i + PACKS_AT_ONCE), by);
     await table.transact([...joined(), waiting, ...some]);
   }
-  const tableId = refs.length > MOST_ROWS ? by : '';
-  if (tableId !== '') await writeRefTable(table, repositoryId, tableId, refs, now);
+  const few = await fewOf(refs());
+  const counts =
+    few === undefined ? await writeRefTable(table, repositoryId, by, refs(), now) : countsOf(few);
   await table.transact([
     ...joined(),
     ...inheritPacks(repositoryId, packs.slice(0, PACKS_AT_ONCE), by),
     { put: { ...headKey(repositoryId), target: head } },
-    { update: refNamesKey(repositoryId), add: { names: refs.length, multi: 1 } },
-    ...(tableId === ''
-      ? refs.map((ref) => ({ put: { ...refKey(repositoryId, ref.name), ...ref, table: '', by } }))
-      : changeGuards(repositoryId, { refTable: tableId }, NEW_GUARD)),
+    { update: refNamesKey(repositoryId), add: { names: 1, multi: 1 }, set: { ...counts } },
+    ...(few === undefined
+      ? changeGuards(repositoryId, { refTable: by }, NEW_GUARD)
+      : few.map((ref) => ({ put: { ...refKey(repositoryId, ref.name), ...ref, table: '', by } }))),
     ...last,
   ]);
+}
+
+/** @returns undefined when they are too many for rows. */
+async function fewOf(refs: AsyncIterable<readonly Ref[]>): Promise<Ref[] | undefined> {
+  const few: Ref[] = [];
+  for await (const some of refs) {
+    if (few.length + some.length > MOST_ROWS) return undefined;
+    few.push(...some);
+  }
+  return few;
 }
 
 /** What an earlier attempt listed, and the source has replaced since. */

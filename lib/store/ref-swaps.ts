@@ -10,11 +10,12 @@ import { StoreUnavailable, TransactionRefused } from './errors.ts';
 import { guardKey, refKey, refNamesKey } from './keys.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
 import type { PackLooks } from './pack-looks.ts';
-import { creates, namesAbove, prefixConflicts, staleUpdates } from './ref-check.ts';
+import { creates, namesAbove, prefixConflicts, removes, staleUpdates } from './ref-check.ts';
 import type { Look, RefLooks } from './ref-looks.ts';
-import { writeRefTable } from './ref-table.ts';
+import { removeRefTable, writeRefTable } from './ref-table-writer.ts';
+import { updated } from './ref-updates.ts';
 import type { RefViews } from './ref-views.ts';
-import { companions, namesWrite, refOf, refWrite, type SwapOptions } from './ref-writes.ts';
+import { companions, namesWrite, refWrite, type SwapOptions } from './ref-writes.ts';
 import { changeGuards, checkGuard, type Guard, randomStripe } from './repository-state.ts';
 import { TRANSACTION_ITEMS } from './table.ts';
 import type { Write } from './write.ts';
@@ -36,15 +37,18 @@ const NOTHING_CREATED = { neighbours: [], names: 0 };
 
 /** More changes than this are written as a new ref table. */
 const MAX_ROWS_CHANGED = 90;
-/** Names whose neighbours are looked up one by one; above it all refs are read. */
+/** More names than this have their neighbours looked up among all refs, if these are few. */
 const MAX_NEIGHBOUR_LOOKUPS = 8;
+const FEW_REFS = 2000;
 /** How long a version of the ref names is worth trying: whoever creates a name meanwhile makes the write begin again. */
 const NAMES_MS = 1000;
 const ATTEMPTS = 40;
 /** A writer of a ref table that takes longer than this has died. */
 export const FREEZE_MS = 60_000;
 /** Every so many new names somebody looks whether ref rows are worth folding. */
-const FOLD_AFTER = 500;
+const FOLD_AFTER = 100;
+/** Of the writes that may add such a row, one in so many has somebody look. */
+const FOLD_CHANCE = 1 / 100;
 export class RefSwaps {
   readonly #looks: RefLooks;
   readonly #views: RefViews;
@@ -103,12 +107,15 @@ export class RefSwaps {
     rejections.push(...prefixConflicts(creating.length > 0 ? updates : [], look.neighbours));
     if (rejections.length > 0) throw new RefConflict(rejections);
     const [before, after] = [look.names, look.names + creating.length].map((n) => Math.floor(n / FOLD_AFTER));
-    const folding = creating.length > 0 && before !== after;
+    const amending = updates.filter(({ name }) => guard.refTable !== standing.get(name)?.row?.table).length;
+    const folding =
+      (creating.length > 0 && before !== after) ||
+      (guard.refTable !== '' && Math.random() < amending * FOLD_CHANCE);
     options.messages.push(...this.#upkeep(updates, options, folding));
     const writes: Write[] = [
       checkGuard(this.#id, guard),
       ...updates.map((update) => refWrite(this.#id, update, standing.get(update.name)!, guard, by)),
-      ...namesWrite(this.#id, updates, look.names),
+      ...namesWrite(this.#id, updates, look),
       ...companions(this.#id, options, by),
     ];
     return this.#transact(writes, updates, options, by);
@@ -118,19 +125,7 @@ export class RefSwaps {
   async #swapLarge(updates: readonly RefUpdate[], options: Attempt, by: string): Promise<boolean> {
     if (this.#packs.unsure) await this.#packs.listing();
     options.messages.push(...this.#upkeep(updates, options, true));
-    return this.#rewrite(by, options, (refs) => {
-      const current = new Map(refs.map((ref) => [ref.name, ref]));
-      const rejections = [
-        ...staleUpdates(updates, (name) => current.get(name)?.oid),
-        ...prefixConflicts(updates, current.keys()),
-      ];
-      if (rejections.length > 0) throw new RefConflict(rejections);
-      for (const update of updates) {
-        if (update.to === ZERO_OID) current.delete(update.name);
-        else current.set(update.name, refOf(update));
-      }
-      return [...current.values()];
-    });
+    return this.#rewrite(by, options, (refs) => updated(refs, updates));
   }
 
   /** What this write leaves for maintenance to do, as far as is known without reading anything. */
@@ -169,30 +164,51 @@ export class RefSwaps {
   async #rewrite(
     by: string,
     options: SwapOptions,
-    change: (refs: readonly Ref[]) => readonly Ref[],
+    change: (refs: AsyncIterable<readonly Ref[]>) => AsyncIterable<readonly Ref[]>,
   ): Promise<boolean> {
     const guard = this.#looks.note(await this.#table.get(guardKey(this.#id, randomStripe())));
     if (!(await this.#ready(guard))) return false;
-    const frozenBy = ulid();
-    const frozen: Guard = { ...guard, frozenBy };
+    const tableId = ulid();
+    let frozen: Guard = { ...guard, frozenBy: tableId };
     // Until it is known otherwise: when the answer is lost, they may be frozen.
     let frozenByUs = true;
     let done = false;
+    // Of a million refs it takes longer than others wait for one that may have died.
+    const renewing = async function* (this: RefSwaps, refs: AsyncIterable<readonly Ref[]>) {
+      for await (const some of refs) {
+        if (decodeTime(frozen.frozenBy) + FREEZE_MS / 3 < Date.now()) {
+          const frozenBy = ulid();
+          frozenByUs = await this.#changeGuards({ frozenBy }, frozen);
+          if (!frozenByUs) throw new Unfrozen();
+          frozen = { ...frozen, frozenBy };
+        }
+        yield some;
+      }
+    };
     try {
-      frozenByUs = await this.#changeGuards({ frozenBy }, guard);
+      frozenByUs = await this.#changeGuards({ frozenBy: tableId }, guard);
       if (!frozenByUs) return false;
-      const { refs } = await this.#views.snapshot('');
-      await writeRefTable(this.#table, this.#id, frozenBy, change(refs));
+      const refs = (await this.#views.view()).refs();
+      const counts = await writeRefTable(this.#table, this.#id, tableId, renewing.call(this, change(refs)));
       const writes: Write[] = [
-        ...changeGuards(this.#id, { refTable: frozenBy, frozenBy: '' }, frozen),
-        { update: refNamesKey(this.#id), add: { names: 1, multi: 1 } },
+        ...changeGuards(this.#id, { refTable: tableId, frozenBy: '' }, frozen),
+        { update: refNamesKey(this.#id), add: { names: 1, multi: 1 }, set: { ...counts } },
         ...companions(this.#id, options, by),
       ];
       done = await this.#transact(writes, [], options, by);
       return done;
+    } catch (error) {
+      if (error instanceof RefConflict) await this.#giveUp(tableId);
+      if (error instanceof Unfrozen) return false;
+      throw error;
     } finally {
       if (frozenByUs && !done) await this.#changeGuards({ frozenBy: '' }, frozen).catch(() => false);
     }
+  }
+
+  /** What is left of it goes with the next sweep. */
+  async #giveUp(tableId: string): Promise<void> {
+    await removeRefTable(this.#table, this.#id, tableId).catch(() => {});
   }
 
   async #changeGuards(change: Partial<Guard>, expected: Guard): Promise<boolean> {
@@ -268,28 +284,31 @@ export class RefSwaps {
     const created = updates.filter(creates).map((update) => update.name);
     if (created.length === 0)
       return { ...(await this.#looks.look(updates.map((update) => update.name))), ...NOTHING_CREATED };
-    if (created.length > MAX_NEIGHBOUR_LOOKUPS) {
-      const names = await this.#looks.namesVersion();
+    const known = this.#looks.names;
+    const recent = first && known !== undefined && Date.now() - known.at < NAMES_MS;
+    const { version: names, refs } = recent ? known : await this.#looks.namesVersion();
+    if (created.length > MAX_NEIGHBOUR_LOOKUPS && refs <= FEW_REFS) {
       const look = await this.#looks.look(updates.map((update) => update.name));
-      const { refs } = await this.#views.snapshot('');
-      return { ...look, names, neighbours: refs.map((ref) => ref.name) };
+      const neighbours: RefName[] = [];
+      for await (const some of (await this.#views.view()).refs())
+        neighbours.push(...some.map(({ name }) => name));
+      return { ...look, names, neighbours };
     }
     const above = created.flatMap(namesAbove);
-    const recent = this.#looks.names !== undefined && Date.now() - this.#looks.names.at < NAMES_MS;
-    const names = first && recent ? this.#looks.names!.version : await this.#looks.namesVersion();
-    const rowsBelow = (guard: Guard) =>
-      Promise.all(created.map((name) => this.#views.rows(`${name}/`, guard)));
-    const known = this.#looks.guard;
+    const removed = new Set(updates.filter(removes).map(({ name }) => name));
+    const lookBelow = (guard: Guard) =>
+      Promise.all(created.map((name) => this.#views.anyBelow(`${name}/`, guard, removed)));
+    const guard = this.#looks.guard;
     const [look, early] = await Promise.all([
-      this.#looks.look([...updates.map((update) => update.name), ...above]),
-      known && rowsBelow(known),
+      this.#looks.look([...new Set([...updates.map((update) => update.name), ...above])]),
+      guard && lookBelow(guard),
     ]);
-    const usable = early !== undefined && known?.refTable === look.guard.refTable;
-    const below = usable ? early : await rowsBelow(look.guard);
+    const usable = early !== undefined && guard?.refTable === look.guard.refTable;
+    const below = usable ? early : await lookBelow(look.guard);
     const neighbours = [...look.standing.values()].flatMap(({ ref }) =>
       ref === undefined ? [] : [ref.name],
     );
-    neighbours.push(...below.flatMap((refs) => [...refs.keys()]));
+    neighbours.push(...below.filter((name) => name !== undefined));
     return { ...look, names, neighbours };
   }
 
@@ -299,6 +318,14 @@ export class RefSwaps {
 
   get #table() {
     return this.#looks.table;
+  }
+}
+
+/** Somebody broke the freeze. */
+class Unfrozen extends Error {
+  constructor() {
+    super('the freeze of the refs was broken');
+    this.name = 'Unfrozen';
   }
 }
 

@@ -2,12 +2,13 @@
 
 import { ZERO_OID } from '../git/oid.ts';
 import type { PackDescription, Ref, RefUpdate } from '../git/ports.ts';
-import type { RefName } from '../git/refname.ts';
+import { type RefName, spaceOf } from '../git/refname.ts';
 import { headKey, refKey, refNamesKey } from './keys.ts';
 import { type OutboxMessage, outboxWrite } from './outbox.ts';
 import { listPack } from './pack-catalogue.ts';
 import { creates } from './ref-check.ts';
 import type { Standing } from './ref-looks.ts';
+import { isListed } from './ref-table.ts';
 import type { Guard } from './repository-state.ts';
 import type { Write } from './write.ts';
 
@@ -19,10 +20,11 @@ export interface SwapOptions {
   readonly messages?: readonly OutboxMessage[];
 }
 
+/** The row of a ref, on condition that what stands there is as it was seen. */
 export function refWrite(
   repositoryId: string,
   update: RefUpdate,
-  { row }: Standing,
+  { row, ref }: Standing,
   guard: Guard,
   by: string,
 ): Write {
@@ -35,21 +37,44 @@ export function refWrite(
     reason: 'ref',
   };
   if (update.from === update.to) return { check: key, ...expected };
-  if (update.to !== ZERO_OID) return { put: { ...key, ...refOf(update), table, by }, ...expected };
+  const listed = current ? row.was === true : ref !== undefined && isListed(ref);
+  const about = { table, by, ...(table !== '' && listed ? { was: true } : {}) };
+  if (update.to !== ZERO_OID) return { put: { ...key, ...refOf(update), ...about }, ...expected };
   // A table may hold the name: a row without an object says that it is gone.
-  if (table !== '') return { put: { ...key, name: update.name, oid: '', table, by }, ...expected };
+  if (table !== '') return { put: { ...key, name: update.name, oid: '', ...about }, ...expected };
   return { delete: key, ...expected };
 }
 
-/** Creators exclude each other by the version, which rises by as many as they create; what changes several refs at once tells readers so. */
-export function namesWrite(repositoryId: string, updates: readonly RefUpdate[], names: number): Write[] {
+/**
+ * Creators exclude each other by the version, which rises by as many as they create; what changes several refs at once
+ * tells readers so; branches and tags are counted.
+ */
+export function namesWrite(
+  repositoryId: string,
+  updates: readonly RefUpdate[],
+  { standing, names }: { readonly standing: ReadonlyMap<RefName, Standing>; readonly names: number },
+): Write[] {
   const created = updates.filter(creates).length;
   const several = updates.filter((update) => update.from !== update.to).length > 1;
-  if (created === 0 && !several) return [];
+  const counts = { heads: 0, tags: 0 };
+  for (const update of updates) {
+    const space = spaceOf(update.name);
+    if (space === undefined) continue;
+    const ref = standing.get(update.name)?.ref;
+    if (update.to !== ZERO_OID && isListed(refOf(update))) counts[space]++;
+    if (ref !== undefined && isListed(ref)) counts[space]--;
+  }
+  const add = {
+    ...(created > 0 ? { names: created } : {}),
+    ...(several ? { multi: 1 } : {}),
+    ...(counts.heads === 0 ? {} : { heads: counts.heads }),
+    ...(counts.tags === 0 ? {} : { tags: counts.tags }),
+  };
+  if (Object.keys(add).length === 0) return [];
   return [
     {
       update: refNamesKey(repositoryId),
-      add: { ...(created > 0 ? { names: created } : {}), ...(several ? { multi: 1 } : {}) },
+      add,
       ...(created > 0 ? { if: '#names = :names', values: { names }, reason: 'names' } : {}),
     },
   ];
@@ -69,6 +94,9 @@ export function companions(
   ];
 }
 
-export function refOf({ name, to, peeled }: RefUpdate): Ref {
-  return peeled === undefined ? { name, oid: to } : { name, oid: to, peeled };
-}
+export const refOf = ({ name, to, peeled, committed }: RefUpdate): Ref => ({
+  name,
+  oid: to,
+  ...(peeled === undefined ? {} : { peeled }),
+  ...(committed === undefined ? {} : { committed }),
+});

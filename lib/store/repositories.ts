@@ -8,23 +8,16 @@ import type { DerivedFile, PackDescription } from '../git/ports.ts';
 import type { RefName } from '../git/refname.ts';
 import { type DerivedRow, forgetReplaced, listDerived } from './derived-files.ts';
 import { ConditionFailed, Missing, Stale, TransactionRefused } from './errors.ts';
-import {
-  guardKey,
-  oldPackKey,
-  REF,
-  REF_TABLES,
-  refTableKey,
-  refTablePartition,
-  repositoryPartition,
-} from './keys.ts';
+import { guardKey, oldPackKey, REF, repositoryPartition } from './keys.ts';
 import { fencedBy, type Lease, swappedBy } from './leases.ts';
 import type { Outbox } from './outbox.ts';
 import { type CataloguedPack, listPack, supersededOf, supersedePacks } from './pack-catalogue.ts';
 import { FREEZE_MS } from './ref-swaps.ts';
+import { refTables, removeRefTable } from './ref-table-writer.ts';
+import { removeEach } from './remove-each.ts';
 import { RepositoryRefs } from './repository-refs.ts';
 import { changeGuards, type Guard, guardOf, type RepositoryState, randomStripe } from './repository-state.ts';
 import type { Table } from './table.ts';
-import type { Item } from './write.ts';
 
 /** Readers with an old guard in hand have long finished, and writers of a table have given up. */
 const REPLACED_TABLE_MS = 3600_000;
@@ -173,45 +166,13 @@ export class Repositories {
   async sweepRefs(repositoryId: string, now = new Date()): Promise<void> {
     const { refTable } = await this.guard(repositoryId);
     const rows = { partition: repositoryPartition(repositoryId), prefix: REF } as const;
-    await this.#deleteEach(this.#table.queryAll({ ...rows, only: ['pk', 'sk', 'table'] }), (row) =>
+    await removeEach(this.#table, this.#table.queryAll({ ...rows, only: ['pk', 'sk', 'table'] }), (row) =>
       // A name written again since then carries the table in force.
       row['table'] === refTable ? undefined : { if: '#table = :was', values: { was: row['table'] } },
     );
-    for await (const { sk, writtenAt } of this.#tables(repositoryId)) {
-      const tableId = (sk as string).slice(REF_TABLES.length);
-      const age = now.getTime() - Date.parse(writtenAt as string);
-      if (tableId !== refTable && age > REPLACED_TABLE_MS) await this.#removeTable(repositoryId, tableId);
+    for await (const { id, writtenAt } of refTables(this.#table, repositoryId)) {
+      const age = now.getTime() - writtenAt;
+      if (id !== refTable && age > REPLACED_TABLE_MS) await removeRefTable(this.#table, repositoryId, id);
     }
-  }
-
-  #tables(repositoryId: string) {
-    return this.#table.queryAll({ partition: repositoryPartition(repositoryId), prefix: REF_TABLES });
-  }
-
-  async #removeTable(repositoryId: string, tableId: string): Promise<void> {
-    const chunks = { partition: refTablePartition(repositoryId, tableId), only: ['pk', 'sk'] };
-    await this.#deleteEach(this.#table.queryAll(chunks), () => ({}));
-    await this.#table.delete({ delete: refTableKey(repositoryId, tableId) });
-  }
-
-  /** Sixteen at a time; `on` gives each row's condition, or undefined to leave it. A refused one stays. */
-  async #deleteEach(
-    rows: AsyncIterable<Item> | Iterable<Item>,
-    on: (row: Item) => { if?: string; values?: Item } | undefined,
-  ): Promise<void> {
-    let running: Promise<void>[] = [];
-    for await (const row of rows) {
-      const condition = on(row);
-      if (condition === undefined) continue;
-      const { pk, sk } = row as { pk: string; sk: string };
-      const deletion = this.#table.delete({ delete: { pk, sk }, ...condition }).catch((error: unknown) => {
-        if (!(error instanceof ConditionFailed)) throw error;
-      });
-      if (running.push(deletion) === 16) {
-        await Promise.all(running);
-        running = [];
-      }
-    }
-    await Promise.all(running);
   }
 }

@@ -6,8 +6,11 @@ import type {
   PackDescription,
   Ref,
   RefDatabase,
+  RefPage,
+  RefPageQuery,
   RefSnapshot,
   RefUpdate,
+  RefView,
 } from '../git/ports.ts';
 import type { RefName } from '../git/refname.ts';
 import { Missing } from './errors.ts';
@@ -18,7 +21,7 @@ import type { CataloguedPack, Listing } from './pack-catalogue.ts';
 import { PackLooks } from './pack-looks.ts';
 import { RefLooks } from './ref-looks.ts';
 import { RefSwaps } from './ref-swaps.ts';
-import { RefViews } from './ref-views.ts';
+import { RefViews, snapshotOf } from './ref-views.ts';
 import type { SwapOptions } from './ref-writes.ts';
 import type { Table } from './table.ts';
 
@@ -41,9 +44,16 @@ export class RepositoryRefs implements RefDatabase {
     this.#swaps = new RefSwaps(this.#looks, this.#views, this.#packs, outbox);
   }
 
-  async all(options: { prefix?: string } = {}): Promise<RefSnapshot> {
-    const { head, refs } = await this.#views.snapshot(options.prefix ?? '');
-    return { head, refs };
+  async all({ prefix = '' }: { prefix?: string } = {}): Promise<RefSnapshot> {
+    return snapshotOf(await this.#views.view([prefix]), prefix);
+  }
+
+  view({ prefixes }: { readonly prefixes?: readonly string[] } = {}): Promise<RefView> {
+    return this.#views.view(prefixes);
+  }
+
+  page(query: RefPageQuery): Promise<RefPage> {
+    return this.#views.page(query);
   }
 
   async get(names: readonly RefName[]): Promise<ReadonlyMap<RefName, Ref>> {

@@ -19,7 +19,7 @@ const AS_EXPECTED = '#state = :state AND #epoch = :epoch AND #refTable = :refTab
 const stripes = Array.from({ length: GUARD_STRIPES }, (_, stripe) => stripe);
 
 /**
- * Guards, HEAD and the version of the ref names, for the transaction that makes the repository's owner.
+ * Guards, HEAD and the version of the ref names with the numbers of branches and tags, for the transaction that makes the repository's owner.
  * @param networkId whose prefix its packs will lie under; its own when it is no fork
  */
 export function newRepository(repositoryId: string, headBranch: string, networkId = repositoryId): Put[] {
@@ -31,7 +31,7 @@ export function newRepository(repositoryId: string, headBranch: string, networkI
       reason: 'repository',
     })),
     { put: { ...headKey(repositoryId), target: `refs/heads/${headBranch}` } },
-    { put: { ...refNamesKey(repositoryId), names: 0, multi: 0 } },
+    { put: { ...refNamesKey(repositoryId), names: 0, multi: 0, heads: 0, tags: 0 } },
     // Where whoever maintains it looks.
     ...(networkId === repositoryId ? [] : [{ put: { ...leaseKey(repositoryId), network: networkId } }]),
   ];
