@@ -9,6 +9,7 @@ import { CorruptData } from './objects.ts';
 import { writePack } from './pack/write.ts';
 import type { RefDatabase } from './ports.ts';
 import { enumerate } from './reachable.ts';
+import { spacePrefix } from './refname.ts';
 
 /** With more tags it is the branch alone: a reader of the head reads all of it. */
 const MOST_TAGS = 10_000;
@@ -58,8 +59,13 @@ async function writeBundle(
 }
 
 async function bundledRefs(refs: RefDatabase): Promise<BundleRef[]> {
-  const { head, refs: tags } = await refs.all({ prefix: 'refs/tags/' });
+  const { head, refs: walk } = await refs.view({ prefixes: [spacePrefix('tags')] });
   const branch = (await refs.get([head])).get(head);
   const tip = branch ? [{ name: 'HEAD', oid: branch.oid }, branch] : [];
+  const tags: BundleRef[] = [];
+  for await (const some of walk(spacePrefix('tags'))) {
+    tags.push(...some);
+    if (tags.length > MOST_TAGS) break;
+  }
   return [...tip, ...(tags.length > MOST_TAGS ? [] : tags)].map(({ name, oid }) => ({ name, oid }));
 }

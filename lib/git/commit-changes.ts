@@ -205,9 +205,15 @@ async function attemptCommit(
     message,
   });
   const commit: NewObject = { type: 'commit', oid: hashObject('commit', data), data };
-  const first = parent === undefined && (await refs.all({ prefix: 'refs/heads/' })).refs.length === 0;
+  const first = parent === undefined && (await refs.page({ space: 'heads', limit: 1 })).refs.length === 0;
   const forced = expected !== ZERO_OID && parent !== expected;
-  const update = { name: request.branch, from: expected, to: commit.oid, ...(forced ? { forced } : {}) };
+  const update = {
+    name: request.branch,
+    from: expected,
+    to: commit.oid,
+    committed: committer.seconds,
+    ...(forced ? { forced } : {}),
+  };
   await publish(ports, [...objects, commit], update, {
     head: first ? request.branch : undefined,
     uses: parent === undefined || parent === expected ? [] : [parent],

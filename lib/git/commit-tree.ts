@@ -31,7 +31,7 @@ export async function commitTree(ports: Ports, request: TreeCommit): Promise<Oid
   const data = encodeCommit({ tree, parents, author, committer, message });
   const commit: NewObject = { type: 'commit', oid: hashObject('commit', data), data };
   const uses = [...parents.filter((parent) => parent !== expected), ...(request.uses ?? [])];
-  const update = { name: branch, from: expected, to: commit.oid };
+  const update = { name: branch, from: expected, to: commit.oid, committed: committer.seconds };
   await publish(ports, [...request.objects, commit], update, { uses });
   return commit.oid;
 }

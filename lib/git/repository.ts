@@ -26,8 +26,8 @@ import {
   type Tag,
 } from './parse.ts';
 import { cherryPick, type PickOutcome, type PickRequest, revert } from './pick.ts';
-import type { Ref, RefSnapshot } from './ports.ts';
-import { type RefName, shortName } from './refname.ts';
+import type { Ref, RefPage, RefPageQuery, RefSnapshot, RefView } from './ports.ts';
+import { type RefName, type RefSpace, shortName, spacePrefix } from './refname.ts';
 import { peelToCommit, type Resolved, resolveRevision } from './revision.ts';
 import { lookupPath } from './tree/path.ts';
 import { listTree, recordAt, type TreeListing, type TreePage, type TreeRecord } from './tree.ts';
@@ -103,7 +103,25 @@ export class GitRepository {
 
   // ── refs ──────────────────────────────────────────────────────────────────────────────────
 
-  /** All branches and HEAD, sorted by name; {@link tips} tells what a page of them leads to. */
+  /** A part of the branches or tags; {@link tips} tells what they lead to. */
+  page(query: RefPageQuery): Promise<RefPage> {
+    this.#expectReads();
+    return this.#ports.refs.page(query);
+  }
+
+  /** All branches or tags as they stand, some at a time. */
+  async view(space: RefSpace): Promise<RefView> {
+    this.#expectReads();
+    const prefix = spacePrefix(space);
+    const { head, refs } = await this.#ports.refs.view({ prefixes: [prefix] });
+    return { head, refs: (_, after) => refs(prefix, after) };
+  }
+
+  async hasBranches(): Promise<boolean> {
+    return (await this.#ports.refs.page({ space: 'heads', limit: 1 })).refs.length > 0;
+  }
+
+  /** All branches and HEAD, sorted by name. */
   branches(): Promise<RefSnapshot> {
     this.#expectReads();
     return this.#ports.refs.all({ prefix: 'refs/heads/' });
@@ -313,7 +331,14 @@ export class GitRepository {
     await despiteCollection(store, async () => {
       const peeled = await store.run((objects) => peelToCommit(objects, oid));
       const isTag = peeled !== undefined && peeled.commit !== oid;
-      const update = { name, from: ZERO_OID, to: oid, ...(isTag ? { peeled: peeled.commit } : {}) };
+      const committed = await this.#committed(peeled?.commit);
+      const update = {
+        name,
+        from: ZERO_OID,
+        to: oid,
+        committed,
+        ...(isTag ? { peeled: peeled.commit } : {}),
+      };
       await publish(this.#ports, [], update, { uses: [oid] });
     });
   }
@@ -339,11 +364,21 @@ export class GitRepository {
     const name = shortName(tag.name);
     const data = encodeTag({ object: tag.target, type, name, tagger: tag.tagger, message: tag.message });
     const oid = hashObject('tag', data);
-    const update = { name: tag.name, from: ZERO_OID, to: oid, peeled: peeled?.commit ?? tag.target };
+    const update = {
+      name: tag.name,
+      from: ZERO_OID,
+      to: oid,
+      peeled: peeled?.commit ?? tag.target,
+      committed: await this.#committed(peeled?.commit),
+    };
     await despiteCollection(store, () =>
       publish(this.#ports, [{ type: 'tag', oid, data }], update, { uses: [tag.target] }),
     );
     return oid;
+  }
+
+  async #committed(commit: Oid | undefined): Promise<number | null> {
+    return commit === undefined ? null : (await this.#links(commit)).committed;
   }
 
   #links(commit: Oid) {

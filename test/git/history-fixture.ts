@@ -83,10 +83,15 @@ export class GitFixture {
 
 /** Gives the repository a commit-graph of what these tips reach, all refs by default. @returns its bytes */
 export async function keepGraph(repository: MemoryRepository, tips?: readonly Oid[]): Promise<Uint8Array> {
-  const all = await repository.refs.all();
   const name = 'refs/heads/tip' as RefName;
   const some = (tips ?? []).map((oid) => ({ name, oid }));
-  const refs = { ...repository.refs, all: async () => ({ ...all, refs: some }) };
+  const view = async () => ({
+    head: name,
+    async *refs() {
+      yield some;
+    },
+  });
+  const refs = { ...repository.refs, view };
   const made = await commitGraphBuilder.build({
     store: new PackStore(repository.objects),
     refs: tips === undefined ? repository.refs : refs,

@@ -204,7 +204,7 @@ describe('collection', () => {
         newPack: count(told.objects.newPack),
         commitPacks: count(told.objects.commitPacks, step % 2 === 1),
       };
-      const refs = { ...told.repository.refs, all: count(told.repository.refs.all) };
+      const refs = { ...told.repository.refs, view: count(told.repository.refs.view) };
       await collect(objects, refs, options()).catch((error: Error) => expect(error.message).toBe('stopped'));
       const reachable = revList(told.source, ['--all']);
       expect(await inPacks(told, await live(told))).toEqual(expect.arrayContaining(reachable));

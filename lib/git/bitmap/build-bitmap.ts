@@ -6,6 +6,7 @@ import type { Oid } from '../oid.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
 import type { PackStore } from '../pack/store.ts';
 import type { RefDatabase } from '../ports.ts';
+import { refTips } from '../ref-tips.ts';
 import { peelToCommit } from '../revision.ts';
 import { type Bitmap, Closures, writeBitmap } from './bitmap-file.ts';
 import { Bits } from './bits.ts';
@@ -80,5 +81,5 @@ export async function buildBitmap(
 }
 
 async function tipsOf(refs: RefDatabase): Promise<Oid[]> {
-  return [...new Set((await refs.all()).refs.map(({ oid }) => oid))];
+  return [...(await refTips((await refs.view()).refs()))];
 }

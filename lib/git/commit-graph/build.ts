@@ -8,6 +8,7 @@ import { EMPTY_TREE, type Oid } from '../oid.ts';
 import { resized } from '../pack/entry-table.ts';
 import type { PackStore } from '../pack/store.ts';
 import { parseCommitLinks } from '../parse.ts';
+import { peeledEnd, refTips } from '../ref-tips.ts';
 import { inSlices } from '../slices.ts';
 import { ChangedPaths } from './changed-paths.ts';
 import { CommitTable, type Generations, generations, NONE } from './commit-table.ts';
@@ -67,7 +68,8 @@ async function reachableCommits(
     if (number === before) waiting.push(number);
     return number;
   };
-  for (const tip of await commitTips(store, (await refs.all()).refs)) name(tip);
+  const ends = await refTips((await refs.view()).refs(), peeledEnd);
+  for (const tip of await commitTips(store, ends)) name(tip);
   const read = (objects: SyncObjects, oid: Oid) => {
     const position = old?.find(oid) ?? -1;
     if (old && position >= 0) {
@@ -91,12 +93,9 @@ async function reachableCommits(
   return commits;
 }
 
-/** The commits that refs lead to, annotated tags peeled; a tag of something else leads to none. */
-async function commitTips(
-  store: PackStore,
-  refs: readonly { readonly oid: Oid; readonly peeled?: Oid }[],
-): Promise<Set<Oid>> {
-  const ends = [...new Set(refs.map(({ oid, peeled }) => peeled ?? oid))];
+/** Those that are commits: a tag of something else leads to none. */
+async function commitTips(store: PackStore, from: ReadonlySet<Oid>): Promise<Set<Oid>> {
+  const ends = [...from];
   const tips = new Set<Oid>();
   let i = 0;
   await inSlices(store, SLICE, (objects) => {

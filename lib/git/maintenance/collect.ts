@@ -7,6 +7,7 @@ import type { Pack } from '../pack/pack-cache.ts';
 import type { PackStore } from '../pack/store.ts';
 import type { MaintainedObjects, PackDescription, PackSource, RefDatabase } from '../ports.ts';
 import { enumerate } from '../reachable.ts';
+import { refTips } from '../ref-tips.ts';
 import { replace, storeOf } from './compact.ts';
 import { loadIndexes, type RepackOptions, repackInto } from './repack.ts';
 
@@ -152,7 +153,7 @@ const isOwn = ({ inherited }: PackDescription) => inherited !== true;
 const isOver = ({ id }: PackDescription, now: Date) => decodeTime(id) + GARBAGE_MS <= now.getTime();
 
 async function tips(refs: RefDatabase): Promise<Oid[]> {
-  return [...new Set((await refs.all()).refs.map(({ oid }) => oid))];
+  return [...(await refTips((await refs.view()).refs()))];
 }
 
 /** Where each object of a list lies. */

@@ -3,7 +3,7 @@
  * "Reference Discovery", gitprotocol-v2 "Capability Advertisement").
  */
 import { ZERO_OID } from '../oid.ts';
-import type { RefSnapshot } from '../ports.ts';
+import type { Ref } from '../ports.ts';
 import { batched } from './batched.ts';
 import { AGENT } from './capabilities.ts';
 import { FLUSH, pkt } from './pkt-line.ts';
@@ -12,16 +12,15 @@ import { type Visibility, type VisibleRefs, visibleRefs } from './visible.ts';
 
 export type Service = 'git-upload-pack' | 'git-receive-pack';
 
-/** The whole answer's body. Version 2 names capabilities only, and no client pushes with it. */
+/** The whole answer's body, read as it is sent. Version 2 names capabilities only, and no client pushes with it. */
 export async function advertise(
   repository: Repository,
   service: Service,
   version: 0 | 1 | 2,
   { visible, bundles }: { readonly visible: Visibility | undefined; readonly bundles: boolean },
-): Promise<Iterable<Uint8Array>> {
+): Promise<Iterable<Uint8Array> | AsyncIterable<Uint8Array>> {
   if (service === 'git-upload-pack' && version === 2) return batched(capabilityAdvertisement(bundles));
-  const snapshot = await visibleRefs(repository.refs, visible);
-  return batched(refAdvertisement(service, version, snapshot));
+  return refAdvertisement(service, version, await visibleRefs(repository.refs, visible));
 }
 
 /** Version 2: no refs, and no `# service` line (git's own http-backend leaves it out too). */
@@ -68,34 +67,35 @@ const RECEIVE_PACK = [
   'push-options',
 ];
 
-function* refAdvertisement(service: Service, version: number, snapshot: VisibleRefs): Generator<Uint8Array> {
-  yield pkt(`# service=${service}\n`);
-  yield FLUSH;
-  if (version === 1) yield pkt('version 1\n');
-  const capabilities = capabilityList(service, snapshot);
+async function* refAdvertisement(
+  service: Service,
+  version: number,
+  visible: VisibleRefs,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  yield* batched([pkt(`# service=${service}\n`), FLUSH, ...(version === 1 ? [pkt('version 1\n')] : [])]);
+  const capabilities = capabilityList(service, visible);
   let first = true;
-  for (const line of service === 'git-upload-pack' ? fetchLines(snapshot) : pushLines(snapshot)) {
-    yield pkt(first ? `${line}\0${capabilities}\n` : `${line}\n`);
+  const packet = (line: string) => {
+    const sent = first ? `${line}\0${capabilities}\n` : `${line}\n`;
     first = false;
-  }
-  if (first) yield pkt(`${ZERO_OID} capabilities^{}\0${capabilities}\n`);
+    return pkt(sent);
+  };
+  if (service === 'git-upload-pack' && visible.headRef) yield packet(`${visible.headRef.oid} HEAD`);
+  const linesOf = service === 'git-upload-pack' ? fetchLines : pushLines;
+  for await (const refs of visible.refs()) yield* batched(refs.flatMap((ref) => linesOf(ref).map(packet)));
+  if (first) yield packet(`${ZERO_OID} capabilities^{}`);
   yield FLUSH;
 }
 
-function capabilityList(service: Service, snapshot: VisibleRefs): string {
+function capabilityList(service: Service, visible: VisibleRefs): string {
   const names = service === 'git-upload-pack' ? [...UPLOAD_PACK] : [...RECEIVE_PACK];
-  if (service === 'git-upload-pack' && snapshot.headRef) names.push(`symref=HEAD:${snapshot.head}`);
+  if (service === 'git-upload-pack' && visible.headRef) names.push(`symref=HEAD:${visible.head}`);
   return [...names, 'object-format=sha1', `agent=${AGENT}`].join(' ');
 }
 
-function* fetchLines(snapshot: VisibleRefs): Generator<string> {
-  if (snapshot.headRef) yield `${snapshot.headRef.oid} HEAD`;
-  for (const ref of snapshot.refs) {
-    yield `${ref.oid} ${ref.name}`;
-    if (ref.peeled) yield `${ref.peeled} ${ref.name}^{}`;
-  }
-}
+const fetchLines = ({ oid, name, peeled }: Ref): string[] => [
+  `${oid} ${name}`,
+  ...(peeled ? [`${peeled} ${name}^{}`] : []),
+];
 
-function* pushLines(snapshot: RefSnapshot): Generator<string> {
-  for (const ref of snapshot.refs) yield `${ref.oid} ${ref.name}`;
-}
+const pushLines = ({ oid, name }: Ref): string[] => [`${oid} ${name}`];

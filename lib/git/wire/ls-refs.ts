@@ -30,23 +30,32 @@ export function parseLsRefs(lines: readonly string[]): LsRefsRequest {
   return { ...flags, prefixes: prefixes.length > MAX_PREFIXES ? [] : prefixes };
 }
 
+/** Read as it is sent. */
 export async function lsRefs(
   repository: Repository,
   request: LsRefsRequest,
   visible?: Visibility,
-): Promise<Iterable<Uint8Array>> {
-  const matches = prefixMatcher(request.prefixes);
-  const snapshot = await visibleRefs(repository.refs, visible, commonPrefix(request.prefixes));
-  return batched(lines());
+): Promise<AsyncIterable<Uint8Array>> {
+  const sorted = distinct(request.prefixes);
+  const matches = prefixMatcher(sorted);
+  const ranges = rangesOf(sorted);
+  const view = await visibleRefs(repository.refs, visible, ranges);
+  return lines();
 
-  function* lines(): Generator<Uint8Array> {
+  async function* lines(): AsyncGenerator<Uint8Array, void, undefined> {
     if (matches('HEAD')) {
-      const target = request.symrefs ? ` symref-target:${snapshot.head}` : '';
-      if (snapshot.headRef) yield pkt(`${snapshot.headRef.oid} HEAD${target}${peeled(snapshot.headRef)}\n`);
-      else if (request.unborn && (visible?.(snapshot.head) ?? true)) yield pkt(`unborn HEAD${target}\n`);
+      const target = request.symrefs ? ` symref-target:${view.head}` : '';
+      if (view.headRef) yield pkt(`${view.headRef.oid} HEAD${target}${peeled(view.headRef)}\n`);
+      else if (request.unborn && (visible?.(view.head) ?? true)) yield pkt(`unborn HEAD${target}\n`);
     }
-    for (const ref of snapshot.refs)
-      if (matches(ref.name)) yield pkt(`${ref.oid} ${ref.name}${peeled(ref)}\n`);
+    for (const range of ranges ?? ['']) {
+      for await (const refs of view.refs(range))
+        yield* batched(
+          refs
+            .filter(({ name }) => matches(name))
+            .map((ref) => pkt(`${ref.oid} ${ref.name}${peeled(ref)}\n`)),
+        );
+    }
     yield FLUSH;
   }
 
@@ -55,26 +64,34 @@ export async function lsRefs(
   }
 }
 
-/** What all asked prefixes share below `refs/`: the database then reads no more than that part. */
-function commonPrefix(prefixes: readonly string[]): string | undefined {
-  const below = prefixes.filter((prefix) => prefix.startsWith('refs/'));
+/** More ranges than this are not read one by one. */
+const MAX_RANGES = 16;
+
+/** The parts of all refs to be read, in order; undefined for all of them. */
+function rangesOf(prefixes: readonly string[]): readonly string[] | undefined {
   // "HEAD" and short names match no ref name; the rest of them ("r", "refs") may match any.
-  if (below.length === 0 || prefixes.some((prefix) => 'refs/'.startsWith(prefix) && prefix !== 'refs/')) {
-    return undefined;
-  }
+  const below = prefixes.filter((prefix) => prefix.startsWith('refs/'));
+  const any = prefixes.some((prefix) => 'refs/'.startsWith(prefix));
+  if (prefixes.length === 0 || any) return undefined;
+  if (below.length <= MAX_RANGES) return below;
   let shared = below[0]!;
   for (const prefix of below) while (!prefix.startsWith(shared)) shared = shared.slice(0, -1);
-  return shared === 'refs/' ? undefined : shared;
+  return [shared];
 }
 
-/** Sorted prefixes, of which none starts with another, answer by binary search: many names, many prefixes. */
-function prefixMatcher(prefixes: readonly string[]): (name: string) => boolean {
-  if (prefixes.length === 0) return () => true;
-  const sorted: string[] = [];
-  for (const prefix of [...prefixes].sort()) {
-    const last = sorted.at(-1);
-    if (last === undefined || !prefix.startsWith(last)) sorted.push(prefix);
+/** In order, and none that starts with another: what that one matches matches this one. */
+function distinct(prefixes: readonly string[]): readonly string[] {
+  const kept: string[] = [];
+  for (const prefix of prefixes.toSorted()) {
+    const last = kept.at(-1);
+    if (last === undefined || !prefix.startsWith(last)) kept.push(prefix);
   }
+  return kept;
+}
+
+/** Answers by binary search: many names, many prefixes. */
+function prefixMatcher(sorted: readonly string[]): (name: string) => boolean {
+  if (sorted.length === 0) return () => true;
   return (name) => {
     let low = 0;
     let high = sorted.length;

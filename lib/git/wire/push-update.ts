@@ -4,6 +4,7 @@ import { History, HistoryLimit } from '../history.ts';
 import type { Oid } from '../oid.ts';
 import { ZERO_OID } from '../oid.ts';
 import type { PackStore } from '../pack/store.ts';
+import { parseCommitLinks } from '../parse.ts';
 import type { Ref, RefUpdate } from '../ports.ts';
 import { parseRefName, type RefName } from '../refname.ts';
 import { peel } from './commits.ts';
@@ -27,6 +28,8 @@ export interface Candidate {
   readonly name: RefName | undefined;
   reason: string | undefined;
   peeled?: Oid;
+  /** See {@link Ref.committed}. */
+  committed?: number | null;
   update?: PushUpdate;
 }
 
@@ -84,7 +87,10 @@ export async function judge(candidate: Candidate, store: PackStore, walks: Ances
     const found = await store.run((objects) => {
       if (!objects.has(to)) return undefined;
       const type = objects.header(to).type;
-      return { type, end: type === 'tag' ? peel(objects, to) : to };
+      const end = type === 'tag' ? peel(objects, to) : to;
+      const isCommit = objects.has(end) && objects.header(end).type === 'commit';
+      const committed = isCommit ? parseCommitLinks(objects.read(end).data).committed : null;
+      return { type, end, committed };
     });
     if (found === undefined) candidate.reason = 'missing necessary objects';
     else if (found.type !== 'commit' && name.startsWith('refs/heads/')) {
@@ -92,6 +98,7 @@ export async function judge(candidate: Candidate, store: PackStore, walks: Ances
     }
     if (found === undefined || candidate.reason !== undefined) return;
     if (found.end !== to) candidate.peeled = found.end;
+    candidate.committed = found.committed;
     if (from !== ZERO_OID && from !== to) {
       const commits = found.type === 'commit' && (await store.header(from)).type === 'commit';
       forced = !commits || !(await walks.isForward(from, to));
@@ -122,12 +129,13 @@ export class AncestryWalks {
   }
 }
 
-export function refUpdate({ command, name, peeled, update }: Candidate): RefUpdate {
+export function refUpdate({ command, name, peeled, committed, update }: Candidate): RefUpdate {
   return {
     name: name!,
     from: command.from,
     to: command.to,
     ...(peeled === undefined ? {} : { peeled }),
+    ...(committed === undefined ? {} : { committed }),
     ...(update?.forced === true ? { forced: true } : {}),
   };
 }

@@ -1,11 +1,11 @@
 /** Shallow clones (gitprotocol-pack, "Packfile Negotiation"; gitprotocol-v2, `shallow-info`). */
 import type { ObjectStore } from '../objects.ts';
 import type { Oid } from '../oid.ts';
-import type { Ref } from '../ports.ts';
 import { CommitReader } from './commits.ts';
 import { WireError } from './error.ts';
 import { quoted } from './line.ts';
 import { type Deepen, INFINITE_DEPTH, type Wants } from './upload-request.ts';
+import type { VisibleRefs } from './visible.ts';
 
 export interface ShallowInfo {
   /** Commits that the client is to treat as having no parents from now on. */
@@ -21,7 +21,7 @@ export interface ShallowInfo {
 /** @throws WireError when a `deepen-not` names no ref, or nothing is left to send */
 export async function shallowInfo(
   store: ObjectStore,
-  refs: readonly Ref[],
+  visible: Pick<VisibleRefs, 'named'>,
   asked: Wants,
 ): Promise<ShallowInfo> {
   const client = new Set<Oid>();
@@ -34,7 +34,7 @@ export async function shallowInfo(
   const { included, boundary } =
     asked.deepen.kind === 'depth'
       ? await byDepth(reader, asked.wants, client, asked.deepen)
-      : await byBoundary(reader, refs, asked.wants, asked.deepen);
+      : await byBoundary(reader, visible, asked.wants, asked.deepen);
   const unshallow = [...client].filter((oid) => included.has(oid) && !boundary.has(oid));
   const extraWants = new Set<Oid>();
   for (const oid of unshallow)
@@ -97,13 +97,19 @@ async function reachable(
 
 async function byBoundary(
   reader: CommitReader,
-  refs: readonly Ref[],
+  visible: Pick<VisibleRefs, 'named'>,
   wants: readonly Oid[],
   deepen: Extract<Deepen, { kind: 'boundary' }>,
 ): Promise<Section> {
   const since = deepen.since ?? 0;
-  const named = namedTips(refs);
-  const tips = await peeled(reader, deepen.not.map(named));
+  const named: Oid[] = [];
+  for (const name of deepen.not) {
+    const tip = await visible.named(name);
+    if (tip === undefined)
+      throw new WireError('request-malformed', `git upload-pack: deepen-not is not a ref: ${quoted(name)}`);
+    named.push(tip);
+  }
+  const tips = await peeled(reader, named);
   const { included: excluded } = await closure(reader, tips, (_, time) => time >= since);
   const section = await closure(
     reader,
@@ -149,20 +155,4 @@ async function peeled(reader: CommitReader, oids: readonly Oid[]): Promise<Oid[]
   const ends = new Set<Oid>();
   for (const oid of oids) ends.add(await reader.peel(oid));
   return [...ends];
-}
-
-/** Finds a tip by its full name, by that of a tag or branch as a person writes it, or by its id. */
-function namedTips(refs: readonly Ref[]): (name: string) => Oid {
-  const tips = new Map<string, Oid>();
-  for (const { oid } of refs) tips.set(oid, oid);
-  for (const space of ['refs/heads/', 'refs/tags/', '']) {
-    for (const ref of refs) if (ref.name.startsWith(space)) tips.set(ref.name.slice(space.length), ref.oid);
-  }
-  return (name) => {
-    const oid = tips.get(name);
-    if (oid === undefined) {
-      throw new WireError('request-malformed', `git upload-pack: deepen-not is not a ref: ${quoted(name)}`);
-    }
-    return oid;
-  };
 }

@@ -111,7 +111,7 @@ async function firstHead(
   if (first === undefined) return undefined;
   const { target: head, head: born } = await refs.headRef();
   if (born !== undefined) return undefined;
-  if ((await refs.all({ prefix: 'refs/heads/' })).refs.length > 0) return undefined;
+  if ((await refs.page({ space: 'heads', limit: 1 })).refs.length > 0) return undefined;
   const preferred = [
     defaultBranch === undefined ? head : parseRefName(`refs/heads/${defaultBranch}`),
     'refs/heads/master',

@@ -3,8 +3,8 @@
  * gitprotocol-http, "Smart Service git-upload-pack") and version 2 (gitprotocol-v2).
  */
 import type { Oid } from '../oid.ts';
-import type { RefSnapshot } from '../ports.ts';
 import { prepareClone } from '../reachable.ts';
+import { spacePrefix } from '../refname.ts';
 import { capabilityAdvertisement } from './advertise.ts';
 import { type BundleUrl, bundleUri } from './bundle-uri.ts';
 import { WireError } from './error.ts';
@@ -17,7 +17,7 @@ import type { Repository } from './repository.ts';
 import { type ShallowInfo, shallowInfo } from './shallow.ts';
 import { type FetchRequest, oidArgument, parseFetch, readWants, type WantSection } from './upload-request.ts';
 import { readV2Request } from './v2-request.ts';
-import { type Visibility, visibleRefs } from './visible.ts';
+import { type Visibility, type VisibleRefs, visibleRefs } from './visible.ts';
 import { checkWants } from './wants.ts';
 
 export interface UploadPackOptions {
@@ -62,7 +62,7 @@ async function fetchV0(
   repository.store.prepare(section.wants);
   const visible = await visibleRefs(repository.refs, options.visible);
   await checkWants(repository.store, visible, section.wants);
-  const shallow = await shallowInfo(repository.store, visible.refs, section);
+  const shallow = await shallowInfo(repository.store, visible, section);
   const lines: Uint8Array[] = [];
   if (section.deepen !== undefined) lines.push(...shallowLines(shallow), FLUSH);
   const negotiation = new Negotiation(repository.store, section.wants, shallow.cut);
@@ -73,7 +73,7 @@ async function fetchV0(
     common: negotiation.common,
     cut: shallow.cut,
     filter: section.filter,
-    tags: annotated(visible, section.options.includeTag),
+    tags: await annotated(visible, section.options.includeTag),
     options: section.options,
     onError: options.onError,
   });
@@ -140,7 +140,7 @@ async function fetchV2(
   if (isWhole(request)) prepareClone(repository.store);
   const visible = await visibleRefs(repository.refs, options.visible);
   await checkWants(repository.store, visible, request.wants);
-  const shallow = await shallowInfo(repository.store, visible.refs, request);
+  const shallow = await shallowInfo(repository.store, visible, request);
   const negotiation = new Negotiation(repository.store, request.wants, shallow.cut);
   const acks: Uint8Array[] = [];
   for (const oid of request.haves) if (await negotiation.have(oid)) acks.push(pkt(`ACK ${oid}\n`));
@@ -159,7 +159,7 @@ async function fetchV2(
     common: negotiation.common,
     cut: shallow.cut,
     filter: request.filter,
-    tags: annotated(visible, request.options.includeTag),
+    tags: await annotated(visible, request.options.includeTag),
     options: request.options,
     onError: options.onError,
   });
@@ -177,9 +177,11 @@ function shallowLines(info: ShallowInfo): Uint8Array[] {
   ];
 }
 
-function annotated(snapshot: RefSnapshot, wanted: boolean): ReadonlyMap<Oid, Oid> {
+async function annotated(visible: VisibleRefs, wanted: boolean): Promise<ReadonlyMap<Oid, Oid>> {
   const tags = new Map<Oid, Oid>();
-  if (wanted) for (const ref of snapshot.refs) if (ref.peeled) tags.set(ref.oid, ref.peeled);
+  if (!wanted) return tags;
+  for await (const refs of visible.refs(spacePrefix('tags')))
+    for (const ref of refs) if (ref.peeled) tags.set(ref.oid, ref.peeled);
   return tags;
 }
 

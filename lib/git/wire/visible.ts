@@ -1,28 +1,63 @@
-import type { Ref, RefDatabase, RefSnapshot } from '../ports.ts';
-import type { RefName } from '../refname.ts';
+import type { Oid } from '../oid.ts';
+import type { Ref, RefDatabase } from '../ports.ts';
+import { parseRefName, type RefName, spacePrefix } from '../refname.ts';
 
 /** Which refs clients may see, or push to; as `uploadpack.hideRefs` and `receive.hideRefs` do for git. */
 export type Visibility = (name: RefName) => boolean;
 
-export interface VisibleRefs extends RefSnapshot {
+/** One view of the refs without those that are hidden. There may be a million, so they come some at a time. */
+export interface VisibleRefs {
+  /** What HEAD points to, whether that branch exists or not. */
+  readonly head: RefName;
   /** HEAD's branch, when it exists and is visible. */
   readonly headRef: Ref | undefined;
+  /** See {@link RefView.refs}. */
+  refs(prefix?: string): AsyncIterable<readonly Ref[]>;
+  /** A tip by its full name, by that of a tag or branch as a person writes it, or by its id. */
+  named(name: string): Promise<Oid | undefined>;
 }
 
-/** The snapshot without hidden refs, and what HEAD resolves to when its branch exists. */
+/** @param prefixes what is wanted of them; all when absent */
 export async function visibleRefs(
-  refs: RefDatabase,
-  visible: Visibility | undefined,
-  prefix?: string,
+  database: RefDatabase,
+  visible: Visibility = () => true,
+  prefixes?: readonly string[],
 ): Promise<VisibleRefs> {
-  const snapshot = await refs.all(prefix === undefined ? {} : { prefix });
-  const shown = visible ? snapshot.refs.filter((ref) => visible(ref.name)) : snapshot.refs;
-  const headShown = visible?.(snapshot.head) ?? true;
+  const view = await database.view(prefixes === undefined ? {} : { prefixes });
+  const { head } = view;
+  const refs = async function* (prefix?: string) {
+    for await (const some of view.refs(prefix)) {
+      const shown = some.filter(({ name }) => visible(name));
+      if (shown.length > 0) yield shown;
+    }
+  };
   let headRef: Ref | undefined;
-  if (headShown) {
-    headRef = snapshot.head.startsWith(prefix ?? '')
-      ? shown.find((ref) => ref.name === snapshot.head)
-      : (await refs.get([snapshot.head])).get(snapshot.head);
+  if (visible(head)) {
+    const within = prefixes === undefined || prefixes.some((prefix) => head.startsWith(prefix));
+    headRef = within ? await firstOf(view.refs(head), head) : (await database.get([head])).get(head);
   }
-  return { head: snapshot.head, refs: shown, headRef };
+  const named = async (text: string): Promise<Oid | undefined> => {
+    const names = [text, `${spacePrefix('tags')}${text}`, `${spacePrefix('heads')}${text}`].flatMap(
+      (name) => parseRefName(name) ?? [],
+    );
+    const found = await database.get(names.filter(visible));
+    for (const name of names) {
+      const ref = found.get(name);
+      if (ref !== undefined) return ref.oid;
+    }
+    for await (const some of refs()) {
+      const ref = some.find(({ oid }) => oid === text);
+      if (ref !== undefined) return ref.oid;
+    }
+    return undefined;
+  };
+  return { head, headRef, refs, named };
+}
+
+async function firstOf(refs: AsyncIterable<readonly Ref[]>, name: RefName): Promise<Ref | undefined> {
+  for await (const some of refs) {
+    const found = some.find((ref) => ref.name === name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

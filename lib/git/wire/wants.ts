@@ -4,6 +4,7 @@ import type { Oid } from '../oid.ts';
 import type { PackStore } from '../pack/store.ts';
 import type { Ref } from '../ports.ts';
 import { type EnumerateOptions, enumerate } from '../reachable.ts';
+import { peeledEnd, refTips } from '../ref-tips.ts';
 import { inSlices } from '../slices.ts';
 import { tagTarget } from './commits.ts';
 import { WireError } from './error.ts';
@@ -15,18 +16,14 @@ import type { VisibleRefs } from './visible.ts';
  * it were not there, whether it is or not: a hidden ref's commits, and what was pushed away and not yet collected.
  * @throws WireError `not-our-ref`
  */
-export async function checkWants(
-  store: PackStore,
-  visible: Pick<VisibleRefs, 'refs' | 'headRef'>,
-  wants: readonly Oid[],
-): Promise<void> {
-  const { refs } = visible;
+export async function checkWants(store: PackStore, visible: Shown, wants: readonly Oid[]): Promise<void> {
   const unknown = new Set(wants);
-  for (const ref of refs) {
-    unknown.delete(ref.oid);
-    if (ref.peeled) unknown.delete(ref.peeled);
-  }
+  if (visible.headRef !== undefined) known(visible.headRef);
   if (unknown.size === 0) return;
+  for await (const refs of visible.refs()) {
+    for (const ref of refs) known(ref);
+    if (unknown.size === 0) return;
+  }
   const commits = new Set<Oid>();
   const tags = new Set<Oid>();
   const contents = new Set<Oid>();
@@ -35,13 +32,20 @@ export async function checkWants(
     const { type } = await store.header(oid);
     (type === 'commit' ? commits : type === 'tag' ? tags : contents).add(oid);
   }
-  await removeTagged(store, refs, tags);
+  await removeTagged(store, visible, tags);
   for (const oid of tags) throw notOurRef(oid);
-  await removeReached(store, refs, commits);
+  if (commits.size > 0) await removeReached(store, await refTips(visible.refs(), peeledEnd), commits);
   for (const oid of commits) throw notOurRef(oid);
-  await removeContained(store, visible, contents);
+  if (contents.size > 0) await removeContained(store, visible, contents);
   for (const oid of contents) throw notOurRef(oid);
+
+  function known({ oid, peeled }: Ref): void {
+    unknown.delete(oid);
+    if (peeled) unknown.delete(peeled);
+  }
 }
+
+type Shown = Pick<VisibleRefs, 'refs' | 'headRef'>;
 
 /** git's own words, so that its clients explain them as they do for any server. */
 function notOurRef(oid: Oid): WireError {
@@ -49,11 +53,11 @@ function notOurRef(oid: Oid): WireError {
 }
 
 /** Takes out of `commits` what the refs reach, newest first, and stops when none is left. */
-async function removeReached(store: PackStore, refs: readonly Ref[], commits: Set<Oid>): Promise<void> {
+async function removeReached(store: PackStore, from: ReadonlySet<Oid>, commits: Set<Oid>): Promise<void> {
   const graph = new CommitGraph();
   const queue = new DateQueue();
   const seen = new Marks();
-  const tips = [...new Set(refs.map((ref) => ref.peeled ?? ref.oid))];
+  const tips = [...from];
   await inSlices(store, 2048, (objects) => {
     if (commits.size === 0) return true;
     const tip = tips.at(-1);
@@ -82,13 +86,10 @@ async function removeReached(store: PackStore, refs: readonly Ref[], commits: Se
  * Takes out of `contents` the trees and blobs that the refs reach, looking where they most likely are first: a
  * partial clone asks for what it checks out. The last look is as dear as a clone.
  */
-async function removeContained(
-  store: PackStore,
-  { refs, headRef }: Pick<VisibleRefs, 'refs' | 'headRef'>,
-  contents: Set<Oid>,
-): Promise<void> {
-  const tips = [...new Set(refs.map((ref) => ref.oid))];
-  const commitsOf = new Set(refs.map((ref) => ref.peeled ?? ref.oid));
+async function removeContained(store: PackStore, visible: Shown, contents: Set<Oid>): Promise<void> {
+  const { headRef } = visible;
+  const commitsOf = await refTips(visible.refs(), peeledEnd);
+  const tips = [...(await refTips(visible.refs()))];
   const looks: EnumerateOptions[] = [];
   if (headRef) looks.push({ include: [headRef.oid], shallow: commitsOf });
   if (tips.length <= MANY_TIPS) looks.push({ include: tips, shallow: commitsOf });
@@ -104,14 +105,17 @@ async function removeContained(
 const MANY_TIPS = 200;
 
 /** Takes out of `tags` what stands between a ref and the object at its end: tags of tags. */
-async function removeTagged(store: PackStore, refs: readonly Ref[], tags: Set<Oid>): Promise<void> {
-  for (const ref of refs) {
-    if (tags.size === 0) return;
-    let at: Oid | undefined = ref.peeled === undefined ? undefined : ref.oid;
-    for (let depth = 0; at !== undefined && at !== ref.peeled && depth < 100; depth++) {
-      const object = await store.read(at);
-      tags.delete(at);
-      at = object.type === 'tag' ? tagTarget(object.data) : undefined;
+async function removeTagged(store: PackStore, visible: Shown, tags: Set<Oid>): Promise<void> {
+  if (tags.size === 0) return;
+  for await (const refs of visible.refs()) {
+    for (const ref of refs) {
+      let at: Oid | undefined = ref.peeled === undefined ? undefined : ref.oid;
+      for (let depth = 0; at !== undefined && at !== ref.peeled && depth < 100; depth++) {
+        const object = await store.read(at);
+        tags.delete(at);
+        if (tags.size === 0) return;
+        at = object.type === 'tag' ? tagTarget(object.data) : undefined;
+      }
     }
   }
 }
