@@ -12,8 +12,8 @@ import type { Deps } from './deps.ts';
 import { forbidden, notFound, refused } from './errors.ts';
 import { can } from './permissions.ts';
 import { createInitialReadme } from './readme.ts';
+import { listRefs, type RefListQuery } from './ref-list.ts';
 import { BRANCH_REFUSALS, type BranchProtection, branchProtection, started } from './ref-protection.ts';
-import { nameMatcher } from './ref-search.ts';
 
 export interface Branch {
   readonly name: string;
@@ -27,42 +27,32 @@ export type BranchOrder = 'name_asc' | 'updated_asc' | 'updated_desc';
 
 export interface BranchPage {
   readonly items: readonly Branch[];
-  readonly total: number;
+  /** undefined when it was not worth counting. */
+  readonly total: number | undefined;
   readonly more: boolean;
 }
 
-/**
- * Branches by name, or by the time of their last commit; those of the page alone are read unless the order needs
- * all of them.
- */
-export async function listBranches(
-  git: GitRepository,
-  query: {
-    search?: string | undefined;
-    order: BranchOrder;
-    offset: number;
-    limit: number;
-    after?: string | undefined;
-  },
-): Promise<BranchPage> {
-  const { head, refs } = await git.branches();
-  const matches = nameMatcher(query.search);
-  let found = refs.filter((ref) => matches(shortName(ref.name)));
-  if (query.order !== 'name_asc') found = await byTime(git, found, query.order);
-  let offset = query.offset;
-  if (query.after !== undefined) {
-    const last = found.findIndex((ref) => shortName(ref.name) === query.after);
-    // A branch that is gone meanwhile: go on behind where it stood.
-    offset = last >= 0 ? last + 1 : found.findIndex((ref) => shortName(ref.name) > query.after!);
-    if (offset < 0) offset = found.length;
-  }
-  const page = found.slice(offset, offset + query.limit);
-  const items = await described(
-    git,
-    page,
-    refs.find((ref) => ref.name === head),
-  );
-  return { items, total: found.length, more: offset + page.length < found.length };
+export interface BranchQuery {
+  readonly search?: string | undefined;
+  readonly order: BranchOrder;
+  readonly offset: number;
+  readonly limit: number;
+  readonly after?: string | undefined;
+}
+
+/** Of no other branches than the page's are commits read. */
+export const branchList = ({ order, ...place }: BranchQuery): RefListQuery => ({
+  ...place,
+  space: 'heads',
+  orderBy: order === 'name_asc' ? 'name' : 'updated',
+  descending: order === 'updated_desc',
+});
+
+/** Branches by name, or by the time of their last commit. */
+export async function listBranches(git: GitRepository, query: RefListQuery): Promise<BranchPage> {
+  const heading = started(git.headRef());
+  const { refs, total, more } = await listRefs(git, query);
+  return { items: await described(git, refs, (await heading).head), total, more };
 }
 
 /** @throws 400 for a name git refuses, 404 `404 Branch Not Found` */
@@ -133,16 +123,17 @@ async function demandCreate(
 ): Promise<void> {
   if (protection.mayPush(actor, branch)) return;
   if (!protection.mayMerge(actor, branch)) throw refused(BRANCH_REFUSALS.create);
-  const { refs } = await git.branches();
-  const guarded = refs.filter((ref) => protection.isProtected(shortName(ref.name)));
+  const guarded: Ref[] = [];
+  for await (const refs of (await git.view('heads')).refs())
+    guarded.push(...refs.filter((ref) => protection.isProtected(shortName(ref.name))));
   const containing = await bounded(() => git.containing(guarded, commit));
   if (containing.length === 0) throw refused(BRANCH_REFUSALS.createFrom);
 }
 
 /** Whether a first commit on the default branch is all that lacks: where it would not help, none is made. */
 async function startsFromNothing(git: GitRepository, name: RefName, ref: string): Promise<boolean> {
-  const { head, refs } = await git.branches();
-  if (refs.length > 0 || name.startsWith(`${head}/`) || head.startsWith(`${name}/`)) return false;
+  const [{ target: head }, any] = await Promise.all([git.headRef(), git.hasBranches()]);
+  if (any || name.startsWith(`${head}/`) || head.startsWith(`${name}/`)) return false;
   return ref === 'HEAD' || ref === '@' || [ref, `refs/${ref}`, `refs/heads/${ref}`].includes(head);
 }
 
@@ -218,14 +209,6 @@ async function described(git: GitRepository, refs: readonly Ref[], head: Ref | u
       merged: !isDefault && mergedByName.get(ref.name) === true,
     };
   });
-}
-
-async function byTime(git: GitRepository, refs: readonly Ref[], order: BranchOrder): Promise<Ref[]> {
-  const sign = order === 'updated_asc' ? 1 : -1;
-  const tips = await git.tips(refs);
-  return tips
-    .toSorted((a, b) => sign * (a.commit.committer.seconds - b.commit.committer.seconds))
-    .map((tip) => tip.ref);
 }
 
 export function demandPush(actor: Actor, access: ProjectAccess): void {

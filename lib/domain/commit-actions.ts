@@ -168,7 +168,7 @@ async function startOf(
     if (tip === undefined) throw refused(NO_BRANCH);
     return { expected, parent: tip };
   }
-  if ((await git.branches()).refs.length > 0) throw refused(NO_BRANCH);
+  if (await git.hasBranches()) throw refused(NO_BRANCH);
   return { expected };
 }
 

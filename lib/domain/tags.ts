@@ -12,8 +12,8 @@ import type { Deps } from './deps.ts';
 import { DomainError, forbidden, notFound, refused } from './errors.ts';
 import { identityOf } from './identity.ts';
 import { signedIn } from './permissions.ts';
+import { listRefs, type RefListQuery } from './ref-list.ts';
 import { started, TAG_REFUSALS, type TagProtection, tagProtection } from './ref-protection.ts';
-import { nameMatcher } from './ref-search.ts';
 
 export interface TagRecord {
   readonly name: string;
@@ -27,25 +27,10 @@ export interface TagRecord {
 /** Tags that lead to commits, by name or by the time of their commit. */
 export async function listTags(
   git: GitRepository,
-  query: {
-    search?: string | undefined;
-    orderBy: 'name' | 'updated';
-    descending: boolean;
-    offset: number;
-    limit: number;
-  },
-): Promise<{ items: TagRecord[]; total: number; more: boolean }> {
-  const { refs } = await git.tags();
-  const matches = nameMatcher(query.search);
-  const found = refs.filter((ref) => matches(shortName(ref.name)));
-  // All of them are read, whatever the order: a tag of a tree or a blob has no place in the list or its total.
-  const tips = await git.tips(query.orderBy === 'name' && query.descending ? found.toReversed() : found);
-  if (query.orderBy === 'updated') {
-    const sign = query.descending ? -1 : 1;
-    tips.sort((a, b) => sign * (a.commit.committer.seconds - b.commit.committer.seconds));
-  }
-  const end = query.offset + query.limit;
-  return { items: tips.slice(query.offset, end).map(recordOf), total: tips.length, more: end < tips.length };
+  query: Omit<RefListQuery, 'space'>,
+): Promise<{ items: TagRecord[]; total: number | undefined; more: boolean }> {
+  const { refs, total, more } = await listRefs(git, { ...query, space: 'tags' });
+  return { items: (await git.tips(refs)).map(recordOf), total, more };
 }
 
 /** @throws 400 for a name git refuses, 404 `404 Tag Not Found` */

@@ -170,9 +170,15 @@ export interface Endpoint<D> extends Described {
 export type FirstInput<Path extends string, P, Q, B> = Pick<
   Context<Path, AccessRule, P, Q, B, undefined>,
   'params' | 'query' | 'body'
->;
+> &
+  AskedPage;
 
-type AnyInput = Pick<AnyContext, 'params' | 'query' | 'body'>;
+type AnyInput = Pick<AnyContext, 'params' | 'query' | 'body'> & AskedPage;
+
+/** Of a list; absent too where what was asked for is refused. */
+interface AskedPage {
+  readonly page: OffsetPage | KeysetPage | undefined;
+}
 
 export interface AnyContext extends BaseContext {
   readonly actor: unknown;

@@ -7,7 +7,7 @@ import { type Parameters, parseForm, readBody } from './body.ts';
 import { matches, REVALIDATE, requireUnmodifiedSince, weakEtag } from './conditional.ts';
 import { credentialOf, sudoOf } from './credentials.ts';
 import type { Endpoint, HttpDeps, RequestFacts, Schema } from './endpoint.ts';
-import { badParameters, type HttpFailure, noRoute } from './errors.ts';
+import { badParameters, HttpFailure, noRoute } from './errors.ts';
 import { type Page, pageHeaders, pageRequest, paginationParameters } from './pagination.ts';
 import { problemsOf } from './params.ts';
 import { json, Reply } from './reply.ts';
@@ -21,6 +21,16 @@ export interface Incoming {
   readonly path: string;
   /** The query string without `?`. */
   readonly search: string;
+}
+
+/** Who may not see a list is told that before anything else. */
+function unlessRefused<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof HttpFailure) return undefined;
+    throw error;
+  }
 }
 
 /** @throws whatever the rules throw; `failureReply` makes answers of it */
@@ -39,15 +49,7 @@ export async function serve<D extends HttpDeps>(
   const input = read(endpoint, incoming.params, given);
   if (input.failure !== undefined && input.noRoute) throw input.failure;
   const params = { ...incoming.params, ...input.params };
-  const opened = await open(
-    endpoint,
-    deps,
-    { credential, sudo, params: incoming.params },
-    input.failure,
-    () => endpoint.first?.({ params, query: input.query, body: input.body }),
-  );
-
-  const page =
+  const pageOf = () =>
     endpoint.paginate === undefined
       ? undefined
       : pageRequest(
@@ -57,6 +59,15 @@ export async function serve<D extends HttpDeps>(
           input.query,
           endpoint.noun ?? 'record',
         );
+  const opened = await open(
+    endpoint,
+    deps,
+    { credential, sudo, params: incoming.params },
+    input.failure,
+    () => endpoint.first?.({ params, query: input.query, body: input.body, page: unlessRefused(pageOf) }),
+  );
+
+  const page = pageOf();
   const result = await endpoint.handle(
     {
       actor: opened.actor,

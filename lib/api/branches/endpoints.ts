@@ -1,8 +1,10 @@
 import * as branches from '../../domain/branches.ts';
 import { codeOf } from '../../domain/code.ts';
 import { notFound } from '../../domain/errors.ts';
+import { firstOf } from '../../domain/ref-list.ts';
 import { branchProtection, started } from '../../domain/ref-protection.ts';
 import { project } from '../../http/access.ts';
+import type { KeysetPage, OffsetPage } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import { accepted, noContent } from '../../http/reply.ts';
 import { endpoint } from '../endpoint.ts';
@@ -16,6 +18,18 @@ import * as shapes from './shapes.ts';
 const area = 'branches';
 const readable = project('read_history', { anonymous: true });
 const absent = { status: 404, description: 'No such branch' };
+
+const listQuery = (
+  { search, sort }: { readonly search?: string; readonly sort: branches.BranchOrder },
+  page: OffsetPage | KeysetPage,
+) =>
+  branches.branchList({
+    search,
+    order: sort,
+    offset: page.kind === 'offset' ? page.offset : 0,
+    limit: page.perPage,
+    after: page.kind === 'keyset' ? page.after : undefined,
+  });
 
 const list = endpoint({
   method: 'GET',
@@ -31,16 +45,10 @@ const list = endpoint({
   returns: { body: shapes.branches },
   paginate: 'offset+keyset',
   keyset: { marker: 'page_token' },
-  first: () => ({ under: ['refs/heads/'], rules: 'branch' }),
+  first: ({ query, page }) => ({ ...firstOf(page && listQuery(query, page)), head: true, rules: 'branch' }),
   handle: async ({ actor, project, query, page, request }, deps) => {
     const protection = started(branchProtection(deps, project));
-    const found = await branches.listBranches(codeOf(deps, project), {
-      search: query.search,
-      order: query.sort,
-      offset: page.kind === 'offset' ? page.offset : 0,
-      limit: page.perPage,
-      after: page.kind === 'keyset' ? page.after : undefined,
-    });
+    const found = await branches.listBranches(codeOf(deps, project), listQuery(query, page));
     const url = projectUrl(project.project, request.baseUrl);
     const rules = await protection;
     return {

@@ -1,7 +1,9 @@
 import { codeOf } from '../../domain/code.ts';
+import { firstOf } from '../../domain/ref-list.ts';
 import { started, tagProtection } from '../../domain/ref-protection.ts';
 import * as tags from '../../domain/tags.ts';
 import { project } from '../../http/access.ts';
+import type { OffsetPage } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { endpoint } from '../endpoint.ts';
@@ -13,6 +15,21 @@ import * as shapes from './shapes.ts';
 const area = 'tags';
 const readable = project('read_code', { anonymous: true });
 const absent = { status: 404, description: 'No such tag' };
+
+const listQuery = (
+  query: {
+    readonly search?: string;
+    readonly order_by: 'name' | 'updated';
+    readonly sort: 'asc' | 'desc';
+  },
+  page: OffsetPage,
+) => ({
+  search: query.search,
+  orderBy: query.order_by,
+  descending: query.sort === 'desc',
+  offset: page.offset,
+  limit: page.perPage,
+});
 
 const list = endpoint({
   method: 'GET',
@@ -28,16 +45,13 @@ const list = endpoint({
     }),
   returns: { body: shapes.tags },
   paginate: 'offset',
-  first: () => ({ under: ['refs/tags/'], rules: 'tag' }),
+  first: ({ query, page }) => ({
+    ...firstOf(page?.kind === 'offset' ? { space: 'tags', ...listQuery(query, page) } : undefined),
+    rules: 'tag',
+  }),
   handle: async ({ project, query, page, request }, deps) => {
     const protection = started(tagProtection(deps, project));
-    const found = await tags.listTags(codeOf(deps, project), {
-      search: query.search,
-      orderBy: query.order_by,
-      descending: query.sort === 'desc',
-      offset: page.offset,
-      limit: page.perPage,
-    });
+    const found = await tags.listTags(codeOf(deps, project), listQuery(query, page));
     const url = projectUrl(project.project, request.baseUrl);
     const rules = await protection;
     return { ...found, items: found.items.map((record) => tag(record, url, rules)) };
