@@ -2,6 +2,7 @@
 import { Missing, Stale } from './errors.ts';
 import { standsOpen } from './group-place.ts';
 import { moveRows, treeRows } from './group-tree.ts';
+import { userKey } from './keys.ts';
 import { sameName } from './names.ts';
 import { MAINTENANCE, message, type OutboxMessage } from './outbox.ts';
 import { toItem } from './project-item.ts';
@@ -31,14 +32,14 @@ export type ProjectChange = Partial<
 /** A change that is ready to be written, with whatever else its transaction is to hold. */
 export interface ProjectUpdate {
   readonly updated: ProjectRecord;
-  /** Refused as `version`, `namespace` or a taken `path`. */
+  /** Refused as `version`, `namespace`, `moving` or a taken `path`. */
   readonly writes: readonly Write[];
   readonly messages: readonly OutboxMessage[];
 }
 
 /**
  * @param options.parent the group it stands in, for another path there or a higher visibility
- * @throws Stale while that group moves: a path below it may be two
+ * @throws Stale while that group moves: a path below it may be two. While an owner moves it is refused as `moving`.
  */
 export function projectUpdate(
   project: ProjectRecord,
@@ -56,6 +57,7 @@ export function projectUpdate(
       ...(project.namespaceKind === 'group' && (renamed || rises)
         ? [standsFor(parent, project, updated, renamed, now)]
         : []),
+      ...(project.namespaceKind === 'user' && renamed ? [ownerStands(project)] : []),
       ...(updated.visibility === project.visibility ? [] : treeRows({ kind: 'project', ...updated })),
       ...(updated.archived === project.archived ? [] : guardWrites(updated)),
     ],
@@ -141,6 +143,14 @@ function standsFor(
   if (parent.movedFrom !== null || !sameName(parent.fullPath, was.namespacePath)) throw new Stale('parent');
   return { ...open, if: `${open.if} AND attribute_type(#movedFrom, :null)` };
 }
+
+/** That the owner goes by the name in the project's path, and none of their projects is still on its way there. */
+const ownerStands = ({ ownerId, namespacePath }: ProjectRecord): Check => ({
+  check: userKey(ownerId),
+  if: `#username = :username AND (attribute_not_exists(#movedFrom) OR attribute_type(#movedFrom, :null))`,
+  values: { username: namespacePath, null: 'NULL' },
+  reason: 'moving',
+});
 
 /** Pushes under way are refused with the same transaction. One that is being filled takes none anyway. */
 function guardWrites({ repositoryId, archived, importStatus }: ProjectRecord): Update[] {

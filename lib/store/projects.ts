@@ -318,7 +318,8 @@ export function refusedUpdate(error: TransactionRefused): StoreError | undefined
   const refusal = error.get('version');
   if (refusal !== undefined)
     return existing(fromItem(refusal.item)) === undefined ? new Missing('project') : new Stale('project');
-  return refusedByOwner(error) ?? refusedByParent(error) ?? takenNames(error);
+  const known = refusedByOwner(error) ?? refusedByParent(error) ?? takenNames(error);
+  return known ?? (error.has('moving') ? new Stale('owner') : undefined);
 }
 
 const existing = (project: ProjectRecord | undefined): ProjectRecord | undefined =>

@@ -185,6 +185,7 @@ test('a person moves: everything is found by both paths at each step, and by the
   // Created between the move and its job: below the new name, never where something is still to come.
   await expect(createProject(opened.store, eve, 'late')).rejects.toBeInstanceOf(Stale);
   await expect(createProject(opened.store, eva, 'p3')).rejects.toBeInstanceOf(NameTaken);
+  await expect(projects().update(await now(made[0]!), { path: 'q' })).rejects.toBeInstanceOf(Stale);
   const fresh = await createProject(opened.store, eva, 'p6');
 
   const settle = (last: boolean, deadline = FAR()) =>
