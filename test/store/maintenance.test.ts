@@ -90,6 +90,20 @@ describe('compaction', () => {
     expect(await ground.active()).toHaveLength(1);
   });
 
+  test('an archive has it too, and stays closed to writers', async () => {
+    const ground = await yard.repository();
+    await ground.commits(20);
+    const all = await ground.readAll();
+    await yard.store.repositories.setState(ground.id, 'read-only');
+    await ground.maintain();
+    expect(await ground.active()).toMatchObject([{ source: 'compaction' }]);
+    expect(await ground.superseded()).toHaveLength(20);
+    await ground.maintain(later(2 * DAY), { collect: true, refs: true });
+    expect(await ground.superseded()).toEqual([]);
+    expect(await ground.readAll()).toEqual(all);
+    await expect(ground.commit()).rejects.toThrow('read-only');
+  });
+
   test('a pack too large to be held is stored while it is made', async () => {
     const ground = await yard.repository();
     await ground.commits(20);

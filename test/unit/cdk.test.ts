@@ -460,6 +460,7 @@ describe('outputs and settings', () => {
     ['stream', 'no'],
     ['serviceName', "x'\r\nSet-Cookie: y"],
     ['tags', 'team'],
+    ['deletionDelayDays', 'a week'],
   ])('refuses %s=%s', (name, value) => {
     expect(() => synthesize({ [name]: value })).toThrow(RangeError);
   });
