@@ -164,8 +164,7 @@ describe('is found and named', () => {
     [
       'a claim to a key that nobody has',
       /^owned: SSHKEY#SHA256:x SSHKEY leads to nothing/,
-      ({ store }) =>
-        store.table.put({ put: { ...keys.sshFingerprintKey('SHA256:x'), userId: 1, ownId: 1 } }),
+      ({ store }) => store.table.put({ put: { ...keys.sshFingerprintKey('SHA256:x'), userId: 1, ownId: 1 } }),
     ],
     [
       'a count of what nobody has',
