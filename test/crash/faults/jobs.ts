@@ -5,6 +5,7 @@ import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox.ts'
 import type { Operation, Told, Work } from './driver.ts';
 import { refOf } from './endpoints.ts';
 import type { Ground, Scene } from './scene.ts';
+import { flip, found } from './sent.ts';
 
 const HOUR = 3600_000;
 
@@ -70,6 +71,59 @@ export const jobs: readonly Operation[] = [
         const gone = (await scene.store.projects.getEvenDeleted(ground.id)) === undefined;
         const { keys } = await scene.store.blobs.list(`networks/${repositoryId}/`);
         return gone ? (keys.length === 0 ? 'after' : `${keys.length} objects left`) : 'before';
+      });
+    },
+  },
+  {
+    name: 'job: a project whose day has come is deleted',
+    async prepare(scene) {
+      const { id, owner } = await scene.ownGround();
+      const { projects } = scene.store;
+      const dueOn = '2021-01-01';
+      const deletion = { askedAt: '2020-12-25T00:00:00.000Z', dueOn };
+      await projects.update((await projects.get(id))!, { archived: true, deletion });
+      return job(scene, 'deletion.due', { kind: 'project', id, dueOn }, async () =>
+        flip(await found(scene, `/projects/${id}`, owner.token)),
+      );
+    },
+  },
+  {
+    name: 'job: a person’s projects follow another username',
+    costly: true,
+    async prepare(scene) {
+      const { id: userId, token } = await scene.service.user(scene.fresh('mover'));
+      const name = scene.fresh('moved');
+      const { id } = await scene.done('POST', '/projects', { token, json: { name } });
+      const { users, projects } = scene.store;
+      const user = (await users.get(userId))!;
+      const username = scene.fresh('arrived');
+      await users.update(user, { username, movedFrom: user.username });
+      return job(scene, 'namespace.move', { userId, last: true }, async () => {
+        const there = (await projects.get(id))!.fullPath === `${username}/${name}`;
+        const arrived = (await users.get(userId))!.movedFrom === null;
+        if (arrived && !there) return 'arrived without its projects';
+        // Until then it is found below both.
+        return arrived ? 'after' : 'before';
+      });
+    },
+  },
+  {
+    name: 'job: a less visible project has no forks',
+    costly: true,
+    async prepare(scene) {
+      const { id, owner } = await scene.ownGround();
+      const { token } = owner;
+      const { id: fork } = await scene.done('POST', '/projects', {
+        token,
+        json: { name: scene.fresh('fork') },
+      });
+      await scene.done('POST', `/projects/${fork}/fork/${id}`, { token });
+      const before = new Date().toISOString();
+      return job(scene, 'project.unlink-forks', { projectId: id, before }, async () => {
+        const [source, one] = await Promise.all([id, fork].map((each) => scene.store.projects.get(each)));
+        const related = one!.forkedFromId === id;
+        if (related !== (source!.forksCount === 1)) return 'half';
+        return related ? 'before' : 'after';
       });
     },
   },
