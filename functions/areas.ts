@@ -148,6 +148,11 @@ export const areas: readonly Area[] = [
     writes,
   ),
   api(
+    'search',
+    [...collection('/api/v4/search'), '/api/v4/groups/{id}/search', ...oneInProject('search')],
+    reads,
+  ),
+  api(
     'uploads',
     [
       '/uploads/{proxy+}',

@@ -13,6 +13,7 @@ import { metaEndpoints } from './meta/endpoints.ts';
 import { projectRelationEndpoints } from './project-relations/endpoints.ts';
 import { projectEndpoints } from './projects/endpoints.ts';
 import { repositoryEndpoints } from './repository/endpoints.ts';
+import { searchEndpoints } from './search/endpoints.ts';
 import { signatureEndpoints } from './signatures/endpoints.ts';
 import { tagEndpoints } from './tags/endpoints.ts';
 import { tokenEndpoints } from './tokens/endpoints.ts';
@@ -39,6 +40,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...tagEndpoints,
   ...uploadEndpoints,
   ...customAttributeEndpoints,
+  ...searchEndpoints,
 ];
 
 /** The OpenAPI document of the service; bundles carry it as it was made when they were built (`cdk/bundle.ts`). */

@@ -1,0 +1,9 @@
+import * as z from 'zod';
+import { shape } from '../../http/shape.ts';
+import { group } from '../groups/shapes.ts';
+import { projectsListed } from '../projects/shapes.ts';
+import { userBasic } from '../users/shapes.ts';
+
+export const found = shape(() =>
+  z.union([projectsListed(), z.array(group()), z.array(userBasic())]).describe('As the scope says'),
+);

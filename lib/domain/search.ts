@@ -1,0 +1,68 @@
+/** One term over what an instance, a group or a project holds, for those who may see it. */
+import type { Page, PageRequest } from '../store/paging.ts';
+import type { ListedProject } from '../store/project-query.ts';
+import type { UserRecord } from '../store/records.ts';
+import type { Actor, GroupAccess, ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { invalid } from './errors.ts';
+import { listGroupProjects } from './group-lists.ts';
+import { listMembers } from './member-list.ts';
+import { can, canInGroup } from './permissions.ts';
+import { listProjects } from './projects.ts';
+import { listUsers, seesAll } from './users.ts';
+
+export interface Searched extends PageRequest {
+  readonly term: string;
+  /** Of the time of making: the newest first. */
+  readonly direction: 'asc' | 'desc';
+}
+
+/** What was asked for may be a whole sentence; what it is looked up by may not. */
+const MAX_TERM = 4096;
+
+/** @throws 400 for a term that is too long */
+function demandTerm({ term }: Searched): void {
+  if (term.length > MAX_TERM) throw invalid({ search: [`is too long (maximum is ${MAX_TERM} characters)`] });
+}
+
+/** By name and path; in a group also below the groups inside. */
+export async function searchProjects(
+  deps: Deps,
+  actor: Actor,
+  { term, direction, ...page }: Searched,
+  within?: GroupAccess,
+): Promise<Page<ListedProject>> {
+  demandTerm({ term, direction, ...page });
+  const query = { ...page, direction, search: term, archived: false };
+  if (within === undefined) {
+    const found = await listProjects(deps, actor, query);
+    return { ...found, items: found.items.map(({ project, level }) => ({ project, level })) };
+  }
+  return listGroupProjects(deps, actor, within, { ...query, deep: true, shared: false });
+}
+
+/** By name and username, and by a whole address as lists of users do; in a group or project only its members. */
+export async function searchUsers(
+  deps: Deps,
+  actor: Actor,
+  { term, direction, ...page }: Searched,
+  within?: GroupAccess | ProjectAccess,
+): Promise<Page<UserRecord>> {
+  demandTerm({ term, direction, ...page });
+  if (within !== undefined) {
+    const may =
+      'project' in within
+        ? can(actor, within, 'read_members')
+        : canInGroup(actor, within, 'read_group_members');
+    if (!may) return { items: [], total: 0, more: false };
+    const found = await listMembers(deps, within, { ...page, inherited: true, query: term });
+    return { ...found, items: found.items.map(({ user }) => user) };
+  }
+  return listUsers(deps, actor, {
+    ...page,
+    direction,
+    search: term,
+    states: ['active'],
+    ...(seesAll(actor) ? { anyEmail: true } : {}),
+  });
+}
