@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { credentialOf, sudoOf } from '../../../lib/http/credentials.ts';
 
@@ -12,8 +13,14 @@ describe('credentials', () => {
     ['bearer', { Authorization: 'Bearer a' }, {}, token('a', 'bearer')],
     ['bearer, lower case', { Authorization: 'bearer a' }, {}, token('a', 'bearer')],
     ['access_token', {}, { access_token: 'a' }, token('a', 'bearer')],
-    ['basic', basic('anyone:a'), {}, token('a', 'basic')],
-    ['basic, colon in the password', basic(':a:b'), {}, token('a:b', 'basic')],
+    ['basic', basic('anyone:a'), {}, { ...token('a', 'basic'), username: 'anyone' }],
+    ['basic, colon in the password', basic(':a:b'), {}, { ...token('a:b', 'basic'), username: '' }],
+    [
+      'basic, an endless username',
+      basic(`${'x'.repeat(999)}:a`),
+      {},
+      { ...token('a', 'basic'), username: 'x'.repeat(255) },
+    ],
     [
       'header before parameter',
       { 'PRIVATE-TOKEN': 'a' },
@@ -34,6 +41,21 @@ describe('credentials', () => {
     ],
   ])('%s', (_, headers, parameters, expected) => {
     expect(credentialOf(new Headers(headers), parameters)).toEqual(expected);
+  });
+
+  test('basic: what was put in comes out', () => {
+    const word = fc.string({ unit: 'grapheme', maxLength: 200 });
+    fc.assert(
+      fc.property(word, word, (username, password) => {
+        const found = credentialOf(new Headers(basic(`${username.replaceAll(':', '')}:${password}`)));
+        const wanted = password.trim();
+        expect(found).toEqual(
+          wanted === ''
+            ? { kind: 'none' }
+            : { ...token(wanted, 'basic'), username: username.replaceAll(':', '').slice(0, 255) },
+        );
+      }),
+    );
   });
 
   test('sudo', () => {
