@@ -88,6 +88,19 @@ export const jobs: readonly Operation[] = [
     },
   },
   {
+    name: 'job: the bot of a revoked token is removed',
+    async prepare(scene) {
+      const { id, owner } = await scene.ground();
+      const json = { name: scene.fresh('bot'), scopes: ['api'] };
+      const path = `/projects/${id}/access_tokens`;
+      const made = await scene.done('POST', path, { token: owner.token, json });
+      await scene.done('DELETE', `${path}/${made.id}`, { token: owner.token });
+      return job(scene, 'bot.remove', { userId: made.user_id }, async () =>
+        (await scene.store.users.get(made.user_id)) === undefined ? 'after' : 'before',
+      );
+    },
+  },
+  {
     name: 'job: a person’s projects follow another username',
     costly: true,
     async prepare(scene) {
