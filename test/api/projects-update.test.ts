@@ -30,38 +30,11 @@ const put = (id: number, json: unknown, who: Who = 'owner') => as(who, 'PUT', `/
 const get = async (id: number | string, who: Who = 'owner') =>
   as(who, 'GET', `/projects/${typeof id === 'number' ? id : encodeURIComponent(id)}`);
 
-const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
-const BELOW = { guest: 403, reporter: 403, developer: 403 } as const;
-const hides = ['secret of private'];
-
-describe('who may change a project', () => {
+// Who may at all: `test/api/matrix`.
+describe('a visibility is for Owners, and nothing is no change', () => {
   scenarios(
     () => world,
     [
-      {
-        request: 'PUT /projects/{private}',
-        json: { description: 'secret of private', name: 'private thing' },
-        as: {
-          anonymous: 401,
-          stranger: 404,
-          external: 404,
-          former: 404,
-          ...BELOW,
-          maintainer: 200,
-          owner: 200,
-          administrator: 200,
-          ...BAD,
-          read_api: 403,
-          write_repository: 403,
-        },
-        holds: { name: 'private thing', path: 'private-thing', visibility: 'private' },
-        hides,
-      },
-      {
-        request: 'PUT /projects/{public}',
-        json: { topics: ['a'] },
-        as: { anonymous: 401, stranger: 403, ...BELOW, maintainer: 200 },
-      },
       {
         // Whether or not it is another.
         request: 'PUT /projects/{public}',
