@@ -1,8 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decodeTime } from 'ulid';
 import {
+  ACCESS_TOKEN,
   type CounterKind,
   counterKey,
+  DEPLOY_TOKEN,
+  deployTokenIdKey,
+  deployTokenKey,
+  deployTokenRow,
   FORK,
   folded,
   forkKey,
@@ -28,12 +33,13 @@ import {
   repositoryPartition,
   STAR,
   sharedBelowKey,
+  tokenCountKey,
   tokenIdKey,
   tokenKey,
   treeKey,
   userKey,
 } from '../../lib/store/keys.ts';
-import type { MemberRecord } from '../../lib/store/records.ts';
+import type { DeployTokenRecord, MemberRecord, TokenRecord } from '../../lib/store/records.ts';
 import { type IndexName, indexes } from '../../lib/store/schema.ts';
 import { gramsOf } from '../../lib/store/trigrams.ts';
 import { keyText, type Row, type Rows } from './rows.ts';
@@ -77,6 +83,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
       ),
       project: Math.max(0, ...projectsOf(rows).map((row) => row['id'] as number)),
       token: Math.max(0, ...rows.of('TOKENID#').map(({ pk }) => idOf(pk))),
+      'deploy-token': Math.max(0, ...rows.of('DEPLOYTOKENID#').map(({ pk }) => idOf(pk))),
       'branch-rule': Math.max(0, ...rulesOf(rows, 'branch').map((row) => row['id'] as number)),
     };
     for (const [kind, id] of Object.entries(largest)) {
@@ -121,6 +128,33 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
     for (const pointer of rows.of('TOKENID#')) {
       const token = rows.get(tokenKey(pointer['hash'] as string));
       if (token?.['id'] !== idOf(pointer.pk)) yield `${pointer.pk} leads to no token`;
+    }
+    for (const token of rows.of('DEPLOYTOKEN#')) {
+      const { id, hash, resource } = token as unknown as DeployTokenRecord;
+      for (const key of [deployTokenIdKey(id), deployTokenRow(resource, id)]) {
+        if (rows.get(key)?.['hash'] !== hash) yield `deploy token ${id} is not found by ${keyText(key)}`;
+      }
+    }
+    for (const row of [...rows.of('PROJECT#'), ...rows.of('GROUP#')]) {
+      if (row.sk.startsWith(ACCESS_TOKEN)) {
+        const id = idOf(row.sk);
+        const token = rows.get(tokenKey((rows.get(tokenIdKey(id))?.['hash'] as string | undefined) ?? '-'));
+        if (token?.['revoked'] !== false || token['userId'] !== row['userId'])
+          yield `${keyText(row)} leads to no token in force`;
+      }
+      if (row.sk.startsWith(DEPLOY_TOKEN) && rows.get(deployTokenKey(row['hash'] as string)) === undefined)
+        yield `${keyText(row)} leads to no deploy token`;
+    }
+    const live = new Map<string, number>();
+    for (const token of rows.of('TOKEN#')) {
+      const { resource, userId, revoked } = token as unknown as TokenRecord;
+      const key = keyText(tokenCountKey(resource ?? { kind: 'user', id: userId }));
+      if (!revoked) live.set(key, (live.get(key) ?? 0) + 1);
+    }
+    for (const row of [...rows.of('USER#'), ...rows.of('PROJECT#'), ...rows.of('GROUP#')]) {
+      const counted = row['live'];
+      if (row.sk === 'TOKENS' && counted !== undefined && counted !== (live.get(keyText(row)) ?? 0))
+        yield `${keyText(row)} counts ${counted} tokens; there are ${live.get(keyText(row)) ?? 0}`;
     }
   },
 
@@ -368,7 +402,7 @@ export const settledInvariants: Readonly<Record<string, RowCheck>> = {
 };
 
 const KINDS =
-  /^(COUNTER|PATH|EMAIL|USER|GROUP|TREE|TOKEN|TOKENID|SSHKEYID|SSHKEY|GPGKEY|CONFIRM|PROJECT|NOTES|PIPELINES|GRAM|REPO|REFTABLE|NETWORK|HEIRS|UPLOAD|UPLOADS|OUTBOX|DONE|RATE)#/;
+  /^(COUNTER|PATH|EMAIL|USER|GROUP|TREE|TOKEN|TOKENID|DEPLOYTOKEN|DEPLOYTOKENID|SSHKEYID|SSHKEY|GPGKEY|CONFIRM|PROJECT|NOTES|PIPELINES|GRAM|REPO|REFTABLE|NETWORK|HEIRS|UPLOAD|UPLOADS|OUTBOX|DONE|RATE)#/;
 
 /** What users have several of. */
 const ownedBy = (rows: Rows, kind: OwnKind): Row[] =>
