@@ -1,6 +1,7 @@
 import { sameName } from '../store/names.ts';
 import type { UserRecord } from '../store/records.ts';
-import { type Identity, identitiesOf, MAX_IDENTITIES, type UserChange } from '../store/users.ts';
+import { type Identity, identitiesOf, MAX_IDENTITIES } from '../store/user-item.ts';
+import type { UserChange } from '../store/users.ts';
 import type { Actor } from './access.ts';
 import { type AvatarFile, newAvatar } from './avatars.ts';
 import type { Deps } from './deps.ts';

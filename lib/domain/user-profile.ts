@@ -1,6 +1,8 @@
 /** What accounts say of themselves and how they like things shown; most of it no rule reads. */
 import type { FieldProblems } from './errors.ts';
 
+export { identitiesOf } from '../store/user-item.ts';
+
 const THEMES = 11;
 const COLOR_SCHEMES = 6;
 

@@ -1,7 +1,8 @@
 import { sameName } from '../store/names.ts';
 import type { Page, PageRequest } from '../store/paging.ts';
 import type { UserRecord } from '../store/records.ts';
-import { type Identity, identitiesOf, type UserQuery } from '../store/users.ts';
+import { type Identity, identitiesOf } from '../store/user-item.ts';
+import type { UserQuery } from '../store/user-list.ts';
 import type { Actor } from './access.ts';
 import { type AvatarFile, type NewAvatar, newAvatar } from './avatars.ts';
 import type { Deps } from './deps.ts';
@@ -129,6 +130,7 @@ export async function listUsers(
       user !== undefined &&
       (identity === undefined || hasIdentity(user, identity)) &&
       (query.states?.includes(user.state) ?? true) &&
+      (query.service !== false || user.type !== 'ghost') &&
       (query.where?.(user) ?? true);
     const items = fits && query.page === 1 ? [user] : [];
     return { items, total: fits ? 1 : 0, more: false };

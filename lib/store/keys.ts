@@ -193,7 +193,14 @@ export const listPartitions = (listClass: string): readonly string[] =>
   Array.from({ length: shardsOf(listClass) }, (_, shard) => `${listClass}#${shard}`);
 
 /** Classes that stay small have one partition: fewer queries to merge. */
-const SMALL = new Set(['archived', 'blocked', 'deactivated', 'banned', 'blocked_pending_approval']);
+const SMALL = new Set([
+  'archived',
+  'blocked',
+  'deactivated',
+  'banned',
+  'blocked_pending_approval',
+  'service',
+]);
 const shardsOf = (listClass: string): number =>
   SMALL.has(listClass.slice(listClass.lastIndexOf('#') + 1)) ? 1 : LIST_SHARDS;
 

@@ -1,38 +1,16 @@
 /** Users: their record, their unique names, their lists. */
 import type { Counters } from './counters.ts';
-import { type Attributes, haveAll, rowsWith } from './custom-attributes.ts';
 import { Missing, NameTaken, Stale, TransactionRefused } from './errors.ts';
-import {
-  folded,
-  internalUserKey,
-  listPartition,
-  listPartitions,
-  nameKey,
-  orderedBy,
-  padded,
-  userKey,
-} from './keys.ts';
+import { internalUserKey, nameKey, orderedBy, userKey } from './keys.ts';
 import { claim, moveName, type Names, release, sameName, takenNames } from './names.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
-import {
-  chunkFor,
-  countPartitions,
-  cutPage,
-  type Direction,
-  type IndexPartition,
-  indexSource,
-  type KeySource,
-  listSource,
-  mergeKeys,
-  type Page,
-  type PageRequest,
-  type Range,
-} from './paging.ts';
-import { USER_STATES, type UserRecord, type UserState } from './records.ts';
-import { keysById, keysSorted } from './row-sets.ts';
+import type { Page, PageRequest } from './paging.ts';
+import type { UserRecord } from './records.ts';
 import type { Search } from './search.ts';
 import type { Table } from './table.ts';
-import { ABSENT, type Check, type Item, PRESENT, type Write } from './write.ts';
+import { fromItem, type Identity, identityName, identityNames, toItem } from './user-item.ts';
+import { UserList, type UserQuery } from './user-list.ts';
+import { ABSENT, type Check, PRESENT, type Write } from './write.ts';
 
 /** Follow from other things, or move without a version. */
 type Derived =
@@ -58,50 +36,19 @@ type About =
   | readonly Write[]
   | { readonly alongside: readonly Write[]; readonly messages: readonly OutboxMessage[] };
 
-/** Who somebody is at a provider. */
-export interface Identity {
-  readonly provider: string;
-  readonly extern_uid: string;
-  readonly saml_provider_id: number | null;
-}
-
-/** A user has one identity at a provider, and no two users the same. */
-export const MAX_IDENTITIES = 20;
-
-export const identitiesOf = ({ profile }: Pick<UserRecord, 'profile'>): readonly Identity[] =>
-  Array.isArray(profile['identities']) ? (profile['identities'] as Identity[]) : [];
-
-export type UserOrder = 'id' | 'name' | 'username' | 'created_at' | 'updated_at';
-
-export interface UserQuery extends PageRequest {
-  readonly order?: UserOrder;
-  readonly direction?: Direction;
-  /** Only these; all when absent. */
-  readonly states?: readonly UserState[];
-  /** Substring of name or username, without case, or a whole e-mail address: one shown to all, or any (`anyEmail`). */
-  readonly search?: string;
-  readonly anyEmail?: boolean;
-  readonly idAfter?: number;
-  readonly idBefore?: number;
-  /** Only users with all of these custom attributes. */
-  readonly attributes?: Attributes;
-  /** A further condition; every user on the way is loaded for it, 5,000 at most. */
-  readonly where?: (user: UserRecord) => boolean;
-}
-
 export class Users {
   readonly #table: Table;
   readonly #names: Names;
   readonly #counters: Counters;
   readonly #outbox: Outbox;
-  readonly #search: Search;
+  readonly #list: UserList;
 
   constructor(table: Table, names: Names, counters: Counters, outbox: Outbox, search: Search) {
     this.#table = table;
     this.#names = names;
     this.#counters = counters;
     this.#outbox = outbox;
-    this.#search = search;
+    this.#list = new UserList(table, search, this);
   }
 
   /** @throws NameTaken `username`, `email` and `identity`: which of them were taken */
@@ -308,113 +255,13 @@ export class Users {
   }
 
   /** Who was active on a day or after it: the longest ago first. */
-  async activeSince(day: string, query: PageRequest): Promise<Page<UserRecord>> {
-    const partitions = USER_STATES.flatMap((state) => listPartitions(`USER#${state}`)).map(
-      (partition): IndexPartition => ({ index: 'byActivity', partition, from: day }),
-    );
-    const chunk = chunkFor(query, partitions.length);
-    const sources = partitions.map((where) => indexSource(this.#table, where, 'asc', chunk));
-    const [page, total] = await Promise.all([
-      cutPage(mergeKeys(sources, 'asc'), query, { load: (ids) => this.getMany(ids) }),
-      query.count ? countPartitions(this.#table, partitions) : undefined,
-    ]);
-    return { ...page, total };
+  activeSince(day: string, query: PageRequest): Promise<Page<UserRecord>> {
+    return this.#list.activeSince(day, query);
   }
 
   /** Default order: id descending. */
-  async list(query: UserQuery): Promise<Page<UserRecord>> {
-    const direction = query.direction ?? 'desc';
-    const states = query.states ?? USER_STATES;
-    const index = INDEX[query.order ?? 'id'];
-    const term = query.search?.trim() ?? '';
-    const found = term === '' ? undefined : await this.#found(term, query.anyEmail === true);
-    const passes = (user: UserRecord) =>
-      states.includes(user.state) &&
-      (query.idAfter === undefined || user.id > query.idAfter) &&
-      (query.idBefore === undefined || user.id < query.idBefore) &&
-      (found === undefined || found.matches(user)) &&
-      (query.where?.(user) ?? true);
-    const { attributes } = query;
-    const load = async (ids: readonly number[]) => {
-      const [users, noted] = await Promise.all([
-        this.getMany(ids),
-        haveAll(this.#table, 'user', ids, attributes),
-      ]);
-      return users.map((user, i) => (noted[i] ? user : undefined));
-    };
-    if (found?.complete) {
-      const noted = await haveAll(
-        this.#table,
-        'user',
-        found.users.map(({ id }) => id),
-        attributes,
-      );
-      const matching = found.users.filter((user, i) => noted[i] && passes(user));
-      const keys = matching.map((user) => ({ sort: sortValues(user)[index], id: user.id }));
-      const byId = new Map(matching.map((user) => [user.id, user]));
-      const page = await cutPage(mergeKeys([listSource(keys, direction)], direction), query, {
-        load: async (ids) => ids.map((id) => byId.get(id)),
-      });
-      return { ...page, total: query.count ? matching.length : undefined };
-    }
-    const bounds =
-      index === 'byId'
-        ? {
-            ...(query.idAfter === undefined ? {} : { from: padded(query.idAfter + 1) }),
-            ...(query.idBefore === undefined ? {} : { to: padded(Math.max(0, query.idBefore - 1)) }),
-          }
-        : {};
-    const partitions: IndexPartition[] = states
-      .flatMap((state) => listPartitions(`USER#${state}`))
-      .map((partition) => ({ index, partition, ...bounds }));
-    const chunk = chunkFor(query, partitions.length);
-    // So many match a search that is not complete that walking the list finds them.
-    const filtered =
-      found !== undefined ||
-      query.where !== undefined ||
-      attributes !== undefined ||
-      (index !== 'byId' && (query.idAfter !== undefined || query.idBefore !== undefined));
-    const sources =
-      attributes === undefined
-        ? partitions.map((where) => indexSource(this.#table, where, direction, chunk))
-        : [await this.#noted(attributes, index, direction, bounds, chunk)];
-    const [page, total] = await Promise.all([
-      cutPage(mergeKeys(sources, direction), query, {
-        load: async (ids) =>
-          (await load(ids)).map((user) => (user !== undefined && passes(user) ? user : undefined)),
-        where: filtered ? () => true : undefined,
-      }),
-      query.count && !filtered ? countPartitions(this.#table, partitions) : undefined,
-    ]);
-    return filtered ? page : { ...page, total };
-  }
-
-  /** Who has the attributes, as far as an index knows. */
-  async #noted(
-    attributes: Attributes,
-    index: (typeof INDEX)[UserOrder],
-    direction: Direction,
-    bounds: Range,
-    chunk: number,
-  ): Promise<KeySource> {
-    const rows = rowsWith(this.#table, 'user', attributes);
-    if (index === 'byId') return keysById(rows, direction, bounds, chunk);
-    return keysSorted(this.#table, rows, direction, { index, keyOf: userKey });
-  }
-
-  /** By name, username or whole e-mail address; not complete when so many match that not all were looked up. */
-  async #found(term: string, anyEmail: boolean) {
-    const [hits, holder] = await Promise.all([
-      this.#search.find('user', term),
-      term.includes('@') ? this.byEmail(term) : undefined,
-    ]);
-    const shown = holder?.profile['public_email'];
-    const byEmail = anyEmail || (typeof shown === 'string' && sameName(shown, term)) ? holder : undefined;
-    const matches = (user: UserRecord) => user.id === byEmail?.id || hits.matches([user.name, user.username]);
-    if (!hits.complete) return { complete: false, users: [], matches };
-    const ids = byEmail === undefined ? hits.ids : [...new Set([...hits.ids, byEmail.id])];
-    const users = (await this.getMany(ids)).filter((user) => user !== undefined);
-    return { complete: true, users, matches };
+  list(query: UserQuery): Promise<Page<UserRecord>> {
+    return this.#list.page(query);
   }
 
   async #commit(writes: readonly Write[], messages: readonly OutboxMessage[]): Promise<void> {
@@ -427,51 +274,6 @@ export class Users {
       throw takenNames(error) ?? error;
     }
   }
-}
-
-const INDEX = {
-  id: 'byId',
-  created_at: 'byId',
-  name: 'byName',
-  username: 'byPath',
-  updated_at: 'byUpdated',
-} as const;
-
-/** The values of the ordered indexes. */
-const sortValues = (user: UserRecord) => ({
-  byId: padded(user.id),
-  byName: orderedBy(folded(user.name), user.id),
-  byPath: orderedBy(folded(user.username), user.id),
-  byUpdated: orderedBy(user.updatedAt, user.id),
-});
-
-function toItem(user: UserRecord): Item {
-  const day = user.lastActivityOn;
-  return {
-    ...user,
-    list: listPartition(`USER#${user.state}`, user.id),
-    ...sortValues(user),
-    ...(day === null ? {} : { byActivity: orderedBy(day, user.id) }),
-  };
-}
-
-const NOT_OF_RECORD = new Set([
-  'pk',
-  'sk',
-  'w',
-  'list',
-  'byId',
-  'byName',
-  'byPath',
-  'byUpdated',
-  'byActivity',
-]);
-
-function fromItem(item: Item | undefined): UserRecord | undefined {
-  if (item === undefined) return undefined;
-  return Object.fromEntries(
-    Object.entries(item).filter(([name]) => !NOT_OF_RECORD.has(name)),
-  ) as unknown as UserRecord;
 }
 
 const GHOST = {
@@ -490,11 +292,6 @@ const GHOST = {
 } as const;
 
 const indexMessage = (id: number) => message(MAINTENANCE, 'search.index', { kind: 'user', id });
-
-/** No parameter holds NUL. */
-const identityName = ({ provider, extern_uid }: Pick<Identity, 'provider' | 'extern_uid'>): string =>
-  `${provider}\u0000${extern_uid}`;
-const identityNames = (user: Pick<UserRecord, 'profile'>): string[] => identitiesOf(user).map(identityName);
 
 /** The same in another case is the same name. */
 const without = (names: readonly string[], others: readonly string[]): string[] =>

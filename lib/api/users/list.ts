@@ -1,6 +1,5 @@
 import type { Actor } from '../../domain/access.ts';
 import { attributesOfMany, wantedAttributes } from '../../domain/custom-attributes.ts';
-import { isInternal } from '../../domain/user-states.ts';
 import * as users from '../../domain/users.ts';
 import { anyone } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
@@ -64,6 +63,8 @@ export const list = endpoint({
       ...(query.username === undefined ? {} : { username: query.username }),
       ...(states === undefined ? {} : { states }),
       ...(privileged ? { anyEmail: true, order: query.order_by, direction: query.sort } : {}),
+      // The ghost is active, and nobody.
+      service: query.exclude_internal === undefined && query.active === undefined,
       ...identityOf(query),
       ...attributesOf(actor, query),
       ...filterOf(query, privileged),
@@ -84,7 +85,6 @@ interface Filters {
   readonly blocked?: 'true';
   readonly external?: 'true';
   readonly exclude_external?: 'true';
-  readonly exclude_internal?: 'true';
   readonly without_project_bots?: 'true';
   readonly extern_uid?: string;
   readonly provider?: string;
@@ -109,9 +109,6 @@ function filterOf(query: Filters, privileged: boolean): { where?: (user: UserRec
   const conditions: ((user: UserRecord) => boolean)[] = [];
   if (query.external !== undefined) conditions.push((user) => user.external);
   if (query.exclude_external !== undefined) conditions.push((user) => !user.external);
-  // The ghost is active, and nobody.
-  if (query.exclude_internal !== undefined || query.active !== undefined)
-    conditions.push((user) => !isInternal(user));
   if (query.without_project_bots !== undefined) conditions.push((user) => user.type !== 'project_bot');
   if (privileged) {
     const { created_before: before, created_after: after } = query;

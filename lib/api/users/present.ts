@@ -1,6 +1,6 @@
 import type { NamedMembership } from '../../domain/user-memberships.ts';
+import { identitiesOf } from '../../domain/user-profile.ts';
 import type { UserRecord, UserStatus } from '../../store/records.ts';
-import { identitiesOf } from '../../store/users.ts';
 import { avatarUrl } from '../uploads/avatar-url.ts';
 
 /** The six fields every other answer embeds. */

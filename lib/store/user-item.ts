@@ -1,0 +1,64 @@
+/** A user's record as an item, with the attributes of its lists; and the identities in it. */
+import { folded, listPartition, orderedBy, padded } from './keys.ts';
+import type { UserRecord } from './records.ts';
+import type { Item } from './write.ts';
+
+/** The values of the ordered indexes. */
+export const sortValues = (user: UserRecord) => ({
+  byId: padded(user.id),
+  byName: orderedBy(folded(user.name), user.id),
+  byPath: orderedBy(folded(user.username), user.id),
+  byUpdated: orderedBy(user.updatedAt, user.id),
+});
+
+/** What the service made for itself stands apart from people of the same state. */
+export const SERVICE = 'USER#service';
+const listClass = ({ type, state }: UserRecord): string => (type === 'ghost' ? SERVICE : `USER#${state}`);
+
+export function toItem(user: UserRecord): Item {
+  const day = user.lastActivityOn;
+  return {
+    ...user,
+    list: listPartition(listClass(user), user.id),
+    ...sortValues(user),
+    ...(day === null ? {} : { byActivity: orderedBy(day, user.id) }),
+  };
+}
+
+const NOT_OF_RECORD = new Set([
+  'pk',
+  'sk',
+  'w',
+  'list',
+  'byId',
+  'byName',
+  'byPath',
+  'byUpdated',
+  'byActivity',
+]);
+
+export function fromItem(item: Item | undefined): UserRecord | undefined {
+  if (item === undefined) return undefined;
+  return Object.fromEntries(
+    Object.entries(item).filter(([name]) => !NOT_OF_RECORD.has(name)),
+  ) as unknown as UserRecord;
+}
+
+/** Who somebody is at a provider. */
+export interface Identity {
+  readonly provider: string;
+  readonly extern_uid: string;
+  readonly saml_provider_id: number | null;
+}
+
+/** A user has one identity at a provider, and no two users the same. */
+export const MAX_IDENTITIES = 20;
+
+export const identitiesOf = ({ profile }: Pick<UserRecord, 'profile'>): readonly Identity[] =>
+  Array.isArray(profile['identities']) ? (profile['identities'] as Identity[]) : [];
+
+/** No parameter holds NUL. */
+export const identityName = ({ provider, extern_uid }: Pick<Identity, 'provider' | 'extern_uid'>): string =>
+  `${provider}\u0000${extern_uid}`;
+export const identityNames = (user: Pick<UserRecord, 'profile'>): string[] =>
+  identitiesOf(user).map(identityName);

@@ -1,0 +1,188 @@
+/** Lists of users: over the indexes, by search, by custom attributes. */
+import { type Attributes, haveAll, rowsWith } from './custom-attributes.ts';
+import { listPartitions, padded, userKey } from './keys.ts';
+import { sameName } from './names.ts';
+import {
+  chunkFor,
+  countPartitions,
+  cutPage,
+  type Direction,
+  type IndexPartition,
+  indexSource,
+  type KeySource,
+  listSource,
+  mergeKeys,
+  type Page,
+  type PageRequest,
+  type Range,
+} from './paging.ts';
+import { USER_STATES, type UserRecord, type UserState } from './records.ts';
+import { keysById, keysSorted } from './row-sets.ts';
+import type { Search } from './search.ts';
+import type { Table } from './table.ts';
+import { SERVICE, sortValues } from './user-item.ts';
+
+export type UserOrder = 'id' | 'name' | 'username' | 'created_at' | 'updated_at';
+
+export interface UserQuery extends PageRequest {
+  readonly order?: UserOrder;
+  readonly direction?: Direction;
+  /** Only these; all when absent. */
+  readonly states?: readonly UserState[];
+  /** Whether those count that the service made for itself; they do when it is not said. */
+  readonly service?: boolean;
+  /** Substring of name or username, without case, or a whole e-mail address: one shown to all, or any (`anyEmail`). */
+  readonly search?: string;
+  readonly anyEmail?: boolean;
+  readonly idAfter?: number;
+  readonly idBefore?: number;
+  /** Only users with all of these custom attributes. */
+  readonly attributes?: Attributes;
+  /** A further condition; every user on the way is loaded for it, 5,000 at most. */
+  readonly where?: (user: UserRecord) => boolean;
+}
+
+/** Where the records come from. */
+interface Source {
+  getMany(ids: readonly number[]): Promise<(UserRecord | undefined)[]>;
+  byEmail(email: string): Promise<UserRecord | undefined>;
+}
+
+export class UserList {
+  readonly #table: Table;
+  readonly #search: Search;
+  readonly #users: Source;
+
+  constructor(table: Table, search: Search, users: Source) {
+    this.#table = table;
+    this.#search = search;
+    this.#users = users;
+  }
+
+  /** Who was active on a day or after it: the longest ago first. */
+  async activeSince(day: string, query: PageRequest): Promise<Page<UserRecord>> {
+    const partitions = classesOf({})
+      .flatMap(listPartitions)
+      .map((partition): IndexPartition => ({ index: 'byActivity', partition, from: day }));
+    const chunk = chunkFor(query, partitions.length);
+    const sources = partitions.map((where) => indexSource(this.#table, where, 'asc', chunk));
+    const [page, total] = await Promise.all([
+      cutPage(mergeKeys(sources, 'asc'), query, { load: (ids) => this.#users.getMany(ids) }),
+      query.count ? countPartitions(this.#table, partitions) : undefined,
+    ]);
+    return { ...page, total };
+  }
+
+  /** Default order: id descending. */
+  async page(query: UserQuery): Promise<Page<UserRecord>> {
+    const direction = query.direction ?? 'desc';
+    const states = query.states ?? USER_STATES;
+    const index = INDEX[query.order ?? 'id'];
+    const term = query.search?.trim() ?? '';
+    const found = term === '' ? undefined : await this.#found(term, query.anyEmail === true);
+    const passes = (user: UserRecord) =>
+      states.includes(user.state) &&
+      (query.service !== false || user.type !== 'ghost') &&
+      (query.idAfter === undefined || user.id > query.idAfter) &&
+      (query.idBefore === undefined || user.id < query.idBefore) &&
+      (found === undefined || found.matches(user)) &&
+      (query.where?.(user) ?? true);
+    const { attributes } = query;
+    const load = async (ids: readonly number[]) => {
+      const [users, noted] = await Promise.all([
+        this.#users.getMany(ids),
+        haveAll(this.#table, 'user', ids, attributes),
+      ]);
+      return users.map((user, i) => (noted[i] ? user : undefined));
+    };
+    if (found?.complete) {
+      const noted = await haveAll(
+        this.#table,
+        'user',
+        found.users.map(({ id }) => id),
+        attributes,
+      );
+      const matching = found.users.filter((user, i) => noted[i] && passes(user));
+      const keys = matching.map((user) => ({ sort: sortValues(user)[index], id: user.id }));
+      const byId = new Map(matching.map((user) => [user.id, user]));
+      const page = await cutPage(mergeKeys([listSource(keys, direction)], direction), query, {
+        load: async (ids) => ids.map((id) => byId.get(id)),
+      });
+      return { ...page, total: query.count ? matching.length : undefined };
+    }
+    const bounds =
+      index === 'byId'
+        ? {
+            ...(query.idAfter === undefined ? {} : { from: padded(query.idAfter + 1) }),
+            ...(query.idBefore === undefined ? {} : { to: padded(Math.max(0, query.idBefore - 1)) }),
+          }
+        : {};
+    const partitions: IndexPartition[] = classesOf(query)
+      .flatMap(listPartitions)
+      .map((partition) => ({ index, partition, ...bounds }));
+    const chunk = chunkFor(query, partitions.length);
+    // So many match a search that is not complete that walking the list finds them.
+    const filtered =
+      found !== undefined ||
+      query.where !== undefined ||
+      attributes !== undefined ||
+      (index !== 'byId' && (query.idAfter !== undefined || query.idBefore !== undefined));
+    const sources =
+      attributes === undefined
+        ? partitions.map((where) => indexSource(this.#table, where, direction, chunk))
+        : [await this.#noted(attributes, index, direction, bounds, chunk)];
+    const [page, total] = await Promise.all([
+      cutPage(mergeKeys(sources, direction), query, {
+        load: async (ids) =>
+          (await load(ids)).map((user) => (user !== undefined && passes(user) ? user : undefined)),
+        where: filtered ? () => true : undefined,
+      }),
+      query.count && !filtered ? countPartitions(this.#table, partitions) : undefined,
+    ]);
+    return filtered ? page : { ...page, total };
+  }
+
+  /** Who has the attributes, as far as an index knows. */
+  async #noted(
+    attributes: Attributes,
+    index: (typeof INDEX)[UserOrder],
+    direction: Direction,
+    bounds: Range,
+    chunk: number,
+  ): Promise<KeySource> {
+    const rows = rowsWith(this.#table, 'user', attributes);
+    if (index === 'byId') return keysById(rows, direction, bounds, chunk);
+    return keysSorted(this.#table, rows, direction, { index, keyOf: userKey });
+  }
+
+  /** By name, username or whole e-mail address; not complete when so many match that not all were looked up. */
+  async #found(term: string, anyEmail: boolean) {
+    const [hits, holder] = await Promise.all([
+      this.#search.find('user', term),
+      term.includes('@') ? this.#users.byEmail(term) : undefined,
+    ]);
+    const shown = holder?.profile['public_email'];
+    const byEmail = anyEmail || (typeof shown === 'string' && sameName(shown, term)) ? holder : undefined;
+    const matches = (user: UserRecord) => user.id === byEmail?.id || hits.matches([user.name, user.username]);
+    if (!hits.complete) return { complete: false, users: [], matches };
+    const ids = byEmail === undefined ? hits.ids : [...new Set([...hits.ids, byEmail.id])];
+    const users = (await this.#users.getMany(ids)).filter((user) => user !== undefined);
+    return { complete: true, users, matches };
+  }
+}
+
+const classesOf = ({
+  states = USER_STATES,
+  service = true,
+}: Pick<UserQuery, 'states' | 'service'>): string[] => [
+  ...states.map((state) => `USER#${state}`),
+  ...(service ? [SERVICE] : []),
+];
+
+const INDEX = {
+  id: 'byId',
+  created_at: 'byId',
+  name: 'byName',
+  username: 'byPath',
+  updated_at: 'byUpdated',
+} as const;
