@@ -9,7 +9,9 @@ import {
   deployTokenKey,
   deployTokenRow,
   FORK,
+  type FollowRow,
   folded,
+  followKey,
   forkKey,
   GUARD_STRIPES,
   gramKey,
@@ -23,6 +25,7 @@ import {
   leaseKey,
   MEMBER,
   memberPartition,
+  type NameKind,
   nameKey,
   type OwnKind,
   ownCountKey,
@@ -39,9 +42,10 @@ import {
   treeKey,
   userKey,
 } from '../../lib/store/keys.ts';
-import type { DeployTokenRecord, MemberRecord, TokenRecord } from '../../lib/store/records.ts';
+import type { DeployTokenRecord, MemberRecord, TokenRecord, UserRecord } from '../../lib/store/records.ts';
 import { type IndexName, indexes } from '../../lib/store/schema.ts';
 import { gramsOf } from '../../lib/store/trigrams.ts';
+import { identityNames } from '../../lib/store/user-item.ts';
 import { keyText, type Row, type Rows } from './rows.ts';
 
 /** @returns what is wrong, a line each. */
@@ -54,7 +58,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   },
 
   *names(rows) {
-    for (const name of [...rows.of('PATH#'), ...rows.of('EMAIL#')]) {
+    for (const name of [...rows.of('PATH#'), ...rows.of('EMAIL#'), ...rows.of('IDENTITY#')]) {
       // A former path leads on until somebody takes it.
       if (name['current'] === false) continue;
       const held = heldNames(rows, name['type'] as string, name['id'] as number);
@@ -289,6 +293,28 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
     }
   },
 
+  *follows(rows) {
+    const ends = rows.of('USER#').flatMap(({ pk, sk }) => {
+      const [row, other] = sk.split('#') as [FollowRow, string];
+      return row === 'FOLLOWER' || row === 'FOLLOWING' ? [{ row, id: idOf(pk), other: Number(other) }] : [];
+    });
+    const opposite = { FOLLOWER: 'FOLLOWING', FOLLOWING: 'FOLLOWER' } as const;
+    for (const { row, id, other } of ends) {
+      if (rows.get(followKey(other, opposite[row], id)) === undefined)
+        yield `user ${id} has ${row} ${other}, who has no such row of them`;
+    }
+    for (const { id, row } of usersOf(rows)) {
+      for (const [count, kind] of [
+        ['followers', 'FOLLOWER'],
+        ['following', 'FOLLOWING'],
+      ] as const) {
+        const held = ends.filter((end) => end.id === id && end.row === kind).length;
+        if (((row[count] as number | undefined) ?? 0) !== held)
+          yield `user ${id} counts ${row[count]} ${count} and has ${held}`;
+      }
+    }
+  },
+
   *networks(rows) {
     const living = new Set(
       livingOf(rows).map(({ row }) => repositoryPartition(row['repositoryId'] as string)),
@@ -402,7 +428,7 @@ export const settledInvariants: Readonly<Record<string, RowCheck>> = {
 };
 
 const KINDS =
-  /^(COUNTER|PATH|EMAIL|USER|GROUP|TREE|TOKEN|TOKENID|DEPLOYTOKEN|DEPLOYTOKENID|SSHKEYID|SSHKEY|GPGKEY|CONFIRM|PROJECT|NOTES|PIPELINES|GRAM|REPO|REFTABLE|NETWORK|HEIRS|UPLOAD|UPLOADS|OUTBOX|DONE|RATE)#/;
+  /^(COUNTER|PATH|EMAIL|USER|GROUP|TREE|TOKEN|TOKENID|DEPLOYTOKEN|DEPLOYTOKENID|SSHKEYID|SSHKEY|GPGKEY|CONFIRM|INTERNAL|RESET|IDENTITY|PROJECT|NOTES|PIPELINES|GRAM|REPO|REFTABLE|NETWORK|HEIRS|UPLOAD|UPLOADS|OUTBOX|DONE|RATE)#/;
 
 /** What users have several of. */
 const ownedBy = (rows: Rows, kind: OwnKind): Row[] =>
@@ -438,7 +464,7 @@ const groupsOf = (rows: Rows) =>
     );
 
 function heldNames(rows: Rows, type: string, id: number) {
-  const held = (kind: 'path' | 'email', name: unknown) => ({
+  const held = (kind: NameKind, name: unknown) => ({
     key: nameKey(kind, name as string),
     name: name as string,
   });
@@ -451,6 +477,7 @@ function heldNames(rows: Rows, type: string, id: number) {
         held('path', row['username']),
         held('email', row['email']),
         ...others.map((other) => held('email', other['email'])),
+        ...identityNames(row as unknown as UserRecord).map((name) => held('identity', name)),
       ]
     : [held('path', row['fullPath'])];
 }

@@ -386,6 +386,22 @@ describe('is found and named', () => {
       set(() => keys.projectKey(project.id), { starsCount: 3 }),
     ],
     [
+      'a wrong count of followers',
+      /^follows: user 1 counts 2 followers and has 0/,
+      set(() => keys.userKey(1), { followers: 2 }),
+    ],
+    [
+      'a follower who follows nobody',
+      /^follows: user 1 has FOLLOWER 2, who has no such row of them/,
+      ({ store }) => store.table.put({ put: { ...keys.followKey(1, 'FOLLOWER', 2) } }),
+    ],
+    [
+      'an identity of nobody',
+      /^names: IDENTITY#x is held by user 99/,
+      ({ store }) =>
+        store.table.put({ put: { ...keys.nameKey('identity', 'x'), type: 'user', id: 99, name: 'x' } }),
+    ],
+    [
       'an inherited pack that its writer may remove',
       /^networks: HEIRS#\S+ \S+ is missing/,
       set(packKey, { inherited: true }),
