@@ -168,6 +168,8 @@ async function knownToken(
 const LOCKED_OUT: Partial<Record<UserRecord['state'], string>> = {
   blocked: 'Your account has been blocked.',
   banned: 'Your account has been blocked.',
+  blocked_pending_approval:
+    'Your account is pending approval from your administrator and hence blocked. Please contact your administrator if you think this is an error.',
   deactivated:
     'Your account has been deactivated by your administrator. Please log back in from a web browser to reactivate your account.',
 };
