@@ -9,7 +9,7 @@ import { mayBeAnonymous } from '../../lib/http/access.ts';
 import { type Answer, type Service, startService } from '../harness/service.ts';
 import { type Cast, type Column, done, MARKS, makeCast, type Names } from './matrix/cast.ts';
 import { type Row, readRows } from './matrix/rows.ts';
-import { send, unknownTo } from './matrix/run.ts';
+import { send } from './matrix/run.ts';
 
 let service: Service;
 let cast: Cast;
@@ -70,14 +70,16 @@ describe('a hidden subject answers as one that never was', () => {
       // Nobody is told anything before they sign in.
       if (column === 'anon' && !mayBeAnonymous(endpoint.access)) continue;
       const as = (id: string | number) => send(cast, column, { ...row, path }, { ...names, id });
-      const [hidden, byPath, absent, noPath] = await Promise.all([
-        as(names['id']!),
-        as(names['path']!),
-        as(NOBODY),
-        as(String(names['path']).replaceAll(MARKS[visibility], NOWORD)),
-      ]);
-      expect([column, hidden.status]).toEqual([column, 404]);
-      for (const other of [absent, byPath, noPath]) expect(told(other), column).toBe(told(hidden));
+      const ids = [
+        names['id']!,
+        NOBODY,
+        ...(column === 'strg'
+          ? [names['path']!, String(names['path']).replaceAll(MARKS[visibility], NOWORD)]
+          : []),
+      ];
+      const [hidden, ...others] = await Promise.all(ids.map(as));
+      expect([column, hidden!.status]).toEqual([column, 404]);
+      for (const other of others) expect(told(other), column).toBe(told(hidden!));
     }
   });
 });
@@ -119,7 +121,7 @@ describe('what a request names beside its subject', () => {
   });
 });
 
-const READERS = ['anon', 'strg', 'extn', 'gust'] as const satisfies Column[];
+const READERS = ['anon', 'strg', 'gust'] as const satisfies Column[];
 
 /** One row for each GET, about what is public. */
 const reads = allEndpoints
@@ -148,6 +150,7 @@ describe('totals and pages tell of what is shown alone', () => {
         const total = whole.headers.get('x-total');
         if (total !== null) expect([column, Number(total)]).toEqual([column, whole.body.length]);
         const pages: unknown[] = [];
+        if (column !== 'strg') continue;
         for (let page = 1; page <= Math.ceil(whole.body.length / 2) + 1; page++) {
           const answer = await get(column, `per_page=2&page=${page}`);
           if (answer.body.length < 2) expect(pages.length + answer.body.length).toBe(whole.body.length);
@@ -155,7 +158,7 @@ describe('totals and pages tell of what is shown alone', () => {
         }
         expect([column, pages]).toEqual([column, whole.body]);
       }
-      if (endpoint.paginate !== 'offset') {
+      if (endpoint.paginate !== 'offset' && column === 'strg') {
         const order = endpoint.keyset?.orderBy?.[0];
         let query: string | undefined = `pagination=keyset&per_page=1${order ? `&order_by=${order}` : ''}`;
         for (let steps = 0; query !== undefined && steps < 50; steps++) {
@@ -213,19 +216,18 @@ describe('searches and filters find nothing hidden', () => {
         const path = withQuery(row.path, `${encodeURIComponent(parameter)}=${value}`);
         return send(cast, column, { ...row, path }, namesFor(row));
       };
-      const same = async (column: Column, hidden: string | number, absent: string | number) =>
-        expect(told(await get(column, hidden), hidden), `${column}: ${hidden}`).toBe(
-          told(await get(column, absent), absent),
-        );
-      for (const column of ['anon', 'strg', 'extn'] as const) {
-        for (const { id, path } of [cast.projects.private, cast.groups.private]) {
-          if (kind === 'id') await same(column, id!, NOBODY);
-          else if (column === 'strg')
-            await same(column, path!, String(path).replaceAll(MARKS.private, NOWORD));
-        }
-        if (kind === 'id') continue;
-        for (const word of unknownTo(column)) if (word !== MARKS.email) await same(column, word, NOWORD);
-      }
+      const same = async (column: Column, absent: string | number, ...hidden: (string | number)[]) => {
+        const expected = told(await get(column, absent), absent);
+        for (const one of hidden)
+          expect(told(await get(column, one), one), `${column}: ${one}`).toBe(expected);
+      };
+      const [project, group] = [cast.projects.private, cast.groups.private];
+      if (kind === 'id') return same('strg', NOBODY, project['id']!, group['id']!);
+      await same('anon', NOWORD, MARKS.private, MARKS.internal);
+      await same('extn', NOWORD, MARKS.internal);
+      await same('strg', NOWORD, MARKS.private, MARKS.invited);
+      const path = String(project['path']);
+      await same('strg', path.replaceAll(MARKS.private, NOWORD), path);
     },
   );
 });

@@ -141,7 +141,7 @@ function problemIn(row: Row, line: Line, column: Column, answer: Answer): string
 }
 
 /** The words that nobody in a column may read in any answer. */
-export function unknownTo(column: Column): readonly string[] {
+function unknownTo(column: Column): readonly string[] {
   const members = [MARKS.email, MARKS.invited];
   switch (column) {
     case 'anon':
