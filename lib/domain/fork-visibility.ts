@@ -10,9 +10,9 @@ export const UNLINK_JOB = 'project.unlink-forks';
 
 /** What the transaction promises that gives a project a visibility. */
 export function unlinkPromises(deps: Deps, project: ProjectRecord, visibility: Visibility): OutboxMessage[] {
-  const { id: projectId, forkedFromId, forksCount = 0 } = project;
-  if (!isBelow(visibility, project.visibility) || (forkedFromId === undefined && forksCount === 0)) return [];
-  return [message(MAINTENANCE, UNLINK_JOB, { projectId, before: deps.now().toISOString() })];
+  // Also where there is no fork: one may be made at the same moment.
+  if (!isBelow(visibility, project.visibility)) return [];
+  return [message(MAINTENANCE, UNLINK_JOB, { projectId: project.id, before: deps.now().toISOString() })];
 }
 
 /**
@@ -31,7 +31,8 @@ export async function unlinkForks(
   for await (const id of store.forks.of(projectId)) {
     if (Date.now() > deadline) return false;
     const fork = await store.projects.get(id);
-    if (fork?.forkedFromId === projectId && fork.createdAt <= before) await unrelate(store, fork);
+    const late = fork !== undefined && isBelow(project.visibility, fork.visibility);
+    if (fork?.forkedFromId === projectId && (late || fork.createdAt <= before)) await unrelate(store, fork);
   }
   return true;
 }

@@ -33,12 +33,38 @@ export interface ProjectInput {
   readonly avatar?: AvatarFile | null | undefined;
 }
 
+/** Others may change the project meanwhile, move the branch, or protect it. */
+const TRIES = 5;
+
 /**
- * All of it, or nothing.
- * @throws 400 by field, 403 for a visibility that is not the caller's to choose, 409 when somebody else changed it
- *   meanwhile or the group it is in moves
+ * All of it, or nothing; what others change at the same time, and this does not, stays.
+ * @throws 400 by field, 403 for a visibility that is not the caller's to choose, 409 while the group or person it
+ *   belongs to moves, or when it has moved itself
  */
 export async function updateProject(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  input: ProjectInput,
+): Promise<ProjectRecord> {
+  let current = access;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await change(deps, actor, current, input);
+    } catch (error) {
+      const now =
+        isStale(error) && tries < TRIES ? await deps.store.projects.get(access.project.id) : undefined;
+      // Elsewhere the caller may be somebody else.
+      if (now?.namespaceId !== access.project.namespaceId) throw changeError(error);
+      current = { ...access, project: now };
+    }
+  }
+}
+
+const isStale = (error: unknown): boolean =>
+  error instanceof Stale || (error instanceof TransactionRefused && error.has('version'));
+
+async function change(
   deps: Deps,
   actor: Actor,
   access: ProjectAccess,
@@ -63,7 +89,7 @@ export async function updateProject(
   });
   if (problems !== undefined) throw invalid(problems);
   const avatar = newAvatar(input.avatar);
-  const change: ProjectChange = {
+  const changed: ProjectChange = {
     ...(avatar && { avatar: avatar.avatar }),
     ...(name === undefined ? {} : { name }),
     ...(path === undefined ? {} : { path }),
@@ -79,19 +105,15 @@ export async function updateProject(
     messages: visibility === undefined ? [] : unlinkPromises(deps, project, visibility),
   };
   const { defaultBranch: branch } = input;
-  try {
-    if (branch === undefined || branch === project.defaultBranch)
-      return await deps.store.projects.update(project, change, options);
-    const plan = projectUpdate(project, { ...change, defaultBranch: branch }, options);
-    await moveHead(deps, project, branch, {
-      ...plan,
-      writes: [...plan.writes, ...options.alongside],
-      messages: [...plan.messages, ...options.messages],
-    });
-    return plan.updated;
-  } catch (error) {
-    throw changeError(error);
-  }
+  if (branch === undefined || branch === project.defaultBranch)
+    return deps.store.projects.update(project, changed, options);
+  const plan = projectUpdate(project, { ...changed, defaultBranch: branch }, options);
+  await moveHead(deps, project, branch, {
+    ...plan,
+    writes: [...plan.writes, ...options.alongside],
+    messages: [...plan.messages, ...options.messages],
+  });
+  return plan.updated;
 }
 
 /** @returns what a caller is told of a change of a project that did not come about */
@@ -114,9 +136,6 @@ function visibilityProblems(
     ? [`${visibility} is not allowed since the fork source project has lower visibility.`]
     : [];
 }
-
-/** The branch may be moved or protected by others meanwhile. */
-const TRIES = 5;
 
 /** HEAD and the record in one transaction, on condition that the branch is there. */
 async function moveHead(
