@@ -7,7 +7,7 @@ import type { StarRecord } from '../store/stars.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, notFound } from './errors.ts';
-import { isAdministrator } from './permissions.ts';
+import { maySeeProfile } from './user-records.ts';
 
 type SignedIn = Extract<Actor, { kind: 'user' }>;
 
@@ -88,10 +88,6 @@ export async function listStarrers(
 
 /** Rows looked at for a total beyond the page. */
 const COUNTED = 1000;
-
-/** Private profiles are their owners' and administrators' to see. */
-export const maySeeProfile = (actor: Actor, user: UserRecord): boolean =>
-  !user.privateProfile || isAdministrator(actor) || (actor.kind === 'user' && actor.user.id === user.id);
 
 /** How a list is narrowed to what the actor has starred. */
 export async function starredByActor(

@@ -6,8 +6,8 @@ import type { UserRecord } from '../store/records.ts';
 import type { Actor } from './access.ts';
 import type { Deps } from './deps.ts';
 import { notFound, refused } from './errors.ts';
-import { isAdministrator, signedIn } from './permissions.ts';
-import { userOfId } from './user-records.ts';
+import { signedIn } from './permissions.ts';
+import { maySeeProfile, userOfId } from './user-records.ts';
 
 /** @returns the user, or undefined when nothing changed; nobody follows themselves @throws 404; 400 at the limit */
 export async function follow(deps: Deps, actor: Actor, userId: number): Promise<UserRecord | undefined> {
@@ -45,10 +45,6 @@ export async function listFollows(
   const users = await deps.store.users.getMany(page.items);
   return { ...page, items: users.filter((one) => one !== undefined) };
 }
-
-/** Whether the actor sees what a private profile keeps to itself. */
-export const maySeeProfile = (actor: Actor, user: UserRecord): boolean =>
-  !user.privateProfile || isAdministrator(actor) || (actor.kind === 'user' && actor.user.id === user.id);
 
 /** Whether the actor follows a user; undefined for those who can follow nobody. */
 export async function isFollowed(deps: Deps, actor: Actor, user: UserRecord): Promise<boolean | undefined> {

@@ -1,4 +1,4 @@
-/** What every change of an account has in common. */
+/** Accounts as other rules look for them, and what every change of one has in common. */
 import { Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
 import type { OutboxMessage } from '../store/outbox.ts';
 import type { UserRecord } from '../store/records.ts';
@@ -7,7 +7,7 @@ import type { Check, Write } from '../store/write.ts';
 import type { Actor } from './access.ts';
 import type { Deps } from './deps.ts';
 import { conflict, forbidden, invalid, notFound } from './errors.ts';
-import { signedIn } from './permissions.ts';
+import { isAdministrator, signedIn } from './permissions.ts';
 import { persist } from './persist.ts';
 
 /** @throws `404 User Not Found` */
@@ -16,6 +16,18 @@ export async function userOfId({ store }: Deps, id: number): Promise<UserRecord>
   if (user === undefined) throw notFound('User');
   return user;
 }
+
+/** The user of an id or username. @throws `404 User Not Found` */
+export async function userNamed(deps: Deps, idOrName: string): Promise<UserRecord> {
+  if (/^\d{1,15}$/.test(idOrName)) return userOfId(deps, Number(idOrName));
+  const user = await deps.store.users.byUsername(idOrName);
+  if (user === undefined) throw notFound('User');
+  return user;
+}
+
+/** Private profiles are their owners' and administrators' to see. */
+export const maySeeProfile = (actor: Actor, user: UserRecord): boolean =>
+  !user.privateProfile || isAdministrator(actor) || (actor.kind === 'user' && actor.user.id === user.id);
 
 /** What a change sets, and what else its transaction writes and promises. */
 export interface PlannedChange {

@@ -1,5 +1,5 @@
 import * as emails from '../../domain/emails.ts';
-import { userNamed } from '../../domain/user-projects.ts';
+import { userNamed } from '../../domain/user-records.ts';
 import { administrator, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';

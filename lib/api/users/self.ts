@@ -1,5 +1,5 @@
 /** What one sees and sets of oneself. */
-import { userNamed } from '../../domain/user-projects.ts';
+import { userNamed } from '../../domain/user-records.ts';
 import {
   CLEAR_AFTER,
   type ClearAfter,
