@@ -78,9 +78,9 @@ describe('a token', () => {
     const third = await opened.store.tokens.rotate(done[0]!, next(), now);
     for (const one of [made, done[0]!, third])
       expect(await opened.store.tokens.successor(one)).toEqual(third);
-    await expect(opened.store.tokens.rotate({ ...made, hash: 'e'.repeat(64) }, next(), now)).rejects.toBeInstanceOf(
-      Missing,
-    );
+    await expect(
+      opened.store.tokens.rotate({ ...made, hash: 'e'.repeat(64) }, next(), now),
+    ).rejects.toBeInstanceOf(Missing);
   });
 
   test('notes its use once a day, whoever was first', async () => {
@@ -111,7 +111,10 @@ test('lists: of one user, of everybody, by pages', async () => {
   const list = (query: Partial<Parameters<TestStore['store']['tokens']['list']>[0]>) =>
     opened.store.tokens.list({ page: 1, perPage: 20, count: true, ...query });
   expect(await list({ of: { userId: bob } })).toMatchObject({ items: own, total: own.length, more: false });
-  expect(await list({ of: { userId: bob }, page: 2, perPage: 8 })).toMatchObject({ items: own.slice(8), more: false });
+  expect(await list({ of: { userId: bob }, page: 2, perPage: 8 })).toMatchObject({
+    items: own.slice(8),
+    more: false,
+  });
   expect(await list({ of: { userId: 777 } })).toMatchObject({ items: [], total: 0, more: false });
   const all = await list({ perPage: 100 });
   expect(all.items.filter((token) => token.id > first)).toEqual(made);
