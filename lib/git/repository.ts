@@ -1,3 +1,4 @@
+import type { AttributeName } from './archive/attributes.ts';
 import {
   type CommitRequest,
   type Committed,
@@ -29,6 +30,7 @@ import { cherryPick, type PickOutcome, type PickRequest, revert } from './pick.t
 import type { Ref, RefPage, RefPageQuery, RefSnapshot, RefView } from './ports.ts';
 import { type RefName, type RefSpace, shortName, spacePrefix } from './refname.ts';
 import { peelToCommit, type Resolved, resolveRevision } from './revision.ts';
+import { fileSizes, type SizedFile } from './tree/file-sizes.ts';
 import { lookupPath } from './tree/path.ts';
 import { listTree, recordAt, type TreeListing, type TreePage, type TreeRecord } from './tree.ts';
 
@@ -300,6 +302,17 @@ export class GitRepository {
   async streamBlob(oid: Oid): Promise<StreamedObject | undefined> {
     if ((await this.blobHeader(oid)) === undefined) return undefined;
     return streamObject(this.#ports.store, oid);
+  }
+
+  /** Every file of a commit that is `wanted`, with its size and attributes: see {@link fileSizes}. */
+  async *fileSizes(
+    commit: Oid,
+    names: readonly AttributeName[],
+    wanted: (file: Omit<SizedFile, 'size'>) => boolean,
+  ): AsyncGenerator<SizedFile> {
+    const { store } = this.#ports;
+    const { tree } = await store.run((objects) => parseCommitLinks(objects.read(commit).data));
+    yield* fileSizes(store, tree, names, wanted);
   }
 
   /** Size in bytes, without reading the content. */

@@ -11,16 +11,27 @@ const MAX_FILE_BYTES = 4 * 1024 * 1024;
 const MAX_CHECKS = 50_000_000;
 
 /** What a line says of an attribute: set, unset, given a value, or `null` for "as if nothing had been said". */
-type State = true | false | string | null;
+export type AttributeState = true | false | string | null;
+type State = AttributeState;
 
 interface Rule {
   readonly pattern: Pattern;
   readonly states: ReadonlyMap<Name, State>;
 }
 
-/** The attributes that change an archive. */
-const NAMES = ['export-ignore', 'text', 'eol'] as const;
-type Name = (typeof NAMES)[number];
+/** The attributes that change an archive, and those that say what languages a tree is written in. */
+const NAMES = [
+  'export-ignore',
+  'text',
+  'eol',
+  'linguist-vendored',
+  'linguist-generated',
+  'linguist-documentation',
+  'linguist-detectable',
+  'linguist-language',
+] as const;
+export type AttributeName = (typeof NAMES)[number];
+type Name = AttributeName;
 
 /** The rules of one `.gitattributes`. */
 interface Frame {
@@ -48,18 +59,19 @@ export class Attributes {
 
   /** Whether the path is marked `export-ignore`. @throws CorruptData `limit` */
   ignores(path: RawPath, directory: boolean): boolean {
-    return this.#state(path, directory, 'export-ignore') === true;
+    return this.state(path, directory, 'export-ignore') === true;
   }
 
   /** Whether a file's lines end in CRLF in a working tree. @throws CorruptData `limit` */
   lineEnds(path: RawPath): LineEnds | undefined {
-    if (this.#state(path, false, 'eol') !== 'crlf') return undefined;
-    const text = this.#state(path, false, 'text');
+    if (this.state(path, false, 'eol') !== 'crlf') return undefined;
+    const text = this.state(path, false, 'text');
     if (text === false) return undefined;
     return text === 'auto' ? 'auto' : 'always';
   }
 
-  #state(path: RawPath, directory: boolean, name: Name): State {
+  /** What is said of an attribute of a path. @throws CorruptData `limit` */
+  state(path: RawPath, directory: boolean, name: Name): State {
     for (let i = this.#frames.length - 1; i >= 0; i--) {
       const frame = this.#frames[i]!;
       const rules = frame.rules.get(name);

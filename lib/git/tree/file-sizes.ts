@@ -1,0 +1,65 @@
+import { type AttributeName, type AttributeState, Attributes } from '../archive/attributes.ts';
+import { gather } from '../gather.ts';
+import { CorruptData, type ObjectStore, type SyncObjects } from '../objects.ts';
+import type { Oid } from '../oid.ts';
+import { inSlices } from '../slices.ts';
+import { DIRECTORY, EXECUTABLE, REGULAR } from './entry.ts';
+import { decodePath, type RawPath, ROOT } from './path.ts';
+import { TreeWalk, type WalkedEntry } from './walk.ts';
+
+/** A file of a tree, with what its `.gitattributes` say of it. */
+export interface SizedFile {
+  readonly path: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly attributes: ReadonlyMap<AttributeName, AttributeState>;
+}
+
+/** A few small trees can name billions. */
+const MAX_FILES = 500_000;
+const SLICE = 2_000;
+
+/**
+ * Every file below a tree whose attributes say what `wanted` asks for; no content is read but that of `.gitattributes`.
+ * Symbolic links and submodules are no files.
+ * @throws CorruptData `limit` for more than half a million, ObjectMissing
+ */
+export async function* fileSizes(
+  store: ObjectStore,
+  tree: Oid,
+  names: readonly AttributeName[],
+  wanted: (file: Omit<SizedFile, 'size'>) => boolean,
+): AsyncGenerator<SizedFile> {
+  const walk = new TreeWalk(tree);
+  const attributes = new Attributes();
+  let entered: { readonly path: RawPath; readonly oid: Oid } | undefined = { path: ROOT, oid: tree };
+  let found: { readonly oid: Oid; readonly file: Omit<SizedFile, 'size'> }[] = [];
+  let walked = 0;
+  let ended = false;
+  const step = (objects: SyncObjects): boolean => {
+    if (entered) {
+      attributes.enter(objects, entered.path, entered.oid);
+      entered = undefined;
+    }
+    const entry = walk.next(objects);
+    ended = entry === undefined;
+    if (entry === undefined) return true;
+    if (++walked > MAX_FILES) throw new CorruptData('limit', `more than ${MAX_FILES} entries`);
+    if (entry.mode === DIRECTORY) entered = entry;
+    else if (isFile(entry)) {
+      const said = new Map(names.map((name) => [name, attributes.state(entry.path, false, name)]));
+      const file = { path: decodePath(entry.path), attributes: said };
+      if (wanted(file)) found.push({ oid: entry.oid, file });
+    }
+    return found.length >= SLICE;
+  };
+  while (!ended) {
+    await inSlices(store, SLICE, step);
+    const some = found;
+    found = [];
+    const sizes = await store.run((objects) => gather(some, ({ oid }) => objects.header(oid).size));
+    for (const [i, { file }] of some.entries()) yield { ...file, size: sizes[i]! };
+  }
+}
+
+const isFile = ({ mode }: WalkedEntry): boolean => mode === REGULAR || mode === EXECUTABLE;
