@@ -110,7 +110,6 @@ export type ProjectAbility =
   | 'read_code'
   /** Code as branches and commits: these are not there where the repository is switched off. */
   | 'read_history'
-  | 'fork_project'
   | 'comment_on_code'
   | 'push_code'
   | 'read_pipelines'
@@ -118,6 +117,7 @@ export type ProjectAbility =
   | 'report_statuses'
   | 'read_branch_rules'
   | 'read_members'
+  | 'read_statistics'
   | 'admin_members'
   | 'read_deploy_tokens'
   | 'admin_deploy_tokens'

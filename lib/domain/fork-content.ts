@@ -4,6 +4,7 @@ import { Missing, TransactionRefused } from '../store/errors.ts';
 import { type Inheritance, inherit, readInheritance } from '../store/fork-content.ts';
 import { FORKS, MAINTENANCE, message, messageAt, outboxWrite } from '../store/outbox.ts';
 import type { ProjectRecord } from '../store/records.ts';
+import { measureSoon } from '../store/statistics.ts';
 import type { Deps } from './deps.ts';
 import { failImport, importFills, isImporting, mayStillImport, startImport } from './import-state.ts';
 import type { Job } from './jobs.ts';
@@ -101,6 +102,7 @@ async function fill(
       importFills(deps, fork.id, first === undefined ? {} : { defaultBranch: first }),
       ...(first === undefined ? [] : await protectingWrites(deps, fork.id, first)),
       outboxWrite(follows),
+      measureSoon(fork.id, deps.now()),
     ],
     deps.now(),
   );

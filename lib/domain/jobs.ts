@@ -2,6 +2,7 @@ import { DELETE_JOB, MOVE_JOB } from '../store/groups.ts';
 import type { SearchKind } from '../store/keys.ts';
 import { secondLook } from '../store/network-looks.ts';
 import { MAINTENANCE, message, messageAt, outboxWrite } from '../store/outbox.ts';
+import { MEASURE_JOB } from '../store/statistics.ts';
 import { BOT_JOB } from '../store/tokens.ts';
 import { removeBot } from './bots.ts';
 import { deleteMerged } from './branches.ts';
@@ -9,6 +10,7 @@ import { DELETION_JOB, deleteDue } from './deletions.ts';
 import type { Deps } from './deps.ts';
 import { UNLINK_JOB, unlinkForks } from './fork-visibility.ts';
 import { maintainRepository } from './maintenance.ts';
+import { measureProject } from './measure.ts';
 import { LEAVE_JOB, leaveBelow } from './members.ts';
 import { NAMESPACE_MOVE_JOB } from './namespace-move.ts';
 import { removeProject, removeUser, sweepRepository } from './removal.ts';
@@ -91,6 +93,7 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
     );
   },
   [BOT_JOB]: (deps, { body }) => removeBot(deps, { userId: numberOf(body, 'userId') }),
+  [MEASURE_JOB]: (deps, { body }) => measureProject(deps, numberOf(body, 'projectId')),
   'user.delete': async (deps, job) => {
     const userId = numberOf(job.body, 'userId');
     const last = job.body['last'] === true;

@@ -1,5 +1,6 @@
 import { LimitReached, Missing, NameTaken, Stale } from '../store/errors.ts';
 import type { ProjectRecord } from '../store/records.ts';
+import { measureSoon } from '../store/statistics.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
 import { notFound, refused } from './errors.ts';
@@ -52,7 +53,12 @@ export async function transferProject(
       project,
       { place: placeIn(namespace, owner), ...boundBy(namespace) },
       { visibility },
-      { now: deps.now(), messages: unlinkPromises(deps, project, visibility) },
+      {
+        now: deps.now(),
+        messages: unlinkPromises(deps, project, visibility),
+        // Its bytes are another group's from now on.
+        alongside: [measureSoon(project.id, deps.now())],
+      },
     );
   } catch (error) {
     if (error instanceof NameTaken)

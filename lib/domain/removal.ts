@@ -34,6 +34,7 @@ export async function removeProject(
       if (Date.now() > deadline) return false;
   }
   if (project !== undefined) await store.projectShares.removeOfProject(project);
+  await store.statistics.forget(projectId);
   while (await store.stars.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.refRules.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.notes.removeOfProject(projectId)) if (Date.now() > deadline) return false;

@@ -10,6 +10,7 @@ import type { ProjectRecord } from '../store/records.ts';
 import { addRule } from '../store/ref-rules.ts';
 import { snapshotOf } from '../store/ref-views.ts';
 import type { RepositoryRefs } from '../store/repository-refs.ts';
+import { measureSoon } from '../store/statistics.ts';
 import type { Write } from '../store/write.ts';
 import type { Deps } from './deps.ts';
 import { notFound } from './errors.ts';
@@ -116,6 +117,7 @@ class ProjectRefs implements RefDatabase {
     const alongside = first === undefined ? [] : await protectingWrites(this.#deps, this.#project.id, first);
     if (this.#finishing) alongside.push(importFills(this.#deps, id, change));
     else if (first !== undefined) alongside.push(projects.activity(id, now, change));
+    alongside.push(measureSoon(id, now));
     try {
       await this.#refs.compareAndSwap(updates, { ...options, alongside });
     } catch (error) {

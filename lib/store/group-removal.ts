@@ -4,7 +4,7 @@ import { removeAbout } from './custom-attributes.ts';
 import { ConditionFailed, Missing, Stale, TransactionRefused } from './errors.ts';
 import { leaveTree } from './group-tree.ts';
 import type { Groups } from './groups.ts';
-import { groupKey, type Key, type MemberSource, treeKey, treePartition } from './keys.ts';
+import { groupKey, type Key, type MemberSource, statisticsKey, treeKey, treePartition } from './keys.ts';
 import type { Members } from './members.ts';
 import { release } from './names.ts';
 import type { ProjectShares } from './project-shares.ts';
@@ -158,6 +158,10 @@ export class GroupRemoval {
       // Somebody else has the path by now, or an earlier run released it.
       if (!(error instanceof TransactionRefused)) throw error;
     }
-    await this.#table.transact([...leaveTree({ kind: 'group', ...group }), { delete: groupKey(group.id) }]);
+    await this.#table.transact([
+      ...leaveTree({ kind: 'group', ...group }),
+      { delete: groupKey(group.id) },
+      { delete: statisticsKey({ kind: 'group', id: group.id }) },
+    ]);
   }
 }

@@ -115,7 +115,7 @@ function recordWrite(was: ProjectRecord, is: ProjectRecord, change: ProjectChang
   };
 }
 
-/** By pushes, imports, forks and stars: only set when a change is about them. */
+/** By pushes, imports, forks, stars and measuring: only set when a change is about them. */
 const MOVE_WITHOUT_VERSION = new Set([
   'lastActivityAt',
   'byActivity',
@@ -126,6 +126,7 @@ const MOVE_WITHOUT_VERSION = new Set([
   'forkRootId',
   'forksCount',
   'starsCount',
+  'languages',
 ]);
 
 /** That the group takes it as it is to be; for another path, that no path in it is about to change. */

@@ -228,6 +228,8 @@ export interface ProjectRecord {
   readonly forksCount?: number;
   /** How many have starred it. */
   readonly starsCount?: number;
+  /** Names of what it is written in, as it was measured last (`statistics.ts`). */
+  readonly languages?: readonly string[];
   readonly importStatus: ImportStatus;
   /** Why the last import failed, in words that tell nothing private; null otherwise. */
   readonly importError: string | null;

@@ -41,6 +41,7 @@ import { Search } from './search.ts';
 import { MAX_SSH_KEYS, SshKeys } from './ssh-keys.ts';
 import { Staging } from './staging.ts';
 import { Stars } from './stars.ts';
+import { Statistics } from './statistics.ts';
 import { Table } from './table.ts';
 import { Tokens } from './tokens.ts';
 import { Users } from './users.ts';
@@ -72,6 +73,7 @@ export interface Store {
   readonly networks: Networks;
   readonly projectShares: ProjectShares;
   readonly stars: Stars;
+  readonly statistics: Statistics;
   readonly follows: Follows;
   readonly forks: Forks;
   readonly keeps: Keeps;
@@ -143,6 +145,7 @@ export function createStore(
     confirmations: new Confirmations(table),
     projectShares,
     stars: new Stars(table),
+    statistics: new Statistics(table),
     follows: new Follows(table),
     forks: new Forks(table),
     keeps: new Keeps(table),

@@ -223,13 +223,6 @@ describe('changing', () => {
     expect((await recordOf(id)).unconfirmedEmail).toBeNull();
   });
 
-  test('an administrator vouches for an address', async () => {
-    const { id } = await someone({ skip_confirmation: false });
-    expect((await root('GET', `/users/${id}`)).body.confirmed_at).toBeNull();
-    const { body } = await root('PUT', `/users/${id}`, { skip_confirmation: true });
-    expect(body.confirmed_at).toEqual(expect.any(String));
-  });
-
   test('projects follow another username, and are found below both', async () => {
     const { id, username, token } = await someone();
     await service.call('POST', '/projects', { token, json: { name: 'thing', visibility: 'public' } });

@@ -315,6 +315,18 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
     }
   },
 
+  *sums(rows) {
+    const sums = new Map<string, number>();
+    for (const row of rows.of('PROJECT#')) {
+      if (row.sk !== 'STATISTICS' || typeof row['countedIn'] !== 'number') continue;
+      const { pk } = groupKey(row['countedIn']);
+      sums.set(pk, (sums.get(pk) ?? 0) + (row['repositorySize'] as number));
+    }
+    for (const { pk, sk, repositorySize } of rows.of('GROUP#'))
+      if (sk === 'STATISTICS' && repositorySize !== (sums.get(pk) ?? 0))
+        yield `${pk} counts ${repositorySize} bytes and has ${sums.get(pk) ?? 0}`;
+  },
+
   *networks(rows) {
     const living = new Set(
       livingOf(rows).map(({ row }) => repositoryPartition(row['repositoryId'] as string)),

@@ -2,6 +2,7 @@
 import type { Actor, GroupAccess } from '../../domain/access.ts';
 import { attributesOfMany, wantedAttributes } from '../../domain/custom-attributes.ts';
 import { listGroupProjects, listGroups } from '../../domain/group-lists.ts';
+import { isAdministrator } from '../../domain/permissions.ts';
 import { anyone, group } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
@@ -11,6 +12,7 @@ import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
 import { given, listInput } from '../projects/listing.ts';
 import { presented } from '../projects/presented.ts';
 import { projectsListed } from '../projects/shapes.ts';
+import { storage } from '../projects/statistics.ts';
 import { group as presentedGroup } from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -179,14 +181,17 @@ const orderOf = (order: 'name' | 'path' | 'id' | 'similarity') => (order === 'si
 async function shown(
   deps: ApiDeps,
   actor: Actor,
-  query: { with_custom_attributes: boolean },
+  query: { with_custom_attributes: boolean; statistics: boolean },
   listed: readonly ListedGroup[],
   baseUrl: string,
 ) {
   const ids = listed.map(({ group }) => group.id);
+  const sizes =
+    query.statistics && isAdministrator(actor) ? await deps.store.statistics.ofGroups(ids) : undefined;
   const noted = query.with_custom_attributes ? await attributesOfMany(deps, actor, 'group', ids) : undefined;
   return listed.map(({ group }, i) => ({
     ...presentedGroup(group, baseUrl),
+    ...(sizes === undefined ? {} : { statistics: storage(sizes[i]!) }),
     ...(noted === undefined ? {} : { custom_attributes: noted[i] }),
   }));
 }

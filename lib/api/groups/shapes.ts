@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
 import { customAttributesShown } from '../custom-attributes/shapes.ts';
-import { projectShown, sharedWithGroup } from '../projects/shapes.ts';
+import { projectShown, sharedWithGroup, storageSizes } from '../projects/shapes.ts';
 import { time } from '../users/shapes.ts';
 
 const given = <T extends z.ZodType>(type: T) => type.optional().describe('Only when it was set');
@@ -38,7 +38,17 @@ const fields = () => ({
   custom_attributes: customAttributesShown(),
 });
 
-export const group = shape(() => z.object(fields()).meta({ id: 'Group' }));
+export const group = shape(() =>
+  z
+    .object({
+      ...fields(),
+      statistics: z
+        .object(storageSizes())
+        .optional()
+        .describe('When an administrator asks: of the projects directly inside'),
+    })
+    .meta({ id: 'Group' }),
+);
 
 export const groupDetail = shape(() =>
   z

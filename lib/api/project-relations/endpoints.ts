@@ -1,6 +1,12 @@
+import { contentEndpoints } from './content.ts';
 import { peopleEndpoints } from './people.ts';
 import { shareEndpoints } from './shares.ts';
 import { starEndpoints } from './stars.ts';
 
-/** What a project has to do with people and groups. */
-export const projectRelationEndpoints = [...starEndpoints, ...shareEndpoints, ...peopleEndpoints];
+/** What a project has to do with people and groups, and what it is made of. */
+export const projectRelationEndpoints = [
+  ...starEndpoints,
+  ...shareEndpoints,
+  ...peopleEndpoints,
+  ...contentEndpoints,
+];

@@ -98,7 +98,7 @@ const list = endpoint({
     });
     const last = found.items.at(-1);
     return {
-      items: await presented(deps, actor, found.items, request.baseUrl, query.simple),
+      items: await presented(deps, actor, found.items, request.baseUrl, query.simple, query),
       total: found.total,
       more: found.more,
       next: found.more && last !== undefined ? String(last.project.id) : undefined,
@@ -120,8 +120,8 @@ const get = endpoint({
     }),
   returns: { body: shapes.projectShown },
   errors: [{ status: 404, description: 'Absent, or not yours to see' }],
-  handle: async ({ actor, project, request }, deps) =>
-    (await presented(deps, actor, [project], request.baseUrl, false))[0],
+  handle: async ({ actor, project, query, request }, deps) =>
+    (await presented(deps, actor, [project], request.baseUrl, false, query))[0],
 });
 
 const creation = () =>

@@ -99,7 +99,7 @@ const list = endpoint({
       ...listInput(query),
     });
     return {
-      items: await presented(deps, actor, found.items, request.baseUrl, query.simple),
+      items: await presented(deps, actor, found.items, request.baseUrl, query.simple, query),
       total: found.total,
       more: found.more,
     };

@@ -60,9 +60,12 @@ function filterOf(query: Filters): ((listed: { project: ProjectRecord }) => bool
   }
   if (query.with_issues_enabled) conditions.push(enabled('issues_access_level'));
   if (query.with_merge_requests_enabled) conditions.push(enabled('merge_requests_access_level'));
-  // No project has failed a checksum, or been looked into for its languages.
+  // No project has failed a checksum.
   if (query.repository_checksum_failed || query.wiki_checksum_failed) conditions.push(() => false);
-  if (query.with_programming_language) conditions.push(() => false);
+  const language = query.with_programming_language?.toLowerCase();
+  if (language) {
+    conditions.push(({ languages = [] }) => languages.some((name) => name.toLowerCase() === language));
+  }
   return conditions.length === 0 ? undefined : ({ project }) => conditions.every((passes) => passes(project));
 }
 

@@ -4,9 +4,11 @@ import { can, isAdministrator, MAINTAINER } from '../../domain/permissions.ts';
 import { membershipsIn } from '../../domain/project-memberships.ts';
 import { invitationsTo } from '../../domain/project-shares.ts';
 import { ownersOf } from '../../domain/projects.ts';
+import { statisticsOf } from '../../domain/statistics.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { sharedWithGroup } from '../groups/present.ts';
 import { projectBasic, projectFull } from './present.ts';
+import { projectStatistics } from './statistics.ts';
 
 /** Projects as the actor may see them. Anonymous callers get the basic form, whatever they ask. */
 export async function presented(
@@ -15,16 +17,18 @@ export async function presented(
   accesses: readonly ProjectAccess[],
   baseUrl: string,
   simple: boolean,
+  options: { readonly statistics?: boolean } = {},
 ) {
   const code = (access: ProjectAccess) => can(actor, access, 'read_code');
   const basic = (access: ProjectAccess) => projectBasic(access.project, baseUrl, code(access));
   if (simple || actor.kind === 'anonymous') return accesses.map(basic);
   const records = accesses.map(({ project }) => project);
-  const [owners, parents, memberships, invited] = await Promise.all([
+  const [owners, parents, memberships, invited, statistics] = await Promise.all([
     ownersOf(deps, records),
     parentsOf(deps, actor, records),
     membershipsIn(deps, actor.user.id, records),
     invitationsTo(deps, actor, records),
+    options.statistics === true ? statisticsOf(deps, actor, accesses) : undefined,
   ]);
   return accesses.map((access) => {
     const parent = parents.get(access.project.id);
@@ -42,6 +46,9 @@ export async function presented(
       shared_with_groups: (invited.get(access.project.id) ?? []).map(({ group, share }) =>
         sharedWithGroup(group, share),
       ),
+      ...(statistics?.has(access.project.id)
+        ? { statistics: projectStatistics(statistics.get(access.project.id)) }
+        : {}),
       ...(parent === undefined ? {} : { forked_from_project: basic(parent) }),
     };
   });

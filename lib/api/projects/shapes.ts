@@ -53,6 +53,17 @@ const switches = () =>
 const given = <T extends z.ZodType>(type: T) => type.optional().describe('Only when it was set');
 const permission = () => z.object({ access_level: z.int(), notification_level: z.int() }).nullable();
 
+/** Bytes. */
+export const storageSizes = () => ({
+  storage_size: z.int(),
+  repository_size: z.int(),
+  wiki_size: z.int(),
+  lfs_objects_size: z.int(),
+  job_artifacts_size: z.int(),
+  packages_size: z.int(),
+  snippets_size: z.int(),
+});
+
 /** A group that was invited, as what it was invited to shows it. */
 export const sharedWithGroup = shape(() =>
   z
@@ -141,6 +152,10 @@ export const project = shape(() =>
       only_mirror_protected_branches: given(z.boolean()),
       requirements_access_level: given(level()),
       show_default_award_emojis: given(z.boolean()),
+      statistics: z
+        .object({ commit_count: z.int(), ...storageSizes() })
+        .optional()
+        .describe('When asked for, and shown to Reporters'),
       permissions: z
         .object({ project_access: permission(), group_access: permission() })
         .optional()

@@ -58,7 +58,7 @@ const of = (name: 'projects' | 'starred_projects', summary: string) =>
         membership: query.membership,
         ...listInput(query),
       });
-      const items = await presented(deps, actor, found.items, request.baseUrl, query.simple);
+      const items = await presented(deps, actor, found.items, request.baseUrl, query.simple, query);
       return { ...found, items };
     },
   });

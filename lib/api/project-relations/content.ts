@@ -1,0 +1,44 @@
+/** What a project is made of, and where it is kept. */
+import { createHash } from 'node:crypto';
+import { forbidden } from '../../domain/errors.ts';
+import { isAdministrator } from '../../domain/permissions.ts';
+import { project } from '../../http/access.ts';
+import { endpoint } from '../endpoint.ts';
+import * as shapes from './shapes.ts';
+
+const area = 'project-relations';
+
+const languages = endpoint({
+  method: 'GET',
+  path: '/projects/:id/languages',
+  area,
+  summary: 'Tell the programming languages of a project',
+  description:
+    'Percentages of the bytes on the default branch, of the five largest; measured shortly after a push.',
+  access: project('read_code', { anonymous: true }),
+  returns: { body: shapes.languages },
+  handle: async ({ project }, { store }) =>
+    (await store.statistics.ofProject(project.project.id))?.languages ?? {},
+});
+
+const storage = endpoint({
+  method: 'GET',
+  path: '/projects/:id/storage',
+  area,
+  summary: 'Tell where a project is kept',
+  access: project('read_project'),
+  returns: { body: shapes.storage },
+  errors: [{ status: 403, description: 'Not an administrator' }],
+  handle: async ({ actor, project: { project } }) => {
+    if (!isAdministrator(actor)) throw forbidden();
+    const hash = createHash('sha256').update(String(project.id)).digest('hex');
+    return {
+      project_id: project.id,
+      disk_path: `@hashed/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`,
+      created_at: project.createdAt,
+      repository_storage: 'default',
+    };
+  },
+});
+
+export const contentEndpoints = [languages, storage];

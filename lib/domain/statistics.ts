@@ -1,0 +1,18 @@
+/** How large projects are, for those who may know. */
+import type { ProjectStatistics } from '../store/statistics.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { can } from './permissions.ts';
+
+/** Statistics of those projects whose statistics the actor may see, by their ids; one round trip. */
+export async function statisticsOf(
+  deps: Deps,
+  actor: Actor,
+  accesses: readonly ProjectAccess[],
+): Promise<Map<number, ProjectStatistics | undefined>> {
+  const ids = accesses
+    .filter((access) => can(actor, access, 'read_statistics'))
+    .map(({ project }) => project.id);
+  const found = await deps.store.statistics.ofProjects(ids);
+  return new Map(ids.map((id, i) => [id, found[i]]));
+}

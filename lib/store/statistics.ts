@@ -1,0 +1,139 @@
+/**
+ * How large projects are and what they are written in, as a worker measured it some time after the last push; and what
+ * the projects directly in a group come to together.
+ */
+import { encodeTime } from 'ulid';
+import { Missing, Stale, TransactionRefused } from './errors.ts';
+import { groupKey, type Key, padded, projectKey, statisticsKey } from './keys.ts';
+import { MAINTENANCE, outboxWrite } from './outbox.ts';
+import type { Table } from './table.ts';
+import { ABSENT, type Item, PRESENT, type Put, type Write } from './write.ts';
+
+/** The queue's job that measures a project: `{ projectId }`. */
+export const MEASURE_JOB = 'project.measure';
+
+export interface ProjectStatistics {
+  /** The commit that was measured; null when there was none. */
+  readonly head: string | null;
+  /** Commits that the default branch reaches. */
+  readonly commitCount: number;
+  /** Bytes of its own packs. */
+  readonly repositorySize: number;
+  /** Percentages, the largest first. */
+  readonly languages: Readonly<Record<string, number>>;
+  /** The group whose sum holds this; null in a personal namespace. */
+  readonly countedIn: number | null;
+  readonly version: number;
+}
+
+export class Statistics {
+  readonly #table: Table;
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  async ofProject(id: number): Promise<ProjectStatistics | undefined> {
+    return fromItem(await this.#table.get(statisticsKey({ kind: 'project', id })));
+  }
+
+  /** In the order of the ids. */
+  async ofProjects(ids: readonly number[]): Promise<(ProjectStatistics | undefined)[]> {
+    const keys = ids.map((id) => statisticsKey({ kind: 'project', id }));
+    return (await this.#table.batchGet(keys)).map(fromItem);
+  }
+
+  /** Bytes of the repositories directly in groups, in the order of the ids. */
+  async ofGroups(ids: readonly number[]): Promise<number[]> {
+    const keys = ids.map((id) => statisticsKey({ kind: 'group', id }));
+    return (await this.#table.batchGet(keys)).map((item) => (item?.['repositorySize'] as number) ?? 0);
+  }
+
+  /**
+   * @param was what was read before measuring
+   * @throws Stale when somebody else has measured it meanwhile, Missing when the project is gone
+   */
+  async keep(
+    projectId: number,
+    was: ProjectStatistics | undefined,
+    is: Omit<ProjectStatistics, 'version'>,
+  ): Promise<void> {
+    const version = (was?.version ?? 0) + 1;
+    const row: Put = {
+      put: { ...statisticsKey({ kind: 'project', id: projectId }), ...is, version },
+      ...(was === undefined ? { if: ABSENT } : { if: '#version = :was', values: { was: was.version } }),
+      reason: 'statistics',
+    };
+    const names = Object.keys(is.languages);
+    // The list of projects in a language asks the records.
+    const same = names.join() === Object.keys(was?.languages ?? {}).join();
+    const lives = { if: `${PRESENT} AND attribute_type(#deletedAt, :null)`, values: { null: 'NULL' } };
+    const record: Write = same
+      ? { check: projectKey(projectId), ...lives, reason: 'project' }
+      : { update: projectKey(projectId), set: { languages: names }, ...lives, reason: 'project' };
+    await this.#counted([row, record], was, is);
+  }
+
+  /** Of a project that is gone. */
+  async forget(projectId: number): Promise<void> {
+    const was = await this.ofProject(projectId);
+    if (was === undefined) return;
+    const row: Write = {
+      delete: statisticsKey({ kind: 'project', id: projectId }),
+      if: '#version = :was',
+      values: { was: was.version },
+      reason: 'statistics',
+    };
+    await this.#counted([row], was, undefined);
+  }
+
+  /** With what changes in the sums of groups; one that is gone has none. */
+  async #counted(
+    writes: readonly Write[],
+    was: ProjectStatistics | undefined,
+    is: Omit<ProjectStatistics, 'version'> | undefined,
+  ): Promise<void> {
+    const sums = new Map<number, number>();
+    for (const [each, sign] of [
+      [was, -1],
+      [is, 1],
+    ] as const)
+      if (typeof each?.countedIn === 'number')
+        sums.set(each.countedIn, (sums.get(each.countedIn) ?? 0) + sign * each.repositorySize);
+    const groups = new Map([...sums].filter(([, by]) => by !== 0));
+    for (;;) {
+      const counts = [...groups].flatMap(([id, by]): Write[] => [
+        { update: statisticsKey({ kind: 'group', id }), add: { repositorySize: by } },
+        { check: groupKey(id), if: PRESENT, reason: `group ${id}` },
+      ]);
+      try {
+        return await this.#table.transact([...writes, ...counts]);
+      } catch (error) {
+        if (!(error instanceof TransactionRefused)) throw error;
+        if (error.has('project')) throw new Missing('project');
+        if (error.has('statistics')) throw new Stale('statistics');
+        const gone = [...groups.keys()].filter((id) => error.has(`group ${id}`));
+        if (gone.length === 0) throw error;
+        for (const id of gone) groups.delete(id);
+      }
+    }
+  }
+}
+
+/** Pushes within this time are measured together; milliseconds. */
+const TOGETHER_MS = 20_000;
+
+/**
+ * Promises to measure a project soon, for the transaction that changes it. Its id is that of all such promises of these
+ * seconds: they are one row.
+ */
+export function measureSoon(projectId: number, now: Date): Put {
+  const at = (Math.floor(now.getTime() / TOGETHER_MS) + 2) * TOGETHER_MS;
+  const id = `${encodeTime(at, 10)}0000${padded(projectId)}`;
+  return outboxWrite({ id, queue: MAINTENANCE, type: MEASURE_JOB, body: { projectId } });
+}
+
+function fromItem(item: Item | undefined): ProjectStatistics | undefined {
+  if (item === undefined) return undefined;
+  const { pk: _p, sk: _s, w: _w, ...rest } = item as Item & Key;
+  return rest as unknown as ProjectStatistics;
+}
