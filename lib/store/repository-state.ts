@@ -67,7 +67,7 @@ export function checkGuard(repositoryId: string, expected: Guard): Check {
 export function checkReadable(repositoryId: string): Check {
   return {
     check: guardKey(repositoryId, randomStripe()),
-    if: '#state <> :deleted',
+    if: `${PRESENT} AND #state <> :deleted`,
     values: { deleted: 'deleted' },
     reason: 'source',
   };
