@@ -110,6 +110,7 @@ export type ProjectAbility =
   | 'read_code'
   /** Code as branches and commits: these are not there where the repository is switched off. */
   | 'read_history'
+  | 'fork_project'
   | 'comment_on_code'
   | 'push_code'
   | 'read_pipelines'

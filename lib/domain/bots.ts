@@ -3,7 +3,7 @@ import { LimitReached, Missing, NameTaken, TransactionRefused } from '../store/e
 import { memberWrite, sourceLives } from '../store/members.ts';
 import type { Page } from '../store/paging.ts';
 import type { AccessLevel, MemberSource, TokenRecord, TokenScope, UserRecord } from '../store/records.ts';
-import { MAX_TOKENS } from '../store/tokens.ts';
+import { MAX_TOKENS } from '../store/token-rows.ts';
 import type { Actor } from './access.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, DomainError, notFound, unauthorized } from './errors.ts';

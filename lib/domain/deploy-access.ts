@@ -1,10 +1,10 @@
-import type { Credential } from './access.ts';
+import type { Credential, FirstReads } from './access.ts';
 import { hasEnded, isUsername } from './deploy-tokens.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, notFound, unauthorized } from './errors.ts';
 import type { GitAccess } from './git-access.ts';
 import { locateProject } from './locate.ts';
-import { projectAccess, subjectOf } from './open.ts';
+import { beginFirst, projectAccess, subjectOf } from './open.ts';
 import { can, canSee } from './permissions.ts';
 import { Surroundings, standing } from './standing.ts';
 import { TOKEN_PREFIXES, tokenHash } from './tokens.ts';
@@ -31,8 +31,13 @@ export function deployCredential(credential: Credential): DeployCredential | und
 export async function openWithDeployToken(
   deps: Deps,
   credential: DeployCredential,
-  { fullPath, purpose }: { readonly fullPath: string; readonly purpose: 'read' | 'write' },
+  request: {
+    readonly fullPath: string;
+    readonly purpose: 'read' | 'write';
+    readonly first?: FirstReads | undefined;
+  },
 ): Promise<GitAccess> {
+  const { fullPath, purpose } = request;
   const [token, located] = await Promise.all([
     deps.store.deployTokens.byHash(tokenHash(credential.token)),
     locateProject(deps, fullPath),
@@ -40,6 +45,7 @@ export async function openWithDeployToken(
   if (token === undefined || !isUsername(token, credential.username) || hasEnded(token, deps.now())) {
     throw unauthorized();
   }
+  const first = beginFirst(deps, located, request.first);
   const surroundings = new Surroundings(deps);
   const [project] = await Promise.all([
     located.record ?? deps.store.projects.get(located.id),
@@ -62,5 +68,5 @@ export async function openWithDeployToken(
   if (off || (!holds && !can(actor, access, 'read_code'))) {
     throw forbidden('You are not allowed to download code from this project.');
   }
-  return { actor, project: access };
+  return { actor, project: { ...access, ...first } };
 }

@@ -84,15 +84,7 @@ export async function forkProject(
 
 /** @throws 404: who may not fork a project is told no more than that */
 function demandFork(actor: Actor, access: ProjectAccess): void {
-  if (!mayFork(actor, access)) throw notFound();
-}
-
-/** Whoever reads the code, unless `forking_access_level` keeps forking to members or from everybody. */
-export function mayFork(actor: Actor, access: ProjectAccess): boolean {
-  if (actor.kind === 'anonymous' || !can(actor, access, 'read_code')) return false;
-  const level = access.project.settings['forking_access_level'];
-  if (level === 'disabled') return false;
-  return level !== 'private' || access.level > 0 || isAdministrator(actor);
+  if (!can(actor, access, 'fork_project')) throw notFound();
 }
 
 /** The namespace that all of the texts name. @throws 404 for what the caller does not see, or may not fork into */

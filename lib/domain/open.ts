@@ -44,7 +44,7 @@ export async function open(deps: Deps, request: OpenRequest): Promise<Opened> {
     demandActive(token, deps.now());
   }
 
-  const first = request.first && project && beginFirst(deps, project, request.first);
+  const first = project && beginFirst(deps, project, request.first);
   const ahead = new Surroundings(deps);
   const [owner, projectRecord, groupRecord] = await Promise.all([
     token && deps.store.users.get(token.userId),
@@ -65,8 +65,13 @@ export async function open(deps: Deps, request: OpenRequest): Promise<Opened> {
   };
 }
 
-function beginFirst(deps: Deps, { id, record, repositoryId }: Located<ProjectRecord>, first: FirstReads) {
-  if (repositoryId === undefined) return undefined;
+/** Begins what a request reads first, of a project that is there. */
+export function beginFirst(
+  deps: Deps,
+  { id, record, repositoryId }: Located<ProjectRecord>,
+  first: FirstReads | undefined,
+): Pick<ProjectAccess, 'ahead'> | undefined {
+  if (first === undefined || repositoryId === undefined) return undefined;
   const defaultBranch = record?.defaultBranch ?? null;
   return { ahead: new ReadAhead(deps, { id, repositoryId, defaultBranch }, first) };
 }

@@ -46,6 +46,7 @@ const RULES: Record<
   read_project: { level: GUEST, reader: 'anyone', writes: false },
   read_code: { level: REPORTER, reader: 'anyone', writes: false },
   read_history: { level: REPORTER, reader: 'anyone', writes: false },
+  fork_project: { level: REPORTER, reader: 'signed-in', writes: false },
   comment_on_code: { level: REPORTER, reader: 'signed-in', writes: true },
   push_code: { level: DEVELOPER, reader: 'nobody', writes: true },
   read_pipelines: { level: REPORTER, reader: 'anyone', writes: false },
@@ -82,6 +83,7 @@ export function can(actor: Actor, access: ProjectAccess, ability: ProjectAbility
 const FEATURES: Readonly<Partial<Record<ProjectAbility, readonly string[]>>> = {
   read_code: ['repository'],
   read_history: ['repository'],
+  fork_project: ['repository', 'forking'],
   comment_on_code: ['repository'],
   push_code: ['repository'],
   read_pipelines: ['repository', 'builds'],

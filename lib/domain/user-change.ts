@@ -20,6 +20,8 @@ import { DEFAULT_PROJECTS_LIMIT, nameProblems } from './users.ts';
 /** What an administrator changes of an account; what is absent stays. */
 export interface UserChangeInput {
   readonly email?: string | undefined;
+  /** Counts the address as confirmed, the new or the present one. */
+  readonly skipConfirmation: boolean;
   /** Takes the address at once; else when the link that is sent there is opened. */
   readonly skipReconfirmation: boolean;
   readonly name?: string | undefined;
@@ -151,7 +153,11 @@ async function newAddress(
   input: UserChangeInput,
 ): Promise<Required<PlannedChange>> {
   const { email } = input;
-  if (email === undefined || email === user.email) return { change: {}, alongside: [], messages: [] };
+  if (email === undefined || email === user.email) {
+    const confirmed = input.skipConfirmation && user.confirmedAt === null;
+    const change = confirmed ? { confirmedAt: deps.now().toISOString() } : {};
+    return { change, alongside: [], messages: [] };
+  }
   if (input.skipReconfirmation || sameName(email, user.email)) {
     const confirmed = input.skipReconfirmation ? { confirmedAt: deps.now().toISOString() } : {};
     return { change: { email, unconfirmedEmail: null, ...confirmed }, alongside: [], messages: [] };

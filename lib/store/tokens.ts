@@ -11,42 +11,22 @@ import {
 import {
   ACCESS_TOKEN,
   accessTokenRow,
-  idOf,
-  listPartition,
-  listPartitions,
   type MemberSource,
   memberKey,
   memberPartition,
-  padded,
-  type TokenOwner,
   tokenCountKey,
   tokenIdKey,
   tokenKey,
   userKey,
-  userPartition,
-  userRow,
 } from './keys.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
-import type { Direction, KeySource, Page, PageRequest } from './paging.ts';
-import {
-  chunkFor,
-  countPartitions,
-  cutPage,
-  indexSource,
-  MAX_TOTAL,
-  mergeKeys,
-  rowSource,
-} from './paging.ts';
+import type { Direction, Page, PageRequest } from './paging.ts';
+import { cutPage, mergeKeys } from './paging.ts';
 import type { TokenRecord } from './records.ts';
 import type { Table } from './table.ts';
-import { ABSENT, type Item, PRESENT, type Write } from './write.ts';
-
-export type NewToken = Omit<TokenRecord, 'id' | 'createdAt' | 'lastUsedAt' | 'revoked'>;
-
-/** Whose tokens a list is of; everybody's but impersonation tokens when it names nobody. */
-export type TokensOf =
-  | { readonly userId: number; readonly impersonation?: boolean }
-  | { readonly resource: MemberSource };
+import { type TokensOf, tokenKeys } from './token-list.ts';
+import { counted, familyOf, fromItem, MAX_TOKENS, type NewToken, ownerOf, rowsOf } from './token-rows.ts';
+import { PRESENT, type Write } from './write.ts';
 
 export interface TokenQuery extends PageRequest {
   readonly of?: TokensOf;
@@ -55,13 +35,8 @@ export interface TokenQuery extends PageRequest {
   readonly where?: (token: TokenRecord) => boolean;
 }
 
-/** Live tokens of one owner: revoked ones do not count. */
-export const MAX_TOKENS = 500;
-
 /** The job that takes away the user a project's or group's token acted as. */
 export const BOT_JOB = 'bot.remove';
-
-const LIST = 'TOKEN#all';
 
 export class Tokens {
   readonly #table: Table;
@@ -228,39 +203,12 @@ export class Tokens {
 
   /** By keys, a page at a time; a filter looks at 5,000 tokens. */
   async list({ of, direction = 'asc', where, ...request }: TokenQuery): Promise<Page<TokenRecord>> {
-    const { sources, count } = this.#keys(of, direction, request);
+    const { sources, count } = tokenKeys(this.#table, of, direction, request);
     const [page, total] = await Promise.all([
       cutPage(mergeKeys(sources, direction), request, { load: (ids) => this.getMany(ids), where }),
       request.count && where === undefined ? count() : undefined,
     ]);
     return where === undefined ? { ...page, total } : page;
-  }
-
-  #keys(of: TokensOf | undefined, direction: Direction, request: PageRequest) {
-    const table = this.#table;
-    if (of === undefined) {
-      const partitions = listPartitions(LIST).map((partition) => ({ index: 'byId', partition }) as const);
-      const chunk = chunkFor(request, partitions.length);
-      const sources = partitions.map((where) => idSource(indexSource(table, where, direction, chunk)));
-      return { sources, count: () => countPartitions(table, partitions) };
-    }
-    const chunk = chunkFor(request, 1);
-    if ('resource' in of) {
-      const rows = { partition: memberPartition(of.resource), prefix: ACCESS_TOKEN } as const;
-      return {
-        sources: [rowSource(table, rows, direction, chunk)],
-        count: () => table.count(rows, MAX_TOTAL),
-      };
-    }
-    const rows = {
-      index: 'byUser',
-      partition: userPartition(of.userId),
-      prefix: of.impersonation === true ? 'IMPERSONATION#' : 'TOKEN#',
-    } as const;
-    return {
-      sources: [userSource(table, rows, direction, chunk)],
-      count: () => table.count(rows, MAX_TOTAL),
-    };
   }
 
   /** Takes away the tokens of a project or group that is gone, some at a time. @returns whether any are left */
@@ -296,82 +244,10 @@ export class Tokens {
   }
 }
 
-/** One more live token, and one more bot when it is said how many were made before. */
-const counted = (owner: TokenOwner, bots?: number): Write => ({
-  update: tokenCountKey(owner),
-  add: { live: 1, ...(bots === undefined ? {} : { bots: 1 }) },
-  if: `(attribute_not_exists(#live) OR #live < :limit)${
-    bots === undefined ? '' : ` AND ${bots === 0 ? 'attribute_not_exists(#bots)' : '#bots = :bots'}`
-  }`,
-  values: { limit: MAX_TOKENS, ...(bots === undefined || bots === 0 ? {} : { bots }) },
-  reason: 'tokens',
-});
-
 const botMessage = (userId: number): OutboxMessage => message(MAINTENANCE, BOT_JOB, { userId });
-
-const ownerOf = ({ resource, userId }: NewToken): TokenOwner => resource ?? { kind: 'user', id: userId };
-
-const familyOf = ({ familyId, id }: TokenRecord): number => familyId ?? id;
-
-function rowsOf(record: TokenRecord): Write[] {
-  const { id, hash, userId, resource, impersonation } = record;
-  const list = impersonation === true ? {} : { list: listPartition(LIST, id), byId: padded(id) };
-  return [
-    {
-      put: {
-        ...tokenKey(hash),
-        ...record,
-        scopes: [...record.scopes],
-        ...list,
-        who: userPartition(userId),
-        what: userRow(impersonation === true ? 'IMPERSONATION' : 'TOKEN', id),
-      },
-      if: ABSENT,
-      reason: 'token',
-    },
-    { put: { ...tokenIdKey(id), hash }, if: ABSENT, reason: 'token-id' },
-    ...(resource === undefined ? [] : [{ put: { ...accessTokenRow(resource, id), userId } }]),
-  ];
-}
 
 function creationError(error: TransactionRefused): Error {
   if (error.has('token')) return new AlreadyExists('token');
   if (error.has('tokens')) return new LimitReached('tokens', MAX_TOKENS);
   return ['user', 'family', 'rotated'].some((what) => error.has(what)) ? new Missing('token') : error;
-}
-
-/** A token's own key is its hash; its id stands in the sort key. */
-const idSource = (source: KeySource): KeySource => ({
-  next: async () => (await source.next()).map(({ sort }) => ({ sort, id: idOf(sort) })),
-});
-
-/** Keys of a user's rows, `chunk` at a time. */
-function userSource(
-  table: Table,
-  rows: { readonly index: 'byUser'; readonly partition: string; readonly prefix: string },
-  direction: Direction,
-  chunk: number,
-): KeySource {
-  let startKey: Item | undefined;
-  let done = false;
-  return {
-    async next() {
-      if (done) return [];
-      const page = await table.query({
-        ...rows,
-        reverse: direction === 'desc',
-        limit: chunk,
-        ...(startKey === undefined ? {} : { startKey }),
-      });
-      startKey = page.next;
-      done = startKey === undefined;
-      return page.items.map(({ what }) => ({ sort: what as string, id: idOf(what as string) }));
-    },
-  };
-}
-
-function fromItem(item: Item | undefined): TokenRecord | undefined {
-  if (item === undefined) return undefined;
-  const { pk: _p, sk: _s, w: _w, list: _l, byId: _b, who: _o, what: _a, ...rest } = item;
-  return rest as unknown as TokenRecord;
 }

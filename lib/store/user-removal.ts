@@ -100,9 +100,10 @@ const REMOVE: Readonly<Record<string, Remove>> = {
     await createdBy(table, groupKey(idOf(what)), userId, ghost);
     await table.delete({ delete: { pk, sk } });
   },
-  OWN: async ({ projects }, { what }) => {
+  OWN: async ({ projects }, { what }, { userId }) => {
     const project = await projects.get(idOf(what));
-    if (project !== undefined) await gone(projects.remove(project));
+    // The index may not know yet that it was put elsewhere.
+    if (project?.namespaceKind === 'user' && project.ownerId === userId) await gone(projects.remove(project));
   },
   NOTE: ({ table }, { pk, sk }, { hard }, ghost) =>
     hard ? table.delete({ delete: { pk, sk } }) : givenTo(table, { pk, sk }, ghost),

@@ -6,8 +6,10 @@ import { placeIn } from '../../lib/domain/namespaces.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { LimitReached, NameTaken, Stale } from '../../lib/store/errors.ts';
+import { padded, projectKey } from '../../lib/store/keys.ts';
 import { placeInGroup } from '../../lib/store/project-place.ts';
 import type { GroupRecord, ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
+import { removeBelongings } from '../../lib/store/user-removal.ts';
 import { listProjects } from './judges.ts';
 import { createProject, newProject, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 
@@ -206,4 +208,17 @@ test('a person moves: everything is found by both paths at each step, and by the
   const other = await opened.store.users.create({ ...newUser('eve'), email: 'other@example.com' });
   const theirs = await createProject(opened.store, other, 'p0');
   expect([await lookedUp('eve/p0'), await lookedUp('eve/p1')]).toEqual([theirs.id, made[1]!.id]);
+});
+
+test('what was put elsewhere outlives its former owner, even where the index does not know yet', async () => {
+  const leaver = await opened.store.users.create(newUser('leaver'));
+  const home = await group('shelter');
+  const kept = await intoGroup(await createProject(opened.store, leaver, 'kept'), home);
+  const lost = await createProject(opened.store, leaver, 'lost');
+  const stale = { who: `USER#${padded(leaver.id)}`, what: `OWN#${padded(kept.id)}` };
+  await opened.store.table.update({ update: projectKey(kept.id), set: stale });
+  await opened.store.users.remove(await userNow(leaver));
+  await removeBelongings(opened.store, { userId: leaver.id }, FAR());
+  expect(await now(kept)).toMatchObject({ fullPath: 'shelter/kept', deletedAt: null });
+  expect(await now(lost)).toBeUndefined();
 });

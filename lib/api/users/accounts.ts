@@ -153,6 +153,7 @@ const update = endpoint({
     p.params(
       {
         email: p.string(),
+        skip_confirmation: p.boolean({ default: false, description: 'The e-mail counts as confirmed' }),
         skip_reconfirmation: p.boolean({
           default: false,
           description: 'Take the e-mail at once; else when the link sent there is opened',
@@ -178,7 +179,8 @@ const update = endpoint({
   handle: async ({ actor, params, body, request }, deps) => {
     const user = await changeAccount(deps, actor, params.id, {
       email: body.email,
-      skipReconfirmation: body.skip_reconfirmation,
+      skipConfirmation: body.skip_confirmation,
+      skipReconfirmation: body.skip_reconfirmation || body.skip_confirmation,
       name: body.name,
       username: body.username,
       password: body.password,

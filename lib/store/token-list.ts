@@ -1,0 +1,80 @@
+import {
+  ACCESS_TOKEN,
+  idOf,
+  listPartitions,
+  type MemberSource,
+  memberPartition,
+  userPartition,
+} from './keys.ts';
+import type { Direction, KeySource, PageRequest } from './paging.ts';
+import { chunkFor, countPartitions, indexSource, MAX_TOTAL, rowSource } from './paging.ts';
+import type { Table } from './table.ts';
+import { TOKEN_LIST } from './token-rows.ts';
+import type { Item } from './write.ts';
+
+/** Whose tokens a list is of; everybody's but impersonation tokens when it names nobody. */
+export type TokensOf =
+  | { readonly userId: number; readonly impersonation?: boolean }
+  | { readonly resource: MemberSource };
+
+/** The keys of a list of access tokens, by creation, and how many there are. */
+export function tokenKeys(
+  table: Table,
+  of: TokensOf | undefined,
+  direction: Direction,
+  request: PageRequest,
+): { readonly sources: readonly KeySource[]; readonly count: () => Promise<number | undefined> } {
+  if (of === undefined) {
+    const partitions = listPartitions(TOKEN_LIST).map((partition) => ({ index: 'byId', partition }) as const);
+    const chunk = chunkFor(request, partitions.length);
+    const sources = partitions.map((where) => idSource(indexSource(table, where, direction, chunk)));
+    return { sources, count: () => countPartitions(table, partitions) };
+  }
+  const chunk = chunkFor(request, 1);
+  if ('resource' in of) {
+    const rows = { partition: memberPartition(of.resource), prefix: ACCESS_TOKEN } as const;
+    return {
+      sources: [rowSource(table, rows, direction, chunk)],
+      count: () => table.count(rows, MAX_TOTAL),
+    };
+  }
+  const rows = {
+    index: 'byUser',
+    partition: userPartition(of.userId),
+    prefix: of.impersonation === true ? 'IMPERSONATION#' : 'TOKEN#',
+  } as const;
+  return {
+    sources: [userSource(table, rows, direction, chunk)],
+    count: () => table.count(rows, MAX_TOTAL),
+  };
+}
+
+/** A token's own key is its hash; its id stands in the sort key. */
+const idSource = (source: KeySource): KeySource => ({
+  next: async () => (await source.next()).map(({ sort }) => ({ sort, id: idOf(sort) })),
+});
+
+/** Keys of a user's rows, `chunk` at a time. */
+function userSource(
+  table: Table,
+  rows: { readonly index: 'byUser'; readonly partition: string; readonly prefix: string },
+  direction: Direction,
+  chunk: number,
+): KeySource {
+  let startKey: Item | undefined;
+  let done = false;
+  return {
+    async next() {
+      if (done) return [];
+      const page = await table.query({
+        ...rows,
+        reverse: direction === 'desc',
+        limit: chunk,
+        ...(startKey === undefined ? {} : { startKey }),
+      });
+      startKey = page.next;
+      done = startKey === undefined;
+      return page.items.map(({ what }) => ({ sort: what as string, id: idOf(what as string) }));
+    },
+  };
+}
