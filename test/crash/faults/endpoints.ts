@@ -59,7 +59,6 @@ export const writes: readonly Operation[] = [
   }),
   ...groupWrites,
   ...keyWrites,
-  ...projectWrites,
   ...attributeWrites,
   ...projectWrites,
   ...relationWrites,
