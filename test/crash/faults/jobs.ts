@@ -75,6 +75,25 @@ export const jobs: readonly Operation[] = [
     },
   },
   {
+    name: 'job: a project is measured',
+    async prepare(scene) {
+      const { token } = await scene.owner();
+      const path = scene.fresh('sized');
+      const group = await scene.done('POST', '/groups', { token, json: { name: path, path } });
+      const json = { name: path, namespace_id: group.id, initialize_with_readme: true };
+      const { id } = await scene.done('POST', '/projects', { token, json });
+      const { statistics } = scene.store;
+      return job(scene, 'project.measure', { projectId: id }, async () => {
+        const [measured, [sum]] = await Promise.all([
+          statistics.ofProject(id),
+          statistics.ofGroups([group.id]),
+        ]);
+        if (measured === undefined) return sum === 0 ? 'before' : `a sum of ${sum} without statistics`;
+        return measured.commitCount === 1 && measured.repositorySize === sum ? 'after' : 'half';
+      });
+    },
+  },
+  {
     name: 'job: a project whose day has come is deleted',
     async prepare(scene) {
       const { id, owner } = await scene.ownGround();
