@@ -25,8 +25,6 @@ export interface MaintenanceOrder {
 
 /** As long as a worker's function may run. */
 const LEASE_SECONDS = 900;
-/** Rows of refs that are read with every listing of them; above it they move into a table. */
-const REF_ROWS = 1000;
 /** What is superseded by now may go by then. */
 const VISITS_MS = SUPERSEDED_MS + 60_000;
 
@@ -195,7 +193,7 @@ class Visit {
     const { repositories } = this.#deps.store;
     const { repositoryId } = this.#lease;
     const { state } = await repositories.guard(repositoryId);
-    if (state === 'open' && (await repositories.countRefRows(repositoryId, REF_ROWS)) === undefined) {
+    if (state === 'open' && (await repositories.hasManyRefRows(repositoryId))) {
       await repositories.open(repositoryId).foldRefs();
       // The table that was replaced is still being read.
       this.#later.push(this.#now.getTime());

@@ -99,7 +99,13 @@ export class PrefixConflicts {
 
 /** No ref name has it, and it sorts first. */
 const SLASH = '\u0000';
-const keyOf = (name: string) => name.replaceAll('/', SLASH);
+
+/** A character for each byte of the name. */
+function keyOf(name: string): string {
+  const bytes = Buffer.from(name);
+  for (let at = bytes.indexOf(0x2f); at >= 0; at = bytes.indexOf(0x2f, at + 1)) bytes[at] = 0;
+  return bytes.toString('latin1');
+}
 
 /** @param existing every live ref that might be in the way of one of the creations, at least */
 export function prefixConflicts(updates: readonly RefUpdate[], existing: Iterable<RefName>): Rejection[] {

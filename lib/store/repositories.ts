@@ -8,7 +8,7 @@ import type { DerivedFile, PackDescription } from '../git/ports.ts';
 import type { RefName } from '../git/refname.ts';
 import { type DerivedRow, forgetReplaced, listDerived } from './derived-files.ts';
 import { ConditionFailed, Missing, Stale, TransactionRefused } from './errors.ts';
-import { guardKey, oldPackKey, REF, repositoryPartition } from './keys.ts';
+import { guardKey, oldPackKey, REF, refNamesKey, repositoryPartition } from './keys.ts';
 import { fencedBy, type Lease, swappedBy } from './leases.ts';
 import type { Outbox } from './outbox.ts';
 import { type CataloguedPack, listPack, supersededOf, supersedePacks } from './pack-catalogue.ts';
@@ -18,6 +18,9 @@ import { removeEach } from './remove-each.ts';
 import { RepositoryRefs } from './repository-refs.ts';
 import { changeGuards, type Guard, guardOf, type RepositoryState, randomStripe } from './repository-state.ts';
 import type { Table } from './table.ts';
+
+const MIN_ROWS = 250;
+const MAX_ROWS = 2000;
 
 /** Readers with an old guard in hand have long finished, and writers of a table have given up. */
 const REPLACED_TABLE_MS = 3600_000;
@@ -157,7 +160,18 @@ export class Repositories {
     return supersededOf(this.#table, repositoryId, options);
   }
 
-  /** How many ref rows a repository has: past about 1,000 they are worth folding. */
+  /**
+   * Whether ref rows are worth folding: they are read with every view and by pages further on. A table of many refs is
+   * written seldom.
+   */
+  async hasManyRefRows(repositoryId: string): Promise<boolean> {
+    const names = await this.#table.get(refNamesKey(repositoryId));
+    const refs = Number(names?.['heads'] ?? 0) + Number(names?.['tags'] ?? 0);
+    const bound = Math.min(MAX_ROWS, Math.max(MIN_ROWS, Math.floor(refs / 100)));
+    return (await this.countRefRows(repositoryId, bound)) === undefined;
+  }
+
+  /** Up to a cap; undefined above it. */
   async countRefRows(repositoryId: string, cap: number): Promise<number | undefined> {
     return this.#table.count({ partition: repositoryPartition(repositoryId), prefix: REF }, cap);
   }
