@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: this service beside git itself, on the same machine in the same run. `npm run bench growth`: what
- * requests cost as a repository grows, and nothing else.
+ * requests cost as a repository grows, and nothing else. `npm run bench refs`: the same of a million branches.
  *
  * `BENCH_REPOS` names a folder with the bare repositories express.git and git.git; without it a generated history
  * is measured. `BENCH_PROFILE` names a folder for the host's CPU profiles. A figure that misses its target is
@@ -16,6 +16,7 @@ import { growth } from './growth.ts';
 import { HostProcess } from './host.ts';
 import { measureOperations } from './measure-operations.ts';
 import { apiReads } from './reads.ts';
+import { manyRefs } from './refs.ts';
 import { Report } from './report.ts';
 import { bundles, start } from './start.ts';
 import { subjects } from './subjects.ts';
@@ -26,8 +27,8 @@ const MEMORY_LIMIT = 1536;
 /** The same of one that only serves API reads. */
 const READ_MEMORY_LIMIT = 512;
 
-if (process.argv[2] === 'growth') {
-  await growth();
+if (process.argv[2] === 'growth' || process.argv[2] === 'refs') {
+  await (process.argv[2] === 'growth' ? growth() : manyRefs());
   process.exit(0);
 }
 const report = new Report();

@@ -45,6 +45,10 @@ export async function measureAt(
     'page of commits': () => send('GET', '/commits?ref_name=main'),
     branch: () => send('GET', '/branches/branch-0'),
     'page of branches': () => send('GET', '/branches?per_page=10'),
+    'page of branches in the middle': () =>
+      send('GET', `/branches?per_page=5&page=${Math.ceil(size.branches / 10)}`),
+    'page of branches by keyset': () =>
+      send('GET', '/branches?per_page=10&pagination=keyset&page_token=branch-4'),
     'commit by the API': () =>
       send('POST', '/commits', {
         branch: 'branch-0',
