@@ -45,7 +45,7 @@ async function bundleOne(area: Area, entry: string, directory: string): Promise<
       js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
     },
     legalComments: 'none',
-    plugins: [ownCredentialsOnly, noSchemaDocuments, versionsOnly, documentOfTheBuild],
+    plugins: [ownCredentialsOnly, schemasInUse, noSchemaDocuments, versionsOnly, documentOfTheBuild],
     metafile: true,
     logLevel: 'warning',
   });
@@ -80,6 +80,20 @@ const ownCredentialsOnly: Plugin = {
     );
     onLoad({ filter: /.*/, namespace: 'foreign-credentials' }, ({ path }) => ({
       contents: `throw new Error('${path} is not part of this bundle: a function has the credentials of its role');`,
+    }));
+  },
+};
+
+/**
+ * Leaves out the SDK's schemas of operations that nobody calls, which in S3's client are most of it. They are plain lists,
+ * but esbuild cannot know that of keys made from names, and keeps them all.
+ */
+const schemasInUse: Plugin = {
+  name: 'schemas-in-use',
+  setup({ onLoad }) {
+    const definition = /^((?:export )?(?:var|const) \w+\$? = )(\[[\s\S]*?\]);$/gm;
+    onLoad({ filter: /[\\/]@aws-sdk[\\/].*[\\/]schemas[\\/]schemas_0\.js$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace(definition, '$1/* @__PURE__ */ (() => $2)();'),
     }));
   },
 };
