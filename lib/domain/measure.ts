@@ -11,6 +11,7 @@ import { codeOf } from './code.ts';
 import type { Deps } from './deps.ts';
 import { isImporting } from './import-state.ts';
 import { languagesOf } from './languages.ts';
+import { findLicense } from './licenses.ts';
 
 /** Tries at what others measure at the same time. */
 const TRIES = 3;
@@ -53,11 +54,12 @@ async function measured(
   const countedIn = project.namespaceKind === 'group' ? project.namespaceId : null;
   if (tip === undefined) return { head: null, commitCount: 0, repositorySize, languages: {}, countedIn };
   if (tip === was?.head) return { ...was, repositorySize, countedIn };
-  const [commitCount, languages] = [
+  const [commitCount, languages, license] = [
     await orElse(was?.commitCount ?? 0, () => commitsOf(git, tip, was)),
     await orElse(was?.languages ?? {}, () => languagesOf(git, tip)),
+    await orElse(was?.license ?? null, () => findLicense(git, tip)),
   ];
-  return { head: tip, commitCount, repositorySize, languages, countedIn };
+  return { head: tip, commitCount, repositorySize, languages, license, countedIn };
 }
 
 const changed = (was: ProjectStatistics, is: Measured): boolean =>

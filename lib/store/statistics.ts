@@ -21,6 +21,8 @@ export interface ProjectStatistics {
   readonly repositorySize: number;
   /** Percentages, the largest first. */
   readonly languages: Readonly<Record<string, number>>;
+  /** The licence file and the key of its licence; null without one. */
+  readonly license?: { readonly path: string; readonly key: string } | null;
   /** The group whose sum holds this; null in a personal namespace. */
   readonly countedIn: number | null;
   readonly version: number;

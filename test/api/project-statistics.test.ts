@@ -135,6 +135,22 @@ test('what was pushed is promised to be measured once, and measured as it is the
   expect(await world.store.statistics.ofProject(body.id)).toEqual(row);
 });
 
+test('a licence is told to those who ask and read the code', async () => {
+  const { body } = await as('owner', 'POST', '/projects', { name: 'licensed', visibility: 'public' });
+  const of = async (who: Who) => (await as(who, 'GET', `/projects/${body.id}?license=true`)).body;
+  expect(await of('owner')).toMatchObject({ license: null, license_url: null });
+  const text = 'Mozilla Public License Version 2.0\n====\n';
+  await commit(body.id, { 'LICENSE.md': text, 'COPYING.txt': 'else' });
+  await measure(body.id);
+  expect(await of('stranger')).toMatchObject({
+    license: { key: 'mpl-2.0', name: 'Mozilla Public License 2.0', nickname: null },
+    license_url: expect.stringMatching(/\/owner\/licensed\/-\/blob\/main\/LICENSE\.md$/),
+  });
+  expect((await as('owner', 'GET', `/projects/${body.id}`)).body).not.toHaveProperty('license');
+  await as('owner', 'PUT', `/projects/${body.id}`, { repository_access_level: 'private' });
+  expect(await of('stranger')).not.toHaveProperty('license');
+});
+
 test('projects are found by what they are written in', async () => {
   const found = async (who: Who, language: string) => {
     const { body } = await as(

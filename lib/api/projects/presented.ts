@@ -7,6 +7,7 @@ import { ownersOf } from '../../domain/projects.ts';
 import { statisticsOf } from '../../domain/statistics.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { sharedWithGroup } from '../groups/present.ts';
+import { license } from './license.ts';
 import { projectBasic, projectFull } from './present.ts';
 import { projectStatistics } from './statistics.ts';
 
@@ -17,7 +18,7 @@ export async function presented(
   accesses: readonly ProjectAccess[],
   baseUrl: string,
   simple: boolean,
-  options: { readonly statistics?: boolean } = {},
+  options: { readonly statistics?: boolean; readonly license?: boolean } = {},
 ) {
   const code = (access: ProjectAccess) => can(actor, access, 'read_code');
   const basic = (access: ProjectAccess) => projectBasic(access.project, baseUrl, code(access));
@@ -30,7 +31,11 @@ export async function presented(
     invitationsTo(deps, actor, records),
     options.statistics === true ? statisticsOf(deps, actor, accesses) : undefined,
   ]);
-  return accesses.map((access) => {
+  const measured =
+    options.license === true
+      ? await deps.store.statistics.ofProjects(records.map(({ id }) => id))
+      : undefined;
+  return accesses.map((access, i) => {
     const parent = parents.get(access.project.id);
     return {
       ...projectFull(access, baseUrl, {
@@ -49,6 +54,7 @@ export async function presented(
       ...(statistics?.has(access.project.id)
         ? { statistics: projectStatistics(statistics.get(access.project.id)) }
         : {}),
+      ...(measured === undefined || !code(access) ? {} : license(access.project, measured[i], baseUrl)),
       ...(parent === undefined ? {} : { forked_from_project: basic(parent) }),
     };
   });

@@ -152,6 +152,18 @@ export const project = shape(() =>
       only_mirror_protected_branches: given(z.boolean()),
       requirements_access_level: given(level()),
       show_default_award_emojis: given(z.boolean()),
+      license_url: z.string().nullable().optional().describe('When asked for: of the licence file'),
+      license: z
+        .object({
+          key: z.string(),
+          name: z.string(),
+          nickname: z.string().nullable(),
+          html_url: z.string().nullable(),
+          source_url: z.string().nullable(),
+        })
+        .nullable()
+        .optional()
+        .describe('When asked for'),
       statistics: z
         .object({ commit_count: z.int(), ...storageSizes() })
         .optional()

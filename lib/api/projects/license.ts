@@ -1,0 +1,22 @@
+import { licenseNamed } from '../../domain/licenses.ts';
+import type { ProjectRecord } from '../../store/records.ts';
+import type { ProjectStatistics } from '../../store/statistics.ts';
+import { projectUrl } from './present.ts';
+
+/** A project's licence file, and the licence in it, as a worker found them last. */
+export function license(project: ProjectRecord, measured: ProjectStatistics | undefined, baseUrl: string) {
+  const found = measured?.license ?? null;
+  if (found === null || project.defaultBranch === null) return { license_url: null, license: null };
+  const { key, name, nickname } = licenseNamed(found.key);
+  const known = key !== 'other';
+  return {
+    license_url: `${projectUrl(project, baseUrl)}/-/blob/${project.defaultBranch}/${found.path}`,
+    license: {
+      key,
+      name,
+      nickname,
+      html_url: known ? `https://choosealicense.com/licenses/${key}/` : null,
+      source_url: null,
+    },
+  };
+}
