@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ZERO_OID } from '../../lib/git/oid.ts';
 import type { PackDescription, Ref } from '../../lib/git/ports.ts';
+import { spacePrefix } from '../../lib/git/refname.ts';
 import { Missing } from '../../lib/store/errors.ts';
 import { GitObjects } from '../../lib/store/git-objects.ts';
 import { attempt, run } from '../deploy/process.ts';
@@ -22,6 +23,14 @@ export async function checkRepository(
   const objects = new GitObjects(data.store.blobs, refs, project.repositoryId);
   const snapshot = await refs.all();
   const packs = await refs.catalogue();
+  for (const space of ['heads', 'tags'] as const) {
+    const { total } = await refs.page({ space, limit: 1 });
+    const listed = snapshot.refs.filter(
+      ({ name, committed }) =>
+        name.startsWith(spacePrefix(space)) && (space === 'heads' || committed !== null),
+    );
+    if (total !== listed.length) say(`${listed.length} refs/${space}, of which ${total} are counted`);
+  }
 
   const folder = mkdtempSync(join(tmpdir(), 'lemnos-fsck-'));
   try {
