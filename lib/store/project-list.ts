@@ -1,5 +1,6 @@
 /** Lists of projects: who sees which, in six orders, by offset or by keyset. */
 import type { Position } from './cursor.ts';
+import { haveAll, rowsWith } from './custom-attributes.ts';
 import { projectKey } from './keys.ts';
 import type { Members } from './members.ts';
 import {
@@ -96,6 +97,7 @@ export class ProjectList {
     const { viewer, inGroup } = query;
     const table = this.#table;
     if (query.starredBy !== undefined) return rowsOfUser(table, query.starredBy, 'STAR');
+    if (query.attributes !== undefined) return rowsWith(table, 'project', query.attributes);
     if (query.forksOf !== undefined) return rowsOfForks(table, query.forksOf);
     if (query.ownerId !== undefined) return rowsOfUser(table, query.ownerId, 'OWN');
     if (inGroup !== undefined) {
@@ -169,12 +171,16 @@ export class ProjectList {
   #loader(query: ProjectQuery): Load {
     const words = wordsOf(query.search ?? '');
     return async (ids) => {
-      const [items] = await Promise.all([this.#table.batchGet(ids.map(projectKey)), query.judge.ahead(ids)]);
+      const [items, noted] = await Promise.all([
+        this.#table.batchGet(ids.map(projectKey)),
+        haveAll(this.#table, 'project', ids, query.attributes),
+        query.judge.ahead(ids),
+      ]);
       const records = items.map(fromItem);
       const levels = await query.judge.levels(records);
       return records.map((project, i) => {
         const level = levels[i];
-        if (project === undefined || level === undefined) return undefined;
+        if (project === undefined || level === undefined || !noted[i]) return undefined;
         return passes(query, words, { project, level }) ? { project, level } : undefined;
       });
     };

@@ -1,4 +1,5 @@
 /** What a list of projects may be asked for, and which of its conditions the keys alone decide. */
+import type { Attributes } from './custom-attributes.ts';
 import { listPartitions, padded } from './keys.ts';
 import { isExpired } from './members.ts';
 import type { Direction, IndexPartition, PageRequest, Range } from './paging.ts';
@@ -62,6 +63,8 @@ export interface ProjectQuery extends PageRequest {
   readonly lastActivityBefore?: string;
   /** Substring of name or path, without case. */
   readonly search?: string;
+  /** Only projects with all of these custom attributes. */
+  readonly attributes?: Attributes;
   /** A further condition; every project on the way is loaded for it, 5,000 at most. */
   readonly where?: (listed: ListedProject) => boolean;
 }
@@ -106,8 +109,8 @@ export function partitionsOf(query: ProjectQuery, index: Index): IndexPartition[
 
 /** Whether the list is made of rows, of a user or below a group, and of nothing else. */
 export function onlyRows({ viewer, owned, membership, minAccessLevel, ...query }: ProjectQuery): boolean {
-  const { ownerId, forksOf, inGroup, starredBy } = query;
-  if ([ownerId, forksOf, inGroup, starredBy].some((each) => each !== undefined)) return true;
+  const { ownerId, forksOf, inGroup, starredBy, attributes } = query;
+  if ([ownerId, forksOf, inGroup, starredBy, attributes].some((each) => each !== undefined)) return true;
   return (
     viewer.kind !== 'anonymous' && (owned === true || membership === true || minAccessLevel !== undefined)
   );
@@ -136,6 +139,7 @@ export function byKeysAlone(query: ProjectQuery, index: Index): boolean {
   const ids = query.idAfter ?? query.idBefore;
   if (query.where !== undefined || query.forksOf !== undefined || hasText(query.search)) return false;
   if (query.minAccessLevel !== undefined || query.starredBy !== undefined) return false;
+  if (query.attributes !== undefined) return false;
   if (ids !== undefined && index !== 'byId') return false;
   if (activity !== undefined && index !== 'byActivity') return false;
   if (!onlyRows(query)) return true;

@@ -159,3 +159,48 @@ test('lists of users find by them, and show them', async () => {
     'custom_attributes',
   );
 });
+
+test('lists of projects find by them, and show them', async () => {
+  const team = await group('noted-team');
+  const make = async (path: string, more = {}): Promise<number> =>
+    (await service.call('POST', '/projects', { token: person.token, json: { path, ...more } })).body.id;
+  const one = await make('noted-a');
+  const two = await make('noted-b', { namespace_id: team });
+  for (const id of [one, two]) await set(`/projects/${id}`, 'desk', '12');
+  await set(`/projects/${two}`, 'floor', '3');
+  const found = async (query: string, token = root) =>
+    ((await get(`/projects?${query}`, token)).body as { path: string }[]).map(({ path }) => path);
+  const desk = 'custom_attributes[desk]=12';
+  expect(await found(desk)).toEqual(['noted-b', 'noted-a']);
+  expect(await found(`${desk}&order_by=name&sort=asc`)).toEqual(['noted-a', 'noted-b']);
+  expect(await found(`${desk}&custom_attributes[floor]=3`)).toEqual(['noted-b']);
+  expect(await found(`${desk}&owned=true`)).toEqual([]);
+  expect(await found(`${desk}&pagination=keyset&order_by=id&sort=asc`)).toEqual(['noted-a', 'noted-b']);
+  expect(await found('custom_attributes[desk]=13')).toEqual([]);
+  expect(await found('custom_attributes[desk]=13', person.token)).toContain('noted-a');
+  expect((await get('/projects?custom_attributes[a][b]=x')).status).toBe(400);
+
+  await service.call('POST', `/projects/${two}/fork`, { token: person.token });
+  const first = [{ key: 'desk', value: '12' }];
+  const both = [...first, { key: 'floor', value: '3' }];
+  for (const [path, shown] of [
+    ['/projects?simple=true', [both, first]],
+    [`/projects/${two}`, [both]],
+    [`/groups/${team}/projects`, [both]],
+    [`/users/${person.id}/projects`, [first]],
+    [`/projects/${two}/forks`, []],
+  ] as const) {
+    const asked = `${path}${path.includes('?') ? '&' : '?'}with_custom_attributes=true`;
+    const of = async (address: string, token: string): Promise<object[]> =>
+      [(await get(address, token)).body].flat();
+    const attributes = (await of(asked, root)).map(
+      (project) => (project as { custom_attributes: unknown[] }).custom_attributes,
+    );
+    expect([path, attributes.filter(([any]) => (any as { key: string })?.key === 'desk')]).toEqual([
+      path,
+      shown,
+    ]);
+    for (const project of [...(await of(path, root)), ...(await of(asked, person.token))])
+      expect(project).not.toHaveProperty('custom_attributes');
+  }
+});

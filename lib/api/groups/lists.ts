@@ -164,7 +164,7 @@ const projects = endpoint({
       shared: query.with_shared,
       ...listInput(query),
     });
-    const items = await presented(deps, actor, found.items, request.baseUrl, query.simple);
+    const items = await presented(deps, actor, found.items, request.baseUrl, query.simple, query);
     return { ...found, items };
   },
 });

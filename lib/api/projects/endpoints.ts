@@ -1,4 +1,5 @@
 import type { Actor, ProjectAccess } from '../../domain/access.ts';
+import { wantedAttributes } from '../../domain/custom-attributes.ts';
 import { invalid } from '../../domain/errors.ts';
 import { readImportUrl } from '../../domain/imports.ts';
 import type { Namespace } from '../../domain/namespaces.ts';
@@ -70,7 +71,8 @@ const list = endpoint({
       statistics: p.boolean({ default: false }),
       topic: p.list(p.string(), { description: 'Only with all of these topics' }),
       visibility: p.oneOf(VISIBILITIES),
-      with_custom_attributes: p.boolean({ default: false }),
+      custom_attributes: p.hash({ description: 'Administrators: only projects with these attributes' }),
+      with_custom_attributes: p.boolean({ default: false, description: 'Administrators' }),
       with_issues_enabled: p.boolean({ default: false }),
       with_merge_requests_enabled: p.boolean({ default: false }),
       with_programming_language: p.string(),
@@ -90,6 +92,7 @@ const list = endpoint({
       membership: query.membership,
       ...listInput(query),
       ...given({
+        attributes: wantedAttributes(actor, query.custom_attributes),
         idAfter: query.id_after,
         idBefore: query.id_before,
         lastActivityAfter: query.last_activity_after?.toISOString(),

@@ -1,4 +1,5 @@
 import type { Actor, ProjectAccess } from '../../domain/access.ts';
+import { attributesOfMany } from '../../domain/custom-attributes.ts';
 import { parentsOf } from '../../domain/forks.ts';
 import { can, isAdministrator, MAINTAINER } from '../../domain/permissions.ts';
 import { membershipsIn } from '../../domain/project-memberships.ts';
@@ -18,12 +19,27 @@ export async function presented(
   accesses: readonly ProjectAccess[],
   baseUrl: string,
   simple: boolean,
-  options: { readonly statistics?: boolean; readonly license?: boolean } = {},
+  options: {
+    readonly statistics?: boolean;
+    readonly license?: boolean;
+    readonly with_custom_attributes?: boolean;
+  } = {},
 ) {
   const code = (access: ProjectAccess) => can(actor, access, 'read_code');
   const basic = (access: ProjectAccess) => projectBasic(access.project, baseUrl, code(access));
-  if (simple || actor.kind === 'anonymous') return accesses.map(basic);
   const records = accesses.map(({ project }) => project);
+  const noted =
+    options.with_custom_attributes === true
+      ? await attributesOfMany(
+          deps,
+          actor,
+          'project',
+          records.map(({ id }) => id),
+        )
+      : undefined;
+  const attributes = (i: number) => (noted === undefined ? {} : { custom_attributes: noted[i] });
+  if (simple || actor.kind === 'anonymous')
+    return accesses.map((access, i) => ({ ...basic(access), ...attributes(i) }));
   const [owners, parents, memberships, invited, statistics] = await Promise.all([
     ownersOf(deps, records),
     parentsOf(deps, actor, records),
@@ -56,6 +72,7 @@ export async function presented(
         : {}),
       ...(measured === undefined || !code(access) ? {} : license(access.project, measured[i], baseUrl)),
       ...(parent === undefined ? {} : { forked_from_project: basic(parent) }),
+      ...attributes(i),
     };
   });
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
+import { customAttributesShown } from '../custom-attributes/shapes.ts';
 import { day, time, userBasic } from '../users/shapes.ts';
 import { FEATURES_WITH_LEVELS } from './present.ts';
 
@@ -38,6 +39,7 @@ const basicFields = () => ({
   star_count: z.int(),
   last_activity_at: time(),
   namespace: namespace(),
+  custom_attributes: customAttributesShown(),
 });
 
 const level = () => z.enum(['disabled', 'private', 'enabled', 'public']);
