@@ -173,7 +173,15 @@ export const areas: readonly Area[] = [
     ],
     { ...writes, sends: ['maintenance', 'mail'] },
   ),
-  api('members', collection('/api/v4/projects/{id}/members'), writes),
+  api(
+    'members',
+    [
+      ...['members', 'invitations', 'access_requests', 'import_project_members'].flatMap(inProject),
+      ...['invitations', 'access_requests'].flatMap((name) => collection(`/api/v4/groups/{id}/${name}`)),
+      '/users/invitation',
+    ],
+    { ...writes, sends: ['maintenance', 'mail'] },
+  ),
   api('files', inRepository('files'), writesObjects, repository),
   api('commits', [...inRepository('commits'), ...inProject('statuses')], writesObjects, repository),
   api(
@@ -213,7 +221,7 @@ export const areas: readonly Area[] = [
     batchSize: 10,
     memory: 2048,
     timeout: 900,
-    rights: writesObjects,
+    rights: { ...writesObjects, sends: ['maintenance', 'mail'] },
   },
   {
     kind: 'worker',

@@ -1,5 +1,10 @@
 import { memberEndpoints } from '../lib/api/members/endpoints.ts';
+import { invitationAnswered, invitationPage } from '../lib/api/members/invitation-page.ts';
 import { apiFunction } from '../lib/http/function.ts';
 import { deps } from './deps.ts';
 
-export const { handler, fetch } = apiFunction({ endpoints: memberEndpoints, deps });
+export const { handler, fetch } = apiFunction({
+  endpoints: memberEndpoints,
+  deps,
+  pages: { '/users/invitation': invitationPage, 'POST /users/invitation': invitationAnswered },
+});

@@ -2,10 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Confirmation } from '../store/emails.ts';
 import { Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
 import { sameName } from '../store/names.ts';
-import type { OutboxMessage } from '../store/outbox.ts';
+import { type OutboxMessage, outboxWrite } from '../store/outbox.ts';
 import type { Write } from '../store/write.ts';
 import type { Deps } from './deps.ts';
 import { conflict, refused } from './errors.ts';
+import { addressConfirmed } from './invited-address.ts';
 import { mailMessage } from './mail.ts';
 
 /** The page that a mailed link leads to. */
@@ -45,7 +46,11 @@ export async function confirmEmail({ store, now }: Deps, token: string): Promise
   if (asked === undefined) throw spent();
   try {
     if (asked.emailId === null) await confirmFirst({ store, now }, hash, asked);
-    else await store.confirmations.confirm(hash, asked, now());
+    else {
+      const message = addressConfirmed(asked.email);
+      await store.confirmations.confirm(hash, asked, now(), [outboxWrite(message)]);
+      await store.outbox.deliver([message]);
+    }
   } catch (error) {
     if (error instanceof NameTaken) throw conflict('Email has already been taken');
     if (error instanceof Stale) throw conflict();
@@ -69,6 +74,6 @@ async function confirmFirst(
   await store.users.update(
     user,
     { ...change, confirmedAt: now().toISOString() },
-    { now: now(), alongside: [store.confirmations.closes(hash)] },
+    { now: now(), alongside: [store.confirmations.closes(hash)], messages: [addressConfirmed(email)] },
   );
 }

@@ -3,6 +3,7 @@ import type { EmailRecord, UserRecord } from '../store/records.ts';
 import type { Deps } from './deps.ts';
 import { confirmationOf } from './email-confirmation.ts';
 import { invalid, notFound, tooManyRequests } from './errors.ts';
+import { addressConfirmed } from './invited-address.ts';
 import { orAbsent, told } from './owned.ts';
 import { emailProblems } from './paths.ts';
 
@@ -39,7 +40,10 @@ export async function addEmail(deps: Deps, userId: number, input: EmailInput): P
   };
   const asked = { userId, emailId: record.id, email };
   await told(
-    deps.store.emails.add(record, input.confirmed ? {} : confirmationOf(deps, asked, input.baseUrl)),
+    deps.store.emails.add(
+      record,
+      input.confirmed ? { messages: [addressConfirmed(email)] } : confirmationOf(deps, asked, input.baseUrl),
+    ),
   );
   return record;
 }

@@ -4,11 +4,14 @@ import { secondLook } from '../store/network-looks.ts';
 import { MAINTENANCE, message, messageAt, outboxWrite } from '../store/outbox.ts';
 import { MEASURE_JOB } from '../store/statistics.ts';
 import { BOT_JOB } from '../store/tokens.ts';
+import { REQUESTED_JOB, tellOfRequest } from './access-requests.ts';
 import { removeBot } from './bots.ts';
 import { deleteMerged } from './branches.ts';
 import { DELETION_JOB, deleteDue } from './deletions.ts';
 import type { Deps } from './deps.ts';
 import { UNLINK_JOB, unlinkForks } from './fork-visibility.ts';
+import { takeInvitations } from './invitations.ts';
+import { CONFIRMED_JOB } from './invited-address.ts';
 import { maintainRepository } from './maintenance.ts';
 import { measureProject } from './measure.ts';
 import { LEAVE_JOB, leaveBelow } from './members.ts';
@@ -123,6 +126,16 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
       userId: numberOf(body, 'userId'),
       until: textOf(body, 'until'),
     }),
+  [REQUESTED_JOB]: (deps, { id, body }) =>
+    tellOfRequest(deps, {
+      id,
+      source: { kind: body['kind'] === 'group' ? 'group' : 'project', id: numberOf(body, 'id') },
+      userId: numberOf(body, 'userId'),
+      baseUrl: textOf(body, 'baseUrl'),
+    }),
+  [CONFIRMED_JOB]: async (deps, job) => {
+    await inSlices(deps, job, (deadline) => takeInvitations(deps, textOf(job.body, 'email'), deadline));
+  },
   'branches.delete-merged': (deps, { body }) => deleteMerged(deps, numberOf(body, 'projectId')),
 };
 

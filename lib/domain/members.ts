@@ -4,34 +4,34 @@ import type { AccessLevel, MemberRecord, MemberSource, UserRecord } from '../sto
 import type { Actor, GroupAccess } from './access.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, forbidden, invalid, notFound, recordNotFound } from './errors.ts';
-import { type Member, type MemberPlace, parentsOf, sourceOf } from './member-list.ts';
-import { demand, demandInGroup, isAdministrator, MAINTAINER, OWNER, signedIn } from './permissions.ts';
+import { type Member, type MemberPlace, sourceOf } from './member-list.ts';
+import {
+  demandAbove,
+  demandAdmin,
+  demandFits,
+  grantable,
+  isNamespaceOwner,
+  type MembershipInput,
+} from './member-rules.ts';
+import { OWNER, signedIn } from './permissions.ts';
 
-/** Levels that a membership may have: owning a project belongs to its namespace. */
-const LEVELS: Readonly<Record<MemberSource['kind'], readonly number[]>> = {
-  project: [10, 20, 30, 40],
-  group: [10, 20, 30, 40, 50],
-};
-const LEVEL_NAMES = { 10: 'Guest', 20: 'Reporter', 30: 'Developer', 40: 'Maintainer', 50: 'Owner' } as const;
-
-export interface MembershipInput {
-  readonly accessLevel: number;
-  /** `YYYY-MM-DD`; null clears it, undefined leaves it. */
-  readonly expiresAt?: string | null | undefined;
-}
-
-/** @throws 403, 404 `404 User Not Found`, 409 `Member already exists`, 400 by field */
+/**
+ * @param options.requested whether they have to have asked for it; 404 `404 Not found` of who did not, or does no more
+ * @throws 403, 404 `404 User Not Found`, 405 where a group above allows no new members, 409 `Member already exists`,
+ *   400 by field
+ */
 export async function addMember(
   deps: Deps,
   actor: Actor,
   place: MemberPlace,
   userId: number,
   input: MembershipInput,
+  options: { requested?: boolean } = {},
 ): Promise<Member> {
   const accessLevel = grantable(deps, actor, place, input);
   const [user] = await Promise.all([
     deps.store.users.get(userId),
-    demandNotBelow(deps, place, userId, accessLevel),
+    demandFits(deps, place, userId, accessLevel, { adding: true }),
   ]);
   if (user === undefined) throw notFound('User');
   if (user.type !== undefined) {
@@ -47,10 +47,11 @@ export async function addMember(
     createdById: signedIn(actor).user.id,
   };
   try {
-    await deps.store.members.add(record);
+    await deps.store.members.add(record, options);
   } catch (error) {
     if (error instanceof AlreadyExists) throw conflict('Member already exists');
     if (error instanceof Missing) {
+      if (error.message.startsWith('request')) throw recordNotFound();
       const here = source.kind === 'project' ? 'Project' : 'Group';
       throw notFound(error.message.startsWith('user') ? 'User' : here);
     }
@@ -59,7 +60,8 @@ export async function addMember(
   return { record, user };
 }
 
-const MAX_AT_ONCE = 100;
+export const MAX_AT_ONCE = 100;
+export const TOO_MANY = `Too many users specified (limit is ${MAX_AT_ONCE})`;
 
 /**
  * Adds several at once; each on its own, with the reasons of those that failed by username. Nobody is added when
@@ -73,7 +75,7 @@ export async function addMembers(
   input: MembershipInput,
 ): Promise<Record<string, string> | string> {
   grantable(deps, actor, place, input);
-  if (userIds.length > MAX_AT_ONCE) return `Too many users specified (limit is ${MAX_AT_ONCE})`;
+  if (userIds.length > MAX_AT_ONCE) return TOO_MANY;
   const reasons: Record<string, string> = {};
   const users = await deps.store.users.getMany(userIds);
   for (const [index, userId] of userIds.entries()) {
@@ -87,10 +89,18 @@ export async function addMembers(
     } catch (error) {
       // What no rule raised is nobody's to read: those added so far stay, and the request fails.
       if (!(error instanceof DomainError)) throw error;
-      reasons[user.username] = error.message;
+      reasons[user.username] = reasonOf(error);
     }
   }
   return reasons;
+}
+
+/** Why one of several failed, in a sentence. */
+export function reasonOf({ message, detail }: DomainError): string {
+  if (typeof detail !== 'object' || Array.isArray(detail)) return message;
+  const [[field, problems] = ['', []]] = Object.entries(detail);
+  const name = field.replaceAll('_', ' ');
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)} ${[problems].flat().join(', ')}`;
 }
 
 /** @throws 403, 404 `404 Not found`, 400 by field */
@@ -105,7 +115,7 @@ export async function changeMember(
   await demandAbove(deps, actor, place, userId);
   const [user] = await Promise.all([
     deps.store.users.get(userId),
-    demandNotBelow(deps, place, userId, accessLevel),
+    demandFits(deps, place, userId, accessLevel, { adding: false }),
   ]);
   if (user === undefined) throw recordNotFound();
   const change =
@@ -195,58 +205,6 @@ const recordsOf = (store: Deps['store'], sources: readonly MemberSource[]) =>
     ? store.groups.getMany(sources.map(({ id }) => id))
     : store.projects.getMany(sources.map(({ id }) => id));
 
-/** The level, when the actor may give it: nobody grants above their own. */
-function grantable(deps: Deps, actor: Actor, place: MemberPlace, input: MembershipInput): AccessLevel {
-  demandAdmin(actor, place);
-  if (!LEVELS[sourceOf(place).kind].includes(input.accessLevel)) {
-    throw invalid({ access_level: ['is not included in the list'] });
-  }
-  if (input.expiresAt !== undefined && input.expiresAt !== null && input.expiresAt <= today(deps)) {
-    throw invalid({ expires_at: ['cannot be a date in the past'] });
-  }
-  if (!isAdministrator(actor) && input.accessLevel > place.level) throw forbidden();
-  return input.accessLevel as AccessLevel;
-}
-
-/**
- * Somebody who stands higher than the actor is out of the actor's reach, and a namespace's owner out of everybody's:
- * that membership says nothing about their rights.
- */
-async function demandAbove(deps: Deps, actor: Actor, place: MemberPlace, userId: number): Promise<void> {
-  const target = await deps.store.members.get(sourceOf(place), userId);
-  if (target === undefined) throw recordNotFound();
-  // A bot is a member as long as its token lives.
-  if (isNamespaceOwner(place, userId) || target.bot === true) throw forbidden();
-  if (isAdministrator(actor) || place.level > MAINTAINER) return;
-  if (target.accessLevel > place.level) throw forbidden();
-}
-
-/** A membership adds nothing where a group above gives more, and must not seem to take away. */
-async function demandNotBelow(
-  deps: Deps,
-  place: MemberPlace,
-  userId: number,
-  level: AccessLevel,
-): Promise<void> {
-  const parents = await parentsOf(deps, place);
-  if (parents.length === 0) return;
-  const sources = parents.map(({ id }) => ({ kind: 'group', id }) as const);
-  const held = await deps.store.members.ofUserIn(userId, sources);
-  const highest = Math.max(...held.map((member) => member?.accessLevel ?? 0)) as AccessLevel | 0;
-  if (highest <= level || highest === 0) return;
-  const { name } = parents[held.findIndex((member) => member?.accessLevel === highest)]!;
-  throw invalid({
-    access_level: [
-      `should be greater than or equal to ${LEVEL_NAMES[highest]} inherited membership from group ${name}`,
-    ],
-  });
-}
-
-function demandAdmin(actor: Actor, place: MemberPlace): void {
-  if ('project' in place) demand(actor, place, 'admin_members');
-  else demandInGroup(actor, place, 'admin_group_members');
-}
-
 /** What the store refuses, as the caller is told it. */
 async function told<T>(change: Promise<T>): Promise<T> {
   try {
@@ -261,9 +219,4 @@ async function told<T>(change: Promise<T>): Promise<T> {
 /** A group that stands in another has that one's owners. */
 const needsOwner = ({ group }: GroupAccess): boolean => group.parentId === null;
 
-const isNamespaceOwner = (place: MemberPlace, userId: number): boolean =>
-  'project' in place && place.project.namespaceKind === 'user' && place.project.ownerId === userId;
-
 const isBot = (actor: Actor): boolean => actor.kind === 'user' && actor.user.type !== undefined;
-
-const today = (deps: Deps) => deps.now().toISOString().slice(0, 10);

@@ -29,8 +29,8 @@ export async function removeProject(
   if (project?.deletedAt === null) throw new Error(`project ${projectId} is not deleted`);
   while (await store.members.removeAll({ kind: 'project', id: projectId }))
     if (Date.now() > deadline) return false;
-  for (const tokens of [store.tokens, store.deployTokens]) {
-    while (await tokens.removeOfResource({ kind: 'project', id: projectId }))
+  for (const owned of [store.tokens, store.deployTokens, store.accessRequests, store.invitations]) {
+    while (await owned.removeOfResource({ kind: 'project', id: projectId }))
       if (Date.now() > deadline) return false;
   }
   if (project !== undefined) await store.projectShares.removeOfProject(project);

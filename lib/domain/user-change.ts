@@ -8,6 +8,7 @@ import type { Deps } from './deps.ts';
 import { confirmationOf } from './email-confirmation.ts';
 import { isConfirmedEmail } from './emails.ts';
 import { conflict, forbidden, invalid, notFound } from './errors.ts';
+import { addressConfirmed } from './invited-address.ts';
 import { helpNamespaceMove, namespaceMove } from './namespace-move.ts';
 import { invitation } from './password-resets.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
@@ -156,11 +157,12 @@ async function newAddress(
   if (email === undefined || email === user.email) {
     const confirmed = input.skipConfirmation && user.confirmedAt === null;
     const change = confirmed ? { confirmedAt: deps.now().toISOString() } : {};
-    return { change, alongside: [], messages: [] };
+    return { change, alongside: [], messages: confirmed ? [addressConfirmed(user.email)] : [] };
   }
   if (input.skipReconfirmation || sameName(email, user.email)) {
     const confirmed = input.skipReconfirmation ? { confirmedAt: deps.now().toISOString() } : {};
-    return { change: { email, unconfirmedEmail: null, ...confirmed }, alongside: [], messages: [] };
+    const messages = input.skipReconfirmation ? [addressConfirmed(email)] : [];
+    return { change: { email, unconfirmedEmail: null, ...confirmed }, alongside: [], messages };
   }
   if ((await deps.store.names.holder('email', email)) !== undefined)
     throw conflict('Email has already been taken');

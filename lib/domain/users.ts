@@ -8,6 +8,7 @@ import { type AvatarFile, type NewAvatar, newAvatar } from './avatars.ts';
 import type { Deps } from './deps.ts';
 import { confirmationOf } from './email-confirmation.ts';
 import { forbidden, invalid } from './errors.ts';
+import { addressConfirmed } from './invited-address.ts';
 import { type Invitation, invitation } from './password-resets.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
 import { emailProblems, MAX_NAME_LENGTH, problemsOf, usernameProblems } from './paths.ts';
@@ -98,7 +99,10 @@ function welcome(
       ...(confirmation?.alongside ?? []),
       ...(invited === undefined ? [] : [invited.opens(userId)]),
     ],
-    messages: [...(confirmation?.messages ?? []), ...(invited === undefined ? [] : [invited.mail(input)])],
+    messages: [
+      ...(confirmation?.messages ?? [addressConfirmed(input.email)]),
+      ...(invited === undefined ? [] : [invited.mail(input)]),
+    ],
   };
 }
 

@@ -113,6 +113,7 @@ export function array<T, const O extends ListOptions<T>>(
         .map((part) => part.trim())
         .filter((part) => part !== '');
     }
+    if (options?.comma && typeof raw === 'number') return [raw];
     if (!Array.isArray(raw)) return INVALID;
     // `labels[]=` names a list of nothing; a blank hash is still an element.
     return facts?.fields === undefined ? raw.filter((part) => part !== '' && part !== null) : raw;
@@ -144,7 +145,7 @@ export function array<T, const O extends ListOptions<T>>(
   }) as Field<Value<Exclude<T, undefined>[], O>>;
 }
 
-/** `array` that also takes one text with commas, as most lists of the interface do. */
+/** `array` that also takes one text with commas, or one number, as most lists of the interface do. */
 export const list = <T, const O extends ListOptions<T>>(
   item: Field<T>,
   options?: O,

@@ -59,7 +59,12 @@ export class Confirmations {
   }
 
   /** Confirms an address beside the first. @throws Missing when the token was used, or the address is not there */
-  async confirm(hash: string, { userId, emailId, email }: Confirmation, now: Date): Promise<void> {
+  async confirm(
+    hash: string,
+    { userId, emailId, email }: Confirmation,
+    now: Date,
+    alongside: readonly Write[] = [],
+  ): Promise<void> {
     if (emailId === null) throw new Missing('email');
     try {
       await this.#table.transact([
@@ -77,6 +82,7 @@ export class Confirmations {
           values: { userId, emailId },
           reason: 'email',
         },
+        ...alongside,
       ]);
     } catch (error) {
       throw error instanceof TransactionRefused ? new Missing('email') : error;

@@ -1,7 +1,7 @@
 /** Changes of a group's memberships that leave somebody who owns it. */
 import { LastOwner, Missing, Stale, TransactionRefused } from './errors.ts';
 import { MEMBER, type MemberSource, memberKey, memberPartition } from './keys.ts';
-import { fromItem, live, type Members, memberWrite } from './members.ts';
+import { fromItem, live, type Members, membershipChange, memberWrite } from './members.ts';
 import type { Outbox, OutboxMessage } from './outbox.ts';
 import type { AccessLevel, GroupRecord, MemberRecord } from './records.ts';
 import type { Table } from './table.ts';
@@ -40,11 +40,11 @@ export class GroupOwners {
     change: { accessLevel: AccessLevel; expiresAt?: string | null },
     options: Options,
   ): Promise<MemberRecord> {
-    const set = { accessLevel: change.accessLevel, expiresAt: change.expiresAt };
+    const written = membershipChange(change);
     const expiryOf = (was: MemberRecord) =>
       change.expiresAt === undefined ? was.expiresAt : change.expiresAt;
     const stays = (was: MemberRecord) => change.accessLevel === OWNER && expiryOf(was) === null;
-    const was = await this.#write(groupId, userId, options, (key) => ({ update: key, set }), stays);
+    const was = await this.#write(groupId, userId, options, (key) => ({ update: key, ...written }), stays);
     return { ...was, accessLevel: change.accessLevel, expiresAt: expiryOf(was) };
   }
 

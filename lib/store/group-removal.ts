@@ -16,7 +16,8 @@ import { PRESENT } from './write.ts';
 
 const BATCH = 100;
 
-interface TokensOfResources {
+/** What a project or group has rows of, that go with it. */
+interface OfResources {
   removeOfResource(resource: MemberSource): Promise<boolean>;
 }
 
@@ -27,7 +28,7 @@ export class GroupRemoval {
   readonly #shares: ProjectShares;
   readonly #members: Members;
   readonly #search: Search;
-  readonly #tokens: readonly TokensOfResources[];
+  readonly #owned: readonly OfResources[];
 
   constructor(
     table: Table,
@@ -36,7 +37,7 @@ export class GroupRemoval {
     shares: ProjectShares,
     members: Members,
     search: Search,
-    tokens: readonly TokensOfResources[],
+    owned: readonly OfResources[],
   ) {
     this.#table = table;
     this.#groups = groups;
@@ -44,7 +45,7 @@ export class GroupRemoval {
     this.#shares = shares;
     this.#members = members;
     this.#search = search;
-    this.#tokens = tokens;
+    this.#owned = owned;
   }
 
   /**
@@ -73,8 +74,8 @@ export class GroupRemoval {
     }
     while (await this.#members.removeAll({ kind: 'group', id: group.id }))
       if (Date.now() > deadline) return false;
-    for (const tokens of this.#tokens) {
-      while (await tokens.removeOfResource({ kind: 'group', id: group.id }))
+    for (const owned of this.#owned) {
+      while (await owned.removeOfResource({ kind: 'group', id: group.id }))
         if (Date.now() > deadline) return false;
     }
     for await (const id of this.#groups.rowsBelow(group.id, 'SHARED', 'group')) {

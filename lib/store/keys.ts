@@ -34,7 +34,8 @@ export type CounterKind =
   | 'email'
   | 'commit-status'
   | 'project-share'
-  | 'deploy-token';
+  | 'deploy-token'
+  | 'invitation';
 /** What people are members of. */
 export interface MemberSource {
   readonly kind: 'project' | 'group';
@@ -146,6 +147,49 @@ export const memberKey = (source: MemberSource, userId: number): Key => ({
   pk: memberPartition(source),
   sk: `${MEMBER}${padded(userId)}`,
 });
+/** That somebody asks to be let in. */
+export const REQUEST = 'REQUEST#';
+export const accessRequestKey = (source: MemberSource, userId: number): Key => ({
+  pk: memberPartition(source),
+  sk: `${REQUEST}${padded(userId)}`,
+});
+/** That an address is invited, whoever it may be. */
+export const INVITE = 'INVITE#';
+export const inviteKey = (source: MemberSource, email: string): Key => ({
+  pk: memberPartition(source),
+  sk: INVITE + wholeOrDigest(folded(email)),
+});
+/** How many of them there are; sorts behind them. */
+export const inviteCountKey = (source: MemberSource): Key => ({
+  pk: memberPartition(source),
+  sk: 'INVITES',
+});
+/** What an address is invited to. */
+export const invitedPartition = (email: string): string => `INVITED#${wholeOrDigest(folded(email))}`;
+export const invitedKey = ({ kind, id }: MemberSource, email: string): Key => ({
+  pk: invitedPartition(email),
+  sk: `${kind.toUpperCase()}#${padded(id)}`,
+});
+/** Leads from the digest of a link's token to the invitation it was mailed with. */
+export const invitationKey = (hash: string): Key => ({ pk: `INVITATION#${hash}`, sk: 'INVITATION' });
+
+/** Who counts in an outermost group, as it was found last: which list is in force, and which is being made. */
+export const billableKey = (groupId: number): Key => ({ pk: `BILLABLE#${padded(groupId)}`, sk: 'BILLABLE' });
+/** Groups whose list is kept. */
+export const billableShards = (): readonly string[] =>
+  Array.from({ length: LIST_SHARDS }, (_, shard) => `BILLABLES#${shard}`);
+export const billableListKey = (groupId: number): Key => ({
+  pk: `BILLABLES#${groupId % LIST_SHARDS}`,
+  sk: padded(groupId),
+});
+/** The parts of one list, each order of it in parts of its own. */
+export const billablePartition = (groupId: number, listId: string): string =>
+  `BILLABLE#${padded(groupId)}#${listId}`;
+export const billablePartPrefix = (order: string): string => `${order}#`;
+export const billablePartKey = (groupId: number, listId: string, order: string, part: number): Key => ({
+  pk: billablePartition(groupId, listId),
+  sk: billablePartPrefix(order) + padded(part),
+});
 export type RuleKind = 'branch' | 'tag';
 export const RULE = 'RULE#';
 export const rulePrefix = (kind: RuleKind): string => `${RULE}${kind}#`;
@@ -232,6 +276,8 @@ export const sharedBelowKey = (ancestorId: number, invitedId: number, projectId:
 export type UserRow =
   | 'MEMBER'
   | 'GROUPMEMBER'
+  | 'REQUEST'
+  | 'GROUPREQUEST'
   | 'OWN'
   | 'STAR'
   | 'TOKEN'

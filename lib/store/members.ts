@@ -1,6 +1,7 @@
 /** Memberships of projects and groups: stored once, where they were given; a user's are found through an index. */
 import { AlreadyExists, ConditionFailed, Missing, TransactionRefused } from './errors.ts';
 import {
+  accessRequestKey,
   groupKey,
   idOf,
   MEMBER,
@@ -124,9 +125,17 @@ export class Members {
     );
   }
 
-  /** @throws AlreadyExists, Missing when the project, the group or the user is not there (any more) */
-  async add(member: MemberRecord, options: { alongside?: readonly Write[] } = {}): Promise<void> {
+  /**
+   * Whoever asked to be let in is in, and asks no more.
+   * @param options.requested whether there has to be such a request
+   * @throws AlreadyExists; Missing when the project, the group, the user or the request is not there (any more)
+   */
+  async add(
+    member: MemberRecord,
+    options: { alongside?: readonly Write[]; requested?: boolean } = {},
+  ): Promise<void> {
     const { kind } = member.source;
+    const request = { delete: accessRequestKey(member.source, member.userId), reason: 'request' };
     try {
       await this.#table.transact([
         {
@@ -138,11 +147,12 @@ export class Members {
         },
         sourceLives(member.source),
         { check: userKey(member.userId), if: PRESENT, reason: 'user' },
+        options.requested === true ? { ...request, if: PRESENT } : request,
         ...(options.alongside ?? []),
       ]);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
-      for (const what of [kind, 'user']) if (error.has(what)) throw new Missing(what);
+      for (const what of [kind, 'user', 'request']) if (error.has(what)) throw new Missing(what);
       throw error.has('member') ? new AlreadyExists('member') : error;
     }
   }
@@ -156,7 +166,7 @@ export class Members {
     try {
       const item = await this.#table.update({
         update: memberKey(source, userId),
-        set: { accessLevel: change.accessLevel, expiresAt: change.expiresAt },
+        ...membershipChange(change),
         if: `${PRESENT} AND (attribute_type(#expiresAt, :null) OR #expiresAt > :today)`,
         values: { null: 'NULL', today: new Date().toISOString().slice(0, 10) },
       });
@@ -195,6 +205,17 @@ export class Members {
     }
   }
 
+  /** Ids of people who hold a level or more: so many, of so many members looked at, by id. */
+  async atLeast(source: MemberSource, level: AccessLevel, most: number, lookAt: number): Promise<number[]> {
+    const found: number[] = [];
+    let seen = 0;
+    for await (const member of this.#of({ source })) {
+      if (member.accessLevel >= level && member.bot !== true) found.push(member.userId);
+      if (found.length >= most || ++seen >= lookAt) break;
+    }
+    return found;
+  }
+
   /** Takes away the rows of what is gone, some at a time. @returns whether any are left. */
   async removeAll(source: MemberSource, limit = 500): Promise<boolean> {
     const page = await this.#table.query({
@@ -223,13 +244,27 @@ const groupLives = (id: number): Check => ({
   reason: 'group',
 });
 
+/** What a change of a membership writes. The table takes away what has expired. */
+export function membershipChange(change: { accessLevel: AccessLevel; expiresAt?: string | null }) {
+  const { accessLevel, expiresAt } = change;
+  return {
+    set: { accessLevel, expiresAt, ...(expiresAt ? { ttl: secondsOf(expiresAt) } : {}) },
+    ...(expiresAt === null ? { remove: ['ttl'] } : {}),
+  };
+}
+
+/** The start of a day. */
+const secondsOf = (day: string): number => Date.parse(`${day}T00:00:00Z`) / 1000;
+
 /** The row of a membership, for the transaction that makes it. */
 export function memberWrite(member: MemberRecord): Put {
-  const { source, userId } = member;
+  const { source, userId, expiresAt } = member;
   return {
     put: {
       ...memberKey(source, userId),
       ...member,
+      // A bot goes with its token, which takes its membership along.
+      ...(expiresAt === null || member.bot === true ? {} : { ttl: secondsOf(expiresAt) }),
       who: userPartition(userId),
       what: userRow(ROW[source.kind], source.id),
     },
@@ -246,6 +281,6 @@ export const live = (member: MemberRecord | undefined): MemberRecord | undefined
 
 export function fromItem(item: Item | undefined): MemberRecord | undefined {
   if (item === undefined) return undefined;
-  const { pk: _p, sk: _s, w: _w, who: _o, what: _a, ...rest } = item;
+  const { pk: _p, sk: _s, w: _w, ttl: _t, who: _o, what: _a, ...rest } = item;
   return rest as unknown as MemberRecord;
 }

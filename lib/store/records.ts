@@ -344,3 +344,28 @@ export interface MemberRecord {
   /** The bot of an access token: nobody who counts, and no owner to rely on. */
   readonly bot?: true;
 }
+
+/** Somebody asks to be let in; whoever they are in the project or group until then, they are no member. */
+export interface AccessRequestRecord {
+  readonly source: MemberSource;
+  readonly userId: number;
+  readonly requestedAt: string;
+}
+
+/** A membership for whoever has an e-mail address. */
+export interface InvitationRecord {
+  readonly id: number;
+  readonly source: MemberSource;
+  /** As it was written. */
+  readonly email: string;
+  readonly accessLevel: AccessLevel;
+  /** Of the membership: `YYYY-MM-DD`, or null. */
+  readonly expiresAt: string | null;
+  readonly createdAt: string;
+  readonly createdById: number;
+  /** Digest of the token in the mailed link. */
+  readonly hash: string;
+}
+
+/** Invitations of one project or group that nobody has taken yet. */
+export const MAX_INVITATIONS = 1000;

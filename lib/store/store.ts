@@ -1,4 +1,5 @@
 /** Everything the domain reaches the world through, made once per process. */
+import { AccessRequests } from './access-requests.ts';
 import { Archives } from './archives.ts';
 import { Avatars } from './avatars.ts';
 import { Blobs } from './blobs.ts';
@@ -16,6 +17,7 @@ import { GroupMoves } from './group-moves.ts';
 import { GroupOwners } from './group-owners.ts';
 import { GroupRemoval } from './group-removal.ts';
 import { Groups } from './groups.ts';
+import { Invitations } from './invitations.ts';
 import { Keeps } from './keeps.ts';
 import type { CounterKind, OwnKind } from './keys.ts';
 import { Leases } from './leases.ts';
@@ -62,6 +64,8 @@ export interface Store {
   readonly projects: Projects;
   readonly ownNamespaces: OwnNamespaces;
   readonly members: Members;
+  readonly accessRequests: AccessRequests;
+  readonly invitations: Invitations;
   readonly groups: Groups;
   readonly groupMoves: GroupMoves;
   readonly groupRemoval: GroupRemoval;
@@ -112,6 +116,8 @@ export function createStore(
   const tokens = new Tokens(table, counters, outbox);
   const deployTokens = new DeployTokens(table, counters);
   const projectShares = new ProjectShares(table, counters);
+  const accessRequests = new AccessRequests(table, outbox);
+  const invitations = new Invitations(table, counters, outbox, members);
   const blobs = new Blobs(clients.s3, environment.objectsBucket);
   const owned = (row: OwnKind, counter: CounterKind, limit: number) =>
     [table, counters, outbox, { row, counter, limit }] as const;
@@ -127,11 +133,15 @@ export function createStore(
     projects,
     ownNamespaces: new OwnNamespaces(table, users),
     members,
+    accessRequests,
+    invitations,
     groups,
     groupMoves: new GroupMoves(table, groups, projectShares),
     groupRemoval: new GroupRemoval(table, groups, projects, projectShares, members, search, [
       tokens,
       deployTokens,
+      accessRequests,
+      invitations,
     ]),
     groupList: new GroupList(table, search, members),
     groupOwners: new GroupOwners(table, members, outbox),

@@ -100,6 +100,8 @@ const REMOVE: Readonly<Record<string, Remove>> = {
     await createdBy(table, groupKey(idOf(what)), userId, ghost);
     await table.delete({ delete: { pk, sk } });
   },
+  REQUEST: ({ table }, { pk, sk }) => table.delete({ delete: { pk, sk } }),
+  GROUPREQUEST: ({ table }, { pk, sk }) => table.delete({ delete: { pk, sk } }),
   OWN: async ({ projects }, { what }, { userId }) => {
     const project = await projects.get(idOf(what));
     // The index may not know yet that it was put elsewhere.

@@ -163,7 +163,7 @@ describe('adding', () => {
     [{}, { error: 'user_id is missing, access_level is missing' }],
     [{ user_id: 1 }, { error: 'access_level is missing' }],
     [{ user_id: 1, access_level: 'x' }, { error: 'access_level is invalid' }],
-    [{ user_id: [1], access_level: 10 }, { error: 'user_id is invalid' }],
+    [{ user_id: { id: 1 }, access_level: 10 }, { error: 'user_id is invalid' }],
     [{ user_id: 1, access_level: 50 }, { message: { access_level: ['is not included in the list'] } }],
     [{ user_id: 1, access_level: 5 }, { message: { access_level: ['is not included in the list'] } }],
     [{ user_id: 1, access_level: 15 }, { message: { access_level: ['is not included in the list'] } }],

@@ -46,6 +46,7 @@ import type { DeployTokenRecord, MemberRecord, TokenRecord, UserRecord } from '.
 import { type IndexName, indexes } from '../../lib/store/schema.ts';
 import { gramsOf } from '../../lib/store/trigrams.ts';
 import { identityNames } from '../../lib/store/user-item.ts';
+import { invitations } from './check-invitations.ts';
 import { keyText, type Row, type Rows } from './rows.ts';
 
 /** @returns what is wrong, a line each. */
@@ -184,6 +185,8 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
     }
     for (const claim of claims) yield `${claim} leads to nothing`;
   },
+
+  invitations,
 
   *memberships(rows) {
     for (const row of [...rows.of('PROJECT#'), ...rows.of('GROUP#')]) {
@@ -440,7 +443,7 @@ export const settledInvariants: Readonly<Record<string, RowCheck>> = {
 };
 
 const KINDS =
-  /^(COUNTER|PATH|EMAIL|USER|GROUP|TREE|TOKEN|TOKENID|DEPLOYTOKEN|DEPLOYTOKENID|SSHKEYID|SSHKEY|GPGKEY|CONFIRM|INTERNAL|RESET|IDENTITY|PROJECT|NOTES|PIPELINES|GRAM|REPO|REFTABLE|NETWORK|HEIRS|UPLOAD|UPLOADS|OUTBOX|DONE|RATE)#/;
+  /^(COUNTER|PATH|EMAIL|USER|GROUP|TREE|TOKEN|TOKENID|DEPLOYTOKEN|DEPLOYTOKENID|SSHKEYID|SSHKEY|GPGKEY|CONFIRM|INTERNAL|RESET|IDENTITY|PROJECT|NOTES|PIPELINES|GRAM|REPO|REFTABLE|NETWORK|HEIRS|UPLOAD|UPLOADS|INVITED|INVITATION|BILLABLE|BILLABLES|OUTBOX|DONE|RATE)#/;
 
 /** What users have several of. */
 const ownedBy = (rows: Rows, kind: OwnKind): Row[] =>

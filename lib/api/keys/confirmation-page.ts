@@ -6,9 +6,9 @@ import { confirmEmail } from '../../domain/email-confirmation.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { readBody } from '../../http/body.ts';
 import type { Page } from '../../http/function.ts';
-import { type Reply, reply } from '../../http/reply.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { escaped } from '../users/present.ts';
+import { formPage } from './form-page.ts';
 
 const FORM_BYTES = 4 * 1024;
 const MAX_TOKEN = 100;
@@ -40,23 +40,4 @@ export const emailConfirmed: Page<ApiDeps> = async (_, request, deps) => {
   }
 };
 
-function page(status: number, main: string): Reply {
-  const body = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>Confirm your e-mail address</title></head><body><h1>Confirm your e-mail address</h1>
-${main}
-</body></html>
-`;
-  return reply({
-    status,
-    body,
-    type: 'text/html; charset=utf-8',
-    headers: {
-      'Content-Security-Policy':
-        "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-      // The address of the page is the secret.
-      'Referrer-Policy': 'no-referrer',
-      'Cache-Control': 'no-store',
-    },
-  });
-}
+const page = (status: number, main: string) => formPage('Confirm your e-mail address', status, main);

@@ -1,10 +1,15 @@
-import { getMember, listMembers, type Member, type MemberPlace } from '../../domain/member-list.ts';
+import { getMember, listMembers, type Member } from '../../domain/member-list.ts';
 import { addMember, addMembers, changeMember, removeMember } from '../../domain/members.ts';
 import { group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent } from '../../http/reply.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import * as shapes from '../users/shapes.ts';
+import { accessRequestEndpoints } from './access-requests.ts';
+import { userIds } from './ids.ts';
+import { importEndpoint } from './import.ts';
+import { invitationEndpoints } from './invitations.ts';
+import { placeOf } from './place.ts';
 import { member } from './present.ts';
 
 const area = 'members';
@@ -32,12 +37,6 @@ const KINDS = {
 } as const;
 
 type Kind = keyof typeof KINDS;
-
-/** What the access rule found. */
-const placeOf = (found: {
-  project?: MemberPlace | undefined;
-  group?: MemberPlace | undefined;
-}): MemberPlace => (found.project ?? found.group)!;
 
 const listed = (kind: Kind, inherited: boolean) =>
   endpoint({
@@ -91,7 +90,11 @@ const add = (kind: Kind) =>
     access: KINDS[kind].managers,
     body: () =>
       p.params({
-        user_id: p.string({ required: true, description: 'Id of the user; several with commas between' }),
+        user_id: p.list(p.string(), {
+          required: true,
+          maxItems: 1_000,
+          description: 'Id of the user, or of several',
+        }),
         access_level: p.integer({ required: true, description: KINDS[kind].levels }),
         ...expiry,
         invite_source: p.string({ default: 'members-api', description: 'Where the invitation comes from' }),
@@ -105,7 +108,7 @@ const add = (kind: Kind) =>
       const input = { accessLevel: body.access_level, expiresAt: body.expires_at };
       const place = placeOf(found);
       const ids = userIds(body.user_id);
-      if (ids.length === 1)
+      if (body.user_id.length === 1)
         return shown(await addMember(deps, actor, place, ids[0]!, input), request.baseUrl);
       const reasons = await addMembers(deps, actor, place, ids, input);
       const failed = typeof reasons === 'string' || Object.keys(reasons).length > 0;
@@ -171,14 +174,13 @@ const of = (kind: Kind) => [
   remove(kind),
 ];
 
-export const memberEndpoints = of('project');
+export const memberEndpoints = [
+  ...of('project'),
+  ...invitationEndpoints,
+  ...accessRequestEndpoints,
+  importEndpoint,
+];
 /** Served by the function of groups. */
 export const groupMemberEndpoints = of('group');
 
 const shown = ({ record, user }: Member, baseUrl: string) => member(record, user, baseUrl);
-
-/** Ids that are no numbers name nobody. */
-function userIds(text: string): number[] {
-  const ids = new Set(text.split(',').map((part) => part.trim()));
-  return [...ids].map((id) => (/^\d{1,15}$/.test(id) ? Number(id) : 0));
-}

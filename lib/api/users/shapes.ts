@@ -6,7 +6,7 @@ import { customAttributesShown } from '../custom-attributes/shapes.ts';
 export const time = () => z.iso.datetime({ offset: true });
 export const day = () => z.iso.date();
 
-const basicFields = () => ({
+export const basicFields = () => ({
   id: z.int(),
   username: z.string(),
   name: z.string(),

@@ -2,6 +2,7 @@ import type { Answer } from '../../harness/service.ts';
 import { attributeWrites } from './attribute-endpoints.ts';
 import type { Operation } from './driver.ts';
 import { groupWrites } from './group-endpoints.ts';
+import { invitationWrites } from './invitation-endpoints.ts';
 import { keyWrites } from './key-endpoints.ts';
 import { projectWrites } from './project-endpoints.ts';
 import { relationWrites } from './relation-endpoints.ts';
@@ -58,6 +59,7 @@ export const writes: readonly Operation[] = [
     };
   }),
   ...groupWrites,
+  ...invitationWrites,
   ...keyWrites,
   ...attributeWrites,
   ...projectWrites,

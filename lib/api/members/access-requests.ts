@@ -1,0 +1,95 @@
+import {
+  type AccessRequest,
+  accessRequestOf,
+  approveAccess,
+  denyAccess,
+  listAccessRequests,
+  requestAccess,
+} from '../../domain/access-requests.ts';
+import * as p from '../../http/params.ts';
+import { json, noContent } from '../../http/reply.ts';
+import { counted, endpoint } from '../endpoint.ts';
+import { userBasic } from '../users/present.ts';
+import { member as memberShape } from '../users/shapes.ts';
+import { PLACES, type PlaceKind, placeOf } from './place.ts';
+import { member } from './present.ts';
+import * as shapes from './shapes.ts';
+
+const area = 'members';
+const userId = () => p.params({ user_id: p.integer({ required: true, description: 'Id of the user' }) });
+
+const shown = ({ record, user }: AccessRequest, baseUrl: string) => ({
+  ...userBasic(user, baseUrl),
+  requested_at: record.requestedAt,
+});
+
+const of = (kind: PlaceKind) => {
+  const { base, readers, managers, levels } = PLACES[kind];
+  return [
+    endpoint({
+      method: 'GET',
+      path: `${base}/access_requests`,
+      area,
+      summary: `List who asks to become a member of a ${kind}`,
+      access: managers,
+      returns: { body: shapes.accessRequests },
+      paginate: 'offset',
+      handle: async ({ actor, page, request, ...found }, deps) => {
+        const requests = await listAccessRequests(deps, actor, placeOf(found), counted(page));
+        return { ...requests, items: requests.items.map((each) => shown(each, request.baseUrl)) };
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${base}/access_requests`,
+      area,
+      summary: `Ask to become a member of a ${kind}`,
+      access: readers,
+      returns: { body: shapes.accessRequest },
+      errors: [
+        { status: 400, description: 'Asked already' },
+        { status: 429, description: 'Too many requests in an hour' },
+      ],
+      handle: async ({ actor, request, ...found }, deps) =>
+        shown(await requestAccess(deps, actor, placeOf(found), request.baseUrl), request.baseUrl),
+    }),
+    endpoint({
+      method: 'PUT',
+      path: `${base}/access_requests/:user_id/approve`,
+      area,
+      summary: 'Let in somebody who asks',
+      access: managers,
+      params: userId,
+      body: () => p.params({ access_level: p.integer({ default: 30, description: levels }) }),
+      returns: { status: 201, body: memberShape },
+      errors: [
+        { status: 404, description: 'They do not ask' },
+        { status: 405, description: 'No new members here' },
+        { status: 409, description: 'Member already exists' },
+      ],
+      handle: async ({ actor, params, body, request, ...found }, deps) => {
+        const place = placeOf(found);
+        const { record, user } = await approveAccess(deps, actor, place, params.user_id, body.access_level);
+        return json(member(record, user, request.baseUrl), { status: 201 });
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: `${base}/access_requests/:user_id`,
+      area,
+      summary: 'Refuse somebody who asks, or ask no more',
+      access: readers,
+      params: userId,
+      returns: { status: 204 },
+      errors: [{ status: 404, description: 'They do not ask' }],
+      handle: async ({ actor, params, unmodifiedSince, ...found }, deps) => {
+        const { requestedAt } = await accessRequestOf(deps, actor, placeOf(found), params.user_id);
+        unmodifiedSince(requestedAt);
+        await denyAccess(deps, placeOf(found), params.user_id);
+        return noContent();
+      },
+    }),
+  ];
+};
+
+export const accessRequestEndpoints = [...of('project'), ...of('group')];

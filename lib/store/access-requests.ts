@@ -1,0 +1,98 @@
+/** People who ask to be let into projects and groups: none of them is a member. */
+import { AlreadyExists, ConditionFailed, Missing, TransactionRefused } from './errors.ts';
+import {
+  accessRequestKey,
+  type MemberSource,
+  memberKey,
+  memberPartition,
+  REQUEST,
+  userKey,
+  userPartition,
+  userRow,
+} from './keys.ts';
+import { sourceLives } from './members.ts';
+import type { Outbox, OutboxMessage } from './outbox.ts';
+import { type Page, type PageRequest, pageOfRows } from './paging.ts';
+import type { AccessRequestRecord } from './records.ts';
+import type { Table } from './table.ts';
+import { ABSENT, type Item, PRESENT } from './write.ts';
+
+export class AccessRequests {
+  readonly #table: Table;
+  readonly #outbox: Outbox;
+
+  constructor(table: Table, outbox: Outbox) {
+    this.#table = table;
+    this.#outbox = outbox;
+  }
+
+  /**
+   * @throws AlreadyExists `request`, or `member` of whoever is one by now; Missing when the project, the group or the
+   *   user is not there (any more)
+   */
+  async add(request: AccessRequestRecord, messages: readonly OutboxMessage[] = []): Promise<void> {
+    const { source, userId } = request;
+    const what = userRow(source.kind === 'project' ? 'REQUEST' : 'GROUPREQUEST', source.id);
+    try {
+      await this.#outbox.commit(
+        [
+          {
+            put: { ...accessRequestKey(source, userId), ...request, who: userPartition(userId), what },
+            if: ABSENT,
+            reason: 'request',
+          },
+          {
+            check: memberKey(source, userId),
+            if: `${ABSENT} OR #expiresAt <= :today`,
+            values: { today: request.requestedAt.slice(0, 10) },
+            reason: 'member',
+          },
+          sourceLives(source),
+          { check: userKey(userId), if: PRESENT, reason: 'user' },
+        ],
+        messages,
+      );
+    } catch (error) {
+      if (!(error instanceof TransactionRefused)) throw error;
+      for (const what of [source.kind, 'user']) if (error.has(what)) throw new Missing(what);
+      for (const what of ['member', 'request']) if (error.has(what)) throw new AlreadyExists(what);
+      throw error;
+    }
+  }
+
+  /** By user id, ascending. */
+  async list(source: MemberSource, request: PageRequest): Promise<Page<AccessRequestRecord>> {
+    const rows = { partition: memberPartition(source), prefix: REQUEST };
+    const page = await pageOfRows(this.#table, rows, request);
+    return { ...page, items: page.items.map(fromItem) };
+  }
+
+  async get(source: MemberSource, userId: number): Promise<AccessRequestRecord | undefined> {
+    const item = await this.#table.get(accessRequestKey(source, userId));
+    return item && fromItem(item);
+  }
+
+  /** @throws Missing */
+  async remove(source: MemberSource, userId: number): Promise<void> {
+    try {
+      await this.#table.delete({ delete: accessRequestKey(source, userId), if: PRESENT });
+    } catch (error) {
+      throw error instanceof ConditionFailed ? new Missing('request') : error;
+    }
+  }
+
+  /** Takes away those of what is gone, some at a time. @returns whether any are left */
+  async removeOfResource(source: MemberSource, limit = 500): Promise<boolean> {
+    const rows = { partition: memberPartition(source), prefix: REQUEST, only: ['pk', 'sk'] };
+    const page = await this.#table.query({ ...rows, limit });
+    await Promise.all(
+      page.items.map((item) => this.#table.delete({ delete: item as { pk: string; sk: string } })),
+    );
+    return page.next !== undefined;
+  }
+}
+
+function fromItem(item: Item): AccessRequestRecord {
+  const { pk: _p, sk: _s, w: _w, who: _o, what: _a, ...rest } = item;
+  return rest as unknown as AccessRequestRecord;
+}

@@ -1,0 +1,209 @@
+/**
+ * Memberships that wait for whoever has an e-mail address. An invitation is a row of the project or group, one that
+ * finds it by the address, and one that the mailed link leads to; the three come and go together.
+ */
+import type { Counters } from './counters.ts';
+import { AlreadyExists, ConditionFailed, LimitReached, Missing, TransactionRefused } from './errors.ts';
+import {
+  INVITE,
+  invitationKey,
+  inviteCountKey,
+  invitedKey,
+  invitedPartition,
+  inviteKey,
+  type MemberSource,
+  memberPartition,
+  nameKey,
+  userKey,
+} from './keys.ts';
+import { type Members, sourceLives } from './members.ts';
+import { sameName } from './names.ts';
+import type { Outbox, OutboxMessage } from './outbox.ts';
+import { type Page, type PageRequest, pageOfRows } from './paging.ts';
+import {
+  type AccessLevel,
+  type InvitationRecord,
+  MAX_INVITATIONS,
+  type MemberRecord,
+  type UserRecord,
+} from './records.ts';
+import type { Table } from './table.ts';
+import { ABSENT, type Check, type Item, PRESENT, type Write } from './write.ts';
+
+/** Which invitation a link was mailed with. */
+export interface Invited {
+  readonly source: MemberSource;
+  readonly email: string;
+}
+
+export class Invitations {
+  readonly #table: Table;
+  readonly #counters: Counters;
+  readonly #outbox: Outbox;
+  readonly #members: Members;
+
+  constructor(table: Table, counters: Counters, outbox: Outbox, members: Members) {
+    this.#table = table;
+    this.#counters = counters;
+    this.#outbox = outbox;
+    this.#members = members;
+  }
+
+  nextId(): Promise<number> {
+    return this.#counters.next('invitation');
+  }
+
+  /**
+   * @param options.unconfirmedOf whoever claims the address and has not shown that it is theirs
+   * @param options.linkEnds seconds since 1970
+   * @throws AlreadyExists; LimitReached; Missing `project`, `group`, or `nobody` when the address is somebody's by now
+   */
+  async add(
+    record: InvitationRecord,
+    options: {
+      unconfirmedOf: UserRecord | undefined;
+      linkEnds: number;
+      messages: readonly OutboxMessage[];
+    },
+  ): Promise<void> {
+    const { source, email, hash } = record;
+    const led: Invited = { source, email };
+    try {
+      await this.#outbox.commit(
+        [
+          { put: { ...inviteKey(source, email), ...record }, if: ABSENT, reason: 'invitation' },
+          { put: { ...invitedKey(source, email), ...led } },
+          { put: { ...invitationKey(hash), ...led, ttl: options.linkEnds } },
+          {
+            update: inviteCountKey(source),
+            add: { n: 1 },
+            if: 'attribute_not_exists(#n) OR #n < :limit',
+            values: { limit: MAX_INVITATIONS },
+            reason: 'limit',
+          },
+          sourceLives(source),
+          nobodys(email, options.unconfirmedOf),
+        ],
+        options.messages,
+      );
+    } catch (error) {
+      if (!(error instanceof TransactionRefused)) throw error;
+      if (error.has('invitation')) throw new AlreadyExists('invitation');
+      if (error.has('limit')) throw new LimitReached('invitations', MAX_INVITATIONS);
+      for (const what of [source.kind, 'nobody']) if (error.has(what)) throw new Missing(what);
+      throw error;
+    }
+  }
+
+  async get(source: MemberSource, email: string): Promise<InvitationRecord | undefined> {
+    return fromItem(await this.#table.get(inviteKey(source, email)));
+  }
+
+  /** By address, ascending. */
+  async list(source: MemberSource, request: PageRequest): Promise<Page<InvitationRecord>> {
+    const rows = { partition: memberPartition(source), prefix: INVITE };
+    const page = await pageOfRows(this.#table, rows, request);
+    return { ...page, items: page.items.map((item) => fromItem(item)!) };
+  }
+
+  /** All of one project or group: no more than {@link MAX_INVITATIONS}. */
+  async all(source: MemberSource): Promise<InvitationRecord[]> {
+    const found: InvitationRecord[] = [];
+    const rows = { partition: memberPartition(source), prefix: INVITE };
+    for await (const item of this.#table.queryAll(rows)) found.push(fromItem(item)!);
+    return found;
+  }
+
+  /** What an address is invited to. */
+  async *of(email: string): AsyncGenerator<InvitationRecord> {
+    for await (const item of this.#table.queryAll({ partition: invitedPartition(email) })) {
+      const found = await this.get((item as unknown as Invited).source, email);
+      if (found !== undefined) yield found;
+    }
+  }
+
+  /** Where the token of a link leads. */
+  async byLink(hash: string, now: Date): Promise<InvitationRecord | undefined> {
+    const item = await this.#table.get(invitationKey(hash));
+    if (item === undefined || (item['ttl'] as number) * 1000 <= now.getTime()) return undefined;
+    const { source, email } = item as unknown as Invited;
+    return this.get(source, email);
+  }
+
+  /** Changes level and, when given, expiry. @throws Missing */
+  async change(
+    source: MemberSource,
+    email: string,
+    change: { accessLevel?: AccessLevel | undefined; expiresAt?: string | null | undefined },
+  ): Promise<InvitationRecord> {
+    try {
+      const { accessLevel, expiresAt } = change;
+      const set = { accessLevel, expiresAt };
+      return fromItem(await this.#table.update({ update: inviteKey(source, email), set, if: PRESENT }))!;
+    } catch (error) {
+      throw error instanceof ConditionFailed ? new Missing('invitation') : error;
+    }
+  }
+
+  /** @throws Missing when it was taken, or taken back */
+  async remove(invitation: InvitationRecord): Promise<void> {
+    try {
+      await this.#table.transact(withoutInvitation(invitation));
+    } catch (error) {
+      throw error instanceof TransactionRefused ? new Missing('invitation') : error;
+    }
+  }
+
+  /** Makes it a membership: once. @throws Missing, AlreadyExists as {@link Members.add}; Missing `invitation` */
+  async accept(invitation: InvitationRecord, member: MemberRecord): Promise<void> {
+    try {
+      await this.#members.add(member, { alongside: withoutInvitation(invitation) });
+    } catch (error) {
+      throw error instanceof TransactionRefused ? new Missing('invitation') : error;
+    }
+  }
+
+  /** Takes away those of what is gone, some at a time. @returns whether any are left */
+  async removeOfResource(source: MemberSource, limit = 100): Promise<boolean> {
+    const rows = { partition: memberPartition(source), prefix: INVITE };
+    const page = await this.#table.query({ ...rows, limit });
+    for (const item of page.items) {
+      await this.remove(fromItem(item)!).catch((error: unknown) => {
+        if (!(error instanceof Missing)) throw error;
+      });
+    }
+    if (page.next !== undefined) return true;
+    await this.#table.delete({ delete: inviteCountKey(source) });
+    return false;
+  }
+}
+
+/** On condition that it is there, as it was when it was read. */
+const withoutInvitation = ({ source, email, hash }: InvitationRecord): Write[] => [
+  {
+    delete: inviteKey(source, email),
+    if: '#hash = :hash',
+    values: { hash },
+    reason: 'invitation',
+  },
+  { delete: invitedKey(source, email) },
+  { delete: invitationKey(hash) },
+  { update: inviteCountKey(source), add: { n: -1 } },
+];
+
+/** That an address is nobody's yet: who shows at this moment that it is theirs finds the invitation, or is found. */
+function nobodys(email: string, claimedBy: UserRecord | undefined): Check {
+  const reason = 'nobody';
+  if (claimedBy === undefined) return { check: nameKey('email', email), if: ABSENT, reason };
+  const isFirst = sameName(claimedBy.email, email);
+  if (!isFirst)
+    return { check: nameKey('email', email), if: '#confirmed = :no', values: { no: false }, reason };
+  const values = { null: 'NULL' };
+  return { check: userKey(claimedBy.id), if: 'attribute_type(#confirmedAt, :null)', values, reason };
+}
+
+function fromItem(item: Item | undefined): InvitationRecord | undefined {
+  if (item === undefined) return undefined;
+  const { pk: _p, sk: _s, w: _w, ...rest } = item;
+  return rest as unknown as InvitationRecord;
+}
