@@ -170,6 +170,15 @@ export async function botToken(
   return token;
 }
 
+/** The token a request was made with, when it is one of this place. @throws 405 for a person's, 401 for another place's */
+export function ownBotToken(actor: Actor, place: MemberPlace): TokenRecord {
+  const { token } = signedIn(actor);
+  if (token.resource == null) throw new DomainError('method-not-allowed', '405 Method Not Allowed');
+  const { kind, id } = sourceOf(place);
+  if (token.resource.kind !== kind || token.resource.id !== id) throw unauthorized();
+  return token;
+}
+
 /** Takes away the user a revoked token acted as. May come twice. */
 export async function removeBot({ store }: Deps, { userId }: { userId: number }): Promise<void> {
   const user = await store.users.get(userId);

@@ -1,8 +1,10 @@
 import type { ListedMembership } from '../store/members.ts';
 import { MAX_OFFSET, MAX_TOTAL, type Page, type PageRequest } from '../store/paging.ts';
 import type { AccessLevel, MemberSource } from '../store/records.ts';
+import type { Actor } from './access.ts';
 import type { Deps } from './deps.ts';
-import { badRequest } from './errors.ts';
+import { badRequest, forbidden } from './errors.ts';
+import { isAdministrator, signedIn } from './permissions.ts';
 import { userOfId } from './user-records.ts';
 
 export interface NamedMembership {
@@ -29,6 +31,26 @@ export async function listMemberships(
   }
   const items = await named(deps, wanted);
   return { items, total: total > MAX_TOTAL ? undefined : total, more: offset + wanted.length < total };
+}
+
+/**
+ * How many groups and projects a user is a direct member of, 10,000 of each at most: for themselves and administrators.
+ * @throws 403, 404
+ */
+export async function countMemberships(
+  deps: Deps,
+  actor: Actor,
+  userId: number,
+): Promise<Record<MemberSource['kind'], number>> {
+  await userOfId(deps, userId);
+  if (signedIn(actor).user.id !== userId && !isAdministrator(actor)) throw forbidden();
+  const count = async (kind: MemberSource['kind']) => {
+    let found = 0;
+    for await (const _ of deps.store.members.ofUser(userId, [kind])) if (++found === MAX_TOTAL) break;
+    return found;
+  };
+  const [group, project] = await Promise.all([count('group'), count('project')]);
+  return { group, project };
 }
 
 /** Those of what is gone are left out. */

@@ -1,5 +1,6 @@
 import type { UserRecord, UserStatus } from '../store/records.ts';
 import type { Actor } from './access.ts';
+import { type AvatarFile, newAvatar } from './avatars.ts';
 import type { Deps } from './deps.ts';
 import { invalid, notFound } from './errors.ts';
 import { problemsOf } from './paths.ts';
@@ -70,6 +71,17 @@ export async function setPreferences(
 ): Promise<UserRecord> {
   const changed = await changeUser(deps, signedIn(actor).user.id, ({ profile }) => ({
     change: { profile: { ...profile, ...preferences } },
+  }));
+  if (changed === undefined) throw notFound('User');
+  return changed;
+}
+
+/** @param file null takes the avatar away. @returns the account as it is then. @throws 400 `{"avatar": [...]}` */
+export async function setAvatar(deps: Deps, actor: Actor, file: AvatarFile | null): Promise<UserRecord> {
+  const made = newAvatar(file)!;
+  const changed = await changeUser(deps, signedIn(actor).user.id, ({ id }) => ({
+    change: { avatar: made.avatar },
+    alongside: made.writes({ kind: 'user', id }),
   }));
   if (changed === undefined) throw notFound('User');
   return changed;

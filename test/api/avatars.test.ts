@@ -163,6 +163,23 @@ describe.each([
   });
 });
 
+test('people set their own, and take it away', async () => {
+  const { id, token } = await service.user('vain');
+  const set = await upload('PUT', '/user/avatar', png(8, 8), { token });
+  const url = `${service.url}/uploads/-/system/user/avatar/${id}/avatar.png`;
+  expect(set).toMatchObject({ status: 200, body: { avatar_url: url } });
+  expect(await fetchBytes(url)).toMatchObject({ status: 200, bytes: png(8, 8) });
+  expect((await service.call('GET', '/user', { token })).body.avatar_url).toBe(url);
+  expect((await upload('PUT', '/user/avatar', Buffer.from('text'), { token })).status).toBe(400);
+  expect(await service.call('PUT', '/user/avatar', { token, json: {} })).toMatchObject({
+    status: 400,
+    body: { error: 'avatar is missing' },
+  });
+  const gone = await upload('PUT', '/user/avatar', '', { token });
+  expect(gone).toMatchObject({ status: 200, body: { avatar_url: null } });
+  expect((await fetchBytes(url)).status).toBe(404);
+});
+
 test('an address that is shown to all leads to an avatar, and no other does', async () => {
   const { id } = await service.user('shown', { public_email: '' });
   await upload('PUT', `/users/${id}`, png(8, 8), { token: ROOT_TOKEN });

@@ -280,6 +280,33 @@ describe('a bot', () => {
 });
 
 describe('rotation', () => {
+  test('is for the bot itself too, and for nobody else by that path', async () => {
+    const group = `/groups/${world.ids['team']}`;
+    for (const here of [`/projects/${world.ids['private']}`, group]) {
+      const bot = await botOf('owner', here, { access_level: 10 });
+      const rotate = (path: string, token: string) =>
+        service.call('POST', `${path}/access_tokens/self/rotate`, {
+          token,
+          json: { expires_at: '2099-01-01' },
+        });
+      const elsewhere = here === group ? `/projects/${world.ids['public']}` : group;
+      expect((await rotate(elsewhere, bot.token)).status).toBe(401);
+      expect(await rotate(here, world.tokens.owner!)).toMatchObject({
+        status: 405,
+        body: { message: '405 Method Not Allowed' },
+      });
+      const turned = await rotate(here, bot.token);
+      expect([turned.status, Object.keys(turned.body).sort()]).toEqual([200, [...FIELDS, 'token'].sort()]);
+      expect(turned.body).toMatchObject({ user_id: bot.user_id, expires_at: '2099-01-01' });
+      expect((await service.call('GET', here, { token: turned.body.token })).status).toBe(200);
+      // The old text ends the new one.
+      expect((await rotate(here, bot.token)).status).toBe(401);
+      expect((await service.call('GET', here, { token: turned.body.token })).body.error).toBe(
+        'invalid_token',
+      );
+    }
+  });
+
   test('gives a new text to the same bot, for as long as the new token lives', async () => {
     const here = `/projects/${world.ids['private']}`;
     const bot = await botOf('owner', here, { access_level: 30, expires_at: '2098-01-01' });

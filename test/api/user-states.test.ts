@@ -313,6 +313,12 @@ describe('what administrators look up', () => {
           expect([body.length, headers.get('x-total'), headers.get('x-next-page')]).toEqual([1, '3', '']),
       },
       { request: 'GET /users/999999/memberships', as: { administrator: ABSENT } },
+      {
+        request: 'GET /users/{guest}/associations_count',
+        as: { anonymous: 401, stranger: 403, owner: 403, guest: 200, administrator: 200 },
+        holds: { groups_count: 0, projects_count: 3, issues_count: 0, merge_requests_count: 0 },
+      },
+      { request: 'GET /users/999999/associations_count', as: { administrator: ABSENT } },
       { request: 'GET /user/activities', as: { ...ADMIN_ONLY, administrator: 200 } },
     ],
   );

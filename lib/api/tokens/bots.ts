@@ -1,4 +1,4 @@
-import { BOT_SCOPES, botToken, createBotToken, listBotTokens } from '../../domain/bots.ts';
+import { BOT_SCOPES, botToken, createBotToken, listBotTokens, ownBotToken } from '../../domain/bots.ts';
 import type { MemberPlace } from '../../domain/member-list.ts';
 import { MAINTAINER } from '../../domain/permissions.ts';
 import { revokeToken, rotateToken } from '../../domain/tokens.ts';
@@ -146,6 +146,39 @@ const rotate = (kind: Kind) =>
     },
   });
 
-const of = (kind: Kind) => [list(kind), create(kind), get(kind), revoke(kind), rotate(kind)];
+const rotateSelf = (kind: Kind) =>
+  endpoint({
+    method: 'POST',
+    path: `${KINDS[kind].base}/self/rotate`,
+    area,
+    summary: `Revoke the access token of a ${kind} that this request was made with, and create one in its place`,
+    description: 'With a token that was rotated before, what took its place is revoked too.',
+    access: KINDS[kind].access,
+    rotates: true,
+    body: () =>
+      p.params({ expires_at: p.date({ description: 'Of the new token; in a week when not given' }) }),
+    returns: { status: 200, body: shapes.botTokenWithText },
+    errors: [
+      { status: 401, description: `A token of another ${kind}` },
+      { status: 405, description: 'A token of a person' },
+      { status: 409, description: 'It was rotated at the same moment' },
+      { status: 422, description: 'A day in the past' },
+    ],
+    handle: async ({ actor, body, ...found }, deps) => {
+      const record = ownBotToken(actor, placeOf(found));
+      const { token, text } = await rotateToken(deps, record, body.expires_at);
+      return { ...present.botToken(token, deps.now()), token: text };
+    },
+  });
+
+// A literal segment goes before an id.
+const of = (kind: Kind) => [
+  list(kind),
+  create(kind),
+  get(kind),
+  revoke(kind),
+  rotateSelf(kind),
+  rotate(kind),
+];
 
 export const botTokenEndpoints = [...of('project'), ...of('group')];

@@ -1,7 +1,7 @@
 /** What administrators look up of all users: who was active, and who is a member of what. */
-import { listMemberships } from '../../domain/user-memberships.ts';
+import { countMemberships, listMemberships } from '../../domain/user-memberships.ts';
 import { activeSince } from '../../domain/users.ts';
-import { administrator } from '../../http/access.ts';
+import { administrator, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { activity, membership } from './present.ts';
@@ -42,6 +42,26 @@ const memberships = endpoint({
   },
 });
 
+const associations = endpoint({
+  method: 'GET',
+  path: '/users/:id/associations_count',
+  area,
+  summary: 'Count what a user is a direct member of, and has written',
+  description: 'Of oneself; administrators, of everybody.',
+  access: signedIn(),
+  params: () => p.params({ id: p.routeInteger({ description: 'Id of the user' }) }),
+  returns: { body: shapes.associations },
+  errors: [
+    { status: 403, description: 'Of somebody else' },
+    { status: 404, description: 'No such user' },
+  ],
+  handle: async ({ actor, params }, deps) => {
+    const { group, project } = await countMemberships(deps, actor, params.id);
+    // There are no issues and merge requests yet.
+    return { groups_count: group, projects_count: project, issues_count: 0, merge_requests_count: 0 };
+  },
+});
+
 const KINDS = { Project: 'project', Namespace: 'group' } as const;
 
-export const overviewEndpoints = [activities, memberships];
+export const overviewEndpoints = [activities, memberships, associations];

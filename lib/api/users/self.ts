@@ -3,6 +3,7 @@ import { userNamed } from '../../domain/user-records.ts';
 import {
   CLEAR_AFTER,
   type ClearAfter,
+  setAvatar,
   setPreferences,
   setStatus,
   statusOf,
@@ -10,6 +11,8 @@ import {
 import { anyone, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { endpoint } from '../endpoint.ts';
+import { requiredAvatarField } from '../uploads/avatar-field.ts';
+import { avatarUrl } from '../uploads/avatar-url.ts';
 import { preferences, status, userSelf } from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -105,6 +108,21 @@ const putPreferences = endpoint({
   handle: async ({ actor, body }, deps) => preferences(await setPreferences(deps, actor, body)),
 });
 
+const putAvatar = endpoint({
+  method: 'PUT',
+  path: '/user/avatar',
+  area,
+  summary: 'Set your own avatar',
+  access: signedIn(),
+  body: () => p.params({ avatar: requiredAvatarField() }),
+  returns: { body: shapes.avatar },
+  errors: [{ status: 400, description: 'No image of these, too large, or nothing given' }],
+  handle: async ({ actor, body, request }, deps) => {
+    const user = await setAvatar(deps, actor, body.avatar);
+    return { avatar_url: avatarUrl('user', user, request.baseUrl) };
+  },
+});
+
 const counts = endpoint({
   method: 'GET',
   path: '/user_counts',
@@ -129,5 +147,6 @@ export const selfEndpoints = [
   getOthersStatus,
   getPreferences,
   putPreferences,
+  putAvatar,
   counts,
 ];

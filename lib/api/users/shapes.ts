@@ -134,6 +134,19 @@ export const preferences = shape(() =>
   }),
 );
 
+export const avatar = shape(() => z.object({ avatar_url: z.string().nullable() }).meta({ id: 'OwnAvatar' }));
+
+export const associations = shape(() =>
+  z
+    .object({
+      groups_count: z.int(),
+      projects_count: z.int(),
+      issues_count: z.int(),
+      merge_requests_count: z.int(),
+    })
+    .meta({ id: 'UserAssociations' }),
+);
+
 export const counts = shape(() =>
   z.object({
     merge_requests: z.int(),

@@ -69,6 +69,13 @@ export const tokenWrites: readonly Operation[] = [
     }),
     endpoint(`DELETE /${kind}/:id/access_tokens/:token_id`, (scene) => onBot(scene, kind, '')),
     endpoint(`POST /${kind}/:id/access_tokens/:token_id/rotate`, (scene) => onBot(scene, kind, '/rotate')),
+    endpoint(`POST /${kind}/:id/access_tokens/self/rotate`, async (scene) => {
+      const { base, token } = await place(scene, kind);
+      const json = { name: scene.fresh('token'), scopes: ['api'] };
+      const made = await scene.done('POST', `${base}/access_tokens`, { token, json });
+      const path = `${base}/access_tokens/self/rotate`;
+      return { path, token: made.token, state: () => ended(scene, made.token) };
+    }),
     endpoint(`POST /${kind}/:id/deploy_tokens`, async (scene) => {
       const { base, token } = await place(scene, kind);
       const name = scene.fresh('token');

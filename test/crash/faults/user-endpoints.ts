@@ -67,6 +67,16 @@ export const userWrites: readonly Operation[] = [
       after((await scene.done('GET', path, { token })).show_whitespace_in_diffs as boolean, true, false);
     return { path, token, json: { show_whitespace_in_diffs: false }, state };
   }),
+  endpoint('PUT /user/avatar', async (scene) => {
+    const { token } = await someone(scene);
+    const path = '/user/avatar';
+    const raw = new FormData();
+    raw.set('avatar', new Blob(['GIF89a\x01\0\x01\0\0\0\0']), 'a.gif');
+    await scene.done('PUT', path, { token, raw });
+    const state = async () =>
+      after((await scene.done('GET', '/user', { token })).avatar_url === null, false, true);
+    return { path, token, json: { avatar: '' }, state };
+  }),
 ];
 
 const someone = (scene: Scene): Promise<Someone> => scene.service.user(scene.fresh('account'));
