@@ -12,8 +12,13 @@ import type { Item } from './write.ts';
 
 export type Direction = 'asc' | 'desc';
 
+/** How many records a filtered list loads at once when it has to go far. */
+const MAX_STEP = 400;
 /** How many records a filtered list loads to tell its total. */
 const COUNT_WALK = 1000;
+/** More match a search that was not found out than a total is counted for. */
+export const countWalk = (search: string | undefined): number =>
+  (search?.trim() ?? '') === '' ? COUNT_WALK : 0;
 /** Beyond this offset a list must be read by keyset. */
 export const MAX_OFFSET = 50_000;
 /** Totals above this are not told. */
@@ -56,7 +61,12 @@ export interface IndexPartition extends Range {
   readonly partition: string;
 }
 
-/** Keys of one partition of an index, `chunk` at a time; only keys are read. */
+/** The most keys that are read at once. */
+const MAX_CHUNK = 1000;
+/** Whoever reads on may read far: twice as many keys each time. */
+export const nextChunk = (chunk: number): number => Math.min(MAX_CHUNK, 2 * chunk);
+
+/** Keys of one partition of an index, `chunk` at first; only keys are read. */
 export function indexSource(
   table: Table,
   where: IndexPartition,
@@ -64,6 +74,7 @@ export function indexSource(
   chunk: number,
 ): KeySource {
   let startKey: Record<string, unknown> | undefined;
+  let limit = chunk;
   let done = false;
   return {
     async next() {
@@ -71,9 +82,10 @@ export function indexSource(
         const page = await table.query({
           ...where,
           reverse: direction === 'desc',
-          limit: chunk,
+          limit,
           ...(startKey === undefined ? {} : { startKey }),
         });
+        limit = nextChunk(limit);
         startKey = page.next;
         done = startKey === undefined;
         if (page.items.length > 0)
@@ -157,7 +169,7 @@ export async function* mergeKeys(
 /** How many keys to read at once from each source so that the page needs one read of each, two at most. */
 export function chunkFor({ page, perPage }: PageRequest, sources: number): number {
   const wanted = (page - 1) * perPage;
-  return Math.min(1000, perPage + 1 + Math.ceil((wanted * 1.1) / Math.max(1, sources)));
+  return Math.min(MAX_CHUNK, perPage + 1 + Math.ceil((wanted * 1.1) / Math.max(1, sources)));
 }
 
 export interface LoadOptions<T> {
@@ -167,6 +179,8 @@ export interface LoadOptions<T> {
   readonly where?: ((record: T) => boolean) | undefined;
   /** How many may be loaded to find those that pass. */
   readonly walk?: number;
+  /** How many may be loaded to tell the total once the page is complete. */
+  readonly countWalk?: number;
 }
 
 /**
@@ -177,7 +191,7 @@ export interface LoadOptions<T> {
 export async function cutPage<T>(
   keys: AsyncGenerator<Position>,
   request: PageRequest,
-  { load, where, walk = 5000 }: LoadOptions<T>,
+  { load, where, walk = 5000, countWalk = COUNT_WALK }: LoadOptions<T>,
 ): Promise<Page<T>> {
   const offset = (request.page - 1) * request.perPage;
   if (offset > MAX_OFFSET) throw new StoreError('bad-page', `an offset above ${MAX_OFFSET}`);
@@ -189,14 +203,17 @@ export async function cutPage<T>(
   }
   let loaded = 0;
   let matches = 0;
+  let step = 100;
   let batch: Position[] = [];
   let more = false;
   let ended = false;
   const countAll = where !== undefined && (request.count ?? false);
   // Once the page is complete, only the total is left to find, and that may cost less.
-  while (!ended && loaded < (more ? (countAll ? COUNT_WALK : 0) : walk)) {
+  const most = () => (more ? (countAll ? countWalk : 0) : walk);
+  while (!ended && loaded < most()) {
     // Unfiltered, one key beyond the page tells whether another follows; then only what late rows left open.
-    const size = where === undefined ? request.perPage - items.length : Math.min(100, walk - loaded);
+    const size = where === undefined ? request.perPage - items.length : Math.min(step, most() - loaded);
+    step = Math.min(MAX_STEP, 2 * step);
     batch = [];
     while (batch.length < size) {
       const key = await keys.next();
@@ -235,19 +252,32 @@ export async function cutPage<T>(
   };
 }
 
-/** Counts keys of several partitions at the same time. @returns undefined above {@link MAX_TOTAL}. */
+/**
+ * Counts keys of several partitions at the same time, each its share of what may be counted, so that they are not all
+ * counted up to the limit. @returns undefined above {@link MAX_TOTAL}.
+ */
 export async function countPartitions(
   table: Table,
   partitions: readonly IndexPartition[],
 ): Promise<number | undefined> {
-  const counts = await Promise.all(partitions.map((where) => table.count(where, MAX_TOTAL)));
+  let rest: { where: IndexPartition; startKey?: Item }[] = partitions.map((where) => ({ where }));
   let total = 0;
-  for (const count of counts) {
-    if (count === undefined) return undefined;
-    total += count;
+  while (rest.length > 0) {
+    if (total > MAX_TOTAL) return undefined;
+    const share = Math.max(MIN_SHARE, Math.ceil((MAX_TOTAL + 1 - total) / rest.length));
+    const counted = await Promise.all(
+      rest.map(async ({ where, startKey }) => {
+        const { count, next } = await table.countSome({ ...where, ...(startKey && { startKey }) }, share);
+        total += count;
+        return next === undefined ? [] : [{ where, startKey: next }];
+      }),
+    );
+    rest = counted.flat();
   }
   return total > MAX_TOTAL ? undefined : total;
 }
+/** Keys that one unit pays for, many times over. */
+const MIN_SHARE = 500;
 
 /**
  * One page of the table's own rows below a prefix, in the order of their sort keys. What comes before it is read and

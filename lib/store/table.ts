@@ -153,18 +153,22 @@ export class Table {
 
   /** Items in a range without transferring them; stops counting above `cap`. @returns undefined above it. */
   async count(options: QueryOptions, cap: number): Promise<number | undefined> {
-    if (options.from !== undefined && options.to !== undefined && options.from > options.to) return 0;
     let total = 0;
     let startKey: Item | undefined;
     do {
-      const answer = await this.#query(
-        { ...options, limit: cap + 1 - total, ...(startKey ? { startKey } : {}) },
-        true,
-      );
-      total += answer.Count ?? 0;
-      startKey = answer.LastEvaluatedKey;
+      const some = await this.countSome({ ...options, ...(startKey ? { startKey } : {}) }, cap + 1 - total);
+      total += some.count;
+      startKey = some.next;
     } while (startKey !== undefined && total <= cap);
     return total > cap ? undefined : total;
+  }
+
+  /** The first of them in one request, 1 MB of them at most. */
+  async countSome(options: QueryOptions, limit: number): Promise<{ count: number; next?: Item }> {
+    if (options.from !== undefined && options.to !== undefined && options.from > options.to)
+      return { count: 0 };
+    const { Count: count = 0, LastEvaluatedKey: next } = await this.#query({ ...options, limit }, true);
+    return next === undefined ? { count } : { count, next };
   }
 
   #query(options: QueryOptions, countOnly = false) {
