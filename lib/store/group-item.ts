@@ -12,11 +12,13 @@ const LIST_ATTRIBUTES = ['list', 'byId', 'byName', 'byPath'];
 /** What lists find a group by; a deleted one stands in none. */
 export const groupListAttributes: readonly string[] = LIST_ATTRIBUTES;
 
-const sortValues = ({ id, name, fullPath }: GroupRecord) => ({
-  byId: padded(id),
+/** Their places in the orders of lists. */
+export const groupOrders = ({ id, name, fullPath }: Pick<GroupRecord, 'id' | 'name' | 'fullPath'>) => ({
   byName: orderedBy(folded(name), id),
   byPath: orderedBy(folded(fullPath), id),
 });
+
+const sortValues = (group: GroupRecord) => ({ byId: padded(group.id), ...groupOrders(group) });
 
 export function groupItem(group: GroupRecord): Item & Key {
   const { id, visibility, deletedAt } = group;

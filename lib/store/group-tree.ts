@@ -2,6 +2,8 @@
  * What stands below a group: one row per ancestor, written with what it is about. Rows may be late while a large group
  * moves, so what they lead to is loaded and judged by its own parents.
  */
+
+import { groupOrders } from './group-item.ts';
 import { type TreeKind, type TreeRow, treeKey } from './keys.ts';
 import type { Visibility } from './records.ts';
 import type { Delete, Put } from './write.ts';
@@ -13,6 +15,8 @@ export interface TreeNode {
   readonly visibility: Visibility;
   /** Outermost first. */
   readonly ancestorIds: readonly number[];
+  readonly name: string;
+  readonly fullPath: string;
 }
 
 /**
@@ -20,11 +24,14 @@ export interface TreeNode {
  * @param pending whether what is inside the node has no rows under these ancestors yet: until then it is found under
  *   the node itself
  */
-export function treeRows({ kind, id, visibility, ancestorIds }: TreeNode, pending = false): Put[] {
+export function treeRows(node: TreeNode, pending = false): Put[] {
+  const { kind, id, visibility, ancestorIds } = node;
   return ancestorIds.map((ancestor, i) => ({
     put: {
       ...treeKey(ancestor, rowOf(ancestorIds, i), kind, id),
       visibility,
+      // A list of groups in these orders reads no record for its order; projects have orders that move with every push.
+      ...(kind === 'group' ? groupOrders(node) : {}),
       below: ancestorIds.length - i,
       ...(pending ? { pending } : {}),
     },
@@ -32,7 +39,11 @@ export function treeRows({ kind, id, visibility, ancestorIds }: TreeNode, pendin
 }
 
 /** Takes away all rows of a node. */
-export const leaveTree = ({ kind, id, ancestorIds }: Omit<TreeNode, 'visibility'>): Delete[] =>
+export const leaveTree = ({
+  kind,
+  id,
+  ancestorIds,
+}: Pick<TreeNode, 'kind' | 'id' | 'ancestorIds'>): Delete[] =>
   ancestorIds.map((ancestor, i) => ({ delete: treeKey(ancestor, rowOf(ancestorIds, i), kind, id) }));
 
 /** The rows of a node that stands elsewhere now. */

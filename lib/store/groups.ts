@@ -221,7 +221,7 @@ export class Groups {
       ...(moves ? moveGroupPath(group, updated) : []),
       ...(transfers
         ? moveRows({ kind: 'group', ...group }, { kind: 'group', ...updated }, true)
-        : rises || sinks
+        : rises || sinks || moves
           ? treeRows({ kind: 'group', ...updated }, isArriving(group))
           : []),
       ...(parent === undefined

@@ -13,7 +13,7 @@ import {
   userPartition,
 } from './keys.ts';
 import { isExpired } from './members.ts';
-import { type Direction, type KeySource, listSource, mergeKeys, type Range } from './paging.ts';
+import { type Direction, type KeySource, listSource, mergeKeys, nextChunk, type Range } from './paging.ts';
 import type { Table } from './table.ts';
 import type { Item } from './write.ts';
 
@@ -21,10 +21,12 @@ export interface Row {
   readonly id: number;
   /** As far as the row tells it. */
   readonly visibility?: string | undefined;
+  /** Its places in orders other than by id, as far as the row tells them. */
+  readonly orders?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface RowSet {
-  /** In order of the ids, some at a time; bounds are padded ids, inclusive. */
+  /** In order of the ids, some at a time, `limit` at first; bounds are padded ids, inclusive. */
   read(direction: Direction, range: Range, limit: number): AsyncGenerator<readonly Row[]>;
 }
 
@@ -56,12 +58,18 @@ export const rowsOfIndex = (table: Table, partition: string): RowSet => ({
 export const rowsOfTree = (table: Table, groupId: number, row: TreeRow, kind: TreeKind): RowSet => ({
   async *read(direction, { from, to }, limit) {
     const bounds = boundsOf(treePrefix(row, kind), from, to);
-    const where = { partition: treePartition(groupId), ...bounds, only: ['sk', 'visibility'] };
+    const only = ['sk', 'visibility', ...(kind === 'group' ? ORDERS : [])];
+    const where = { partition: treePartition(groupId), ...bounds, only };
     for await (const items of pages(table, where, direction, limit)) {
-      yield items.map((item) => rowOf(item, item['sk'] as string));
+      yield items.map((item) => ({ ...rowOf(item, item['sk'] as string), orders: ordersOf(item) }));
     }
   },
 });
+
+/** What rows below groups tell of groups. */
+const ORDERS = ['byName', 'byPath'] as const;
+const ordersOf = ({ byName, byPath }: Item): Row['orders'] =>
+  typeof byName === 'string' && typeof byPath === 'string' ? { byName, byPath } : undefined;
 
 /** The projects that were forked from one; who may see each is its own business. */
 export const rowsOfForks = (table: Table, projectId: number): RowSet => ({
@@ -133,7 +141,7 @@ export function keysById(
   };
 }
 
-/** The ids in an order that the rows do not have: {@link MAX_ROWS} at most are sorted, by the records' own values. */
+/** The ids in another order: {@link MAX_ROWS} at most are sorted, by what the rows or else the records say of it. */
 export async function keysSorted(
   table: Table,
   set: RowSet,
@@ -147,17 +155,20 @@ export async function keysSorted(
     keep?: (item: Item) => boolean;
   },
 ): Promise<KeySource> {
+  const keys: Position[] = [];
   const ids: number[] = [];
   for await (const row of allRows(set)) {
-    if (by.wanted?.(row) ?? true) ids.push(row.id);
-    if (ids.length >= MAX_ROWS) break;
+    if (!(by.wanted?.(row) ?? true)) continue;
+    const sort = by.keep === undefined ? row.orders?.[by.index] : undefined;
+    if (sort === undefined) ids.push(row.id);
+    else keys.push({ sort, id: row.id });
+    if (ids.length + keys.length >= MAX_ROWS) break;
   }
   const items = await table.batchGet(ids.map(by.keyOf), { only: [by.index, ...(by.with ?? [])] });
-  const keys = items.flatMap((item, i): Position[] => {
+  for (const [i, item] of items.entries()) {
     const sort = item?.[by.index];
-    if (typeof sort !== 'string' || !(by.keep?.(item!) ?? true)) return [];
-    return [{ sort, id: ids[i]! }];
-  });
+    if (typeof sort === 'string' && (by.keep?.(item!) ?? true)) keys.push({ sort, id: ids[i]! });
+  }
   return listSource(keys, direction);
 }
 
@@ -186,14 +197,16 @@ async function* pages(
   limit: number,
 ): AsyncGenerator<readonly Item[]> {
   let startKey: Item | undefined;
+  let wanted = limit;
   do {
     const page = await table.query({
       ...where,
       reverse: direction === 'desc',
-      limit,
+      limit: wanted,
       ...(startKey === undefined ? {} : { startKey }),
     });
     yield page.items;
+    wanted = nextChunk(wanted);
     startKey = page.next;
   } while (startKey !== undefined);
 }
