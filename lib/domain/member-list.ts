@@ -22,6 +22,8 @@ export const sourceOf = (place: MemberPlace): MemberSource =>
 
 /** A filter looks at this many members, the oldest accounts first. */
 const MAX_FILTERED = 10_000;
+/** So many are read, or asked for one by one. */
+const FEW = 1000;
 
 /**
  * Those whose account is gone are left out.
@@ -47,14 +49,30 @@ export async function listMembers(
     const page = await deps.store.members.listAll(givers, query);
     return { items: await withUsers(deps, page.items), total: page.total, more: page.more };
   }
-  const read = await deps.store.members.listAll(givers, { page: 1, perPage: MAX_FILTERED });
-  const kept = read.items.filter(({ userId }) => (wanted?.has(userId) ?? true) && !without.has(userId));
+  const read = await candidates(deps, givers, wanted, term);
+  const kept = read.filter(({ userId }) => (wanted?.has(userId) ?? true) && !without.has(userId));
   const matching = (await withUsers(deps, kept)).filter(({ user }) =>
     [user.name, user.username].some((text) => text.toLowerCase().includes(term)),
   );
   const first = (query.page - 1) * query.perPage;
   const items = matching.slice(first, first + query.perPage);
   return { items, total: matching.length, more: first + items.length < matching.length };
+}
+
+/** Those of a large place who are asked for are looked up, however many others are members. */
+async function candidates(
+  { store: { members, search } }: Deps,
+  givers: readonly Giver[],
+  wanted: ReadonlySet<number> | undefined,
+  term: string,
+): Promise<readonly MemberRecord[]> {
+  if (wanted !== undefined && wanted.size <= FEW) return members.among(givers, [...wanted]);
+  const few = await members.listAll(givers, { page: 1, perPage: FEW });
+  if (!few.more) return few.items;
+  // The index of names may be late, and finds short words where a name begins.
+  const named = term === '' ? undefined : await search.find('user', term);
+  if (named?.complete) return members.among(givers, named.ids);
+  return (await members.listAll(givers, { page: 1, perPage: MAX_FILTERED })).items;
 }
 
 /** @throws 404 `404 Not found` for somebody who is no member, or with `inherited: false` no direct one */

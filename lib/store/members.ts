@@ -70,7 +70,7 @@ export class Members {
     for await (const member of this.#merged(givers)) {
       if (total >= first && items.length < query.perPage) items.push(member);
       total++;
-      if (total > MAX_TOTAL) break;
+      if (total > Math.max(query.count ? MAX_TOTAL : 0, first + query.perPage)) break;
     }
     return {
       items,
@@ -108,6 +108,21 @@ export class Members {
       if (member !== undefined) yield capped(member, atMost);
     }
     return undefined;
+  }
+
+  /** Of these users, those who are members of any of these: each once and at their highest level, by user id. */
+  async among(givers: readonly Giver[], userIds: readonly number[]): Promise<MemberRecord[]> {
+    const found = await Promise.all(givers.map(({ source }) => this.getMany(source, userIds)));
+    const best = new Map<number, MemberRecord>();
+    for (const [i, records] of found.entries()) {
+      for (const record of records) {
+        const member = record && capped(record, givers[i]!.atMost);
+        if (member === undefined || member.accessLevel <= (best.get(member.userId)?.accessLevel ?? 0))
+          continue;
+        best.set(member.userId, member);
+      }
+    }
+    return [...best.values()].sort((a, b) => a.userId - b.userId);
   }
 
   /** What one user is by any of these: the highest. */
@@ -203,6 +218,11 @@ export class Members {
         yield { source, accessLevel: item['accessLevel'] as AccessLevel };
       }
     }
+  }
+
+  /** Direct members by user id. */
+  async *each(source: MemberSource): AsyncGenerator<MemberRecord> {
+    yield* this.#of({ source });
   }
 
   /** Ids of people who hold a level or more: so many, of so many members looked at, by id. */
