@@ -8,6 +8,7 @@ import {
   chunkFor,
   comparing,
   countPartitions,
+  countWalk,
   cutPage,
   type Direction,
   type IndexPartition,
@@ -24,13 +25,15 @@ import { Reach } from './reach.ts';
 import type { AccessLevel, GroupRecord } from './records.ts';
 import { allRows, keysById, keysSorted, type RowSet, rowsOfAll, rowsOfTree } from './row-sets.ts';
 import type { Search } from './search.ts';
+import { similarity } from './similarity.ts';
 import type { Table } from './table.ts';
 import { matchesWords, wordsOf } from './trigrams.ts';
 
 export interface GroupQuery extends PageRequest {
   readonly viewer: Viewer;
   readonly judge: Judge<GroupRecord>;
-  readonly order?: 'id' | 'name' | 'path';
+  /** `similarity`: to what is searched for, the best first, as far as hits are all known; else by name. */
+  readonly order?: 'id' | 'name' | 'path' | 'similarity';
   readonly direction?: Direction;
   /** Every group the viewer may see; else what memberships give, and the visible groups above that. */
   readonly all: boolean;
@@ -63,7 +66,7 @@ export interface ListedGroup {
   readonly level: AccessLevel | 0;
 }
 
-const INDEX = { id: 'byId', name: 'byName', path: 'byPath' } as const;
+const INDEX = { id: 'byId', name: 'byName', path: 'byPath', similarity: 'byName' } as const;
 type Index = (typeof INDEX)[keyof typeof INDEX];
 
 /** Groups loaded at once to tell a total. */
@@ -102,7 +105,11 @@ export class GroupList {
     }
     const where = byKeysAlone(query) ? undefined : () => true;
     const [page, total] = await Promise.all([
-      cutPage(following(mergeKeys(sources, direction), query.after, direction), query, { load, where }),
+      cutPage(following(mergeKeys(sources, direction), query.after, direction), query, {
+        load,
+        where,
+        countWalk: countWalk(everyones(query) ? query.search : undefined),
+      }),
       query.count && where === undefined ? this.#total(load, partitions, rows) : undefined,
     ]);
     return where === undefined ? { ...page, total } : page;
@@ -186,13 +193,19 @@ export class GroupList {
     query: GroupQuery,
     load: Load,
     index: Index,
-    direction: Direction,
+    asked: Direction,
   ): Promise<Page<ListedGroup> | undefined> {
-    const hits = await this.#search.find('group', query.search!.trim());
+    const term = query.search!.trim();
+    const hits = await this.#search.find('group', term);
     if (!hits.complete) return undefined;
     const matching = (await load(hits.ids)).filter((listed) => listed !== undefined);
     const byId = new Map(matching.map((listed) => [listed.group.id, listed]));
-    const keys = matching.map(({ group }) => ({ sort: groupItem(group)[index] as string, id: group.id }));
+    const bySimilarity = query.order === 'similarity';
+    const direction = bySimilarity ? 'desc' : asked;
+    const keys = matching.map(({ group }) => ({
+      sort: bySimilarity ? String(similarity(term, group)) : (groupItem(group)[index] as string),
+      id: group.id,
+    }));
     const merged = mergeKeys([listSource(keys, direction)], direction);
     const page = await cutPage(following(merged, query.after, direction), query, {
       load: async (ids) => ids.map((id) => byId.get(id)),

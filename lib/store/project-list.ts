@@ -6,6 +6,7 @@ import type { Members } from './members.ts';
 import {
   chunkFor,
   countPartitions,
+  countWalk,
   cutPage,
   type Direction,
   type IndexPartition,
@@ -40,18 +41,24 @@ import {
   keysSorted,
   type Row,
   type RowSet,
+  rowsAtHand,
   rowsOfAll,
   rowsOfForks,
   rowsOfTree,
   rowsOfUser,
 } from './row-sets.ts';
-import type { Search } from './search.ts';
+import type { Hits, Search } from './search.ts';
+import { similarity } from './similarity.ts';
 import type { Table } from './table.ts';
 import { wordsOf } from './trigrams.ts';
 import type { Item } from './write.ts';
 
 /** What a list may be limited to and rows do not tell. */
 const CLASS = ['visibility', 'archived'];
+/** Groups and people that one term may find for what stands in them to be listed by it. */
+const MAX_NAMESPACES = 100;
+/** Projects that may stand in them. */
+const MAX_HITS = 2000;
 /** Projects loaded at once to tell a total. */
 const LOADED = 500;
 
@@ -86,7 +93,11 @@ export class ProjectList {
       ? undefined
       : (listed: ListedProject) => query.where?.(listed) ?? true;
     const [page, total] = await Promise.all([
-      cutPage(mergeKeys(sources, direction), query, { load, where }),
+      cutPage(mergeKeys(sources, direction), query, {
+        load,
+        where,
+        countWalk: countWalk(onlyRows(query) ? undefined : query.search),
+      }),
       query.count && where === undefined ? this.#total(query, load, partitions, rows) : undefined,
     ]);
     return where === undefined ? { ...page, total } : page;
@@ -234,22 +245,52 @@ export class ProjectList {
   async #searched(
     query: ProjectQuery,
     index: Index,
-    direction: Direction,
+    asked: Direction,
   ): Promise<Page<ListedProject> | undefined> {
-    const hits = await this.#search.find('project', query.search!.trim());
+    const term = query.search!.trim();
+    const hits = await (query.searchNamespaces
+      ? this.#inNamespaces(term)
+      : this.#search.find('project', term));
     if (!hits.complete) return undefined;
     const loaded = await this.#loader(query)(hits.ids);
-    const matching = loaded.filter(
-      (listed) =>
-        listed !== undefined &&
-        hits.matches([listed.project.name, listed.project.path]) &&
-        (query.where?.(listed) ?? true),
-    ) as ListedProject[];
-    const byId = new Map(matching.map((listed) => [listed.project.id, listed]));
-    const keys = matching.map(({ project }) => ({ sort: sortValues(project)[index], id: project.id }));
+    const matching = loaded.filter((listed) => listed !== undefined && (query.where?.(listed) ?? true));
+    const byId = new Map(matching.map((listed) => [listed!.project.id, listed!]));
+    const bySimilarity = query.order === 'similarity';
+    const direction = bySimilarity ? 'desc' : asked;
+    const keys = [...byId.values()].map(({ project }) => ({
+      sort: bySimilarity ? String(similarity(term, project)) : sortValues(project)[index],
+      id: project.id,
+    }));
     const page = await cutPage(mergeKeys([listSource(keys, direction)], direction), query, {
       load: async (ids) => ids.map((id) => byId.get(id)),
     });
     return { ...page, total: query.count ? matching.length : undefined };
+  }
+
+  /** What a term may find by name, and what stands in anything that it may find. */
+  async #inNamespaces(term: string): Promise<Pick<Hits, 'ids' | 'complete'>> {
+    // A path may be asked for: what it names last, or one before, holds the longest part.
+    const parts = wordsOf(term).flatMap((word) => word.split('/'));
+    const part = parts.reduce((longest, each) => (each.length > longest.length ? each : longest), '');
+    const [projects, groups, users] = await Promise.all(
+      (['project', 'group', 'user'] as const).map((kind) => this.#search.find(kind, part)),
+    );
+    const complete = projects!.complete && groups!.complete && users!.complete;
+    const namespaces = groups!.ids.length + users!.ids.length;
+    if (!complete || namespaces > MAX_NAMESPACES) return { ids: [], complete: false };
+    const table = this.#table;
+    const rows = rowsOfAll(async () => [
+      rowsAtHand(projects!.ids.map((id) => ({ id }))),
+      ...groups!.ids.flatMap((id) =>
+        (['DIRECT', 'DEEP'] as const).map((row) => rowsOfTree(table, id, row, 'project')),
+      ),
+      ...users!.ids.map((id) => rowsOfUser(table, id, 'OWN')),
+    ]);
+    const ids: number[] = [];
+    for await (const { id } of allRows(rows)) {
+      if (ids.length === MAX_HITS) return { ids: [], complete: false };
+      ids.push(id);
+    }
+    return { ids, complete: true };
   }
 }

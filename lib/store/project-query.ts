@@ -22,7 +22,15 @@ export interface Judge<R> {
   levels(records: readonly (R | undefined)[]): Promise<readonly (AccessLevel | 0 | undefined)[]>;
 }
 
-export type ProjectOrder = 'id' | 'name' | 'path' | 'created_at' | 'updated_at' | 'last_activity_at';
+/** `similarity`: to what is searched for, the best first, as far as hits are all known; else by creation. */
+export type ProjectOrder =
+  | 'id'
+  | 'name'
+  | 'path'
+  | 'created_at'
+  | 'updated_at'
+  | 'last_activity_at'
+  | 'similarity';
 
 /** The projects of one group. */
 export interface InGroup {
@@ -63,6 +71,8 @@ export interface ProjectQuery extends PageRequest {
   readonly lastActivityBefore?: string;
   /** Substring of name or path, without case. */
   readonly search?: string;
+  /** The search is also in the names and paths of what projects stand in. */
+  readonly searchNamespaces?: boolean;
   /** Only projects with all of these custom attributes. */
   readonly attributes?: Attributes;
   /** A further condition; every project on the way is loaded for it, 5,000 at most. */
@@ -84,6 +94,7 @@ export const INDEX = {
   path: 'byPath',
   updated_at: 'byUpdated',
   last_activity_at: 'byActivity',
+  similarity: 'byId',
 } as const;
 export type Index = (typeof INDEX)[ProjectOrder];
 
@@ -161,10 +172,15 @@ export function passes(query: ProjectQuery, words: readonly string[], listed: Li
     (query.lastActivityAfter === undefined || project.lastActivityAt > query.lastActivityAfter) &&
     (query.lastActivityBefore === undefined || project.lastActivityAt < query.lastActivityBefore) &&
     (query.minAccessLevel === undefined || level >= query.minAccessLevel) &&
-    (words.length === 0 || matchesWords(words, [project.name, project.path])) &&
+    (words.length === 0 || matchesWords(words, searched(query, project))) &&
     inRows(query, listed)
   );
 }
+
+const searched = ({ searchNamespaces }: ProjectQuery, project: ProjectRecord): string[] => {
+  const { name, path, fullPath, namespaceName } = project;
+  return searchNamespaces ? [name, path, fullPath, `${namespaceName} / ${name}`] : [name, path];
+};
 
 /** Of the sort keys of an index. */
 export function bounds(query: ProjectQuery, index: Index): Range {

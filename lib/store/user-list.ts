@@ -5,6 +5,7 @@ import { sameName } from './names.ts';
 import {
   chunkFor,
   countPartitions,
+  countWalk,
   cutPage,
   type Direction,
   type IndexPartition,
@@ -133,6 +134,7 @@ export class UserList {
         : [await this.#noted(attributes, index, direction, bounds, chunk)];
     const [page, total] = await Promise.all([
       cutPage(mergeKeys(sources, direction), query, {
+        countWalk: countWalk(term),
         load: async (ids) =>
           (await load(ids)).map((user) => (user !== undefined && passes(user) ? user : undefined)),
         where: filtered ? () => true : undefined,

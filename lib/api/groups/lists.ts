@@ -83,7 +83,7 @@ const list = endpoint({
   handle: async ({ actor, query, page, request }, deps) => {
     const found = await listGroups(deps, actor, {
       ...inputOf(actor, query),
-      order: orderOf(query.order_by),
+      order: query.order_by,
       topLevelOnly: query.top_level_only,
       ...(page.kind === 'offset' ? counted(page) : { page: 1, perPage: page.perPage }),
       ...(page.kind === 'keyset' && page.after !== undefined ? { cursor: page.after } : {}),
@@ -175,8 +175,6 @@ export const groupListEndpoints = [
   inside('descendant_groups', true, 'List all groups in a group'),
   projects,
 ];
-
-const orderOf = (order: 'name' | 'path' | 'id' | 'similarity') => (order === 'similarity' ? 'name' : order);
 
 async function shown(
   deps: ApiDeps,

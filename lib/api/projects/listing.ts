@@ -1,16 +1,12 @@
 /** What lists of projects have in common: their orders, and conditions over the record. */
+import type { ProjectOrder } from '../../store/project-query.ts';
 import type { AccessLevel, ProjectRecord, Visibility } from '../../store/records.ts';
 
-const ORDERS: Partial<
-  Record<string, 'id' | 'name' | 'path' | 'created_at' | 'updated_at' | 'last_activity_at'>
-> = {
-  id: 'id',
-  name: 'name',
-  path: 'path',
-  created_at: 'created_at',
-  updated_at: 'updated_at',
-  last_activity_at: 'last_activity_at',
-};
+const ORDERS = new Map<string, ProjectOrder>(
+  (['id', 'name', 'path', 'created_at', 'updated_at', 'last_activity_at', 'similarity'] as const).map(
+    (order) => [order, order],
+  ),
+);
 
 interface Filters {
   readonly topic?: readonly string[];
@@ -30,13 +26,14 @@ interface ListQuery extends Filters {
   readonly visibility?: Visibility;
   readonly min_access_level?: number;
   readonly search?: string;
+  readonly search_namespaces?: boolean;
 }
 
 /** What every list of projects asks the rules for. */
 export function listInput(query: ListQuery) {
   const term = query.search?.trim() ?? '';
   return {
-    order: ORDERS[query.order_by] ?? 'created_at',
+    order: ORDERS.get(query.order_by) ?? 'created_at',
     direction: query.sort,
     owned: query.owned,
     starred: query.starred,
@@ -45,6 +42,7 @@ export function listInput(query: ListQuery) {
       visibility: query.visibility,
       minAccessLevel: query.min_access_level as AccessLevel | undefined,
       search: term === '' ? undefined : term,
+      searchNamespaces: query.search_namespaces,
       where: filterOf(query),
     }),
   };
