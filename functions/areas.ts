@@ -177,7 +177,9 @@ export const areas: readonly Area[] = [
     'members',
     [
       ...['members', 'invitations', 'access_requests', 'import_project_members'].flatMap(inProject),
-      ...['invitations', 'access_requests'].flatMap((name) => collection(`/api/v4/groups/{id}/${name}`)),
+      ...['invitations', 'access_requests', 'billable_members'].flatMap((name) =>
+        collection(`/api/v4/groups/{id}/${name}`),
+      ),
       '/users/invitation',
     ],
     { ...writes, sends: ['maintenance', 'mail'] },
@@ -278,6 +280,15 @@ export const areas: readonly Area[] = [
     memory: 256,
     timeout: 60,
     rights: { ...writes, sends: ['maintenance', 'forks', 'ingest', 'outbound', 'mail'] },
+  },
+  {
+    kind: 'scheduled',
+    name: 'billable-refresh',
+    entry: 'billable-refresh.ts',
+    schedule: 'cron(0 12 * * ? *)',
+    memory: 256,
+    timeout: 60,
+    rights: writes,
   },
   {
     kind: 'command',

@@ -5,6 +5,13 @@ import { MAINTENANCE, message, messageAt, outboxWrite } from '../store/outbox.ts
 import { MEASURE_JOB } from '../store/statistics.ts';
 import { BOT_JOB } from '../store/tokens.ts';
 import { REQUESTED_JOB, tellOfRequest } from './access-requests.ts';
+import {
+  REFRESH_ALL_JOB,
+  REFRESH_JOB,
+  type Refresh,
+  refreshAll,
+  refreshBillable,
+} from './billable-refresh.ts';
 import { removeBot } from './bots.ts';
 import { deleteMerged } from './branches.ts';
 import { DELETION_JOB, deleteDue } from './deletions.ts';
@@ -133,6 +140,13 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
       userId: numberOf(body, 'userId'),
       baseUrl: textOf(body, 'baseUrl'),
     }),
+  [REFRESH_ALL_JOB]: (deps) => refreshAll(deps),
+  [REFRESH_JOB]: async (deps, { id, body }) => {
+    const begun = { listId: id, parts: 0, ...body, groupId: numberOf(body, 'groupId') } as Refresh;
+    const left = await refreshBillable(deps, begun, Date.now() + SLICE_MS);
+    if (left !== undefined)
+      await deps.store.outbox.commit([], [message(MAINTENANCE, REFRESH_JOB, { ...left })]);
+  },
   [CONFIRMED_JOB]: async (deps, job) => {
     await inSlices(deps, job, (deadline) => takeInvitations(deps, textOf(job.body, 'email'), deadline));
   },

@@ -2,6 +2,7 @@
 import { AccessRequests } from './access-requests.ts';
 import { Archives } from './archives.ts';
 import { Avatars } from './avatars.ts';
+import { BillableLists } from './billable-lists.ts';
 import { Blobs } from './blobs.ts';
 import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { Counters } from './counters.ts';
@@ -66,6 +67,7 @@ export interface Store {
   readonly members: Members;
   readonly accessRequests: AccessRequests;
   readonly invitations: Invitations;
+  readonly billableLists: BillableLists;
   readonly groups: Groups;
   readonly groupMoves: GroupMoves;
   readonly groupRemoval: GroupRemoval;
@@ -116,6 +118,7 @@ export function createStore(
   const tokens = new Tokens(table, counters, outbox);
   const deployTokens = new DeployTokens(table, counters);
   const projectShares = new ProjectShares(table, counters);
+  const billableLists = new BillableLists(table);
   const accessRequests = new AccessRequests(table, outbox);
   const invitations = new Invitations(table, counters, outbox, members);
   const blobs = new Blobs(clients.s3, environment.objectsBucket);
@@ -135,6 +138,7 @@ export function createStore(
     members,
     accessRequests,
     invitations,
+    billableLists,
     groups,
     groupMoves: new GroupMoves(table, groups, projectShares),
     groupRemoval: new GroupRemoval(table, groups, projects, projectShares, members, search, [
@@ -142,6 +146,7 @@ export function createStore(
       deployTokens,
       accessRequests,
       invitations,
+      billableLists,
     ]),
     groupList: new GroupList(table, search, members),
     groupOwners: new GroupOwners(table, members, outbox),

@@ -6,6 +6,7 @@ import { json, noContent } from '../../http/reply.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import * as shapes from '../users/shapes.ts';
 import { accessRequestEndpoints } from './access-requests.ts';
+import { billableEndpoints } from './billable.ts';
 import { userIds } from './ids.ts';
 import { importEndpoint } from './import.ts';
 import { invitationEndpoints } from './invitations.ts';
@@ -179,6 +180,7 @@ export const memberEndpoints = [
   ...invitationEndpoints,
   ...accessRequestEndpoints,
   importEndpoint,
+  ...billableEndpoints,
 ];
 /** Served by the function of groups. */
 export const groupMemberEndpoints = of('group');

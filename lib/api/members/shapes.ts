@@ -51,7 +51,7 @@ export const billableMembers = shape(() => z.array(billableMember()));
 export const billableMembership = shape(() =>
   z
     .object({
-      id: z.string(),
+      id: z.int(),
       source_id: z.int(),
       source_full_name: z.string(),
       source_members_url: z.string(),

@@ -9,8 +9,34 @@ interface Place {
 
 type Kind = 'project' | 'group';
 
-/** Writes of invitations and of requests for access. */
-export const invitationWrites: readonly Operation[] = [...of('project'), ...of('group')];
+const imports = endpoint('POST /projects/:id/import_project_members/:project_id', async (scene) => {
+  const [from, to] = [await placeOf(scene, 'project'), await placeOf(scene, 'project')];
+  const { id } = await scene.service.user(scene.fresh('moved'));
+  const { token } = to.owner;
+  const json = { user_id: id, access_level: 20 };
+  await scene.done('POST', `${from.path}/members`, { token: from.owner.token, json });
+  const state = async () =>
+    countOf(await scene.done('GET', `${to.path}/members?user_ids[]=${id}`, { token }));
+  const source = from.path.split('/').at(-1);
+  return { path: `${to.path}/import_project_members/${source}`, token, state };
+});
+
+const removesBillable = endpoint('DELETE /groups/:id/billable_members/:user_id', async (scene) => {
+  const { path, owner } = await placeOf(scene, 'group');
+  const { token } = owner;
+  const { id } = await scene.service.user(scene.fresh('billed'));
+  await scene.done('POST', `${path}/members`, { token, json: { user_id: id, access_level: 20 } });
+  const members = () => scene.done('GET', `${path}/members?user_ids[]=${id}`, { token });
+  return { path: `${path}/billable_members/${id}`, token, state: async () => flip(countOf(await members())) };
+});
+
+/** Writes of invitations, of requests for access, and of members in bulk. */
+export const invitationWrites: readonly Operation[] = [
+  ...of('project'),
+  ...of('group'),
+  imports,
+  removesBillable,
+];
 
 function of(kind: Kind): Operation[] {
   const base = `/${kind}s/:id`;
@@ -60,23 +86,12 @@ function of(kind: Kind): Operation[] {
       const state = async () => flip(countOf(await requests(scene, place)));
       return { path: `${place.path}/access_requests/${id}`, token, state };
     }),
-    ...(kind === 'project' ? [imports] : []),
   ];
 }
 
-const imports = endpoint('POST /projects/:id/import_project_members/:project_id', async (scene) => {
-  const [from, to] = [await placeOf(scene, 'project'), await placeOf(scene, 'project')];
-  const { id } = await scene.service.user(scene.fresh('moved'));
-  const { token } = to.owner;
-  await scene.done('POST', `${from.path}/members`, { token, json: { user_id: id, access_level: 20 } });
-  const state = async () =>
-    countOf(await scene.done('GET', `${to.path}/members?user_ids[]=${id}`, { token }));
-  const source = from.path.split('/').at(-1);
-  return { path: `${to.path}/import_project_members/${source}`, token, state };
-});
-
 async function placeOf(scene: Scene, kind: Kind): Promise<Place> {
-  const owner = await scene.owner();
+  // What one person may send in an hour is limited.
+  const owner = await scene.service.user(scene.fresh('host'));
   const path = scene.fresh('place');
   const json = { name: path, path, visibility: 'public' };
   const { id } = await scene.done('POST', `/${kind}s`, { token: owner.token, json });

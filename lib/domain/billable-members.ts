@@ -1,0 +1,183 @@
+/** Everybody with access to an outermost group, as a list that is made once a day; and their ways out of it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ulid } from 'ulid';
+import type { BillableOrder, BillableState, Listed } from '../store/billable-lists.ts';
+import { folded } from '../store/keys.ts';
+import { MAINTENANCE, message } from '../store/outbox.ts';
+import type { Page, PageRequest } from '../store/paging.ts';
+import type { GroupRecord, MemberRecord, ProjectRecord, UserRecord } from '../store/records.ts';
+import type { Actor, GroupAccess } from './access.ts';
+import { REFRESH_JOB, refreshBillable } from './billable-refresh.ts';
+import type { Deps } from './deps.ts';
+import { badRequest, notFound, recordNotFound, unavailable } from './errors.ts';
+import { LEAVE_JOB, leaveBelow, removeMember } from './members.ts';
+
+export interface BillableMember extends Listed {
+  readonly user: UserRecord;
+}
+
+export const BILLABLE_SORTS = {
+  access_level_asc: ['level', false],
+  access_level_desc: ['level', true],
+  last_joined: ['joined', true],
+  name_asc: ['name', false],
+  name_desc: ['name', true],
+  oldest_joined: ['joined', false],
+  // Nobody signs in here but with each request: the day of the last one stands for it.
+  oldest_sign_in: ['activity', false],
+  recent_sign_in: ['activity', true],
+  last_activity_on_asc: ['activity', false],
+  last_activity_on_desc: ['activity', true],
+} as const satisfies Record<string, readonly [BillableOrder, boolean]>;
+export type BillableSort = keyof typeof BILLABLE_SORTS;
+
+/** How long the first request of all works on the list itself, or waits for who does. */
+const HELP_MS = 3_000;
+/** Memberships that a removal takes away before it answers. */
+const MOST_AT_ONCE = 100;
+
+/**
+ * As it was at the last refresh; those whose account is gone since are left out.
+ * @param query.search part of a name, username or public address, or a whole address
+ * @throws 400 for a group inside another; 503 until the first list is made
+ */
+export async function listBillable(
+  deps: Deps,
+  { group }: GroupAccess,
+  query: PageRequest & { search?: string | undefined; sort: BillableSort },
+): Promise<Page<BillableMember>> {
+  if (group.parentId !== null) throw badRequest();
+  const [order, descending] = BILLABLE_SORTS[query.sort];
+  const term = folded(query.search?.trim() ?? '');
+  const lists = deps.store.billableLists;
+  for (let tries = 0; tries < 2; tries++) {
+    const state = await stateOf(deps, group.id);
+    if (term === '') {
+      const page = await lists.page(group.id, state, order, descending, query);
+      if (page !== undefined) return { ...page, items: await withUsers(deps, page.items) };
+      // Another list took its place meanwhile.
+      continue;
+    }
+    const owner = term.includes('@') ? await deps.store.users.byEmail(term) : undefined;
+    const found = await lists.search(
+      group.id,
+      state,
+      order,
+      descending,
+      ({ userId, name, username, email }) =>
+        userId === owner?.id || [name, username, email].some((text) => folded(text).includes(term)),
+    );
+    const first = (query.page - 1) * query.perPage;
+    const items = await withUsers(deps, found.slice(first, first + query.perPage));
+    return { items, total: found.length, more: first + query.perPage < found.length };
+  }
+  throw unavailable();
+}
+
+/** With a list in force: the first request makes it, or has it made. */
+async function stateOf(deps: Deps, groupId: number): Promise<BillableState> {
+  const lists = deps.store.billableLists;
+  const today = deps.now().toISOString().slice(0, 10);
+  let state = await lists.state(groupId);
+  if (state?.askedOn !== today) await lists.asked(groupId, today);
+  if (state?.listId !== undefined) return state;
+  const deadline = Date.now() + HELP_MS;
+  const left = await refreshBillable(deps, { groupId, listId: ulid(), parts: 0 }, deadline);
+  if (left !== undefined)
+    await deps.store.outbox.commit([], [message(MAINTENANCE, REFRESH_JOB, { ...left })]);
+  for (;;) {
+    state = await lists.state(groupId);
+    if (state?.listId !== undefined) return state;
+    if (Date.now() > deadline) throw unavailable();
+    await sleep(200);
+  }
+}
+
+async function withUsers({ store }: Deps, listed: readonly Listed[]): Promise<BillableMember[]> {
+  const users = await store.users.getMany(listed.map(({ userId }) => userId));
+  return listed.flatMap(({ userId, type }, i) => {
+    const user = users[i];
+    return user === undefined ? [] : [{ userId, type, user }];
+  });
+}
+
+/** A direct membership somewhere in a group. */
+export interface MembershipInside {
+  readonly record: MemberRecord;
+  readonly subject: GroupRecord | ProjectRecord;
+  readonly fullName: string;
+}
+
+/** Groups, then projects, by id. @throws 400 for a group inside another, `404 User Not Found` */
+export async function membershipsOf(
+  deps: Deps,
+  { group }: GroupAccess,
+  userId: number,
+  { page, perPage }: PageRequest,
+): Promise<Page<MembershipInside>> {
+  if (group.parentId !== null) throw badRequest();
+  if ((await deps.store.users.get(userId)) === undefined) throw notFound('User');
+  const inside = await membershipsIn(deps, group, userId);
+  const first = (page - 1) * perPage;
+  const shown = inside.slice(first, first + perPage);
+  const above = shown.map(({ subject }) => ('namespaceId' in subject ? subject.namespaceId : subject.id));
+  const groups = await deps.store.groups.getMany([...new Set(above)]);
+  const names = new Map(groups.map((each) => [each?.id, each?.fullName]));
+  const items = shown.map(({ record, subject }, i) => {
+    const name = names.get(above[i]) ?? '';
+    return { record, subject, fullName: 'namespaceId' in subject ? `${name} / ${subject.name}` : name };
+  });
+  return { items, total: inside.length, more: first + items.length < inside.length };
+}
+
+async function membershipsIn({ store }: Deps, group: GroupRecord, userId: number) {
+  const found: { record: MemberRecord; subject: GroupRecord | ProjectRecord }[] = [];
+  for (const kind of ['group', 'project'] as const) {
+    let ids: number[] = [];
+    const take = async () => {
+      const [subjects, records] = await Promise.all([
+        kind === 'group' ? store.groups.getMany(ids) : store.projects.getMany(ids),
+        store.members.ofUserIn(
+          userId,
+          ids.map((id) => ({ kind, id })),
+        ),
+      ]);
+      for (const [i, subject] of subjects.entries()) {
+        const record = records[i];
+        if (subject === undefined || record === undefined || subject.deletedAt !== null) continue;
+        const isIt = kind === 'group' && subject.id === group.id;
+        if (isIt || subject.ancestorIds[0] === group.id) found.push({ record, subject });
+      }
+      ids = [];
+    };
+    for await (const { source } of store.members.ofUser(userId, [kind])) {
+      if (ids.push(source.id) === 100) await take();
+    }
+    if (ids.length > 0) await take();
+  }
+  return found;
+}
+
+/**
+ * Takes somebody out of a group and all inside it: of what is inside, a worker takes them where there is much.
+ * @throws 400 for a group inside another; 403 for its last owner; 404 for who has no membership in it, as those whom an
+ *   invited group brings
+ */
+export async function removeBillable(
+  deps: Deps,
+  actor: Actor,
+  access: GroupAccess,
+  userId: number,
+): Promise<void> {
+  const { group } = access;
+  if (group.parentId !== null) throw badRequest();
+  const user = await deps.store.users.get(userId);
+  if (user === undefined || user.type !== undefined) throw notFound('User');
+  const inside = await membershipsIn(deps, group, userId);
+  if (inside.length === 0) throw recordNotFound();
+  const body = { groupId: group.id, userId, until: deps.now().toISOString() };
+  if (inside[0]!.subject.id === group.id && inside[0]!.record.source.kind === 'group')
+    await removeMember(deps, actor, access, userId, { keepBelow: false });
+  else await deps.store.outbox.commit([], [message(MAINTENANCE, LEAVE_JOB, body)]);
+  if (inside.length <= MOST_AT_ONCE) await leaveBelow(deps, body);
+}
