@@ -86,6 +86,8 @@ export async function createBranch(
   if ((await git.ref(name)) !== undefined) throw refused('Branch already exists');
   let start = await starting;
   if (start === undefined && (await startsFromNothing(git, name, input.ref))) {
+    const first = shortName((await heading).target);
+    if (!(await protection).mayPush(actor, first)) throw refused(BRANCH_REFUSALS.create);
     // An empty repository has nothing to branch from: its first commit is made.
     const made = await createInitialReadme(deps, actor, access);
     git = codeOf(deps, made);
