@@ -115,6 +115,7 @@ export async function updateGroup(
       settings['prevent_sharing_groups_outside_hierarchy'] === true && group.parentId !== null
         ? ['only available on top-level groups.']
         : [],
+    ...sharedRunnersProblems(settings['shared_runners_setting'], parents),
   });
   if (problems !== undefined) throw invalid(problems);
   const avatar = newAvatar(file);
@@ -174,6 +175,18 @@ const visibilityProblems = (visibility: Visibility, parent: GroupRecord | undefi
   parent !== undefined && isBelow(parent.visibility, visibility)
     ? [`${visibility} is not allowed since the parent group has a ${parent.visibility} visibility.`]
     : [];
+
+/** What a group turned off for all that is inside, nothing inside turns on. */
+function sharedRunnersProblems(setting: unknown, parents: readonly GroupRecord[]): FieldProblems {
+  const off = 'disabled_and_unoverridable';
+  if (!parents.some((parent) => parent.settings['shared_runners_setting'] === off)) return {};
+  if (setting === 'enabled')
+    return { shared_runners_enabled: ['cannot be enabled because parent group has shared Runners disabled'] };
+  const override = 'allow_descendants_override_disabled_shared_runners';
+  return setting === 'disabled_with_override'
+    ? { [override]: ['cannot be enabled because parent group does not allow it'] }
+    : {};
+}
 
 function changeError(error: unknown, visibility: Visibility | undefined): unknown {
   if (error instanceof NameTaken) return invalid({ path: ['has already been taken'] });
