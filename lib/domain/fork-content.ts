@@ -100,7 +100,7 @@ async function fill(
     inheritance,
     [
       importFills(deps, fork.id, first === undefined ? {} : { defaultBranch: first }),
-      ...(first === undefined ? [] : await protectingWrites(deps, fork.id, first)),
+      ...(first === undefined ? [] : await protectingWrites(deps, fork, first)),
       outboxWrite(follows),
       measureSoon(fork.id, deps.now()),
     ],

@@ -150,7 +150,7 @@ async function moveHead(
     const refs = deps.store.repositories.open(project.repositoryId);
     const found = name && !isImporting(project) ? (await refs.get([name])).get(name) : undefined;
     if (name === undefined || found === undefined) throw failed(`branch '${branch}' does not exist`);
-    const alongside = [...writes, ...(await protectingWrites(deps, project.id, branch))];
+    const alongside = [...writes, ...(await protectingWrites(deps, project, branch))];
     try {
       const there = { name, from: found.oid, to: found.oid };
       return await refs.compareAndSwap([there], { head: name, alongside, messages });

@@ -122,14 +122,6 @@ export async function unprotectOneBranch(
   }
 }
 
-/**
- * The rule that the default branch gets when it comes to be (`default_branch_protection` 2: Maintainers push and
- * merge, nobody forces).
- */
-export function defaultBranchRule(deps: Deps, projectId: number, name: string): Promise<BranchRule> {
-  return newBranchRule(deps, projectId, { name, pushLevel: 40, mergeLevel: 40, allowForcePush: false });
-}
-
 /** @throws 422 with whole sentences, as the interface tells what is wrong with a rule */
 export function demandRuleName(name: string): void {
   if (name.trim() === '') throw unprocessable(["Name can't be blank"]);
@@ -145,7 +137,8 @@ export function refusedRule(error: unknown): unknown {
   return error.message.startsWith('project') ? notFound('Project') : recordNotFound();
 }
 
-async function newBranchRule(
+/** A rule with an id of its own, not stored yet. */
+export async function newBranchRule(
   deps: Deps,
   projectId: number,
   levels: Pick<BranchRule, 'name' | 'pushLevel' | 'mergeLevel' | 'allowForcePush'>,

@@ -1,5 +1,11 @@
 import type { BranchRule, RuleLevel, TagRule } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
+import {
+  type DefaultBranchProtection,
+  defaultBranchProtection,
+  FULL,
+  protectsEmpty,
+} from './default-branch-protection.ts';
 import type { Deps } from './deps.ts';
 import { can, DEVELOPER, isAdministrator, MAINTAINER } from './permissions.ts';
 import { RuleSet } from './ref-pattern.ts';
@@ -11,15 +17,18 @@ import { RuleSet } from './ref-pattern.ts';
 export class BranchProtection {
   readonly #access: ProjectAccess;
   readonly #rules: RuleSet<BranchRule>;
+  readonly #protectsEmpty: boolean;
 
-  constructor(access: ProjectAccess, rules: readonly BranchRule[]) {
+  /** @param first what an empty repository's first branch is to be protected with */
+  constructor(access: ProjectAccess, rules: readonly BranchRule[], first: DefaultBranchProtection = FULL) {
     this.#access = access;
     this.#rules = new RuleSet(rules);
+    this.#protectsEmpty = access.project.defaultBranch === null && protectsEmpty(first);
   }
 
-  /** In an empty repository every branch is: the first one is to be the default branch. */
+  /** In an empty repository every branch is, where the default branch is to be: the first one becomes that. */
   isProtected(branch: string): boolean {
-    return this.#isEmpty || this.#rules.matching(branch).length > 0;
+    return this.#protectsEmpty || this.#rules.matching(branch).length > 0;
   }
 
   mayPush(actor: Actor, branch: string): boolean {
@@ -48,13 +57,9 @@ export class BranchProtection {
       .some((rule) => (action === 'push' ? rule.pushLevel : rule.mergeLevel) === DEVELOPER);
   }
 
-  get #isEmpty(): boolean {
-    return this.#access.project.defaultBranch === null;
-  }
-
   #allows(actor: Actor, branch: string, level: 'pushLevel' | 'mergeLevel'): boolean {
     if (!can(actor, this.#access, 'push_code')) return false;
-    if (this.#isEmpty && maintains(actor, this.#access)) return true;
+    if (this.#protectsEmpty && maintains(actor, this.#access)) return true;
     if (!this.isProtected(branch)) return true;
     return this.#rules.matching(branch).some((rule) => reaches(actor, this.#access, rule[level]));
   }
@@ -87,8 +92,10 @@ export class TagProtection {
 
 export async function branchProtection(deps: Deps, access: ProjectAccess): Promise<BranchProtection> {
   const { project, ahead } = access;
+  const first = firstOf(deps, access);
   const read = (await ahead?.rulesOf(project, 'branch'))?.branches;
-  return new BranchProtection(access, read ?? (await deps.store.refRules.list(project.id, 'branch')));
+  const rules = read ?? (await deps.store.refRules.list(project.id, 'branch'));
+  return new BranchProtection(access, rules, await first);
 }
 
 export async function tagProtection(deps: Deps, access: ProjectAccess): Promise<TagProtection> {
@@ -103,9 +110,18 @@ export async function refProtection(
   access: ProjectAccess,
 ): Promise<{ branches: BranchProtection; tags: TagProtection }> {
   const { project, ahead } = access;
+  const first = firstOf(deps, access);
   const read = await ahead?.rulesOf(project, 'both');
   const { branches, tags } = read ?? (await deps.store.refRules.all(project.id));
-  return { branches: new BranchProtection(access, branches), tags: new TagProtection(access, tags) };
+  return {
+    branches: new BranchProtection(access, branches, await first),
+    tags: new TagProtection(access, tags),
+  };
+}
+
+/** What the first branch is to be protected with; read while the rules are, and only where there is none yet. */
+function firstOf(deps: Deps, { project }: ProjectAccess): Promise<DefaultBranchProtection> | undefined {
+  return project.defaultBranch === null ? started(defaultBranchProtection(deps, project)) : undefined;
 }
 
 /** A read under way whose failure is told where it is awaited, and nowhere else. */

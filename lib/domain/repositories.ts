@@ -12,10 +12,11 @@ import { snapshotOf } from '../store/ref-views.ts';
 import type { RepositoryRefs } from '../store/repository-refs.ts';
 import { measureSoon } from '../store/statistics.ts';
 import type { Write } from '../store/write.ts';
+import { defaultBranchProtection, levelsOf } from './default-branch-protection.ts';
 import type { Deps } from './deps.ts';
 import { notFound } from './errors.ts';
 import { importFills, isImporting, withoutContent } from './import-state.ts';
-import { defaultBranchRule } from './protected-branches.ts';
+import { newBranchRule } from './protected-branches.ts';
 import type { FirstLook, ReadAhead } from './read-ahead.ts';
 import { RuleSet } from './ref-pattern.ts';
 
@@ -114,7 +115,7 @@ class ProjectRefs implements RefDatabase {
     const now = this.#deps.now();
     const first = await this.#firstBranch(updates, options.head);
     const change = first === undefined ? {} : { defaultBranch: first };
-    const alongside = first === undefined ? [] : await protectingWrites(this.#deps, this.#project.id, first);
+    const alongside = first === undefined ? [] : await protectingWrites(this.#deps, this.#project, first);
     if (this.#finishing) alongside.push(importFills(this.#deps, id, change));
     else if (first !== undefined) alongside.push(projects.activity(id, now, change));
     alongside.push(measureSoon(id, now));
@@ -149,11 +150,15 @@ class ProjectRefs implements RefDatabase {
   }
 }
 
-/** The writes that protect a new default branch, unless a rule is about it already. */
-export async function protectingWrites(deps: Deps, projectId: number, branch: string): Promise<Write[]> {
-  const rules = new RuleSet(await deps.store.refRules.list(projectId, 'branch'));
-  if (rules.matching(branch).length > 0) return [];
-  return addRule(await defaultBranchRule(deps, projectId, branch));
+/** The writes that protect a new default branch as its group has it, unless a rule is about it already. */
+export async function protectingWrites(deps: Deps, project: ProjectRecord, branch: string): Promise<Write[]> {
+  const [protection, rules] = await Promise.all([
+    defaultBranchProtection(deps, project),
+    deps.store.refRules.list(project.id, 'branch'),
+  ]);
+  const levels = levelsOf(protection);
+  if (levels === undefined || new RuleSet(rules).matching(branch).length > 0) return [];
+  return addRule(await newBranchRule(deps, project.id, { name: branch, ...levels }));
 }
 
 /** A project's repository in its fork network. */
