@@ -23,7 +23,16 @@ import {
 import { hasText, type Judge, type Viewer, visibleTo } from './project-query.ts';
 import { Reach } from './reach.ts';
 import type { AccessLevel, GroupRecord } from './records.ts';
-import { allRows, keysById, keysSorted, type RowSet, rowsOfAll, rowsOfTree } from './row-sets.ts';
+import {
+  allRows,
+  keysById,
+  keysSorted,
+  type RowSet,
+  rowsOfAll,
+  rowsOfSettling,
+  rowsOfTree,
+  settlingBelow,
+} from './row-sets.ts';
 import type { Search } from './search.ts';
 import { similarity } from './similarity.ts';
 import type { Table } from './table.ts';
@@ -87,13 +96,15 @@ export class GroupList {
     const direction = query.direction ?? 'asc';
     const index = INDEX[query.order ?? 'name'];
     const reach = this.#reach(query);
-    const load = this.#loader(query, reach);
+    const { below } = query;
+    const settling = below?.deep ? settlingBelow(this.#table, below.id) : async () => [];
+    const load = this.#loader(query, reach, settling);
     if (hasText(query.search)) {
       const found = await this.#searched(query, load, index, direction);
       if (found !== undefined) return found;
     }
     const partitions = partitionsOf(query, index, direction);
-    const rows = this.#rows(query, reach, load);
+    const rows = this.#rows(query, reach, load, settling);
     const chunk = chunkFor(query, partitions.length + 1);
     const sources: KeySource[] = partitions.map((p) => indexSource(this.#table, p, direction, chunk));
     if (rows !== undefined) {
@@ -121,13 +132,18 @@ export class GroupList {
   }
 
   /** The rows that have to be merged with what everybody sees, or that are the list. */
-  #rows(query: GroupQuery, reach: Reach | undefined, load: Load): RowSet | undefined {
+  #rows(query: GroupQuery, reach: Reach | undefined, load: Load, settling: Settling): RowSet | undefined {
     const { below, attributes } = query;
     if (attributes !== undefined) return rowsWith(this.#table, 'group', attributes);
     if (below !== undefined) {
       return rowsOfAll(async () => [
         rowsOfTree(this.#table, below.id, 'DIRECT', 'group'),
-        ...(below.deep ? [rowsOfTree(this.#table, below.id, 'DEEP', 'group')] : []),
+        ...(below.deep
+          ? [
+              rowsOfTree(this.#table, below.id, 'DEEP', 'group'),
+              rowsOfSettling(this.#table, settling, 'group'),
+            ]
+          : []),
       ]);
     }
     if (query.owned || query.direct) return reach?.direct();
@@ -137,12 +153,13 @@ export class GroupList {
   }
 
   /** Loads records, and leaves out what the viewer may not see (any more). */
-  #loader(query: GroupQuery, reach: Reach | undefined): Load {
+  #loader(query: GroupQuery, reach: Reach | undefined, settling: Settling): Load {
     const words = wordsOf(query.search ?? '');
     return async (ids) => {
-      const [items, noted] = await Promise.all([
+      const [items, noted, inside] = await Promise.all([
         this.#table.batchGet(ids.map(groupKey)),
         haveAll(this.#table, 'group', ids, query.attributes),
+        settling(),
         query.judge.ahead(ids),
       ]);
       const records = items.map(groupOf);
@@ -153,7 +170,7 @@ export class GroupList {
           group === undefined ||
           level === undefined ||
           !noted[i] ||
-          !passes(query, words, { group, level })
+          !passes(query, words, { group, level }, inside)
         )
           return undefined;
         if ((query.owned || query.direct) && !(await reach?.isDirectMember(group.id))) return undefined;
@@ -214,6 +231,8 @@ export class GroupList {
   }
 }
 
+/** Groups that came in below the one that is asked for, and whose content has no rows there yet. */
+type Settling = () => Promise<readonly number[]>;
 type Load = (ids: readonly number[]) => Promise<(ListedGroup | undefined)[]>;
 
 /** Whether everything that the viewer's kind sees is in the list. */
@@ -239,10 +258,16 @@ function byKeysAlone({ below, minAccessLevel, topLevelOnly, skip, search, ...que
 }
 
 /** The conditions of the query on a loaded group; those of the keys too, because rows may be late. */
-function passes(query: GroupQuery, words: readonly string[], { group, level }: ListedGroup): boolean {
+function passes(
+  query: GroupQuery,
+  words: readonly string[],
+  { group, level }: ListedGroup,
+  settling: readonly number[],
+): boolean {
   const { below, minAccessLevel } = query;
   if (below !== undefined) {
-    if (below.deep ? !group.ancestorIds.includes(below.id) : group.parentId !== below.id) return false;
+    const above = (id: number) => group.ancestorIds.includes(id);
+    if (below.deep ? !above(below.id) && !settling.some(above) : group.parentId !== below.id) return false;
   }
   return (
     (!query.owned || level >= 50) &&

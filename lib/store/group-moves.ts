@@ -8,7 +8,7 @@
 import { TransactionRefused } from './errors.ts';
 import { groupItem, isArriving } from './group-item.ts';
 import { moveGroupPath, placeBelow } from './group-place.ts';
-import { moveRows, treeRows } from './group-tree.ts';
+import { moveRows, settledRows } from './group-tree.ts';
 import type { Groups } from './groups.ts';
 import { groupKey, projectKey, type TreeKind } from './keys.ts';
 import { fromItem } from './project-item.ts';
@@ -157,7 +157,7 @@ export class GroupMoves {
         },
         reason: 'version',
       },
-      ...(isArriving(now) ? treeRows({ kind: 'group', ...now }) : []),
+      ...(isArriving(now) ? settledRows(now) : []),
     ]);
     return refused === undefined;
   }

@@ -2,7 +2,7 @@
 
 import { removeAbout } from './custom-attributes.ts';
 import { ConditionFailed, Missing, Stale, TransactionRefused } from './errors.ts';
-import { leaveTree } from './group-tree.ts';
+import { leaveTree, settledRows } from './group-tree.ts';
 import type { Groups } from './groups.ts';
 import { groupKey, type Key, type MemberSource, statisticsKey, treeKey, treePartition } from './keys.ts';
 import type { Members } from './members.ts';
@@ -161,6 +161,7 @@ export class GroupRemoval {
     }
     await this.#table.transact([
       ...leaveTree({ kind: 'group', ...group }),
+      ...settledRows(group),
       { delete: groupKey(group.id) },
       { delete: statisticsKey({ kind: 'group', id: group.id }) },
     ]);

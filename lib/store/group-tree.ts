@@ -4,7 +4,7 @@
  */
 
 import { groupOrders } from './group-item.ts';
-import { type TreeKind, type TreeRow, treeKey } from './keys.ts';
+import { settlingKey, type TreeKind, type TreeRow, treeKey } from './keys.ts';
 import type { Visibility } from './records.ts';
 import type { Delete, Put } from './write.ts';
 
@@ -19,12 +19,8 @@ export interface TreeNode {
   readonly fullPath: string;
 }
 
-/**
- * The rows of a node under everything above it, with how far below.
- * @param pending whether what is inside the node has no rows under these ancestors yet: until then it is found under
- *   the node itself
- */
-export function treeRows(node: TreeNode, pending = false): Put[] {
+/** The rows of a node under everything above it, with how far below. */
+export function treeRows(node: TreeNode): Put[] {
   const { kind, id, visibility, ancestorIds } = node;
   return ancestorIds.map((ancestor, i) => ({
     put: {
@@ -33,7 +29,6 @@ export function treeRows(node: TreeNode, pending = false): Put[] {
       // A list of groups in these orders reads no record for its order; projects have orders that move with every push.
       ...(kind === 'group' ? groupOrders(node) : {}),
       below: ancestorIds.length - i,
-      ...(pending ? { pending } : {}),
     },
   }));
 }
@@ -47,12 +42,25 @@ export const leaveTree = ({
   ancestorIds.map((ancestor, i) => ({ delete: treeKey(ancestor, rowOf(ancestorIds, i), kind, id) }));
 
 /** The rows of a node that stands elsewhere now. */
-export function moveRows(was: TreeNode, is: TreeNode, pending = false): (Put | Delete)[] {
-  const puts = treeRows(is, pending);
+export function moveRows(was: TreeNode, is: TreeNode): (Put | Delete)[] {
+  const puts = treeRows(is);
   const kept = new Set(puts.map(({ put }) => put.pk + put.sk));
   const left = leaveTree(was).filter(({ delete: row }) => !kept.has(row.pk + row.sk));
   return [...left, ...puts];
 }
+
+/** A group is here with all that is inside, which lists find under the group itself until its own rows have followed. */
+export const settlingRows = (
+  was: Pick<TreeNode, 'ancestorIds'>,
+  is: Pick<TreeNode, 'id' | 'ancestorIds'>,
+): Put[] =>
+  is.ancestorIds
+    .filter((ancestor) => !was.ancestorIds.includes(ancestor))
+    .map((ancestor) => ({ put: { ...settlingKey(ancestor, is.id) } }));
+
+/** They have followed, or are gone. */
+export const settledRows = ({ id, ancestorIds }: Pick<TreeNode, 'id' | 'ancestorIds'>): Delete[] =>
+  ancestorIds.map((ancestor) => ({ delete: settlingKey(ancestor, id) }));
 
 const rowOf = (ancestorIds: readonly number[], i: number): TreeRow =>
   i === ancestorIds.length - 1 ? 'DIRECT' : 'DEEP';

@@ -1,7 +1,7 @@
 /** Groups: record, path and place in the tree of groups. Moves are in `group-moves.ts`, lists in `group-list.ts`. */
 import type { Counters } from './counters.ts';
 import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
-import { groupItem, groupListAttributes, groupOf, isArriving } from './group-item.ts';
+import { groupItem, groupListAttributes, groupOf } from './group-item.ts';
 import {
   claimGroupPath,
   enters,
@@ -12,7 +12,7 @@ import {
   standsOpen,
   standsStill,
 } from './group-place.ts';
-import { moveRows, treeRows } from './group-tree.ts';
+import { moveRows, settlingRows, treeRows } from './group-tree.ts';
 import { groupKey, idOf, type TreeKind, type TreeRow, treePartition, treePrefix } from './keys.ts';
 import { memberWrite } from './members.ts';
 import { leave, type NameHolder, type Names, takenNames } from './names.ts';
@@ -220,9 +220,12 @@ export class Groups {
       },
       ...(moves ? moveGroupPath(group, updated) : []),
       ...(transfers
-        ? moveRows({ kind: 'group', ...group }, { kind: 'group', ...updated }, true)
+        ? [
+            ...moveRows({ kind: 'group', ...group }, { kind: 'group', ...updated }),
+            ...settlingRows(group, updated),
+          ]
         : rises || sinks || moves
-          ? treeRows({ kind: 'group', ...updated }, isArriving(group))
+          ? treeRows({ kind: 'group', ...updated })
           : []),
       ...(parent === undefined
         ? []

@@ -265,8 +265,14 @@ export const treeKey = (ancestorId: number, row: TreeRow, kind: TreeKind, id: nu
   sk: treePrefix(row, kind) + padded(id),
 });
 
-/** Begins the rows of all that a group was invited to, and that groups below it were. */
-export const SHARED_ROWS = 'SHARED';
+/** A group that came in, and whose content has no rows here yet: it is found under the group itself. */
+export const SETTLING = 'SETTLING#';
+export const settlingKey = (ancestorId: number, id: number): Key => ({
+  pk: treePartition(ancestorId),
+  sk: SETTLING + padded(id),
+});
+/** Bounds of the rows of those, and of all that a group was invited to, and that groups below it were. */
+export const LED_ELSEWHERE = { from: SETTLING, to: 'SHAREDBELOW#~' } as const;
 /** A project that a group below this one was invited to. */
 export const sharedBelowKey = (ancestorId: number, invitedId: number, projectId: number): Key => ({
   pk: treePartition(ancestorId),

@@ -42,10 +42,13 @@ import {
   type Row,
   type RowSet,
   rowsAtHand,
+  rowsBelow,
   rowsOfAll,
   rowsOfForks,
+  rowsOfSettling,
   rowsOfTree,
   rowsOfUser,
+  settlingBelow,
 } from './row-sets.ts';
 import type { Hits, Search } from './search.ts';
 import { similarity } from './similarity.ts';
@@ -62,6 +65,8 @@ const MAX_HITS = 2000;
 /** Projects loaded at once to tell a total. */
 const LOADED = 500;
 
+/** Groups that came in below the one that is asked for, and whose content has no rows there yet. */
+type Settling = () => Promise<readonly number[]>;
 type Load = (ids: readonly number[]) => Promise<(ListedProject | undefined)[]>;
 
 export class ProjectList {
@@ -84,8 +89,9 @@ export class ProjectList {
       if (found !== undefined) return found;
     }
     const partitions = partitionsOf(query, index);
-    const load = this.#loader(query);
-    const rows = this.#rows(query, load);
+    const settling = this.#settling(query);
+    const load = this.#loader(query, settling);
+    const rows = this.#rows(query, load, settling);
     const chunk = chunkFor(query, partitions.length + 1);
     const sources: KeySource[] = partitions.map((p) => indexSource(this.#table, p, direction, chunk));
     if (rows !== undefined) sources.push(await this.#keys(query, rows, index, direction, chunk));
@@ -104,7 +110,7 @@ export class ProjectList {
   }
 
   /** The rows that have to be merged with what everybody sees, or that are the list. */
-  #rows(query: ProjectQuery, load: Load): RowSet | undefined {
+  #rows(query: ProjectQuery, load: Load, settling: Settling): RowSet | undefined {
     const { viewer, inGroup } = query;
     const table = this.#table;
     if (query.starredBy !== undefined) return rowsOfUser(table, query.starredBy, 'STAR');
@@ -112,10 +118,14 @@ export class ProjectList {
     if (query.forksOf !== undefined) return rowsOfForks(table, query.forksOf);
     if (query.ownerId !== undefined) return rowsOfUser(table, query.ownerId, 'OWN');
     if (inGroup !== undefined) {
+      const shared = judged(rowsOfTree(table, inGroup.id, 'SHARED', 'project'), load);
+      if (inGroup.shared === 'only') return shared;
       return rowsOfAll(async () => [
         rowsOfTree(table, inGroup.id, 'DIRECT', 'project'),
-        ...(inGroup.deep ? [rowsOfTree(table, inGroup.id, 'DEEP', 'project')] : []),
-        ...(inGroup.shared ? [judged(rowsOfTree(table, inGroup.id, 'SHARED', 'project'), load)] : []),
+        ...(inGroup.deep
+          ? [rowsOfTree(table, inGroup.id, 'DEEP', 'project'), rowsOfSettling(table, settling, 'project')]
+          : []),
+        ...(inGroup.shared ? [shared] : []),
       ]);
     }
     if (viewer.kind === 'anonymous') return undefined;
@@ -178,13 +188,18 @@ export class ProjectList {
     };
   }
 
+  #settling({ inGroup }: ProjectQuery): Settling {
+    return inGroup?.deep ? settlingBelow(this.#table, inGroup.id) : async () => [];
+  }
+
   /** Loads records, and leaves out what the viewer may not see (any more). */
-  #loader(query: ProjectQuery): Load {
+  #loader(query: ProjectQuery, settling = this.#settling(query)): Load {
     const words = wordsOf(query.search ?? '');
     return async (ids) => {
-      const [items, noted] = await Promise.all([
+      const [items, noted, below] = await Promise.all([
         this.#table.batchGet(ids.map(projectKey)),
         haveAll(this.#table, 'project', ids, query.attributes),
+        settling(),
         query.judge.ahead(ids),
       ]);
       const records = items.map(fromItem);
@@ -192,7 +207,7 @@ export class ProjectList {
       return records.map((project, i) => {
         const level = levels[i];
         if (project === undefined || level === undefined || !noted[i]) return undefined;
-        return passes(query, words, { project, level }) ? { project, level } : undefined;
+        return passes(query, words, { project, level }, below) ? { project, level } : undefined;
       });
     };
   }
@@ -281,9 +296,7 @@ export class ProjectList {
     const table = this.#table;
     const rows = rowsOfAll(async () => [
       rowsAtHand(projects!.ids.map((id) => ({ id }))),
-      ...groups!.ids.flatMap((id) =>
-        (['DIRECT', 'DEEP'] as const).map((row) => rowsOfTree(table, id, row, 'project')),
-      ),
+      ...rowsBelow(table, groups!.ids, 'project'),
       ...users!.ids.map((id) => rowsOfUser(table, id, 'OWN')),
     ]);
     const ids: number[] = [];

@@ -37,8 +37,8 @@ export interface InGroup {
   readonly id: number;
   /** Also of the groups below. */
   readonly deep: boolean;
-  /** Also those it was invited to. */
-  readonly shared: boolean;
+  /** Also those it was invited to; `only` these. */
+  readonly shared: boolean | 'only';
   /** The viewer sees everything that stands in the group. */
   readonly open: boolean;
 }
@@ -128,19 +128,29 @@ export function onlyRows({ viewer, owned, membership, minAccessLevel, ...query }
 }
 
 /** Whether a project found another way stands in those rows. */
-function inRows(query: ProjectQuery, { project, level }: ListedProject): boolean {
+function inRows(
+  query: ProjectQuery,
+  { project, level }: ListedProject,
+  settling: readonly number[],
+): boolean {
   const { viewer, ownerId, forksOf, inGroup } = query;
   if (forksOf !== undefined && project.forkedFromId !== forksOf) return false;
   if (ownerId !== undefined && (project.namespaceKind !== 'user' || project.ownerId !== ownerId))
     return false;
-  if (inGroup !== undefined && !standsIn(project, inGroup)) return false;
+  if (inGroup !== undefined && !standsIn(project, inGroup, settling)) return false;
   if (viewer.kind === 'anonymous') return true;
   return !(query.owned && level < 50) && !(query.membership && level === 0);
 }
 
-function standsIn(project: ProjectRecord, { id, deep, shared }: InGroup): boolean {
+function standsIn(
+  project: ProjectRecord,
+  { id, deep, shared }: InGroup,
+  settling: readonly number[],
+): boolean {
   if (shared && project.shares.some((share) => share.groupId === id && !isExpired(share))) return true;
-  return deep ? project.ancestorIds.includes(id) : project.ancestorIds.at(-1) === id;
+  if (shared === 'only') return false;
+  if (!deep) return project.ancestorIds.at(-1) === id;
+  return project.ancestorIds.includes(id) || settling.some((each) => project.ancestorIds.includes(each));
 }
 
 /** Whether keys alone decide what is in the list; else every record on the way is loaded. */
@@ -161,8 +171,16 @@ export function byKeysAlone(query: ProjectQuery, index: Index): boolean {
   return viewer.kind === 'admin' || (viewer.kind === 'user' && viewer.id === query.ownerId);
 }
 
-/** The conditions of the query on a loaded project; those of the keys too, because indexes may be late. */
-export function passes(query: ProjectQuery, words: readonly string[], listed: ListedProject): boolean {
+/**
+ * The conditions of the query on a loaded project; those of the keys too, because indexes may be late.
+ * @param settling groups in the query's group whose content does not say yet that it stands there
+ */
+export function passes(
+  query: ProjectQuery,
+  words: readonly string[],
+  listed: ListedProject,
+  settling: readonly number[],
+): boolean {
   const { project, level } = listed;
   return (
     (query.visibility === undefined || project.visibility === query.visibility) &&
@@ -173,7 +191,7 @@ export function passes(query: ProjectQuery, words: readonly string[], listed: Li
     (query.lastActivityBefore === undefined || project.lastActivityAt < query.lastActivityBefore) &&
     (query.minAccessLevel === undefined || level >= query.minAccessLevel) &&
     (words.length === 0 || matchesWords(words, searched(query, project))) &&
-    inRows(query, listed)
+    inRows(query, listed, settling)
   );
 }
 

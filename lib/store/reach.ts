@@ -1,8 +1,17 @@
 /** What a user reaches through memberships of groups: all below these, and what they were invited to. */
-import { groupKey, idOf, SHARED_ROWS, type TreeKind, treePartition } from './keys.ts';
+import { groupKey, idOf, LED_ELSEWHERE, SETTLING, type TreeKind, treePartition } from './keys.ts';
 import type { Members } from './members.ts';
 import type { AccessLevel } from './records.ts';
-import { judged, type Row, type RowSet, rowsAtHand, rowsOfAll, rowsOfTree } from './row-sets.ts';
+import {
+  judged,
+  type Row,
+  type RowSet,
+  rowsAtHand,
+  rowsBelow,
+  rowsOfAll,
+  rowsOfSettling,
+  settlingBelow,
+} from './row-sets.ts';
 import type { Table } from './table.ts';
 
 /** Memberships of groups that a list looks at, the oldest groups first. */
@@ -17,8 +26,11 @@ interface Reached {
   readonly ancestors: ReadonlySet<number>;
   /** The outermost of the user's groups: all else of theirs is below these. */
   readonly trees: readonly number[];
-  readonly shared: Readonly<Record<TreeKind, readonly number[]>>;
+  readonly shared: Elsewhere;
 }
+
+/** What the user's groups were invited to, and groups that came in below them and whose content has no rows there yet. */
+type Elsewhere = Readonly<Record<TreeKind | 'settling', readonly number[]>>;
 
 /** As the list loads what it shows: what the viewer may not see is not there. */
 type Load = (ids: readonly number[]) => Promise<readonly unknown[]>;
@@ -44,8 +56,9 @@ export class Reach {
     return rowsOfAll(async () => {
       const { trees, shared } = await this.#read();
       return [
-        ...trees.flatMap((id) => this.#below(id, 'project')),
-        ...shared.group.flatMap((id) => this.#below(id, 'project')).map((set) => judged(set, load)),
+        ...rowsBelow(this.#table, trees, 'project'),
+        ...this.#around(shared.settling, 'project'),
+        ...this.#around(shared.group, 'project').map((set) => judged(set, load)),
         judged(atHand(shared.project), load),
       ];
     });
@@ -58,8 +71,9 @@ export class Reach {
       const above = options.ancestors ? [...ancestors] : [];
       return [
         rowsAtHand(groups),
-        ...trees.flatMap((id) => this.#below(id, 'group')),
-        ...shared.group.flatMap((id) => this.#below(id, 'group')).map((set) => judged(set, load)),
+        ...rowsBelow(this.#table, trees, 'group'),
+        ...this.#around(shared.settling, 'group'),
+        ...this.#around(shared.group, 'group').map((set) => judged(set, load)),
         judged(atHand([...shared.group, ...above]), load),
       ];
     });
@@ -79,8 +93,10 @@ export class Reach {
     return (await this.#read()).ancestors.has(groupId);
   }
 
-  #below(id: number, kind: TreeKind): RowSet[] {
-    return (['DIRECT', 'DEEP'] as const).map((row) => rowsOfTree(this.#table, id, row, kind));
+  /** What stands below these, with what came in below and has no rows there yet. */
+  #around(ids: readonly number[], kind: TreeKind): RowSet[] {
+    const settling = ids.map((id) => rowsOfSettling(this.#table, settlingBelow(this.#table, id), kind));
+    return [...rowsBelow(this.#table, ids, kind), ...settling];
   }
 
   #read(): Promise<Reached> {
@@ -97,7 +113,7 @@ export class Reach {
     const ids = memberships.map(({ id }) => id);
     const [records, invitations] = await Promise.all([
       this.#table.batchGet(ids.map(groupKey), { only: ['ancestorIds', 'visibility'] }),
-      this.#invitations(ids),
+      this.#elsewhere(ids),
     ]);
     const mine = new Set(ids);
     const above = records.map((record) => (record?.['ancestorIds'] as number[] | undefined) ?? []);
@@ -112,24 +128,29 @@ export class Reach {
     };
   }
 
-  async #invitations(ids: readonly number[]): Promise<Record<TreeKind, number[]>> {
-    const shared = { group: new Set<number>(), project: new Set<number>() };
+  async #elsewhere(ids: readonly number[]): Promise<Elsewhere> {
+    const found = { group: new Set<number>(), project: new Set<number>(), settling: new Set<number>() };
     const rest = [...ids];
     const reader = async () => {
       for (let id = rest.pop(); id !== undefined; id = rest.pop()) {
         const { items } = await this.#table.query({
           partition: treePartition(id),
-          prefix: SHARED_ROWS,
+          ...LED_ELSEWHERE,
           limit: MAX_SHARED,
           only: ['sk'],
         });
         for (const { sk } of items as { sk: string }[]) {
-          shared[sk.startsWith('SHARED#GROUP#') ? 'group' : 'project'].add(idOf(sk));
+          const what = sk.startsWith(SETTLING)
+            ? 'settling'
+            : sk.startsWith('SHARED#GROUP#')
+              ? 'group'
+              : 'project';
+          found[what].add(idOf(sk));
         }
       }
     };
     await Promise.all(Array.from({ length: 16 }, reader));
-    return { group: [...shared.group], project: [...shared.project] };
+    return { group: [...found.group], project: [...found.project], settling: [...found.settling] };
   }
 }
 

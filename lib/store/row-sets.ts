@@ -6,6 +6,7 @@ import {
   type Key,
   padded,
   projectKey,
+  SETTLING,
   type TreeKind,
   type TreeRow,
   treePartition,
@@ -65,6 +66,50 @@ export const rowsOfTree = (table: Table, groupId: number, row: TreeRow, kind: Tr
     }
   },
 });
+
+/** Groups below one that came in, and whose content has no rows here yet; more than these are waited for. */
+const MAX_SETTLING = 100;
+
+/** Which those are, those in those too; read once, when it is first asked. */
+export function settlingBelow(table: Table, groupId: number): () => Promise<readonly number[]> {
+  let found: Promise<readonly number[]> | undefined;
+  const read = async () => {
+    const ids: number[] = [];
+    const seen = new Set([groupId]);
+    for (let next = [groupId]; next.length > 0 && ids.length < MAX_SETTLING; ) {
+      const where = { prefix: SETTLING, limit: MAX_SETTLING, only: ['sk'], consistent: false };
+      const read = await Promise.all(
+        next.map((id) => table.query({ ...where, partition: treePartition(id) })),
+      );
+      next = [...new Set(read.flatMap(({ items }) => items.map(({ sk }) => idOf(sk as string))))];
+      next = next.filter((id) => !seen.has(id)).slice(0, MAX_SETTLING - ids.length);
+      for (const id of next) seen.add(id);
+      ids.push(...next);
+    }
+    return ids;
+  };
+  return () => {
+    found ??= read();
+    return found;
+  };
+}
+
+/** What stands below those, which rows here do not tell. */
+export const rowsOfSettling = (
+  table: Table,
+  settling: () => Promise<readonly number[]>,
+  kind: TreeKind,
+): RowSet => ({
+  async *read(direction, range, limit) {
+    const ids = await settling();
+    if (ids.length > 0)
+      yield* rowsOfAll(async () => rowsBelow(table, ids, kind)).read(direction, range, limit);
+  },
+});
+
+/** All that stands below these groups. */
+export const rowsBelow = (table: Table, ids: readonly number[], kind: TreeKind): RowSet[] =>
+  ids.flatMap((id) => (['DIRECT', 'DEEP'] as const).map((row) => rowsOfTree(table, id, row, kind)));
 
 /** What rows below groups tell of groups. */
 const ORDERS = ['byName', 'byPath'] as const;

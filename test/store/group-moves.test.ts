@@ -5,6 +5,7 @@ import { NameTaken } from '../../lib/store/errors.ts';
 import { treePartition } from '../../lib/store/keys.ts';
 import { placeInGroup } from '../../lib/store/project-place.ts';
 import type { GroupRecord, ProjectRecord, UserRecord } from '../../lib/store/records.ts';
+import { listGroups, listProjects } from './judges.ts';
 import { newProject, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 
 let opened: TestStore;
@@ -34,7 +35,7 @@ const put = (path: string, parent: GroupRecord): Promise<ProjectRecord> => {
 const below = async (group: GroupRecord) => {
   const rows: string[] = [];
   for await (const row of opened.store.table.queryAll({ partition: treePartition(group.id) }))
-    rows.push(`${(row['sk'] as string).replace(/0+(?=\d)/, '')}${row['pending'] === true ? ' pending' : ''}`);
+    rows.push((row['sk'] as string).replace(/0+(?=\d)/, ''));
   return rows;
 };
 
@@ -57,9 +58,18 @@ async function tree(path: string, size: number) {
 test('a group of fifty moves, stopped at every step, and everything is found by both paths at each', async () => {
   const { top, inner, projects } = await tree('moving', 25);
   const elsewhere = await make('elsewhere');
+  const keeper = await opened.store.users.create(newUser('keeper'));
+  await opened.store.members.add({
+    source: { kind: 'group', id: elsewhere.id },
+    userId: keeper.id,
+    accessLevel: 20,
+    createdAt: '2026-01-01T00:00:00.000Z',
+    expiresAt: null,
+    createdById: null,
+  });
   const moved = await groups().update(top, { path: 'moved' }, { parents: [elsewhere] });
   expect(moved).toMatchObject({ fullPath: 'elsewhere/moved', movedFrom: 'moving', parentId: elsewhere.id });
-  expect(await below(elsewhere)).toEqual([`DIRECT#GROUP#${top.id} pending`]);
+  expect(await below(elsewhere)).toEqual([`DIRECT#GROUP#${top.id}`, `SETTLING#${top.id}`]);
 
   const tail = (path: string) => path.slice('moving'.length);
   const found = async () => {
@@ -73,6 +83,25 @@ test('a group of fifty moves, stopped at every step, and everything is found by 
     }
   };
   await found();
+  /** Lists of what stands below, for whoever asks for that group or is a member of it. */
+  const listed = async () => {
+    const page = { viewer: { kind: 'user', id: keeper.id, internal: true }, page: 1, perPage: 100 } as const;
+    const deep = { id: elsewhere.id, deep: true, open: true };
+    const ids = (items: readonly { project?: { id: number }; group?: { id: number } }[]) =>
+      items.map(({ project, group }) => (project ?? group)!.id).sort((a, b) => a - b);
+    const store = opened.store;
+    const inside = ids(projects.map((project) => ({ project })));
+    const in_ = { ...page, inGroup: { ...deep, shared: false }, count: true };
+    const projectPage = await listProjects(store, in_);
+    expect(ids(projectPage.items)).toEqual(inside);
+    expect(projectPage.total).toBe(inside.length);
+    expect(ids((await listProjects(store, { ...page, membership: true })).items)).toEqual(inside);
+    const tops = ids([top, ...inner].map((group) => ({ group })));
+    expect(ids((await listGroups(store, { ...page, all: true, below: deep })).items)).toEqual(tops);
+    const mine = await listGroups(store, { ...page, all: false, order: 'id' });
+    expect(ids(mine.items)).toEqual([...tops, elsewhere.id].sort((a, b) => a - b));
+  };
+  await listed();
 
   // Each run is cut off after some of its writes, wherever that is.
   let steps = 0;
@@ -88,12 +117,17 @@ test('a group of fifty moves, stopped at every step, and everything is found by 
       .settle(top.id, FAR())
       .catch(() => 'stopped');
     opened.store.table.transact = real;
-    if (runs % 3 === 1) await found();
+    if (runs % 3 === 1) {
+      await found();
+      await listed();
+    }
     if (ended === 'done') break;
     expect(runs).toBeLessThan(50);
   }
   expect(steps).toBeGreaterThanOrEqual(50);
   await found();
+  await listed();
+  expect((await below(elsewhere)).filter((row) => row.startsWith('SETTLING'))).toEqual([]);
 
   expect((await groups().get(top.id))!.movedFrom).toBeNull();
   for (const { id, fullPath, ancestorIds } of inner) {
