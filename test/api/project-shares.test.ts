@@ -192,6 +192,12 @@ describe('a project that is shared with a group', () => {
   test('is among the projects of that group alone', async () => {
     expect(await names('reporter', '/groups/top%2Fmid/projects')).toBe('shared');
     expect(await names('reporter', '/groups/top%2Fmid/projects?with_shared=false')).toBe('');
+    expect(await names('reporter', '/groups/top%2Fmid/projects/shared')).toBe('shared');
+    expect(await names('reporter', '/groups/top%2Fmid/projects/shared?search=nothing')).toBe('');
+    expect(await names('owner', '/groups/top%2Fmid/projects/shared?visibility=private&order_by=name')).toBe(
+      'shared',
+    );
+    expect(await names('developer', '/groups/top/projects/shared')).toBe('');
     expect(await names('developer', '/groups/top/projects?include_subgroups=true')).toBe('');
     expect((await as('reporter', 'GET', '/groups/top%2Fmid')).body.shared_projects).toMatchObject([
       { path: 'shared' },
@@ -236,6 +242,7 @@ describe('a project that is shared with a group', () => {
     await world.store.projectShares.add(record, invited, ended);
     expect([await level('developer'), await own('developer')]).toEqual([404, '']);
     expect(await names('reporter', '/groups/top%2Fmid/projects')).toBe('');
+    expect(await names('reporter', '/groups/top%2Fmid/projects/shared')).toBe('');
     expect((await as('owner', 'GET', `/projects/${record.id}`)).body.shared_with_groups).toEqual([]);
     expect(await as('owner', 'DELETE', `/projects/${record.id}/share/${invited.id}`)).toMatchObject({
       status: 404,

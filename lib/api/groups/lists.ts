@@ -118,6 +118,24 @@ const inside = (name: 'subgroups' | 'descendant_groups', deep: boolean, summary:
     },
   });
 
+const projectFilters = () => ({
+  archived: p.boolean({ description: 'Only archived, or only others' }),
+  visibility: p.oneOf(VISIBILITIES),
+  sort: p.oneOf(['asc', 'desc'], { default: 'desc' }),
+  search: p.string({ description: 'Part of a name or path' }),
+  simple: p.boolean({ default: false, description: 'Only the basic fields' }),
+  owned: p.boolean({ default: false, description: 'Only your own' }),
+  starred: p.boolean({ default: false }),
+  with_issues_enabled: p.boolean({ default: false }),
+  with_merge_requests_enabled: p.boolean({ default: false }),
+  min_access_level: p.integer({
+    values: [10, 20, 30, 40, 50],
+    description: 'Only where you hold this level',
+  }),
+  with_custom_attributes: p.boolean({ default: false }),
+});
+const PROJECT_ORDERS = ['id', 'name', 'path', 'created_at', 'updated_at', 'last_activity_at'] as const;
+
 const projects = endpoint({
   method: 'GET',
   path: '/groups/:id/projects',
@@ -126,28 +144,10 @@ const projects = endpoint({
   access: group('read_group', { anonymous: true }),
   query: () =>
     p.params({
-      archived: p.boolean({ description: 'Only archived, or only others' }),
-      visibility: p.oneOf(VISIBILITIES),
-      order_by: p.oneOf(
-        ['id', 'name', 'path', 'created_at', 'updated_at', 'similarity', 'last_activity_at'],
-        {
-          default: 'created_at',
-        },
-      ),
-      sort: p.oneOf(['asc', 'desc'], { default: 'desc' }),
-      search: p.string({ description: 'Part of a name or path' }),
-      simple: p.boolean({ default: false, description: 'Only the basic fields' }),
-      owned: p.boolean({ default: false, description: 'Only your own' }),
-      starred: p.boolean({ default: false }),
-      with_issues_enabled: p.boolean({ default: false }),
-      with_merge_requests_enabled: p.boolean({ default: false }),
+      ...projectFilters(),
+      order_by: p.oneOf([...PROJECT_ORDERS, 'similarity'], { default: 'created_at' }),
       with_shared: p.boolean({ default: true, description: 'Also those the group was invited to' }),
       include_subgroups: p.boolean({ default: false, description: 'Also those of the groups inside' }),
-      min_access_level: p.integer({
-        values: [10, 20, 30, 40, 50],
-        description: 'Only where you hold this level',
-      }),
-      with_custom_attributes: p.boolean({ default: false }),
       with_security_reports: p.boolean({ default: false }),
     }),
   returns: { body: projectsListed },
@@ -169,11 +169,39 @@ const projects = endpoint({
   },
 });
 
+const sharedProjects = endpoint({
+  method: 'GET',
+  path: '/groups/:id/projects/shared',
+  area,
+  summary: 'List the projects that a group was invited to',
+  access: group('read_group', { anonymous: true }),
+  query: () =>
+    p.params({ ...projectFilters(), order_by: p.oneOf(PROJECT_ORDERS, { default: 'created_at' }) }),
+  returns: { body: projectsListed },
+  paginate: 'offset',
+  noun: 'Project',
+  errors: [
+    { status: 404, description: 'Absent, or not yours to see' },
+    { status: 405, description: `An offset above ${MAX_OFFSET}` },
+  ],
+  handle: async ({ actor, group: access, query, page, request }, deps) => {
+    const found = await listGroupProjects(deps, actor, access, {
+      ...counted(page),
+      deep: false,
+      shared: 'only',
+      ...listInput(query),
+    });
+    const items = await presented(deps, actor, found.items, request.baseUrl, query.simple, query);
+    return { ...found, items };
+  },
+});
+
 export const groupListEndpoints = [
   list,
   inside('subgroups', false, 'List the groups directly in a group'),
   inside('descendant_groups', true, 'List all groups in a group'),
   projects,
+  sharedProjects,
 ];
 
 async function shown(
