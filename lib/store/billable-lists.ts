@@ -3,6 +3,7 @@
  * series for each order, of a thousand people a part, and one with all that a search looks at. It is written under an id
  * of its own and then put in force, so readers see one list or the next.
  */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { ConditionFailed } from './errors.ts';
 import {
   billableKey,
@@ -134,7 +135,7 @@ export class BillableLists {
       const pairs = sorted.map(({ userId, type }) => [userId, MEMBERSHIP_TYPES.indexOf(type)]);
       await this.#write(groupId, listId, order, pairs, 0);
     }
-    await this.#write(groupId, listId, ALL, people, 0);
+    await this.#write(groupId, listId, ALL, people.map(packed), 0);
     const former = (await this.state(groupId))?.listId;
     const set = { listId, count: people.length, builtAt: now.toISOString(), ...(former && { former }) };
     if (!(await this.#while(groupId, listId, set, ['making', 'makingSince']))) {
@@ -181,7 +182,8 @@ export class BillableLists {
     matches: (one: Billable) => boolean,
   ): Promise<Billable[]> {
     const found: Billable[] = [];
-    for await (const one of this.#parts<Billable>(groupId, listId!, ALL)) {
+    for await (const row of this.#parts<Packed>(groupId, listId!, ALL)) {
+      const one = unpacked(row);
       if (matches(one)) found.push(one);
       if (found.length >= MAX_TOTAL) break;
     }
@@ -232,7 +234,7 @@ export class BillableLists {
         bytes += Buffer.byteLength(text);
       }
       const key = billablePartKey(groupId, listId, series, number++);
-      await this.#table.put({ put: { ...key, people: `[${part.join()}]` } });
+      await this.#table.put({ put: { ...key, people: deflateRawSync(`[${part.join()}]`) } });
     }
     return number;
   }
@@ -251,7 +253,32 @@ export class BillableLists {
 }
 
 const peopleIn = (item: Item | undefined): unknown[] =>
-  item === undefined ? [] : (JSON.parse(item['people'] as string) as unknown[]);
+  item === undefined
+    ? []
+    : (JSON.parse(inflateRawSync(item['people'] as Uint8Array).toString()) as unknown[]);
+
+/** What a search reads of everybody is short. */
+type Packed = readonly [number, number, number, string, string, string, string, string];
+const packed = ({ userId, type, level, joined, activity, name, username, email }: Billable): Packed => [
+  userId,
+  MEMBERSHIP_TYPES.indexOf(type),
+  level,
+  joined,
+  activity,
+  name,
+  username,
+  email,
+];
+const unpacked = ([userId, type, level, joined, activity, name, username, email]: Packed): Billable => ({
+  userId,
+  type: MEMBERSHIP_TYPES[type]!,
+  level,
+  joined,
+  activity,
+  name,
+  username,
+  email,
+});
 
 type Compare = (a: Billable, b: Billable) => number;
 const by =
