@@ -352,7 +352,23 @@ test('patterns match what git check-attr matches', () => {
         ]);
       },
     ),
-    { numRuns: 60 },
+    {
+      numRuns: 60,
+      examples: [
+        [
+          ['/', 'a', '**'],
+          ['a/a/a/b', 'a', 'ab', 'b'],
+        ],
+        [
+          ['a', '**', '/', 'b'],
+          ['ab', 'a/b', 'ab/b', 'a/a/b', 'b'],
+        ],
+        [
+          ['a', '/', 'a', '**', 'b'],
+          ['a/ab', 'a/a/b'],
+        ],
+      ],
+    },
   );
 });
 

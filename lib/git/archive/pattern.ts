@@ -12,17 +12,27 @@ export function parsePattern(text: string): Pattern | undefined {
   const onlyDirectories = text.endsWith('/');
   const body = onlyDirectories ? text.slice(0, -1) : text;
   if (body === '') return undefined;
-  const names = splitGlob(parseGlob(body.replace(/^\//, '')));
   if (!body.includes('/')) {
-    const [name] = names as [Glob];
+    const name = parseGlob(body);
     return (path, directory) =>
       (directory || !onlyDirectories) && matchGlob(name, path.slice(path.lastIndexOf('/') + 1));
   }
+  const matches = pathPattern(body.replace(/^\//, ''));
+  return (path, directory) => (directory || !onlyDirectories) && matches(path, directory);
+}
+
+function pathPattern(text: string): Pattern {
+  // Git holds what stands before the first wildcard against the path by itself: `a**` goes on as `**`, which stops at
+  // no slash, and `a**/b` as `**/b`.
+  const [, before, behind] = /^([^*?[\\]*[^*?[\\/])\*{2,}(\/.*)?$/s.exec(text) ?? [];
+  if (before !== undefined) {
+    const rest = behind === undefined ? () => true : pathPattern(`**${behind}`);
+    return (path, directory) => path.startsWith(before) && rest(path.slice(before.length), directory);
+  }
+  const names = splitGlob(parseGlob(text));
   // `a/**` is what is inside `a`; of a directory git asks as `a/`, and that is inside too.
   const forFiles = isAnyDepth(names.at(-1)!) ? [...names, [RUN] as Glob] : names;
-  return (path, directory) =>
-    (directory || !onlyDirectories) &&
-    wild(directory ? names : forFiles, path.split('/'), isAnyDepth, matchGlob);
+  return (path, directory) => wild(directory ? names : forFiles, path.split('/'), isAnyDepth, matchGlob);
 }
 
 type Glob = readonly Token[];
