@@ -1,7 +1,9 @@
 /** What a group is shown with: the groups invited to it, and projects. */
+import { randomBytes } from 'node:crypto';
 import type { GroupRecord, ShareRecord } from '../store/records.ts';
 import type { Actor, GroupAccess, ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
+import { notFound } from './errors.ts';
 import { groupAccess } from './open.ts';
 import { canSeeGroup } from './permissions.ts';
 import { accessesTo } from './project-accesses.ts';
@@ -42,6 +44,15 @@ export async function invitedGroups(
     const group = accesses[i]?.group;
     return group === undefined ? [] : [{ group, share }];
   });
+}
+
+/** What its owners register runners with; made when one of them first asks. @throws `404 Group Not Found` */
+export async function runnersToken({ store }: Deps, { id }: GroupRecord): Promise<string> {
+  const token =
+    (await store.runnersTokens.ofGroup(id)) ??
+    (await store.runnersTokens.giveGroup(id, randomBytes(15).toString('base64url')));
+  if (token === undefined) throw notFound('Group');
+  return token;
 }
 
 /** Projects a group is shown with, and rows looked at for them. */

@@ -4,7 +4,15 @@ import { removeAbout } from './custom-attributes.ts';
 import { ConditionFailed, Missing, Stale, TransactionRefused } from './errors.ts';
 import { leaveTree, settledRows } from './group-tree.ts';
 import type { Groups } from './groups.ts';
-import { groupKey, type Key, type MemberSource, statisticsKey, treeKey, treePartition } from './keys.ts';
+import {
+  groupKey,
+  type Key,
+  type MemberSource,
+  runnersTokenKey,
+  statisticsKey,
+  treeKey,
+  treePartition,
+} from './keys.ts';
 import type { Members } from './members.ts';
 import { release } from './names.ts';
 import type { ProjectShares } from './project-shares.ts';
@@ -164,6 +172,7 @@ export class GroupRemoval {
       ...settledRows(group),
       { delete: groupKey(group.id) },
       { delete: statisticsKey({ kind: 'group', id: group.id }) },
+      { delete: runnersTokenKey(group.id) },
     ]);
   }
 }

@@ -212,6 +212,8 @@ export const starKey = (projectId: number, userId: number): Key => ({
 });
 /** What a project was measured to be, and what the projects directly in a group come to. */
 export const statisticsKey = (of: MemberSource): Key => ({ pk: memberPartition(of), sk: 'STATISTICS' });
+/** What runners of a group register with. */
+export const runnersTokenKey = (groupId: number): Key => ({ pk: groupKey(groupId).pk, sk: 'RUNNERS_TOKEN' });
 /** How many rules a project has; sorts behind them. */
 export const ruleCountKey = (projectId: number): Key => ({ pk: projectKey(projectId).pk, sk: 'RULES' });
 /** What the search rows of a subject were made from, so that they can be taken away again. */

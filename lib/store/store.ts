@@ -25,6 +25,7 @@ import { Leases } from './leases.ts';
 import { MaintenanceNotes } from './maintenance-notes.ts';
 import { Members } from './members.ts';
 import { Names } from './names.ts';
+import { NamespaceList } from './namespace-list.ts';
 import { Networks } from './networks.ts';
 import { Notes } from './notes.ts';
 import { Outbox } from './outbox.ts';
@@ -40,6 +41,7 @@ import { RateLimits } from './rate-limits.ts';
 import { RefRules } from './ref-rules.ts';
 import { Repositories } from './repositories.ts';
 import { type RetryPolicy, standardRetries } from './retry.ts';
+import { RunnersTokens } from './runners-tokens.ts';
 import { Search } from './search.ts';
 import { MAX_SSH_KEYS, SshKeys } from './ssh-keys.ts';
 import { Staging } from './staging.ts';
@@ -72,6 +74,7 @@ export interface Store {
   readonly groupMoves: GroupMoves;
   readonly groupRemoval: GroupRemoval;
   readonly groupList: GroupList;
+  readonly namespaceList: NamespaceList;
   readonly groupOwners: GroupOwners;
   readonly refRules: RefRules;
   readonly names: Names;
@@ -80,6 +83,7 @@ export interface Store {
   readonly projectShares: ProjectShares;
   readonly stars: Stars;
   readonly statistics: Statistics;
+  readonly runnersTokens: RunnersTokens;
   readonly follows: Follows;
   readonly forks: Forks;
   readonly keeps: Keeps;
@@ -149,6 +153,7 @@ export function createStore(
       billableLists,
     ]),
     groupList: new GroupList(table, search, members),
+    namespaceList: new NamespaceList(table, search, users),
     groupOwners: new GroupOwners(table, members, outbox),
     refRules: new RefRules(table, counters),
     names,
@@ -161,6 +166,7 @@ export function createStore(
     projectShares,
     stars: new Stars(table),
     statistics: new Statistics(table),
+    runnersTokens: new RunnersTokens(table),
     follows: new Follows(table),
     forks: new Forks(table),
     keeps: new Keeps(table),

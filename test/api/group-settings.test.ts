@@ -154,3 +154,24 @@ test('visibility, against what is above and what is inside', async () => {
   expect((await change(outer, 'public')).body.visibility).toBe('public');
   expect((await change(inner, 'public')).body.visibility).toBe('public');
 });
+
+test('the token that runners register with is for owners, the same each time, and gone with its group', async () => {
+  const id = await group({ visibility: 'public' });
+  const answers = await Promise.all(
+    Array.from({ length: 4 }, () => as('owner', 'GET', `/groups/${id}?with_projects=false`)),
+  );
+  const [token] = answers.map(({ body }) => body.runners_token);
+  expect(token).toMatch(/^[\w-]{20}$/);
+  expect(new Set(answers.map(({ body }) => body.runners_token))).toEqual(new Set([token]));
+  expect((await as('owner', 'PUT', `/groups/${id}`, { description: 'x' })).body.runners_token).toBe(token);
+  expect((await as('administrator', 'GET', `/groups/${id}`)).body.runners_token).toBe(token);
+  for (const who of ['anonymous', 'stranger', 'developer', 'maintainer'] as const) {
+    const answer = await as(who, 'GET', `/groups/${id}`);
+    expect([who, answer.status]).toEqual([who, 200]);
+    expect(JSON.stringify(answer.body)).not.toContain('runners_token');
+  }
+  expect(JSON.stringify((await as('owner', 'GET', '/groups')).body)).not.toContain('runners_token');
+  expect((await as('owner', 'DELETE', `/groups/${id}`)).status).toBe(202);
+  expect(await world.store.runnersTokens.ofGroup(id)).toBeUndefined();
+  expect(await world.store.runnersTokens.giveGroup(id, 'late')).toBeUndefined();
+});

@@ -1,3 +1,4 @@
+import { canInGroup } from '../../domain/permissions.ts';
 import { group } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { endpoint } from '../endpoint.ts';
@@ -27,6 +28,7 @@ const get = endpoint({
     groupDetail(deps, actor, access, request.baseUrl, {
       withProjects: query.with_projects,
       withCustomAttributes: query.with_custom_attributes,
+      owned: canInGroup(actor, access, 'admin_group'),
     }),
 });
 

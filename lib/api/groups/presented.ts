@@ -1,26 +1,32 @@
 import type { Actor, GroupAccess } from '../../domain/access.ts';
 import { attributesOfMany } from '../../domain/custom-attributes.ts';
-import { invitedGroups, projectsShown } from '../../domain/group-details.ts';
+import { invitedGroups, projectsShown, runnersToken } from '../../domain/group-details.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { presented as presentedProjects } from '../projects/presented.ts';
 import { group, sharedWithGroup } from './present.ts';
 
-/** A group alone, with the groups it was shared with and, when asked for, projects. */
+/**
+ * A group alone, with the groups it was shared with and, when asked for, projects.
+ * @param options.owned whether it is one of its owners who is told, as those are who change it
+ */
 export async function groupDetail(
   deps: ApiDeps,
   actor: Actor,
   access: Pick<GroupAccess, 'group'>,
   baseUrl: string,
-  options: { withProjects: boolean; withCustomAttributes?: boolean } = { withProjects: false },
+  options: { withProjects: boolean; withCustomAttributes?: boolean; owned?: boolean } = {
+    withProjects: false,
+  },
 ) {
   const record = access.group;
   const projectsOf = async (row: 'DIRECT' | 'SHARED') =>
     presentedProjects(deps, actor, await projectsShown(deps, actor, record, row), baseUrl, false);
-  const [invited, projects, shared, noted] = await Promise.all([
+  const [invited, projects, shared, noted, token] = await Promise.all([
     invitedGroups(deps, actor, record),
     options.withProjects ? projectsOf('DIRECT') : undefined,
     options.withProjects ? projectsOf('SHARED') : undefined,
     options.withCustomAttributes ? attributesOfMany(deps, actor, 'group', [record.id]) : undefined,
+    options.owned === false ? undefined : runnersToken(deps, record),
   ]);
   const outside = record.settings['prevent_sharing_groups_outside_hierarchy'] === true;
   return {
@@ -28,6 +34,7 @@ export async function groupDetail(
     shared_with_groups: invited.map((each) => sharedWithGroup(each.group, each.share)),
     ...(record.parentId === null ? { prevent_sharing_groups_outside_hierarchy: outside } : {}),
     ...(projects === undefined ? {} : { projects, shared_projects: shared }),
+    ...(token === undefined ? {} : { runners_token: token }),
     ...(noted === undefined ? {} : { custom_attributes: noted[0] }),
   };
 }

@@ -55,6 +55,7 @@ export const groupDetail = shape(() =>
     .object({
       ...fields(),
       shared_with_groups: z.array(sharedWithGroup()),
+      runners_token: z.string().optional().describe('For its owners'),
       prevent_sharing_groups_outside_hierarchy: z.boolean().optional().describe('Of outermost groups'),
       projects: z.array(projectShown()).optional().describe('The newest hundred directly inside'),
       shared_projects: z.array(projectShown()).optional().describe('A hundred the group was invited to'),

@@ -1,0 +1,36 @@
+/** What runners of groups register with: a secret that owners see again and again, in a row that no list reads. */
+import { TransactionRefused } from './errors.ts';
+import { groupKey, runnersTokenKey } from './keys.ts';
+import type { Table } from './table.ts';
+import { ABSENT, PRESENT } from './write.ts';
+
+export class RunnersTokens {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  async ofGroup(groupId: number): Promise<string | undefined> {
+    return (await this.#table.get(runnersTokenKey(groupId)))?.['token'] as string | undefined;
+  }
+
+  /** @returns the one that stands: of two given at once, the first; undefined when the group is gone */
+  async giveGroup(groupId: number, token: string): Promise<string | undefined> {
+    try {
+      await this.#table.transact([
+        {
+          check: groupKey(groupId),
+          if: `${PRESENT} AND attribute_type(#deletedAt, :null)`,
+          values: { null: 'NULL' },
+          reason: 'group',
+        },
+        { put: { ...runnersTokenKey(groupId), token }, if: ABSENT },
+      ]);
+      return token;
+    } catch (error) {
+      if (!(error instanceof TransactionRefused)) throw error;
+      return this.ofGroup(groupId);
+    }
+  }
+}
