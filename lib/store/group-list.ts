@@ -218,9 +218,10 @@ export class GroupList {
     const matching = (await load(hits.ids)).filter((listed) => listed !== undefined);
     const byId = new Map(matching.map((listed) => [listed.group.id, listed]));
     const bySimilarity = query.order === 'similarity';
-    const direction = bySimilarity ? 'desc' : asked;
+    const direction = bySimilarity ? 'asc' : asked;
     const keys = matching.map(({ group }) => ({
-      sort: bySimilarity ? String(similarity(term, group)) : (groupItem(group)[index] as string),
+      // Those that are as close stand by name.
+      sort: `${bySimilarity ? 9 - similarity(term, group) : ''}${groupItem(group)[index]}`,
       id: group.id,
     }));
     const merged = mergeKeys([listSource(keys, direction)], direction);

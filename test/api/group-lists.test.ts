@@ -254,6 +254,11 @@ describe('namespaces', () => {
     ['owner', '', 'owner gpublic spublic ginternal sinternal gprivate sprivate'],
     ['stranger', 'search=private', ''],
     ['administrator', 'search=gp', 'gpublic gprivate'],
+    ['administrator', 'search=guest', 'guest'],
+    // A person and groups, each kind in the order of its own ids.
+    ['administrator', 'search=intern', 'ginternal sinternal'],
+    ['administrator', 'search=intern&top_level_only=true', 'ginternal'],
+    ['owner', 'top_level_only=true', 'owner gpublic ginternal gprivate'],
   ])('%s %s', async (who, query, expected) => {
     await expect.poll(() => paths(who, `/namespaces?${query}`), { timeout: 10_000 }).toBe(expected);
     const names: string[] = [];
@@ -262,6 +267,28 @@ describe('namespaces', () => {
       names.push(...body.map((each: { path: string }) => each.path));
     }
     expect(names.join(' ')).toBe(expected);
+  });
+
+  test('administrators find everybody, and how many are in what one owns is told', async () => {
+    const { body, headers } = await as('administrator', 'GET', '/namespaces?per_page=100');
+    const kinds = Map.groupBy(body as { kind: string; path: string }[], ({ kind }) => kind);
+    const paths = (kind: string) => kinds.get(kind)!.map(({ path }) => path);
+    expect(paths('user')).toEqual(expect.arrayContaining(['owner', 'guest', 'stranger']));
+    expect(paths('group').join(' ')).toContain('gpublic spublic ginternal sinternal gprivate sprivate');
+    expect(headers.get('x-total')).toBe(String(body.length));
+    const counted = async (who: Who, path: string) =>
+      (await as(who, 'GET', `/namespaces/${path}`)).body.members_count_with_descendants;
+    const { ids } = world;
+    const people = new Set<number>();
+    for (const group of ['gprivate', 'sprivate']) {
+      const members = await as('owner', 'GET', `/groups/${ids[group]}/members?per_page=100`);
+      for (const { id } of members.body) people.add(id);
+    }
+    expect(people.size).toBeGreaterThan(2);
+    expect(await counted('owner', 'gprivate')).toBe(people.size);
+    expect(await counted('administrator', 'gprivate')).toBe(people.size);
+    expect(await counted('developer', 'gprivate')).toBeUndefined();
+    expect(await counted('owner', 'owner')).toBeUndefined();
   });
 
   test('by id and path; whether a path is taken', async () => {

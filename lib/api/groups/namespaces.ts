@@ -1,26 +1,46 @@
 /** What paths begin with: the caller's own name, and groups. */
 import * as z from 'zod';
-import { getNamespace, listNamespaces, type Namespace, namespaceExists } from '../../domain/group-lists.ts';
+import {
+  getNamespace,
+  listNamespaces,
+  membersWithDescendants,
+  type Namespace,
+  namespaceExists,
+} from '../../domain/namespace-list.ts';
 import { signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { shape } from '../../http/shape.ts';
 import { endpoint } from '../endpoint.ts';
-import { namespace } from '../projects/shapes.ts';
+import { namespace as basic } from '../projects/shapes.ts';
 import { avatarUrl } from '../uploads/avatar-url.ts';
 import { groupNamespace } from './present.ts';
 
 const area = 'groups';
 
+const namespace = shape(() =>
+  basic()
+    .extend({
+      members_count_with_descendants: z
+        .int()
+        .optional()
+        .describe(
+          'Of groups you own: people who are members of it or of groups inside; absent for very many',
+        ),
+    })
+    .meta({ id: 'Namespace' }),
+);
+
 const list = endpoint({
   method: 'GET',
   path: '/namespaces',
   area,
-  summary: 'List your own namespace and the groups you are a member of',
+  summary: 'List your own namespace and the groups you are a member of; all of them to administrators',
   access: signedIn(),
   query: () =>
     p.params({
       search: p.string({ description: 'Part of a name or path' }),
       owned_only: p.boolean({ default: false, description: 'Only those you own' }),
+      top_level_only: p.boolean({ default: false, description: 'No groups in groups' }),
     }),
   returns: { body: shape(() => z.array(namespace())) },
   paginate: 'offset',
@@ -30,9 +50,11 @@ const list = endpoint({
       page: page.page,
       perPage: page.perPage,
       ownedOnly: query.owned_only,
+      topLevelOnly: query.top_level_only,
       ...(query.search === undefined ? {} : { search: query.search }),
     });
-    return { ...found, items: found.items.map((each) => present(each, request.baseUrl)) };
+    const counts = await membersWithDescendants(deps, actor, found.items);
+    return { ...found, items: found.items.map((each, i) => present(each, counts[i], request.baseUrl)) };
   },
 });
 
@@ -44,8 +66,11 @@ const get = endpoint({
   access: signedIn(),
   returns: { body: namespace },
   errors: [{ status: 404, description: 'Absent, or not yours to see' }],
-  handle: async ({ actor, params, request }, deps) =>
-    present(await getNamespace(deps, actor, params.id), request.baseUrl),
+  handle: async ({ actor, params, request }, deps) => {
+    const found = await getNamespace(deps, actor, params.id);
+    const [count] = await membersWithDescendants(deps, actor, [found]);
+    return present(found, count, request.baseUrl);
+  },
 });
 
 const exists = endpoint({
@@ -66,8 +91,12 @@ const exists = endpoint({
 
 export const namespaceEndpoints = [list, get, exists];
 
-function present(which: Namespace, baseUrl: string) {
-  if (which.kind === 'group') return groupNamespace(which.group, baseUrl);
+function present(which: Namespace, members: number | undefined, baseUrl: string) {
+  if (which.kind === 'group')
+    return {
+      ...groupNamespace(which.group, baseUrl),
+      ...(members === undefined ? {} : { members_count_with_descendants: members }),
+    };
   const { user } = which;
   return {
     id: user.namespaceId,

@@ -1,0 +1,151 @@
+/** What paths begin with, as lists and look-ups tell it. */
+import type { Giver } from '../store/members.ts';
+import type { ListedNamespace } from '../store/namespace-list.ts';
+import type { Page } from '../store/paging.ts';
+import type { Actor } from './access.ts';
+import type { Deps } from './deps.ts';
+import { notFound } from './errors.ts';
+import { accessesToGroups } from './group-details.ts';
+import { listGroups } from './group-lists.ts';
+import { groupJudge } from './judges.ts';
+import { visibleNamespace } from './namespaces.ts';
+import { isAdministrator, OWNER } from './permissions.ts';
+
+/** What things have their paths in: a user, or a group. */
+export type Namespace = ListedNamespace;
+
+/**
+ * The actor's own namespace, then by id the groups the actor is a direct member of; administrators get all there are.
+ * @param query.ownedOnly only those the actor owns
+ * @param query.topLevelOnly no groups in groups
+ */
+export async function listNamespaces(
+  deps: Deps,
+  actor: Extract<Actor, { kind: 'user' }>,
+  query: { page: number; perPage: number; search?: string; ownedOnly: boolean; topLevelOnly: boolean },
+): Promise<Page<Namespace>> {
+  const { user } = actor;
+  if (isAdministrator(actor) && !query.ownedOnly)
+    return deps.store.namespaceList.page({ ...query, count: true, judge: groupJudge(deps, actor) });
+  const term = query.search?.trim().toLowerCase() ?? '';
+  const own = [user.name, user.username].some((text) => text.toLowerCase().includes(term));
+  const groups = (page: number) =>
+    listGroups(deps, actor, {
+      page,
+      perPage: query.perPage,
+      count: true,
+      order: 'id',
+      allAvailable: false,
+      topLevelOnly: query.topLevelOnly,
+      ...(query.ownedOnly ? { owned: true } : { direct: true }),
+      ...(term === '' ? {} : { search: term }),
+    });
+  const [before, here] = await Promise.all([
+    own && query.page > 1 ? groups(query.page - 1) : undefined,
+    groups(query.page),
+  ]);
+  const listed = here.items.map(({ group }): Namespace => ({ kind: 'group', group }));
+  if (!own) return { ...here, items: listed };
+  // Everything stands one place later, behind the actor's own.
+  const last = before?.items.at(query.perPage - 1);
+  const first: Namespace[] =
+    query.page === 1
+      ? [{ kind: 'user', user }]
+      : last === undefined
+        ? []
+        : [{ kind: 'group', group: last.group }];
+  const items = [...first, ...listed];
+  return {
+    items: items.slice(0, query.perPage),
+    total: here.total === undefined ? undefined : here.total + 1,
+    more: here.more || items.length > query.perPage,
+  };
+}
+
+/** By id or path. Personal namespaces are their owners' and administrators' to see. @throws `404 Namespace Not Found` */
+export async function getNamespace(
+  deps: Deps,
+  actor: Extract<Actor, { kind: 'user' }>,
+  idOrPath: string,
+): Promise<Namespace> {
+  const found = await visibleNamespace(deps, actor, idOrPath);
+  if (found?.kind === 'user') return { kind: 'user', user: found.owner };
+  if (found?.kind === 'group') return { kind: 'group', group: found.access.group };
+  const other = isAdministrator(actor) ? await deps.store.users.byUsername(idOrPath) : undefined;
+  if (other === undefined) throw notFound('Namespace');
+  return { kind: 'user', user: other };
+}
+
+const MAX_SUGGESTIONS = 50;
+
+/**
+ * Whether a path is taken, at the top or in a group, with one that is not. What stands in a group that the actor may
+ * not see is not told of.
+ */
+export async function namespaceExists(
+  deps: Deps,
+  actor: Extract<Actor, { kind: 'user' }>,
+  path: string,
+  parentId?: number,
+): Promise<{ exists: boolean; suggests: string[] }> {
+  let prefix = '';
+  if (parentId !== undefined) {
+    const [parent] = await accessesToGroups(deps, actor, [parentId]);
+    if (parent === undefined) return { exists: false, suggests: [] };
+    prefix = `${parent.group.fullPath}/`;
+  }
+  const names = [path, ...Array.from({ length: MAX_SUGGESTIONS }, (_, i) => `${path}${i + 1}`)];
+  const first = await deps.store.names.holder('path', prefix + path);
+  if (first === undefined || !first.current || first.type === 'project')
+    return { exists: false, suggests: [] };
+  const holders = await deps.store.names.holders(
+    'path',
+    names.map((name) => prefix + name),
+  );
+  const free = names.find((_, i) => holders[i] === undefined || !holders[i].current);
+  return { exists: true, suggests: free === undefined ? [] : [free] };
+}
+
+/** Groups whose members are counted for one answer, those inside them counted too. */
+const MAX_COUNTED = 100;
+
+/**
+ * How many people are members of each group or of groups inside it, where the actor owns the group; undefined where it
+ * is another's, or where that is more than an answer may cost.
+ */
+export async function membersWithDescendants(
+  deps: Deps,
+  actor: Extract<Actor, { kind: 'user' }>,
+  namespaces: readonly Namespace[],
+): Promise<(number | undefined)[]> {
+  const judge = groupJudge(deps, actor);
+  const groups = namespaces.map((each) => (each.kind === 'group' ? each.group : undefined));
+  await judge.ahead(groups.flatMap((group) => (group === undefined ? [] : [group.id])));
+  const levels = await judge.levels(groups);
+  const places = await Promise.all(
+    groups.map((group, i) => {
+      const owned = isAdministrator(actor) || (levels[i] ?? 0) >= OWNER;
+      return group !== undefined && owned ? withDescendants(deps, group.id) : [];
+    }),
+  );
+  let left = MAX_COUNTED;
+  return Promise.all(
+    places.map(async (givers) => {
+      if (givers.length === 0 || givers.length > left) return undefined;
+      left -= givers.length;
+      return (await deps.store.members.listAll(givers, { page: 1, perPage: 1, count: true })).total;
+    }),
+  );
+}
+
+/** The group and those inside, more than are counted when there are. */
+async function withDescendants({ store }: Deps, groupId: number): Promise<Giver[]> {
+  const ids = [groupId];
+  for (const row of ['DIRECT', 'DEEP'] as const) {
+    for await (const id of store.groups.rowsBelow(groupId, row, 'group')) {
+      ids.push(id);
+      if (ids.length > MAX_COUNTED) break;
+    }
+  }
+  return ids.map((id) => ({ source: { kind: 'group', id } }));
+}

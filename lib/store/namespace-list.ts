@@ -1,0 +1,120 @@
+/**
+ * All that paths begin with: people's own names, and groups. For administrators, who see every one. In the order of the
+ * ids of people and of groups, merged: those of one kind stand as they were made.
+ */
+import { groupClass, groupOf } from './group-item.ts';
+import { groupKey, listPartitions, padded } from './keys.ts';
+import {
+  chunkFor,
+  countPartitions,
+  countWalk,
+  cutPage,
+  type IndexPartition,
+  indexSource,
+  type KeySource,
+  listSource,
+  mergeKeys,
+  type Page,
+  type PageRequest,
+} from './paging.ts';
+import type { Judge } from './project-query.ts';
+import { type GroupRecord, USER_STATES, type UserRecord, VISIBILITIES } from './records.ts';
+import type { Search } from './search.ts';
+import type { Table } from './table.ts';
+import { SERVICE } from './user-item.ts';
+
+export type ListedNamespace =
+  | { readonly kind: 'user'; readonly user: UserRecord }
+  | { readonly kind: 'group'; readonly group: GroupRecord };
+
+export interface NamespaceQuery extends PageRequest {
+  readonly judge: Judge<GroupRecord>;
+  /** Part of a name or path, without case. */
+  readonly search?: string;
+  /** No groups in groups. */
+  readonly topLevelOnly?: boolean;
+}
+
+/** Ids of people and of groups are of two series; in one list those of people are negative. */
+const idOfUser = (id: number): number => -id;
+
+export class NamespaceList {
+  readonly #table: Table;
+  readonly #search: Search;
+  readonly #users: { getMany(ids: readonly number[]): Promise<(UserRecord | undefined)[]> };
+
+  constructor(
+    table: Table,
+    search: Search,
+    users: { getMany(ids: readonly number[]): Promise<(UserRecord | undefined)[]> },
+  ) {
+    this.#table = table;
+    this.#search = search;
+    this.#users = users;
+  }
+
+  async page(query: NamespaceQuery): Promise<Page<ListedNamespace>> {
+    const term = query.search?.trim() ?? '';
+    const [users, groups] = await Promise.all(
+      term === '' ? [] : [this.#search.find('user', term), this.#search.find('group', term)],
+    );
+    const load = (ids: readonly number[]) => this.#load(query, ids);
+    const matches = (listed: ListedNamespace): boolean => {
+      if (listed.kind === 'user')
+        return users === undefined || users.matches([listed.user.name, listed.user.username]);
+      const { name, path, parentId } = listed.group;
+      if (query.topLevelOnly && parentId !== null) return false;
+      return groups === undefined || groups.matches([name, path]);
+    };
+    if (users?.complete && groups?.complete) {
+      const ids = [...users.ids.map(idOfUser), ...groups.ids];
+      const keys = ids.map((id) => ({ sort: padded(Math.abs(id)), id }));
+      // All of them: they are bounded, and so the total is told.
+      return cutPage(mergeKeys([listSource(keys, 'asc')], 'asc'), query, {
+        load,
+        where: matches,
+        countWalk: Number.POSITIVE_INFINITY,
+      });
+    }
+    const ofUsers = [...USER_STATES.map((state) => `USER#${state}`), SERVICE].flatMap(listPartitions);
+    const ofGroups = VISIBILITIES.map(groupClass).flatMap(listPartitions);
+    const partitions = [...ofUsers, ...ofGroups].map(
+      (partition): IndexPartition => ({ index: 'byId', partition }),
+    );
+    const chunk = chunkFor(query, partitions.length);
+    const sources = partitions.map((where, i) => {
+      const source = indexSource(this.#table, where, 'asc', chunk);
+      return i < ofUsers.length ? asUsers(source) : source;
+    });
+    const filtered = term !== '' || query.topLevelOnly === true;
+    const [page, total] = await Promise.all([
+      cutPage(mergeKeys(sources, 'asc'), query, {
+        load,
+        where: filtered ? matches : undefined,
+        countWalk: countWalk(term),
+      }),
+      query.count && !filtered ? countPartitions(this.#table, partitions) : undefined,
+    ]);
+    return filtered ? page : { ...page, total };
+  }
+
+  async #load({ judge }: NamespaceQuery, ids: readonly number[]): Promise<(ListedNamespace | undefined)[]> {
+    const groupIds = ids.filter((id) => id > 0);
+    const [users, items] = await Promise.all([
+      this.#users.getMany(ids.filter((id) => id < 0).map((id) => -id)),
+      this.#table.batchGet(groupIds.map(groupKey)),
+      judge.ahead(groupIds),
+    ]);
+    const groups = items.map(groupOf);
+    const levels = await judge.levels(groups);
+    const found = new Map<number, ListedNamespace>();
+    for (const user of users) if (user !== undefined) found.set(idOfUser(user.id), { kind: 'user', user });
+    for (const [i, group] of groups.entries())
+      if (group !== undefined && levels[i] !== undefined) found.set(group.id, { kind: 'group', group });
+    return ids.map((id) => found.get(id));
+  }
+}
+
+const asUsers = (source: KeySource): KeySource => ({
+  next: async () => (await source.next()).map(({ sort, id }) => ({ sort, id: idOfUser(id) })),
+});
