@@ -5,7 +5,7 @@ import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox.ts'
 import type { Operation, Told, Work } from './driver.ts';
 import { refOf } from './endpoints.ts';
 import type { Ground, Scene } from './scene.ts';
-import { flip, found } from './sent.ts';
+import { countOf, flip, found } from './sent.ts';
 
 const HOUR = 3600_000;
 
@@ -117,6 +117,47 @@ export const jobs: readonly Operation[] = [
       return job(scene, 'bot.remove', { userId: made.user_id }, async () =>
         (await scene.store.users.get(made.user_id)) === undefined ? 'after' : 'before',
       );
+    },
+  },
+  {
+    name: 'job: what waits for an address becomes a membership',
+    async prepare(scene) {
+      const { token } = await scene.service.user(scene.fresh('host'));
+      const path = scene.fresh('inviting');
+      const { id } = await scene.done('POST', '/groups', { token, json: { name: path, path } });
+      const someone = await scene.service.user(scene.fresh('invited'));
+      const email = `${scene.fresh('waiting')}@example.com`;
+      const json = { email, access_level: 20 };
+      await scene.done('POST', `/groups/${id}/invitations`, { token, json });
+      // Theirs, and the promise of what is to come of it is lost.
+      const theirs = { email, skip_confirmation: true };
+      await scene.done('POST', `/users/${someone.id}/emails`, {
+        token: scene.service.rootToken,
+        json: theirs,
+      });
+      return job(scene, 'email.confirmed', { email }, async () => {
+        const waits = countOf(await scene.done('GET', `/groups/${id}/invitations`, { token }));
+        const is = await found(scene, `/groups/${id}/members/${someone.id}`, token);
+        return waits === is ? `${is}, and it ${waits === 'after' ? 'waits' : 'is gone'}` : is;
+      });
+    },
+  },
+  {
+    name: 'job: a list of billable members is made',
+    async prepare(scene) {
+      const { token } = await scene.owner();
+      const path = scene.fresh('billed');
+      const { id } = await scene.done('POST', '/groups', { token, json: { name: path, path } });
+      // The same message each time: of another the first list would be somebody else's, and in the making.
+      const again = { id: ulid(), type: 'billable.refresh', body: { groupId: id } };
+      const Body = JSON.stringify(again);
+      return {
+        run: () => scene.attempt('maintenance', { MessageId: scene.fresh('message'), Body }),
+        async state() {
+          const state = await scene.store.billableLists.state(id);
+          return state?.listId === undefined ? 'before' : 'after';
+        },
+      };
     },
   },
   {
