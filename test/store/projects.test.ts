@@ -66,7 +66,9 @@ describe('a project', () => {
     const { value, requests, items } = await measured(opened, () =>
       opened.store.projects.holderOfPath('owner/one-read'),
     );
-    expect(value).toEqual({ type: 'project', id: made.id, ancestorIds: [], current: true });
+    const { id, repositoryId } = made;
+    const confirmed = expect.any(Boolean);
+    expect(value).toEqual({ type: 'project', id, repositoryId, ancestorIds: [], current: true, confirmed });
     expect({ requests, items }).toEqual({ requests: 1, items: 1 });
   });
 
