@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
+import type { RestApiBase } from 'aws-cdk-lib/aws-apigateway';
 import { Alarm, type AlarmProps, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
@@ -9,7 +9,7 @@ import { Construct } from 'constructs';
 import type { WorkQueue } from './work-queue.ts';
 
 export interface AlarmsProps {
-  readonly api: RestApi;
+  readonly api: RestApiBase;
   readonly queues: readonly WorkQueue[];
   readonly scheduled: readonly LambdaFunction[];
   readonly email: string | undefined;

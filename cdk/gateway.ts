@@ -1,29 +1,23 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
-  AuthorizationType,
-  type CfnAuthorizer,
+  ApiDefinition,
   EndpointType,
-  LambdaIntegration,
   LogGroupLogDestination,
   MethodLoggingLevel,
-  RequestAuthorizer,
-  ResponseTransferMode,
-  RestApi,
+  SpecRestApi,
 } from 'aws-cdk-lib/aws-apigateway';
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { areasOf } from '../functions/areas.ts';
-import { gatewayResponses } from './gateway-responses.ts';
+import { gatewayDocument } from './gateway-document.ts';
 import type { Settings } from './settings.ts';
 
 /** Requests a second, and at once, that the stage lets through: what protects the bill, not a limit per user. */
 const THROTTLE = { rate: 500, burst: 1000 };
-
-/** What a buffered integration may take unless the account's quota was raised. */
-const BUFFERED_LIMIT_SECONDS = 29;
 
 export interface GatewayProps {
   readonly settings: Settings;
@@ -36,7 +30,7 @@ export interface GatewayProps {
  * its `%2F`; only a REST API streams answers.
  */
 export class Gateway extends Construct {
-  readonly api: RestApi;
+  readonly api: SpecRestApi;
   readonly accessLog: LogGroup;
 
   constructor(scope: Construct, id: string, { settings, functionOf }: GatewayProps) {
@@ -45,7 +39,15 @@ export class Gateway extends Construct {
       retention: RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    this.api = new RestApi(this, 'Api', {
+    const [authorizer] = areasOf('authorizer');
+    if (authorizer === undefined) throw new Error('The manifest names no authorizer');
+    const document = gatewayDocument(this, {
+      settings,
+      functionOf,
+      authorizer: authorizer.name,
+    });
+    this.api = new SpecRestApi(this, 'Api', {
+      apiDefinition: ApiDefinition.fromInline(document),
       restApiName: settings.instance,
       description: 'REST v4 and Git over smart HTTP',
       endpointTypes: [EndpointType.REGIONAL],
@@ -65,45 +67,22 @@ export class Gateway extends Construct {
         accessLogFormat: accessLogFormat(),
       },
     });
-    for (const [name, response] of Object.entries(gatewayResponses(settings.serviceName))) {
-      this.api.addGatewayResponse(name, response);
-    }
-    const authorizer = this.#authorizer(functionOf);
-    for (const area of areasOf('api')) {
-      const integration = new LambdaIntegration(functionOf(area.name), {
-        // One permission per function for the whole API: one per method would outgrow a function's 20 KB policy.
-        scopePermissionToMethod: false,
-        responseTransferMode: settings.stream ? ResponseTransferMode.STREAM : ResponseTransferMode.BUFFERED,
-        timeout: Duration.seconds(
-          settings.stream ? area.timeout : Math.min(area.timeout, BUFFERED_LIMIT_SECONDS),
-        ),
+    const caller = new ServicePrincipal('apigateway.amazonaws.com');
+    // One permission per function for the whole API: one per path would outgrow a function's 20 KB policy.
+    for (const { name } of areasOf('api')) {
+      functionOf(name).addPermission('Gateway', {
+        principal: caller,
+        sourceArn: this.api.arnForExecuteApi(),
       });
-      for (const path of area.resources) {
-        this.api.root
-          .resourceForPath(path)
-          .addMethod(
-            'ANY',
-            integration,
-            area.authorizer === 'git'
-              ? { authorizer, authorizationType: AuthorizationType.CUSTOM }
-              : { authorizationType: AuthorizationType.NONE },
-          );
-      }
     }
-  }
-
-  /** Asked on every request: whoever lost a right loses it with the next request, and anonymous ones reach it too. */
-  #authorizer(functionOf: GatewayProps['functionOf']): RequestAuthorizer {
-    const [area] = areasOf('authorizer');
-    if (area === undefined) throw new Error('The manifest names no authorizer');
-    const authorizer = new RequestAuthorizer(this, 'GitAuthorizer', {
-      handler: functionOf(area.name),
-      identitySources: [],
-      resultsCacheTtl: Duration.seconds(0),
+    functionOf(authorizer.name).addPermission('Gateway', {
+      principal: caller,
+      sourceArn: Stack.of(this).formatArn({
+        service: 'execute-api',
+        resource: this.api.restApiId,
+        resourceName: 'authorizers/*',
+      }),
     });
-    // CDK writes the empty list as an empty name of one source; a gateway without a cache needs none.
-    (authorizer.node.defaultChild as CfnAuthorizer).addPropertyDeletionOverride('IdentitySource');
-    return authorizer;
   }
 }
 

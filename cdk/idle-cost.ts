@@ -48,11 +48,7 @@ const ASSUMED = {
 /** Free while idle: they cost by use, or nothing. A type that is not here and not priced below is an error. */
 const FREE = new Set([
   'AWS::ApiGateway::Account',
-  'AWS::ApiGateway::Authorizer',
   'AWS::ApiGateway::Deployment',
-  'AWS::ApiGateway::GatewayResponse',
-  'AWS::ApiGateway::Method',
-  'AWS::ApiGateway::Resource',
   'AWS::ApiGateway::RestApi',
   'AWS::ApiGateway::Stage',
   'AWS::CDK::Metadata',

@@ -1,4 +1,4 @@
-"""MiniStack with four of AWS's manners that it lacks, as an ASGI application around its own.
+"""MiniStack with some of AWS's manners that it lacks, as an ASGI application around its own.
 
 - A REST API keeps the path as it was sent: `%2F` inside a segment separates nothing. MiniStack matches the decoded
   path, so requests to an API are given their raw one.
@@ -7,10 +7,20 @@
   are marked as having come through a proxy that ended TLS.
 - A batch call to SQS needs the right to the single call; MiniStack asks for a right named after the batch, which
   IAM does not know (Service Authorization Reference, Amazon SQS).
+- Sending mail needs the right to the sender's identity, and tells policies who the sender is. MiniStack asks for a
+  right to everything, and tells nothing.
+- An API's OpenAPI document may name a path's method for all methods, an authorizer that wants no header, and the
+  gateway's own answers. MiniStack leaves out the first and the last, and makes up a header.
 """
+
+import json
+from base64 import b64decode
+from email import message_from_bytes
+from email.utils import parseaddr
 
 from ministack.app import app as ministack
 from ministack.core import iam_actions
+from ministack.services import apigateway_v1 as rest_apis
 
 EXECUTE_API = b"/_aws/execute-api/"
 
@@ -24,6 +34,55 @@ def extract_iam_action(*request):
 
 # Looked up in its module at each request.
 iam_actions.extract_iam_action = extract_iam_action
+
+resource_named_by_request = iam_actions.extract_resource_arn
+tags_of_request = iam_actions.request_tag_context
+SENDING = "/v2/email/outbound-emails"
+
+
+def sender_of(body):
+    raw = b64decode(json.loads(body)["Content"]["Raw"]["Data"])
+    return parseaddr(message_from_bytes(raw)["From"])[1]
+
+
+def extract_resource_arn(service, method, path, headers, body, query, region, account):
+    if service == "ses" and path == SENDING:
+        return f"arn:aws:ses:{region}:{account}:identity/{sender_of(body)}"
+    return resource_named_by_request(service, method, path, headers, body, query, region, account)
+
+
+def request_tag_context(service, action, body, query):
+    keys = tags_of_request(service, action, body, query)
+    return {**keys, "ses:fromaddress": sender_of(body)} if action == "ses:SendEmail" else keys
+
+
+iam_actions.extract_resource_arn = extract_resource_arn
+iam_actions.request_tag_context = request_tag_context
+
+ANY = "x-amazon-apigateway-any-method"
+RESPONSES = "x-amazon-apigateway-gateway-responses"
+
+import_rest_api = rest_apis._import_rest_api
+import_operation = rest_apis._import_operation
+
+
+def imported(document, *rest):
+    api = import_rest_api(document, *rest)
+    for kind, response in document.get(RESPONSES, {}).items():
+        status, _, body = rest_apis._put_gateway_response(api, kind, response)
+        if status >= 400:
+            raise ValueError(body)
+    return api
+
+
+def imported_operation(api, resource, method, *rest):
+    import_operation(api, resource, "ANY" if method == ANY.upper() else method, *rest)
+
+
+rest_apis._OPENAPI_HTTP_METHODS.add(ANY)
+rest_apis._import_operation = imported_operation
+rest_apis._import_rest_api = imported
+rest_apis._import_identity_source = lambda _, extension: extension.get("identitySource") or ""
 
 
 async def app(scope, receive, send):
