@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { customAttributeEndpoints } from '../../lib/api/custom-attributes/endpoints.ts';
+import { groupEndpoints } from '../../lib/api/groups/endpoints.ts';
+import { keyEndpoints } from '../../lib/api/keys/endpoints.ts';
 import { memberEndpoints } from '../../lib/api/members/endpoints.ts';
+import { projectRelationEndpoints } from '../../lib/api/project-relations/endpoints.ts';
 import { projectEndpoints } from '../../lib/api/projects/endpoints.ts';
+import { searchEndpoints } from '../../lib/api/search/endpoints.ts';
+import { tokenEndpoints } from '../../lib/api/tokens/endpoints.ts';
 import { userEndpoints } from '../../lib/api/users/endpoints.ts';
 import { document } from '../../lib/http/openapi.ts';
 import { type Answer, type Service, startService } from '../harness/service.ts';
@@ -45,11 +51,24 @@ const HOSTILE: readonly unknown[] = [
   { __proto__: 1, constructor: 2, $gt: '' },
 ];
 
-const described = document([...userEndpoints, ...projectEndpoints, ...memberEndpoints], {
-  title: '',
-  version: '',
-  serverUrl: '',
-});
+const described = document(
+  [
+    ...userEndpoints,
+    ...projectEndpoints,
+    ...memberEndpoints,
+    ...groupEndpoints,
+    ...tokenEndpoints,
+    ...keyEndpoints,
+    ...projectRelationEndpoints,
+    ...customAttributeEndpoints,
+    ...searchEndpoints,
+  ],
+  {
+    title: '',
+    version: '',
+    serverUrl: '',
+  },
+);
 interface Case {
   readonly method: string;
   readonly path: string;
@@ -84,10 +103,10 @@ function good(): Record<string, unknown> {
 async function subjectOf(path: string): Promise<number> {
   if (!path.includes('id}')) return 0;
   const name = `s${++made}`;
-  const aboutProject = path.startsWith('/projects/{id}');
-  const { body } = await service.call('POST', aboutProject ? '/projects' : '/users', {
-    token: aboutProject ? owner.token : service.rootToken,
-    json: { ...good(), name },
+  const [, kind = 'users'] = /^\/(projects|groups)\/\{id\}/.exec(path) ?? [];
+  const { body } = await service.call('POST', `/${kind}`, {
+    token: kind === 'users' ? service.rootToken : owner.token,
+    json: { ...good(), name, path: name },
   });
   return body.id;
 }
