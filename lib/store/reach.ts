@@ -1,5 +1,5 @@
 /** What a user reaches through memberships of groups: all below these, and what they were invited to. */
-import { groupKey, idOf, LED_ELSEWHERE, SETTLING, type TreeKind, treePartition } from './keys.ts';
+import { groupKey, idOf, LED_ELSEWHERE, projectKey, SETTLING, type TreeKind, treePartition } from './keys.ts';
 import type { Members } from './members.ts';
 import type { AccessLevel } from './records.ts';
 import {
@@ -16,6 +16,8 @@ import type { Table } from './table.ts';
 
 /** Memberships of groups that a list looks at, the oldest groups first. */
 const MAX_GROUPS = 1000;
+/** Memberships of projects that a list of groups looks at, the oldest projects first. */
+const MAX_PROJECTS = 1000;
 /** Things that a list finds through invitations of one group, and of those below it. */
 const MAX_SHARED = 1000;
 
@@ -42,6 +44,7 @@ export class Reach {
   readonly #userId: number;
   readonly #from: number;
   #reached: Promise<Reached> | undefined;
+  #around: Promise<ReadonlySet<number>> | undefined;
 
   /** @param from only memberships of this level or more */
   constructor(table: Table, members: Members, userId: number, from: AccessLevel | 0 = 0) {
@@ -57,23 +60,26 @@ export class Reach {
       const { trees, shared } = await this.#read();
       return [
         ...rowsBelow(this.#table, trees, 'project'),
-        ...this.#around(shared.settling, 'project'),
-        ...this.#around(shared.group, 'project').map((set) => judged(set, load)),
+        ...this.#belowAll(shared.settling, 'project'),
+        ...this.#belowAll(shared.group, 'project').map((set) => judged(set, load)),
         judged(atHand(shared.project), load),
       ];
     });
   }
 
-  /** These groups, those below and, when asked for, those above. */
+  /** These groups, those below and, when asked for, those above, and above projects of the user's. */
   groups(load: Load, options: { ancestors: boolean }): RowSet {
     return rowsOfAll(async () => {
-      const { groups, ancestors, trees, shared } = await this.#read();
-      const above = options.ancestors ? [...ancestors] : [];
+      const [{ groups, ancestors, trees, shared }, around] = await Promise.all([
+        this.#read(),
+        options.ancestors ? this.#aroundProjects() : new Set<number>(),
+      ]);
+      const above = options.ancestors ? [...ancestors, ...around] : [];
       return [
         rowsAtHand(groups),
         ...rowsBelow(this.#table, trees, 'group'),
-        ...this.#around(shared.settling, 'group'),
-        ...this.#around(shared.group, 'group').map((set) => judged(set, load)),
+        ...this.#belowAll(shared.settling, 'group'),
+        ...this.#belowAll(shared.group, 'group').map((set) => judged(set, load)),
         judged(atHand([...shared.group, ...above]), load),
       ];
     });
@@ -88,13 +94,30 @@ export class Reach {
     return (await this.#read()).groups.some(({ id }) => id === groupId);
   }
 
-  /** Whether the user is a member of something inside. */
+  /** Whether the user is a direct member of something inside. */
   async isAbove(groupId: number): Promise<boolean> {
-    return (await this.#read()).ancestors.has(groupId);
+    const [{ ancestors }, around] = await Promise.all([this.#read(), this.#aroundProjects()]);
+    return ancestors.has(groupId) || around.has(groupId);
+  }
+
+  /** Groups that projects stand in that the user is a direct member of: of the oldest of these memberships. */
+  #aroundProjects(): Promise<ReadonlySet<number>> {
+    this.#around ??= this.#readAround();
+    return this.#around;
+  }
+
+  async #readAround(): Promise<ReadonlySet<number>> {
+    const ids: number[] = [];
+    for await (const { source, accessLevel } of this.#members.ofUser(this.#userId, ['project'])) {
+      if (accessLevel >= this.#from) ids.push(source.id);
+      if (ids.length >= MAX_PROJECTS) break;
+    }
+    const records = await this.#table.batchGet(ids.map(projectKey), { only: ['ancestorIds'] });
+    return new Set(records.flatMap((record) => (record?.['ancestorIds'] as number[] | undefined) ?? []));
   }
 
   /** What stands below these, with what came in below and has no rows there yet. */
-  #around(ids: readonly number[], kind: TreeKind): RowSet[] {
+  #belowAll(ids: readonly number[], kind: TreeKind): RowSet[] {
     const settling = ids.map((id) => rowsOfSettling(this.#table, settlingBelow(this.#table, id), kind));
     return [...rowsBelow(this.#table, ids, kind), ...settling];
   }

@@ -275,6 +275,35 @@ describe('who sees which groups', () => {
     expect(await paths('admin', inGroup('pub', true))).toBe('of-open of-theirs');
     expect(await paths('stranger', inGroup('pub', false))).toBe('of-open');
   });
+
+  test('what a project stands in is in the lists of its members, as long as they are', async () => {
+    const { projects, users, members: memberships } = opened.store;
+    const guest = await users.create(newUser('guest'));
+    const owner = (await users.byUsername('owner'))!;
+    const group = made['inshared']!;
+    const { id } = await projects.create(
+      newProject(owner, 'visited', 'private', {
+        namespaceId: group.id,
+        namespacePath: group.fullPath,
+        namespaceKind: 'group',
+        ancestorIds: [...group.ancestorIds, group.id],
+      }),
+      { headBranch: 'main', member: false, parent: group },
+    );
+    const source = { kind: 'project', id } as const;
+    const visit = { source, userId: guest.id, accessLevel: 10, createdAt: '', createdById: null } as const;
+    await memberships.add({ ...visit, expiresAt: null });
+    const viewer = { kind: 'user', id: guest.id, internal: false } as const;
+    const seen = async (query: Partial<Query>) =>
+      namesOf((await listGroups(opened.store, { viewer, page: 1, perPage: 20, all: false, ...query })).items);
+    expect(await seen({})).toBe('inshared shared');
+    expect(await seen({ order: 'id' })).toBe('inshared shared');
+    expect(await seen({ all: true })).toBe('inshared open pub shared');
+    expect(await seen({ minAccessLevel: 10 })).toBe('');
+    expect(await seen({ direct: true })).toBe('');
+    await memberships.remove(source, guest.id);
+    expect(await seen({})).toBe('');
+  });
 });
 
 test('a page costs the same among 100 groups and among 5,000', async () => {
