@@ -1,3 +1,4 @@
+import { Gitlab } from '@gitbeaker/rest';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { handler as noon } from '../../functions/billable-refresh.ts';
 import { deps } from '../../functions/deps.ts';
@@ -200,6 +201,19 @@ test('what somebody is a member of, and their way out of all of it', async () =>
   const one2 = `/groups/${top}/billable_members/${people['group-one']}`;
   expect((await as('owner', 'DELETE', one2)).status).toBe(204);
   expect((await as('owner', 'GET', `/groups/${top}/members/${people['group-one']}`)).status).toBe(404);
+});
+
+test('by the client of others', async () => {
+  const api = new Gitlab({ host: service.url, token: world.tokens.owner! });
+  const top = world.ids['top']!;
+  const { id } = await service.user('by-client');
+  await api.GroupMembers.add(sub, 20, { userId: id });
+  const all = await api.GroupMembers.allBillable(top);
+  expect(all.map((one) => [one['username'], one.membership_type])).toContainEqual(['owner', 'group_member']);
+  const [one] = await api.GroupMembers.allBillableMemberships(top, id);
+  expect(one).toMatchObject({ source_id: sub, access_level: { integer_value: 20 } });
+  await api.GroupMembers.removeBillable(top, id);
+  expect(await api.GroupMembers.allBillableMemberships(top, id)).toEqual([]);
 });
 
 test('of two owners who take each other out at once, one stays', async () => {

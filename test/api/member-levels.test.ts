@@ -16,9 +16,12 @@ let project: number;
 let club: number;
 beforeAll(async () => {
   service = await startService();
-  [owner, maintainer, asker] = await Promise.all(
-    ['owner', 'maintainer', 'asker'].map((n) => service.user(n)),
-  );
+  const people = ['owner', 'maintainer', 'asker'] as const;
+  [owner, maintainer, asker] = (await Promise.all(people.map((name) => service.user(name)))) as [
+    Person,
+    Person,
+    Person,
+  ];
   const made = async (by: Person, path: string, json: object) => {
     const answer = await as(by, 'POST', path, json);
     expect([path, answer.status]).toEqual([path, 201]);
