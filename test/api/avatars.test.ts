@@ -163,6 +163,17 @@ describe.each([
   });
 });
 
+test('a group’s is shown where a project tells of its groups', async () => {
+  const fields = { name: 'crest', path: 'crest' };
+  const { body: group } = await upload('POST', '/groups', gif(1, 1), { fields });
+  const json = { name: 'inside', namespace_id: group.id };
+  const { body: project } = await service.call('POST', '/projects', { token: owner.token, json });
+  const { body: groups } = await service.call('GET', `/projects/${project.id}/groups`, {
+    token: owner.token,
+  });
+  expect(groups).toMatchObject([{ id: group.id, avatar_url: group.avatar_url }]);
+});
+
 test('people set their own, and take it away', async () => {
   const { id, token } = await service.user('vain');
   const set = await upload('PUT', '/user/avatar', png(8, 8), { token });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Scene } from '../crash/faults/scene.ts';
 import { scenarios } from '../harness/scenarios.ts';
+import { expectSchema } from '../harness/schemas.ts';
 import { type Answer, type Service, startService } from '../harness/service.ts';
 import { ask, makeWorld, type Who, type World } from '../harness/world.ts';
 
@@ -105,7 +106,9 @@ describe('who manages them', () => {
           ...NARROW,
         },
         look: ({ status, body }) => {
-          if (status === 200) for (const one of body) expect(Object.keys(one).sort()).toEqual(FIELDS);
+          if (status !== 200) return;
+          expectSchema('resource_access_tokens', body);
+          for (const one of body) expect(Object.keys(one).sort()).toEqual(FIELDS);
         },
       },
       {

@@ -124,6 +124,9 @@ test('facts for administrators and links are in the full form', async () => {
   const own = await as('owner', 'GET', `/projects/${id}`);
   expect(root.body.repository_storage).toBe('default');
   expect(own.body).not.toHaveProperty('repository_storage');
+  expect(own.body.pages_access_level).toBe('private');
+  const open = await as('owner', 'GET', `/projects/${world.ids['public']}`);
+  expect(open.body).toMatchObject({ pages_access_level: 'enabled', ci_job_token_scope_enabled: false });
   expect(own.body._links.self).toBe(`${service.url}/api/v4/projects/${id}`);
   expect(
     (await as('owner', 'GET', own.body._links.members.slice(`${service.url}/api/v4`.length))).status,
@@ -200,6 +203,9 @@ describe('lists tell of nobody’s private projects', () => {
     ],
     ['search=nothing-like-it', { owner: 0, administrator: 0 }],
     ['repository_checksum_failed=true', { administrator: 0 }],
+    ['repository_storage=default', { owner: 3, administrator: 3 }],
+    // Nobody else is told where anything lies.
+    ['repository_storage=elsewhere', { owner: 3, administrator: 0 }],
     ['topic=rust', { administrator: 0 }],
     ['with_programming_language=Rust', { administrator: 0 }],
     ['with_programming_language=&topic=&search=', { owner: 3, administrator: 3 }],

@@ -5,6 +5,7 @@ import type { AccessLevel, GroupRecord } from '../../store/records.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { groupUrl } from '../groups/present.ts';
 import { given } from '../projects/listing.ts';
+import { avatarUrl } from '../uploads/avatar-url.ts';
 import { userBasic } from '../users/present.ts';
 import * as shapes from './shapes.ts';
 
@@ -71,7 +72,7 @@ const basic = (group: GroupRecord, baseUrl: string) => ({
   id: group.id,
   web_url: groupUrl(group, baseUrl),
   name: group.name,
-  avatar_url: null,
+  avatar_url: avatarUrl('group', group, baseUrl),
   full_name: group.fullName,
   full_path: group.fullPath,
 });

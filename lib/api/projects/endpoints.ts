@@ -20,7 +20,7 @@ import { lifecycleEndpoints } from './lifecycle.ts';
 import { given, listInput } from './listing.ts';
 import { importStatus as presentedImport } from './present.ts';
 import { presented } from './presented.ts';
-import { settingsOf } from './settings.ts';
+import { STORAGE, settingsOf } from './settings.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'projects';
@@ -85,6 +85,7 @@ const list = endpoint({
     { status: 405, description: `An offset above ${MAX_OFFSET}, or an order that keyset does not know` },
   ],
   handle: async ({ actor, query, page, request }, deps) => {
+    if (asksForNone(actor, query)) return { items: [], total: 0, more: false };
     const found = await projects.listProjects(deps, actor, {
       ...(page.kind === 'offset'
         ? { page: page.page, perPage: page.perPage, count: true }
@@ -108,6 +109,19 @@ const list = endpoint({
     };
   },
 });
+
+/** No project has failed a checksum; there is one storage, and administrators alone may ask where anything lies. */
+const asksForNone = (
+  actor: Actor,
+  query: {
+    readonly repository_checksum_failed: boolean;
+    readonly wiki_checksum_failed: boolean;
+    readonly repository_storage?: string;
+  },
+): boolean =>
+  query.repository_checksum_failed ||
+  query.wiki_checksum_failed ||
+  (isAdministrator(actor) && (query.repository_storage ?? STORAGE) !== STORAGE);
 
 const get = endpoint({
   method: 'GET',

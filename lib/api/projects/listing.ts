@@ -13,8 +13,6 @@ interface Filters {
   readonly with_issues_enabled: boolean;
   readonly with_merge_requests_enabled: boolean;
   readonly starred: boolean;
-  readonly repository_checksum_failed?: boolean;
-  readonly wiki_checksum_failed?: boolean;
   readonly with_programming_language?: string;
 }
 
@@ -58,8 +56,6 @@ function filterOf(query: Filters): ((listed: { project: ProjectRecord }) => bool
   }
   if (query.with_issues_enabled) conditions.push(enabled('issues_access_level'));
   if (query.with_merge_requests_enabled) conditions.push(enabled('merge_requests_access_level'));
-  // No project has failed a checksum.
-  if (query.repository_checksum_failed || query.wiki_checksum_failed) conditions.push(() => false);
   const language = query.with_programming_language?.toLowerCase();
   if (language) {
     conditions.push(({ languages = [] }) => languages.some((name) => name.toLowerCase() === language));

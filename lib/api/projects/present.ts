@@ -3,6 +3,7 @@ import { markedOn } from '../../domain/deletions.ts';
 import type { ProjectRecord, UserRecord } from '../../store/records.ts';
 import { avatarUrl } from '../uploads/avatar-url.ts';
 import { userBasic } from '../users/present.ts';
+import { STORAGE } from './settings.ts';
 
 const setting = <T>(project: ProjectRecord, name: string, fallback: T): T =>
   (project.settings[name] as T | undefined) ?? fallback;
@@ -101,7 +102,11 @@ export function projectFull(
   const levels = Object.fromEntries(
     FEATURES_WITH_LEVELS.map((feature) => [
       `${feature}_access_level`,
-      setting(project, `${feature}_access_level`, feature === 'pages' ? 'private' : 'enabled'),
+      setting(
+        project,
+        `${feature}_access_level`,
+        feature === 'pages' && project.visibility !== 'public' ? 'private' : 'enabled',
+      ),
     ]),
   );
   return {
@@ -144,6 +149,7 @@ export function projectFull(
     open_issues_count: 0,
     ci_default_git_depth: setting(project, 'ci_default_git_depth', 50),
     ci_forward_deployment_enabled: setting(project, 'ci_forward_deployment_enabled', true),
+    ci_job_token_scope_enabled: false,
     public_jobs: setting(project, 'public_builds', true),
     build_git_strategy: setting(project, 'build_git_strategy', 'fetch'),
     build_timeout: setting(project, 'build_timeout', 3600),
@@ -167,7 +173,7 @@ export function projectFull(
     auto_devops_enabled: setting(project, 'auto_devops_enabled', false),
     auto_devops_deploy_strategy: setting(project, 'auto_devops_deploy_strategy', 'continuous'),
     autoclose_referenced_issues: setting(project, 'autoclose_referenced_issues', true),
-    ...(context.administrator === true ? { repository_storage: 'default' } : {}),
+    ...(context.administrator === true ? { repository_storage: STORAGE } : {}),
     keep_latest_artifact: setting(project, 'keep_latest_artifact', true),
     marked_for_deletion_at: marked,
     marked_for_deletion_on: marked,

@@ -110,8 +110,10 @@ export function settingsOf(body: object): Record<string, unknown> {
   return settings;
 }
 
+export const STORAGE = 'default';
+
 /** There is one place that repositories lie in. @throws 400 for any other */
 export function demandStorage(name: string | undefined): void {
-  if (name !== undefined && name !== 'default')
+  if (name !== undefined && name !== STORAGE)
     throw invalid({ repository_storage: ['is not included in the list'] });
 }

@@ -118,6 +118,7 @@ export const project = shape(() =>
       open_issues_count: z.int(),
       ci_default_git_depth: z.int().nullable(),
       ci_forward_deployment_enabled: z.boolean(),
+      ci_job_token_scope_enabled: z.boolean(),
       public_jobs: z.boolean(),
       build_git_strategy: z.enum(['fetch', 'clone']),
       build_timeout: z.int(),
