@@ -18,6 +18,7 @@ from base64 import b64decode
 from email import message_from_bytes
 from email.utils import parseaddr
 
+from ministack import app as application
 from ministack.app import app as ministack
 from ministack.core import iam_actions
 from ministack.services import apigateway_v1 as rest_apis
@@ -36,7 +37,7 @@ def extract_iam_action(*request):
 iam_actions.extract_iam_action = extract_iam_action
 
 resource_named_by_request = iam_actions.extract_resource_arn
-tags_of_request = iam_actions.request_tag_context
+enforce = application._enforce_data_plane
 SENDING = "/v2/email/outbound-emails"
 
 
@@ -51,13 +52,14 @@ def extract_resource_arn(service, method, path, headers, body, query, region, ac
     return resource_named_by_request(service, method, path, headers, body, query, region, account)
 
 
-def request_tag_context(service, action, body, query):
-    keys = tags_of_request(service, action, body, query)
-    return {**keys, "ses:fromaddress": sender_of(body)} if action == "ses:SendEmail" else keys
+def enforce_of_sender(service, action, *rest, resource_arn="*", **more):
+    if action == "ses:SendEmail":
+        more["service_context"] = {"ses:fromaddress": resource_arn.split("/", 1)[-1]}
+    return enforce(service, action, *rest, resource_arn=resource_arn, **more)
 
 
 iam_actions.extract_resource_arn = extract_resource_arn
-iam_actions.request_tag_context = request_tag_context
+application._enforce_data_plane = enforce_of_sender
 
 ANY = "x-amazon-apigateway-any-method"
 RESPONSES = "x-amazon-apigateway-gateway-responses"

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { conformance } from './conformance.ts';
 import { dynamodbLocal } from './dynamodb-local.ts';
 import { type Emulator, startEmulator } from './emulator.ts';
+import { groupsStory } from './groups-story.ts';
+import { sentTo, storedPacks, verifyDomain } from './inspect.ts';
 import { run } from './process.ts';
-import { story } from './story.ts';
+import { type Deployed, story } from './story.ts';
 import { Tally } from './tally.ts';
 
 /** Deploys onto an emulated AWS with the tools that deploy onto the real one, and uses what stands there. */
@@ -31,12 +33,16 @@ try {
   await using emulator = await startEmulator();
   const outputs = await deploy(emulator);
   if (outputs !== undefined) {
-    await story({
+    const deployed: Deployed = {
       tally,
       url: outputs['Url']!,
       invokeFirstAdministrator: () => invoke(emulator, outputs['FirstAdministratorCommand']!),
       workerRuns: () => emulator.log().match(/ESM: Lambda \S+ processed [1-9]\d* SQS messages/g)?.length ?? 0,
-    });
+      packs: () => storedPacks(emulator),
+      mailTo: (address) => sentTo(emulator, address),
+    };
+    await verifyDomain(emulator, 'example.com');
+    await groupsStory(deployed, await story(deployed));
   }
   for (const service of ['dynamodb', 's3'] as const) {
     await conformance(tally, service, { name: 'the emulator', ...emulator });
@@ -62,6 +68,7 @@ async function deploy(emulator: Emulator): Promise<Record<string, string> | unde
     // The emulator serves buffered integrations only.
     ...['-c', 'stream=false'],
     ...['-c', `tags=ms-custom-id=${API_ID}`],
+    ...['-c', 'mailFrom=Lemnos <forge@example.com>'],
     ...['-c', `baseUrl=${emulator.endpoint}/_aws/execute-api/${API_ID}/prod`],
     ...(process.env['ENTRIES'] === undefined ? [] : ['-c', `entries=${process.env['ENTRIES']}`]),
   ];

@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { attempt, type Ran, run } from './process.ts';
+import {
+  call,
+  digest,
+  eventually,
+  type Git,
+  gitAttempt,
+  gitIn,
+  makeUser,
+  pathsOf,
+  userNamed,
+  withCredentials,
+} from './client.ts';
 import type { Tally } from './tally.ts';
 
 export interface Deployed {
@@ -15,10 +25,20 @@ export interface Deployed {
   invokeFirstAdministrator(): Promise<Record<string, unknown>>;
   /** How often a queue's messages have reached its worker. */
   workerRuns(): number;
+  /** Keys of the stored objects that are parts of repositories. */
+  packs(): Promise<string[]>;
+  /** Texts of the mails that left for an address. */
+  mailTo(address: string): Promise<string[]>;
+}
+
+/** What later stories go on with. */
+export interface Told {
+  /** The administrator's token. */
+  readonly root: string;
 }
 
 /** What the first users of an instance do, with `fetch` and the machine's own `git`, through the deployed gateway. */
-export async function story({ tally, url, invokeFirstAdministrator, workerRuns }: Deployed): Promise<void> {
+export async function story({ tally, url, invokeFirstAdministrator, workerRuns }: Deployed): Promise<Told> {
   const work = mkdtempSync(join(tmpdir(), 'lemnos-story-'));
   const api = `${url}/api/v4`;
   const git = gitIn(work);
@@ -161,80 +181,8 @@ export async function story({ tally, url, invokeFirstAdministrator, workerRuns }
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
+  return { root };
 }
-
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-  /** Empty where the body is not JSON. */
-  readonly json: Record<string, unknown>;
-}
-
-async function call(
-  url: string,
-  { token, method, body }: { token?: string; method?: string; body?: object } = {},
-): Promise<Answer> {
-  const response = await fetch(url, {
-    method: method ?? (body === undefined ? 'GET' : 'POST'),
-    headers: {
-      ...(token === undefined ? {} : { 'PRIVATE-TOKEN': token }),
-      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';
-  return { status: response.status, text, json: isJson ? JSON.parse(text) : {} };
-}
-
-/** Paths of a list of projects. */
-function pathsOf({ status, text }: Answer): unknown[] {
-  assert.equal(status, 200, text);
-  return JSON.parse(text).map((project: Record<string, unknown>) => project['path_with_namespace']);
-}
-
-const userNamed = (username: string) => ({
-  username,
-  name: username,
-  email: `${username}@example.com`,
-  password: randomBytes(12).toString('hex'),
-  skip_confirmation: true,
-});
-
-/** @returns a token of the new user. */
-async function makeUser(api: string, root: string, username: string): Promise<string> {
-  const user = await call(`${api}/users`, { token: root, body: userNamed(username) });
-  assert.equal(user.status, 201, user.text);
-  const token = await call(`${api}/users/${user.json['id']}/personal_access_tokens`, {
-    token: root,
-    body: { name: 'story', scopes: ['api', 'read_repository', 'write_repository'] },
-  });
-  assert.equal(token.status, 201, token.text);
-  return String(token.json['token']);
-}
-
-type Git = (directory: string, ...args: string[]) => Promise<Ran>;
-
-/** Git without this machine's or this user's settings, which never asks. */
-const gitEnvironment = (work: string): NodeJS.ProcessEnv => ({
-  PATH: process.env['PATH'],
-  HOME: work,
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_TERMINAL_PROMPT: '0',
-  NO_PROXY: '127.0.0.1',
-  GIT_AUTHOR_NAME: 'A Developer',
-  GIT_AUTHOR_EMAIL: 'developer@example.com',
-  GIT_COMMITTER_NAME: 'A Developer',
-  GIT_COMMITTER_EMAIL: 'developer@example.com',
-});
-
-const gitIn =
-  (work: string): Git =>
-  (directory, ...args) =>
-    run('git', ['-C', join(work, directory), ...args], { env: gitEnvironment(work) });
-
-const gitAttempt = (work: string, directory: string, ...args: string[]): Promise<Ran> =>
-  attempt('git', ['-C', join(work, directory), ...args], { env: gitEnvironment(work) });
 
 /** Three commits, two branches, an annotated tag, a path with a space, and bytes that do not compress. */
 async function makeRepository(git: Git, path: string, bytes: Uint8Array): Promise<void> {
@@ -257,25 +205,4 @@ async function makeRepository(git: Git, path: string, bytes: Uint8Array): Promis
   await git('mine', 'checkout', '--quiet', 'main');
   write('data/random.bin', bytes);
   await commit('Random bytes');
-}
-
-function withCredentials(url: string, username: string, password: string): string {
-  const remote = new URL(url);
-  remote.username = username;
-  remote.password = password;
-  return remote.href;
-}
-
-const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
-
-/** Repeats a check for half a minute. @throws what it threw last. */
-async function eventually(check: () => Promise<void>): Promise<void> {
-  for (const deadline = Date.now() + 30_000; ; ) {
-    try {
-      return await check();
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await sleep(250);
-    }
-  }
 }
