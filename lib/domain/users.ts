@@ -42,7 +42,8 @@ export interface NewUserInput {
  * @throws 409 naming a taken e-mail or username, 400 with problems by field
  */
 export async function createUser(deps: Deps, input: NewUserInput): Promise<UserRecord> {
-  const chosen = input.forceRandomPassword || input.resetPassword ? undefined : input.password;
+  const asked = !input.forceRandomPassword && !input.resetPassword;
+  const chosen = asked ? (input.password ?? '') : undefined;
   const problems = problemsOf({
     email: emailProblems(input.email),
     name: nameProblems(input.name),
@@ -136,6 +137,9 @@ export async function listUsers(
       (query.states?.includes(user.state) ?? true) &&
       (query.service !== false || user.type !== 'ghost') &&
       (query.where?.(user) ?? true);
+    // Found by name, and still to be found by the rest.
+    if (fits && (query.search !== undefined || query.attributes !== undefined))
+      return users.list({ ...query, idAfter: user.id - 1, idBefore: user.id + 1 });
     const items = fits && query.page === 1 ? [user] : [];
     return { items, total: fits ? 1 : 0, more: false };
   }

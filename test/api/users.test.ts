@@ -175,6 +175,9 @@ describe('lists', () => {
     ['without_projects=true&username=owner', ['owner'], []],
     ['two_factor=enabled&username=owner', ['owner'], []],
     ['username=', [], []],
+    ['username=owner&search=own', ['owner'], ['owner']],
+    ['username=owner&search=nobody', [], []],
+    ['username=owner&custom_attributes[a]=b', ['owner'], []],
   ])('?%s', async (query, stranger, administrator) => {
     await searchable();
     const names = async (who: Who) => {
@@ -259,6 +262,11 @@ describe('creation', () => {
         { ...TAKEN, username: 'guest', email: 'guest@example.com' },
         409,
         { message: 'Email has already been taken' },
+      ],
+      [
+        { ...TAKEN, password: undefined, reset_password: false, force_random_password: false },
+        400,
+        { message: { password: ["can't be blank"] } },
       ],
       [
         { ...TAKEN, password: 'short' },
