@@ -109,6 +109,9 @@ export async function namespaceExists(
 /** Groups whose members are counted for one answer, those inside them counted too. */
 const MAX_COUNTED = 100;
 
+/** More members than these are not counted: an answer is about many groups. */
+const MAX_TOLD = 500;
+
 /**
  * How many people are members of each group or of groups inside it, where the actor owns the group; undefined where it
  * is another's, or where that is more than an answer may cost.
@@ -133,7 +136,8 @@ export async function membersWithDescendants(
     places.map(async (givers) => {
       if (givers.length === 0 || givers.length > left) return undefined;
       left -= givers.length;
-      return (await deps.store.members.listAll(givers, { page: 1, perPage: 1, count: true })).total;
+      const found = await deps.store.members.listAll(givers, { page: 1, perPage: MAX_TOLD });
+      return found.more ? undefined : found.items.length;
     }),
   );
 }

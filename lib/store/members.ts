@@ -34,6 +34,9 @@ export interface Giver {
   readonly atMost?: AccessLevel;
 }
 
+/** Rows of members read at once where not all are wanted. */
+const AT_ONCE = 1000;
+
 export class Members {
   readonly #table: Table;
   constructor(table: Table) {
@@ -67,7 +70,8 @@ export class Members {
     const items: MemberRecord[] = [];
     const first = (query.page - 1) * query.perPage;
     let total = 0;
-    for await (const member of this.#merged(givers)) {
+    const limit = query.count ? undefined : Math.min(AT_ONCE, first + query.perPage + 1);
+    for await (const member of this.#merged(givers, limit)) {
       if (total >= first && items.length < query.perPage) items.push(member);
       total++;
       if (total > Math.max(query.count ? MAX_TOTAL : 0, first + query.perPage)) break;
@@ -79,10 +83,11 @@ export class Members {
     };
   }
 
-  async *#merged(givers: readonly Giver[]): AsyncGenerator<MemberRecord> {
+  /** @param limit rows read at once; as many as there are in 1 MB when it is not given */
+  async *#merged(givers: readonly Giver[], limit?: number): AsyncGenerator<MemberRecord> {
     const heads = await Promise.all(
       givers.map(async (giver) => {
-        const rows = this.#of(giver);
+        const rows = this.#of(giver, limit);
         return { rows, next: (await rows.next()).value };
       }),
     );
@@ -101,8 +106,8 @@ export class Members {
     }
   }
 
-  async *#of({ source, atMost }: Giver): AsyncGenerator<MemberRecord, undefined> {
-    const rows = { partition: memberPartition(source), prefix: MEMBER } as const;
+  async *#of({ source, atMost }: Giver, limit?: number): AsyncGenerator<MemberRecord, undefined> {
+    const rows = { partition: memberPartition(source), prefix: MEMBER, ...(limit && { limit }) } as const;
     for await (const item of this.#table.queryAll(rows)) {
       const member = live(fromItem(item));
       if (member !== undefined) yield capped(member, atMost);
