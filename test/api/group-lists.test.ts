@@ -129,9 +129,9 @@ describe('groups', () => {
     ['external', 'all_available=true', 'gpublic spublic'],
     ['developer', '', 'gprivate sprivate'],
     ['developer', 'all_available=true', 'ginternal gprivate gpublic sinternal sprivate spublic'],
-    // The groups above are seen; those above projects stand in no list.
+    // The groups above are seen, above a project too.
     ['guest', '', 'gprivate sprivate'],
-    ['reporter', '', ''],
+    ['reporter', '', 'gprivate sprivate'],
     ['owner', '', 'ginternal gprivate gpublic sinternal sprivate spublic'],
     ['administrator', '', 'ginternal gprivate gpublic sinternal sprivate spublic'],
     ['administrator', 'all_available=false', ''],
