@@ -11,6 +11,7 @@ import { REFRESH_JOB, refreshBillable } from './billable-refresh.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, notFound, recordNotFound, unavailable } from './errors.ts';
 import { LEAVE_JOB, leaveBelow, removeMember } from './members.ts';
+import { isAdministrator } from './permissions.ts';
 
 export interface BillableMember extends Listed {
   readonly user: UserRecord;
@@ -38,11 +39,12 @@ const MOST_AT_ONCE = 100;
 
 /**
  * As it was at the last refresh; those whose account is gone since are left out.
- * @param query.search part of a name, username or public address, or a whole address
+ * @param query.search part of a name, username or public address; for administrators also a whole address
  * @throws 400 for a group inside another; 503 until the first list is made
  */
 export async function listBillable(
   deps: Deps,
+  actor: Actor,
   { group }: GroupAccess,
   query: PageRequest & { search?: string | undefined; sort: BillableSort },
 ): Promise<Page<BillableMember>> {
@@ -58,7 +60,8 @@ export async function listBillable(
       // Another list took its place meanwhile.
       continue;
     }
-    const owner = term.includes('@') ? await deps.store.users.byEmail(term) : undefined;
+    const anyEmail = term.includes('@') && isAdministrator(actor);
+    const owner = anyEmail ? await deps.store.users.byEmail(term) : undefined;
     const found = await lists.search(
       group.id,
       state,

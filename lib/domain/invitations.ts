@@ -218,15 +218,25 @@ export async function takeInvitations(deps: Deps, email: string, deadline: numbe
   if (holder === undefined || !confirmed) return true;
   for await (const invitation of deps.store.invitations.of(email)) {
     if (Date.now() > deadline) return false;
-    await take(deps, invitation, holder);
+    await take(deps, invitation, holder).catch((error: unknown) => {
+      if (!(error instanceof DomainError)) throw error;
+    });
   }
   return true;
 }
 
-/** One that is taken, has ended, or is to what is gone, is no more; a membership that there is stays as it is. */
+/**
+ * One that is taken, has ended, or is to what is gone, is no more; a membership that there is stays as it is.
+ * @throws 405 where a group above allows no new members: it waits
+ */
 async function take(deps: Deps, invitation: InvitationRecord, user: UserRecord): Promise<void> {
   const { source, accessLevel, expiresAt, createdById } = invitation;
   const createdAt = deps.now().toISOString();
+  const project = source.kind === 'project' ? await deps.store.projects.get(source.id) : undefined;
+  if (project !== undefined) {
+    const place = { project, level: 0 } as const;
+    demandUnlocked(place, await parentsOf(deps, place));
+  }
   try {
     if (isExpired(invitation, deps.now())) throw new Missing('invitation');
     const member = { source, userId: user.id, accessLevel, expiresAt, createdAt, createdById };
@@ -241,7 +251,7 @@ async function take(deps: Deps, invitation: InvitationRecord, user: UserRecord):
 /**
  * What the reader of the mail says to it: once.
  * @returns `waiting` where nobody has the address yet, so that the invitation stays
- * @throws 400 for a link that leads nowhere (any more)
+ * @throws 400 for a link that leads nowhere (any more), 405 where a group above allows no new members
  */
 export async function answerInvitation(
   deps: Deps,

@@ -17,6 +17,8 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const as = (who: Who, method: string, path: string, json?: unknown) => ask(world, who, method, path, json);
+const root = (method: string, path: string, json: unknown) =>
+  service.call(method, path, { token: service.rootToken, json });
 let n = 0;
 const person = async () => {
   const made = await service.user(`person-${++n}`);
@@ -175,7 +177,10 @@ test('a group that locks membership lets nobody into its projects, whatever the 
   const project = `/projects/${(await as('owner', 'POST', '/projects', json)).body.id}`;
   const who = await asker(project);
   const other = await person();
+  const early = { email: 'early@example.com', access_level: 10 };
+  expect((await as('owner', 'POST', `${project}/invitations`, early)).body).toEqual({ status: 'success' });
   await as('owner', 'PUT', `/groups/${top.body.id}`, { membership_lock: true });
+  await root('POST', `/users/${other.id}/emails`, { email: early.email, skip_confirmation: true });
   const tries: [string, string, object?][] = [
     ['POST', `${project}/members`, { user_id: other.id, access_level: 10 }],
     ['POST', `${project}/invitations`, { email: 'locked@example.com', access_level: 10 }],
@@ -186,6 +191,18 @@ test('a group that locks membership lets nobody into its projects, whatever the 
     const answer = await as('owner', method, path, body);
     expect([path, answer.status, answer.body]).toEqual([path, 405, { message: '405 Method Not Allowed' }]);
   }
+  const [mail] = await service.mailTo(early.email);
+  const body = new URLSearchParams({
+    invitation_token: /invitation_token=([\w-]+)/.exec(mail!.text!)![1]!,
+    answer: 'accept',
+  });
+  const accept = () => fetch(`${service.url}/users/invitation`, { method: 'POST', body });
+  expect((await accept()).status).toBe(400);
+  expect((await as('owner', 'GET', `${project}/members/${other.id}`)).status).toBe(404);
+  await as('owner', 'PUT', `/groups/${top.body.id}`, { membership_lock: false });
+  expect((await accept()).status).toBe(200);
+  expect((await as('owner', 'GET', `${project}/members/${other.id}`)).status).toBe(200);
+  await as('owner', 'PUT', `/groups/${top.body.id}`, { membership_lock: true });
   // Groups inside take members as before.
   const add = { user_id: other.id, access_level: 10 };
   expect((await as('owner', 'POST', `/groups/${sub.body.id}/members`, add)).status).toBe(201);

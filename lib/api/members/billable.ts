@@ -31,15 +31,17 @@ const list = endpoint({
   access,
   query: () =>
     p.params({
-      search: p.string({ description: 'Part of a name, username or public address, or a whole address' }),
+      search: p.string({
+        description: 'Part of a name, username or public address; administrators also: a whole address',
+      }),
       sort: p.oneOf(SORTS, { default: 'name_asc' }),
     }),
   returns: { body: shapes.billableMembers },
   paginate: 'offset',
   errors: [inside, { status: 503, description: 'The first list is being made: ask again' }],
-  handle: async ({ query, page, request, ...found }, deps) => {
+  handle: async ({ actor, query, page, request, ...found }, deps) => {
     const wanted = { ...counted(page), sort: query.sort, search: query.search };
-    const members = await listBillable(deps, found.group, wanted);
+    const members = await listBillable(deps, actor, found.group, wanted);
     return { ...members, items: members.items.map((each) => shown(each, request.baseUrl)) };
   },
 });
