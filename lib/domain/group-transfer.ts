@@ -6,10 +6,11 @@ import { refused } from './errors.ts';
 import { followed, groupOfId, locked, mayCreateOutermost } from './groups.ts';
 import { groupPathProblems } from './paths.ts';
 import { canInGroup } from './permissions.ts';
-import { isBelow } from './visibility.ts';
+import { lower } from './visibility.ts';
 
 /**
- * Puts a group with all inside into another, or outside of all. Its former path leads on.
+ * Puts a group with all inside into another, or outside of all. Its former path leads on. Where it is to stand in a less
+ * visible group it becomes that too, and all inside as it follows.
  * @param parentId undefined: outside of all
  * @throws 400 `Transfer failed: ...`, 404 for another group that is absent or hidden, 409 while one of them moves
  */
@@ -28,10 +29,6 @@ export async function transferGroup(
   if (!may) throw failed("You don't have enough permissions.");
   if (parents.some(({ id }) => id === group.id))
     throw failed('Cannot transfer group to one of its subgroup.');
-  if (target !== undefined && isBelow(target.group.visibility, group.visibility)) {
-    const above = `since the parent group has a ${target.group.visibility} visibility.`;
-    throw failed(`Validation failed: Visibility level ${group.visibility} is not allowed ${above}`);
-  }
   const [problem] = groupPathProblems(group.path, target === undefined);
   if (problem !== undefined) throw failed(`Validation failed: Path ${problem}`);
   const room = MAX_DEPTH - parents.length - 1;
@@ -42,7 +39,9 @@ export async function transferGroup(
   try {
     // At the top it inherits no owner.
     const alongside = target === undefined ? [await groupOwners.secured(group.id, actor.user.id, now)] : [];
-    return await followed(deps, await groups.update(group, {}, { now, parents, alongside }));
+    const visibility = lower(group.visibility, target?.group.visibility ?? 'public');
+    const options = { now, parents, alongside };
+    return await followed(deps, await groups.update(group, { visibility }, options));
   } catch (error) {
     if (error instanceof TransactionRefused && error.has('owner')) throw locked(new Stale('group'));
     if (error instanceof NameTaken)

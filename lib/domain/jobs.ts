@@ -1,3 +1,4 @@
+import { UNLINK_JOB } from '../store/forks.ts';
 import { DELETE_JOB, MOVE_JOB } from '../store/groups.ts';
 import type { SearchKind } from '../store/keys.ts';
 import { secondLook } from '../store/network-looks.ts';
@@ -16,7 +17,7 @@ import { removeBot } from './bots.ts';
 import { deleteMerged } from './branches.ts';
 import { DELETION_JOB, deleteDue } from './deletions.ts';
 import type { Deps } from './deps.ts';
-import { UNLINK_JOB, unlinkForks } from './fork-visibility.ts';
+import { unlinkForks } from './fork-visibility.ts';
 import { takeInvitations } from './invitations.ts';
 import { CONFIRMED_JOB } from './invited-address.ts';
 import { maintainRepository } from './maintenance.ts';

@@ -13,6 +13,9 @@ const BATCH = 100;
 
 type Related = Pick<ProjectRecord, 'id' | 'visibility' | 'forkedFromId' | 'forkRootId'>;
 
+/** The maintenance queue's job that ends the relations of a project: `{ projectId, before }`, a time. */
+export const UNLINK_JOB = 'project.unlink-forks';
+
 export class Forks {
   readonly #table: Table;
   constructor(table: Table) {

@@ -1,20 +1,23 @@
 /**
- * What is inside a group follows it to another path, name or place: from the outside inwards, each group and project
+ * What is inside a group follows it to another path, name or place, and becomes no more visible than the group: from the outside inwards, each group and project
  * in a transaction of its own, so that at each moment everything is found by its old path or its new one.
  *
  * A group that moved says in `movedFrom` that something inside may not have followed; that is cleared when all has.
  * Whoever comes into a group meanwhile is found among its children, which are listed after the group itself moved.
  */
 import { TransactionRefused } from './errors.ts';
+import { UNLINK_JOB } from './forks.ts';
 import { groupItem, isArriving } from './group-item.ts';
-import { moveGroupPath, placeBelow } from './group-place.ts';
+import { moveGroupPath, placeBelow, rank } from './group-place.ts';
 import { moveRows, settledRows } from './group-tree.ts';
 import type { Groups } from './groups.ts';
 import { groupKey, projectKey, type TreeKind } from './keys.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
 import { fromItem } from './project-item.ts';
 import { moveProjectPath, placeInGroup } from './project-place.ts';
 import type { ProjectShares } from './project-shares.ts';
-import type { GroupRecord, ProjectRecord } from './records.ts';
+import { projectUpdate } from './project-update.ts';
+import type { GroupRecord, ProjectRecord, Visibility } from './records.ts';
 import type { Table } from './table.ts';
 import { type Check, PRESENT, type Write } from './write.ts';
 
@@ -30,11 +33,13 @@ export class GroupMoves {
   readonly #table: Table;
   readonly #groups: Groups;
   readonly #shares: ProjectShares;
+  readonly #outbox: Outbox;
 
-  constructor(table: Table, groups: Groups, shares: ProjectShares) {
+  constructor(table: Table, groups: Groups, shares: ProjectShares, outbox: Outbox) {
     this.#table = table;
     this.#groups = groups;
     this.#shares = shares;
+    this.#outbox = outbox;
   }
 
   /**
@@ -91,8 +96,10 @@ export class GroupMoves {
         continue;
       }
       const place = placeBelow(parent, child);
-      if (samePlace(child, place) && child.fullName === place.fullName) return 'done';
-      const moved = { ...child, ...place, movedFrom: child.fullPath, version: child.version + 1 };
+      const visibility = lower(child, parent);
+      const follows = samePlace(child, place) && child.fullName === place.fullName;
+      if (follows && child.visibility === visibility) return 'done';
+      const moved = { ...child, ...place, visibility, movedFrom: child.fullPath, version: child.version + 1 };
       const { pk, sk, ...set } = groupItem(moved);
       const refused = await this.#refused([
         {
@@ -118,6 +125,13 @@ export class GroupMoves {
       const project = await this.#projectOf(id);
       if (project === undefined || project.deletedAt !== null || project.namespaceId !== parent.id)
         return 'done';
+      const visibility = lower(project, parent);
+      if (visibility !== project.visibility) {
+        const { writes, messages } = lowers(project, visibility);
+        const refused = await this.#refused([...writes, stands(parent)], messages);
+        if (refused !== undefined && refused !== 'version') return 'blocked';
+        continue;
+      }
       const place = placeInGroup(parent, project);
       if (samePlace(project, place) && project.namespaceName === place.namespaceName) return 'done';
       const moved: ProjectRecord = { ...project, ...place, version: project.version + 1 };
@@ -167,9 +181,13 @@ export class GroupMoves {
   }
 
   /** @returns why not, when the transaction was refused */
-  async #refused(writes: readonly Write[]): Promise<string | undefined> {
+  async #refused(
+    writes: readonly Write[],
+    messages: readonly OutboxMessage[] = [],
+  ): Promise<string | undefined> {
     try {
-      await this.#table.transact(writes);
+      if (messages.length === 0) await this.#table.transact(writes);
+      else await this.#outbox.commit(writes, messages);
       return undefined;
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
@@ -185,6 +203,21 @@ const stands = ({ id, fullPath, fullName }: GroupRecord): Check => ({
   values: { path: fullPath, name: fullName },
   reason: 'parent',
 });
+
+/** Nothing is more visible than the group that it stands in. */
+const lower = (node: { visibility: Visibility }, parent: GroupRecord): Visibility =>
+  rank(node.visibility) > rank(parent.visibility) ? parent.visibility : node.visibility;
+
+/** A project that becomes less visible leaves its fork relations too. */
+function lowers(
+  project: ProjectRecord,
+  visibility: Visibility,
+): { writes: readonly Write[]; messages: readonly OutboxMessage[] } {
+  const now = new Date();
+  const { writes, messages } = projectUpdate(project, { visibility }, { now });
+  const unlink = { projectId: project.id, before: now.toISOString() };
+  return { writes, messages: [...messages, message(MAINTENANCE, UNLINK_JOB, unlink)] };
+}
 
 interface Place {
   readonly fullPath: string;

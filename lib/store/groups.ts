@@ -171,8 +171,8 @@ export class Groups {
 
   /**
    * Changes what is given, on condition that the record is still the one that was read. Whatever is inside follows a
-   * new place, path or name some time later (`group-moves.ts`), and is found below both paths until then. One move at
-   * a time: a group does not move while it, or one above, is at it.
+   * new place, path or name some time later (`group-moves.ts`), and is found below both paths until then; what is more visible than
+   * a group that was put elsewhere is made less visible as it follows. One move at a time: a group does not move while it, or one above, is at it.
    * @param options.parents for another path, name or place: the groups it is to stand in, the innermost first
    * @throws Stale, Missing, NameTaken `path`, MoreVisibleInside
    */
@@ -206,7 +206,8 @@ export class Groups {
     };
     const rises = rank(updated.visibility) > rank(group.visibility);
     const sinks = rank(updated.visibility) < rank(group.visibility);
-    if (sinks) await this.#lower(group, updated.visibility, now);
+    // What moves along is made less visible on its way.
+    if (sinks && !transfers) await this.#lower(group, updated.visibility, now);
     const { pk, sk, movedFrom, ...set } = groupItem(updated);
     const writes: Write[] = [
       {

@@ -144,7 +144,7 @@ export function createStore(
     invitations,
     billableLists,
     groups,
-    groupMoves: new GroupMoves(table, groups, projectShares),
+    groupMoves: new GroupMoves(table, groups, projectShares, outbox),
     groupRemoval: new GroupRemoval(table, groups, projects, projectShares, members, search, [
       tokens,
       deployTokens,

@@ -418,7 +418,50 @@ describe('moves', () => {
     expect((await as('owner', 'DELETE', self)).status).toBe(403);
   });
 
-  test('refused: into itself or below, into what is less visible, to a taken path, without the right', async () => {
+  test('into a less visible group, which all inside follows', async () => {
+    const target = await made('owner', fresh('quiet'), { visibility: 'internal' });
+    const open = await made('owner', fresh('open'), { visibility: 'public' });
+    const inner = await made('owner', 'inner', { parent_id: open.id, visibility: 'public' });
+    const secret = await made('owner', 'secret', { parent_id: open.id, visibility: 'private' });
+    const project = (await put(inner, 'shown', { visibility: 'public', initialize_with_readme: true })).body;
+    const hidden = (await put(inner, 'hidden', { visibility: 'private' })).body;
+    const fork = (await as('stranger', 'POST', `/projects/${project.id}/fork`)).body;
+    await vi.waitFor(
+      async () => {
+        const now = await as('stranger', 'GET', `/projects/${fork.id}`);
+        expect(now.body.import_status).toBe('finished');
+      },
+      { timeout: 10_000 },
+    );
+
+    const moved = await as('owner', 'POST', `/groups/${open.id}/transfer`, { group_id: target.id });
+    expect([moved.status, moved.body.visibility]).toEqual([201, 'internal']);
+    const visibility = async (path: string) => (await as('owner', 'GET', path)).body.visibility;
+    await vi.waitFor(async () => {
+      expect(await visibility(`/projects/${project.id}`)).toBe('internal');
+    });
+    expect(await visibility(`/groups/${inner.id}`)).toBe('internal');
+    expect(await visibility(`/groups/${secret.id}`)).toBe('private');
+    expect(await visibility(`/projects/${hidden.id}`)).toBe('private');
+    for (const path of [`/groups/${open.id}`, `/groups/${inner.id}`, `/projects/${project.id}`])
+      expect([path, (await as('anonymous', 'GET', path)).status]).toEqual([path, 404]);
+    expect((await as('stranger', 'GET', `/projects/${project.id}`)).status).toBe(200);
+    const listed = await as('anonymous', 'GET', '/projects?search=shown');
+    expect(listed.body.map(({ id }: { id: number }) => id)).not.toContain(project.id);
+    // As wherever a project becomes less visible.
+    await vi.waitFor(
+      async () => {
+        expect(
+          (await as('stranger', 'GET', `/projects/${fork.id}`)).body.forked_from_project,
+        ).toBeUndefined();
+      },
+      { timeout: 10_000 },
+    );
+    const raised = await as('owner', 'PUT', `/projects/${project.id}`, { visibility: 'public' });
+    expect(raised.status).toBe(400);
+  });
+
+  test('refused: into itself or below, to a taken path, without the right', async () => {
     const group = await made('owner', fresh('top'));
     const inner = await made('owner', 'inner', { parent_id: group.id });
     const refusal = async (id: number, group_id: number) =>
@@ -426,8 +469,6 @@ describe('moves', () => {
     const own = 'Transfer failed: Cannot transfer group to one of its subgroup.';
     expect(await refusal(group.id, group.id)).toBe(own);
     expect(await refusal(group.id, inner.id)).toBe(own);
-    const open = await made('owner', fresh('open'), { visibility: 'public' });
-    expect(await refusal(open.id, group.id)).toContain('public is not allowed since the parent group');
     const other = await made('owner', fresh('other'));
     await made('owner', 'inner', { parent_id: other.id });
     expect(await refusal(inner.id, other.id)).toContain('with the same path');

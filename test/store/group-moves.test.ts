@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Deps } from '../../lib/domain/deps.ts';
 import { locateGroup, locateProject } from '../../lib/domain/locate.ts';
-import { NameTaken } from '../../lib/store/errors.ts';
+import { NameTaken, Stale } from '../../lib/store/errors.ts';
 import { treePartition } from '../../lib/store/keys.ts';
 import { placeInGroup } from '../../lib/store/project-place.ts';
-import type { GroupRecord, ProjectRecord, UserRecord } from '../../lib/store/records.ts';
+import type { GroupRecord, ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
 import { listGroups, listProjects } from './judges.ts';
 import { newProject, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 
@@ -22,14 +22,18 @@ const groups = () => opened.store.groups;
 const moves = () => opened.store.groupMoves;
 const FAR = () => Date.now() + 60_000;
 
-const make = (path: string, parent?: GroupRecord): Promise<GroupRecord> =>
+const make = (path: string, parent?: GroupRecord, visibility: Visibility = 'private'): Promise<GroupRecord> =>
   groups().create(
-    { name: path, path, visibility: 'private', description: '', creatorId: ada.id, settings: {} },
+    { name: path, path, visibility, description: '', creatorId: ada.id, settings: {} },
     { ownerId: ada.id, ...(parent === undefined ? {} : { parent }) },
   );
-const put = (path: string, parent: GroupRecord): Promise<ProjectRecord> => {
+const put = (
+  path: string,
+  parent: GroupRecord,
+  visibility: Visibility = 'private',
+): Promise<ProjectRecord> => {
   const { fullPath: _, ...place } = placeInGroup(parent, { path });
-  const project = newProject(ada, path, 'private', place);
+  const project = newProject(ada, path, visibility, place);
   return opened.store.projects.create(project, { headBranch: 'main', parent });
 };
 const below = async (group: GroupRecord) => {
@@ -163,6 +167,50 @@ test('whoever comes into a group that moves keeps out of the way of what is stil
   expect(await moves().settle(top.id, FAR())).toBe('done');
   expect((await opened.store.projects.get(child.id))!.fullPath).toBe('busier/child');
   expect((await opened.store.projects.get(other.id))!.fullPath).toBe('busier/other');
+});
+
+test('what moves into a less visible group becomes no more visible than that, wherever it was stopped', async () => {
+  const quiet = await make('quiet', undefined, 'internal');
+  const top = await make('loud', undefined, 'public');
+  const shown = await make('shown', top, 'public');
+  const deep = await make('deep', shown, 'public');
+  const secret = await make('secret', shown, 'private');
+  const projects = await Promise.all([top, shown, deep].map((group, i) => put(`code${i}`, group, 'public')));
+  const hidden = await put('hidden', deep, 'private');
+  const moved = await groups().update(top, { visibility: 'internal' }, { parents: [quiet] });
+  await expect(put('late', moved, 'public')).rejects.toBeInstanceOf(Stale);
+
+  const real = opened.store.table.transact;
+  for (let runs = 1; ; runs++) {
+    // A group that nothing was done to yet takes what it took.
+    const open = (await groups().get(deep.id))!;
+    if (open.visibility === 'public') projects.push(await put(`late${runs}`, open, 'public'));
+    else await expect(put(`late${runs}`, open, 'public')).rejects.toBeInstanceOf(Stale);
+    let left = 1;
+    opened.store.table.transact = (...args) => {
+      if (left-- === 0) throw new Error('stopped');
+      return real.apply(opened.store.table, args);
+    };
+    const ended = await moves()
+      .settle(top.id, FAR())
+      .catch(() => 'stopped');
+    opened.store.table.transact = real;
+    if (ended === 'done') break;
+    expect(runs).toBeLessThan(50);
+  }
+  const visibility = async (of: 'groups' | 'projects', { id }: { id: number }) =>
+    (await opened.store[of].get(id))!.visibility;
+  for (const group of [top, shown, deep]) expect(await visibility('groups', group)).toBe('internal');
+  expect(projects.length).toBeGreaterThan(3);
+  for (const project of projects) expect(await visibility('projects', project)).toBe('internal');
+  expect(await visibility('groups', secret)).toBe('private');
+  expect(await visibility('projects', hidden)).toBe('private');
+  for (const { id } of [quiet, top, shown, deep])
+    for await (const row of opened.store.table.queryAll({ partition: treePartition(id) }))
+      expect(row['visibility']).not.toBe('public');
+  const page = { viewer: { kind: 'anonymous' }, page: 1, perPage: 100 } as const;
+  const listed = (await listProjects(opened.store, page)).items.map(({ project }) => project.id);
+  for (const { id } of projects) expect(listed).not.toContain(id);
 });
 
 test('two moves that follow each other, the later one first', async () => {
