@@ -36,6 +36,9 @@ export function groupOf(item: Item | undefined): GroupRecord | undefined {
   return Object.fromEntries(record) as unknown as GroupRecord;
 }
 
-/** Whether the groups above may have no rows yet of what is inside. */
+/**
+ * Whether the groups above may have no rows yet of what is inside. Another group may have taken the path that the former
+ * parent left.
+ */
 export const isArriving = ({ movedFrom, fullPath }: GroupRecord): boolean =>
-  movedFrom !== null && dirname(movedFrom) !== dirname(fullPath);
+  movedFrom !== null && (dirname(movedFrom) !== dirname(fullPath) || movedFrom === fullPath);

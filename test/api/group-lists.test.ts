@@ -236,6 +236,12 @@ test('projects in groups are in the lists of those whom memberships let in, and 
   ]);
   expect(await all('developer', '&membership=true&search=in-')).toEqual(privates);
   expect(await all('owner', '&owned=true&search=private')).toEqual([...privates, 'private-thing']);
+  // The one is called so, the other stands in a group that is.
+  const named = '&search=gprivate&search_namespaces=true';
+  expect(await all('developer', named)).toEqual(privates);
+  expect(await all('developer', `${named}&order_by=similarity`)).toEqual(privates.toReversed());
+  expect(await all('reporter', named)).toEqual(['in-sprivate']);
+  expect(await all('stranger', named)).toEqual([]);
   for (const who of ['anonymous', 'stranger', 'external', 'former'] as const) {
     const { body, headers } = await as(who, 'GET', '/projects?per_page=100');
     expect(JSON.stringify(body)).not.toMatch(/[gs]private|private-thing/);
