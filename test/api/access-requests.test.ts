@@ -155,6 +155,30 @@ describe.each(['projects', 'groups'])('%s', (kind) => {
   });
 });
 
+test('a request goes with who asked, and with what they asked for', async () => {
+  const place = async (kind: 'project' | 'group') => {
+    const json = { name: `short ${kind}`, path: `short-${kind}`, visibility: 'public' };
+    const { id } = (await as('owner', 'POST', `/${kind}s`, json)).body;
+    return { kind, id } as const;
+  };
+  const [gone, left] = [await place('project'), await place('group')];
+  const [who, other] = [await person(), await person()];
+  for (const { kind, id } of [gone, left]) {
+    await who.call('POST', `/${kind}s/${id}/access_requests`);
+    await other.call('POST', `/${kind}s/${id}/access_requests`);
+  }
+  const { accessRequests } = world.store;
+  await as('owner', 'DELETE', `/projects/${gone.id}`);
+  await service.call('DELETE', `/users/${who.id}`, { token: service.rootToken });
+  const rows = async () =>
+    (
+      await Promise.all(
+        [gone, left].flatMap((source) => [who, other].map(({ id }) => accessRequests.get(source, id))),
+      )
+    ).map((row) => row !== undefined);
+  await expect.poll(rows, { timeout: 15_000 }).toEqual([false, false, false, true]);
+});
+
 test('those who decide are told by mail, who else is not', async () => {
   const { body } = await as('owner', 'POST', '/projects', { name: 'told', visibility: 'public' });
   const deputy = await person();
