@@ -38,6 +38,12 @@ export class Leases {
     }
   }
 
+  /** Whether somebody holds it, as far as one read can tell. */
+  async isTaken(repositoryId: string, now = new Date()): Promise<boolean> {
+    const row = await this.#table.get(leaseKey(repositoryId));
+    return Number(row?.['until'] ?? 0) > Math.floor(now.getTime() / 1000);
+  }
+
   /** Lets the next one in at once. A lease that was lost is left alone. */
   async release({ repositoryId, fence }: Lease): Promise<void> {
     try {

@@ -310,3 +310,18 @@ describe('a deletion that comes later', () => {
     expect((await as('owner', 'POST', `${project(id)}/restore`)).status).toBe(404);
   });
 });
+
+test('a repository is put in order when somebody asks, and not while somebody is at it', async () => {
+  const { id } = await made('owner', { initialize_with_readme: true });
+  const { repositoryId } = (await world.store.projects.get(id))!;
+  const noted = async () => (await world.store.maintenanceNotes.read(repositoryId)).garbage > 0;
+  expect(await noted()).toBe(false);
+  const asked = await as('owner', 'POST', `${project(id)}/housekeeping`);
+  expect([asked.status, asked.body]).toEqual([201, null]);
+  await expect.poll(noted, { timeout: 10_000 }).toBe(true);
+  const lease = await world.store.leases.acquire(repositoryId, 60);
+  expect(lease).toBeDefined();
+  expect((await as('owner', 'POST', `${project(id)}/housekeeping`)).status).toBe(409);
+  await world.store.leases.release(lease!);
+  expect((await as('owner', 'POST', `${project(id)}/housekeeping`)).status).toBe(201);
+});

@@ -1,4 +1,5 @@
 import type { Actor, ProjectAccess } from '../../domain/access.ts';
+import { askForHousekeeping } from '../../domain/housekeeping.ts';
 import { accessesTo } from '../../domain/project-accesses.ts';
 import { archiveProject, askForDeletion, restoreProject } from '../../domain/project-lifecycle.ts';
 import { namespaceToMoveTo, transferProject } from '../../domain/project-transfer.ts';
@@ -103,7 +104,22 @@ const restore = endpoint({
     shown(deps, actor, access, await restoreProject(deps, access), request.baseUrl),
 });
 
-export const lifecycleEndpoints = [archive, unarchive, transfer, remove, restore];
+const housekeeping = endpoint({
+  method: 'POST',
+  path: '/projects/:id/housekeeping',
+  area,
+  summary: "Have a project's repository put in order",
+  description: 'Soon, by a worker; this happens without being asked for, too.',
+  access: project('admin_project'),
+  returns: { body: shapes.nothing },
+  errors: [{ status: 409, description: 'It is under way' }],
+  handle: async ({ project: access }, deps) => {
+    await askForHousekeeping(deps, access);
+    return null;
+  },
+});
+
+export const lifecycleEndpoints = [archive, unarchive, transfer, remove, restore, housekeeping];
 
 async function shown(
   deps: ApiDeps,

@@ -199,6 +199,8 @@ export const importStatus = shape(() =>
     .meta({ id: 'ImportStatus' }),
 );
 
+export const nothing = shape(() => z.null());
+
 /** Anonymous callers, and those who ask for the simple form, get the basic one. */
 export const projectShown = shape(() => z.union([project(), projectBasic()]));
 export const projectsListed = shape(() => z.array(projectShown()));

@@ -21,6 +21,14 @@ export const projectWrites: readonly Operation[] = [
       },
     };
   }),
+  endpoint('POST /projects/:id/housekeeping', async (scene) => {
+    const { id, owner, repositoryId } = await scene.ownGround();
+    const state = async () => {
+      await scene.settle();
+      return (await scene.store.maintenanceNotes.read(repositoryId)).garbage === 0 ? 'before' : 'after';
+    };
+    return { path: `/projects/${id}/housekeeping`, token: owner.token, state };
+  }),
   endpoint('POST /projects/:id/archive', (scene) => switched(scene, 'archive', (now) => now.archived)),
   endpoint('POST /projects/:id/unarchive', async (scene) => {
     return switched(scene, 'unarchive', (now) => !now.archived, { archived: true });

@@ -1,0 +1,15 @@
+import { MAINTENANCE, message } from '../store/outbox.ts';
+import type { ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { conflict } from './errors.ts';
+
+/**
+ * Asks a worker to put a project's repository in order now: packs merged, garbage collected, refs folded, as far as any
+ * of it is due. @throws 409 while one is at it
+ */
+export async function askForHousekeeping({ store, now }: Deps, { project }: ProjectAccess): Promise<void> {
+  const { repositoryId } = project;
+  if (await store.leases.isTaken(repositoryId, now())) throw conflict('Housekeeping is under way already');
+  const order = { repositoryId, collect: true, refs: true };
+  await store.outbox.commit([], [message(MAINTENANCE, 'repository.maintain', order)]);
+}
