@@ -45,7 +45,14 @@ async function bundleOne(area: Area, entry: string, directory: string): Promise<
       js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
     },
     legalComments: 'none',
-    plugins: [ownCredentialsOnly, schemasInUse, noSchemaDocuments, versionsOnly, documentOfTheBuild],
+    plugins: [
+      ownCredentialsOnly,
+      schemasInUse,
+      noSchemaDocuments,
+      versionsOnly,
+      multipartOnly,
+      documentOfTheBuild,
+    ],
     metafile: true,
     logLevel: 'warning',
   });
@@ -122,6 +129,16 @@ const versionsOnly: Plugin = {
       const { name, version } = JSON.parse(readFileSync(path, 'utf8')) as { name: string; version: string };
       return { contents: JSON.stringify({ name, version }), loader: 'json' };
     });
+  },
+};
+
+/** The parser of forms is asked for `multipart/form-data` alone (`lib/http/multipart.ts`). */
+const multipartOnly: Plugin = {
+  name: 'multipart-only',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]@fastify[\\/]busboy[\\/]lib[\\/]types[\\/]urlencoded\.js$/ }, () => ({
+      contents: 'module.exports = { detect: /(?!)/ };',
+    }));
   },
 };
 
