@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decodeTime } from 'ulid';
+import { isBelow } from '../../lib/domain/visibility.ts';
 import {
   ACCESS_TOKEN,
   type CounterKind,
@@ -42,7 +43,13 @@ import {
   treeKey,
   userKey,
 } from '../../lib/store/keys.ts';
-import type { DeployTokenRecord, MemberRecord, TokenRecord, UserRecord } from '../../lib/store/records.ts';
+import type {
+  DeployTokenRecord,
+  MemberRecord,
+  TokenRecord,
+  UserRecord,
+  Visibility,
+} from '../../lib/store/records.ts';
 import { type IndexName, indexes } from '../../lib/store/schema.ts';
 import { gramsOf } from '../../lib/store/trigrams.ts';
 import { identityNames } from '../../lib/store/user-item.ts';
@@ -400,6 +407,16 @@ export const settledInvariants: Readonly<Record<string, RowCheck>> = {
     }
   },
 
+  *visibility(rows) {
+    for (const { type, id, row } of [...livingOf(rows), ...groupsOf(rows)]) {
+      const inGroup = type === 'group' || row['namespaceKind'] === 'group';
+      const parentId = inGroup ? row[type === 'group' ? 'parentId' : 'namespaceId'] : null;
+      const parent = parentId === null ? undefined : rows.get(groupKey(parentId as number));
+      if (parent !== undefined && isBelow(visibilityOf(parent), visibilityOf(row)))
+        yield `${type} ${id} is ${visibilityOf(row)} in a group that is ${visibilityOf(parent)}`;
+    }
+  },
+
   *trees(rows) {
     const wanted = new Set<string>();
     for (const { type, id, row } of [...livingOf(rows), ...groupsOf(rows)]) {
@@ -467,6 +484,8 @@ export const livingOf = (rows: Rows) =>
   projectsOf(rows).flatMap((row) =>
     row['deletedAt'] === null ? [{ type: 'project', id: row['id'] as number, row } as const] : [],
   );
+
+const visibilityOf = (row: Row) => row['visibility'] as Visibility;
 
 /** Groups that are not deleted. */
 const groupsOf = (rows: Rows) =>

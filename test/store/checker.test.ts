@@ -131,6 +131,18 @@ const user = (id: () => number) => () => keys.userKey(id());
 describe('is found and named', () => {
   test.each<[string, RegExp, (data: Data) => Promise<unknown>]>([
     [
+      'a group that is more visible than the one it stands in',
+      /^visibility: group \d+ is public in a group that is private/,
+      async ({ store }) => {
+        const of = { description: '', creatorId: ada.id, settings: {}, avatar: null };
+        const outer = { ...of, name: 'outer', path: 'outer', visibility: 'private' } as const;
+        const parent = await store.groups.create(outer, { ownerId: ada.id });
+        const inner = { ...outer, name: 'inner', path: 'inner' };
+        const { id } = await store.groups.create(inner, { ownerId: ada.id, parent });
+        await store.table.update({ update: keys.groupKey(id), set: { visibility: 'public' } });
+      },
+    ],
+    [
       'a user without their name',
       /^names: user 1 does not hold its name Ada/,
       remove(() => keys.nameKey('path', 'ada')),
