@@ -100,14 +100,15 @@ export function userAdmin(user: UserRecord, baseUrl: string) {
   };
 }
 
-/** A status; all of its fields are null where there is none. */
+/** A status; an object without fields where there is none. */
 export function status(of: UserStatus | undefined) {
+  if (of === undefined) return {};
   return {
-    emoji: of?.emoji ?? null,
-    message: of?.message ?? null,
-    availability: of?.availability ?? null,
-    message_html: of === undefined ? null : escaped(of.message ?? ''),
-    clear_status_at: of?.clearAt ?? null,
+    emoji: of.emoji,
+    message: of.message,
+    availability: of.availability,
+    message_html: escaped(of.message ?? ''),
+    clear_status_at: of.clearAt,
   };
 }
 

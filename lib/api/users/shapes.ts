@@ -122,7 +122,8 @@ export const status = shape(() =>
       message_html: z.string().nullable(),
       clear_status_at: time().nullable(),
     })
-    .meta({ id: 'UserStatus' }),
+    .partial()
+    .meta({ id: 'UserStatus', description: 'Without fields where there is none' }),
 );
 
 export const preferences = shape(() =>

@@ -57,7 +57,11 @@ export const userWrites: readonly Operation[] = [
   endpoint('PUT /user/status', async (scene) => {
     const { token } = await someone(scene);
     const state = async () =>
-      after((await scene.done('GET', '/user/status', { token })).message as string | null, null, 'away');
+      after(
+        (await scene.done('GET', '/user/status', { token })).message as string | undefined,
+        undefined,
+        'away',
+      );
     return { path: '/user/status', token, json: { message: 'away' }, state };
   }),
   endpoint('PUT /user/preferences', async (scene) => {
