@@ -11,7 +11,13 @@ const LEVELS: Readonly<Record<MemberSource['kind'], readonly number[]>> = {
   project: [10, 20, 30, 40],
   group: [10, 20, 30, 40, 50],
 };
-export const LEVEL_NAMES = { 10: 'Guest', 20: 'Reporter', 30: 'Developer', 40: 'Maintainer', 50: 'Owner' } as const;
+export const LEVEL_NAMES = {
+  10: 'Guest',
+  20: 'Reporter',
+  30: 'Developer',
+  40: 'Maintainer',
+  50: 'Owner',
+} as const;
 
 export interface MembershipInput {
   readonly accessLevel: number;

@@ -55,7 +55,9 @@ describe('a hidden subject answers as one that never was', () => {
   test.each(about.map((endpoint) => [nameOf(endpoint), endpoint] as const))('%s', async (name, endpoint) => {
     const row = rows.find((each) => each.endpoint === name);
     if (row === undefined) return;
-    const path = row.path.replace('{new}', '{id}');
+    // The subject is the first; what else has its number keeps it.
+    const [before = '', ...behind] = row.path.replace('{new}', '{id}').split('{id}');
+    const path = `${before}{id}${behind.join('{self}')}`;
     const kind = endpoint.access.kind === 'project' ? 'projects' : 'groups';
     const cases: [Column, 'private' | 'internal'][] = [
       ['anon', 'private'],
@@ -69,7 +71,8 @@ describe('a hidden subject answers as one that never was', () => {
       >;
       // Nobody is told anything before they sign in.
       if (column === 'anon' && !mayBeAnonymous(endpoint.access)) continue;
-      const as = (id: string | number) => send(cast, column, { ...row, path }, { ...names, id });
+      const as = (id: string | number) =>
+        send(cast, column, { ...row, path }, { ...names, id, self: names['id']! });
       const ids = [
         names['id']!,
         NOBODY,
