@@ -63,7 +63,7 @@ export interface GroupQuery extends PageRequest {
   readonly skip?: readonly number[];
   /** Only groups with all of these custom attributes. */
   readonly attributes?: Attributes;
-  /** Substring of name or path, without case. */
+  /** Substring of name or path, without case; below a group of the path alone. */
   readonly search?: string;
   /** Only what follows this place in the order. */
   readonly after?: Position;
@@ -275,7 +275,7 @@ function passes(
     (minAccessLevel === undefined || level >= minAccessLevel) &&
     !(query.topLevelOnly && group.parentId !== null) &&
     !query.skip?.includes(group.id) &&
-    (words.length === 0 || matchesWords(words, [group.name, group.path]))
+    (words.length === 0 || matchesWords(words, below === undefined ? [group.name, group.path] : [group.path]))
   );
 }
 

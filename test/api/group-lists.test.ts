@@ -161,7 +161,10 @@ describe('groups', () => {
     ['stranger', 'gpublic/subgroups', ''],
     ['stranger', 'gpublic/subgroups?all_available=true', 'spublic'],
     ['developer', 'gprivate/subgroups', 'sprivate'],
-    ['developer', 'gprivate/descendant_groups?search=sub', 'sprivate'],
+    // By the short path alone: its name is `Sub`.
+    ['developer', 'gprivate/descendant_groups?search=spri', 'sprivate'],
+    ['developer', 'gprivate/descendant_groups?search=sub', ''],
+    ['developer', 'gprivate/descendant_groups?search=gpri', ''],
     ['administrator', 'gprivate/descendant_groups', 'sprivate'],
     ['owner', 'gprivate/subgroups?owned=true', 'sprivate'],
     ['developer', 'gprivate/subgroups?owned=true', ''],

@@ -23,7 +23,7 @@ const filters = () => ({
   all_available: p.boolean({
     description: 'Also those that no membership gives; the default of administrators',
   }),
-  search: p.string({ description: 'Part of a name or path' }),
+  search: p.string({ description: 'Part of a name or path; in a group, of the last part of the path' }),
   sort: p.oneOf(['asc', 'desc'], { default: 'asc' }),
   statistics: p.boolean({ default: false, description: 'Administrators' }),
   with_custom_attributes: p.boolean({ default: false }),
