@@ -48,6 +48,7 @@ async function bundleOne(area: Area, entry: string, directory: string): Promise<
     plugins: [
       ownCredentialsOnly,
       schemasInUse,
+      noEventStreams,
       noSchemaDocuments,
       versionsOnly,
       multipartOnly,
@@ -102,6 +103,21 @@ const schemasInUse: Plugin = {
     onLoad({ filter: /[\\/]@aws-sdk[\\/].*[\\/]schemas[\\/]schemas_0\.js$/ }, ({ path }) => ({
       contents: readFileSync(path, 'utf8').replace(definition, '$1/* @__PURE__ */ (() => $2)();'),
     }));
+  },
+};
+
+/** Answers that are streams of events come from operations that nobody calls. */
+const noEventStreams: Plugin = {
+  name: 'no-event-streams',
+  setup({ onLoad }) {
+    onLoad(
+      { filter: /[\\/]@smithy[\\/]core[\\/]dist-es[\\/]submodules[\\/]event-streams[\\/]index\.js$/ },
+      () => ({
+        contents: `export const eventStreamSerdeProvider = () => undefined;
+export const resolveEventStreamSerdeConfig = (config) => config;
+export class EventStreamSerde { constructor() { throw new Error('this bundle reads no streams of events'); } }`,
+      }),
+    );
   },
 };
 
