@@ -9,21 +9,21 @@ import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import { writePack } from '../../lib/git/pack/write.ts';
 import { mergedIndexBuilder } from '../../lib/git/pack/write-merged-index.ts';
-import type { DerivedFile, DerivedKind, ObjectDatabase, Ref, RefDatabase } from '../../lib/git/ports.ts';
+import type { DerivedFile, DerivedKind, ObjectDatabase, RefDatabase } from '../../lib/git/ports.ts';
 import { enumerate } from '../../lib/git/reachable.ts';
-import type { RefName } from '../../lib/git/refname.ts';
 import { GitRepository } from '../../lib/git/repository.ts';
 import { tipBuilder } from '../../lib/git/tree/build-tip.ts';
 import { git as gitWith, packsOf } from '../git/repository-files.ts';
 import { git, lines } from './git.ts';
 import { time, timeGit } from './git-pack.ts';
+import { knownRefs } from './known-refs.ts';
 import { median, medians } from './measure.ts';
 import type { Report } from './report.ts';
 import type { Subject } from './subjects.ts';
 
 export async function measureDerived(report: Report, subject: Subject): Promise<void> {
   const derived = new DerivedMemory(packsOf(subject.directory));
-  const refs = refsOf(subject.directory);
+  const refs = knownRefs(subject.directory);
   for (const builder of [mergedIndexBuilder, bitmapBuilder, tipBuilder]) {
     const made = await time(() => derived.make(builder, refs));
     const operation = `making the ${builder.kind}, CPU`;
@@ -116,7 +116,7 @@ async function lookups(report: Report, { name, directory }: Subject): Promise<vo
       gitWith(directory, ['pack-objects', '-q', '--window=0', join(folder, 'pack')], `${part.join('\n')}\n`);
     }
     const derived = new DerivedMemory(packsOf(scratch));
-    await derived.make(mergedIndexBuilder, refsOf(directory));
+    await derived.make(mergedIndexBuilder, knownRefs(directory));
     for (const withIndex of [false, true]) {
       let next = 0;
       let reads = 0;
@@ -186,20 +186,4 @@ class DerivedMemory {
     };
     this.#made.set(builder.kind, { file, bytes });
   }
-}
-
-/** As much of the refs as builders read. */
-function refsOf(directory: string): RefDatabase {
-  const all = lines(directory, 'for-each-ref', '--format=%(refname) %(objectname)').map((line): Ref => {
-    const [name, oid] = line.split(' ') as [RefName, Oid];
-    return { name, oid };
-  });
-  const head = git(directory, 'symbolic-ref', 'HEAD').toString().trim() as RefName;
-  const refs: Pick<RefDatabase, 'all' | 'get' | 'head'> = {
-    all: async () => ({ head, refs: all }),
-    get: async (names) =>
-      new Map(all.filter(({ name }) => names.includes(name)).map((ref) => [ref.name, ref])),
-    head: async () => head,
-  };
-  return refs as RefDatabase;
 }

@@ -5,12 +5,12 @@ import { memoryAccess } from '../../lib/git/pack/content.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import { parseCommitLinks } from '../../lib/git/parse.ts';
-import type { DerivedFile, ObjectDatabase, RefDatabase } from '../../lib/git/ports.ts';
-import type { RefName } from '../../lib/git/refname.ts';
+import type { DerivedFile, ObjectDatabase } from '../../lib/git/ports.ts';
 import { entryAtPath } from '../../lib/git/tree/entry.ts';
 import type { RawPath } from '../../lib/git/tree/path.ts';
 import { packsOf } from '../git/repository-files.ts';
 import { git, lines } from './git.ts';
+import { knownRefs } from './known-refs.ts';
 import { median, medians } from './measure.ts';
 import type { Report } from './report.ts';
 import type { Subject } from './subjects.ts';
@@ -66,14 +66,9 @@ export async function measureHistory(report: Report, subject: Subject): Promise<
 
 /** The same repository with a commit-graph in memory. */
 async function graphed(database: ObjectDatabase, directory: string): Promise<ObjectDatabase> {
-  const format = '--format=%(refname) %(objectname) %(*objectname)';
-  const refs = lines(directory, 'for-each-ref', format).map((line) => {
-    const [name, oid, peeled] = line.split(' ') as [RefName, Oid, Oid | undefined];
-    return { name, oid, ...(peeled ? { peeled } : {}) };
-  });
   const { content } = (await commitGraphBuilder.build({
     store: new PackStore(database),
-    refs: { all: async () => ({ head: refs[0]!.name, refs }) } as unknown as RefDatabase,
+    refs: knownRefs(directory),
     packs: await database.listPacks(),
     deadline: Number.POSITIVE_INFINITY,
   }))!;
