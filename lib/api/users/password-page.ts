@@ -4,8 +4,9 @@ import { choosePassword } from '../../domain/password-resets.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../domain/passwords.ts';
 import { readBody } from '../../http/body.ts';
 import type { Page } from '../../http/function.ts';
-import { type Reply, reply } from '../../http/reply.ts';
+import type { Reply } from '../../http/reply.ts';
 import type { ApiDeps } from '../endpoint.ts';
+import { formPage } from '../keys/form-page.ts';
 import { escaped } from './present.ts';
 
 const FORM_BYTES = 16 * 1024;
@@ -69,23 +70,4 @@ ${field('password_confirmation', 'Once more')}
   );
 }
 
-function page(status: number, main: string): Reply {
-  const body = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>Choose a password</title></head><body><h1>Choose a password</h1>
-${main}
-</body></html>
-`;
-  return reply({
-    status,
-    body,
-    type: 'text/html; charset=utf-8',
-    headers: {
-      'Content-Security-Policy':
-        "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-      // The address of the page is the secret.
-      'Referrer-Policy': 'no-referrer',
-      'Cache-Control': 'no-store',
-    },
-  });
-}
+const page = (status: number, main: string): Reply => formPage('Choose a password', status, main);
