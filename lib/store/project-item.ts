@@ -14,9 +14,23 @@ export const sortValues = (project: ProjectRecord) => ({
   byPath: orderedBy(folded(project.path), project.id),
   byUpdated: orderedBy(project.updatedAt, project.id),
   byActivity: orderedBy(project.lastActivityAt, project.id),
+  bySize: bySize(project.repositorySize ?? 0, project.id),
 });
 
-const LIST_ATTRIBUTES = ['list', 'byId', 'byName', 'byPath', 'byUpdated', 'byActivity', 'who', 'what'];
+/** For a size in bytes. */
+export const bySize = (bytes: number, id: number): string => orderedBy(String(bytes).padStart(16, '0'), id);
+
+const LIST_ATTRIBUTES = [
+  'list',
+  'byId',
+  'byName',
+  'byPath',
+  'byUpdated',
+  'byActivity',
+  'bySize',
+  'who',
+  'what',
+];
 
 /** A deleted project stands in no list. */
 export function toItem(project: ProjectRecord): Item & { pk: string; sk: string } {

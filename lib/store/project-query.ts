@@ -30,6 +30,7 @@ export type ProjectOrder =
   | 'created_at'
   | 'updated_at'
   | 'last_activity_at'
+  | 'size'
   | 'similarity';
 
 /** The projects of one group. */
@@ -94,6 +95,7 @@ export const INDEX = {
   path: 'byPath',
   updated_at: 'byUpdated',
   last_activity_at: 'byActivity',
+  size: 'bySize',
   similarity: 'byId',
 } as const;
 export type Index = (typeof INDEX)[ProjectOrder];

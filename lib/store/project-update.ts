@@ -127,6 +127,8 @@ const MOVE_WITHOUT_VERSION = new Set([
   'forksCount',
   'starsCount',
   'languages',
+  'repositorySize',
+  'bySize',
 ]);
 
 /** That the group takes it as it is to be; for another path, that no path in it is about to change. */

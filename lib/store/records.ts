@@ -243,6 +243,8 @@ export interface ProjectRecord {
   /** Set when it is deleted; from then on the project answers 404 to everyone. */
   readonly deletedAt: string | null;
   readonly avatar?: AvatarRecord | null;
+  /** Bytes of its repository's own packs, as measured last; absent: never. */
+  readonly repositorySize?: number;
   readonly topics: readonly string[];
   /** Feature access levels and settings as given: stored and returned. */
   readonly settings: Readonly<Record<string, unknown>>;

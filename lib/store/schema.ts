@@ -24,6 +24,8 @@ export const indexes: readonly IndexDefinition[] = [
   { name: 'byUpdated', partitionKey: LIST, sortKey: 'byUpdated' },
   // Projects by time of their last activity.
   { name: 'byActivity', partitionKey: LIST, sortKey: 'byActivity' },
+  // Projects by the bytes of their repository.
+  { name: 'bySize', partitionKey: LIST, sortKey: 'bySize' },
   // What a user has: memberships, owned projects, tokens. Rows carry what a list of memberships shows.
   {
     name: 'byUser',
@@ -33,7 +35,7 @@ export const indexes: readonly IndexDefinition[] = [
   },
 ];
 
-export type IndexName = 'byId' | 'byName' | 'byPath' | 'byUpdated' | 'byActivity' | 'byUser';
+export type IndexName = 'byId' | 'byName' | 'byPath' | 'byUpdated' | 'byActivity' | 'bySize' | 'byUser';
 
 export const table = {
   partitionKey: 'pk',

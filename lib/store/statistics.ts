@@ -6,6 +6,7 @@ import { encodeTime } from 'ulid';
 import { Missing, Stale, TransactionRefused } from './errors.ts';
 import { groupKey, type Key, padded, projectKey, statisticsKey } from './keys.ts';
 import { MAINTENANCE, outboxWrite } from './outbox.ts';
+import { bySize } from './project-item.ts';
 import type { Table } from './table.ts';
 import { ABSENT, type Item, PRESENT, type Put, type Write } from './write.ts';
 
@@ -66,12 +67,19 @@ export class Statistics {
       reason: 'statistics',
     };
     const names = Object.keys(is.languages);
-    // The list of projects in a language asks the records.
-    const same = names.join() === Object.keys(was?.languages ?? {}).join();
+    // Lists of projects in a language, and by size, ask the records.
+    const same =
+      names.join() === Object.keys(was?.languages ?? {}).join() &&
+      is.repositorySize === (was?.repositorySize ?? 0);
+    const set = {
+      languages: names,
+      repositorySize: is.repositorySize,
+      bySize: bySize(is.repositorySize, projectId),
+    };
     const lives = { if: `${PRESENT} AND attribute_type(#deletedAt, :null)`, values: { null: 'NULL' } };
     const record: Write = same
       ? { check: projectKey(projectId), ...lives, reason: 'project' }
-      : { update: projectKey(projectId), set: { languages: names }, ...lives, reason: 'project' };
+      : { update: projectKey(projectId), set, ...lives, reason: 'project' };
     await this.#counted([row, record], was, is);
   }
 

@@ -200,3 +200,29 @@ test('a group has the sum of what stands in it, wherever that goes', async () =>
   await expect.poll(() => world.store.statistics.ofProject(two.id), { timeout: 10_000 }).toBeUndefined();
   expect(await world.store.statistics.ofGroups([other])).toEqual([0]);
 });
+
+test('administrators list projects by size, those without any as the smallest', async () => {
+  const large = (await as('owner', 'POST', '/projects', { name: 'large' })).body.id as number;
+  const empty = (await as('owner', 'POST', '/projects', { name: 'empty' })).body.id as number;
+  const incompressible = Array.from({ length: 4000 }, (_, i) => ((i * 7919) % 9973).toString(36)).join('');
+  await commit(large, { 'a.c': incompressible });
+  await measure(large);
+  const listed = async (query: string, who: Who = 'administrator'): Promise<number[]> =>
+    (await as(who, 'GET', `/projects?simple=true&per_page=100&${query}`)).body.map(
+      ({ id }: { id: number }) => id,
+    );
+  for (const order of ['storage_size', 'repository_size']) {
+    const down = await listed(`order_by=${order}`);
+    expect(down[0]).toBe(large);
+    expect(down.indexOf(world.ids['private']!)).toBeLessThan(down.indexOf(empty));
+    expect(await listed(`order_by=${order}&sort=asc`)).toEqual(down.toReversed());
+    expect(await listed(`order_by=${order}&search=large`)).toEqual([large]);
+  }
+  // To others the order tells nothing.
+  expect(await listed('order_by=storage_size&owned=true', 'owner')).toEqual(
+    await listed('order_by=created_at&owned=true', 'owner'),
+  );
+  // Another change of the record leaves it where it is.
+  await as('owner', 'PUT', `/projects/${large}`, { description: 'still large' });
+  expect((await listed('order_by=storage_size'))[0]).toBe(large);
+});

@@ -91,7 +91,7 @@ const list = endpoint({
         ? { page: page.page, perPage: page.perPage, count: true }
         : { page: 1, perPage: page.perPage }),
       membership: query.membership,
-      ...listInput(query),
+      ...listInput(query, isAdministrator(actor)),
       ...given({
         attributes: wantedAttributes(actor, query.custom_attributes),
         idAfter: query.id_after,

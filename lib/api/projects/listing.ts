@@ -7,6 +7,8 @@ const ORDERS = new Map<string, ProjectOrder>(
     (order) => [order, order],
   ),
 );
+/** Other sizes are of what nobody has yet: by those, projects stand as they were made. */
+const SIZES = ['repository_size', 'storage_size'];
 
 interface Filters {
   readonly topic?: readonly string[];
@@ -27,11 +29,12 @@ interface ListQuery extends Filters {
   readonly search_namespaces?: boolean;
 }
 
-/** What every list of projects asks the rules for. */
-export function listInput(query: ListQuery) {
+/** What every list of projects asks the rules for. Only administrators get an order by size. */
+export function listInput(query: ListQuery, administrator = false) {
   const term = query.search?.trim() ?? '';
+  const bySize = administrator && SIZES.includes(query.order_by);
   return {
-    order: ORDERS.get(query.order_by) ?? 'created_at',
+    order: bySize ? 'size' : (ORDERS.get(query.order_by) ?? 'created_at'),
     direction: query.sort,
     owned: query.owned,
     starred: query.starred,
