@@ -1,5 +1,5 @@
 /**
- * Answers that never arrive, and services that are down, at the writes of a few operations; `npm run test:crash faults`
+ * Answers that never arrive, and services that are down, at the writes of a few operations; `npm run test:faults`
  * tries every call of every operation with every fault.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';

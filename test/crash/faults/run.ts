@@ -13,7 +13,10 @@ import { jobs } from './jobs.ts';
 import { Scene } from './scene.ts';
 import { uploads } from './uploads.ts';
 
-/** Every call to AWS of every operation fails once in every way it can. `FAULTS=<text>` tries those whose name has it. */
+/**
+ * Every call to AWS of every operation fails once in every way it can. `FAULTS=<text>` tries those whose name has it,
+ * `FAULTS_SHARD=<n>/<of>` each n-th (`faults-lane.ts`).
+ */
 export async function faults(tally: Tally, dataDir: string): Promise<void> {
   // Where somebody else's server is, for imports.
   process.env['OUTBOUND_ALLOW'] = '127.0.0.1';
@@ -21,6 +24,7 @@ export async function faults(tally: Tally, dataDir: string): Promise<void> {
   const scene = new Scene(service);
   const driver = new Driver(scene, new Injector(service.host));
   const only = process.env['FAULTS'] ?? '';
+  const [shard = 0, shards = 1] = (process.env['FAULTS_SHARD'] ?? '0/1').split('/').map(Number);
   const operations: readonly Operation[] = [
     ...writes,
     ...reads,
@@ -34,7 +38,8 @@ export async function faults(tally: Tally, dataDir: string): Promise<void> {
   const log = console.error;
   console.error = () => {};
   try {
-    for (const operation of operations.filter(({ name }) => name.includes(only))) {
+    const chosen = operations.filter(({ name }, i) => name.includes(only) && i % shards === shard);
+    for (const operation of chosen) {
       await tally.step(`faults: ${operation.name}`, async () => {
         const { sites, runs, ends, problems } = await driver.try(operation);
         totals.sites += sites;
