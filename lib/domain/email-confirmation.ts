@@ -8,6 +8,7 @@ import type { Deps } from './deps.ts';
 import { conflict, refused } from './errors.ts';
 import { addressConfirmed } from './invited-address.ts';
 import { mailMessage } from './mail.ts';
+import { withoutAddress } from './user-profile.ts';
 
 /** The page that a mailed link leads to. */
 export const CONFIRMATION_PAGE = '/users/confirmation';
@@ -70,7 +71,13 @@ async function confirmFirst(
   if (user === undefined) throw new Missing('user');
   const isNext = typeof user.unconfirmedEmail === 'string' && sameName(user.unconfirmedEmail, email);
   if (!isNext && !sameName(user.email, email)) throw new Missing('email');
-  const change = isNext ? { email: user.unconfirmedEmail!, unconfirmedEmail: null } : {};
+  const change = isNext
+    ? {
+        email: user.unconfirmedEmail!,
+        unconfirmedEmail: null,
+        profile: withoutAddress(user.profile, user.email),
+      }
+    : {};
   await store.users.update(
     user,
     { ...change, confirmedAt: now().toISOString() },

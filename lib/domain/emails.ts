@@ -6,6 +6,8 @@ import { invalid, notFound, tooManyRequests } from './errors.ts';
 import { addressConfirmed } from './invited-address.ts';
 import { orAbsent, told } from './owned.ts';
 import { emailProblems } from './paths.ts';
+import { namesAddress, withoutAddress } from './user-profile.ts';
+import { changeUser } from './user-records.ts';
 
 export interface EmailInput {
   readonly email: string;
@@ -55,8 +57,13 @@ export async function getEmail(deps: Deps, userId: number, id: number): Promise<
   return email;
 }
 
-/** @throws `404 Email Not Found` when somebody else was first */
+/** It is shown and used no longer before it is somebody else's to have. @throws `404 Email Not Found` when somebody else was first */
 export async function removeEmail(deps: Deps, email: EmailRecord): Promise<void> {
+  await changeUser(deps, email.userId, ({ profile }) =>
+    namesAddress(profile, email.email)
+      ? { change: { profile: withoutAddress(profile, email.email) } }
+      : undefined,
+  );
   await orAbsent(deps.store.emails.remove(email), 'Email');
 }
 

@@ -14,7 +14,7 @@ import { invitation } from './password-resets.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
 import { emailProblems, problemsOf, usernameProblems } from './paths.ts';
 import { signedIn } from './permissions.ts';
-import { ownedEmailProblems, profileProblems } from './user-profile.ts';
+import { ownedEmailProblems, profileProblems, withoutAddress } from './user-profile.ts';
 import { changeUser, type PlannedChange, staysAdministered } from './user-records.ts';
 import { DEFAULT_PROJECTS_LIMIT, nameProblems } from './users.ts';
 
@@ -106,6 +106,8 @@ async function plan(
   const move = namespaceMove(deps, user, named(input));
   const address = await newAddress(deps, user, input);
   const avatar = newAvatar(input.avatar);
+  const gives = address.change.email !== undefined && !sameName(address.change.email, user.email);
+  const kept = gives ? withoutAddress(user.profile, user.email) : user.profile;
   const change: UserChange = {
     ...named(input),
     ...address.change,
@@ -124,7 +126,7 @@ async function plan(
         }),
     ...invited?.change,
     ...(avatar && { avatar: avatar.avatar }),
-    profile: { ...user.profile, ...input.profile, ...identified(user, input) },
+    profile: { ...kept, ...input.profile, ...identified(user, input) },
     ...move.change,
   };
   return {

@@ -223,6 +223,36 @@ describe('changing', () => {
     expect((await recordOf(id)).unconfirmedEmail).toBeNull();
   });
 
+  test('an address that is theirs no longer is neither shown nor put into commits', async () => {
+    const { id, username, token } = await someone();
+    const second = `${username}-2@example.com`;
+    const added = await root('POST', `/users/${id}/emails`, { email: second, skip_confirmation: true });
+    await root('PUT', `/users/${id}`, { public_email: second, commit_email: second });
+    const project = await service.call('POST', '/projects', {
+      token,
+      json: { name: 'signed', initialize_with_readme: true },
+    });
+    const newest = async (message: string): Promise<string> => {
+      const json = { branch: 'main', commit_message: message, actions: [] };
+      const made = await service.call('POST', `/projects/${project.body.id}/repository/commits`, {
+        token,
+        json: { ...json, actions: [{ action: 'create', file_path: message, content: message }] },
+      });
+      return made.body.author_email;
+    };
+    expect(await newest('one')).toBe(second);
+    expect((await root('DELETE', `/users/${id}/emails/${added.body.id}`)).status).toBe(204);
+    const { email, commit_email, public_email } = (await root('GET', `/users/${id}`)).body;
+    expect({ commit_email, public_email }).toEqual({ commit_email: email, public_email: null });
+    expect(await newest('two')).toBe(email);
+
+    await root('PUT', `/users/${id}`, { public_email: email });
+    const third = `${username}-3@example.com`;
+    await root('PUT', `/users/${id}`, { email: third, skip_reconfirmation: true });
+    expect((await root('GET', `/users/${id}`)).body).toMatchObject({ email: third, public_email: null });
+    expect(await newest('three')).toBe(third);
+  });
+
   test('an administrator vouches for an address', async () => {
     const { id } = await someone({ skip_confirmation: false });
     expect((await root('GET', `/users/${id}`)).body.confirmed_at).toBeNull();
