@@ -319,9 +319,16 @@ test('a repository is put in order when somebody asks, and not while somebody is
   const asked = await as('owner', 'POST', `${project(id)}/housekeeping`);
   expect([asked.status, asked.body]).toEqual([201, null]);
   await expect.poll(noted, { timeout: 10_000 }).toBe(true);
-  const lease = await world.store.leases.acquire(repositoryId, 60);
-  expect(lease).toBeDefined();
+  // The worker notes what it found before it lets go of the repository.
+  const lease = await vi.waitFor(
+    async () => {
+      const taken = await world.store.leases.acquire(repositoryId, 60);
+      expect(taken).toBeDefined();
+      return taken!;
+    },
+    { timeout: 10_000, interval: 20 },
+  );
   expect((await as('owner', 'POST', `${project(id)}/housekeeping`)).status).toBe(409);
-  await world.store.leases.release(lease!);
+  await world.store.leases.release(lease);
   expect((await as('owner', 'POST', `${project(id)}/housekeeping`)).status).toBe(201);
 });
