@@ -2,6 +2,7 @@
 import { ulid } from 'ulid';
 import { avatarWrite } from '../store/avatars.ts';
 import type { Subject } from '../store/keys.ts';
+import { sameName } from '../store/names.ts';
 import type { AvatarRecord, UserRecord } from '../store/records.ts';
 import type { Write } from '../store/write.ts';
 import type { Deps } from './deps.ts';
@@ -55,8 +56,6 @@ const fileName = (given: string): string => given.replace(/[^\w.-]+/g, '_').slic
 export async function userByPublicEmail({ store }: Deps, email: string): Promise<UserRecord | undefined> {
   if (emailProblems(email).length > 0) return undefined;
   const user = await store.users.byEmail(email);
-  return user?.state === 'active' && sameAddress(user.profile['public_email'], email) ? user : undefined;
+  const shown = user?.profile['public_email'];
+  return user?.state === 'active' && typeof shown === 'string' && sameName(shown, email) ? user : undefined;
 }
-
-const sameAddress = (shown: unknown, email: string): boolean =>
-  typeof shown === 'string' && shown.toLowerCase() === email.toLowerCase();

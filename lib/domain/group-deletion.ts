@@ -7,7 +7,7 @@ import type { GroupAccess } from './access.ts';
 import { deletionMark, promisesDeletion } from './deletions.ts';
 import type { Deps } from './deps.ts';
 import { notFound, refused } from './errors.ts';
-import { locked } from './groups.ts';
+import { HELP_MS, locked } from './groups.ts';
 import { isMarked } from './permissions.ts';
 
 export interface GroupDeletionInput {
@@ -62,9 +62,6 @@ async function deleteGroup(deps: Deps, { group }: GroupAccess): Promise<void> {
   // The job does what this does not.
   await deps.store.groupRemoval.remove(group.id, Date.now() + HELP_MS).catch(() => {});
 }
-
-/** How long a request goes on with what is inside a group, before that is left to the worker. */
-const HELP_MS = 1_000;
 
 async function change(
   { store, now }: Deps,

@@ -138,7 +138,7 @@ export async function updateGroup(
 }
 
 /** How long a request goes on with what is inside a group, before that is left to the worker. */
-const HELP_MS = 1_000;
+export const HELP_MS = 1_000;
 
 /** The group, with `movedFrom` cleared when all that is inside has followed. */
 export async function followed(deps: Deps, group: GroupRecord): Promise<GroupRecord> {

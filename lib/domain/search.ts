@@ -21,7 +21,7 @@ export interface Searched extends PageRequest {
 const MAX_TERM = 4096;
 
 /** @throws 400 for a term that is too long */
-function demandTerm({ term }: Searched): void {
+function demandTerm(term: string): void {
   if (term.length > MAX_TERM) throw invalid({ search: [`is too long (maximum is ${MAX_TERM} characters)`] });
 }
 
@@ -31,13 +31,10 @@ export async function searchProjects(
   actor: Actor,
   { term, direction, ...page }: Searched,
   within?: GroupAccess,
-): Promise<Page<ListedProject>> {
-  demandTerm({ term, direction, ...page });
+): Promise<Omit<Page<ListedProject>, 'items'> & { items: readonly ProjectAccess[] }> {
+  demandTerm(term);
   const query = { ...page, direction, search: term, archived: false };
-  if (within === undefined) {
-    const found = await listProjects(deps, actor, query);
-    return { ...found, items: found.items.map(({ project, level }) => ({ project, level })) };
-  }
+  if (within === undefined) return listProjects(deps, actor, query);
   return listGroupProjects(deps, actor, within, { ...query, deep: true, shared: false });
 }
 
@@ -48,7 +45,7 @@ export async function searchUsers(
   { term, direction, ...page }: Searched,
   within?: GroupAccess | ProjectAccess,
 ): Promise<Page<UserRecord>> {
-  demandTerm({ term, direction, ...page });
+  demandTerm(term);
   if (within !== undefined) {
     const may =
       'project' in within
