@@ -9,11 +9,19 @@ import type {
 } from '../store/records.ts';
 import type { ReadAhead } from './read-ahead.ts';
 
+/** Where a request came from; records of what was done with it tell it. */
+export interface Origin {
+  /** Of the caller: IPv4 or IPv6. */
+  readonly address: string;
+  readonly requestId: string;
+}
+
 /** Who asks. `token` is what they showed; `sudoer` is the administrator behind a `Sudo` request. */
 export type Actor =
-  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'anonymous'; readonly origin?: Origin }
   | {
       readonly kind: 'user';
+      readonly origin?: Origin;
       readonly user: UserRecord;
       readonly token: TokenRecord;
       readonly scopes: ReadonlySet<TokenScope>;
@@ -74,6 +82,8 @@ export interface FirstReads {
 /** What a request opens with: at most two round trips decide all of it. */
 export interface OpenRequest {
   readonly credential: Credential;
+  /** Absent for what a worker does. */
+  readonly origin?: Origin;
   /** Id or username from the `Sudo` header or parameter. */
   readonly sudo?: string;
   /** Whether the credential is to be replaced: one that was replaced before ends what took its place. */

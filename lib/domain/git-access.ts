@@ -1,5 +1,5 @@
 import type { TokenScope } from '../store/records.ts';
-import type { Actor, Credential, FirstReads, ProjectAccess } from './access.ts';
+import type { Actor, OpenRequest, ProjectAccess } from './access.ts';
 import { deployCredential, openWithDeployToken } from './deploy-access.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, forbidden, unauthorized } from './errors.ts';
@@ -25,16 +25,24 @@ const SCOPES: Record<'read' | 'write', readonly TokenScope[]> = {
  */
 export async function openGit(
   deps: Deps,
-  request: { credential: Credential; fullPath: string; purpose: 'read' | 'write'; first?: FirstReads },
+  request: Pick<OpenRequest, 'credential' | 'origin' | 'first'> & {
+    fullPath: string;
+    purpose: 'read' | 'write';
+  },
 ): Promise<GitAccess> {
-  const { credential, fullPath, purpose, first } = request;
+  const { credential, fullPath, purpose, first, origin } = request;
   // Nobody without a name pushes anywhere.
   if (purpose === 'write' && credential.kind === 'none') throw unauthorized();
   const deploy = deployCredential(credential);
   if (deploy !== undefined) return openWithDeployToken(deps, deploy, request);
   let opened: Awaited<ReturnType<typeof open>>;
   try {
-    opened = await open(deps, { credential, project: fullPath, ...(first && { first }) });
+    opened = await open(deps, {
+      credential,
+      project: fullPath,
+      ...(first && { first }),
+      ...(origin && { origin }),
+    });
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     if (error.code === 'invalid-token' || (error.code === 'not-found' && credential.kind === 'none')) {

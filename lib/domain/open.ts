@@ -55,7 +55,8 @@ export async function open(deps: Deps, request: OpenRequest): Promise<Opened> {
     token && noteUse(deps, token),
   ]);
   const signedInAs = token === undefined ? undefined : actorOf(token, owner);
-  const actor = await impersonated(deps, signedInAs ?? { kind: 'anonymous' }, request.sudo);
+  const asked = await impersonated(deps, signedInAs ?? { kind: 'anonymous' }, request.sudo);
+  const actor = request.origin === undefined ? asked : { ...asked, origin: request.origin };
   // What was read ahead is the token owner's.
   const known = actor.kind === 'user' && actor.sudoer !== undefined ? new Surroundings(deps) : ahead;
   return {

@@ -1,6 +1,6 @@
 /** One request through one endpoint: credential, parameters, access, handler, answer. */
 
-import type { Credential, FirstReads, Opened } from '../domain/access.ts';
+import type { Credential, FirstReads, Opened, Origin } from '../domain/access.ts';
 import { DomainError, forbidden, notFound, unauthorized } from '../domain/errors.ts';
 import { aboutSubject, mayBeAnonymous } from './access.ts';
 import { type Parameters, parseForm, readBody } from './body.ts';
@@ -62,7 +62,12 @@ export async function serve<D extends HttpDeps>(
   const opened = await open(
     endpoint,
     deps,
-    { credential, sudo, params: incoming.params },
+    {
+      credential,
+      sudo,
+      origin: { address: facts.sourceIp, requestId: facts.requestId },
+      params: incoming.params,
+    },
     input.failure,
     () => endpoint.first?.({ params, query: input.query, body: input.body, page: unlessRefused(pageOf) }),
   );
@@ -135,10 +140,12 @@ async function open<D extends HttpDeps>(
   {
     credential,
     sudo,
+    origin,
     params: path,
   }: {
     readonly credential: Credential;
     readonly sudo: string | undefined;
+    readonly origin: Origin;
     readonly params: Readonly<Record<string, string>>;
   },
   failure: HttpFailure | undefined,
@@ -149,6 +156,7 @@ async function open<D extends HttpDeps>(
   if (credential.kind === 'none' && !anonymousToo) throw unauthorized();
   const who = {
     credential,
+    origin,
     ...(sudo === undefined ? {} : { sudo }),
     ...(endpoint.rotates && { rotates: true as const }),
   };

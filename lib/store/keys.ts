@@ -35,7 +35,9 @@ export type CounterKind =
   | 'commit-status'
   | 'project-share'
   | 'deploy-token'
-  | 'invitation';
+  | 'invitation'
+  | 'audit-event'
+  | 'event';
 /** What people are members of. */
 export interface MemberSource {
   readonly kind: 'project' | 'group';

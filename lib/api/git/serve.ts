@@ -41,7 +41,13 @@ export async function serveGit(request: Request, facts: RequestFacts, deps: Deps
     const credential = credentialOf(request.headers);
     const first = firstReads(path, request.headers.get('git-protocol') ?? undefined);
     const { fullPath, purpose } = path;
-    const access = await openGit(deps, { credential, fullPath, purpose, ...(first && { first }) });
+    const access = await openGit(deps, {
+      credential,
+      fullPath,
+      purpose,
+      origin: { address: facts.sourceIp, requestId: facts.requestId },
+      ...(first && { first }),
+    });
     if (uploads) {
       return await serveUploads(request, path.rest.slice(UPLOADS.length + 1), access, deps);
     }
