@@ -440,6 +440,23 @@ export const pipelineIdKey = (projectId: number, id: number): Key => ({
 /** The last number within the project that a pipeline got. */
 export const pipelineIidKey = (projectId: number): Key => ({ pk: pipelinesPartition(projectId), sk: 'IID' });
 
+// What was done to users, groups and projects: a partition of its own for each, which stays when they go.
+
+export type AuditedKind = 'User' | 'Group' | 'Project';
+/** @param createdAt ISO 8601 */
+export const auditPosition = (createdAt: string, id: number): string => `${createdAt}#${padded(id)}`;
+export const auditPartition = (kind: AuditedKind, entityId: number): string =>
+  `AUDIT#${kind}#${padded(entityId)}`;
+export const auditEventKey = (kind: AuditedKind, entityId: number, createdAt: string, id: number): Key => ({
+  pk: auditPartition(kind, entityId),
+  sk: auditPosition(createdAt, id),
+});
+/** What one user did to it; ids of nobody are below zero. */
+export const auditOwnPartition = (kind: AuditedKind, entityId: number, authorId: number): string =>
+  `${auditPartition(kind, entityId)}#BY#${padded(authorId)}`;
+/** Of all that was done to things of a kind. */
+export const auditListClass = (kind: AuditedKind): string => `AUDIT#${kind}`;
+
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 // Work outside the request.

@@ -1,6 +1,7 @@
 /** Everything the domain reaches the world through, made once per process. */
 import { AccessRequests } from './access-requests.ts';
 import { Archives } from './archives.ts';
+import { AuditEvents } from './audit-events.ts';
 import { Avatars } from './avatars.ts';
 import { BillableLists } from './billable-lists.ts';
 import { Blobs } from './blobs.ts';
@@ -88,6 +89,7 @@ export interface Store {
   readonly forks: Forks;
   readonly keeps: Keeps;
   readonly notes: Notes;
+  readonly auditEvents: AuditEvents;
   readonly pipelines: Pipelines;
   readonly leases: Leases;
   readonly maintenanceNotes: MaintenanceNotes;
@@ -171,6 +173,7 @@ export function createStore(
     forks: new Forks(table),
     keeps: new Keeps(table),
     notes: new Notes(table, counters),
+    auditEvents: new AuditEvents(table, counters),
     pipelines: new Pipelines(table, counters),
     leases: new Leases(table),
     maintenanceNotes: new MaintenanceNotes(table),

@@ -1,0 +1,118 @@
+import {
+  type AuditDetails,
+  type AuditEventRecord,
+  type AuditedKind,
+  auditEventPut,
+} from '../store/audit-events.ts';
+import type { UserRecord } from '../store/records.ts';
+import type { Put } from '../store/write.ts';
+import type { Actor } from './access.ts';
+import type { Deps } from './deps.ts';
+
+/** What something was done to, with the path (a user's: username) it has as it is done. */
+export interface AuditedEntity {
+  readonly kind: AuditedKind;
+  readonly id: number;
+  readonly path: string;
+}
+
+/** Who did it: who asked, somebody who asked before, or the service itself. */
+export type AuditAuthor =
+  | Actor
+  | ({ readonly kind: 'requester' } & Requester)
+  | { readonly kind: 'system'; readonly name: string };
+
+/** Who asked for what a worker does later: plain data, for the message that promises it. */
+export interface Requester {
+  readonly authorId: number;
+  readonly name: string;
+  readonly authorClass: string;
+  readonly email?: string;
+  readonly address?: string;
+  /** Username of the administrator who asked in their name. */
+  readonly impersonator?: string;
+}
+
+/** What follows from the rules, and nobody asked for. */
+export const SYSTEM = { kind: 'system', name: '(System)' } as const satisfies AuditAuthor;
+
+/**
+ * Records who did what, for good: the row goes into the transaction of what it tells (`alongside`), so that there is
+ * one exactly when there is the other.
+ * @param input.details what happened, by the keys of the API (`add`, `remove`, `change` with `from` and `to`, `as`,
+ *   `custom_message`, ...), and about whom: `target_id`, `target_type` and `target_details` are the entity when they
+ *   are not given. What is undefined is left out. Author, address and path of the entity are added.
+ */
+export async function audited(
+  deps: Deps,
+  author: AuditAuthor,
+  input: {
+    readonly entity: AuditedEntity;
+    readonly details: Readonly<Record<string, AuditDetails[string] | undefined>>;
+  },
+): Promise<Put> {
+  const { entity, details } = input;
+  const by = requesterOf(author);
+  const all: Record<string, AuditDetails[string] | undefined> = {
+    author_name: by.name,
+    author_email: by.email,
+    author_class: by.authorClass,
+    target_id: entity.id,
+    target_type: entity.kind,
+    target_details: entity.path,
+    ...details,
+    ip_address: by.address ?? null,
+    entity_path: entity.path,
+    impersonated_by: by.impersonator,
+  };
+  const event: AuditEventRecord = {
+    id: await deps.store.auditEvents.nextId(),
+    authorId: by.authorId,
+    entityKind: entity.kind,
+    entityId: entity.id,
+    details: Object.fromEntries(
+      Object.entries(all).filter((entry) => entry[1] !== undefined),
+    ) as AuditDetails,
+    createdAt: deps.now().toISOString(),
+  };
+  return auditEventPut(event);
+}
+
+/** Ids of those who are nobody of the users. */
+const NOBODY = -1;
+
+/** The author as a message carries them: what a worker does for somebody tells who that was, and from where. */
+export function requesterOf(author: AuditAuthor): Requester {
+  if (author.kind === 'requester') return author;
+  if (author.kind === 'system') return { authorId: NOBODY, name: author.name, authorClass: 'System' };
+  const address = author.origin && { address: author.origin.address };
+  if (author.kind === 'anonymous') {
+    return {
+      authorId: NOBODY,
+      name: 'An unauthenticated user',
+      authorClass: 'UnauthenticatedAuthor',
+      ...address,
+    };
+  }
+  const { user, sudoer } = author;
+  return {
+    authorId: user.id,
+    name: user.name,
+    email: user.email,
+    authorClass: 'User',
+    ...address,
+    ...(sudoer && { impersonator: sudoer.username }),
+  };
+}
+
+export const auditedUser = ({ id, username }: UserRecord): AuditedEntity => ({
+  kind: 'User',
+  id,
+  path: username,
+});
+
+/** A group or project. */
+export const auditedPlace = (
+  kind: 'Group' | 'Project',
+  { id, fullPath }: { readonly id: number; readonly fullPath: string },
+): AuditedEntity => ({ kind, id, path: fullPath });
