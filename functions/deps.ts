@@ -1,4 +1,5 @@
 import { type ApiDeps, apiDeps } from '../lib/api/endpoint.ts';
+import { cachedSettings } from '../lib/domain/settings.ts';
 import { HistoryCache } from '../lib/git/history/known.ts';
 import { PackCache } from '../lib/git/pack/pack-cache.ts';
 import { awsClients } from '../lib/store/clients.ts';
@@ -17,9 +18,11 @@ export function deps(): ApiDeps {
 /** The same anew, as a process that just started has it: empty caches, clients over the transports in force. */
 export function makeDeps(options: { readonly retries?: RetryPolicy } = {}): ApiDeps {
   const environment = readEnvironment();
+  const store = createStore(environment, awsClients(), options.retries);
   return apiDeps({
     environment,
-    store: createStore(environment, awsClients(), options.retries),
+    store,
+    settings: cachedSettings(store.settings, environment),
     packs: new PackCache(),
     histories: new HistoryCache(),
     now: () => new Date(),

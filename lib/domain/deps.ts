@@ -2,6 +2,7 @@ import type { HistoryCache } from '../git/history/known.ts';
 import type { PackCache } from '../git/pack/pack-cache.ts';
 import type { StoreEnvironment } from '../store/environment.ts';
 import type { Store } from '../store/store.ts';
+import type { Settings } from './settings.ts';
 
 /** What rules work with. Made once per process by the functions, and by tests with another clock. */
 export interface Deps {
@@ -11,5 +12,7 @@ export interface Deps {
   /** Commits that requests have walked, by repository: commits never change. */
   readonly histories: HistoryCache;
   readonly environment: StoreEnvironment;
+  /** What administrators have set, as a copy of the process. */
+  readonly settings: Settings;
   readonly now: () => Date;
 }

@@ -37,6 +37,8 @@ export async function open(deps: Deps, request: OpenRequest): Promise<Opened> {
     request.credential.kind === 'none' ? undefined : knownToken(deps, request.credential),
     request.project === undefined ? undefined : locateProject(deps, request.project),
     request.group === undefined ? undefined : locateGroup(deps, request.group),
+    // Whatever the request does, it finds them read.
+    deps.settings.current(),
   ]);
   if (token !== undefined) {
     // Two have the same text: whoever replaced it, and who shows it now.

@@ -49,6 +49,9 @@ export type SearchKind = 'project' | 'user' | 'group';
 
 export const counterKey = (kind: CounterKind): Key => ({ pk: `COUNTER#${kind}`, sk: 'COUNTER' });
 
+/** `row`: which of the instance's settings. */
+export const settingsKey = (row: string): Key => ({ pk: 'SETTINGS#', sk: row.toUpperCase() });
+
 /** `path`: usernames, top-level names and full project paths, which share one space. */
 export const nameKey = (kind: NameKind, name: string): Key => ({
   pk: `${kind.toUpperCase()}#${wholeOrDigest(folded(name))}`,
@@ -498,3 +501,14 @@ function cut(text: string, bytes: number): string {
   while ((encoded[end]! & 0xc0) === 0x80) end--;
   return encoded.toString('utf8', 0, end);
 }
+
+/** Secrets that are read again: shared out, because all of them are walked through when the master key changes. */
+export const SECRET_SHARDS = 4;
+export const secretPartition = (shard: number): string => `SECRETS#${shard}`;
+/** @param owner whose it is, such as `SETTINGS` or `PROJECT#<id>` @param name what it is */
+export const secretKey = (owner: string, name: string): Key => ({
+  pk: secretPartition(parseInt(digestOf(owner).slice(0, 4), 16) % SECRET_SHARDS),
+  sk: `${owner}#${name}`,
+});
+/** Who changes the master key: one at a time. */
+export const masterKeyLease = (): Key => ({ pk: 'MASTERKEY#', sk: 'LEASE' });

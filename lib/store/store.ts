@@ -44,6 +44,7 @@ import { Repositories } from './repositories.ts';
 import { type RetryPolicy, standardRetries } from './retry.ts';
 import { RunnersTokens } from './runners-tokens.ts';
 import { Search } from './search.ts';
+import { SettingsRows } from './settings.ts';
 import { MAX_SSH_KEYS, SshKeys } from './ssh-keys.ts';
 import { Staging } from './staging.ts';
 import { Stars } from './stars.ts';
@@ -100,6 +101,7 @@ export interface Store {
   readonly avatars: Avatars;
   readonly customAttributes: CustomAttributes;
   readonly rateLimits: RateLimits;
+  readonly settings: SettingsRows;
   readonly staging: Staging;
   readonly pushUploads: PushUploads;
 }
@@ -184,6 +186,7 @@ export function createStore(
     avatars: new Avatars(table),
     customAttributes: new CustomAttributes(table),
     rateLimits: new RateLimits(table),
+    settings: new SettingsRows(table),
     staging: new Staging(clients.s3, blobs),
     pushUploads: new PushUploads(table, outbox),
   };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runJob } from '../../lib/domain/jobs.ts';
+import { cachedSettings } from '../../lib/domain/settings.ts';
 import { HistoryCache } from '../../lib/git/history/known.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import { outboxPartition } from '../../lib/store/keys.ts';
@@ -28,6 +29,7 @@ const deps = () => ({
   store: world.store,
   packs: new PackCache(),
   histories: new HistoryCache(),
+  settings: cachedSettings(world.store.settings, world.store.environment),
   environment: world.store.environment,
   now: () => new Date(),
 });

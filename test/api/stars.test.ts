@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeProject, removeUser } from '../../lib/domain/removal.ts';
+import { cachedSettings } from '../../lib/domain/settings.ts';
 import { HistoryCache } from '../../lib/git/history/known.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import { scenarios } from '../harness/scenarios.ts';
@@ -147,6 +148,7 @@ test('what is deleted leaves no star behind', async () => {
     store: world.store,
     packs: new PackCache(),
     histories: new HistoryCache(),
+    settings: cachedSettings(world.store.settings, world.store.environment),
     environment: world.store.environment,
     now: () => new Date(),
   };

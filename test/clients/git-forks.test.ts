@@ -2,6 +2,7 @@
 import { Gitlab } from '@gitbeaker/rest';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { runJob } from '../../lib/domain/jobs.ts';
+import { cachedSettings } from '../../lib/domain/settings.ts';
 import { HistoryCache } from '../../lib/git/history/known.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import { type Service, startService } from '../harness/service.ts';
@@ -184,6 +185,7 @@ test('the source is deleted and swept, the fork maintained: clones of it stay so
     store,
     packs: new PackCache(),
     histories: new HistoryCache(),
+    settings: cachedSettings(store.settings, store.environment),
     environment: store.environment,
     now: () => new Date(Date.now() + days * 86_400_000 + 60_000),
   });

@@ -3,6 +3,7 @@ import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import type { Deps } from '../../lib/domain/deps.ts';
 import { runJob } from '../../lib/domain/jobs.ts';
+import { cachedSettings } from '../../lib/domain/settings.ts';
 import { commitChanges } from '../../lib/git/commit-changes.ts';
 import { HistoryCache } from '../../lib/git/history/known.ts';
 import { type Collected, collect } from '../../lib/git/maintenance/collect.ts';
@@ -70,6 +71,7 @@ export async function openYard(attempts = 4): Promise<Yard> {
       store,
       packs: new PackCache(),
       histories: new HistoryCache(),
+      settings: cachedSettings(store.settings, environment),
       environment,
       now: () => now,
     }),

@@ -5,6 +5,7 @@ import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runJob } from '../../lib/domain/jobs.ts';
 import { removeProject } from '../../lib/domain/removal.ts';
+import { cachedSettings } from '../../lib/domain/settings.ts';
 import { HistoryCache } from '../../lib/git/history/known.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
@@ -40,6 +41,7 @@ const deps = (now = new Date()) => ({
   store: data.store,
   packs: new PackCache(),
   histories: new HistoryCache(),
+  settings: cachedSettings(data.store.settings, data.store.environment),
   environment: data.store.environment,
   now: () => now,
 });
