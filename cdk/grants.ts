@@ -59,6 +59,24 @@ export function grantRights(role: IRole, rights: Rights, resources: Resources): 
     );
   }
 
+  if (rights.masterKey !== undefined) {
+    const parameter = Stack.of(role).formatArn({
+      service: 'ssm',
+      resource: 'parameter',
+      resourceName: resources.masterKeyParameter.replace(/^\//, ''),
+    });
+    // The account's own key of the Parameter Store lets whoever may read a parameter decrypt it.
+    allow(['ssm:GetParameter'], [parameter]);
+    role.addToPrincipalPolicy(
+      new PolicyStatement({
+        actions: ['ssm:PutParameter'],
+        resources: [parameter],
+        // It makes the key where there is none, and can replace none.
+        ...(rights.masterKey === 'use' ? { conditions: { StringEquals: { 'ssm:Overwrite': 'false' } } } : {}),
+      }),
+    );
+  }
+
   for (const name of rights.sends ?? []) {
     allow(['sqs:SendMessage'], [resources.queues[name].queueArn]);
   }

@@ -25,6 +25,8 @@ export interface Resources {
   readonly queues: Readonly<Record<QueueName, Queue>>;
   /** Whom mail comes from. */
   readonly mailFrom: string | undefined;
+  /** Of the Parameter Store: made by the service itself, so that no template and no stack has it. */
+  readonly masterKeyParameter: string;
 }
 
 export interface ServiceFunctionProps {
@@ -86,6 +88,7 @@ export function environmentOf(area: Area, resources: Resources, settings: Settin
   if (area.rights.mail === true && resources.mailFrom !== undefined) {
     variables['MAIL_FROM'] = resources.mailFrom;
   }
+  if (area.rights.masterKey !== undefined) variables['MASTER_KEY_PARAMETER'] = resources.masterKeyParameter;
   if (settings.baseUrl !== undefined) variables['BASE_URL'] = settings.baseUrl;
   if (settings.gitFrontUrl !== undefined) variables['GIT_FRONT_URL'] = settings.gitFrontUrl;
   if (area.kind === 'api' && settings.stream) variables['STREAM'] = '1';

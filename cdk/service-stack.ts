@@ -33,6 +33,7 @@ export class ServiceStack extends Stack {
       objects: data.objects,
       queues: byQueue((worker) => queues[worker.queue].queue),
       mailFrom: settings.mailFrom,
+      masterKeyParameter: `/${settings.instance.toLowerCase()}/master-key`,
     });
     this.functions = new Map(
       areas.map((area) => [

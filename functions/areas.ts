@@ -11,6 +11,8 @@ export interface Rights {
   readonly sends?: readonly QueueName[];
   /** Whether it may send mail. */
   readonly mail?: true;
+  /** The keys of secrets: `use` reads them, and makes them where there are none; `change` replaces them. */
+  readonly masterKey?: 'use' | 'change';
 }
 
 export type QueueName = 'maintenance' | 'forks' | 'ingest' | 'outbound' | 'mail';
@@ -297,6 +299,14 @@ export const areas: readonly Area[] = [
     memory: 256,
     timeout: 30,
     rights: writes,
+  },
+  {
+    kind: 'command',
+    name: 'master-key',
+    entry: 'master-key.ts',
+    memory: 256,
+    timeout: 600,
+    rights: { table: 'write', masterKey: 'change' },
   },
 ];
 

@@ -24,6 +24,7 @@ import { startSchedule } from './scheduler.ts';
 import { type EmbeddedSes, openSes } from './ses/index.ts';
 import { type EmbeddedSqs, openSqs } from './sqs/index.ts';
 import { pollQueue } from './sqs/poller.ts';
+import { openSsm } from './ssm/index.ts';
 
 export interface HostOptions {
   /** Where everything is kept. */
@@ -76,6 +77,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     openSqs({ dir: join(options.dataDir, 'queues') }),
   ]);
   const ses = openSes({ dir: join(options.dataDir, MAIL_DIR) });
+  const ssm = openSsm({ dir: join(options.dataDir, 'parameters') });
   process.env['MAIL_FROM'] ??= 'Lemnos <lemnos@localhost>';
   Object.assign(process.env, {
     AWS_REGION: 'local',
@@ -90,6 +92,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     s3: { endpoint: `${baseUrl}${S3_PATH}`, forcePathStyle: true, requestHandler: s3.requestHandler },
     sqs: { endpoint: 'http://sqs.local', requestHandler: sqs.requestHandler },
     ses: { endpoint: 'http://ses.local', requestHandler: ses.requestHandler },
+    ssm: { endpoint: 'http://ssm.local', requestHandler: ssm.requestHandler },
   });
   installLambdaGlobal();
   await prepare();

@@ -6,6 +6,7 @@ import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynam
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import type { SESv2ClientConfig } from '@aws-sdk/client-sesv2';
 import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs';
+import type { SSMClientConfig } from '@aws-sdk/client-ssm';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
 export interface Transports {
@@ -14,6 +15,8 @@ export interface Transports {
   readonly sqs?: SQSClientConfig;
   /** For the client that `mailer.ts` makes. */
   readonly ses?: SESv2ClientConfig;
+  /** The same for `master-key.ts`. */
+  readonly ssm?: SSMClientConfig;
 }
 
 export interface AwsClients {

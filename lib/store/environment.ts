@@ -23,6 +23,8 @@ export interface StoreEnvironment {
   readonly outboundAllow: string;
   /** Whom mail comes from: an address, or `Name <address>`. Without it none is sent. `MAIL_FROM` */
   readonly mailFrom: string | undefined;
+  /** The parameter that holds the keys of secrets. `MASTER_KEY_PARAMETER` */
+  readonly masterKeyParameter: string;
   /** Days between a request to delete a group, or a project in one, and its deletion. `DELETION_DELAY_DAYS` */
   readonly deletionDelayDays: number;
   /** Bytes of the largest pack that is imported. `IMPORT_MAX_BYTES` */
@@ -51,6 +53,7 @@ export function readEnvironment(
     gitFrontUrl: env['GIT_FRONT_URL']?.replace(/\/+$/, '') || undefined,
     outboundAllow: env['OUTBOUND_ALLOW'] ?? '',
     mailFrom: env['MAIL_FROM'] || undefined,
+    masterKeyParameter: env['MASTER_KEY_PARAMETER'] ?? '/lemnos/master-key',
     deletionDelayDays: Number(env['DELETION_DELAY_DAYS']) || 0,
     importMaxBytes: Number(env['IMPORT_MAX_BYTES']) || IMPORT_MAX_BYTES,
   };

@@ -24,6 +24,7 @@ import { Keeps } from './keeps.ts';
 import type { CounterKind, OwnKind } from './keys.ts';
 import { Leases } from './leases.ts';
 import { MaintenanceNotes } from './maintenance-notes.ts';
+import { MasterKeyLeases } from './master-key-leases.ts';
 import { Members } from './members.ts';
 import { Names } from './names.ts';
 import { NamespaceList } from './namespace-list.ts';
@@ -94,6 +95,7 @@ export interface Store {
   readonly pipelines: Pipelines;
   readonly leases: Leases;
   readonly maintenanceNotes: MaintenanceNotes;
+  readonly masterKeyLeases: MasterKeyLeases;
   readonly search: Search;
   readonly outbox: Outbox;
   readonly processed: Processed;
@@ -179,6 +181,7 @@ export function createStore(
     pipelines: new Pipelines(table, counters),
     leases: new Leases(table),
     maintenanceNotes: new MaintenanceNotes(table),
+    masterKeyLeases: new MasterKeyLeases(table),
     search,
     outbox,
     processed: new Processed(table),

@@ -283,6 +283,7 @@ describe('functions', () => {
       const wanted = ['SERVICE_NAME', 'DEFAULT_BRANCH_NAME'];
       if (rights.table !== undefined) wanted.push('TABLE_NAME');
       if (rights.objects !== undefined) wanted.push('OBJECTS_BUCKET');
+      if (rights.masterKey !== undefined) wanted.push('MASTER_KEY_PARAMETER');
       for (const queue of rights.sends ?? []) wanted.push(`QUEUE_URL_${queue.toUpperCase()}`);
       expect(names.sort()).toEqual(wanted.sort());
     }
@@ -451,6 +452,21 @@ describe('outputs and settings', () => {
       expect(Properties.Environment.Variables.BASE_URL).toBe('https://git.example.com');
       expect(Properties.Environment.Variables.OUTBOUND_ALLOW).toBe('10.1.0.0/16');
     }
+  });
+
+  test('who only seals cannot replace the master key, and nobody else reaches it', () => {
+    const grants = Object.values(service.findResources('AWS::IAM::Policy'))
+      .flatMap(({ Properties }) => Properties.PolicyDocument.Statement as Record<string, unknown>[])
+      .filter(({ Action }) => [Action].flat().includes('ssm:PutParameter'));
+    const users = areas.filter(({ rights }) => rights.masterKey !== undefined);
+    const changers = users.filter(({ rights }) => rights.masterKey === 'change');
+    expect(changers.map(({ name }) => name)).toEqual(['master-key']);
+    expect(grants).toHaveLength(users.length);
+    expect(grants.filter(({ Condition }) => Condition === undefined)).toHaveLength(changers.length);
+    for (const { Condition } of grants.filter((grant) => grant['Condition'] !== undefined)) {
+      expect(Condition).toEqual({ StringEquals: { 'ssm:Overwrite': 'false' } });
+    }
+    expect(JSON.stringify(grants)).toContain('parameter/lemnos/master-key');
   });
 
   test('one function may send mail, from the sender that was given', () => {
