@@ -33,6 +33,12 @@ export interface Requester {
   readonly impersonator?: string;
 }
 
+/** What was done to what. */
+export interface Audited {
+  readonly entity: AuditedEntity;
+  readonly details: Readonly<Record<string, AuditDetails[string] | undefined>>;
+}
+
 /** What follows from the rules, and nobody asked for. */
 export const SYSTEM = { kind: 'system', name: '(System)' } as const satisfies AuditAuthor;
 
@@ -43,15 +49,21 @@ export const SYSTEM = { kind: 'system', name: '(System)' } as const satisfies Au
  *   `custom_message`, ...), and about whom: `target_id`, `target_type` and `target_details` are the entity when they
  *   are not given. What is undefined is left out. Author, address and path of the entity are added.
  */
-export async function audited(
+export const audited = async (deps: Deps, author: AuditAuthor, input: Audited): Promise<Put> =>
+  (await auditing(deps, author))(input);
+
+/** As `audited`, for one event about what has no id yet: the event's own is taken now, beside other round trips. */
+export async function auditing(deps: Deps, author: AuditAuthor): Promise<(input: Audited) => Put> {
+  const id = await deps.store.auditEvents.nextId();
+  return (input) => auditEventPut(eventOf(deps, author, id, input));
+}
+
+function eventOf(
   deps: Deps,
   author: AuditAuthor,
-  input: {
-    readonly entity: AuditedEntity;
-    readonly details: Readonly<Record<string, AuditDetails[string] | undefined>>;
-  },
-): Promise<Put> {
-  const { entity, details } = input;
+  id: number,
+  { entity, details }: Audited,
+): AuditEventRecord {
   const by = requesterOf(author);
   const all: Record<string, AuditDetails[string] | undefined> = {
     author_name: by.name,
@@ -65,8 +77,8 @@ export async function audited(
     entity_path: entity.path,
     impersonated_by: by.impersonator,
   };
-  const event: AuditEventRecord = {
-    id: await deps.store.auditEvents.nextId(),
+  return {
+    id,
     authorId: by.authorId,
     entityKind: entity.kind,
     entityId: entity.id,
@@ -75,7 +87,6 @@ export async function audited(
     ) as AuditDetails,
     createdAt: deps.now().toISOString(),
   };
-  return auditEventPut(event);
 }
 
 /** Ids of those who are nobody of the users. */

@@ -29,7 +29,7 @@ export interface AuditEventRecord {
   readonly createdAt: string;
 }
 
-export type AuditDetails = Readonly<Record<string, string | number | boolean | null>>;
+export type AuditDetails = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 
 export class AuditEvents {
   readonly #counters: Counters;

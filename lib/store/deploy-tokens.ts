@@ -27,7 +27,7 @@ import {
 } from './paging.ts';
 import type { DeployTokenRecord } from './records.ts';
 import type { Table } from './table.ts';
-import { ABSENT, type Item, PRESENT } from './write.ts';
+import { ABSENT, type Item, PRESENT, type Write } from './write.ts';
 
 export type NewDeployToken = Omit<DeployTokenRecord, 'id' | 'createdAt' | 'username'>;
 
@@ -57,7 +57,15 @@ export class DeployTokens {
    */
   async create(
     token: NewDeployToken,
-    { usernameOf, now }: { usernameOf: (id: number) => string; now: Date },
+    {
+      usernameOf,
+      now,
+      alongside,
+    }: {
+      usernameOf: (id: number) => string;
+      now: Date;
+      alongside?: (made: DeployTokenRecord) => readonly Write[];
+    },
   ): Promise<DeployTokenRecord> {
     const id = await this.#counters.next('deploy-token');
     const record = { ...token, id, username: usernameOf(id), createdAt: now.toISOString() };
@@ -76,6 +84,7 @@ export class DeployTokens {
           reason: 'limit',
         },
         sourceLives(resource),
+        ...(alongside?.(record) ?? []),
       ]);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
@@ -123,13 +132,14 @@ export class DeployTokens {
   }
 
   /** Effective at once. @throws Missing */
-  async remove({ id, hash, resource }: DeployTokenRecord): Promise<void> {
+  async remove({ id, hash, resource }: DeployTokenRecord, alongside: readonly Write[] = []): Promise<void> {
     try {
       await this.#table.transact([
         { delete: deployTokenKey(hash), if: PRESENT, reason: 'token' },
         { delete: deployTokenIdKey(id) },
         { delete: deployTokenRow(resource, id) },
         { update: tokenCountKey(resource), add: { deploy: -1 } },
+        ...alongside,
       ]);
     } catch (error) {
       const gone = error instanceof TransactionRefused && error.has('token');

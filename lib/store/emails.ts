@@ -1,8 +1,7 @@
 import { Missing, TransactionRefused } from './errors.ts';
 import { confirmationKey, nameKey, ownKey } from './keys.ts';
 import { claim } from './names.ts';
-import type { OutboxMessage } from './outbox.ts';
-import { OwnedRows } from './owned-rows.ts';
+import { type Beside, OwnedRows } from './owned-rows.ts';
 import type { EmailRecord } from './records.ts';
 import type { Table } from './table.ts';
 import { PRESENT, type Put, type Write } from './write.ts';
@@ -22,10 +21,7 @@ export interface Confirmation {
 /** Addresses of users beside their first. All addresses of an instance are unique, without regard to case. */
 export class Emails extends OwnedRows<EmailRecord> {
   /** @throws NameTaken `email`, LimitReached, Missing when the user is gone */
-  async add(
-    record: EmailRecord,
-    options: { alongside?: readonly Write[]; messages?: readonly OutboxMessage[] } = {},
-  ): Promise<void> {
+  async add(record: EmailRecord, options: Beside = {}): Promise<void> {
     const extra = { emailId: record.id, ...(record.confirmedAt === null ? { confirmed: false } : {}) };
     const owner = { type: 'user', id: record.userId } as const;
     await this.create(record, [claim('email', record.email, owner, 'email', extra)], options);

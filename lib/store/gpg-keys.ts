@@ -1,7 +1,7 @@
 import type { Counters } from './counters.ts';
 import { gpgKeyIdKey } from './keys.ts';
 import type { Outbox } from './outbox.ts';
-import { claimOf, type OwnedKind, OwnedRows } from './owned-rows.ts';
+import { type Beside, claimOf, type OwnedKind, OwnedRows } from './owned-rows.ts';
 import type { GpgKeyRecord } from './records.ts';
 import type { Table } from './table.ts';
 
@@ -21,11 +21,12 @@ export class GpgKeys extends OwnedRows<GpgKeyRecord> {
   }
 
   /** @throws NameTaken `fingerprint`, LimitReached, Missing when the user is gone */
-  async add(record: GpgKeyRecord): Promise<void> {
+  async add(record: GpgKeyRecord, options: Beside = {}): Promise<void> {
     const ids = [record.fingerprint.slice(-16), ...record.subkeys.map(({ keyId }) => keyId)];
     await this.create(
       record,
       ids.map((id) => claimOf(gpgKeyIdKey(id), 'fingerprint', record)),
+      options,
     );
   }
 

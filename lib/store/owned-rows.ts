@@ -29,6 +29,12 @@ export interface OwnedKind {
   readonly limit: number;
 }
 
+/** What else the transaction holds. */
+export interface Beside {
+  readonly alongside?: readonly Write[];
+  readonly messages?: readonly OutboxMessage[];
+}
+
 export class OwnedRows<T extends Owned> {
   readonly #table: Table;
   readonly #counters: Counters;
@@ -50,11 +56,7 @@ export class OwnedRows<T extends Owned> {
    * @param claims puts under keys of their own, refused as `taken:<name>`
    * @throws NameTaken, LimitReached, Missing when the user is gone
    */
-  async create(
-    record: T,
-    claims: readonly Put[],
-    options: { alongside?: readonly Write[]; messages?: readonly OutboxMessage[] } = {},
-  ): Promise<void> {
+  async create(record: T, claims: readonly Put[], options: Beside = {}): Promise<void> {
     const { row, limit } = this.#kind;
     const claimed = claims.map(keyOf).map(({ pk, sk }) => ({ pk, sk }));
     const writes: Write[] = [
@@ -110,7 +112,7 @@ export class OwnedRows<T extends Owned> {
   }
 
   /** @throws Missing when it, or the user, is not there any more */
-  async remove(record: T, messages: readonly OutboxMessage[] = []): Promise<void> {
+  async remove(record: T, { alongside = [], messages = [] }: Beside = {}): Promise<void> {
     const key = ownKey(record.userId, this.#kind.row, record.id);
     const item = await this.#table.get(key);
     if (item === undefined) throw new Missing(this.#kind.row);
@@ -120,6 +122,7 @@ export class OwnedRows<T extends Owned> {
           ...taken(item),
           { update: ownCountKey(record.userId), add: { [this.#kind.row]: -1 } },
           userLives(record.userId),
+          ...alongside,
         ],
         messages,
       );

@@ -1,13 +1,6 @@
 /** Rules that protect a project's branches and tags: an item per name or pattern, in the project's partition. */
 import type { Counters } from './counters.ts';
-import {
-  AlreadyExists,
-  ConditionFailed,
-  LimitReached,
-  Missing,
-  Stale,
-  TransactionRefused,
-} from './errors.ts';
+import { AlreadyExists, LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
 import { projectKey, RULE, type RuleKind, ruleCountKey, ruleKey, rulePrefix } from './keys.ts';
 import { projectLives } from './project-item.ts';
 import type { BranchRule, RefRule, TagRule } from './records.ts';
@@ -52,9 +45,9 @@ export class RefRules {
   }
 
   /** @throws AlreadyExists, LimitReached beyond {@link MAX_RULES}, Missing when the project is gone */
-  async create(rule: RefRule): Promise<void> {
+  async create(rule: RefRule, alongside: readonly Write[] = []): Promise<void> {
     try {
-      await this.#table.transact([...addRule(rule, MAX_RULES), projectLives(rule.projectId)]);
+      await this.#table.transact([...addRule(rule, MAX_RULES), projectLives(rule.projectId), ...alongside]);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
       if (error.has('project')) throw new Missing('project');
@@ -63,26 +56,40 @@ export class RefRules {
     }
   }
 
-  /** @returns the rule as it is then. @throws Missing */
+  /**
+   * @returns the rule as it is then
+   * @throws Missing; Stale when somebody else changed it, or put another in its place
+   */
   async change(
     rule: BranchRule,
     change: Partial<Pick<BranchRule, 'pushLevel' | 'mergeLevel'>>,
     now: Date,
+    alongside: readonly Write[] = [],
   ): Promise<BranchRule> {
+    const set = { ...change, updatedAt: now.toISOString() };
+    const { id, pushLevel, mergeLevel } = rule;
     try {
-      const item = await this.#table.update({
-        update: ruleKey(rule.projectId, 'branch', rule.name),
-        set: { ...change, updatedAt: now.toISOString() },
-        if: PRESENT,
-      });
-      return fromItem(item) as BranchRule;
+      await this.#table.transact([
+        {
+          update: ruleKey(rule.projectId, 'branch', rule.name),
+          set,
+          if: '#id = :id AND #pushLevel = :pushLevel AND #mergeLevel = :mergeLevel',
+          values: { id, pushLevel, mergeLevel },
+          reason: 'rule',
+        },
+        ...alongside,
+      ]);
     } catch (error) {
-      throw error instanceof ConditionFailed ? new Missing('rule') : error;
+      throw lost(error);
     }
+    return { ...rule, ...set };
   }
 
   /** @throws Missing; Stale when it is not as it was read any more */
-  async remove({ kind, projectId, name, updatedAt }: RefRule): Promise<void> {
+  async remove(
+    { kind, projectId, name, updatedAt }: RefRule,
+    alongside: readonly Write[] = [],
+  ): Promise<void> {
     try {
       await this.#table.transact([
         {
@@ -93,11 +100,10 @@ export class RefRules {
         },
         { update: ruleCountKey(projectId), add: { [kind]: -1 } },
         projectLives(projectId),
+        ...alongside,
       ]);
     } catch (error) {
-      if (!(error instanceof TransactionRefused)) throw error;
-      const refusal = error.get('rule');
-      throw refusal !== undefined && refusal.item !== undefined ? new Stale('rule') : new Missing('rule');
+      throw lost(error);
     }
   }
 
@@ -139,6 +145,13 @@ export function addRule(rule: RefRule, limit?: number): Write[] {
           }),
     },
   ];
+}
+
+/** What became of a rule that is not there as it was read. */
+function lost(error: unknown): unknown {
+  if (!(error instanceof TransactionRefused)) return error;
+  const refusal = error.get('rule');
+  return refusal?.item === undefined ? new Missing('rule') : new Stale('rule');
 }
 
 function fromItem({ pk: _pk, sk: _sk, w: _stamp, ...rule }: Item): RefRule {

@@ -1,5 +1,5 @@
 import { sshFingerprintKey, sshKeyIdKey } from './keys.ts';
-import { claimOf, OwnedRows } from './owned-rows.ts';
+import { type Beside, claimOf, OwnedRows } from './owned-rows.ts';
 import type { SshKeyRecord } from './records.ts';
 
 export const MAX_SSH_KEYS = 100;
@@ -7,12 +7,13 @@ export const MAX_SSH_KEYS = 100;
 /** SSH keys of users. No two keys of an instance have a fingerprint in common. */
 export class SshKeys extends OwnedRows<SshKeyRecord> {
   /** @throws NameTaken `fingerprint`, LimitReached, Missing when the user is gone */
-  async add(record: SshKeyRecord): Promise<void> {
-    await this.create(record, [
+  async add(record: SshKeyRecord, options: Beside = {}): Promise<void> {
+    const claims = [
       claimOf(sshKeyIdKey(record.id), 'id', record),
       claimOf(sshFingerprintKey(record.md5), 'fingerprint', record),
       claimOf(sshFingerprintKey(record.sha256), 'fingerprint', record),
-    ]);
+    ];
+    await this.create(record, claims, options);
   }
 
   /** By its id alone: two reads. */

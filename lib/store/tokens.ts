@@ -52,13 +52,13 @@ export class Tokens {
   /** @throws AlreadyExists when the same text was given out before, Missing without its user, LimitReached */
   async create(
     token: NewToken,
-    options: { now?: Date; alongside?: readonly Write[] } = {},
+    options: { now?: Date; alongside?: (made: TokenRecord) => readonly Write[] } = {},
   ): Promise<TokenRecord> {
     const record = await this.#record(token, options.now ?? new Date());
     const writes = [...rowsOf(record), counted(ownerOf(token))];
     const user: Write = { check: userKey(token.userId), if: PRESENT, reason: 'user' };
     try {
-      await this.#table.transact([...writes, user, ...(options.alongside ?? [])]);
+      await this.#table.transact([...writes, user, ...(options.alongside?.(record) ?? [])]);
     } catch (error) {
       throw error instanceof TransactionRefused ? creationError(error) : error;
     }
@@ -106,9 +106,10 @@ export class Tokens {
   /**
    * Effective at once, and as good the second time. With a token of a project or group its bot goes: the membership
    * at once, the user by a job.
+   * @param alongside written by whoever revokes it first
    * @throws Missing
    */
-  async revoke(token: TokenRecord): Promise<void> {
+  async revoke(token: TokenRecord, alongside: readonly Write[] = []): Promise<void> {
     const { resource, userId } = token;
     const writes: Write[] = [
       {
@@ -122,6 +123,7 @@ export class Tokens {
       ...(resource === undefined
         ? []
         : [{ delete: memberKey(resource, userId) }, { delete: accessTokenRow(resource, token.id) }]),
+      ...alongside,
     ];
     try {
       await this.#outbox.commit(writes, resource === undefined ? [] : [botMessage(userId)]);
@@ -141,6 +143,7 @@ export class Tokens {
     token: TokenRecord,
     change: Pick<NewToken, 'hash' | 'expiresAt'>,
     now: Date,
+    alongside: (made: TokenRecord) => readonly Write[] = () => [],
   ): Promise<TokenRecord> {
     const { id: _i, createdAt: _c, lastUsedAt: _l, revoked: _r, ...kept } = token;
     const familyId = familyOf(token);
@@ -169,6 +172,7 @@ export class Tokens {
                 reason: 'user',
               },
             ] satisfies Write[])),
+        ...alongside(record),
       ]);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
