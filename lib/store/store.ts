@@ -11,6 +11,7 @@ import { CustomAttributes } from './custom-attributes.ts';
 import { DeployTokens } from './deploy-tokens.ts';
 import { Confirmations, Emails, MAX_EMAILS } from './emails.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
+import { Events } from './events.ts';
 import { Follows } from './follows.ts';
 import { Forks } from './forks.ts';
 import { GpgKeys, MAX_GPG_KEYS } from './gpg-keys.ts';
@@ -88,6 +89,7 @@ export interface Store {
   readonly statistics: Statistics;
   readonly runnersTokens: RunnersTokens;
   readonly follows: Follows;
+  readonly events: Events;
   readonly forks: Forks;
   readonly keeps: Keeps;
   readonly notes: Notes;
@@ -174,6 +176,7 @@ export function createStore(
     statistics: new Statistics(table),
     runnersTokens: new RunnersTokens(table),
     follows: new Follows(table),
+    events: new Events(table, counters),
     forks: new Forks(table),
     keeps: new Keeps(table),
     notes: new Notes(table, counters),
