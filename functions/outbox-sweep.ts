@@ -1,3 +1,5 @@
+import { log } from '../lib/telemetry/log.ts';
+import { counted } from '../lib/telemetry/metrics.ts';
 import { deps } from './deps.ts';
 
 /** A request delivers its own messages at once: what is older than this was left behind. */
@@ -9,5 +11,9 @@ const LEFT_BEHIND_MS = 30_000;
  */
 export const handler = async (event?: { olderThan?: number }) => {
   const { store, now } = deps();
-  return store.outbox.sweep(now(), event?.olderThan ?? LEFT_BEHIND_MS);
+  const report = await store.outbox.sweep(now(), event?.olderThan ?? LEFT_BEHIND_MS);
+  // Said only where there was something: it runs each minute, and every line and metric costs.
+  if (report.sent > 0)
+    log('info', 'swept', { area: 'outbox-sweep', ...report, ...counted({ MessagesSwept: report.sent }) });
+  return report;
 };

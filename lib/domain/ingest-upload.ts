@@ -2,6 +2,7 @@ import type { PushReport } from '../git/wire/push-report.ts';
 import type { Repository } from '../git/wire/repository.ts';
 import { Stale } from '../store/errors.ts';
 import type { IngestProgress, PushUpload } from '../store/push-uploads.ts';
+import { log } from '../telemetry/log.ts';
 import type { Deps } from './deps.ts';
 import { DomainError } from './errors.ts';
 import { openGit } from './git-access.ts';
@@ -46,9 +47,7 @@ async function failureOf(deps: Deps, upload: PushUpload, error: unknown): Promis
     await deps.store.pushUploads.release(upload);
     throw error;
   }
-  console.error(
-    JSON.stringify({ level: 'error', message: 'push given up', id: upload.id, error: String(error) }),
-  );
+  log('error', 'push given up', { id: upload.id, error: String(error) });
   return 'internal error';
 }
 

@@ -2,6 +2,7 @@
 import { MailRefused } from '../store/errors.ts';
 import type { Mail, Mailer } from '../store/mailer.ts';
 import { MAIL, message, type OutboxMessage } from '../store/outbox.ts';
+import { log } from '../telemetry/log.ts';
 import type { Deps } from './deps.ts';
 import type { Job } from './jobs.ts';
 import { emailProblems } from './paths.ts';
@@ -42,5 +43,5 @@ export async function sendMail({ store, now }: Deps, mailer: Mailer | undefined,
 
 /** Says so without the address or the text. */
 function dropped({ id }: Job, why: string): void {
-  console.error(JSON.stringify({ level: 'warn', message: 'mail not sent', job: id, error: why }));
+  log('warn', 'mail not sent', { messageId: id, error: why });
 }

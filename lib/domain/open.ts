@@ -6,6 +6,7 @@ import type {
   TokenScope,
   UserRecord,
 } from '../store/records.ts';
+import { annotate } from '../telemetry/correlation.ts';
 import type {
   Actor,
   Credential,
@@ -184,6 +185,7 @@ const LOCKED_OUT: Partial<Record<UserRecord['state'], string>> = {
 
 function actorOf(token: TokenRecord, user: UserRecord | undefined): Extract<Actor, { kind: 'user' }> {
   if (user === undefined) throw unauthorized();
+  annotate({ user: user.id });
   const lockedOut = LOCKED_OUT[user.state];
   if (lockedOut !== undefined) throw forbidden(lockedOut);
   return { kind: 'user', user, token, scopes: new Set(token.scopes) };
@@ -202,5 +204,6 @@ async function impersonated(deps: Deps, actor: Actor, sudo: string | undefined):
     : await deps.store.users.byUsername(sudo);
   if (user === undefined)
     throw new DomainError('not-found', `404 User with ID or username '${sudo.slice(0, 255)}' Not Found`);
+  annotate({ user: user.id, sudoer: actor.user.id });
   return { ...actor, user, sudoer: actor.user };
 }

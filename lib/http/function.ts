@@ -4,6 +4,9 @@
  */
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { ulid } from 'ulid';
+import { annotate, annotations, bound, correlated } from '../telemetry/correlation.ts';
+import { log } from '../telemetry/log.ts';
+import { counted } from '../telemetry/metrics.ts';
 import { credentialOf } from './credentials.ts';
 import type { Endpoint, HttpDeps, RequestFacts } from './endpoint.ts';
 import { failureReply, internalError } from './errors.ts';
@@ -21,9 +24,15 @@ import type { Reply, ReplyBody } from './reply.ts';
 import { type Router, routerOf } from './router.ts';
 import { serve } from './serve.ts';
 
+/** What is known of the call of the function: Lambda's context, as far as it is written down. */
+export interface Invocation {
+  readonly functionName: string;
+  readonly awsRequestId: string;
+}
+
 export type GatewayHandler = (
   event: APIGatewayProxyEvent,
-  context?: unknown,
+  context?: Invocation,
 ) => Promise<APIGatewayProxyResult>;
 export type Fetch = (request: Request, info: RequestInfo) => Promise<Response>;
 
@@ -73,12 +82,16 @@ export function apiFunction<D extends HttpDeps>(options: ApiFunctionOptions<D>):
       const pathname = options.alias?.(asked) ?? asked;
       const read = request.method === 'GET' || request.method === 'HEAD';
       const page = options.pages?.[read ? pathname : `${request.method} ${pathname}`];
-      if (page !== undefined) return page(facts, request, deps);
+      if (page !== undefined) {
+        annotate({ route: pathname });
+        return page(facts, request, deps);
+      }
       if (request.method === 'OPTIONS') {
         const methods = await router.methods(pathname);
         if (methods.length > 0) return preflight(request, methods);
       }
       const { endpoint, params } = await router.match(request.method, pathname);
+      annotate({ route: endpoint.path });
       return serve(
         endpoint,
         { request, facts, params, path: pathname, search: search.slice(1) },
@@ -90,18 +103,36 @@ export function apiFunction<D extends HttpDeps>(options: ApiFunctionOptions<D>):
 }
 
 /** A function that is not made of endpoints, with the same ids, headers, errors and adapters. */
-export function rawFunction(respond: Serve, options: { serviceName?: string } = {}): HttpFunction {
+export function rawFunction(
+  respond: Serve,
+  options: { serviceName?: string; area?: string } = {},
+): HttpFunction {
   const serviceName = options.serviceName ?? process.env['SERVICE_NAME'] ?? 'Lemnos';
-  const fetch: Fetch = async (request, info) => {
+  let cold = true;
+  const fetchIn =
+    (context?: Invocation): Fetch =>
+    (request, info) => {
+      const requestId = info.requestId ?? requestIdOf(request.headers);
+      return correlated(requestId, () => {
+        annotate({
+          area: process.env['AREA'] ?? options.area ?? context?.functionName,
+          invocation: context?.awsRequestId,
+          ...(cold ? { cold } : {}),
+        });
+        cold = false;
+        return answerTo(request, info, requestId);
+      });
+    };
+  const answerTo = async (request: Request, info: RequestInfo, requestId: string): Promise<Response> => {
     const started = performance.now();
     const facts: RequestFacts = {
       baseUrl: info.baseUrl,
-      requestId: info.requestId ?? requestIdOf(request.headers),
+      requestId,
       sourceIp: info.sourceIp,
       method: request.method,
       headers: request.headers,
     };
-    const log = (error: unknown) => {
+    const failed = (error: unknown) => {
       const { pathname, searchParams } = new URL(request.url);
       const shown = [
         credentialOf(request.headers),
@@ -116,10 +147,12 @@ export function rawFunction(respond: Serve, options: { serviceName?: string } = 
     } catch (error) {
       const failure = failureReply(error);
       // A service out of reach is not the caller's doing: somebody has to hear of it.
-      if (failure === undefined || failure.status === 503) log(error);
+      if (failure === undefined || failure.status === 503) failed(error);
       answer = failure ?? internalError();
     }
-    const response = responseOf(answer, request.method, log);
+    const { status } = answer;
+    const ended = bound((how: Ending) => logRequest(request.method, status, started, how));
+    const response = responseOf(answer, request.method, failed, ended);
     setCommonHeaders(response.headers, {
       requestId: facts.requestId,
       seconds: (performance.now() - started) / 1000,
@@ -130,7 +163,7 @@ export function rawFunction(respond: Serve, options: { serviceName?: string } = 
   };
 
   const runtime = (globalThis as { awslambda?: StreamingRuntime }).awslambda;
-  const answer = async (event: APIGatewayProxyEvent): Promise<Response> => {
+  const answer = async (event: APIGatewayProxyEvent, context?: Invocation): Promise<Response> => {
     if (isForbiddenMethod(event.httpMethod))
       return Response.json({ error: '405 Not Allowed' }, { status: 405 });
     let converted: ReturnType<typeof requestOf>;
@@ -145,15 +178,31 @@ export function rawFunction(respond: Serve, options: { serviceName?: string } = 
       });
       return Response.json({ error: 'the request cannot be read' }, { status: 400 });
     }
-    return fetch(converted.request, converted.info);
+    return fetchIn(context)(converted.request, converted.info);
   };
+  const fetch = fetchIn();
   if (process.env['STREAM'] !== '1' || runtime === undefined) {
-    return { handler: async (event) => buffered(await answer(event)), fetch };
+    return { handler: async (event, context) => buffered(await answer(event, context)), fetch };
   }
-  const handler = runtime.streamifyResponse(async (event, stream) =>
-    streamed(await answer(event), stream, runtime),
+  const handler = runtime.streamifyResponse(async (event, stream, context) =>
+    streamed(await answer(event, context), stream, runtime),
   );
-  return { handler: handler as GatewayHandler, fetch };
+  return { handler: handler as unknown as GatewayHandler, fetch };
+}
+
+interface Ending {
+  /** Of a body that was sent piece by piece. */
+  readonly bytes?: number;
+  /** It broke off, on our side or the reader's, with its status long sent. */
+  readonly broken?: true;
+}
+
+/** The one line of a request, when the last of its answer is out. Its path may name secrets; its route does not. */
+function logRequest(method: string, status: number, started: number, how: Ending): void {
+  const ms = Math.round(performance.now() - started);
+  const metrics =
+    status >= 500 ? counted({ ServerErrors: 1 }) : status === 429 ? counted({ RateLimited: 1 }) : {};
+  log('info', 'request', { ...annotations(), method, status, ms, ...how, ...metrics });
 }
 
 /** The caller's own id, if it is one that can be written down anywhere; else a new one. */
@@ -164,15 +213,25 @@ function requestIdOf(headers: Headers): string {
 
 const BODILESS = new Set([204, 205, 304]);
 
-function responseOf(answer: Response | Reply, method: string, log: (error: unknown) => void): Response {
+function responseOf(
+  answer: Response | Reply,
+  method: string,
+  failed: (error: unknown) => void,
+  ended: (how: Ending) => void,
+): Response {
   const { status, body } = answer;
   const headers = new Headers(answer.headers as HeadersInit);
   if (method === 'HEAD' || BODILESS.has(status)) {
     // Nobody reads it: what feeds it must hear so.
     discard(body);
+    ended({});
     return new Response(null, { status, headers });
   }
-  return new Response(bodyOf(body, log), { status, headers });
+  if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
+    ended({});
+    return new Response(body as BodyInit | null, { status, headers });
+  }
+  return new Response(pulled(body[Symbol.asyncIterator](), failed, ended), { status, headers });
 }
 
 function discard(body: ReplyBody): void {
@@ -181,31 +240,41 @@ function discard(body: ReplyBody): void {
   end?.catch(() => {});
 }
 
-function bodyOf(body: ReplyBody, log: (error: unknown) => void): BodyInit | null {
-  if (body === null || typeof body === 'string') return body;
-  if (body instanceof Uint8Array) return body as Uint8Array<ArrayBuffer>;
-  return pulled(body[Symbol.asyncIterator](), log);
-}
-
 /** A stream that takes a piece when one is asked for, and closes the source when its reader leaves. */
-function pulled(source: AsyncIterator<Uint8Array>, log: (error: unknown) => void): ReadableStream {
+function pulled(
+  source: AsyncIterator<Uint8Array>,
+  failed: (error: unknown) => void,
+  ended: (how: Ending) => void,
+): ReadableStream {
   let left = false;
+  let bytes = 0;
+  // What feeds the stream still works for the request, whoever reads it.
+  const next = bound(() => source.next());
   return new ReadableStream(
     {
       async pull(controller) {
         try {
-          const { done, value } = await source.next();
-          if (done) controller.close();
-          else controller.enqueue(value);
+          const { done, value } = await next();
+          if (done) {
+            ended({ bytes });
+            controller.close();
+            return;
+          }
+          bytes += value.length;
+          controller.enqueue(value);
         } catch (error) {
           // The status is out: what is left is to write it down and break off. A piece that comes after the reader
           // has left fails too, and is nobody's loss.
-          if (!left) log(error);
+          if (!left) {
+            failed(error);
+            ended({ bytes, broken: true });
+          }
           throw error;
         }
       },
       async cancel() {
         left = true;
+        ended({ bytes, broken: true });
         await source.return?.();
       },
     },

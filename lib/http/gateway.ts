@@ -175,7 +175,13 @@ function textOf(bytes: Uint8Array, type: string): string | undefined {
 
 /** The part of the Lambda runtime that streams answers. */
 export interface StreamingRuntime {
-  streamifyResponse(handler: (event: APIGatewayProxyEvent, stream: Writable) => Promise<void>): unknown;
+  streamifyResponse(
+    handler: (
+      event: APIGatewayProxyEvent,
+      stream: Writable,
+      context?: { readonly functionName: string; readonly awsRequestId: string },
+    ) => Promise<void>,
+  ): unknown;
   readonly HttpResponseStream: {
     from(stream: Writable, prelude: { statusCode: number; headers: Record<string, string> }): Writable;
   };

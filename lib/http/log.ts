@@ -1,9 +1,10 @@
 /** What is written when a request fails for a reason its caller may not hear. */
+import { log } from '../telemetry/log.ts';
 
 const SECRET =
   /((?:private|access|job)[_-]token|authorization|password|secret)(["']?\s*[=:]\s*["']?)(?:(?:bearer|basic)\s+)?[^&\s"',}]+/gi;
 
-/** One line of JSON on stderr; `secrets` are texts that must not appear in it. */
+/** One line; `secrets` are texts that must not appear in it. */
 export function logFailure(
   error: unknown,
   facts: { requestId: string; method: string; path: string },
@@ -23,15 +24,11 @@ export function logFailure(
         : { name: typeof cause, message: hide(String(cause)) },
     );
   }
-  console.error(
-    JSON.stringify({
-      level: 'error',
-      time: new Date().toISOString(),
-      requestId: facts.requestId,
-      method: facts.method,
-      path: hide(facts.path),
-      error: chain[0],
-      ...(chain.length > 1 ? { causes: chain.slice(1) } : {}),
-    }),
-  );
+  log('error', 'request failed', {
+    requestId: facts.requestId,
+    method: facts.method,
+    path: hide(facts.path),
+    error: chain[0],
+    ...(chain.length > 1 ? { causes: chain.slice(1) } : {}),
+  });
 }

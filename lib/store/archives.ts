@@ -3,6 +3,7 @@
  * they can be made again: a rule of the bucket takes them away after some days, the repository's removal at once.
  */
 import { createHash } from 'node:crypto';
+import { log } from '../telemetry/log.ts';
 import type { Blobs } from './blobs.ts';
 import { AlreadyExists, Missing } from './errors.ts';
 import { ARCHIVES } from './schema.ts';
@@ -50,7 +51,7 @@ export class Archives {
       } catch (error) {
         keeping = false;
         if (error instanceof AlreadyExists) return;
-        console.warn(JSON.stringify({ level: 'warn', message: 'archive not kept', cause: String(error) }));
+        log('warn', 'archive not kept', { cause: String(error) });
       }
     };
     let complete = false;

@@ -4,6 +4,8 @@
  * arrive twice: its id lets the handler know (`processed.ts`).
  */
 import { decodeTime, encodeTime, ulid as freshUlid, monotonicFactory } from 'ulid';
+import { requestId } from '../telemetry/correlation.ts';
+import { log } from '../telemetry/log.ts';
 import { OUTBOX_SHARDS, outboxKey, outboxPartition } from './keys.ts';
 import type { Table } from './table.ts';
 import type { Item, Put, Write } from './write.ts';
@@ -16,6 +18,8 @@ export interface OutboxMessage {
   readonly type: string;
   /** Plain data; together with the rest below 200 KB. */
   readonly body: Readonly<Record<string, unknown>>;
+  /** The request that led to it, for who looks for what became of it; the rules know nothing of it. */
+  readonly requestId?: string | undefined;
 }
 
 /** The queues as this file needs them. */
@@ -38,7 +42,7 @@ export const MAIL = 'mail';
 const ulid = monotonicFactory();
 
 export function message(queue: string, type: string, body: Readonly<Record<string, unknown>>): OutboxMessage {
-  return { id: ulid(), queue, type, body };
+  return { id: ulid(), queue, type, body, requestId: requestId() };
 }
 
 /**
@@ -52,24 +56,26 @@ export function messageAt(
   at: Date,
 ): OutboxMessage {
   // Not of the monotonic series, which would give every later id this time.
-  return { id: freshUlid(at.getTime()), queue, type, body };
+  return { id: freshUlid(at.getTime()), queue, type, body, requestId: requestId() };
 }
 
 /** The row of a message, for the transaction that promises it. */
-export function outboxWrite(of: OutboxMessage): Put {
-  return { put: { ...outboxKey(of.id), queue: of.queue, type: of.type, body: of.body } };
+export function outboxWrite({ id, queue, type, body, requestId }: OutboxMessage): Put {
+  return { put: { ...outboxKey(id), queue, type, body, ...(requestId === undefined ? {} : { requestId }) } };
 }
 
 /** What travels in the queue; parse it with {@link parseMessage}. */
-export const messageText = ({ id, type, body }: OutboxMessage): string => JSON.stringify({ id, type, body });
+export const messageText = ({ id, type, body, requestId }: OutboxMessage): string =>
+  JSON.stringify({ id, type, body, requestId });
 
-/** @returns the message, or undefined when the text is not one of ours. */
+/** @returns the message, or undefined when the text is not one of ours. Earlier releases told no `requestId`. */
 export function parseMessage(text: string): Omit<OutboxMessage, 'queue'> | undefined {
   try {
-    const { id, type, body } = JSON.parse(text) as Record<string, unknown>;
+    const { id, type, body, requestId } = JSON.parse(text) as Record<string, unknown>;
     if (typeof id !== 'string' || typeof type !== 'string' || typeof body !== 'object' || body === null)
       return undefined;
-    return { id, type, body: body as Record<string, unknown> };
+    const known = { id, type, body: body as Record<string, unknown> };
+    return typeof requestId === 'string' ? { ...known, requestId } : known;
   } catch {
     return undefined;
   }
@@ -104,14 +110,7 @@ export class Outbox {
       await this.#send(messages);
     } catch (error) {
       // The sweep sends it; said here, because a missing right would otherwise only show as slowness.
-      console.error(
-        JSON.stringify({
-          level: 'warn',
-          message: 'outbox delivery failed',
-          count: messages.length,
-          error: String(error),
-        }),
-      );
+      log('warn', 'outbox delivery failed', { count: messages.length, error: String(error) });
     }
   }
 
@@ -158,6 +157,7 @@ function fromRow(item: Item): OutboxMessage {
     queue: item['queue'] as string,
     type: item['type'] as string,
     body: item['body'] as Record<string, unknown>,
+    requestId: item['requestId'] as string | undefined,
   };
 }
 

@@ -13,6 +13,10 @@ const SERVICE =
 export const beginsPush = ({ rest, purpose }: GitPath): boolean =>
   rest === 'info/refs' && purpose === 'write';
 
+/** What is asked for, without the names in it. */
+export const routeOf = ({ rest }: GitPath): string =>
+  `/:repository/${rest.replace(/^objects\/.*/, 'objects').replace(/^(lemnos\/uploads\/)[^/]+/, '$1:id')}`;
+
 /** Where pushes go that do not fit a request. */
 export const UPLOADS = 'lemnos/uploads';
 

@@ -13,7 +13,8 @@ import type { RequestFacts } from '../../http/endpoint.ts';
 import { noRoute, oldVersion, statusOf } from '../../http/errors.ts';
 import { logFailure } from '../../http/log.ts';
 import { type Reply, reply } from '../../http/reply.ts';
-import { beginsPush, type GitPath, parseGitPath, UPLOADS } from './path.ts';
+import { annotate } from '../../telemetry/correlation.ts';
+import { beginsPush, type GitPath, parseGitPath, routeOf, UPLOADS } from './path.ts';
 import { serveUploads } from './uploads.ts';
 
 export const CHALLENGE = 'Basic realm="Lemnos"';
@@ -27,6 +28,7 @@ export async function serveGit(request: Request, facts: RequestFacts, deps: Deps
   if (pathname.startsWith('/api/v3/')) throw oldVersion();
   const path = parseGitPath(pathname, searchParams);
   if (path === undefined) throw noRoute();
+  annotate({ route: routeOf(path), purpose: path.purpose });
   const { gitFrontUrl } = deps.environment;
   // Before anybody is asked who they are: what is said here is the same for all.
   if (gitFrontUrl !== undefined && beginsPush(path)) {

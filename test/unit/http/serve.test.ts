@@ -253,7 +253,11 @@ describe('who may come in', () => {
   test('the token and the project are looked up together', async () => {
     await send('GET /projects/group%2Fopen?private_token=dev');
     expect(access.opened).toEqual([
-      { credential: { kind: 'token', token: 'dev', via: 'private-token' }, project: 'group/open' },
+      {
+        credential: { kind: 'token', token: 'dev', via: 'private-token' },
+        project: 'group/open',
+        origin: { address: expect.any(String), requestId: expect.any(String) },
+      },
     ]);
   });
 
