@@ -116,7 +116,7 @@ export function requesterOf(author: AuditAuthor): Requester {
   };
 }
 
-export const auditedUser = ({ id, username }: UserRecord): AuditedEntity => ({
+export const auditedUser = ({ id, username }: Pick<UserRecord, 'id' | 'username'>): AuditedEntity => ({
   kind: 'User',
   id,
   path: username,

@@ -1,0 +1,12 @@
+import type { UserRecord } from '../store/records.ts';
+import { type Audited, auditedUser } from './audit.ts';
+
+/** What happened to an address of somebody. */
+export const auditedEmail = (
+  what: Audited['details'],
+  owner: Pick<UserRecord, 'id' | 'username'>,
+  address: string,
+): Audited => ({
+  entity: auditedUser(owner),
+  details: { ...what, target_id: address, target_type: 'Email', target_details: address },
+});

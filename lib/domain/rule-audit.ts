@@ -1,0 +1,64 @@
+/** What is recorded of rules that protect branches and tags. */
+import type { BranchRule, ProjectRecord, RuleLevel, TagRule } from '../store/records.ts';
+import { type Audited, auditedPlace } from './audit.ts';
+
+/** Levels of rules, as people read them. */
+export const RULE_LEVEL_NAMES: Readonly<Record<RuleLevel, string>> = {
+  0: 'No one',
+  30: 'Developers + Maintainers',
+  40: 'Maintainers',
+  60: 'Instance admins',
+};
+
+export const auditedBranchRule = (
+  action: 'add' | 'remove',
+  project: ProjectRecord,
+  rule: BranchRule,
+): Audited => ({
+  entity: auditedPlace('Project', project),
+  details: {
+    [action]: 'protected_branch',
+    ...target(rule),
+    push_access_levels: [RULE_LEVEL_NAMES[rule.pushLevel]],
+    merge_access_levels: [RULE_LEVEL_NAMES[rule.mergeLevel]],
+    allow_force_push: rule.allowForcePush,
+  },
+});
+
+type Levels = Pick<BranchRule, 'pushLevel' | 'mergeLevel'>;
+
+/** One for each level that is another than before. */
+export function auditedLevels(project: ProjectRecord, was: BranchRule, is: Levels): Audited[] {
+  const level = (name: keyof Levels, called: string): Audited[] =>
+    was[name] === is[name]
+      ? []
+      : [
+          {
+            entity: auditedPlace('Project', project),
+            details: {
+              change: called,
+              from: RULE_LEVEL_NAMES[was[name]],
+              to: RULE_LEVEL_NAMES[is[name]],
+              ...target(was),
+            },
+          },
+        ];
+  return [...level('pushLevel', 'allowed to push'), ...level('mergeLevel', 'allowed to merge')];
+}
+
+export const auditedTagRule = (action: 'add' | 'remove', project: ProjectRecord, rule: TagRule): Audited => ({
+  entity: auditedPlace('Project', project),
+  details: {
+    [action]: 'protected_tag',
+    target_id: undefined,
+    target_type: 'ProtectedTag',
+    target_details: rule.name,
+    create_access_levels: [RULE_LEVEL_NAMES[rule.createLevel]],
+  },
+});
+
+const target = ({ id, name }: BranchRule) => ({
+  target_id: id,
+  target_type: 'ProtectedBranch',
+  target_details: name,
+});
