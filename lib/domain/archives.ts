@@ -4,6 +4,7 @@ import { shortName } from '../git/refname.ts';
 import { GitRepository } from '../git/repository.ts';
 import type { RateLimit } from '../store/rate-limits.ts';
 import type { Actor, ProjectAccess } from './access.ts';
+import { auditedPlace, auditing } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { notFound, tooLarge, tooManyRequests } from './errors.ts';
 import { started } from './ref-protection.ts';
@@ -22,6 +23,8 @@ export interface DownloadRequest {
   readonly format: ArchiveFormat;
   /** Where an anonymous request comes from. */
   readonly sourceIp: string;
+  /** Only asks what a download would be: nothing of it is sent. */
+  readonly headOnly?: boolean;
 }
 
 /** Per user, or address, and project. */
@@ -29,7 +32,8 @@ const LIMIT: RateLimit = { kind: 'archive', limit: 5, seconds: 60 };
 
 /**
  * What a repository holds at a commit, as one file. Made once for each commit, path, name and format, and kept for
- * some days.
+ * some days. What is sent is recorded; of a whole repository as it begins, which costs no round trip, so that one which
+ * turns out too large is recorded too.
  *
  * @throws 429 for more than five a minute; `404 File Not Found` for what is no revision or path; 413 for trees with
  *   more members than an archive may have
@@ -45,6 +49,7 @@ export async function downloadArchive(
   const who = actor.kind === 'user' ? `user ${actor.user.id}` : `address ${request.sourceIp}`;
   const repository = openRepository(deps, project, { ahead });
   const git = new GitRepository(repository);
+  const event = request.headOnly ? undefined : started(auditing(deps, actor));
   const finding = started(
     Promise.all([git.resolve(request.ref || 'HEAD'), request.ref ? undefined : git.headRef()]),
   );
@@ -58,14 +63,24 @@ export async function downloadArchive(
   const path = (request.path ?? '').replace(/^\/+|\/+$/g, '');
   const parts = [project.path, dashed(ref), commit, ...(path === '' ? [] : [dashed(path)])];
   const name = { commit, path, prefix: parts.join('-'), format: request.format };
+  const recorded = async () => {
+    if (event === undefined) return;
+    const details = { custom_message: 'Repository Download Started' };
+    await store.table.put((await event)({ entity: auditedPlace('Project', project), details }));
+  };
 
   // Until it is asked for its pieces, it has read trees only: so much may be in vain.
   const making = started(archive(repository.store, name));
+  const recording = path === '' ? started(recorded()) : undefined;
   const kept = await store.archives.get(project.repositoryId, name);
-  if (kept !== undefined) return { name: name.prefix, body: kept };
+  if (kept !== undefined) {
+    await (recording ?? recorded());
+    return { name: name.prefix, body: kept };
+  }
   try {
     const made = await making;
     if (made === undefined) throw notFound('File');
+    await (recording ?? recorded());
     return { name: name.prefix, body: store.archives.keep(project.repositoryId, name, made) };
   } catch (error) {
     if (error instanceof CorruptData && error.code === 'limit')

@@ -3,8 +3,11 @@ import type { Confirmation } from '../store/emails.ts';
 import { Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
 import { sameName } from '../store/names.ts';
 import { type OutboxMessage, outboxWrite } from '../store/outbox.ts';
+import type { UserRecord } from '../store/records.ts';
 import type { Write } from '../store/write.ts';
+import { type AuditAuthor, audited, auditedUser } from './audit.ts';
 import type { Deps } from './deps.ts';
+import { auditedEmail } from './email-audit.ts';
 import { conflict, refused } from './errors.ts';
 import { addressConfirmed } from './invited-address.ts';
 import { mailMessage } from './mail.ts';
@@ -41,15 +44,19 @@ export function confirmationOf(
  * @returns the address that is confirmed now
  * @throws 400 for a token that leads nowhere (any more), 409 when the address is somebody else's by now
  */
-export async function confirmEmail({ store, now }: Deps, token: string): Promise<string> {
+export async function confirmEmail(deps: Deps, author: AuditAuthor, token: string): Promise<string> {
+  const { store, now } = deps;
   const hash = hashOf(token);
   const asked = await store.confirmations.get(hash, now());
   if (asked === undefined) throw spent();
   try {
-    if (asked.emailId === null) await confirmFirst({ store, now }, hash, asked);
+    const user = await store.users.get(asked.userId);
+    if (user === undefined) throw new Missing('user');
+    if (asked.emailId === null) await confirmFirst(deps, author, user, hash, asked);
     else {
       const message = addressConfirmed(asked.email);
-      await store.confirmations.confirm(hash, asked, now(), [outboxWrite(message)]);
+      const event = await audited(deps, author, auditedEmail(CONFIRMED, user, asked.email));
+      await store.confirmations.confirm(hash, asked, now(), [outboxWrite(message), event]);
       await store.outbox.deliver([message]);
     }
   } catch (error) {
@@ -60,15 +67,18 @@ export async function confirmEmail({ store, now }: Deps, token: string): Promise
   return asked.email;
 }
 
+const CONFIRMED = { custom_message: 'Confirmed email' };
+
 const spent = () => refused('Confirmation token is invalid');
 
 async function confirmFirst(
-  { store, now }: Pick<Deps, 'store' | 'now'>,
+  deps: Deps,
+  author: AuditAuthor,
+  user: UserRecord,
   hash: string,
-  { userId, email }: Confirmation,
+  { email }: Confirmation,
 ): Promise<void> {
-  const user = await store.users.get(userId);
-  if (user === undefined) throw new Missing('user');
+  const { store, now } = deps;
   const isNext = typeof user.unconfirmedEmail === 'string' && sameName(user.unconfirmedEmail, email);
   if (!isNext && !sameName(user.email, email)) throw new Missing('email');
   const change = isNext
@@ -78,9 +88,19 @@ async function confirmFirst(
         profile: withoutAddress(user.profile, user.email),
       }
     : {};
+  const event = await audited(
+    deps,
+    author,
+    isNext
+      ? {
+          entity: auditedUser(user),
+          details: { change: 'email address', from: user.email, to: user.unconfirmedEmail! },
+        }
+      : auditedEmail(CONFIRMED, user, email),
+  );
   await store.users.update(
     user,
     { ...change, confirmedAt: now().toISOString() },
-    { now: now(), alongside: [store.confirmations.closes(hash)], messages: [addressConfirmed(email)] },
+    { now: now(), alongside: [store.confirmations.closes(hash), event], messages: [addressConfirmed(email)] },
   );
 }

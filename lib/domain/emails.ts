@@ -1,6 +1,9 @@
 import { sameName } from '../store/names.ts';
 import type { EmailRecord, UserRecord } from '../store/records.ts';
+import type { Actor } from './access.ts';
+import { audited } from './audit.ts';
 import type { Deps } from './deps.ts';
+import { auditedEmail } from './email-audit.ts';
 import { confirmationOf } from './email-confirmation.ts';
 import { invalid, notFound, tooManyRequests } from './errors.ts';
 import { addressConfirmed } from './invited-address.ts';
@@ -25,7 +28,13 @@ const LIMIT = { kind: 'email-confirmation', limit: 20, seconds: 3_600 } as const
  * @throws 400 with problems by field: no address, one that somebody has, or more than one user may have; 429; 404 when
  *   the user is gone
  */
-export async function addEmail(deps: Deps, userId: number, input: EmailInput): Promise<EmailRecord> {
+export async function addEmail(
+  deps: Deps,
+  actor: Actor,
+  owner: UserRecord,
+  input: EmailInput,
+): Promise<EmailRecord> {
+  const userId = owner.id;
   const email = input.email.trim();
   const problems = emailProblems(email);
   if (problems.length > 0) throw invalid({ email: problems });
@@ -33,20 +42,22 @@ export async function addEmail(deps: Deps, userId: number, input: EmailInput): P
   if (!input.confirmed && !(await deps.store.rateLimits.take(LIMIT, String(userId), now))) {
     throw tooManyRequests('Too many addresses have been added. Try again later.');
   }
+  const [id, event] = await Promise.all([
+    deps.store.emails.nextId(),
+    audited(deps, actor, auditedEmail({ add: 'email' }, owner, email)),
+  ]);
   const record: EmailRecord = {
-    id: await deps.store.emails.nextId(),
+    id,
     userId,
     email,
     createdAt: now.toISOString(),
     confirmedAt: input.confirmed ? now.toISOString() : null,
   };
   const asked = { userId, emailId: record.id, email };
-  await told(
-    deps.store.emails.add(
-      record,
-      input.confirmed ? { messages: [addressConfirmed(email)] } : confirmationOf(deps, asked, input.baseUrl),
-    ),
-  );
+  const { alongside, messages } = input.confirmed
+    ? { alongside: [], messages: [addressConfirmed(email)] }
+    : confirmationOf(deps, asked, input.baseUrl);
+  await told(deps.store.emails.add(record, { alongside: [...alongside, event], messages }));
   return record;
 }
 
@@ -58,13 +69,19 @@ export async function getEmail(deps: Deps, userId: number, id: number): Promise<
 }
 
 /** It is shown and used no longer before it is somebody else's to have. @throws `404 Email Not Found` when somebody else was first */
-export async function removeEmail(deps: Deps, email: EmailRecord): Promise<void> {
+export async function removeEmail(
+  deps: Deps,
+  actor: Actor,
+  owner: UserRecord,
+  email: EmailRecord,
+): Promise<void> {
   await changeUser(deps, email.userId, ({ profile }) =>
     namesAddress(profile, email.email)
       ? { change: { profile: withoutAddress(profile, email.email) } }
       : undefined,
   );
-  await orAbsent(deps.store.emails.remove(email), 'Email');
+  const event = await audited(deps, actor, auditedEmail({ remove: 'email' }, owner, email.email));
+  await orAbsent(deps.store.emails.remove(email, { alongside: [event] }), 'Email');
 }
 
 /** Whether an address is one that this user has shown to be theirs. */

@@ -1,5 +1,7 @@
 import { parsePgpKey } from '../signatures/pgp-key.ts';
-import type { GpgKeyRecord } from '../store/records.ts';
+import type { GpgKeyRecord, UserRecord } from '../store/records.ts';
+import type { Actor } from './access.ts';
+import { type Audited, audited, auditedUser } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { invalid, notFound } from './errors.ts';
 import { orAbsent, told } from './owned.ts';
@@ -11,24 +13,31 @@ const WHAT = 'GPG Key';
  * @throws 400 with problems by field: what is no key, one that somebody has, or more than one user may have; 404 when
  *   the user is gone
  */
-export async function addGpgKey(deps: Deps, userId: number, text: string): Promise<GpgKeyRecord> {
+export async function addGpgKey(
+  deps: Deps,
+  actor: Actor,
+  owner: UserRecord,
+  text: string,
+): Promise<GpgKeyRecord> {
   const key = text.trim();
   const parsed = parsePgpKey(key);
   if (parsed === undefined) throw invalid({ key: ['is invalid'] });
   const { store } = deps;
-  const [id, ...subkeyIds] = await Promise.all([
+  const { fingerprint } = parsed.primary.material;
+  const [event, id, ...subkeyIds] = await Promise.all([
+    audited(deps, actor, auditedKey('Added GPG key', owner, fingerprint)),
     store.gpgKeys.nextId(),
     ...parsed.subkeys.map(() => store.gpgKeys.nextSubkeyId()),
   ]);
   const record: GpgKeyRecord = {
     id,
-    userId,
+    userId: owner.id,
     key,
-    fingerprint: parsed.primary.material.fingerprint,
+    fingerprint,
     subkeys: parsed.subkeys.map(({ material }, at) => ({ id: subkeyIds[at]!, keyId: material.id })),
     createdAt: deps.now().toISOString(),
   };
-  await told(store.gpgKeys.add(record));
+  await told(store.gpgKeys.add(record, { alongside: [event] }));
   return record;
 }
 
@@ -44,6 +53,17 @@ export async function getGpgKey(deps: Deps, userId: number, id: number): Promise
  * difference between taking a key away and revoking it.
  * @throws `404 GPG Key Not Found` when somebody else was first
  */
-export async function removeGpgKey(deps: Deps, key: GpgKeyRecord): Promise<void> {
-  await orAbsent(deps.store.gpgKeys.remove(key), WHAT);
+export async function removeGpgKey(
+  deps: Deps,
+  actor: Actor,
+  owner: UserRecord,
+  key: GpgKeyRecord,
+): Promise<void> {
+  const event = await audited(deps, actor, auditedKey('Removed GPG key', owner, key.fingerprint));
+  await orAbsent(deps.store.gpgKeys.remove(key, { alongside: [event] }), WHAT);
 }
+
+const auditedKey = (message: string, owner: UserRecord, fingerprint: string): Audited => ({
+  entity: auditedUser(owner),
+  details: { custom_message: message, target_details: fingerprint.slice(-16).toUpperCase() },
+});

@@ -4,6 +4,8 @@ import type { OutboxMessage } from '../store/outbox.ts';
 import type { PasswordReset } from '../store/password-resets.ts';
 import type { UserRecord } from '../store/records.ts';
 import type { Write } from '../store/write.ts';
+import type { Actor } from './access.ts';
+import { audited, auditedUser } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, invalid, tooManyRequests } from './errors.ts';
 import { mailMessage } from './mail.ts';
@@ -45,6 +47,7 @@ export function invitation({ store, now }: Deps, baseUrl: string): Invitation {
  */
 export async function choosePassword(
   deps: Deps,
+  actor: Actor,
   input: { readonly token: string; readonly password: string; readonly sourceIp: string },
 ): Promise<UserRecord> {
   if (!(await deps.store.rateLimits.take(LIMIT, input.sourceIp, deps.now())))
@@ -55,11 +58,14 @@ export async function choosePassword(
   const problems = problemsOf({ password: await passwordProblems(input.password, found) });
   if (problems !== undefined) throw invalid(problems);
   const passwordHash = await hashPassword(input.password);
-  const changed = await changeUser(deps, found.id, ({ passwordReset }) => {
+  const changed = await changeUser(deps, found.id, async (user) => {
+    const { passwordReset } = user;
     // Somebody else used it meanwhile, or it was replaced.
     if (passwordReset?.hash !== hash) throw deadLink();
     const change = { passwordHash, passwordExpired: false, passwordReset: null };
-    return { change, alongside: [deps.store.passwordResets.closes(passwordReset)] };
+    const told = { entity: auditedUser(user), details: { change: 'password' } };
+    const event = await audited(deps, actor, told);
+    return { change, alongside: [deps.store.passwordResets.closes(passwordReset), event] };
   });
   return changed ?? found;
 }

@@ -1,9 +1,11 @@
 import { AlreadyExists, LimitReached, Missing, Stale } from '../store/errors.ts';
-import type { BranchRule, RuleLevel } from '../store/records.ts';
-import type { ProjectAccess } from './access.ts';
+import type { BranchRule, ProjectRecord, RuleLevel } from '../store/records.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import { audited } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { conflict, notFound, recordNotFound, unprocessable } from './errors.ts';
 import { DEVELOPER, MAINTAINER } from './permissions.ts';
+import { auditedBranchRule, auditedLevels } from './rule-audit.ts';
 
 /** As long as a ref name can be, in bytes. */
 const MAX_NAME = 1024;
@@ -41,6 +43,7 @@ export interface ProtectionInput {
 /** @throws 409 when there is a rule of that name, 422 for a name that is none and beyond the limit of rules */
 export async function protectBranch(
   deps: Deps,
+  actor: Actor,
   { project }: ProjectAccess,
   input: ProtectionInput,
 ): Promise<BranchRule> {
@@ -51,7 +54,7 @@ export async function protectBranch(
   const { pushLevel = MAINTAINER, mergeLevel = MAINTAINER, allowForcePush, name } = input;
   const rule = await newBranchRule(deps, project.id, { name, pushLevel, mergeLevel, allowForcePush });
   try {
-    await deps.store.refRules.create(rule);
+    await create(deps, actor, project, rule);
   } catch (error) {
     throw error instanceof AlreadyExists ? exists() : refusedRule(error);
   }
@@ -61,6 +64,7 @@ export async function protectBranch(
 /** @param unchanged called with the time of the rule's last change; throws when that is later than allowed */
 export async function unprotectBranch(
   deps: Deps,
+  actor: Actor,
   access: ProjectAccess,
   name: string,
   unchanged: (changed: string) => void,
@@ -68,7 +72,7 @@ export async function unprotectBranch(
   const rule = await getProtectedBranch(deps, access, name);
   unchanged(rule.updatedAt);
   try {
-    await deps.store.refRules.remove(rule);
+    await remove(deps, actor, access.project, rule);
   } catch (error) {
     throw refusedRule(error);
   }
@@ -80,6 +84,7 @@ export async function unprotectBranch(
  */
 export async function protectOneBranch(
   deps: Deps,
+  actor: Actor,
   { project }: ProjectAccess,
   name: string,
   developers: { readonly push?: boolean | undefined; readonly merge?: boolean | undefined },
@@ -92,15 +97,17 @@ export async function protectOneBranch(
   for (let attempt = 0; attempt < 5; attempt++) {
     const rule = await refRules.get(project.id, 'branch', name);
     try {
-      if (rule !== undefined) await refRules.change(rule, changed(change), deps.now());
+      if (rule !== undefined) await changeLevels(deps, actor, project, rule, change);
       else {
         const { pushLevel = MAINTAINER, mergeLevel = MAINTAINER } = change;
         const levels = { name, pushLevel, mergeLevel, allowForcePush: false };
-        await refRules.create(await newBranchRule(deps, project.id, levels));
+        await create(deps, actor, project, await newBranchRule(deps, project.id, levels));
       }
       return;
     } catch (error) {
-      const raced = error instanceof AlreadyExists || (rule !== undefined && error instanceof Missing);
+      const raced =
+        error instanceof AlreadyExists ||
+        (rule !== undefined && (error instanceof Missing || error instanceof Stale));
       if (!raced) throw refusedRule(error);
     }
   }
@@ -110,13 +117,14 @@ export async function protectOneBranch(
 /** Takes the rule of exactly one branch away, when there is one. Patterns that match it stay. */
 export async function unprotectOneBranch(
   deps: Deps,
+  actor: Actor,
   { project }: ProjectAccess,
   name: string,
 ): Promise<void> {
   const rule = await deps.store.refRules.get(project.id, 'branch', name);
   if (rule === undefined) return;
   try {
-    await deps.store.refRules.remove(rule);
+    await remove(deps, actor, project, rule);
   } catch (error) {
     if (!(error instanceof Missing)) throw refusedRule(error);
   }
@@ -148,15 +156,29 @@ export async function newBranchRule(
   return { kind: 'branch', id, projectId, ...levels, createdAt: at, updatedAt: at };
 }
 
-function changed({
-  pushLevel,
-  mergeLevel,
-}: {
-  pushLevel: RuleLevel | undefined;
-  mergeLevel: RuleLevel | undefined;
-}) {
-  return {
-    ...(pushLevel === undefined ? {} : { pushLevel }),
-    ...(mergeLevel === undefined ? {} : { mergeLevel }),
-  };
+async function create(deps: Deps, actor: Actor, project: ProjectRecord, rule: BranchRule) {
+  const event = await audited(deps, actor, auditedBranchRule('add', project, rule));
+  await deps.store.refRules.create(rule, [event]);
 }
+
+async function remove(deps: Deps, actor: Actor, project: ProjectRecord, rule: BranchRule) {
+  const event = await audited(deps, actor, auditedBranchRule('remove', project, rule));
+  await deps.store.refRules.remove(rule, [event]);
+}
+
+/** Nothing is written where the rule says so already. */
+async function changeLevels(
+  deps: Deps,
+  actor: Actor,
+  project: ProjectRecord,
+  rule: BranchRule,
+  { pushLevel = rule.pushLevel, mergeLevel = rule.mergeLevel }: Partial<Record<Level, RuleLevel | undefined>>,
+): Promise<void> {
+  const levels = { pushLevel, mergeLevel };
+  const told = auditedLevels(project, rule, levels);
+  if (told.length === 0) return;
+  const events = await Promise.all(told.map((event) => audited(deps, actor, event)));
+  await deps.store.refRules.change(rule, levels, deps.now(), events);
+}
+
+type Level = 'pushLevel' | 'mergeLevel';

@@ -1,10 +1,12 @@
 import { AlreadyExists } from '../store/errors.ts';
 import type { RuleLevel, TagRule } from '../store/records.ts';
-import type { ProjectAccess } from './access.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import { audited } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { recordNotFound, unprocessable } from './errors.ts';
 import { MAINTAINER } from './permissions.ts';
 import { demandRuleName, refusedRule } from './protected-branches.ts';
+import { auditedTagRule } from './rule-audit.ts';
 
 /** Rules by name. */
 export async function listProtectedTags(
@@ -30,6 +32,7 @@ export async function getProtectedTag(
 /** @throws 422 for a name that is none or has a rule, and beyond the limit of rules */
 export async function protectTag(
   deps: Deps,
+  actor: Actor,
   { project }: ProjectAccess,
   input: { readonly name: string; readonly createLevel?: RuleLevel | undefined },
 ): Promise<TagRule> {
@@ -45,7 +48,8 @@ export async function protectTag(
     updatedAt: at,
   };
   try {
-    await deps.store.refRules.create(rule);
+    const event = await audited(deps, actor, auditedTagRule('add', project, rule));
+    await deps.store.refRules.create(rule, [event]);
   } catch (error) {
     throw error instanceof AlreadyExists
       ? unprocessable(['Name has already been taken'])
@@ -57,6 +61,7 @@ export async function protectTag(
 /** @param unchanged called with the time of the rule's last change; throws when that is later than allowed */
 export async function unprotectTag(
   deps: Deps,
+  actor: Actor,
   access: ProjectAccess,
   name: string,
   unchanged: (changed: string) => void,
@@ -64,7 +69,8 @@ export async function unprotectTag(
   const rule = await getProtectedTag(deps, access, name);
   unchanged(rule.updatedAt);
   try {
-    await deps.store.refRules.remove(rule);
+    const event = await audited(deps, actor, auditedTagRule('remove', access.project, rule));
+    await deps.store.refRules.remove(rule, [event]);
   } catch (error) {
     throw refusedRule(error);
   }

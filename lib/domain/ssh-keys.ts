@@ -1,5 +1,7 @@
 import { parseSshKey } from '../signatures/ssh-key.ts';
 import type { SshKeyRecord, SshKeyUsage, UserRecord } from '../store/records.ts';
+import type { Actor } from './access.ts';
+import { type Audited, audited, auditedUser } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, invalid, notFound } from './errors.ts';
 import { orAbsent, told } from './owned.ts';
@@ -16,7 +18,12 @@ export interface SshKeyInput {
  * @throws 400 with problems by field: what is no key, one that somebody has, or more than one user may have; 404 when
  *   the user is gone
  */
-export async function addSshKey(deps: Deps, userId: number, input: SshKeyInput): Promise<SshKeyRecord> {
+export async function addSshKey(
+  deps: Deps,
+  actor: Actor,
+  owner: UserRecord,
+  input: SshKeyInput,
+): Promise<SshKeyRecord> {
   const now = deps.now();
   const title = input.title.trim();
   const parsed = parseSshKey(input.key);
@@ -33,9 +40,13 @@ export async function addSshKey(deps: Deps, userId: number, input: SshKeyInput):
     ],
   });
   if (problems !== undefined || parsed === undefined) throw invalid(problems ?? {});
+  const [id, event] = await Promise.all([
+    deps.store.sshKeys.nextId(),
+    audited(deps, actor, auditedKey('Added SSH key', owner, title)),
+  ]);
   const record: SshKeyRecord = {
-    id: await deps.store.sshKeys.nextId(),
-    userId,
+    id,
+    userId: owner.id,
     title,
     key: parsed.line,
     md5: parsed.md5,
@@ -44,7 +55,7 @@ export async function addSshKey(deps: Deps, userId: number, input: SshKeyInput):
     createdAt: now.toISOString(),
     expiresAt: input.expiresAt?.toISOString() ?? null,
   };
-  await told(deps.store.sshKeys.add(record));
+  await told(deps.store.sshKeys.add(record, { alongside: [event] }));
   return record;
 }
 
@@ -56,9 +67,20 @@ export async function getSshKey(deps: Deps, userId: number, id: number): Promise
 }
 
 /** @throws `404 Key Not Found` when somebody else was first */
-export async function removeSshKey(deps: Deps, key: SshKeyRecord): Promise<void> {
-  await orAbsent(deps.store.sshKeys.remove(key), 'Key');
+export async function removeSshKey(
+  deps: Deps,
+  actor: Actor,
+  owner: UserRecord,
+  key: SshKeyRecord,
+): Promise<void> {
+  const event = await audited(deps, actor, auditedKey('Removed SSH key', owner, key.title));
+  await orAbsent(deps.store.sshKeys.remove(key, { alongside: [event] }), 'Key');
 }
+
+const auditedKey = (message: string, owner: UserRecord, title: string): Audited => ({
+  entity: auditedUser(owner),
+  details: { custom_message: message, target_details: title },
+});
 
 export interface KeyOfUser {
   readonly key: SshKeyRecord;

@@ -1,6 +1,7 @@
 import type { Actor } from '../../domain/access.ts';
 import type { Branch } from '../../domain/branches.ts';
 import type { BranchProtection } from '../../domain/ref-protection.ts';
+import { RULE_LEVEL_NAMES } from '../../domain/rule-audit.ts';
 import type { BranchRule, RuleLevel } from '../../store/records.ts';
 import { commitBasic } from '../commits/present.ts';
 
@@ -30,14 +31,7 @@ export function protectedBranch(rule: BranchRule) {
   };
 }
 
-const DESCRIPTIONS: Record<RuleLevel, string> = {
-  0: 'No one',
-  30: 'Developers + Maintainers',
-  40: 'Maintainers',
-  60: 'Instance admins',
-};
-
 export const accessLevel = (level: RuleLevel) => ({
   access_level: level,
-  access_level_description: DESCRIPTIONS[level],
+  access_level_description: RULE_LEVEL_NAMES[level],
 });

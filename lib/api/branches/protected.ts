@@ -61,9 +61,9 @@ const protect = endpoint({
     { status: 409, description: 'There is a rule of this name' },
     { status: 422, description: 'A blank or too long name, or as many rules as a project may have' },
   ],
-  handle: async ({ project, body }, deps) =>
+  handle: async ({ actor, project, body }, deps) =>
     protectedBranch(
-      await rules.protectBranch(deps, project, {
+      await rules.protectBranch(deps, actor, project, {
         name: body.name,
         pushLevel: body.push_access_level as RuleLevel | undefined,
         mergeLevel: body.merge_access_level as RuleLevel | undefined,
@@ -80,8 +80,8 @@ const unprotect = endpoint({
   access: project('admin_project'),
   returns: { status: 204 },
   errors: [absent, { status: 409, description: 'Others change the rule at this moment' }],
-  handle: async ({ project, params, unmodifiedSince }, deps) => {
-    await rules.unprotectBranch(deps, project, params.name, unmodifiedSince);
+  handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
+    await rules.unprotectBranch(deps, actor, project, params.name, unmodifiedSince);
     return noContent();
   },
 });

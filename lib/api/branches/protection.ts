@@ -38,7 +38,7 @@ const protect = endpoint({
   handle: async ({ actor, project, params, body, request }, deps) => {
     const record = await getBranch(codeOf(deps, project), params.branch);
     const developers = { push: body.developers_can_push, merge: body.developers_can_merge };
-    await protectOneBranch(deps, project, record.name, developers);
+    await protectOneBranch(deps, actor, project, record.name, developers);
     return shown(deps, actor, project, record, request.baseUrl);
   },
 });
@@ -53,7 +53,7 @@ const unprotect = endpoint({
   errors: [...errors, { status: 409, description: 'Others change the rule at this moment' }],
   handle: async ({ actor, project, params, request }, deps) => {
     const record = await getBranch(codeOf(deps, project), params.branch);
-    await unprotectOneBranch(deps, project, record.name);
+    await unprotectOneBranch(deps, actor, project, record.name);
     return shown(deps, actor, project, record, request.baseUrl);
   },
 });

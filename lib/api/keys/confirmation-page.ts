@@ -25,11 +25,13 @@ export const confirmationPage: Page<ApiDeps> = (_, request) => {
 };
 
 /** `POST /users/confirmation`: the form. */
-export const emailConfirmed: Page<ApiDeps> = async (_, request, deps) => {
+export const emailConfirmed: Page<ApiDeps> = async (facts, request, deps) => {
   const token = (await readBody(request, FORM_BYTES))['confirmation_token'];
   try {
     const email = await confirmEmail(
       await deps(),
+      // Whoever follows the link: they are not signed in.
+      { kind: 'anonymous', origin: { address: facts.sourceIp, requestId: facts.requestId } },
       typeof token === 'string' ? token.slice(0, MAX_TOKEN) : '',
     );
     return page(200, `<p>${escaped(email)} is confirmed. You may close this page.</p>`);

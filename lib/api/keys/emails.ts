@@ -62,7 +62,7 @@ const createOwn = endpoint({
   errors: [refused, tooMany],
   handle: async ({ actor, body, request }, deps) => {
     const input = { email: body.email, confirmed: false, baseUrl: request.baseUrl };
-    return email(await emails.addEmail(deps, actor.user.id, input));
+    return email(await emails.addEmail(deps, actor, actor.user, input));
   },
 });
 
@@ -78,7 +78,7 @@ const removeOwn = endpoint({
   handle: async ({ actor, params, unmodifiedSince }, deps) => {
     const found = await emails.getEmail(deps, actor.user.id, params.email_id);
     unmodifiedSince(found.confirmedAt ?? found.createdAt);
-    await emails.removeEmail(deps, found);
+    await emails.removeEmail(deps, actor, actor.user, found);
     return noContent();
   },
 });
@@ -115,10 +115,10 @@ const createForUser = endpoint({
     }),
   returns: { body: shapes.email },
   errors: [refused, tooMany, { status: 404, description: 'No such user' }],
-  handle: async ({ params, body, request }, deps) => {
+  handle: async ({ actor, params, body, request }, deps) => {
     const user = await userNamed(deps, String(params.id));
     const input = { email: body.email, confirmed: body.skip_confirmation, baseUrl: request.baseUrl };
-    return email(await emails.addEmail(deps, user.id, input));
+    return email(await emails.addEmail(deps, actor, user, input));
   },
 });
 
@@ -131,11 +131,11 @@ const removeOfUser = endpoint({
   params: userAndEmail,
   returns: { status: 204 },
   errors: [ofUser],
-  handle: async ({ params, unmodifiedSince }, deps) => {
+  handle: async ({ actor, params, unmodifiedSince }, deps) => {
     const user = await userNamed(deps, String(params.id));
     const found = await emails.getEmail(deps, user.id, params.email_id);
     unmodifiedSince(found.confirmedAt ?? found.createdAt);
-    await emails.removeEmail(deps, found);
+    await emails.removeEmail(deps, actor, user, found);
     return noContent();
   },
 });

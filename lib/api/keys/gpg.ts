@@ -57,7 +57,7 @@ const createOwn = endpoint({
   body: newKey,
   returns: { body: shapes.gpgKey },
   errors: [refused],
-  handle: async ({ actor, body }, deps) => gpgKey(await keys.addGpgKey(deps, actor.user.id, body.key)),
+  handle: async ({ actor, body }, deps) => gpgKey(await keys.addGpgKey(deps, actor, actor.user, body.key)),
 });
 
 const removeOwn = endpoint({
@@ -72,7 +72,7 @@ const removeOwn = endpoint({
   handle: async ({ actor, params, unmodifiedSince }, deps) => {
     const key = await keys.getGpgKey(deps, actor.user.id, params.key_id);
     unmodifiedSince(key.createdAt);
-    await keys.removeGpgKey(deps, key);
+    await keys.removeGpgKey(deps, actor, actor.user, key);
     return noContent();
   },
 });
@@ -120,9 +120,9 @@ const createForUser = endpoint({
   body: newKey,
   returns: { body: shapes.gpgKey },
   errors: [refused, { status: 404, description: 'No such user' }],
-  handle: async ({ params, body }, deps) => {
+  handle: async ({ actor, params, body }, deps) => {
     const user = await userNamed(deps, String(params.id));
-    return gpgKey(await keys.addGpgKey(deps, user.id, body.key));
+    return gpgKey(await keys.addGpgKey(deps, actor, user, body.key));
   },
 });
 
@@ -135,11 +135,11 @@ const removeOfUser = endpoint({
   params: userAndKey,
   returns: { status: 204 },
   errors: [ofUser],
-  handle: async ({ params, unmodifiedSince }, deps) => {
+  handle: async ({ actor, params, unmodifiedSince }, deps) => {
     const user = await userNamed(deps, String(params.id));
     const key = await keys.getGpgKey(deps, user.id, params.key_id);
     unmodifiedSince(key.createdAt);
-    await keys.removeGpgKey(deps, key);
+    await keys.removeGpgKey(deps, actor, user, key);
     return noContent();
   },
 });
@@ -155,7 +155,8 @@ const revokeOwn = endpoint({
   returns: { status: 202 },
   errors: [absent],
   handle: async ({ actor, params }, deps) => {
-    await keys.removeGpgKey(deps, await keys.getGpgKey(deps, actor.user.id, params.key_id));
+    const key = await keys.getGpgKey(deps, actor.user.id, params.key_id);
+    await keys.removeGpgKey(deps, actor, actor.user, key);
     return accepted();
   },
 });
@@ -169,9 +170,9 @@ const revokeOfUser = endpoint({
   params: userAndKey,
   returns: { status: 202 },
   errors: [ofUser],
-  handle: async ({ params }, deps) => {
+  handle: async ({ actor, params }, deps) => {
     const user = await userNamed(deps, String(params.id));
-    await keys.removeGpgKey(deps, await keys.getGpgKey(deps, user.id, params.key_id));
+    await keys.removeGpgKey(deps, actor, user, await keys.getGpgKey(deps, user.id, params.key_id));
     return accepted();
   },
 });

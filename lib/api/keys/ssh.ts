@@ -78,7 +78,7 @@ const createOwn = endpoint({
   returns: { body: shapes.sshKey },
   errors: [refused],
   handle: async ({ actor, body, request }, deps) =>
-    sshKey(await keys.addSshKey(deps, actor.user.id, inputOf(body)), actor.user, request.baseUrl),
+    sshKey(await keys.addSshKey(deps, actor, actor.user, inputOf(body)), actor.user, request.baseUrl),
 });
 
 const removeOwn = endpoint({
@@ -93,7 +93,7 @@ const removeOwn = endpoint({
   handle: async ({ actor, params, unmodifiedSince }, deps) => {
     const key = await keys.getSshKey(deps, actor.user.id, params.key_id);
     unmodifiedSince(key.createdAt);
-    await keys.removeSshKey(deps, key);
+    await keys.removeSshKey(deps, actor, actor.user, key);
     return noContent();
   },
 });
@@ -141,9 +141,9 @@ const createForUser = endpoint({
   body: newKey,
   returns: { body: shapes.sshKey },
   errors: [refused, { status: 404, description: 'No such user' }],
-  handle: async ({ params, body, request }, deps) => {
+  handle: async ({ actor, params, body, request }, deps) => {
     const user = await userNamed(deps, String(params.id));
-    return sshKey(await keys.addSshKey(deps, user.id, inputOf(body)), user, request.baseUrl);
+    return sshKey(await keys.addSshKey(deps, actor, user, inputOf(body)), user, request.baseUrl);
   },
 });
 
@@ -156,11 +156,11 @@ const removeOfUser = endpoint({
   params: userAndKey,
   returns: { status: 204 },
   errors: [ofUser],
-  handle: async ({ params, unmodifiedSince }, deps) => {
+  handle: async ({ actor, params, unmodifiedSince }, deps) => {
     const user = await userNamed(deps, String(params.id));
     const key = await keys.getSshKey(deps, user.id, params.key_id);
     unmodifiedSince(key.createdAt);
-    await keys.removeSshKey(deps, key);
+    await keys.removeSshKey(deps, actor, user, key);
     return noContent();
   },
 });

@@ -79,10 +79,11 @@ async function answer(
   project: ProjectAccess,
   { sha, path }: { readonly sha?: string; readonly path?: string },
   format: ArchiveFormat,
-  { headers, sourceIp }: RequestFacts,
+  { headers, method, sourceIp }: RequestFacts,
 ): Promise<Reply> {
   refuseHotlink(headers);
-  const { name, body } = await downloadArchive(deps, actor, project, { ref: sha, path, format, sourceIp });
+  const wanted = { ref: sha, path, format, sourceIp, headOnly: method === 'HEAD' };
+  const { name, body } = await downloadArchive(deps, actor, project, wanted);
   return reply({
     body,
     type: format === 'zip' ? 'application/zip' : 'application/octet-stream',

@@ -53,9 +53,9 @@ const protect = endpoint({
   errors: [
     { status: 422, description: 'A blank, taken or too long name, or as many rules as a project may have' },
   ],
-  handle: async ({ project, body }, deps) =>
+  handle: async ({ actor, project, body }, deps) =>
     protectedTag(
-      await rules.protectTag(deps, project, {
+      await rules.protectTag(deps, actor, project, {
         name: body.name,
         createLevel: body.create_access_level as RuleLevel | undefined,
       }),
@@ -70,8 +70,8 @@ const unprotect = endpoint({
   access,
   returns: { status: 204 },
   errors: [absent, { status: 409, description: 'Others change the rule at this moment' }],
-  handle: async ({ project, params, unmodifiedSince }, deps) => {
-    await rules.unprotectTag(deps, project, params.name, unmodifiedSince);
+  handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
+    await rules.unprotectTag(deps, actor, project, params.name, unmodifiedSince);
     return noContent();
   },
 });

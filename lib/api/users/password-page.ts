@@ -29,7 +29,9 @@ export const passwordChosen: Page<ApiDeps> = async (facts, request, deps) => {
   if (password !== (text('password_confirmation') || password))
     return form(400, token, "Password confirmation doesn't match Password");
   try {
-    await choosePassword(await deps(), { token, password, sourceIp: facts.sourceIp });
+    const origin = { address: facts.sourceIp, requestId: facts.requestId };
+    const input = { token, password, sourceIp: facts.sourceIp };
+    await choosePassword(await deps(), { kind: 'anonymous', origin }, input);
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     return form(STATUS[error.code] ?? 400, token, sentence(error));
