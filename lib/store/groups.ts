@@ -35,7 +35,7 @@ export type NewGroup = Pick<
 export type GroupChange = Partial<
   Pick<
     GroupRecord,
-    'name' | 'path' | 'visibility' | 'description' | 'settings' | 'shares' | 'deletion' | 'avatar'
+    'name' | 'path' | 'visibility' | 'description' | 'settings' | 'shares' | 'deletion' | 'avatar' | 'sso'
   >
 >;
 

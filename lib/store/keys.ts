@@ -219,6 +219,26 @@ export const starKey = (projectId: number, userId: number): Key => ({
 export const statisticsKey = (of: MemberSource): Key => ({ pk: memberPartition(of), sk: 'STATISTICS' });
 /** What runners of a group register with. */
 export const runnersTokenKey = (groupId: number): Key => ({ pk: groupKey(groupId).pk, sk: 'RUNNERS_TOKEN' });
+/** Whom a group's identity provider provisioned, by what it calls them, letter by letter. */
+export const scimIdentityKey = (groupId: number, externUid: string): Key => ({
+  pk: groupKey(groupId).pk,
+  sk: `SCIM#${wholeOrDigest(externUid)}`,
+});
+/** Lead to those: in the order of the users, and by the names that the provider signs them in with. */
+export const SCIM_USER = 'SCIMUSER#';
+export const scimUserKey = (groupId: number, userId: number): Key => ({
+  pk: groupKey(groupId).pk,
+  sk: SCIM_USER + padded(userId),
+});
+export const scimNameKey = (groupId: number, userName: string): Key => ({
+  pk: groupKey(groupId).pk,
+  sk: `SCIMNAME#${wholeOrDigest(folded(userName))}`,
+});
+/** How many there are. */
+export const scimCountKey = (groupId: number): Key => ({ pk: groupKey(groupId).pk, sk: 'SCIMCOUNT' });
+/** The token that the provider shows: of its group, and leading there from its digest. */
+export const scimTokenOfKey = (groupId: number): Key => ({ pk: groupKey(groupId).pk, sk: 'SCIMTOKEN' });
+export const scimTokenKey = (hash: string): Key => ({ pk: `SCIMTOKEN#${hash}`, sk: 'SCIMTOKEN' });
 /** How many rules a project has; sorts behind them. */
 export const ruleCountKey = (projectId: number): Key => ({ pk: projectKey(projectId).pk, sk: 'RULES' });
 /** What the search rows of a subject were made from, so that they can be taken away again. */
@@ -296,7 +316,12 @@ export type UserRow =
   | 'TOKEN'
   | 'IMPERSONATION'
   | 'NOTE'
-  | 'STATUS';
+  | 'SCIM'
+  | 'STATUS'
+  | 'NOTIFY'
+  | 'GROUPNOTIFY'
+  | 'WATCHER'
+  | 'THREAD';
 export const userRow = (row: UserRow, id: number): string => `${row}#${padded(id)}`;
 
 // One partition per repository.

@@ -297,9 +297,25 @@ export interface GroupRecord {
   readonly movedFrom: string | null;
   /** Groups invited to it, at most {@link MAX_SHARES}. */
   readonly shares: readonly ShareRecord[];
+  /** Of an outermost group; absent or null: never set up. */
+  readonly sso?: GroupSso | null;
   /** Everything the parameters set and no rule reads in the store. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly version: number;
+}
+
+/** Single sign-on of a group: where its people come from, and what they are in it. */
+export interface GroupSso {
+  readonly enabled: boolean;
+  readonly enforced: boolean;
+  readonly gitCheckEnforced: boolean;
+  /** Of the identity provider. */
+  readonly ssoUrl: string | null;
+  readonly certificateFingerprint: string | null;
+  /** What somebody becomes who comes from there. */
+  readonly defaultRole: AccessLevel;
+  /** Domains, in lower case, whose addresses are taken as confirmed when the provider names them. */
+  readonly trustedDomains: readonly string[];
 }
 
 /** Groups that one project or group may be shared with. */

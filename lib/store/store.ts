@@ -45,6 +45,8 @@ import { RefRules } from './ref-rules.ts';
 import { Repositories } from './repositories.ts';
 import { type RetryPolicy, standardRetries } from './retry.ts';
 import { RunnersTokens } from './runners-tokens.ts';
+import { ScimIdentities } from './scim-identities.ts';
+import { ScimTokens } from './scim-tokens.ts';
 import { Search } from './search.ts';
 import { SettingsRows } from './settings.ts';
 import { MAX_SSH_KEYS, SshKeys } from './ssh-keys.ts';
@@ -98,6 +100,8 @@ export interface Store {
   readonly leases: Leases;
   readonly maintenanceNotes: MaintenanceNotes;
   readonly masterKeyLeases: MasterKeyLeases;
+  readonly scimIdentities: ScimIdentities;
+  readonly scimTokens: ScimTokens;
   readonly search: Search;
   readonly outbox: Outbox;
   readonly processed: Processed;
@@ -127,6 +131,8 @@ export function createStore(
   const groups = new Groups(table, names, counters, outbox);
   const projects = new Projects(table, names, counters, outbox, search, members);
   const users = new Users(table, names, counters, outbox, search);
+  const scimIdentities = new ScimIdentities(table, users);
+  const scimTokens = new ScimTokens(table);
   const tokens = new Tokens(table, counters, outbox);
   const deployTokens = new DeployTokens(table, counters);
   const projectShares = new ProjectShares(table, counters);
@@ -159,6 +165,8 @@ export function createStore(
       accessRequests,
       invitations,
       billableLists,
+      scimIdentities,
+      scimTokens,
     ]),
     groupList: new GroupList(table, search, members),
     namespaceList: new NamespaceList(table, search, users),
@@ -185,6 +193,8 @@ export function createStore(
     leases: new Leases(table),
     maintenanceNotes: new MaintenanceNotes(table),
     masterKeyLeases: new MasterKeyLeases(table),
+    scimIdentities,
+    scimTokens,
     search,
     outbox,
     processed: new Processed(table),

@@ -57,8 +57,12 @@ export const MAX_IDENTITIES = 20;
 export const identitiesOf = ({ profile }: Pick<UserRecord, 'profile'>): readonly Identity[] =>
   Array.isArray(profile['identities']) ? (profile['identities'] as Identity[]) : [];
 
-/** No parameter holds NUL. */
-export const identityName = ({ provider, extern_uid }: Pick<Identity, 'provider' | 'extern_uid'>): string =>
-  `${provider}\u0000${extern_uid}`;
+/** Providers of groups are told apart by their group. No parameter holds NUL. */
+export const identityName = ({
+  provider,
+  extern_uid,
+  saml_provider_id = null,
+}: Pick<Identity, 'provider' | 'extern_uid'> & Partial<Identity>): string =>
+  [provider, ...(saml_provider_id === null ? [] : [saml_provider_id]), extern_uid].join('\u0000');
 export const identityNames = (user: Pick<UserRecord, 'profile'>): string[] =>
   identitiesOf(user).map(identityName);

@@ -22,6 +22,7 @@ import {
 import type { AuthorSnapshot } from './notes.ts';
 import type { CommitStatusRecord } from './pipelines.ts';
 import type { Projects } from './projects.ts';
+import type { ScimIdentities } from './scim-identities.ts';
 import type { SshKeys } from './ssh-keys.ts';
 import type { Stars } from './stars.ts';
 import type { Table } from './table.ts';
@@ -36,6 +37,7 @@ interface Store {
   readonly groups: Groups;
   readonly groupOwners: GroupOwners;
   readonly follows: Follows;
+  readonly scimIdentities: ScimIdentities;
   readonly stars: Stars;
   readonly sshKeys: SshKeys;
   readonly gpgKeys: GpgKeys;
@@ -100,6 +102,7 @@ const REMOVE: Readonly<Record<string, Remove>> = {
     await createdBy(table, groupKey(idOf(what)), userId, ghost);
     await table.delete({ delete: { pk, sk } });
   },
+  SCIM: ({ scimIdentities }, { pk, sk }) => scimIdentities.forget({ pk, sk }),
   REQUEST: ({ table }, { pk, sk }) => table.delete({ delete: { pk, sk } }),
   GROUPREQUEST: ({ table }, { pk, sk }) => table.delete({ delete: { pk, sk } }),
   OWN: async ({ projects }, { what }, { userId }) => {

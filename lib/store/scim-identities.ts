@@ -1,0 +1,226 @@
+/**
+ * Who somebody is to the identity provider of a group: a row by what the provider calls them, and two that lead there,
+ * in the order of the users and by the name that the provider signs them in with. All three come, change and go in the
+ * transactions of the accounts and memberships they are about.
+ */
+import { Missing, Stale, TransactionRefused } from './errors.ts';
+import {
+  groupKey,
+  idOf,
+  type Key,
+  type MemberSource,
+  SCIM_USER,
+  scimCountKey,
+  scimIdentityKey,
+  scimNameKey,
+  scimUserKey,
+  userPartition,
+  userRow,
+} from './keys.ts';
+import { sameName } from './names.ts';
+import type { Table } from './table.ts';
+import { identitiesOf } from './user-item.ts';
+import type { Users } from './users.ts';
+import { ABSENT, type Check, type Item, PRESENT, type Write } from './write.ts';
+
+/** Times are ISO 8601. */
+export interface ScimIdentity {
+  readonly groupId: number;
+  readonly userId: number;
+  /** What the provider calls them; told apart by case. */
+  readonly externUid: string;
+  /** What they sign in with there. */
+  readonly userName: string;
+  /** The address that the provider told. */
+  readonly email: string;
+  readonly givenName: string | null;
+  readonly familyName: string | null;
+  /** False: they were let go, and may come back as who they were. */
+  readonly active: boolean;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly version: number;
+}
+
+/** How names are called when they are taken, in `NameTaken`. */
+export type ScimName = 'externalId' | 'userName' | 'account';
+
+export class ScimIdentities {
+  readonly #table: Table;
+  readonly #users: Users;
+
+  constructor(table: Table, users: Users) {
+    this.#table = table;
+    this.#users = users;
+  }
+
+  /** One read. */
+  async get(groupId: number, externUid: string): Promise<ScimIdentity | undefined> {
+    return fromItem(await this.#table.get(scimIdentityKey(groupId, externUid)));
+  }
+
+  /** Two reads. Case is ignored. */
+  ofName(groupId: number, userName: string): Promise<ScimIdentity | undefined> {
+    return this.#led(groupId, scimNameKey(groupId, userName));
+  }
+
+  /** Two reads. */
+  ofUser(groupId: number, userId: number): Promise<ScimIdentity | undefined> {
+    return this.#led(groupId, scimUserKey(groupId, userId));
+  }
+
+  async #led(groupId: number, pointer: Key): Promise<ScimIdentity | undefined> {
+    const row = await this.#table.get(pointer);
+    return row && this.get(groupId, row['externUid'] as string);
+  }
+
+  async count(groupId: number): Promise<number> {
+    return ((await this.#table.get(scimCountKey(groupId)))?.['identities'] as number | undefined) ?? 0;
+  }
+
+  /**
+   * Some of them in the order of the users. What comes before is read, a megabyte of short rows at a time, and not
+   * transferred.
+   * @param from counted from 0
+   */
+  async list(groupId: number, from: number, count: number): Promise<ScimIdentity[]> {
+    const rows = { partition: groupKey(groupId).pk, prefix: SCIM_USER } as const;
+    let startKey: Item | undefined;
+    for (let skip = from; skip > 0; ) {
+      const some = await this.#table.countSome({ ...rows, ...(startKey && { startKey }) }, skip);
+      skip -= some.count;
+      if (some.next === undefined) return [];
+      startKey = some.next;
+    }
+    const uids: string[] = [];
+    const wanted = { ...rows, limit: count, ...(startKey && { startKey }), only: ['externUid'] };
+    for await (const { externUid } of this.#table.queryAll(wanted)) {
+      uids.push(externUid as string);
+      if (uids.length >= count) break;
+    }
+    const found = await this.#table.batchGet(uids.map((uid) => scimIdentityKey(groupId, uid)));
+    return found.map(fromItem).filter((identity) => identity !== undefined);
+  }
+
+  /** For a transaction; refused as `taken:<ScimName>`. */
+  create(identity: ScimIdentity): Write[] {
+    const { groupId, userId, externUid, userName } = identity;
+    return [
+      { put: itemOf(identity), if: ABSENT, reason: 'taken:externalId' },
+      { put: { ...scimUserKey(groupId, userId), externUid }, if: ABSENT, reason: 'taken:account' },
+      { put: { ...scimNameKey(groupId, userName), externUid }, if: ABSENT, reason: 'taken:userName' },
+      { update: scimCountKey(groupId), add: { identities: 1 } },
+    ];
+  }
+
+  /** The same of one as it was read; refused as `identity` when it changed meanwhile. */
+  change(was: ScimIdentity, is: ScimIdentity): Write[] {
+    const { groupId, userId, externUid } = is;
+    const unchanged = { if: '#version = :was', values: { was: was.version }, reason: 'identity' };
+    const moved = was.externUid !== externUid;
+    const renamed = !sameName(was.userName, is.userName);
+    return [
+      ...(moved
+        ? [
+            { delete: scimIdentityKey(groupId, was.externUid), ...unchanged },
+            { put: itemOf(is), if: ABSENT, reason: 'taken:externalId' },
+            { put: { ...scimUserKey(groupId, userId), externUid } },
+          ]
+        : [{ put: itemOf(is), ...unchanged }]),
+      ...(renamed
+        ? [
+            { delete: scimNameKey(groupId, was.userName) },
+            {
+              put: { ...scimNameKey(groupId, is.userName), externUid },
+              if: ABSENT,
+              reason: 'taken:userName',
+            },
+          ]
+        : moved
+          ? [{ put: { ...scimNameKey(groupId, is.userName), externUid } }]
+          : []),
+    ];
+  }
+
+  /** As `change`. */
+  remove({ groupId, userId, externUid, userName, version }: ScimIdentity): Write[] {
+    return [
+      {
+        delete: scimIdentityKey(groupId, externUid),
+        if: '#version = :was',
+        values: { was: version },
+        reason: 'identity',
+      },
+      { delete: scimUserKey(groupId, userId) },
+      { delete: scimNameKey(groupId, userName) },
+      { update: scimCountKey(groupId), add: { identities: -1 } },
+    ];
+  }
+
+  /** For a transaction: the group still is where people come from by single sign-on; refused as `sso`. */
+  isOn(groupId: number): Check {
+    return {
+      check: groupKey(groupId),
+      if: `${PRESENT} AND attribute_type(#deletedAt, :null) AND attribute_type(#parentId, :null) AND #sso.#enabled = :yes`,
+      values: { null: 'NULL', yes: true },
+      reason: 'sso',
+    };
+  }
+
+  /** What is left of an account that is gone. */
+  async forget({ pk, sk }: Key): Promise<void> {
+    const identity = fromItem(await this.#table.get({ pk, sk }));
+    if (identity === undefined) return;
+    await this.#table.transact(this.remove(identity)).catch((error: unknown) => {
+      // Somebody else was at it.
+      if (!(error instanceof TransactionRefused)) throw error;
+    });
+  }
+
+  /** Takes away those of a group that is gone, and says so to the accounts, some at a time. @returns whether any are left */
+  async removeOfResource({ kind, id }: MemberSource, limit = 25): Promise<boolean> {
+    if (kind !== 'group') return false;
+    const rows = { partition: groupKey(id).pk, prefix: SCIM_USER, limit };
+    const page = await this.#table.query(rows);
+    for (const row of page.items) {
+      await this.#unlink(idOf(row['sk'] as string), id);
+      await this.forget(scimIdentityKey(id, row['externUid'] as string));
+    }
+    if (page.next !== undefined) return true;
+    await this.#table.delete({ delete: scimCountKey(id) });
+    return false;
+  }
+
+  /** The account signs in by this group no more. */
+  async #unlink(userId: number, groupId: number): Promise<void> {
+    for (;;) {
+      const user = await this.#users.get(userId);
+      const identities = user === undefined ? [] : identitiesOf(user);
+      const kept = identities.filter((identity) => identity.saml_provider_id !== groupId);
+      if (user === undefined || kept.length === identities.length) return;
+      try {
+        await this.#users.update(user, { profile: { ...user.profile, identities: kept } });
+        return;
+      } catch (error) {
+        if (error instanceof Missing) return;
+        if (!(error instanceof Stale)) throw error;
+      }
+    }
+  }
+}
+
+function itemOf(identity: ScimIdentity): Item & Key {
+  const { groupId, userId, externUid } = identity;
+  return {
+    ...scimIdentityKey(groupId, externUid),
+    ...identity,
+    who: userPartition(userId),
+    what: userRow('SCIM', groupId),
+  };
+}
+
+function fromItem(item: Item | undefined): ScimIdentity | undefined {
+  if (item === undefined) return undefined;
+  const { pk: _p, sk: _s, w: _w, who: _o, what: _a, ...rest } = item;
+  return rest as unknown as ScimIdentity;
+}

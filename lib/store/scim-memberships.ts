@@ -1,0 +1,41 @@
+/** Comings and goings that an identity provider brings about, for the transactions of its accounts. */
+
+import type { GroupOwners } from './group-owners.ts';
+import { accessRequestKey, memberKey } from './keys.ts';
+import { type Members, memberWrite } from './members.ts';
+import type { AccessLevel, MemberRecord } from './records.ts';
+import { ABSENT, PRESENT, type Write } from './write.ts';
+
+const OWNER = 50 satisfies AccessLevel;
+
+/** Lets somebody into a group who is no member of it; refused as `member` when they are by now. */
+export function joining(member: MemberRecord, today: string): Write[] {
+  return [
+    // An expired membership counts as gone.
+    { ...memberWrite(member), if: `${ABSENT} OR #expiresAt <= :today`, values: { today } },
+    { delete: accessRequestKey(member.source, member.userId) },
+  ];
+}
+
+/**
+ * Takes somebody out of an outermost group, who has to be what they were; nothing for who is no member. Refused as
+ * `member` or `owner` when somebody changed it meanwhile. @throws LastOwner
+ */
+export async function leaving(
+  { members, groupOwners }: { readonly members: Members; readonly groupOwners: GroupOwners },
+  groupId: number,
+  userId: number,
+): Promise<Write[]> {
+  const source = { kind: 'group', id: groupId } as const;
+  const was = await members.get(source, userId);
+  if (was === undefined) return [];
+  if (was.accessLevel === OWNER) return groupOwners.departure(groupId, userId);
+  return [
+    {
+      delete: memberKey(source, userId),
+      if: `${PRESENT} AND #accessLevel = :level`,
+      values: { level: was.accessLevel },
+      reason: 'member',
+    },
+  ];
+}

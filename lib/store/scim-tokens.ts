@@ -1,0 +1,91 @@
+/** What a group's identity provider shows: one token in force, found by the digest of its text. */
+import { Stale, TransactionRefused } from './errors.ts';
+import { type MemberSource, scimTokenKey, scimTokenOfKey } from './keys.ts';
+import { sourceLives } from './members.ts';
+import type { Table } from './table.ts';
+import { ABSENT, type Check, type Item, PRESENT, type Write } from './write.ts';
+
+export interface ScimToken {
+  readonly groupId: number;
+  /** Lower-case hex SHA-256 of its text, which is stored nowhere. */
+  readonly hash: string;
+  /** ISO 8601 */
+  readonly createdAt: string;
+  readonly createdById: number;
+}
+
+export class ScimTokens {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  async ofGroup(groupId: number): Promise<ScimToken | undefined> {
+    return fromItem(await this.#table.get(scimTokenOfKey(groupId)));
+  }
+
+  /** The group that a token leads to: one strongly consistent read. */
+  async groupOf(hash: string): Promise<number | undefined> {
+    return (await this.#table.get(scimTokenKey(hash)))?.['groupId'] as number | undefined;
+  }
+
+  /**
+   * The former one ends with this.
+   * @param was what was read
+   * @throws Stale when another was issued meanwhile, or the group is gone
+   */
+  async issue(
+    token: ScimToken,
+    was: ScimToken | undefined,
+    options: { readonly alongside: readonly Write[] },
+  ): Promise<void> {
+    await this.#swap(was, [
+      { put: { ...scimTokenOfKey(token.groupId), ...token }, ...unchanged(was) },
+      { put: { ...scimTokenKey(token.hash), groupId: token.groupId }, if: ABSENT, reason: 'token' },
+      sourceLives({ kind: 'group', id: token.groupId }),
+      ...options.alongside,
+    ]);
+  }
+
+  /** At once. @throws Stale as above */
+  async revoke(was: ScimToken, options: { readonly alongside: readonly Write[] }): Promise<void> {
+    await this.#swap(was, [{ delete: scimTokenOfKey(was.groupId), ...unchanged(was) }, ...options.alongside]);
+  }
+
+  async #swap(was: ScimToken | undefined, writes: readonly Write[]): Promise<void> {
+    try {
+      await this.#table.transact([
+        ...writes,
+        ...(was === undefined ? [] : [{ delete: scimTokenKey(was.hash) }]),
+      ]);
+    } catch (error) {
+      throw error instanceof TransactionRefused ? new Stale('token') : error;
+    }
+  }
+
+  /** For a transaction: the token that was shown is still in force; refused as `token`. */
+  isInForce(hash: string): Check {
+    return { check: scimTokenKey(hash), if: PRESENT, reason: 'token' };
+  }
+
+  /** Takes away the token of a group that is gone. @returns whether any are left */
+  async removeOfResource({ kind, id }: MemberSource): Promise<boolean> {
+    const token = kind === 'group' ? await this.ofGroup(id) : undefined;
+    if (token === undefined) return false;
+    await this.#table.delete({ delete: scimTokenKey(token.hash) });
+    await this.#table.delete({ delete: scimTokenOfKey(id) });
+    return false;
+  }
+}
+
+const unchanged = (was: ScimToken | undefined) =>
+  was === undefined
+    ? { if: ABSENT, reason: 'token' }
+    : { if: '#hash = :was', values: { was: was.hash }, reason: 'token' };
+
+function fromItem(item: Item | undefined): ScimToken | undefined {
+  if (item === undefined) return undefined;
+  const { pk: _p, sk: _s, w: _w, ...rest } = item;
+  return rest as unknown as ScimToken;
+}
