@@ -19,6 +19,7 @@ const WATCHED_QUEUE = 'Queue-maintenance';
 
 /** What somebody should look at. Each alarm costs 0.10 $ a month, so they are few: at most ten. */
 export class Alarms extends Construct {
+  readonly all: Alarm[] = [];
   #topic: Topic | undefined;
 
   constructor(scope: Construct, id: string, { api, queues, scheduled, email }: AlarmsProps) {
@@ -64,6 +65,7 @@ export class Alarms extends Construct {
       // Nothing measured is nothing wrong: an idle instance has no data points.
       treatMissingData: TreatMissingData.NOT_BREACHING,
     });
+    this.all.push(alarm);
     if (this.#topic !== undefined) alarm.addAlarmAction(new SnsAction(this.#topic));
   }
 }

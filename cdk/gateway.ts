@@ -92,6 +92,8 @@ function accessLogFormat(): AccessLogFormat {
     JSON.stringify({
       time: AccessLogField.contextRequestTimeEpoch(),
       requestId: AccessLogField.contextRequestId(),
+      // The call of the function, as its own lines tell it.
+      invocation: '$context.integration.requestId',
       ip: AccessLogField.contextIdentitySourceIp(),
       agent: AccessLogField.contextIdentityUserAgent(),
       method: AccessLogField.contextHttpMethod(),

@@ -18,6 +18,9 @@ const SECONDS_PER_MONTH = 30 * 24 * 3600;
 const PRICE = {
   /** https://aws.amazon.com/cloudwatch/pricing: a standard-resolution alarm, and a GB of logs taken in. */
   alarm: 0.1,
+  /** The same page: three dashboards of an account cost nothing while none names more metrics than this. */
+  dashboard: 3,
+  dashboardFreeMetrics: 50,
   logsPerGb: 0.5,
   /** https://aws.amazon.com/sqs/pricing: a million requests to a standard queue. */
   queueRequests: 0.4e-6,
@@ -75,6 +78,10 @@ export function idleCost(templates: readonly Template[]): CostItem[] {
     switch (Type) {
       case 'AWS::CloudWatch::Alarm':
         return item(PRICE.alarm);
+      case 'AWS::CloudWatch::Dashboard':
+        return item(
+          metricsOf(Properties['DashboardBody']) > PRICE.dashboardFreeMetrics ? PRICE.dashboard : 0,
+        );
       case 'AWS::DynamoDB::Table':
         return item(ASSUMED.tableGb * (PRICE.tablePerGb + PRICE.recoveryPerGb));
       case 'AWS::S3::Bucket':
@@ -92,6 +99,19 @@ export function idleCost(templates: readonly Template[]): CostItem[] {
         throw new RangeError(`${Type} (${id}): what does it cost in an idle month?`);
     }
   });
+}
+
+/** Metrics that a dashboard names; what it asks of logs is none, and is paid for when somebody looks. */
+export function metricsOf(body: unknown): number {
+  const text = typeof body === 'string' ? body : joined(body);
+  const { widgets } = JSON.parse(text) as { widgets: { properties: { metrics?: unknown[] } }[] };
+  return widgets.reduce((sum, { properties }) => sum + (properties.metrics?.length ?? 0), 0);
+}
+
+/** The text that `Fn::Join` makes, with a word for whatever is only known when it is deployed. */
+function joined(value: unknown): string {
+  const [separator, parts] = (value as { 'Fn::Join': [string, unknown[]] })['Fn::Join'];
+  return parts.map((part) => (typeof part === 'string' ? part : 'deployed')).join(separator);
 }
 
 /** The schedule itself is free; each run is an invocation, its time, its reads and its log lines. */

@@ -80,6 +80,9 @@ export function environmentOf(area: Area, resources: Resources, settings: Settin
   const variables: Record<string, string> = {
     SERVICE_NAME: settings.serviceName,
     DEFAULT_BRANCH_NAME: settings.defaultBranchName,
+    AREA: area.name,
+    LOG_LEVEL: settings.logLevel,
+    METRICS_NAMESPACE: settings.instance,
   };
   if (area.rights.table !== undefined) variables['TABLE_NAME'] = resources.table.tableName;
   if (area.rights.objects !== undefined) variables['OBJECTS_BUCKET'] = resources.objects.bucketName;

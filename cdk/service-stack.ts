@@ -5,6 +5,7 @@ import type { Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { type Area, areas, areasOf, type QueueName, type WorkerArea } from '../functions/areas.ts';
 import { Alarms } from './alarms.ts';
+import { Dashboard } from './dashboard.ts';
 import type { DataStack } from './data-stack.ts';
 import { Gateway } from './gateway.ts';
 import { type Resources, ServiceFunction } from './service-function.ts';
@@ -60,12 +61,28 @@ export class ServiceStack extends Stack {
       });
     }
     this.gateway = new Gateway(this, 'Gateway', { settings, functionOf });
-    new Alarms(this, 'Alarms', {
+    const alarms = new Alarms(this, 'Alarms', {
       api: this.gateway.api,
       queues: Object.values(queues),
       scheduled: areasOf('scheduled').map((area) => functionOf(area.name)),
       email: settings.alarmEmail,
     });
+    if (settings.dashboard) {
+      const logsOf = (kinds: readonly Area['kind'][]) =>
+        areas
+          .filter(({ kind }) => kinds.includes(kind))
+          .map(({ name }) => this.functions.get(name)!.logGroup);
+      new Dashboard(this, 'Dashboard', {
+        name: settings.instance,
+        api: this.gateway.api,
+        queues: Object.values(queues),
+        resources,
+        sweep: functionOf('outbox-sweep'),
+        alarms: alarms.all,
+        requestLogs: logsOf(['api', 'authorizer']),
+        workerLogs: logsOf(['worker', 'scheduled', 'command']),
+      });
+    }
     this.#outputs(settings, functionOf);
   }
 

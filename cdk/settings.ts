@@ -24,6 +24,10 @@ export interface Settings {
   readonly deletionDelayDays: number;
   /** Who is told when an alarm goes off; without it the alarms only show in CloudWatch. `alarmEmail` */
   readonly alarmEmail: string | undefined;
+  /** The least that is written down: `info`, `warn`, `error`, `silent`. `logLevel` */
+  readonly logLevel: string;
+  /** Whether there is a dashboard; an account has three for nothing, the next cost 3 $ a month each. `dashboard` */
+  readonly dashboard: boolean;
   /** Put on every resource, for who divides the bill: `name=value,name=value`. `tags` */
   readonly tags: Readonly<Record<string, string>>;
 }
@@ -37,6 +41,12 @@ export function readSettings(node: Node): Settings {
   };
   const stream = read('stream') ?? 'true';
   if (stream !== 'true' && stream !== 'false') throw new RangeError('stream is true or false');
+  const dashboard = read('dashboard') ?? 'true';
+  if (dashboard !== 'true' && dashboard !== 'false') throw new RangeError('dashboard is true or false');
+  const logLevel = read('logLevel') ?? 'info';
+  if (!/^(info|warn|error|silent)$/.test(logLevel)) {
+    throw new RangeError('logLevel is info, warn, error or silent');
+  }
   const serviceName = read('serviceName') ?? 'Lemnos';
   // It becomes part of header names and of a quoted string in a header.
   if (!/^[A-Za-z][A-Za-z0-9-]{0,31}$/.test(serviceName)) {
@@ -67,6 +77,8 @@ export function readSettings(node: Node): Settings {
     mailFrom,
     deletionDelayDays: readDays(read('deletionDelayDays') ?? '0'),
     alarmEmail: read('alarmEmail'),
+    logLevel,
+    dashboard: dashboard === 'true',
     tags: readTags(read('tags') ?? ''),
   };
 }

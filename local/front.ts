@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import { log } from '../lib/telemetry/log.ts';
 import { type FunctionModule, streamThrough } from './gateway.ts';
 
 /**
@@ -42,7 +43,7 @@ export async function startFront(
       return;
     }
     streamThrough({ baseUrl }, fetch, request, response).catch((error: unknown) => {
-      console.error(JSON.stringify({ level: 'error', message: 'front', error: String(error) }));
+      log('error', 'front', { error: String(error) });
       if (!response.headersSent) response.statusCode = 502;
       response.destroy();
     });

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { APIGatewayAuthorizerResult, APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { log } from '../lib/telemetry/log.ts';
 import { authorizerEvent, proxyEvent, split } from './event.ts';
 import { lambdaContext, type ResponseMetadata, type ResponseSink, ResponseStream } from './lambda.ts';
 import type { Route } from './routes.ts';
@@ -44,7 +45,7 @@ export function gateway(
     try {
       await serve(options, request, response);
     } catch (error) {
-      console.error(JSON.stringify({ level: 'error', message: 'gateway', error: String(error) }));
+      log('error', 'gateway', { error: String(error) });
       if (response.headersSent) response.destroy();
       else gatewayAnswer(response, 502, 'Internal server error');
     }

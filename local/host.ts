@@ -13,6 +13,7 @@ import { awsClients, useTransport } from '../lib/store/clients.ts';
 import { readEnvironment } from '../lib/store/environment.ts';
 import { STAGING_DAYS, TABLE_TTL_ATTRIBUTE, tableDefinition } from '../lib/store/schema.ts';
 import { createStore } from '../lib/store/store.ts';
+import { log } from '../lib/telemetry/log.ts';
 import { ensureTable } from './dynamodb/ensure-table.ts';
 import { type EmbeddedDynamo, openDynamo } from './dynamodb/index.ts';
 import { type FunctionModule, gateway } from './gateway.ts';
@@ -256,7 +257,7 @@ function startSchedules(
 }
 
 function logBackground(name: string, error: unknown): void {
-  console.error(JSON.stringify({ level: 'error', message: name, error: String(error) }));
+  log('error', name, { error: String(error) });
 }
 
 /** A name for the address in links: one that stands for every address is not a place to go to. */

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { logTo } from '../lib/telemetry/log.ts';
 import { startHost } from './host.ts';
+import { readable } from './readable-log.ts';
 
 /** `npm start`: reads the environment, starts the host, makes the first administrator, says where it is. */
 async function main(): Promise<void> {
@@ -11,6 +13,7 @@ async function main(): Promise<void> {
   if (rootToken !== undefined && !/^[A-Za-z0-9_-]{20,255}$/.test(rootToken)) {
     throw new Error('ROOT_TOKEN must be 20 to 255 characters of A-Z, a-z, 0-9, _ and -');
   }
+  chooseLog();
   const port = Number(process.env['PORT'] ?? 8080);
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new Error('PORT must be a number from 0 to 65535');
@@ -46,6 +49,17 @@ async function main(): Promise<void> {
       `  sign in   ${made.username}, with the token you were shown first (ROOT_TOKEN=... sets another)`,
     );
   process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/**
+ * Whoever looks on is shown a line per request; who keeps what is printed asks for it (`LOG_LEVEL=info`), because a pipe
+ * that nobody reads would in the end hold up the service.
+ */
+function chooseLog(): void {
+  const seen = process.stderr.isTTY === true;
+  process.env['LOG_LEVEL'] ??= seen ? 'info' : 'warn';
+  const format = process.env['LOG_FORMAT'] ?? (seen ? 'text' : 'json');
+  if (format === 'text') logTo((line) => void process.stderr.write(`${readable(line)}\n`));
 }
 
 main().catch((error: unknown) => {

@@ -5,7 +5,7 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { instance } from '../../cdk/app.ts';
-import { type Template as IdleTemplate, idleCost } from '../../cdk/idle-cost.ts';
+import { type Template as IdleTemplate, idleCost, metricsOf } from '../../cdk/idle-cost.ts';
 import cdkJson from '../../cdk.json' with { type: 'json' };
 import { areas, areasOf } from '../../functions/areas.ts';
 import { ARCHIVES, indexes, STAGING, STAGING_DAYS } from '../../lib/store/schema.ts';
@@ -280,7 +280,7 @@ describe('functions', () => {
     for (const [, { Properties }] of resourcesOf(service, 'AWS::Lambda::Function')) {
       const { rights } = areas.find(({ name }) => Properties.Description.endsWith(` ${name}`))!;
       const names = Object.keys(Properties.Environment.Variables).filter((name) => name !== 'STREAM');
-      const wanted = ['SERVICE_NAME', 'DEFAULT_BRANCH_NAME'];
+      const wanted = ['SERVICE_NAME', 'DEFAULT_BRANCH_NAME', 'AREA', 'LOG_LEVEL', 'METRICS_NAMESPACE'];
       if (rights.table !== undefined) wanted.push('TABLE_NAME');
       if (rights.objects !== undefined) wanted.push('OBJECTS_BUCKET');
       if (rights.masterKey !== undefined) wanted.push('MASTER_KEY_PARAMETER');
@@ -424,6 +424,43 @@ describe('what it costs and who is told', () => {
     expect(total).toBeLessThan(3);
   });
 
+  test('the dashboard is one of an account’s three free ones, and shows every alarm and every area', () => {
+    const [[, dashboard], ...more] = resourcesOf(service, 'AWS::CloudWatch::Dashboard') as [
+      [string, Resource],
+    ];
+    expect(more).toEqual([]);
+    const body = dashboard.Properties.DashboardBody;
+    expect(metricsOf(body)).toBeGreaterThan(20);
+    expect(metricsOf(body)).toBeLessThanOrEqual(50);
+    const text = JSON.stringify(body);
+    for (const type of ['AWS::CloudWatch::Alarm', 'AWS::SQS::Queue'])
+      for (const [id] of resourcesOf(service, type)) expect(text, id).toContain(`"${id}"`);
+    for (const [, { Properties }] of resourcesOf(service, 'AWS::Lambda::Function'))
+      expect(text).toContain(`"${Properties.LoggingConfig.LogGroup.Ref}"`);
+    expect(areas.length).toBeLessThanOrEqual(50);
+    expect(resourcesOf(synthesize({ dashboard: 'false' }).service, 'AWS::CloudWatch::Dashboard')).toEqual([]);
+  });
+
+  test('a dashboard with more metrics is paid for', () => {
+    const [[id, dashboard]] = resourcesOf(service, 'AWS::CloudWatch::Dashboard') as [[string, Resource]];
+    const widgets = [{ properties: { metrics: Array.from({ length: 51 }, () => ['AWS/Lambda', 'Errors']) } }];
+    const larger = { ...dashboard, Properties: { DashboardBody: JSON.stringify({ widgets }) } };
+    expect(idleCost([{ Resources: { [id]: larger } }])).toEqual([
+      { what: `AWS::CloudWatch::Dashboard ${id}`, dollars: 3 },
+    ]);
+  });
+
+  test('functions say which they are, what they write down and where metrics go', () => {
+    const quiet = synthesize({ logLevel: 'warn', instance: 'Forge' }).service;
+    for (const [, { Properties }] of resourcesOf(quiet, 'AWS::Lambda::Function')) {
+      expect(Properties.Environment.Variables).toMatchObject({
+        AREA: Properties.Description.split(' ').at(-1),
+        LOG_LEVEL: 'warn',
+        METRICS_NAMESPACE: 'Forge',
+      });
+    }
+  });
+
   test('a resource nobody has priced is an error', () => {
     const unpriced: IdleTemplate = { Resources: { Key: { Type: 'AWS::KMS::Key' } } };
     expect(() => idleCost([unpriced])).toThrow(/AWS::KMS::Key/);
@@ -487,6 +524,8 @@ describe('outputs and settings', () => {
   test.each([
     ['mailFrom', 'nobody'],
     ['stream', 'no'],
+    ['dashboard', 'no'],
+    ['logLevel', 'loud'],
     ['serviceName', "x'\r\nSet-Cookie: y"],
     ['tags', 'team'],
     ['deletionDelayDays', 'a week'],

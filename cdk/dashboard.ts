@@ -1,0 +1,204 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import type { RestApiBase } from 'aws-cdk-lib/aws-apigateway';
+import {
+  type Alarm,
+  AlarmStatusWidget,
+  Dashboard as CloudWatchDashboard,
+  GraphWidget,
+  type IMetric,
+  LogQueryVisualizationType,
+  LogQueryWidget,
+  Metric,
+  PeriodOverride,
+  TextWidget,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import type { Resources } from './service-function.ts';
+import type { WorkQueue } from './work-queue.ts';
+
+export interface DashboardProps {
+  readonly name: string;
+  readonly api: RestApiBase;
+  readonly queues: readonly WorkQueue[];
+  readonly resources: Resources;
+  readonly sweep: LambdaFunction;
+  readonly alarms: readonly Alarm[];
+  /** Logs of the functions that serve requests, and of those that work for them. */
+  readonly requestLogs: readonly LogGroup[];
+  readonly workerLogs: readonly LogGroup[];
+}
+
+/** Log groups that one query may read. */
+const QUERIED_GROUPS = 50;
+
+/**
+ * What an operator looks at, on one page: what is wrong, requests, work outside of them, the table, what costs. AWS
+ * counts requests, errors and time of each function and queue by itself; what only this service knows (routes, jobs)
+ * is asked of its log lines, which costs when somebody looks and nothing while nobody does.
+ */
+export class Dashboard extends Construct {
+  constructor(scope: Construct, id: string, props: DashboardProps) {
+    super(scope, id);
+    const dashboard = new CloudWatchDashboard(this, 'Dashboard', {
+      dashboardName: `${props.name}-${Stack.of(this).region}`,
+      defaultInterval: Duration.hours(3),
+      periodOverride: PeriodOverride.AUTO,
+    });
+    const { api, queues, resources, alarms } = props;
+    dashboard.addWidgets(
+      new AlarmStatusWidget({ title: 'Alarms', alarms: [...alarms], width: 16, height: 4 }),
+      new TextWidget({
+        width: 8,
+        height: 4,
+        markdown:
+          '**Where to look** `docs/operations.md` says what each alarm means and what to do. One request: ' +
+          'Logs Insights over all groups, `filter requestId = "..."`; its id is in the answer’s `X-Request-Id`.',
+      }),
+    );
+    dashboard.addWidgets(
+      graph('Requests', [
+        api.metricCount({ label: 'requests' }),
+        api.metricClientError({ label: '4xx' }),
+        api.metricServerError({ label: '5xx' }),
+      ]),
+      graph('Latency, ms', [
+        api.metricLatency({ statistic: 'p50', label: 'p50' }),
+        api.metricLatency({ statistic: 'p95', label: 'p95' }),
+        api.metricLatency({ statistic: 'p99', label: 'p99' }),
+      ]),
+      graph('Functions of this account and region', [
+        lambda('Errors'),
+        lambda('Throttles'),
+        lambda('ConcurrentExecutions', 'Maximum'),
+      ]),
+    );
+    const requests = queried(props.requestLogs);
+    dashboard.addWidgets(
+      table('By area', requests, [
+        'filter message = "request"',
+        'stats count(*) as requests, count(ServerErrors) as failed, count(RateLimited) as limited, pct(ms, 50) as p50, pct(ms, 95) as p95, max(ms) as slowest, count(cold) as coldStarts by area',
+        'sort requests desc',
+      ]),
+      table('By route', requests, [
+        'filter message = "request"',
+        'stats count(*) as requests, count(ServerErrors) as failed, pct(ms, 50) as p50, pct(ms, 95) as p95 by method, route',
+        'sort requests desc',
+        'limit 30',
+      ]),
+    );
+    dashboard.addWidgets(
+      table(
+        'What went wrong',
+        queried([...props.workerLogs, ...props.requestLogs]),
+        [
+          'fields @timestamp, area, requestId, message, route, path, job, error.name, error.message, error',
+          'filter level = "error"',
+          'sort @timestamp desc',
+          'limit 50',
+        ],
+        24,
+      ),
+    );
+    const waiting = queues.map(({ node, queue }) =>
+      queue.metricApproximateAgeOfOldestMessage({ label: short(node.id) }),
+    );
+    dashboard.addWidgets(
+      graph('Seconds that the oldest message waits', waiting),
+      graph(
+        'Dead letters',
+        queues.map(({ node, deadLetters }) =>
+          deadLetters.metricApproximateNumberOfMessagesVisible({ label: short(node.id) }),
+        ),
+      ),
+      graph('Left behind and sent by the sweep', [
+        own(props.name, 'MessagesSwept', 'outbox-sweep'),
+        props.sweep.metricErrors({ label: 'sweeps that failed' }),
+      ]),
+    );
+    dashboard.addWidgets(
+      table(
+        'By job',
+        queried(props.workerLogs),
+        [
+          'filter message = "job"',
+          'stats count(*) as jobs, count(JobsFailed) as failed, pct(ms, 50) as p50, pct(ms, 95) as p95, max(age) as oldest by area, job',
+          'sort jobs desc',
+        ],
+        resources.mailFrom === undefined ? 24 : 16,
+      ),
+      // Of the account: SES tells them no other way.
+      ...(resources.mailFrom === undefined
+        ? []
+        : [graph('Mail', [ses('Send'), ses('Bounce'), ses('Complaint')])]),
+    );
+    const { table: rows, objects } = resources;
+    dashboard.addWidgets(
+      graph('Table: units a minute', [
+        rows.metricConsumedReadCapacityUnits({ label: 'read', period: Duration.minutes(1) }),
+        rows.metricConsumedWriteCapacityUnits({ label: 'written', period: Duration.minutes(1) }),
+      ]),
+      graph('Table: turned away', [
+        dynamo(rows.tableName, 'ReadThrottleEvents'),
+        dynamo(rows.tableName, 'WriteThrottleEvents'),
+        dynamo(rows.tableName, 'TransactionConflict'),
+      ]),
+      graph('Bucket: bytes', [
+        new Metric({
+          namespace: 'AWS/S3',
+          metricName: 'BucketSizeBytes',
+          dimensionsMap: { BucketName: objects.bucketName, StorageType: 'StandardStorage' },
+          period: Duration.days(1),
+          label: 'stored',
+        }),
+      ]),
+    );
+    // Requests and units above are the rest of the bill.
+    dashboard.addWidgets(
+      graph('What costs: function time, ms', [lambda('Duration', 'Sum')], 12),
+      graph(
+        'What costs: bytes of logs',
+        [new Metric({ namespace: 'AWS/Logs', metricName: 'IncomingBytes', statistic: 'Sum' })],
+        12,
+      ),
+    );
+  }
+}
+
+const graph = (title: string, left: IMetric[], width = 8) =>
+  new GraphWidget({ title, left, width, height: 6, leftYAxis: { min: 0 } });
+
+const table = (title: string, logGroupNames: string[], queryLines: string[], width = 12) =>
+  new LogQueryWidget({
+    title,
+    logGroupNames,
+    queryLines,
+    view: LogQueryVisualizationType.TABLE,
+    width,
+    height: 8,
+  });
+
+const queried = (groups: readonly LogGroup[]): string[] =>
+  groups.slice(0, QUERIED_GROUPS).map(({ logGroupName }) => logGroupName);
+
+const short = (id: string) => id.replace(/^Queue-/, '');
+
+const lambda = (metricName: string, statistic = 'Sum') =>
+  new Metric({ namespace: 'AWS/Lambda', metricName, statistic, label: metricName });
+
+const ses = (metricName: string) =>
+  new Metric({ namespace: 'AWS/SES', metricName, statistic: 'Sum', label: metricName });
+
+const dynamo = (TableName: string, metricName: string) =>
+  new Metric({
+    namespace: 'AWS/DynamoDB',
+    metricName,
+    dimensionsMap: { TableName },
+    statistic: 'Sum',
+    label: metricName,
+  });
+
+/** What `lib/telemetry/metrics.ts` counts. */
+const own = (namespace: string, metricName: string, area: string) =>
+  new Metric({ namespace, metricName, dimensionsMap: { area }, statistic: 'Sum', label: metricName });
