@@ -89,12 +89,20 @@ function eventOf(
   };
 }
 
+/** Whoever a message names; those of what nobody asked for name nobody. */
+export function authorIn({ by }: { readonly by?: Requester }): AuditAuthor {
+  return by === undefined ? SYSTEM : { kind: 'requester', ...by };
+}
+
 /** Ids of those who are nobody of the users. */
 const NOBODY = -1;
 
 /** The author as a message carries them: what a worker does for somebody tells who that was, and from where. */
 export function requesterOf(author: AuditAuthor): Requester {
-  if (author.kind === 'requester') return author;
+  if (author.kind === 'requester') {
+    const { kind: _, ...by } = author;
+    return by;
+  }
   if (author.kind === 'system') return { authorId: NOBODY, name: author.name, authorClass: 'System' };
   const address = author.origin && { address: author.origin.address };
   if (author.kind === 'anonymous') {
@@ -106,15 +114,18 @@ export function requesterOf(author: AuditAuthor): Requester {
     };
   }
   const { user, sudoer } = author;
-  return {
-    authorId: user.id,
-    name: user.name,
-    email: user.email,
-    authorClass: 'User',
-    ...address,
-    ...(sudoer && { impersonator: sudoer.username }),
-  };
+  return { ...personOf(user), ...address, ...(sudoer && { impersonator: sudoer.username }) };
 }
+
+const personOf = ({ id, name, email }: UserRecord): Requester => ({
+  authorId: id,
+  name,
+  email,
+  authorClass: 'User',
+});
+
+/** Somebody by something that is no request with a token of theirs: a mailed link that they followed. */
+export const inPerson = (user: UserRecord): AuditAuthor => ({ kind: 'requester', ...personOf(user) });
 
 export const auditedUser = ({ id, username }: Pick<UserRecord, 'id' | 'username'>): AuditedEntity => ({
   kind: 'User',

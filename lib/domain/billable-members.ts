@@ -7,6 +7,7 @@ import { MAINTENANCE, message } from '../store/outbox.ts';
 import type { Page, PageRequest } from '../store/paging.ts';
 import type { GroupRecord, MemberRecord, ProjectRecord, UserRecord } from '../store/records.ts';
 import type { Actor, GroupAccess } from './access.ts';
+import { requesterOf } from './audit.ts';
 import { REFRESH_JOB, refreshBillable } from './billable-refresh.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, notFound, recordNotFound, unavailable } from './errors.ts';
@@ -178,7 +179,7 @@ export async function removeBillable(
   if (user === undefined || user.type !== undefined) throw notFound('User');
   const inside = await membershipsIn(deps, group, userId);
   if (inside.length === 0) throw recordNotFound();
-  const body = { groupId: group.id, userId, until: deps.now().toISOString() };
+  const body = { groupId: group.id, userId, until: deps.now().toISOString(), by: requesterOf(actor) };
   if (inside[0]!.subject.id === group.id && inside[0]!.record.source.kind === 'group')
     await removeMember(deps, actor, access, userId, { keepBelow: false });
   else await deps.store.outbox.commit([], [message(MAINTENANCE, LEAVE_JOB, body)]);

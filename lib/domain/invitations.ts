@@ -10,9 +10,11 @@ import { sameName } from '../store/names.ts';
 import type { Page, PageRequest } from '../store/paging.ts';
 import type { InvitationRecord, UserRecord } from '../store/records.ts';
 import type { Actor } from './access.ts';
+import { auditedPlace, inPerson } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, forbidden, notFound, recordNotFound, refused } from './errors.ts';
 import { mailMessage } from './mail.ts';
+import { memberAdded } from './member-audit.ts';
 import { type MemberPlace, parentsOf, sourceOf } from './member-list.ts';
 import { demandAdmin, demandUnlocked, grantable, type MembershipInput } from './member-rules.ts';
 import { addMember, MAX_AT_ONCE, reasonOf, TOO_MANY } from './members.ts';
@@ -232,15 +234,20 @@ export async function takeInvitations(deps: Deps, email: string, deadline: numbe
 async function take(deps: Deps, invitation: InvitationRecord, user: UserRecord): Promise<void> {
   const { source, accessLevel, expiresAt, createdById } = invitation;
   const createdAt = deps.now().toISOString();
-  const project = source.kind === 'project' ? await deps.store.projects.get(source.id) : undefined;
+  const [project, group] = await Promise.all([
+    source.kind === 'project' ? deps.store.projects.get(source.id) : undefined,
+    source.kind === 'group' ? deps.store.groups.get(source.id) : undefined,
+  ]);
   if (project !== undefined) {
     const place = { project, level: 0 } as const;
     demandUnlocked(place, await parentsOf(deps, place));
   }
   try {
-    if (isExpired(invitation, deps.now())) throw new Missing('invitation');
+    const entity = project ? auditedPlace('Project', project) : group && auditedPlace('Group', group);
+    if (entity === undefined || isExpired(invitation, deps.now())) throw new Missing('invitation');
     const member = { source, userId: user.id, accessLevel, expiresAt, createdAt, createdById };
-    await deps.store.invitations.accept(invitation, member);
+    const event = await memberAdded(deps, inPerson(user), entity, user, member);
+    await deps.store.invitations.accept(invitation, member, [event]);
   } catch (error) {
     if (!(error instanceof Missing || error instanceof AlreadyExists)) throw error;
     if (error.message.startsWith('user')) return;

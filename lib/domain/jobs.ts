@@ -6,6 +6,7 @@ import { MAINTENANCE, message, messageAt, outboxWrite } from '../store/outbox.ts
 import { MEASURE_JOB } from '../store/statistics.ts';
 import { BOT_JOB } from '../store/tokens.ts';
 import { REQUESTED_JOB, tellOfRequest } from './access-requests.ts';
+import type { Requester } from './audit.ts';
 import {
   REFRESH_ALL_JOB,
   REFRESH_JOB,
@@ -133,6 +134,7 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
       groupId: numberOf(body, 'groupId'),
       userId: numberOf(body, 'userId'),
       until: textOf(body, 'until'),
+      ...byOf(body),
     }),
   [REQUESTED_JOB]: (deps, { id, body }) =>
     tellOfRequest(deps, {
@@ -153,6 +155,12 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
   },
   'branches.delete-merged': (deps, { body }) => deleteMerged(deps, numberOf(body, 'projectId')),
 };
+
+/** Who asked for it, where that is said. */
+function byOf(body: Readonly<Record<string, unknown>>): { readonly by?: Requester } {
+  const by = body['by'] as Requester | undefined;
+  return by === undefined ? {} : { by };
+}
 
 function repositoryOf(body: Readonly<Record<string, unknown>>) {
   const networkId = body['networkId'] as string | undefined;

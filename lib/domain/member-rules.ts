@@ -1,5 +1,5 @@
 /** What memberships may be given, and by whom; the same however they come about. */
-import type { AccessLevel, GroupRecord, MemberSource } from '../store/records.ts';
+import type { AccessLevel, GroupRecord, MemberRecord, MemberSource } from '../store/records.ts';
 import type { Actor } from './access.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, forbidden, invalid, recordNotFound } from './errors.ts';
@@ -40,20 +40,21 @@ export function grantable(deps: Deps, actor: Actor, place: MemberPlace, input: M
 
 /**
  * Somebody who stands higher than the actor is out of the actor's reach, and a namespace's owner out of everybody's:
- * that membership says nothing about their rights.
+ * that membership says nothing about their rights. @returns the membership
  */
 export async function demandAbove(
   deps: Deps,
   actor: Actor,
   place: MemberPlace,
   userId: number,
-): Promise<void> {
+): Promise<MemberRecord> {
   const target = await deps.store.members.get(sourceOf(place), userId);
   if (target === undefined) throw recordNotFound();
   // A bot is a member as long as its token lives.
   if (isNamespaceOwner(place, userId) || target.bot === true) throw forbidden();
-  if (isAdministrator(actor) || place.level > MAINTAINER) return;
-  if (target.accessLevel > place.level) throw forbidden();
+  const reaches = isAdministrator(actor) || place.level > MAINTAINER;
+  if (!reaches && target.accessLevel > place.level) throw forbidden();
+  return target;
 }
 
 /**

@@ -1,9 +1,12 @@
 import { AlreadyExists, LastOwner, Missing, Stale } from '../store/errors.ts';
+import type { AlongsideChange } from '../store/members.ts';
 import { MAINTENANCE, message } from '../store/outbox.ts';
 import type { AccessLevel, MemberRecord, MemberSource, UserRecord } from '../store/records.ts';
 import type { Actor, GroupAccess } from './access.ts';
+import { auditedPlace, authorIn, type Requester, requesterOf } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, forbidden, invalid, notFound, recordNotFound } from './errors.ts';
+import { entityOf, memberAdded, memberChanged, memberRemoved } from './member-audit.ts';
 import { type Member, type MemberPlace, sourceOf } from './member-list.ts';
 import {
   demandAbove,
@@ -47,7 +50,8 @@ export async function addMember(
     createdById: signedIn(actor).user.id,
   };
   try {
-    await deps.store.members.add(record, options);
+    const alongside = [await memberAdded(deps, actor, entityOf(place), user, record)];
+    await deps.store.members.add(record, { ...options, alongside });
   } catch (error) {
     if (error instanceof AlreadyExists) throw conflict('Member already exists');
     if (error instanceof Missing) {
@@ -112,7 +116,7 @@ export async function changeMember(
   input: MembershipInput,
 ): Promise<Member> {
   const accessLevel = grantable(deps, actor, place, input);
-  await demandAbove(deps, actor, place, userId);
+  const was = await demandAbove(deps, actor, place, userId);
   const [user] = await Promise.all([
     deps.store.users.get(userId),
     demandFits(deps, place, userId, accessLevel, { adding: false }),
@@ -121,10 +125,12 @@ export async function changeMember(
   const change =
     input.expiresAt === undefined ? { accessLevel } : { accessLevel, expiresAt: input.expiresAt };
   const { members, groupOwners } = deps.store;
+  const alongside: AlongsideChange = (was, is) =>
+    memberChanged(deps, actor, entityOf(place), user, { was, is });
   const record = await told(
     'project' in place
-      ? members.change(sourceOf(place), userId, change)
-      : groupOwners.change(place.group.id, userId, change, { needsOwner: needsOwner(place) }),
+      ? members.change(sourceOf(place), userId, change, { was, alongside })
+      : groupOwners.change(place.group.id, userId, change, { needsOwner: needsOwner(place), alongside }),
   );
   return { record, user };
 }
@@ -152,28 +158,39 @@ export async function removeMember(
   userId: number,
   { keepBelow }: { keepBelow: boolean },
 ): Promise<void> {
-  if (signedIn(actor).user.id !== userId) {
+  let user: UserRecord | undefined = signedIn(actor).user;
+  if (user.id !== userId) {
     demandAdmin(actor, place);
-    await demandAbove(deps, actor, place, userId);
+    [user] = await Promise.all([deps.store.users.get(userId), demandAbove(deps, actor, place, userId)]);
   } else if (isNamespaceOwner(place, userId) || isBot(actor)) throw forbidden();
+  const alongside = [await memberRemoved(deps, actor, entityOf(place), user ?? goneUser(userId))];
   if ('project' in place) {
-    await told(deps.store.members.remove(sourceOf(place), userId));
+    await told(deps.store.members.remove(sourceOf(place), userId, alongside));
     return;
   }
   const groupId = place.group.id;
-  const body = { groupId, userId, until: deps.now().toISOString() };
+  const body = { groupId, userId, until: deps.now().toISOString(), by: requesterOf(actor) };
   const messages = keepBelow ? [] : [message(MAINTENANCE, LEAVE_JOB, body)];
-  await told(deps.store.groupOwners.remove(groupId, userId, { needsOwner: needsOwner(place), messages }));
+  const options = { needsOwner: needsOwner(place), messages, alongside };
+  await told(deps.store.groupOwners.remove(groupId, userId, options));
 }
+
+/** Whose account is being deleted. */
+const goneUser = (id: number) => ({ id, name: 'Deleted User' });
 
 /** The job that takes somebody out of what is inside a group they left. */
 export const LEAVE_JOB = 'group.leave-below';
 
-/** Memberships below a group that were given until then: whoever was let in again since stays. May come twice. */
+/**
+ * Memberships below a group that were given until then: whoever was let in again since stays. May come twice.
+ * @param job.by who asked for it
+ */
 export async function leaveBelow(
-  { store }: Deps,
-  { groupId, userId, until }: { groupId: number; userId: number; until: string },
+  deps: Deps,
+  { groupId, userId, until, ...job }: { groupId: number; userId: number; until: string; by?: Requester },
 ): Promise<void> {
+  const { store } = deps;
+  const user = (await store.users.get(userId)) ?? goneUser(userId);
   const leave = async (sources: readonly MemberSource[]) => {
     const [records, memberships] = await Promise.all([
       recordsOf(store, sources),
@@ -181,9 +198,11 @@ export async function leaveBelow(
     ]);
     for (const [i, source] of sources.entries()) {
       const member = memberships[i];
-      if (!records[i]?.ancestorIds.includes(groupId) || member === undefined || member.createdAt > until)
-        continue;
-      await store.members.remove(source, userId).catch((error: unknown) => {
+      const place = records[i];
+      if (!place?.ancestorIds.includes(groupId) || member === undefined || member.createdAt > until) continue;
+      const entity = auditedPlace(source.kind === 'group' ? 'Group' : 'Project', place);
+      const event = await memberRemoved(deps, authorIn(job), entity, user);
+      await store.members.remove(source, userId, [event]).catch((error: unknown) => {
         if (!(error instanceof Missing)) throw error;
       });
     }

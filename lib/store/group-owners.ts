@@ -1,16 +1,33 @@
 /** Changes of a group's memberships that leave somebody who owns it. */
 import { LastOwner, Missing, Stale, TransactionRefused } from './errors.ts';
-import { MEMBER, type MemberSource, memberKey, memberPartition } from './keys.ts';
-import { fromItem, live, type Members, membershipChange, memberWrite } from './members.ts';
+import { type Key, MEMBER, type MemberSource, memberKey, memberPartition } from './keys.ts';
+import {
+  type AlongsideChange,
+  changedMember,
+  fromItem,
+  live,
+  type Members,
+  membershipChange,
+  memberWrite,
+  stillMember,
+} from './members.ts';
 import type { Outbox, OutboxMessage } from './outbox.ts';
 import type { AccessLevel, GroupRecord, MemberRecord } from './records.ts';
 import type { Table } from './table.ts';
-import { type Check, PRESENT, type Write } from './write.ts';
+import type { Check, Delete, Update, Write } from './write.ts';
 
 interface Options {
   /** Whether somebody else has to own the group: an outermost one, which inherits no owner. */
   readonly needsOwner: boolean;
   readonly messages?: readonly OutboxMessage[];
+}
+
+interface RemovalOptions extends Options {
+  readonly alongside?: readonly Write[];
+}
+
+interface ChangeOptions extends Options {
+  readonly alongside?: AlongsideChange;
 }
 
 /** Tries while others change the same memberships. */
@@ -29,8 +46,9 @@ export class GroupOwners {
   }
 
   /** @throws Missing when there is no such membership; LastOwner; Stale when others change the same all the time */
-  async remove(groupId: number, userId: number, options: Options): Promise<void> {
-    await this.#write(groupId, userId, options, (key) => ({ delete: key }));
+  async remove(groupId: number, userId: number, options: RemovalOptions): Promise<void> {
+    const { alongside = [] } = options;
+    await this.#write(groupId, userId, options, async (key) => [{ delete: key }, ...alongside]);
   }
 
   /** Changes level and, when given, expiry. @throws as {@link remove} */
@@ -38,14 +56,24 @@ export class GroupOwners {
     groupId: number,
     userId: number,
     change: { accessLevel: AccessLevel; expiresAt?: string | null },
-    options: Options,
+    options: ChangeOptions,
   ): Promise<MemberRecord> {
     const written = membershipChange(change);
-    const expiryOf = (was: MemberRecord) =>
-      change.expiresAt === undefined ? was.expiresAt : change.expiresAt;
-    const stays = (was: MemberRecord) => change.accessLevel === OWNER && expiryOf(was) === null;
-    const was = await this.#write(groupId, userId, options, (key) => ({ update: key, ...written }), stays);
-    return { ...was, accessLevel: change.accessLevel, expiresAt: expiryOf(was) };
+    const stays = (was: MemberRecord) => {
+      const is = changedMember(was, change);
+      return is.accessLevel === OWNER && is.expiresAt === null;
+    };
+    const was = await this.#write(
+      groupId,
+      userId,
+      options,
+      async (key, was) => [
+        { update: key, ...written },
+        ...((await options.alongside?.(was, changedMember(was, change))) ?? []),
+      ],
+      stays,
+    );
+    return changedMember(was, change);
   }
 
   /**
@@ -96,28 +124,22 @@ export class GroupOwners {
   }
 
   /**
-   * On condition that the membership is still of the level that was read, and that the other owner still is one: of two
+   * On condition that the membership is still as it was read, and that the other owner still is one: of two
    * owners who remove each other, one is told that there is no other.
    */
   async #write(
     groupId: number,
     userId: number,
     { needsOwner, messages = [] }: Options,
-    write: (key: ReturnType<typeof memberKey>) => { delete: object } | { update: object; set: object },
+    write: (key: Key, was: MemberRecord) => Promise<[Update | Delete, ...Write[]]>,
     stays: (was: MemberRecord) => boolean = () => false,
   ): Promise<MemberRecord> {
     const source: MemberSource = { kind: 'group', id: groupId };
     for (let n = 0; n < TRIES; n++) {
       const was = await this.#members.get(source, userId);
       if (was === undefined) throw new Missing('member');
-      const writes: Write[] = [
-        {
-          ...(write(memberKey(source, userId)) as Write),
-          if: `${PRESENT} AND #accessLevel = :was`,
-          values: { was: was.accessLevel },
-          reason: 'member',
-        },
-      ];
+      const [own, ...alongside] = await write(memberKey(source, userId), was);
+      const writes: Write[] = [{ ...own, ...stillMember(was), reason: 'member' }, ...alongside];
       if (needsOwner && was.accessLevel === OWNER && !stays(was)) {
         const other = await this.#otherOwner(source, userId);
         if (other === undefined) throw new LastOwner();

@@ -154,10 +154,17 @@ export class Invitations {
     }
   }
 
-  /** Makes it a membership: once. @throws Missing, AlreadyExists as {@link Members.add}; Missing `invitation` */
-  async accept(invitation: InvitationRecord, member: MemberRecord): Promise<void> {
+  /**
+   * Makes it a membership: once. @param alongside writes of the same transaction
+   * @throws Missing, AlreadyExists as {@link Members.add}; Missing `invitation`
+   */
+  async accept(
+    invitation: InvitationRecord,
+    member: MemberRecord,
+    alongside: readonly Write[] = [],
+  ): Promise<void> {
     try {
-      await this.#members.add(member, { alongside: withoutInvitation(invitation) });
+      await this.#members.add(member, { alongside: [...withoutInvitation(invitation), ...alongside] });
     } catch (error) {
       throw error instanceof TransactionRefused ? new Missing('invitation') : error;
     }

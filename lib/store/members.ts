@@ -1,5 +1,5 @@
 /** Memberships of projects and groups: stored once, where they were given; a user's are found through an index. */
-import { AlreadyExists, ConditionFailed, Missing, TransactionRefused } from './errors.ts';
+import { AlreadyExists, Missing, Stale, TransactionRefused } from './errors.ts';
 import {
   accessRequestKey,
   groupKey,
@@ -34,8 +34,13 @@ export interface Giver {
   readonly atMost?: AccessLevel;
 }
 
+/** Writes for the transaction that changes a membership. */
+export type AlongsideChange = (was: MemberRecord, is: MemberRecord) => Promise<readonly Write[]>;
+
 /** Rows of members read at once where not all are wanted. */
 const AT_ONCE = 1000;
+/** Tries while others change the same membership. */
+const TRIES = 5;
 
 export class Members {
   readonly #table: Table;
@@ -177,31 +182,52 @@ export class Members {
     }
   }
 
-  /** Changes level and, when given, expiry. @throws Missing, also when it has expired */
+  /**
+   * Changes level and, when given, expiry.
+   * @param options.was as it was read last; @param options.alongside writes of the same transaction, from what it was
+   *   to what it is
+   * @throws Missing, also when it has expired; Stale when others change it all the time
+   */
   async change(
     source: MemberSource,
     userId: number,
     change: { accessLevel: AccessLevel; expiresAt?: string | null },
+    options: { was?: MemberRecord; alongside?: AlongsideChange } = {},
   ): Promise<MemberRecord> {
-    try {
-      const item = await this.#table.update({
-        update: memberKey(source, userId),
-        ...membershipChange(change),
-        if: `${PRESENT} AND (attribute_type(#expiresAt, :null) OR #expiresAt > :today)`,
-        values: { null: 'NULL', today: new Date().toISOString().slice(0, 10) },
-      });
-      return fromItem(item)!;
-    } catch (error) {
-      throw error instanceof ConditionFailed ? new Missing('member') : error;
+    let { was } = options;
+    for (let n = 0; n < TRIES; n++) {
+      was ??= await this.get(source, userId);
+      if (was === undefined) throw new Missing('member');
+      const is = changedMember(was, change);
+      try {
+        await this.#table.transact([
+          {
+            update: memberKey(source, userId),
+            ...membershipChange(change),
+            ...stillMember(was),
+            reason: 'member',
+          },
+          ...((await options.alongside?.(was, is)) ?? []),
+        ]);
+        return is;
+      } catch (error) {
+        if (!(error instanceof TransactionRefused && error.has('member'))) throw error;
+      }
+      was = undefined;
     }
+    throw new Stale('member');
   }
 
-  /** @throws Missing */
-  async remove(source: MemberSource, userId: number): Promise<void> {
+  /** @param alongside writes of the same transaction @throws Missing */
+  async remove(source: MemberSource, userId: number, alongside: readonly Write[] = []): Promise<void> {
     try {
-      await this.#table.delete({ delete: memberKey(source, userId), if: PRESENT });
+      await this.#table.transact([
+        { delete: memberKey(source, userId), if: PRESENT, reason: 'member' },
+        ...alongside,
+      ]);
     } catch (error) {
-      throw error instanceof ConditionFailed ? new Missing('member') : error;
+      const gone = error instanceof TransactionRefused && error.has('member');
+      throw gone ? new Missing('member') : error;
     }
   }
 
@@ -268,6 +294,19 @@ const groupLives = (id: number): Check => ({
   values: { null: 'NULL' },
   reason: 'group',
 });
+
+/** The condition that a membership is as it was read. */
+export const stillMember = ({ accessLevel, expiresAt }: MemberRecord) => ({
+  if: `${PRESENT} AND #accessLevel = :was AND ${
+    expiresAt === null ? 'attribute_type(#expiresAt, :null)' : '#expiresAt = :expires'
+  }`,
+  values: { was: accessLevel, ...(expiresAt === null ? { null: 'NULL' } : { expires: expiresAt }) },
+});
+
+export const changedMember = (
+  was: MemberRecord,
+  { accessLevel, expiresAt }: { accessLevel: AccessLevel; expiresAt?: string | null },
+): MemberRecord => ({ ...was, accessLevel, ...(expiresAt === undefined ? {} : { expiresAt }) });
 
 /** What a change of a membership writes. The table takes away what has expired. */
 export function membershipChange(change: { accessLevel: AccessLevel; expiresAt?: string | null }) {

@@ -1,0 +1,63 @@
+/** What is recorded of memberships, in the project or group that they are of. */
+import type { MemberRecord, UserRecord } from '../store/records.ts';
+import type { Put } from '../store/write.ts';
+import { type AuditAuthor, type AuditedEntity, audited, auditedPlace } from './audit.ts';
+import type { Deps } from './deps.ts';
+import type { MemberPlace } from './member-list.ts';
+import { LEVEL_NAMES } from './member-rules.ts';
+
+type Membership = Pick<MemberRecord, 'accessLevel' | 'expiresAt'>;
+type Person = Pick<UserRecord, 'id' | 'name'>;
+
+export const entityOf = (place: MemberPlace): AuditedEntity =>
+  'project' in place ? auditedPlace('Project', place.project) : auditedPlace('Group', place.group);
+
+export const memberAdded = (
+  deps: Deps,
+  author: AuditAuthor,
+  entity: AuditedEntity,
+  user: Person,
+  { accessLevel, expiresAt }: Membership,
+): Promise<Put> =>
+  audited(deps, author, {
+    entity,
+    details: {
+      add: 'user_access',
+      as: LEVEL_NAMES[accessLevel],
+      ...targeting(user),
+      expiry_to: expiresAt ?? undefined,
+    },
+  });
+
+/** @returns nothing where nothing changes */
+export async function memberChanged(
+  deps: Deps,
+  author: AuditAuthor,
+  entity: AuditedEntity,
+  user: Person,
+  { was, is }: { readonly was: Membership; readonly is: Membership },
+): Promise<Put[]> {
+  const extends_ = was.expiresAt !== is.expiresAt;
+  if (was.accessLevel === is.accessLevel && !extends_) return [];
+  return [
+    await audited(deps, author, {
+      entity,
+      details: {
+        change: 'access_level',
+        from: LEVEL_NAMES[was.accessLevel],
+        to: LEVEL_NAMES[is.accessLevel],
+        ...targeting(user),
+        ...(extends_ ? { expiry_from: was.expiresAt, expiry_to: is.expiresAt } : {}),
+      },
+    }),
+  ];
+}
+
+export const memberRemoved = (
+  deps: Deps,
+  author: AuditAuthor,
+  entity: AuditedEntity,
+  user: Person,
+): Promise<Put> => audited(deps, author, { entity, details: { remove: 'user_access', ...targeting(user) } });
+
+const targeting = ({ id, name }: Person) => ({ target_id: id, target_type: 'User', target_details: name });
