@@ -1,6 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import { type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Rights } from '../functions/areas.ts';
+import { RATE_LIMITS } from '../lib/store/schema.ts';
 import type { Resources } from './service-function.ts';
 
 /**
@@ -31,6 +32,14 @@ export function grantRights(role: IRole, rights: Rights, resources: Resources): 
           'dynamodb:ConditionCheckItem',
         ],
         [tableArn],
+      );
+    } else if (rights.counts === true) {
+      role.addToPrincipalPolicy(
+        new PolicyStatement({
+          actions: ['dynamodb:UpdateItem'],
+          resources: [tableArn],
+          conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${RATE_LIMITS}*`] } },
+        }),
       );
     }
   }

@@ -6,6 +6,8 @@
 /** What a function may do with the table, the buckets and the queues; grants are made from it and nothing else. */
 export interface Rights {
   readonly table?: 'read' | 'write';
+  /** Whether a function that only reads may count requests: rows of rate limits, and nothing else, it writes. */
+  readonly counts?: true;
   readonly objects?: 'read' | 'write';
   /** Queues it may send to. */
   readonly sends?: readonly QueueName[];
@@ -82,7 +84,7 @@ const api = (
   ...(options.authorizer === undefined ? {} : { authorizer: options.authorizer }),
 });
 
-const reads: Rights = { table: 'read' };
+const reads: Rights = { table: 'read', counts: true };
 const writes: Rights = { table: 'write', sends: ['maintenance'] };
 const writesObjects: Rights = { table: 'write', objects: 'write', sends: ['maintenance'] };
 const repository = { memory: 2048, timeout: 900 };

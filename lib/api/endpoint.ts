@@ -1,5 +1,6 @@
+import { Admissions } from '../domain/admission.ts';
 import type { Deps } from '../domain/deps.ts';
-import { open } from '../domain/open.ts';
+import { callerOf, open } from '../domain/open.ts';
 import { demand, demandInGroup } from '../domain/permissions.ts';
 import { endpointFor, type HttpDeps } from '../http/endpoint.ts';
 import type { OffsetPage } from '../http/pagination.ts';
@@ -14,6 +15,12 @@ export const endpoint = endpointFor<ApiDeps>();
 export function apiDeps(deps: Deps): ApiDeps {
   return {
     ...deps,
+    admissions: new Admissions({
+      settings: deps.settings,
+      counts: deps.store.rateLimits,
+      now: deps.now,
+      callerOf: (credential) => callerOf(deps, credential),
+    }),
     access: {
       open: (request) => open(deps, request),
       authorize: ({ actor, project, group }, rule) => {

@@ -7,6 +7,7 @@ import type {
   TokenScope,
   UserRecord,
 } from '../store/records.ts';
+import type { Admission } from './admission.ts';
 import type { ReadAhead } from './read-ahead.ts';
 
 /** Where a request came from; records of what was done with it tell it. */
@@ -84,6 +85,8 @@ export interface OpenRequest {
   readonly credential: Credential;
   /** Absent for what a worker does. */
   readonly origin?: Origin;
+  /** Counts the request against whoever asks; absent for what a worker does. */
+  readonly admission?: Admission;
   /** Id or username from the `Sudo` header or parameter. */
   readonly sudo?: string;
   /** Whether the credential is to be replaced: one that was replaced before ends what took its place. */

@@ -10,7 +10,7 @@ import { refConflictError } from './commit-actions.ts';
 import { deleteAsRead } from './delete-ref.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, notFound, refused } from './errors.ts';
-import { can } from './permissions.ts';
+import { can, signedIn } from './permissions.ts';
 import { createInitialReadme } from './readme.ts';
 import { listRefs, type RefListQuery } from './ref-list.ts';
 import { BRANCH_REFUSALS, type BranchProtection, branchProtection, started } from './ref-protection.ts';
@@ -79,7 +79,7 @@ export async function createBranch(
   demandPush(actor, access);
   const name = branchRef(input.name);
   if (name === undefined) throw refused('Branch name is invalid');
-  let git = codeOf(deps, access);
+  let git = codeOf(deps, access, actor);
   let protection = started(branchProtection(deps, access));
   const starting = started(git.resolve(input.ref));
   let heading = started(git.headRef());
@@ -90,7 +90,7 @@ export async function createBranch(
     if (!(await protection).mayPush(actor, first)) throw refused(BRANCH_REFUSALS.create);
     // An empty repository has nothing to branch from: its first commit is made.
     const made = await createInitialReadme(deps, actor, access);
-    git = codeOf(deps, made);
+    git = codeOf(deps, made, actor);
     heading = started(git.headRef());
     protection = started(branchProtection(deps, made));
     if (made.project.defaultBranch === input.name)
@@ -148,7 +148,7 @@ export async function deleteBranch(
   unchanged: (lastCommit: Date) => void,
 ): Promise<void> {
   demandPush(actor, access);
-  const git = codeOf(deps, access);
+  const git = codeOf(deps, access, actor);
   const protection = started(branchProtection(deps, access));
   const heading = started(git.headRef());
   const ref = await branchOf(git, name);
@@ -161,16 +161,22 @@ export async function deleteBranch(
 /** Promises to delete what is merged: a worker does. @throws 403 */
 export async function requestDeleteMerged(deps: Deps, actor: Actor, access: ProjectAccess): Promise<void> {
   demandPush(actor, access);
-  const body = { projectId: access.project.id };
+  const body = { projectId: access.project.id, userId: signedIn(actor).user.id };
   await deps.store.outbox.commit([], [message(MAINTENANCE, 'branches.delete-merged', body)]);
 }
 
-/** The worker's part: every branch that the default branch holds all of, but itself and those that are protected. */
-export async function deleteMerged(deps: Deps, projectId: number): Promise<void> {
+/**
+ * The worker's part: every branch that the default branch holds all of, but itself and those that are protected.
+ * @param request.userId who asked for it; older messages do not tell
+ */
+export async function deleteMerged(
+  deps: Deps,
+  { projectId, userId }: { readonly projectId: number; readonly userId: number | undefined },
+): Promise<void> {
   const project = await deps.store.projects.get(projectId);
   if (project === undefined) return;
   const access = { project, level: 0 } as const;
-  const git = codeOf(deps, access);
+  const git = codeOf(deps, access, userId === undefined ? undefined : { kind: 'requester', userId });
   const [{ head, refs }, protection] = await Promise.all([git.branches(), branchProtection(deps, access)]);
   const target = refs.find((ref) => ref.name === head);
   if (target === undefined) return;

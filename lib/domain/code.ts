@@ -7,11 +7,17 @@ import { type TreeListing, type TreePage, type TreeRecord, UnknownPageToken } fr
 import type { ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, notFound, tooLarge } from './errors.ts';
-import { openRepository } from './repositories.ts';
+import { openRepository, type Pusher } from './repositories.ts';
 
-/** The repository of a project, as rules read and write it. One per request; what it learns of history is kept. */
-export const codeOf = (deps: Deps, { project, ahead }: ProjectAccess): GitRepository =>
-  new GitRepository(openRepository(deps, project, { ahead }), deps.histories.of(project.repositoryId));
+/**
+ * The repository of a project, as rules read and write it. One per request; what it learns of history is kept.
+ * @param pusher for whoever writes: what moves is told in their name
+ */
+export const codeOf = (deps: Deps, { project, ahead }: ProjectAccess, pusher?: Pusher): GitRepository =>
+  new GitRepository(
+    openRepository(deps, project, { ahead, pusher }),
+    deps.histories.of(project.repositoryId),
+  );
 
 /**
  * The commit that a branch, tag, id or `HEAD` names.

@@ -73,7 +73,8 @@ export async function commitActions(
       : await startProjectOf(deps, actor, access, input.startProject);
   const branch = branchRef(input.branch);
   if (branch === undefined) throw refused(NO_BRANCH);
-  const opened = () => (source === undefined ? codeOf(deps, access) : codeBeside(deps, access, source));
+  const opened = () =>
+    source === undefined ? codeOf(deps, access, actor) : codeBeside(deps, access, source, actor);
   const first = opened();
   const elsewhere = source && codeOf(deps, source);
   const reading = started(branchProtection(deps, access));

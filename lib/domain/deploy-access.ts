@@ -1,4 +1,5 @@
 import type { Credential, FirstReads } from './access.ts';
+import { type Admission, whileCounted } from './admission.ts';
 import { hasEnded, isUsername } from './deploy-tokens.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, notFound, unauthorized } from './errors.ts';
@@ -35,22 +36,28 @@ export async function openWithDeployToken(
     readonly fullPath: string;
     readonly purpose: 'read' | 'write';
     readonly first?: FirstReads | undefined;
+    readonly admission?: Admission | undefined;
   },
 ): Promise<GitAccess> {
-  const { fullPath, purpose } = request;
+  const { fullPath, purpose, admission } = request;
   const [token, located] = await Promise.all([
     deps.store.deployTokens.byHash(tokenHash(credential.token)),
     locateProject(deps, fullPath),
   ]);
   if (token === undefined || !isUsername(token, credential.username) || hasEnded(token, deps.now())) {
+    await admission?.admit(admission.stranger);
     throw unauthorized();
   }
-  const first = beginFirst(deps, located, request.first);
+  let first: ReturnType<typeof beginFirst>;
   const surroundings = new Surroundings(deps);
-  const [project] = await Promise.all([
-    located.record ?? deps.store.projects.get(located.id),
-    surroundings.read(located.ancestorIds, [], undefined),
-  ]);
+  const caller = { kind: 'deploy-token', id: token.id } as const;
+  const [project] = await whileCounted(admission, caller, () => {
+    first = beginFirst(deps, located, request.first);
+    return Promise.all([
+      located.record ?? deps.store.projects.get(located.id),
+      surroundings.read(located.ancestorIds, [], undefined),
+    ]);
+  });
   const actor = { kind: 'anonymous' } as const;
   const access = project && (await projectAccess(actor, project, surroundings));
   const place = project && (await standing(surroundings, subjectOf(project), undefined));

@@ -7,7 +7,7 @@ import { forkRoot } from '../store/forks.ts';
 import type { ProjectRecord } from '../store/records.ts';
 import type { ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
-import { openRepository } from './repositories.ts';
+import { openRepository, type Pusher } from './repositories.ts';
 
 /** Whether both descend from one project, or one from the other. */
 export const related = (a: ProjectRecord, b: ProjectRecord): boolean =>
@@ -26,9 +26,11 @@ export function codeBeside(
   deps: Deps,
   own: ProjectAccess,
   other: ProjectAccess,
+  pusher?: Pusher,
   mostRescued = MOST_COPIED,
 ): GitRepository {
-  const ports = beside(deps, openRepository(deps, own.project), openRepository(deps, other.project));
+  const [mine, theirs] = [openRepository(deps, own.project, { pusher }), openRepository(deps, other.project)];
+  const ports = beside(deps, mine, theirs);
   // No memory of walks: it holds what the repository has accepted, and nothing else.
   return new GitRepository({ ...ports, mostRescued });
 }

@@ -25,12 +25,12 @@ const SCOPES: Record<'read' | 'write', readonly TokenScope[]> = {
  */
 export async function openGit(
   deps: Deps,
-  request: Pick<OpenRequest, 'credential' | 'origin' | 'first'> & {
+  request: Pick<OpenRequest, 'credential' | 'origin' | 'admission' | 'first'> & {
     fullPath: string;
     purpose: 'read' | 'write';
   },
 ): Promise<GitAccess> {
-  const { credential, fullPath, purpose, first, origin } = request;
+  const { credential, fullPath, purpose, first, origin, admission } = request;
   // Nobody without a name pushes anywhere.
   if (purpose === 'write' && credential.kind === 'none') throw unauthorized();
   const deploy = deployCredential(credential);
@@ -42,6 +42,7 @@ export async function openGit(
       project: fullPath,
       ...(first && { first }),
       ...(origin && { origin }),
+      ...(admission && { admission }),
     });
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;

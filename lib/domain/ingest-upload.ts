@@ -75,7 +75,9 @@ async function judged(deps: Deps, upload: PushUpload): Promise<PushReport> {
       access,
       { request, pack: staging.read(upload.staged) },
       {
-        repository: noting(openRepository(deps, project), deps, upload, (phase) => reporter.enter(phase)),
+        repository: noting(openRepository(deps, project, { pusher: access.actor }), deps, upload, (phase) =>
+          reporter.enter(phase),
+        ),
         onUnpack: (state) => reporter.set(state),
       },
     );

@@ -36,7 +36,10 @@ export async function ingest(
   deps: Deps,
   access: GitAccess,
   push: StagedPush,
-  { repository = openRepository(deps, access.project.project), ...options }: IngestOptions = {},
+  {
+    repository = openRepository(deps, access.project.project, { pusher: access.actor }),
+    ...options
+  }: IngestOptions = {},
 ): Promise<PushReport> {
   const failures: unknown[] = [];
   const { body, outcome } = receivePack(repository, new PktReader(whole(push)), {

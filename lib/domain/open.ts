@@ -16,12 +16,14 @@ import type {
   OpenRequest,
   ProjectAccess,
 } from './access.ts';
+import { whileCounted } from './admission.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, forbidden, notFound, unauthorized } from './errors.ts';
 import { type Located, locateGroup, locateProject } from './locate.ts';
 import { canSee, canSeeGroup, OWNER } from './permissions.ts';
 import { ReadAhead } from './read-ahead.ts';
 import { type Subject, Surroundings, standing } from './standing.ts';
+import type { Caller } from './throttles.ts';
 import { demandActive, revokeFamily, tokenHash } from './tokens.ts';
 
 /**
@@ -34,29 +36,32 @@ import { demandActive, revokeFamily, tokenHash } from './tokens.ts';
  *   or `404 Group Not Found` for what is absent or hidden.
  */
 export async function open(deps: Deps, request: OpenRequest): Promise<Opened> {
-  const [token, project, group] = await Promise.all([
-    request.credential.kind === 'none' ? undefined : knownToken(deps, request.credential),
-    request.project === undefined ? undefined : locateProject(deps, request.project),
-    request.group === undefined ? undefined : locateGroup(deps, request.group),
-    // Whatever the request does, it finds them read.
-    deps.settings.current(),
-  ]);
-  if (token !== undefined) {
-    // Two have the same text: whoever replaced it, and who shows it now.
-    if (token.revoked && request.rotates) await revokeFamily(deps, token);
-    demandActive(token, deps.now());
-  }
+  const { credential, admission } = request;
+  const stranger = credential.kind === 'none' ? admission?.stranger : undefined;
+  const [token, project, group] = await whileCounted(admission, stranger, () =>
+    Promise.all([
+      credential.kind === 'none' ? undefined : goodToken(deps, credential, request),
+      request.project === undefined ? undefined : locateProject(deps, request.project),
+      request.group === undefined ? undefined : locateGroup(deps, request.group),
+      // Whatever the request does, it finds them read.
+      deps.settings.current(),
+    ]),
+  );
 
-  const first = project && beginFirst(deps, project, request.first);
+  let first: ReturnType<typeof beginFirst>;
   const ahead = new Surroundings(deps);
-  const [owner, projectRecord, groupRecord] = await Promise.all([
-    token && deps.store.users.get(token.userId),
-    project && (project.record ?? deps.store.projects.get(project.id)),
-    group && (group.record ?? deps.store.groups.get(group.id)),
-    project && readAhead(ahead, { kind: 'project', id: project.id }, project, token?.userId),
-    group && readAhead(ahead, { kind: 'group', id: group.id }, group, token?.userId),
-    token && noteUse(deps, token),
-  ]);
+  const caller = token && ({ kind: 'user', id: token.userId } as const);
+  const [owner, projectRecord, groupRecord] = await whileCounted(admission, caller, () => {
+    first = project && beginFirst(deps, project, request.first);
+    return Promise.all([
+      token && deps.store.users.get(token.userId),
+      project && (project.record ?? deps.store.projects.get(project.id)),
+      group && (group.record ?? deps.store.groups.get(group.id)),
+      project && readAhead(ahead, { kind: 'project', id: project.id }, project, token?.userId),
+      group && readAhead(ahead, { kind: 'group', id: group.id }, group, token?.userId),
+      token && noteUse(deps, token),
+    ]);
+  });
   const signedInAs = token === undefined ? undefined : actorOf(token, owner);
   const asked = await impersonated(deps, signedInAs ?? { kind: 'anonymous' }, request.sudo);
   const actor = request.origin === undefined ? asked : { ...asked, origin: request.origin };
@@ -160,6 +165,33 @@ async function noteUse({ store, now }: Deps, token: TokenRecord): Promise<void> 
   const day = at.toISOString().slice(0, 10);
   if (token.lastUsedAt !== null && token.lastUsedAt >= day) return;
   await Promise.allSettled([store.tokens.touch(token, at), store.users.touch(token.userId, day)]);
+}
+
+/** @throws 401 for a credential that is not good: who shows it is counted as a stranger */
+async function goodToken(
+  deps: Deps,
+  credential: Exclude<Credential, { kind: 'none' }>,
+  { admission, rotates }: Pick<OpenRequest, 'admission' | 'rotates'> = {},
+): Promise<TokenRecord> {
+  try {
+    const token = await knownToken(deps, credential);
+    // Two have the same text: whoever replaced it, and who shows it now.
+    if (token.revoked && rotates) await revokeFamily(deps, token);
+    demandActive(token, deps.now());
+    return token;
+  } catch (error) {
+    if (error instanceof DomainError) await admission?.admit(admission.stranger);
+    throw error;
+  }
+}
+
+/** Whose a credential is. @throws 401 for one that is not good */
+export async function callerOf(
+  deps: Deps,
+  credential: Exclude<Credential, { kind: 'none' }>,
+): Promise<Caller> {
+  const { userId } = await goodToken(deps, credential);
+  return { kind: 'user', id: userId };
 }
 
 async function knownToken(

@@ -50,7 +50,7 @@ export async function pickCommit(
   if (branch === undefined) throw refused('The branch refname is invalid');
 
   const committer = identityOf(signedIn(actor).user, deps.now());
-  const attempt = () => pickOnce(codeOf(deps, access), { kind, input, picked, branch, committer });
+  const attempt = () => pickOnce(codeOf(deps, access, actor), { kind, input, picked, branch, committer });
   try {
     return await inTurn(`${access.project.repositoryId} ${branch}`, TURN_MS, () => persist(attempt, lostRef));
   } catch (error) {

@@ -21,7 +21,7 @@ export async function createInitialReadme(
 ): Promise<ProjectAccess> {
   if (!can(actor, access, 'push_code')) throw forbidden();
   const { project } = access;
-  const ports = openRepository(deps, project);
+  const ports = openRepository(deps, project, { pusher: actor });
   const branch = await ports.refs.head();
   const description = project.description ? `\n${project.description}\n` : '';
   const content = Buffer.from(`# ${project.name}\n${description}`);

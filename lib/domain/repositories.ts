@@ -1,4 +1,4 @@
-import { type Oid, ZERO_OID } from '../git/oid.ts';
+import { ZERO_OID } from '../git/oid.ts';
 import { PackStore } from '../git/pack/store.ts';
 import { type Ref, RefConflict, type RefDatabase, type RefPageQuery, type RefUpdate } from '../git/ports.ts';
 import { branchRef, type RefName, shortName } from '../git/refname.ts';
@@ -12,15 +12,15 @@ import { snapshotOf } from '../store/ref-views.ts';
 import type { RepositoryRefs } from '../store/repository-refs.ts';
 import { measureSoon } from '../store/statistics.ts';
 import type { Write } from '../store/write.ts';
+import type { Actor } from './access.ts';
 import { type AuditAuthor, auditing, SYSTEM } from './audit.ts';
 import { defaultBranchProtection, levelsOf } from './default-branch-protection.ts';
-import type { Actor } from './access.ts';
 import type { Deps } from './deps.ts';
 import { notFound } from './errors.ts';
 import { importFills, isImporting, withoutContent } from './import-state.ts';
 import { newBranchRule } from './protected-branches.ts';
-import type { FirstLook, ReadAhead } from './read-ahead.ts';
 import { pushEvents } from './push-events.ts';
+import type { FirstLook, ReadAhead } from './read-ahead.ts';
 import { RuleSet } from './ref-pattern.ts';
 import { auditedBranchRule } from './rule-audit.ts';
 
@@ -132,10 +132,7 @@ class ProjectRefs implements RefDatabase {
     return this.#refs.kept();
   }
 
-  async compareAndSwap(
-    updates: readonly RefUpdate[],
-    options: SwapCompanions = {},
-  ): Promise<void> {
+  async compareAndSwap(updates: readonly RefUpdate[], options: SwapCompanions = {}): Promise<void> {
     const { projects, table } = this.#deps.store;
     const { id } = this.#project;
     const [first, events] = await Promise.all([

@@ -53,7 +53,7 @@ export async function createTag(
   demandPush(actor, access);
   const name = tagRef(input.name);
   if (name === undefined) throw refused('Tag name invalid');
-  const git = codeOf(deps, access);
+  const git = codeOf(deps, access, actor);
   const protection = started(tagProtection(deps, access));
   const resolving = started(git.resolve(input.ref));
   if ((await git.ref(name)) !== undefined) throw refused(`Tag ${input.name} already exists`);
@@ -83,7 +83,7 @@ export async function deleteTag(
   unchanged: (commit: Date) => void,
 ): Promise<void> {
   demandPush(actor, access);
-  const git = codeOf(deps, access);
+  const git = codeOf(deps, access, actor);
   const protection = started(tagProtection(deps, access));
   const ref = await tagOf(git, name);
   if (!(await protection).mayDelete(actor, name)) throw forbidden("You don't have access to delete the tag");

@@ -174,6 +174,7 @@ export async function publish(
     await refs.compareAndSwap([update], {
       ...(options.head === undefined ? {} : { head: options.head }),
       ...(packs.length === 0 ? {} : { packs }),
+      objects: store,
     });
     store.listed(packs);
   } catch (error) {

@@ -3,6 +3,7 @@
  * database of immutable packs, and a reference database. Everything else in `lib/git` is
  * computation over these two.
  */
+import type { ObjectStore } from './objects.ts';
 import type { Oid } from './oid.ts';
 import type { RefName, RefSpace } from './refname.ts';
 
@@ -252,10 +253,11 @@ export interface RefDatabase {
   /**
    * All updates, the new packs' listing and HEAD's new target in one transaction.
    * Retries what is transient; a lost answer is looked up, not guessed.
+   * @param options.objects sees what the new values lead to, for whoever tells what came; nothing depends on it
    * @throws RefConflict when any condition fails; then nothing is changed.
    */
   compareAndSwap(
     updates: readonly RefUpdate[],
-    options?: { packs?: readonly PackDescription[]; head?: RefName },
+    options?: { packs?: readonly PackDescription[]; head?: RefName; objects?: ObjectStore },
   ): Promise<void>;
 }

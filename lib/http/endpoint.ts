@@ -4,6 +4,7 @@
  */
 import type * as z from 'zod';
 import type { FirstReads, GroupAccess, ProjectAccess } from '../domain/access.ts';
+import type { AdmissionPort } from '../domain/admission.ts';
 import type { TokenScope } from '../store/records.ts';
 import {
   type AccessPort,
@@ -14,12 +15,15 @@ import {
   type ProjectRule,
   scopesFor,
 } from './access.ts';
+import type { Dialect } from './dialect.ts';
 import type { KeysetPage, OffsetPage, Page } from './pagination.ts';
 import type { Reply } from './reply.ts';
 
 /** What every endpoint needs; functions supply more, see `endpointFor`. */
 export interface HttpDeps {
   readonly access: AccessPort;
+  /** Counts requests; without it they are as many as they like. */
+  readonly admissions?: AdmissionPort;
 }
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -123,6 +127,8 @@ interface Described {
   readonly errors?: readonly { readonly status: number; readonly description: string }[];
   /** Most bytes of a request body; 413 above it. */
   readonly bodyLimit?: number;
+  /** Where it is not the REST interface's: the same for all endpoints of a function. */
+  readonly dialect?: Dialect;
 }
 
 export interface Declaration<
@@ -134,7 +140,7 @@ export interface Declaration<
   B extends object,
   G extends Paginate | undefined,
 > extends Described {
-  /** Below `/api/v4`; `:name` is one segment, `word.:name` what follows the dot, a last `*name` the
+  /** Below `/api/v4`, or from the root where it begins with `/api/`; `:name` is one segment, `word.:name` what follows the dot, a last `*name` the
    * rest of the path. */
   readonly path: Path;
   readonly access: A;

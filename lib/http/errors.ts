@@ -3,7 +3,9 @@
  * says `{"error": ...}`, one that a rule raised says `{"message": ...}`.
  */
 import { type DomainError, domainErrorOf, type ErrorCode } from '../domain/errors.ts';
+import { Throttled } from '../domain/throttles.ts';
 import { json, type Reply } from './reply.ts';
+import { throttledReply } from './throttle.ts';
 
 /** A failure that only HTTP knows: its body is made, nothing of it is secret. */
 export class HttpFailure extends Error {
@@ -70,6 +72,7 @@ export const statusOf = (code: ErrorCode): number => STATUS[code];
  */
 export function failureReply(error: unknown): Reply | undefined {
   if (error instanceof HttpFailure) return json(error.body, { status: error.status, headers: error.headers });
+  if (error instanceof Throttled) return throttledReply(error);
   const told = domainErrorOf(error);
   return told && replyOf(told);
 }

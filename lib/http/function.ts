@@ -8,6 +8,7 @@ import { annotate, annotations, bound, correlated } from '../telemetry/correlati
 import { log } from '../telemetry/log.ts';
 import { counted } from '../telemetry/metrics.ts';
 import { credentialOf } from './credentials.ts';
+import { type Dialect, inDialect } from './dialect.ts';
 import type { Endpoint, HttpDeps, RequestFacts } from './endpoint.ts';
 import { failureReply, internalError } from './errors.ts';
 import {
@@ -20,9 +21,10 @@ import {
 } from './gateway.ts';
 import { boundHeaders, preflight, setCommonHeaders, setCorsHeaders } from './headers.ts';
 import { logFailure } from './log.ts';
-import type { Reply, ReplyBody } from './reply.ts';
+import { Reply, type ReplyBody } from './reply.ts';
 import { type Router, routerOf } from './router.ts';
 import { serve } from './serve.ts';
+import { shownBy, throttled } from './throttle.ts';
 
 /** What is known of the call of the function: Lambda's context, as far as it is written down. */
 export interface Invocation {
@@ -76,7 +78,7 @@ export function apiFunction<D extends HttpDeps>(options: ApiFunctionOptions<D>):
       }));
 
   return rawFunction(
-    async (request, facts) => {
+    throttled(deps, async (request, facts, admission) => {
       router ??= routerOf(options.endpoints);
       const { pathname: asked, search } = new URL(request.url);
       const pathname = options.alias?.(asked) ?? asked;
@@ -84,6 +86,7 @@ export function apiFunction<D extends HttpDeps>(options: ApiFunctionOptions<D>):
       const page = options.pages?.[read ? pathname : `${request.method} ${pathname}`];
       if (page !== undefined) {
         annotate({ route: pathname });
+        await admission?.settle(shownBy(request));
         return page(facts, request, deps);
       }
       if (request.method === 'OPTIONS') {
@@ -94,18 +97,21 @@ export function apiFunction<D extends HttpDeps>(options: ApiFunctionOptions<D>):
       annotate({ route: endpoint.path });
       return serve(
         endpoint,
-        { request, facts, params, path: pathname, search: search.slice(1) },
+        { request, facts, admission, params, path: pathname, search: search.slice(1) },
         await deps(),
       );
+    }),
+    {
+      ...(options.serviceName === undefined ? {} : { serviceName: options.serviceName }),
+      dialect: options.endpoints[0]?.dialect,
     },
-    { ...(options.serviceName === undefined ? {} : { serviceName: options.serviceName }) },
   );
 }
 
 /** A function that is not made of endpoints, with the same ids, headers, errors and adapters. */
 export function rawFunction(
   respond: Serve,
-  options: { serviceName?: string; area?: string } = {},
+  options: { serviceName?: string; area?: string; dialect?: Dialect | undefined } = {},
 ): HttpFunction {
   const serviceName = options.serviceName ?? process.env['SERVICE_NAME'] ?? 'Lemnos';
   let cold = true;
@@ -150,6 +156,7 @@ export function rawFunction(
       if (failure === undefined || failure.status === 503) failed(error);
       answer = failure ?? internalError();
     }
+    if (options.dialect !== undefined && answer instanceof Reply) answer = inDialect(options.dialect, answer);
     const { status } = answer;
     const ended = bound((how: Ending) => logRequest(request.method, status, started, how));
     const response = responseOf(answer, request.method, failed, ended);

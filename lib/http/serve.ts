@@ -1,6 +1,7 @@
 /** One request through one endpoint: credential, parameters, access, handler, answer. */
 
 import type { Credential, FirstReads, Opened, Origin } from '../domain/access.ts';
+import { type Admission, whileCounted } from '../domain/admission.ts';
 import { DomainError, forbidden, notFound, unauthorized } from '../domain/errors.ts';
 import { aboutSubject, mayBeAnonymous } from './access.ts';
 import { type Parameters, parseForm, readBody } from './body.ts';
@@ -15,6 +16,8 @@ import { json, Reply } from './reply.ts';
 export interface Incoming {
   readonly request: Request;
   readonly facts: RequestFacts;
+  /** Counts the request against whoever makes it. */
+  readonly admission?: Admission | undefined;
   /** Decoded. */
   readonly params: Readonly<Record<string, string>>;
   /** As it was sent, percent-encoded. */
@@ -39,7 +42,7 @@ export async function serve<D extends HttpDeps>(
   incoming: Incoming,
   deps: D,
 ): Promise<Reply> {
-  const { facts } = incoming;
+  const { facts, admission } = incoming;
   const query = parseForm(incoming.search);
   const body = await readBody(incoming.request, endpoint.bodyLimit);
   const given: Parameters = Object.assign(Object.create(null) as Parameters, query, body);
@@ -59,18 +62,18 @@ export async function serve<D extends HttpDeps>(
           input.query,
           endpoint.noun ?? 'record',
         );
-  const opened = await open(
-    endpoint,
-    deps,
-    {
-      credential,
-      sudo,
-      origin: { address: facts.sourceIp, requestId: facts.requestId },
-      params: incoming.params,
-    },
-    input.failure,
-    () => endpoint.first?.({ params, query: input.query, body: input.body, page: unlessRefused(pageOf) }),
-  );
+  const origin = { address: facts.sourceIp, requestId: facts.requestId };
+  const opened: Found =
+    endpoint.access.kind === 'other'
+      ? await openOther(endpoint.access, deps, incoming, origin, input.failure)
+      : await open(
+          endpoint,
+          deps,
+          { credential, sudo, origin, admission, params: incoming.params },
+          input.failure,
+          () =>
+            endpoint.first?.({ params, query: input.query, body: input.body, page: unlessRefused(pageOf) }),
+        );
 
   const page = pageOf();
   const result = await endpoint.handle(
@@ -141,11 +144,13 @@ async function open<D extends HttpDeps>(
     credential,
     sudo,
     origin,
+    admission,
     params: path,
   }: {
     readonly credential: Credential;
     readonly sudo: string | undefined;
     readonly origin: Origin;
+    readonly admission: Admission | undefined;
     readonly params: Readonly<Record<string, string>>;
   },
   failure: HttpFailure | undefined,
@@ -157,6 +162,7 @@ async function open<D extends HttpDeps>(
   const who = {
     credential,
     origin,
+    ...(admission && { admission }),
     ...(sudo === undefined ? {} : { sudo }),
     ...(endpoint.rotates && { rotates: true as const }),
   };
@@ -193,6 +199,23 @@ async function open<D extends HttpDeps>(
   requireScope(endpoint, opened);
   deps.access.authorize(opened, access);
   return opened;
+}
+
+/** What the handler is told of who asks, and of what. */
+type Found = Omit<Opened, 'actor'> & { readonly actor: unknown };
+
+/** As `open`: a bad credential is told before bad parameters. */
+async function openOther<D>(
+  access: OtherAccess,
+  deps: D,
+  { facts, params, admission }: Incoming,
+  origin: Origin,
+  failure: HttpFailure | undefined,
+): Promise<Found> {
+  const shown = { credential: credentialOf(facts.headers), params, origin, baseUrl: facts.baseUrl };
+  const actor = await whileCounted(admission, admission?.stranger, () => access.opens(shown, deps));
+  if (failure !== undefined) throw failure;
+  return { actor };
 }
 
 function requireScope<D>(endpoint: Endpoint<D>, { actor }: Opened): void {

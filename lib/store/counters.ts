@@ -39,6 +39,18 @@ export class Counters {
     }
   }
 
+  /** Has a block at hand for whoever leases one next, without waiting for it. */
+  prepare(kind: CounterKind): void {
+    const taken = this.#blocks.get(kind) ?? this.#take(kind);
+    taken.then(
+      (block) => {
+        if (block.next > block.last && this.#blocks.get(kind) === taken) this.#take(kind).catch(() => {});
+      },
+      // Whoever leases one is told.
+      () => {},
+    );
+  }
+
   #take(kind: CounterKind): Promise<Block> {
     const taken = this.#table
       .update({ update: counterKey(kind), add: { n: BLOCK } })

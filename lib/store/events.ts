@@ -114,6 +114,11 @@ export class Events {
     this.#counters = counters;
   }
 
+  /** For whoever may ask for an id soon: it is there then. */
+  prepare(): void {
+    this.#counters.prepare('event');
+  }
+
   /** Taken in blocks, so that whoever pushes fights for no counter: ids do not rise with time. */
   nextId(): Promise<number> {
     return this.#counters.leased('event');

@@ -3,6 +3,7 @@
  * are compared without case are folded here, so no caller can forget it.
  */
 import { createHash } from 'node:crypto';
+import { RATE_LIMITS } from './schema.ts';
 
 export interface Key {
   readonly pk: string;
@@ -509,7 +510,7 @@ export const uploadSlotKey = (userId: number, slot: number): Key => ({
 
 /** What one subject did of a kind within one window of time. */
 export const rateKey = (kind: string, subject: string, window: number): Key => ({
-  pk: `RATE#${kind}#${cut(subject, 900)}`,
+  pk: `${RATE_LIMITS}${kind}#${cut(subject, 900)}`,
   sk: `WINDOW#${padded(window)}`,
 });
 

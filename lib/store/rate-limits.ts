@@ -4,6 +4,7 @@
  */
 import { ConditionFailed } from './errors.ts';
 import { rateKey } from './keys.ts';
+import type { RetryPolicy } from './retry.ts';
 import type { Table } from './table.ts';
 
 export interface RateLimit {
@@ -14,10 +15,17 @@ export interface RateLimit {
   readonly seconds: number;
 }
 
+/** What holds up no request: who counts goes on without a count rather than wait. */
+export const HASTY: RetryPolicy = { attempts: 3, base: 10, cap: 50 };
+
 export class RateLimits {
   readonly #table: Table;
-  constructor(table: Table) {
+  readonly #hasty: Table;
+
+  /** @param hasty the same table, given up soon */
+  constructor(table: Table, hasty: Table = table) {
     this.#table = table;
+    this.#hasty = hasty;
   }
 
   /**
@@ -26,8 +34,7 @@ export class RateLimits {
    */
   async take({ kind, limit, seconds }: RateLimit, subject: string, now: Date): Promise<boolean> {
     if (limit === 0) return true;
-    const at = Math.floor(now.getTime() / 1000);
-    const window = Math.floor(at / seconds);
+    const window = windowOf(seconds, now);
     try {
       await this.#table.update({
         update: rateKey(kind, subject, window),
@@ -42,4 +49,22 @@ export class RateLimits {
       throw error;
     }
   }
+
+  /**
+   * Counts one more whatever is reached, in one write without a condition; one whose answer was lost may count twice.
+   * @returns how many that makes in this window
+   * @throws StoreUnavailable soon
+   */
+  async count({ kind, seconds }: Omit<RateLimit, 'limit'>, subject: string, now: Date): Promise<number> {
+    const window = windowOf(seconds, now);
+    const { count } = await this.#hasty.update({
+      update: rateKey(kind, subject, window),
+      add: { count: 1 },
+      set: { ttl: (window + 2) * seconds },
+    });
+    return count as number;
+  }
 }
+
+/** The number of the window, counted from 1970. */
+export const windowOf = (seconds: number, now: Date): number => Math.floor(now.getTime() / 1000 / seconds);

@@ -40,7 +40,7 @@ import { ProjectShares } from './project-shares.ts';
 import { Projects } from './projects.ts';
 import { PushUploads } from './push-uploads.ts';
 import { Queues } from './queues.ts';
-import { RateLimits } from './rate-limits.ts';
+import { HASTY, RateLimits } from './rate-limits.ts';
 import { RefRules } from './ref-rules.ts';
 import { Repositories } from './repositories.ts';
 import { type RetryPolicy, standardRetries } from './retry.ts';
@@ -120,7 +120,8 @@ export function createStore(
   clients: AwsClients = awsClients(),
   retries: RetryPolicy = standardRetries,
 ): Store {
-  const table = new Table(documentClient(clients.dynamodb), environment.tableName, retries);
+  const client = documentClient(clients.dynamodb);
+  const table = new Table(client, environment.tableName, retries);
   const queues = new Queues(clients.sqs, environment.queueUrls);
   const counters = new Counters(table);
   const names = new Names(table);
@@ -201,7 +202,7 @@ export function createStore(
     archives: new Archives(blobs),
     avatars: new Avatars(table),
     customAttributes: new CustomAttributes(table),
-    rateLimits: new RateLimits(table),
+    rateLimits: new RateLimits(table, new Table(client, environment.tableName, HASTY)),
     settings: new SettingsRows(table),
     staging: new Staging(clients.s3, blobs),
     pushUploads: new PushUploads(table, outbox),

@@ -105,8 +105,8 @@ const NEW: Limits = {
   branches: ['D D D S', 'D D D', 1700],
   archive: ['D D D+S S S', 'D D D S', 1700],
   'git clone, three requests': ['D D D D D D D D+S', 'D D D D D D D D', 1700],
-  'commit by the API': ['D D S D+S D Q D', 'D D D+S D Q D', 1700],
-  'new branch by the API': ['D D S D D', 'D D D D', 1710],
+  'commit by the API': ['D D D+S D+S D Q D', 'D D D+S D Q D', 1700],
+  'new branch by the API': ['D D D+S D D', 'D D D D', 1710],
   'git push of a commit': ['D D D D D D+S D+S D Q D', 'D D D D D D+S D+S D Q D', 1710],
   'git push of a new branch': ['D D D D D D+S D+S D D Q D', 'D D D D D D+S D+S D D Q D', 1710],
 };
@@ -129,10 +129,10 @@ const MAINTAINED: Limits = {
   branches: ['D D D S', 'D D D', 500],
   archive: ['D D D+S S S', 'D D D S', 2470],
   'git clone, three requests': ['D D D D D D D D+S S', 'D D D D D D D D', 3960],
-  'commit by the API': ['D D S D+S D', 'D D D+S D', 500],
-  'new branch by the API': ['D D S D D', 'D D D D', 500],
+  'commit by the API': ['D D D+S D+S D', 'D D D+S D', 500],
+  'new branch by the API': ['D D D+S D D', 'D D D D', 500],
   'git push of a commit': ['D D D D D D+S D+S D', 'D D D D D D+S D+S D', 500],
-  'git push of a new branch': ['D D D D D D+S D+S D D', 'D D D D D D+S D+S D D', 220],
+  'git push of a new branch': ['D D D D D D+S D+S D D', 'D D D D D D+S D+S D D', 470],
 };
 
 describe('a new repository', () =>

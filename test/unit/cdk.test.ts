@@ -262,12 +262,23 @@ describe('functions', () => {
       expect(allowed('dynamodb:Query')).toBe(area.rights.table !== undefined);
       expect(allowed('dynamodb:PutItem')).toBe(area.rights.table === 'write');
       expect(allowed('dynamodb:DeleteItem')).toBe(area.rights.table === 'write');
+      expect(allowed('dynamodb:UpdateItem')).toBe(
+        area.rights.table === 'write' || area.rights.counts === true,
+      );
       expect(allowed('s3:GetObject')).toBe(area.rights.objects !== undefined);
       expect(allowed('s3:PutObject')).toBe(area.rights.objects === 'write');
       expect(allowed('sqs:SendMessage')).toBe((area.rights.sends ?? []).length > 0);
       expect(allowed('sqs:ReceiveMessage')).toBe(area.kind === 'worker');
     },
   );
+
+  test('write nothing but counts of requests where they only read', () => {
+    const updates = statements(service)
+      .get('search')!
+      .filter(({ Action }) => [Action].flat().includes('dynamodb:UpdateItem'));
+    const counts = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['RATE#*'] } };
+    expect(updates).toEqual([expect.objectContaining({ Action: 'dynamodb:UpdateItem', Condition: counts })]);
+  });
 
   test('may query each index by name', () => {
     const [query] = statements(service)

@@ -2,13 +2,22 @@ import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { openGit } from '../../domain/git-access.ts';
+import { Throttled } from '../../domain/throttles.ts';
 import { credentialOf } from '../../http/credentials.ts';
+import type { HttpDeps } from '../../http/endpoint.ts';
 import { beginsPush, parseGitPath } from './path.ts';
 
-/** @returns false exactly when the caller is to be asked for (other) credentials */
+/**
+ * A caller who is asked for credentials is counted here, since nothing else hears of them: one who came too often
+ * passes, and the function tells them so.
+ * @returns false exactly when the caller is to be asked for (other) credentials
+ */
 export async function mayPass(
-  event: Pick<APIGatewayRequestAuthorizerEvent, 'path' | 'headers' | 'queryStringParameters'>,
-  deps: Deps,
+  event: Pick<
+    APIGatewayRequestAuthorizerEvent,
+    'path' | 'headers' | 'queryStringParameters' | 'httpMethod' | 'requestContext'
+  >,
+  deps: Deps & Pick<HttpDeps, 'admissions'>,
 ): Promise<boolean> {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(event.queryStringParameters ?? {})) query.set(name, value ?? '');
@@ -20,15 +29,26 @@ export async function mayPass(
   for (const [name, value] of Object.entries(event.headers ?? {})) {
     if (value !== undefined && /^(authorization|private-token)$/i.test(name)) headers.set(name, value);
   }
+  const credential = credentialOf(headers);
+  const admission = deps.admissions?.begin(
+    { kind: 'web', method: event.httpMethod, path: event.path },
+    event.requestContext?.identity?.sourceIp ?? '',
+  );
   try {
-    await openGit(deps, {
-      credential: credentialOf(headers),
-      fullPath: path.fullPath,
-      purpose: path.purpose,
-    });
+    const { fullPath, purpose } = path;
+    if (credential.kind === 'none' && admission?.isFull(admission.stranger))
+      await admission.admit(admission.stranger);
+    await openGit(deps, { credential, fullPath, purpose });
     return true;
   } catch (error) {
-    if (error instanceof DomainError) return error.code !== 'unauthorized';
-    throw error;
+    if (error instanceof Throttled) return true;
+    if (!(error instanceof DomainError)) throw error;
+    if (error.code !== 'unauthorized') return true;
   }
+  return (
+    admission?.admit(admission.stranger).then(
+      () => false,
+      () => true,
+    ) ?? false
+  );
 }

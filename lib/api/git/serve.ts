@@ -1,4 +1,5 @@
 import type { FirstReads } from '../../domain/access.ts';
+import type { Admission } from '../../domain/admission.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { openGit } from '../../domain/git-access.ts';
@@ -23,7 +24,12 @@ export const CHALLENGE = 'Basic realm="Lemnos"';
 const BUNDLE_SECONDS = 900;
 
 /** Git's smart HTTP; and, as the catch-all at the root, the 404 of everything nobody else serves. */
-export async function serveGit(request: Request, facts: RequestFacts, deps: Deps): Promise<Response | Reply> {
+export async function serveGit(
+  request: Request,
+  facts: RequestFacts,
+  deps: Deps,
+  admission?: Admission,
+): Promise<Response | Reply> {
   const { pathname, searchParams } = new URL(request.url);
   if (pathname.startsWith('/api/v3/')) throw oldVersion();
   const path = parseGitPath(pathname, searchParams);
@@ -48,6 +54,7 @@ export async function serveGit(request: Request, facts: RequestFacts, deps: Deps
       fullPath,
       purpose,
       origin: { address: facts.sourceIp, requestId: facts.requestId },
+      ...(admission && { admission }),
       ...(first && { first }),
     });
     if (uploads) {

@@ -82,7 +82,7 @@ export async function addToChangelog(
   const committer = identityOf(signedIn(actor).user, deps.now());
 
   const attempt = async (): Promise<void> => {
-    const git = codeOf(deps, access);
+    const git = codeOf(deps, access, actor);
     const tip = (await git.ref(branch))?.oid;
     if (tip === undefined) throw changelogFailure(`there is no branch ${name}`);
     const content = await contentWith(git, tip, file, version, section);

@@ -210,6 +210,7 @@ async function store(
   const result = await updateRefs(repository.refs, all, {
     atomic: request.atomic,
     packs: () => quarantine.packs,
+    objects: quarantine.store,
     defaultBranch: options.defaultBranch,
     hasHead: options.hasHead,
     recheck: () => quarantine.stillConnected(newTips(all)),

@@ -1,3 +1,4 @@
+import type { ObjectStore } from '../objects.ts';
 import { ZERO_OID } from '../oid.ts';
 import { type PackDescription, RefConflict, type RefDatabase, type RefRejection } from '../ports.ts';
 import { parseRefName, type RefName } from '../refname.ts';
@@ -7,6 +8,8 @@ export interface RefTransaction {
   readonly atomic: boolean;
   /** Stored ones that the new values need; others after a recheck. */
   readonly packs: () => readonly PackDescription[];
+  /** Sees what the new values lead to. */
+  readonly objects: ObjectStore;
   /** Short name of the branch that HEAD is to point to, when it is among the first ones pushed. */
   readonly defaultBranch: string | undefined;
   /** HEAD's branch was there when the push began: then HEAD stays. */
@@ -46,6 +49,7 @@ export async function updateRefs(
       await refs.compareAndSwap(passing.map(refUpdate), {
         ...(packs.length > 0 ? { packs } : {}),
         ...(head ? { head } : {}),
+        objects: transaction.objects,
       });
       return { listed: packs.length > 0, head };
     } catch (error) {

@@ -1,0 +1,81 @@
+/** Requests before the throttles of the settings: what each counts as, and the answer to one too many. */
+import type { Admission } from '../domain/admission.ts';
+import type { Asked, AskedKind, Throttled } from '../domain/throttles.ts';
+import { credentialOf } from './credentials.ts';
+import type { HttpDeps, RequestFacts } from './endpoint.ts';
+import { type Reply, reply } from './reply.ts';
+
+/** Answers a request that is counted against whoever makes it. */
+export type Respond = (
+  request: Request,
+  facts: RequestFacts,
+  admission: Admission | undefined,
+) => Promise<Response | Reply>;
+
+/**
+ * Counts every request once: by whoever opens it, or, when it fails before anybody was asked who they are, after that.
+ * What is answered without opening anything (what another origin may ask for, where pushes are sent on to) is not
+ * counted.
+ */
+export function throttled(deps: () => HttpDeps | Promise<HttpDeps>, respond: Respond) {
+  return async (request: Request, facts: RequestFacts): Promise<Response | Reply> => {
+    const { admissions } = await deps();
+    const admission = admissions?.begin(askedOf(request), facts.sourceIp);
+    try {
+      return await respond(request, facts, admission);
+    } catch (error) {
+      await admission?.settle(shownBy(request));
+      throw error;
+    }
+  };
+}
+
+/** The credential of a request whose body was not read, if need be. */
+export function shownBy(request: Request) {
+  const { searchParams } = new URL(request.url);
+  return credentialOf(request.headers, Object.fromEntries(searchParams));
+}
+
+const FILES = /^\/api\/v\d+\/projects\/[^/]+\/repository\/files\/./;
+const PACKAGES = /^\/api\/v\d+\/(?:projects\/[^/]+\/|groups\/[^/]+\/-\/)?packages\/[A-Za-z]+/;
+const ONE_GROUP = /^\/api\/v\d+\/groups\/[^/]+\/?$/;
+const LFS = /\.git\/(?:info\/lfs|gitlab-lfs)\//;
+const NO = /^(?:false|f|0|off|no|n)$/i;
+
+/** What a request counts as. */
+export function askedOf({ url, method }: Pick<Request, 'url' | 'method'>): Asked {
+  const { pathname: path, searchParams } = new URL(url);
+  return { kind: kindOf(path, searchParams), method, path };
+}
+
+function kindOf(path: string, query: URLSearchParams): AskedKind {
+  if (!path.startsWith('/api')) return LFS.test(path) ? 'git_lfs' : 'web';
+  if (FILES.test(path)) return 'files_api';
+  if (PACKAGES.test(path)) return 'packages_api';
+  // A group shown with its projects, which it is unless it is asked not to.
+  if (ONE_GROUP.test(path) && !NO.test(query.get('with_projects')?.trim() ?? '')) return 'deprecated_api';
+  return 'api';
+}
+
+/** 429 in plain text, with what a client needs to know to come back in time. */
+export function throttledReply({ throttle, observed, at, text }: Throttled): Reply {
+  const { name, limit, seconds } = throttle;
+  const now = Math.floor(at.getTime() / 1000);
+  const after = seconds - (now % seconds);
+  const reset = now + after;
+  return reply({
+    status: 429,
+    type: 'text/plain',
+    body: text,
+    headers: {
+      'RateLimit-Name': name,
+      // Of one minute, whatever the period is: clients know no other.
+      'RateLimit-Limit': String(Math.ceil((limit * 60) / seconds)),
+      'RateLimit-Observed': String(observed),
+      'RateLimit-Remaining': String(Math.max(0, limit - observed)),
+      'RateLimit-Reset': String(reset),
+      'RateLimit-ResetTime': new Date(reset * 1000).toUTCString(),
+      'Retry-After': String(after),
+    },
+  });
+}
