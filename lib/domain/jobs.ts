@@ -153,7 +153,11 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
   [CONFIRMED_JOB]: async (deps, job) => {
     await inSlices(deps, job, (deadline) => takeInvitations(deps, textOf(job.body, 'email'), deadline));
   },
-  'branches.delete-merged': (deps, { body }) => deleteMerged(deps, numberOf(body, 'projectId')),
+  'branches.delete-merged': (deps, { body }) =>
+    deleteMerged(deps, {
+      projectId: numberOf(body, 'projectId'),
+      userId: body['userId'] as number | undefined,
+    }),
 };
 
 /** Who asked for it, where that is said. */
