@@ -61,6 +61,7 @@ export async function serveGit(
       return await serveUploads(request, path.rest.slice(UPLOADS.length + 1), access, deps);
     }
     const { project, ahead } = access.project;
+    const pushing = path.rest === 'git-receive-pack';
     const answer = await smartHttp(
       {
         method: request.method,
@@ -69,7 +70,7 @@ export async function serveGit(
         headers: request.headers,
         body: (request.body ?? []) as AsyncIterable<Uint8Array>,
       },
-      openRepository(deps, project, { ahead }),
+      openRepository(deps, project, { ahead, ...(pushing && { pusher: access.actor }) }),
       {
         // Behind a gateway its own limit of about 4.5 MB comes first.
         limits: { maxRequestBytes: MAX_PUSH_BYTES },
@@ -77,7 +78,7 @@ export async function serveGit(
         bundleUrl: ({ location }) => deps.store.blobs.presignedGet(location, BUNDLE_SECONDS),
         pushable: isPushable,
         defaultBranch: deps.environment.defaultBranchName,
-        ...(path.rest === 'git-receive-pack' ? { authorize: pushPolicy(deps, access) } : {}),
+        ...(pushing ? { authorize: pushPolicy(deps, access) } : {}),
         onError,
         failureText: (error) => (error instanceof DomainError ? String(error.detail) : undefined),
       },
