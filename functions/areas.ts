@@ -152,6 +152,18 @@ export const areas: readonly Area[] = [
     writes,
   ),
   api(
+    'notification-settings',
+    [
+      ...['/api/v4/notification_settings', '/api/v4/groups/{id}/notification_settings'].flatMap((path) => [
+        path,
+        `${path}.json`,
+      ]),
+      ...oneInProject('notification_settings'),
+      '/users/unsubscribe',
+    ],
+    { table: 'write' },
+  ),
+  api(
     'search',
     [...collection('/api/v4/search'), '/api/v4/groups/{id}/search', ...oneInProject('search')],
     reads,

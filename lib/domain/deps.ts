@@ -1,6 +1,7 @@
 import type { HistoryCache } from '../git/history/known.ts';
 import type { PackCache } from '../git/pack/pack-cache.ts';
 import type { StoreEnvironment } from '../store/environment.ts';
+import type { Secrets } from '../store/secrets.ts';
 import type { Store } from '../store/store.ts';
 import type { Settings } from './settings.ts';
 
@@ -14,5 +15,7 @@ export interface Deps {
   readonly environment: StoreEnvironment;
   /** What administrators have set, as a copy of the process. */
   readonly settings: Settings;
+  /** Of functions with the right to the master key. */
+  readonly secrets?: Secrets;
   readonly now: () => Date;
 }

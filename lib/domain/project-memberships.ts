@@ -1,31 +1,48 @@
+import type { NotificationLevel } from '../store/notification-settings.ts';
 import type { AccessLevel, ProjectRecord } from '../store/records.ts';
 import type { Deps } from './deps.ts';
 
-/** What somebody is in a project by memberships alone: of itself, and of the groups above. */
+/**
+ * What somebody is in a project by memberships alone: of itself, and of the groups above; and how much mail they want
+ * of it, and of the group that gives them most.
+ */
 export interface ProjectMemberships {
   readonly project: AccessLevel | 0;
   readonly group: AccessLevel | 0;
+  readonly mail: { readonly project: NotificationLevel; readonly group: NotificationLevel };
 }
 
-/** Of projects in groups, by their ids; one round trip. */
+/** By the projects' ids; one round trip. */
 export async function membershipsIn(
   deps: Deps,
   userId: number,
   projects: readonly ProjectRecord[],
 ): Promise<Map<number, ProjectMemberships>> {
-  const inGroups = projects.filter(({ namespaceKind }) => namespaceKind === 'group');
-  if (inGroups.length === 0) return new Map();
-  const groups = [...new Set(inGroups.flatMap(({ ancestorIds }) => ancestorIds))];
-  const found = await deps.store.members.ofUserIn(userId, [
-    ...inGroups.map(({ id }) => ({ kind: 'project', id }) as const),
+  const groups = [...new Set(projects.flatMap(({ ancestorIds }) => ancestorIds))];
+  const sources = [
+    ...projects.map(({ id }) => ({ kind: 'project', id }) as const),
     ...groups.map((id) => ({ kind: 'group', id }) as const),
+  ];
+  if (sources.length === 0) return new Map();
+  const [found, chosen] = await Promise.all([
+    deps.store.members.ofUserIn(userId, sources),
+    deps.store.notificationSettings.getMany([userId], sources),
   ]);
-  const levels = found.map((member) => member?.accessLevel ?? 0);
-  const byGroup = new Map(groups.map((id, i) => [id, levels[inGroups.length + i]!]));
+  const held = sources.map((_, i) => ({
+    level: found[i]?.accessLevel ?? (0 as const),
+    mail: chosen.get(userId)![i]!.level ?? ('global' as const),
+  }));
+  const byGroup = new Map(groups.map((id, i) => [id, held[projects.length + i]!]));
   return new Map(
-    inGroups.map(({ id, ancestorIds }, i) => {
-      const group = Math.max(0, ...ancestorIds.map((above) => byGroup.get(above)!)) as AccessLevel | 0;
-      return [id, { project: levels[i]!, group }];
+    projects.map(({ id, ancestorIds }, i) => {
+      const project = held[i]!;
+      // Of those that give the same, the innermost.
+      const [first = NONE, ...others] = ancestorIds.map((above) => byGroup.get(above)!).reverse();
+      const group = others.reduce((best, each) => (each.level > best.level ? each : best), first);
+      const mail = { project: project.mail, group: group.mail };
+      return [id, { project: project.level, group: group.level, mail }];
     }),
   );
 }
+
+const NONE = { level: 0, mail: 'global' } as const;

@@ -29,7 +29,13 @@ export async function removeProject(
   if (project?.deletedAt === null) throw new Error(`project ${projectId} is not deleted`);
   while (await store.members.removeAll({ kind: 'project', id: projectId }))
     if (Date.now() > deadline) return false;
-  for (const owned of [store.tokens, store.deployTokens, store.accessRequests, store.invitations]) {
+  for (const owned of [
+    store.tokens,
+    store.deployTokens,
+    store.accessRequests,
+    store.invitations,
+    store.notificationSettings,
+  ]) {
     while (await owned.removeOfResource({ kind: 'project', id: projectId }))
       if (Date.now() > deadline) return false;
   }
@@ -38,6 +44,7 @@ export async function removeProject(
   while (await store.stars.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.refRules.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.notes.removeOfProject(projectId)) if (Date.now() > deadline) return false;
+  while (await store.threads.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.pipelines.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.forks.orphan(projectId)) if (Date.now() > deadline) return false;
   while (await removeAbout(store.table, { kind: 'project', id: projectId }))

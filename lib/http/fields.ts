@@ -18,14 +18,19 @@ import type { UploadedFile } from './multipart.ts';
 /** The value is outside the allowed list or range. */
 export const OUTSIDE = 'does not have a valid value';
 
-export function string<const O extends Options<string> & { maxLength?: number; pattern?: RegExp }>(
-  options?: O,
-): Field<Value<string, O>> {
-  const { maxLength, pattern } = options ?? {};
+/** `told` are the values there are, for a rule that refuses others in words of its own. */
+export function string<
+  const O extends Options<string> & { maxLength?: number; pattern?: RegExp; told?: readonly string[] },
+>(options?: O): Field<Value<string, O>> {
+  const { maxLength, pattern, told } = options ?? {};
   return field(
     options,
     toText,
-    { type: 'string', ...(maxLength === undefined ? {} : { maxLength }) },
+    {
+      type: 'string',
+      ...(maxLength === undefined ? {} : { maxLength }),
+      ...(told === undefined ? {} : { enum: told }),
+    },
     (text) => {
       if (maxLength !== undefined && text.length > maxLength)
         return `is too long (maximum is ${maxLength} characters)`;

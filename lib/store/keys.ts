@@ -51,7 +51,7 @@ export type SearchKind = 'project' | 'user' | 'group';
 export const counterKey = (kind: CounterKind): Key => ({ pk: `COUNTER#${kind}`, sk: 'COUNTER' });
 
 /** `row`: which of the instance's settings. */
-export const settingsKey = (row: string): Key => ({ pk: 'SETTINGS#', sk: row.toUpperCase() });
+export const settingsKey = (row: 'effective' | 'kept'): Key => ({ pk: 'SETTINGS#', sk: row.toUpperCase() });
 
 /** `path`: usernames, top-level names and full project paths, which share one space. */
 export const nameKey = (kind: NameKind, name: string): Key => ({

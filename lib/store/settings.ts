@@ -1,13 +1,13 @@
 /**
  * The settings of the instance, as far as they were changed: what is not here has its default. Those that rules obey
- * stand in a row of their own, which every process reads again and again; the others and the secrets it need not read.
+ * stand in a row of their own, which every process reads again and again; the others it need not read.
  */
 import { settingsKey } from './keys.ts';
 import type { Table } from './table.ts';
-import type { Item, Write } from './write.ts';
+import { ABSENT, type Item, type Write } from './write.ts';
 
-/** `effective`: what rules obey; `kept`: what is stored and shown; `secrets`: what is neither shown nor cached. */
-export type SettingsRow = 'effective' | 'kept' | 'secrets';
+/** `effective`: what rules obey; `kept`: what is stored and shown. */
+export type SettingsRow = 'effective' | 'kept';
 
 export type SettingValue =
   | boolean
@@ -25,6 +25,12 @@ export interface StoredSettings {
   /** ISO 8601, of the first change and of the last; absent before. */
   readonly createdAt?: string;
   readonly updatedAt?: string;
+}
+
+/** What is to stand in place of what was read. */
+export interface NewSettings {
+  readonly was: StoredSettings;
+  readonly values: SettingValues;
 }
 
 export class SettingsRows {
@@ -46,44 +52,30 @@ export class SettingsRows {
   }
 
   /**
-   * Puts a row in place of the version that was read, in one transaction with all else that is given: of two who
+   * Puts rows in place of the versions that were read, in one transaction with all else that is given: of two who
    * change the settings at once, the later one is refused and has to look again.
+   * @returns what stands there now
    * @throws TransactionRefused with the reason `settings`
    */
-  async replace(
-    rows: Readonly<Partial<Record<'effective' | 'kept', { was: StoredSettings; values: SettingValues }>>>,
+  async replace<R extends Readonly<Partial<Record<SettingsRow, NewSettings>>>>(
+    rows: R,
     now: Date,
     alongside: readonly Write[],
-  ): Promise<void> {
-    const puts = (['effective', 'kept'] as const).flatMap((row) => {
-      const change = rows[row];
-      if (change === undefined) return [];
-      const { version, createdAt } = change.was;
-      const at = now.toISOString();
-      const item = { version: version + 1, values: change.values, createdAt: createdAt ?? at, updatedAt: at };
-      return [
-        {
-          put: { ...settingsKey(row), ...item },
-          ...(version === 0
-            ? { if: 'attribute_not_exists(#pk)' }
-            : { if: '#version = :version', values: { version } }),
-          reason: 'settings',
-        },
-      ];
-    });
+  ): Promise<{ readonly [row in keyof R]: StoredSettings }> {
+    const at = now.toISOString();
+    const made = Object.entries(rows).map(([row, { was, values }]) => ({
+      row: row as SettingsRow,
+      was: was.version,
+      is: { version: was.version + 1, values, createdAt: was.createdAt ?? at, updatedAt: at },
+    }));
+    const puts = made.map(({ row, was, is }) => ({
+      put: { ...settingsKey(row), ...is },
+      ...(was === 0 ? { if: ABSENT } : { if: '#version = :version', values: { version: was } }),
+      reason: 'settings',
+    }));
     await this.#table.transact([...puts, ...alongside]);
+    return Object.fromEntries(made.map(({ row, is }) => [row, is])) as Record<keyof R, StoredSettings>;
   }
-}
-
-/** Secrets are set one by one: what another administrator sets at the same time stays. */
-export function secretsWrite(sealed: Readonly<Record<string, string | null>>): Write[] {
-  const names = Object.keys(sealed);
-  if (names.length === 0) return [];
-  const set = Object.fromEntries(
-    names.flatMap((name) => (sealed[name] === null ? [] : [[name, sealed[name]]])),
-  );
-  const remove = names.filter((name) => sealed[name] === null);
-  return [{ update: settingsKey('secrets'), set, remove }];
 }
 
 const stored = (item: Item | undefined): StoredSettings =>

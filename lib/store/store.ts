@@ -24,6 +24,7 @@ import { Invitations } from './invitations.ts';
 import { Keeps } from './keeps.ts';
 import type { CounterKind, OwnKind } from './keys.ts';
 import { Leases } from './leases.ts';
+import { LinkSecrets } from './link-secrets.ts';
 import { MaintenanceNotes } from './maintenance-notes.ts';
 import { MasterKeyLeases } from './master-key-leases.ts';
 import { Members } from './members.ts';
@@ -31,6 +32,7 @@ import { Names } from './names.ts';
 import { NamespaceList } from './namespace-list.ts';
 import { Networks } from './networks.ts';
 import { Notes } from './notes.ts';
+import { NotificationSettings } from './notification-settings.ts';
 import { Outbox } from './outbox.ts';
 import { OwnNamespaces } from './own-namespace.ts';
 import { PasswordResets } from './password-resets.ts';
@@ -54,6 +56,7 @@ import { Staging } from './staging.ts';
 import { Stars } from './stars.ts';
 import { Statistics } from './statistics.ts';
 import { Table } from './table.ts';
+import { Threads } from './threads.ts';
 import { Tokens } from './tokens.ts';
 import { Users } from './users.ts';
 
@@ -95,6 +98,9 @@ export interface Store {
   readonly forks: Forks;
   readonly keeps: Keeps;
   readonly notes: Notes;
+  readonly notificationSettings: NotificationSettings;
+  readonly threads: Threads;
+  readonly linkSecrets: LinkSecrets;
   readonly auditEvents: AuditEvents;
   readonly pipelines: Pipelines;
   readonly leases: Leases;
@@ -140,6 +146,7 @@ export function createStore(
   const billableLists = new BillableLists(table);
   const accessRequests = new AccessRequests(table, outbox);
   const invitations = new Invitations(table, counters, outbox, members);
+  const notificationSettings = new NotificationSettings(table);
   const blobs = new Blobs(clients.s3, environment.objectsBucket);
   const owned = (row: OwnKind, counter: CounterKind, limit: number) =>
     [table, counters, outbox, { row, counter, limit }] as const;
@@ -189,6 +196,9 @@ export function createStore(
     forks: new Forks(table),
     keeps: new Keeps(table),
     notes: new Notes(table, counters),
+    notificationSettings,
+    threads: new Threads(table),
+    linkSecrets: new LinkSecrets(table),
     auditEvents: new AuditEvents(table, counters),
     pipelines: new Pipelines(table, counters),
     leases: new Leases(table),

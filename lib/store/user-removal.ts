@@ -105,6 +105,10 @@ const REMOVE: Readonly<Record<string, Remove>> = {
   SCIM: ({ scimIdentities }, { pk, sk }) => scimIdentities.forget({ pk, sk }),
   REQUEST: ({ table }, { pk, sk }) => table.delete({ delete: { pk, sk } }),
   GROUPREQUEST: ({ table }, { pk, sk }) => table.delete({ delete: { pk, sk } }),
+  NOTIFY: ({ table }, { pk, sk }) => table.delete({ delete: { pk, sk } }),
+  GROUPNOTIFY: ({ table }, { pk, sk }) => table.delete({ delete: { pk, sk } }),
+  WATCHER: ({ table }, { pk, sk }) => table.delete({ delete: { pk, sk } }),
+  THREAD: ({ table }, { pk, sk }) => table.delete({ delete: { pk, sk } }),
   OWN: async ({ projects }, { what }, { userId }) => {
     const project = await projects.get(idOf(what));
     // The index may not know yet that it was put elsewhere.

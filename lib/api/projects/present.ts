@@ -1,5 +1,8 @@
 import type { ProjectAccess } from '../../domain/access.ts';
 import { markedOn } from '../../domain/deletions.ts';
+import { LEVEL_NUMBERS } from '../../domain/notification-levels.ts';
+import type { ProjectMemberships } from '../../domain/project-memberships.ts';
+import type { NotificationLevel } from '../../store/notification-settings.ts';
 import type { ProjectRecord, UserRecord } from '../../store/records.ts';
 import { avatarUrl } from '../uploads/avatar-url.ts';
 import { userBasic } from '../users/present.ts';
@@ -86,7 +89,10 @@ export function projectFull(
     owner?: UserRecord | undefined;
     code: boolean;
     /** The caller's own levels, by membership of the project and of groups above; 0: none. */
-    permissions?: { readonly project: number; readonly group: number };
+    permissions?: Omit<ProjectMemberships, 'project' | 'group'> & {
+      readonly project: number;
+      readonly group: number;
+    };
     administrator?: boolean;
   },
 ) {
@@ -182,14 +188,15 @@ export function projectFull(
       ? {}
       : {
           permissions: {
-            project_access: permission(context.permissions.project),
-            group_access: permission(context.permissions.group),
+            project_access: permission(context.permissions.project, context.permissions.mail.project),
+            group_access: permission(context.permissions.group, context.permissions.mail.group),
           },
         }),
   };
 }
 
-const permission = (level: number) => (level === 0 ? null : { access_level: level, notification_level: 3 });
+const permission = (level: number, mail: NotificationLevel) =>
+  level === 0 ? null : { access_level: level, notification_level: LEVEL_NUMBERS[mail] };
 
 /** How far an import is; why it failed is for those who may begin another. */
 export function importStatus({ project, level }: ProjectAccess, administrator: boolean) {

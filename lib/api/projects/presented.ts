@@ -57,10 +57,12 @@ export async function presented(
       ...projectFull(access, baseUrl, {
         owner: access.project.namespaceKind === 'user' ? owners.get(access.project.ownerId) : undefined,
         code: code(access),
-        // Owners of a personal namespace are shown as members of what is in it.
-        permissions: memberships.get(access.project.id) ?? {
-          project: Math.min(access.level, MAINTAINER),
-          group: 0,
+        permissions: {
+          ...memberships.get(access.project.id)!,
+          // Owners of a personal namespace are shown as members of what is in it.
+          ...(access.project.namespaceKind === 'user'
+            ? { project: Math.min(access.level, MAINTAINER), group: 0 }
+            : {}),
         },
         administrator: isAdministrator(actor),
       }),

@@ -8,6 +8,7 @@ import { projectWrites } from './project-endpoints.ts';
 import { relationWrites } from './relation-endpoints.ts';
 import type { Ground, Scene } from './scene.ts';
 import { after, answered, counted, countOf, endpoint, flip, found, type Sent, toldBy } from './sent.ts';
+import { settingWrites } from './setting-endpoints.ts';
 import { tokenWrites } from './token-endpoints.ts';
 import { userWrites } from './user-endpoints.ts';
 
@@ -62,6 +63,7 @@ export const writes: readonly Operation[] = [
   ...invitationWrites,
   ...keyWrites,
   ...attributeWrites,
+  ...settingWrites,
   ...projectWrites,
   ...relationWrites,
   endpoint('POST /projects/:id/members', async (scene) => {

@@ -1,0 +1,10 @@
+import { notificationSettingEndpoints } from '../lib/api/notification-settings/endpoints.ts';
+import { unsubscribed, unsubscribePage } from '../lib/api/notification-settings/unsubscribe-page.ts';
+import { apiFunction } from '../lib/http/function.ts';
+import { deps } from './deps.ts';
+
+export const { handler, fetch } = apiFunction({
+  endpoints: notificationSettingEndpoints,
+  deps,
+  pages: { '/users/unsubscribe': unsubscribePage, 'POST /users/unsubscribe': unsubscribed },
+});

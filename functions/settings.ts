@@ -1,0 +1,14 @@
+import { settingEndpoints } from '../lib/api/settings/endpoints.ts';
+import { apiFunction } from '../lib/http/function.ts';
+import { MasterKey } from '../lib/store/master-key.ts';
+import { Secrets } from '../lib/store/secrets.ts';
+import { deps } from './deps.ts';
+
+export const { handler, fetch } = apiFunction({
+  endpoints: settingEndpoints,
+  deps: () => {
+    const { store, environment } = deps();
+    const secrets = new Secrets(store.table, new MasterKey(environment.masterKeyParameter));
+    return Object.assign(deps(), { secrets });
+  },
+});

@@ -1,0 +1,116 @@
+import { sourceOf } from '../../domain/member-list.ts';
+import { eventsOf } from '../../domain/notification-levels.ts';
+import {
+  changeSetting,
+  globalSetting,
+  type NotificationInput,
+  sourceSetting,
+} from '../../domain/notification-settings.ts';
+import { signedIn } from '../../http/access.ts';
+import * as p from '../../http/params.ts';
+import {
+  NOTIFICATION_EVENTS,
+  NOTIFICATION_LEVELS,
+  type NotificationChoice,
+  type NotificationEvent,
+  type NotificationLevel,
+} from '../../store/notification-settings.ts';
+import { endpoint } from '../endpoint.ts';
+import { PLACES, type PlaceKind, placeOf } from '../members/place.ts';
+import * as shapes from './shapes.ts';
+
+const area = 'notification-settings';
+const unknownLevel = { status: 400, description: 'No such level' };
+
+const level = () => p.string({ told: NOTIFICATION_LEVELS, description: 'How much mail is sent' });
+const events = () =>
+  Object.fromEntries(
+    NOTIFICATION_EVENTS.map((event) => [
+      event,
+      p.boolean({ description: 'Whether mail is sent of it at the level `custom`' }),
+    ]),
+  );
+
+/** Only those that were given. */
+const eventsIn = (body: Readonly<Record<string, unknown>>): NotificationInput['events'] =>
+  Object.fromEntries(
+    NOTIFICATION_EVENTS.flatMap((event: NotificationEvent) =>
+      typeof body[event] === 'boolean' ? [[event, body[event]]] : [],
+    ),
+  );
+
+const shown = (choice: NotificationChoice & { readonly level: NotificationLevel }) => ({
+  level: choice.level,
+  ...(choice.level === 'custom' ? { events: eventsOf(choice) } : {}),
+});
+
+const get = endpoint({
+  method: 'GET',
+  path: '/notification_settings',
+  area,
+  summary: 'Get how much mail you are sent, and where to',
+  access: signedIn(),
+  returns: { body: shapes.global },
+  handle: async ({ actor }, deps) => {
+    const setting = await globalSetting(deps, actor.user);
+    return { ...shown(setting), notification_email: setting.email };
+  },
+});
+
+const change = endpoint({
+  method: 'PUT',
+  path: '/notification_settings',
+  area,
+  summary: 'Change how much mail you are sent, and where to',
+  access: signedIn(),
+  body: () =>
+    p.params({
+      level: level(),
+      notification_email: p.string({
+        nullable: true,
+        description: 'An address of yours that is confirmed; empty for the first',
+      }),
+      ...events(),
+    }),
+  returns: { body: shapes.global },
+  errors: [unknownLevel],
+  handle: async ({ actor, body }, deps) => {
+    const { level, notification_email: email } = body;
+    await changeSetting(deps, actor.user, undefined, { level, email, events: eventsIn(body) });
+    const setting = await globalSetting(deps, actor.user);
+    return { ...shown(setting), notification_email: setting.email };
+  },
+});
+
+const of = (kind: PlaceKind) => {
+  const { base, readers } = PLACES[kind];
+  return [
+    endpoint({
+      method: 'GET',
+      path: `${base}/notification_settings`,
+      area,
+      summary: `Get how much mail of a ${kind} you are sent`,
+      access: readers,
+      returns: { body: shapes.ofSource },
+      handle: async ({ actor, ...found }, deps) =>
+        shown(await sourceSetting(deps, actor.user, sourceOf(placeOf(found)))),
+    }),
+    endpoint({
+      method: 'PUT',
+      path: `${base}/notification_settings`,
+      area,
+      summary: `Change how much mail of a ${kind} you are sent`,
+      access: readers,
+      body: () => p.params({ level: level(), ...events() }),
+      returns: { body: shapes.ofSource },
+      errors: [unknownLevel],
+      handle: async ({ actor, body, ...found }, deps) => {
+        const source = sourceOf(placeOf(found));
+        await changeSetting(deps, actor.user, source, { level: body.level, events: eventsIn(body) });
+        return shown(await sourceSetting(deps, actor.user, source));
+      },
+    }),
+  ];
+};
+
+export const notificationSettingEndpoints = [get, change, ...of('project'), ...of('group')];

@@ -1,0 +1,33 @@
+import * as z from 'zod';
+import { aliases, attributes } from '../../domain/settings/attributes.ts';
+import type { Attribute } from '../../domain/settings/kinds.ts';
+import { shape } from '../../http/shape.ts';
+import { time } from '../users/shapes.ts';
+
+export const applicationSettings = shape(() => {
+  const shown = Object.entries(attributes).filter(([, { type }]) => type !== 'secret');
+  const others = Object.entries(aliases).filter(([, alias]) => alias.shown);
+  return z
+    .object({
+      id: z.int(),
+      created_at: time().nullable().describe('Of the first change'),
+      updated_at: time().nullable().describe('Of the last change'),
+      ...Object.fromEntries(shown.map(([name, attribute]) => [name, shapeOf(attribute)])),
+      ...Object.fromEntries(others.map(([name, { of }]) => [name, shapeOf(attributes[of]!)])),
+    })
+    .meta({ id: 'ApplicationSettings' });
+});
+
+function shapeOf({ type, nullable, values }: Attribute): z.ZodType {
+  const texts = values?.filter((value): value is string => typeof value === 'string');
+  const value = {
+    boolean: () => z.boolean(),
+    integer: () => z.int(),
+    number: () => z.number(),
+    string: () => (texts === undefined ? z.string() : z.enum(texts)),
+    list: () => z.array(z.string()),
+    weights: () => z.record(z.string(), z.int()),
+    secret: () => z.never(),
+  }[type]();
+  return nullable ? value.nullable() : value;
+}

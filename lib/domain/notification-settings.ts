@@ -1,0 +1,80 @@
+/** What somebody wants mail of: read and changed by themselves. */
+import { Missing } from '../store/errors.ts';
+import { sameName } from '../store/names.ts';
+import {
+  NOTIFICATION_LEVELS,
+  type NotificationChange,
+  type NotificationChoice,
+  type NotificationEvent,
+  type NotificationLevel,
+  type NotificationScope,
+} from '../store/notification-settings.ts';
+import type { MemberSource, UserRecord } from '../store/records.ts';
+import type { Deps } from './deps.ts';
+import { isConfirmedEmail } from './emails.ts';
+import { invalid, notFound, refused, unauthorized } from './errors.ts';
+import { DEFAULT_LEVEL } from './notification-levels.ts';
+
+export interface NotificationInput {
+  readonly level?: string | undefined;
+  /** Empty: the first address. */
+  readonly email?: string | null | undefined;
+  readonly events: Readonly<Partial<Record<NotificationEvent, boolean>>>;
+}
+
+/** What they chose for a project or group. */
+export async function sourceSetting(
+  { store }: Deps,
+  user: UserRecord,
+  source: MemberSource,
+): Promise<NotificationChoice & { readonly level: NotificationLevel }> {
+  return { level: 'global', ...(await store.notificationSettings.get(user.id, source)) };
+}
+
+/** What they chose for everything else, and where their mail goes. */
+export async function globalSetting(
+  { store }: Deps,
+  user: UserRecord,
+): Promise<NotificationChoice & { readonly level: NotificationLevel; readonly email: string }> {
+  const choice = await store.notificationSettings.get(user.id, undefined);
+  const chosen = choice.email ?? null;
+  const holder = chosen === null ? undefined : await store.names.holder('email', chosen);
+  const theirs = holder?.type === 'user' && holder.id === user.id && holder.confirmed;
+  return { level: DEFAULT_LEVEL, ...choice, email: theirs ? chosen! : user.email };
+}
+
+/** @throws 400 for a level that there is none of; by field for an address they have not shown to be theirs; 404 */
+export async function changeSetting(
+  deps: Deps,
+  user: UserRecord,
+  scope: NotificationScope,
+  { level, email, events }: NotificationInput,
+): Promise<void> {
+  const change: NotificationChange = {
+    ...(level === undefined ? {} : { level: levelOf(level) }),
+    ...(email === undefined ? {} : { email: await addressOf(deps, user, email) }),
+    events,
+  };
+  if (change.level === undefined && change.email === undefined && Object.keys(events).length === 0) return;
+  try {
+    await deps.store.notificationSettings.change(user.id, scope, change);
+  } catch (error) {
+    if (!(error instanceof Missing)) throw error;
+    if (scope === undefined || error.message.startsWith('user')) throw unauthorized();
+    throw notFound(scope.kind === 'project' ? 'Project' : 'Group');
+  }
+}
+
+function levelOf(level: string): NotificationLevel {
+  const known = NOTIFICATION_LEVELS.find((each) => each === level);
+  if (known === undefined) throw refused(`'${level.slice(0, 255)}' is not a valid level`);
+  return known;
+}
+
+/** As they wrote it once; null for the first one, whichever that will be. */
+async function addressOf(deps: Deps, user: UserRecord, email: string | null): Promise<string | null> {
+  if (email === null || email === '') return null;
+  const confirmed = await isConfirmedEmail(deps, user);
+  if (!confirmed(email)) throw invalid({ notification_email: ['must be an email you have verified'] });
+  return sameName(email, user.email) ? null : email;
+}

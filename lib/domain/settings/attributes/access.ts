@@ -1,0 +1,89 @@
+/** Visibility, projects and groups, repositories and their branches. */
+import { bool, hostname, int, line, list, obeyed, text, url, weights, word } from '../kinds.ts';
+
+const VISIBILITIES = ['private', 'internal', 'public'] as const;
+const visibility = () => word(VISIBILITIES);
+/** The only place repositories are kept in. */
+const STORAGE = 'default';
+
+export const IMPORT_SOURCES = [
+  'github',
+  'bitbucket',
+  'bitbucket_server',
+  'gitlab',
+  'google_code',
+  'fogbugz',
+  'git',
+  'gitlab_project',
+  'gitea',
+  'manifest',
+  'phabricator',
+] as const;
+
+const noDirectoryAbove = (path: string) =>
+  /\.\.|^\//.test(path) ? 'cannot include leading slash or directory traversal.' : undefined;
+
+export const accessAttributes = {
+  default_project_visibility: visibility(),
+  default_group_visibility: visibility(),
+  default_snippet_visibility: word(VISIBILITIES, { default: 'private' }),
+  restricted_visibility_levels: list({
+    check: (level) =>
+      (VISIBILITIES as readonly string[]).includes(level)
+        ? undefined
+        : `'${level}' is not a valid visibility level`,
+  }),
+  default_projects_limit: int(),
+  default_project_creation: int({ values: [0, 1, 2] }),
+  default_branch_name: obeyed(line()),
+  default_branch_protection: int({ values: [0, 1, 2, 3] }),
+  delayed_project_deletion: bool(),
+  deletion_adjourned_period: int({ max: 90 }),
+  default_project_deletion_protection: bool(false),
+  delayed_group_deletion: bool(true),
+  project_export_enabled: bool(true),
+  import_sources: list({
+    check: (source) =>
+      (IMPORT_SOURCES as readonly string[]).includes(source)
+        ? undefined
+        : `'${source}' is not a import source`,
+  }),
+  enabled_git_access_protocol: word(['ssh', 'http', 'nil', ''], { nullable: true }),
+  custom_http_clone_url_root: url(),
+  commit_email_hostname: obeyed(hostname()),
+  repository_checks_enabled: bool(true),
+  repository_storages: list({
+    default: [STORAGE],
+    check: (name) => (name === STORAGE ? undefined : `can't include: ${name}`),
+  }),
+  repository_storages_weighted: weights({ [STORAGE]: 100 }),
+  repository_size_limit: int(),
+  file_template_project_id: int({ default: null, nullable: true }),
+  custom_project_templates_group_id: int({ default: null, nullable: true }),
+  check_namespace_plan: bool(false),
+  automatic_purchased_storage_allocation: bool(false),
+  enforce_namespace_storage_limit: bool(false),
+  mirror_available: bool(true),
+  mirror_capacity_threshold: int({ default: 50, min: 1 }),
+  mirror_max_capacity: int({ default: 100, min: 1 }),
+  mirror_max_delay: int({ default: 300, min: 1 }),
+  housekeeping_enabled: bool(true),
+  housekeeping_bitmaps_enabled: bool(true),
+  housekeeping_incremental_repack_period: int({ default: 10, above: 0 }),
+  housekeeping_full_repack_period: int({ default: 50, above: 0 }),
+  housekeeping_gc_period: int({ default: 200, above: 0 }),
+  gitaly_timeout_default: int({ default: 55, max: 57 }),
+  gitaly_timeout_fast: int({ default: 10 }),
+  gitaly_timeout_medium: int({ default: 30 }),
+  diff_max_patch_bytes: int({ default: 204_800, min: 204_800, max: 512_000 }),
+  diff_max_files: int({ default: 1000, min: 1000, max: 3000 }),
+  diff_max_lines: int({ default: 50_000, min: 50_000, max: 100_000 }),
+  default_ci_config_path: line({ check: noDirectoryAbove }),
+  external_authorization_service_enabled: bool(false),
+  external_authorization_service_default_label: line(),
+  external_authorization_service_url: url(),
+  maintenance_mode: bool(false),
+  maintenance_mode_message: text({ max: 255 }),
+  geo_node_allowed_ips: line({ default: '0.0.0.0/0, ::/0', nullable: false }),
+  geo_status_timeout: int({ default: 10 }),
+} as const;

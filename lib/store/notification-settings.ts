@@ -1,0 +1,192 @@
+/**
+ * What people want mail of: for each project and group they said something about, and for everything else. What nobody
+ * chose is not there. A choice changes in one write, so those of two callers at once both stay.
+ */
+import { Missing, TransactionRefused } from './errors.ts';
+import {
+  idOf,
+  type MemberSource,
+  memberPartition,
+  NOTIFY,
+  notifyEverywhereKey,
+  notifyKey,
+  userKey,
+  userPartition,
+  userRow,
+  WATCHERS,
+  watcherKey,
+} from './keys.ts';
+import { sourceLives } from './members.ts';
+import { removeSome } from './remove-some.ts';
+import type { Table } from './table.ts';
+import { type Item, PRESENT, type Write } from './write.ts';
+
+/** `global`: as the groups above say, then as it is for everything else. */
+export const NOTIFICATION_LEVELS = [
+  'disabled',
+  'participating',
+  'watch',
+  'global',
+  'mention',
+  'custom',
+] as const;
+export type NotificationLevel = (typeof NOTIFICATION_LEVELS)[number];
+
+/** What mail may be about. */
+export const NOTIFICATION_EVENTS = [
+  'new_release',
+  'new_note',
+  'new_issue',
+  'reopen_issue',
+  'close_issue',
+  'reassign_issue',
+  'issue_due',
+  'new_merge_request',
+  'push_to_merge_request',
+  'reopen_merge_request',
+  'close_merge_request',
+  'reassign_merge_request',
+  'change_reviewer_merge_request',
+  'merge_merge_request',
+  'failed_pipeline',
+  'fixed_pipeline',
+  'success_pipeline',
+  'moved_project',
+  'merge_when_pipeline_succeeds',
+  'new_epic',
+] as const;
+export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
+
+/** What somebody chose; what is absent they never did. */
+export interface NotificationChoice {
+  readonly level?: NotificationLevel;
+  readonly events: Readonly<Partial<Record<NotificationEvent, boolean>>>;
+  /** Where mail goes; null: to the first address. Of the choice for everything alone. */
+  readonly email?: string | null;
+}
+
+/** What is absent stays. */
+export type NotificationChange = Partial<NotificationChoice>;
+
+/** A choice is found by these where mail goes to whoever wants to hear of it. */
+const HEARS_ALL: ReadonlySet<NotificationLevel> = new Set(['watch', 'custom']);
+
+/** Of a project or group; undefined: of everything else. */
+export type NotificationScope = MemberSource | undefined;
+
+export class NotificationSettings {
+  readonly #table: Table;
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  async get(userId: number, scope: NotificationScope): Promise<NotificationChoice> {
+    return fromItem(await this.#table.get(keyOf(userId, scope)));
+  }
+
+  /** Those of many users, each in these scopes and in their order; one round trip for a hundred rows. */
+  async getMany(
+    userIds: readonly number[],
+    scopes: readonly NotificationScope[],
+  ): Promise<Map<number, NotificationChoice[]>> {
+    const keys = userIds.flatMap((id) => scopes.map((scope) => keyOf(id, scope)));
+    const items = (await this.#table.batchGet(keys)).map(fromItem);
+    return new Map(
+      userIds.map((id, i) => [id, items.slice(i * scopes.length, (i + 1) * scopes.length)] as const),
+    );
+  }
+
+  /** @throws Missing when the user, the project or the group is not there (any more) */
+  async change(userId: number, scope: NotificationScope, change: NotificationChange): Promise<void> {
+    try {
+      await this.#table.transact([
+        {
+          update: keyOf(userId, scope),
+          set: {
+            ...(scope === undefined ? {} : namesOf(userId, scope)),
+            level: change.level,
+            email: change.email,
+            ...Object.fromEntries(
+              Object.entries(change.events ?? {}).map(([event, wanted]) => [flagOf(event), wanted]),
+            ),
+          },
+        },
+        { check: userKey(userId), if: PRESENT, reason: 'user' },
+        ...(scope === undefined ? watching(userId, change.level) : [sourceLives(scope)]),
+      ]);
+    } catch (error) {
+      if (!(error instanceof TransactionRefused)) throw error;
+      for (const what of ['user', 'project', 'group']) if (error.has(what)) throw new Missing(what);
+      throw error;
+    }
+  }
+
+  /** Ids of those who chose to hear of all or of some that goes on in a project or group, above `after`, ascending. */
+  async hearing(source: MemberSource, after: number, limit: number): Promise<IdPage> {
+    const page = await this.#table.query({
+      partition: memberPartition(source),
+      from: notifyKey(source, after + 1).sk,
+      to: `${NOTIFY}~`,
+      where: '#level IN (:watch, :custom)',
+      values: { watch: 'watch', custom: 'custom' },
+      only: ['sk', 'level'],
+      limit,
+    });
+    return idPage(page.items, page.next);
+  }
+
+  /** Ids of those who chose so for everything. */
+  async hearingEverywhere(after: number, limit: number): Promise<IdPage> {
+    const page = await this.#table.query({
+      partition: WATCHERS,
+      from: watcherKey(after + 1).sk,
+      only: ['sk'],
+      limit,
+    });
+    return idPage(page.items, page.next);
+  }
+
+  /** Takes away those of what is gone, some at a time. @returns whether any are left */
+  removeOfResource(source: MemberSource, limit = 500): Promise<boolean> {
+    return removeSome(this.#table, { partition: memberPartition(source), prefix: NOTIFY, limit });
+  }
+}
+
+/** Some ids, ascending. */
+export interface IdPage {
+  readonly ids: readonly number[];
+  /** The id that was looked at last; absent when there is nothing behind. */
+  readonly until?: number;
+}
+
+function idPage(items: readonly Item[], next: Item | undefined): IdPage {
+  const ids = items.map(({ sk }) => idOf(sk as string));
+  return next === undefined ? { ids } : { ids, until: idOf(next['sk'] as string) };
+}
+
+const keyOf = (userId: number, scope: NotificationScope) =>
+  scope === undefined ? notifyEverywhereKey(userId) : notifyKey(scope, userId);
+
+const namesOf = (userId: number, { kind, id }: MemberSource) => ({
+  who: userPartition(userId),
+  what: userRow(kind === 'project' ? 'NOTIFY' : 'GROUPNOTIFY', id),
+});
+
+function watching(userId: number, level: NotificationLevel | undefined): Write[] {
+  if (level === undefined) return [];
+  const key = watcherKey(userId);
+  if (!HEARS_ALL.has(level)) return [{ delete: key }];
+  return [{ put: { ...key, who: userPartition(userId), what: userRow('WATCHER', userId) } }];
+}
+
+const flagOf = (event: string): string => `on_${event}`;
+
+function fromItem(item: Item | undefined): NotificationChoice {
+  if (item === undefined) return { events: {} };
+  const events = NOTIFICATION_EVENTS.filter((event) => typeof item[flagOf(event)] === 'boolean');
+  return {
+    ...(item['level'] === undefined ? {} : { level: item['level'] as NotificationLevel }),
+    ...(item['email'] === undefined ? {} : { email: item['email'] as string | null }),
+    events: Object.fromEntries(events.map((event) => [event, item[flagOf(event)] as boolean])),
+  };
+}
