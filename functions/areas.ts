@@ -163,6 +163,10 @@ export const areas: readonly Area[] = [
     ],
     { table: 'write' },
   ),
+  api('settings', ['/api/v4/application/settings', '/api/v4/application/settings.json'], {
+    ...writes,
+    masterKey: 'use',
+  }),
   api(
     'search',
     [...collection('/api/v4/search'), '/api/v4/groups/{id}/search', ...oneInProject('search')],

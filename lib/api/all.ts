@@ -15,6 +15,7 @@ import { projectRelationEndpoints } from './project-relations/endpoints.ts';
 import { projectEndpoints } from './projects/endpoints.ts';
 import { repositoryEndpoints } from './repository/endpoints.ts';
 import { searchEndpoints } from './search/endpoints.ts';
+import { settingEndpoints } from './settings/endpoints.ts';
 import { signatureEndpoints } from './signatures/endpoints.ts';
 import { tagEndpoints } from './tags/endpoints.ts';
 import { tokenEndpoints } from './tokens/endpoints.ts';
@@ -43,6 +44,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...customAttributeEndpoints,
   ...notificationSettingEndpoints,
   ...searchEndpoints,
+  ...settingEndpoints,
 ];
 
 /** The OpenAPI document of the service; bundles carry it as it was made when they were built (`cdk/bundle.ts`). */
