@@ -486,6 +486,36 @@ export const auditOwnPartition = (kind: AuditedKind, entityId: number, authorId:
 /** Of all that was done to things of a kind. */
 export const auditListClass = (kind: AuditedKind): string => `AUDIT#${kind}`;
 
+/** Pipelines of a ref, in the order of their ids. */
+export const refPipelinePrefix = (ref: string): string => `REF#${digestOf(ref)}#`;
+export const refPipelineKey = (projectId: number, ref: string, id: number): Key => ({
+  pk: pipelinesPartition(projectId),
+  sk: refPipelinePrefix(ref) + padded(id),
+});
+
+// What people want mail of.
+
+/** How somebody wants to hear of one project or group. */
+export const NOTIFY = 'NOTIFY#';
+export const notifyKey = (source: MemberSource, userId: number): Key => ({
+  pk: memberPartition(source),
+  sk: `${NOTIFY}${padded(userId)}`,
+});
+/** The same of everything else. */
+export const notifyEverywhereKey = (userId: number): Key => ({ pk: userKey(userId).pk, sk: 'NOTIFY' });
+/** That somebody wants to hear of all that goes on, or of some of it, wherever they are a member. */
+export const WATCHERS = 'WATCHERS#';
+export const watcherKey = (userId: number): Key => ({ pk: WATCHERS, sk: padded(userId) });
+/** Who takes part in what is said about the things of a project, or wants to hear no more of one. */
+export const threadsPartition = (projectId: number): string => `THREADS#${padded(projectId)}`;
+export const threadPrefix = ({ kind, id }: Noteable): string => `${kind}#${id}#`;
+export const threadKey = (projectId: number, noteable: Noteable, userId: number): Key => ({
+  pk: threadsPartition(projectId),
+  sk: threadPrefix(noteable) + padded(userId),
+});
+/** What links in mail are signed with, by what they do. */
+export const linkSecretKey = (purpose: string): Key => ({ pk: `LINKSECRET#${purpose}`, sk: 'LINKSECRET' });
+
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 // Work outside the request.
