@@ -1,7 +1,15 @@
 /**
  * Who may call an endpoint, as its declaration says it, and the port that decides.
  */
-import type { Actor, GroupAbility, Opened, OpenRequest, ProjectAbility } from '../domain/access.ts';
+import type {
+  Actor,
+  Credential,
+  GroupAbility,
+  Opened,
+  OpenRequest,
+  Origin,
+  ProjectAbility,
+} from '../domain/access.ts';
 import type { TokenScope } from '../store/records.ts';
 
 /** Answers who asks, what they may know of, and whether they may. */
@@ -39,14 +47,32 @@ export interface GroupRule<Anonymous extends boolean = boolean> {
 }
 /** About what the path parameter `:id` names. */
 export type SubjectRule = ProjectRule | GroupRule;
-export type AccessRule = AnyoneAccess | SignedInAccess | AdministratorAccess | SubjectRule;
+/** For whoever shows a credential that is no user's, and that a rule of its own judges. */
+export interface OtherAccess<T = unknown> {
+  readonly kind: 'other';
+  /** Called with the function's dependencies. @returns who asks, as the handler is told @throws as `AccessPort.open` */
+  readonly opens: (shown: Shown, deps: unknown) => Promise<T>;
+}
+/** What a request shows for that; the credential is one of its headers. */
+export interface Shown {
+  readonly credential: Credential;
+  /** Of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly origin: Origin;
+  /** Public base URL without a trailing slash. */
+  readonly baseUrl: string;
+}
+export type AccessRule = AnyoneAccess | SignedInAccess | AdministratorAccess | SubjectRule | OtherAccess;
 
 export type SignedInActor = Extract<Actor, { kind: 'user' }>;
 
 /** The actor a handler gets under a rule: never anonymous where the rule forbids it. */
-export type ActorUnder<A extends AccessRule> = A extends AnyoneAccess | ProjectRule<true> | GroupRule<true>
-  ? Actor
-  : SignedInActor;
+export type ActorUnder<A extends AccessRule> =
+  A extends OtherAccess<infer T>
+    ? T
+    : A extends AnyoneAccess | ProjectRule<true> | GroupRule<true>
+      ? Actor
+      : SignedInActor;
 
 /** Anyone at all; a credential that is shown must still be a good one. */
 export const anyone = (): AnyoneAccess => ({ kind: 'anyone' });
@@ -70,6 +96,12 @@ export function group(ability: GroupAbility, options: { anonymous: true }): Grou
 export function group(ability: GroupAbility, options: { anonymous?: boolean } = {}): GroupRule {
   return { kind: 'group', ability, anonymous: options.anonymous === true };
 }
+
+/** Whoever shows what `opens` takes for a credential, as `Authorization: Bearer`. */
+export const otherCredential = <T, D>(opens: (shown: Shown, deps: D) => Promise<T>): OtherAccess<T> => ({
+  kind: 'other',
+  opens: opens as OtherAccess<T>['opens'],
+});
 
 /** Whether a rule is about something that may be hidden. */
 export const aboutSubject = (rule: AccessRule): rule is SubjectRule =>

@@ -4,7 +4,7 @@ import { aboutSubject, mayBeAnonymous } from './access.ts';
 import type { Endpoint } from './endpoint.ts';
 import { factsOf, type JsonSchema, jsonSchemaOf } from './field-facts.ts';
 import { paginationParameters } from './pagination.ts';
-import { API_ROOT } from './router.ts';
+import { API_ROOT, fromRoot } from './router.ts';
 
 export interface Parameter {
   readonly name: string;
@@ -32,6 +32,8 @@ export interface Operation {
   };
   readonly responses: Readonly<Record<string, ResponseObject>>;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  /** Where the path is not below the document's own. */
+  readonly servers?: readonly { readonly url: string }[];
 }
 
 interface ResponseObject {
@@ -66,7 +68,9 @@ export function document(endpoints: readonly Endpoint<any>[], info: DocumentInfo
   const paths: Record<string, Record<string, Operation>> = {};
   for (const endpoint of endpoints) {
     const path = endpoint.path.replace(/[:*](\w+)/g, '{$1}');
-    (paths[path] ??= {})[endpoint.method.toLowerCase()] = operationOf(endpoint, schemas);
+    const operation = operationOf(endpoint, schemas);
+    const servers = fromRoot(endpoint.path) ? { servers: [{ url: info.serverUrl || '../..' }] } : {};
+    (paths[path] ??= {})[endpoint.method.toLowerCase()] = { ...operation, ...servers };
   }
   return {
     openapi: '3.1.0',
@@ -190,9 +194,11 @@ function parameter(name: string, where: 'path' | 'query', json: JsonSchema, requ
 function bodyOf(endpoint: AnyEndpoint): Operation['requestBody'] {
   if (endpoint.body === undefined) return undefined;
   const schema = jsonSchemaOf(endpoint.body());
-  const types = carriesFile(schema)
-    ? ['multipart/form-data']
-    : ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
+  const types = endpoint.dialect
+    ? endpoint.dialect.takes
+    : carriesFile(schema)
+      ? ['multipart/form-data']
+      : ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
   const required = (schema.required ?? []).length > 0;
   return { required, content: Object.fromEntries(types.map((type) => [type, { schema }])) };
 }
@@ -209,6 +215,8 @@ function responsesOf(
   const { returns, access } = endpoint;
   const responses: Record<string, ResponseObject> = {};
   const named = new Map<number, Set<keyof typeof ERRORS>>();
+  const { dialect } = endpoint;
+  const failure = dialect && bodySchema(dialect.failureShape(), schemas);
   const error = (status: number, description: string, ...names: (keyof typeof ERRORS)[]) => {
     const known = new Set([...(named.get(status) ?? []), ...names]);
     named.set(status, known);
@@ -217,7 +225,9 @@ function responsesOf(
     responses[status] = {
       description: earlier === undefined ? description : `${earlier}; ${description}`,
       content: {
-        'application/json': { schema: others.length === 0 ? only! : { anyOf: [only!, ...others] } },
+        [dialect?.type ?? 'application/json']: {
+          schema: failure ?? (others.length === 0 ? only! : { anyOf: [only!, ...others] }),
+        },
       },
     };
   };
@@ -226,7 +236,7 @@ function responsesOf(
     ...(returns.headers ?? []),
     ...(endpoint.paginate === undefined ? [] : pageHeaderNames(endpoint)),
   ];
-  const type = returns.type ?? 'application/json';
+  const type = returns.type ?? endpoint.dialect?.type ?? 'application/json';
   const carries = endpoint.method !== 'HEAD' && status !== 204 && status !== 304;
   responses[status] = {
     description: returns.description ?? 'Done',
@@ -294,6 +304,7 @@ function bodySchema(schema: z.ZodType, schemas: Record<string, JsonSchema>): Jso
 }
 
 function securityOf({ access, scopes }: AnyEndpoint): Record<string, readonly string[]>[] {
+  if (access.kind === 'other') return [{ bearer: [] }];
   // A token needs one of the scopes; each way to show it is an alternative of its own.
   const ways = Object.keys(SECURITY).flatMap((name) => scopes.map((scope) => ({ [name]: [scope] })));
   return mayBeAnonymous(access) ? [{}, ...ways] : ways;

@@ -7,6 +7,8 @@ import type { Endpoint } from './endpoint.ts';
 import { malformed, noRoute, notAllowed, oldVersion } from './errors.ts';
 
 export const API_ROOT = '/api/v4';
+/** Whether an endpoint's path is told from the root, and not below that. */
+export const fromRoot = (path: string): boolean => path.startsWith('/api/');
 
 export interface Match<D> {
   readonly endpoint: Endpoint<D>;
@@ -105,7 +107,7 @@ function patternOf(path: string, tolerant: boolean): RegExp {
     if (extension !== undefined) return `${literal(word!)}\\.(?<${extension}>[^/]+)`;
     return literal(segment) + (last && tolerant ? '(?:\\.json)?' : '');
   });
-  return new RegExp(`^${API_ROOT}/${source.join('/')}/*$`);
+  return new RegExp(`^${fromRoot(path) ? '' : API_ROOT}/${source.join('/')}/*$`);
 }
 
 const literal = (word: string) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

@@ -3,10 +3,11 @@
 import type { Credential, FirstReads, Opened, Origin } from '../domain/access.ts';
 import { type Admission, whileCounted } from '../domain/admission.ts';
 import { DomainError, forbidden, notFound, unauthorized } from '../domain/errors.ts';
-import { aboutSubject, mayBeAnonymous } from './access.ts';
+import { aboutSubject, mayBeAnonymous, type OtherAccess } from './access.ts';
 import { type Parameters, parseForm, readBody } from './body.ts';
 import { matches, REVALIDATE, requireUnmodifiedSince, weakEtag } from './conditional.ts';
 import { credentialOf, sudoOf } from './credentials.ts';
+import { requireMediaType } from './dialect.ts';
 import type { Endpoint, HttpDeps, RequestFacts, Schema } from './endpoint.ts';
 import { badParameters, HttpFailure, noRoute } from './errors.ts';
 import { type Page, pageHeaders, pageRequest, paginationParameters } from './pagination.ts';
@@ -44,6 +45,7 @@ export async function serve<D extends HttpDeps>(
 ): Promise<Reply> {
   const { facts, admission } = incoming;
   const query = parseForm(incoming.search);
+  if (endpoint.dialect !== undefined) requireMediaType(endpoint.dialect, incoming.request);
   const body = await readBody(incoming.request, endpoint.bodyLimit);
   const given: Parameters = Object.assign(Object.create(null) as Parameters, query, body);
   const credential = credentialOf(facts.headers, given);
@@ -62,7 +64,7 @@ export async function serve<D extends HttpDeps>(
           input.query,
           endpoint.noun ?? 'record',
         );
-  const origin = { address: facts.sourceIp, requestId: facts.requestId };
+  const origin = { address: facts.sourceIp, requestId: facts.requestId, baseUrl: facts.baseUrl };
   const opened: Found =
     endpoint.access.kind === 'other'
       ? await openOther(endpoint.access, deps, incoming, origin, input.failure)

@@ -60,18 +60,11 @@ function routeOf(path: string): Route | undefined {
 }
 
 function validatorOf(path: string, method: string, status: number): ValidateFunction | undefined {
-  const content = spec!.paths[path]![method]!.responses[status]!.content?.['application/json'];
-  if (content === undefined || Object.keys(content.schema).length === 0) return undefined;
-  const pointer = [
-    'paths',
-    path,
-    method,
-    'responses',
-    String(status),
-    'content',
-    'application/json',
-    'schema',
-  ]
+  const [found] = Object.entries(spec!.paths[path]![method]!.responses[status]!.content ?? {}).filter(
+    ([type]) => /\bjson$/.test(type),
+  );
+  if (found === undefined || Object.keys(found[1].schema).length === 0) return undefined;
+  const pointer = ['paths', path, method, 'responses', String(status), 'content', found[0], 'schema']
     .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
     .join('/');
   return ajv.compile({ $ref: `document#/${pointer}` });
