@@ -15,6 +15,8 @@ export interface Origin {
   /** Of the caller: IPv4 or IPv6. */
   readonly address: string;
   readonly requestId: string;
+  /** What links begin with that are made of it, without a trailing slash. */
+  readonly baseUrl?: string;
 }
 
 /** Who asks. `token` is what they showed; `sudoer` is the administrator behind a `Sudo` request. */
@@ -28,6 +30,11 @@ export type Actor =
       readonly scopes: ReadonlySet<TokenScope>;
       readonly sudoer?: UserRecord;
     };
+
+/** Somebody as far as it decides what they may see: an actor, or a person whom something is shown to unasked. */
+export type Viewer =
+  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'user'; readonly user: UserRecord };
 
 /** A project the actor may know of, with the level they hold in it (0: none, only visibility lets them in). */
 export interface ProjectAccess {

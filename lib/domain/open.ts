@@ -15,6 +15,7 @@ import type {
   Opened,
   OpenRequest,
   ProjectAccess,
+  Viewer,
 } from './access.ts';
 import { whileCounted } from './admission.ts';
 import type { Deps } from './deps.ts';
@@ -120,7 +121,7 @@ async function openGroup(
 
 /** The level an actor holds. The owner of a personal namespace owns the projects in it. @returns undefined when a group above is deleted */
 export async function projectAccess(
-  actor: Actor,
+  actor: Viewer,
   project: ProjectRecord,
   surroundings: Surroundings,
 ): Promise<ProjectAccess | undefined> {
@@ -132,7 +133,7 @@ export async function projectAccess(
 
 /** The level an actor holds in a group. @returns undefined when a group above is deleted */
 export async function groupAccess(
-  actor: Actor,
+  actor: Viewer,
   group: GroupRecord,
   surroundings: Surroundings,
 ): Promise<GroupAccess | undefined> {
@@ -154,7 +155,7 @@ export const subjectOf = ({ id, namespaceKind, namespaceId, shares }: ProjectRec
   shares,
 });
 
-const userOf = (actor: Actor) => (actor.kind === 'user' ? actor.user.id : undefined);
+const userOf = (actor: Viewer) => (actor.kind === 'user' ? actor.user.id : undefined);
 
 /**
  * Writes down, once a day, that the token was used and its owner was here. Functions that only read may not write

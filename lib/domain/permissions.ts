@@ -1,5 +1,5 @@
 import type { AccessLevel, DeletionMark, ProjectRecord, Visibility } from '../store/records.ts';
-import type { Actor, GroupAbility, GroupAccess, ProjectAbility, ProjectAccess } from './access.ts';
+import type { Actor, GroupAbility, GroupAccess, ProjectAbility, ProjectAccess, Viewer } from './access.ts';
 import { forbidden, notFound, unauthorized } from './errors.ts';
 
 export const GUEST = 10 satisfies AccessLevel;
@@ -8,26 +8,26 @@ export const DEVELOPER = 30 satisfies AccessLevel;
 export const MAINTAINER = 40 satisfies AccessLevel;
 export const OWNER = 50 satisfies AccessLevel;
 
-export function isAdministrator(actor: Actor): boolean {
+export function isAdministrator(actor: Viewer): boolean {
   return actor.kind === 'user' && actor.user.admin && actor.user.state === 'active';
 }
 
 /** Whether the actor may know that the project exists. */
-export function canSee(actor: Actor, { project, level }: ProjectAccess): boolean {
+export function canSee(actor: Viewer, { project, level }: ProjectAccess): boolean {
   if (project.deletedAt !== null) return false;
   return isAdministrator(actor) || level > 0 || isReader(actor, { project, level });
 }
 
 /** Whether the actor may know that the group exists. */
-export function canSeeGroup(actor: Actor, { group, level, inside }: GroupAccess): boolean {
+export function canSeeGroup(actor: Viewer, { group, level, inside }: GroupAccess): boolean {
   if (group.deletedAt !== null) return false;
   return isAdministrator(actor) || level > 0 || inside === true || isLetIn(actor, group.visibility);
 }
 
 /** Whether the project's visibility alone lets the actor in. */
-const isReader = (actor: Actor, { project }: ProjectAccess): boolean => isLetIn(actor, project.visibility);
+const isReader = (actor: Viewer, { project }: ProjectAccess): boolean => isLetIn(actor, project.visibility);
 
-function isLetIn(actor: Actor, visibility: Visibility): boolean {
+function isLetIn(actor: Viewer, visibility: Visibility): boolean {
   switch (visibility) {
     case 'public':
       return true;
@@ -65,7 +65,7 @@ const RULES: Record<
 };
 
 /** Whether somebody who sees the project may do this in it. An archived project takes no pushes, from anyone. */
-export function can(actor: Actor, access: ProjectAccess, ability: ProjectAbility): boolean {
+export function can(actor: Viewer, access: ProjectAccess, ability: ProjectAbility): boolean {
   if (!canSee(actor, access)) return false;
   const rule = RULES[ability];
   if (rule.writes && access.project.archived) return false;
@@ -114,7 +114,7 @@ const CREATORS: Partial<Record<GroupAbility, { setting: string; levels: Record<s
   };
 
 /** Whether somebody who sees the group may do this in it. */
-export function canInGroup(actor: Actor, access: GroupAccess, ability: GroupAbility): boolean {
+export function canInGroup(actor: Viewer, access: GroupAccess, ability: GroupAbility): boolean {
   if (!canSeeGroup(actor, access)) return false;
   const rule = GROUP_RULES[ability];
   const creators = CREATORS[ability];

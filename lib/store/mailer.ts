@@ -12,6 +12,8 @@ export interface Mail {
   readonly html?: string;
   /** Such as `References` or `List-Unsubscribe`. `From`, `To`, `Subject`, `Date` and `Message-ID` are not here. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** `<...@host>`: the same for the same mail, sent how often it may be. SES puts one of its own in its place. */
+  readonly messageId?: string;
 }
 
 export class Mailer {
@@ -41,7 +43,7 @@ export class Mailer {
 }
 
 /** The message as it travels: headers are folded and encoded, and no text of ours can add one. */
-async function compose(from: string, { to, subject, text, html, headers = {} }: Mail): Promise<Buffer> {
+async function compose(from: string, { to, subject, text, html, headers = {}, messageId }: Mail): Promise<Buffer> {
   return new MailComposer({
     from,
     // An object, which is not parsed: an address stays one address.
@@ -49,6 +51,7 @@ async function compose(from: string, { to, subject, text, html, headers = {} }: 
     subject,
     text,
     ...(html === undefined ? {} : { html }),
+    ...(messageId === undefined ? {} : { messageId }),
     headers: { 'Auto-Submitted': 'auto-generated', ...headers },
     // Nothing is read from files or URLs that a text might name.
     disableFileAccess: true,
