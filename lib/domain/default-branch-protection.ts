@@ -10,14 +10,16 @@ export type DefaultBranchProtection = 0 | 1 | 2 | 3;
 
 export const FULL = 2 satisfies DefaultBranchProtection;
 
-/** As the group says that the project stands in; those above it say it for what is directly in them. */
+/**
+ * As the group says that the project stands in, or else the instance; groups above say it for what is directly in them.
+ */
 export async function defaultBranchProtection(
-  { store }: Deps,
+  { store, settings }: Deps,
   { namespaceKind, namespaceId }: ProjectRecord,
 ): Promise<DefaultBranchProtection> {
-  if (namespaceKind !== 'group') return FULL;
-  const group = await store.groups.get(namespaceId);
-  return (group?.settings['default_branch_protection'] as DefaultBranchProtection | undefined) ?? FULL;
+  const group = namespaceKind === 'group' ? await store.groups.get(namespaceId) : undefined;
+  const own = group?.settings['default_branch_protection'] as DefaultBranchProtection | undefined;
+  return own ?? (await settings.current()).default_branch_protection;
 }
 
 /** Whether developers may not begin an empty repository. */

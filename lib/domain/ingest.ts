@@ -4,6 +4,7 @@ import { type PushReport, readPushReport } from '../git/wire/push-report.ts';
 import { type ReceivePackOptions, receivePack } from '../git/wire/receive-pack.ts';
 import { type ReceiveRequest, ReceiveRequestError, readCommands } from '../git/wire/receive-request.ts';
 import type { Repository } from '../git/wire/repository.ts';
+import { defaultBranchName } from './default-branch-name.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, DomainError } from './errors.ts';
 import type { GitAccess } from './git-access.ts';
@@ -44,7 +45,7 @@ export async function ingest(
   const failures: unknown[] = [];
   const { body, outcome } = receivePack(repository, new PktReader(whole(push)), {
     authorize: pushPolicy(deps, access),
-    defaultBranch: deps.environment.defaultBranchName,
+    defaultBranch: await defaultBranchName(deps),
     ...options,
     pushable: isPushable,
     limits: { maxRequestBytes: MAX_PUSH_BYTES },

@@ -1,5 +1,6 @@
 import type { FirstReads } from '../../domain/access.ts';
 import type { Admission } from '../../domain/admission.ts';
+import { defaultBranchName } from '../../domain/default-branch-name.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { openGit } from '../../domain/git-access.ts';
@@ -77,7 +78,7 @@ export async function serveGit(
         visible: isFetchable,
         bundleUrl: ({ location }) => deps.store.blobs.presignedGet(location, BUNDLE_SECONDS),
         pushable: isPushable,
-        defaultBranch: deps.environment.defaultBranchName,
+        defaultBranch: await defaultBranchName(deps),
         ...(pushing ? { authorize: pushPolicy(deps, access) } : {}),
         onError,
         failureText: (error) => (error instanceof DomainError ? String(error.detail) : undefined),

@@ -215,8 +215,9 @@ async function shown(
   const sizes =
     query.statistics && isAdministrator(actor) ? await deps.store.statistics.ofGroups(ids) : undefined;
   const noted = query.with_custom_attributes ? await attributesOfMany(deps, actor, 'group', ids) : undefined;
+  const instance = await deps.settings.current();
   return listed.map(({ group }, i) => ({
-    ...presentedGroup(group, baseUrl),
+    ...presentedGroup(group, baseUrl, instance),
     ...(sizes === undefined ? {} : { statistics: storage(sizes[i]!) }),
     ...(noted === undefined ? {} : { custom_attributes: noted[i] }),
   }));

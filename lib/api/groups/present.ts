@@ -1,4 +1,5 @@
 import { markedOn } from '../../domain/deletions.ts';
+import type { InstanceSettings } from '../../domain/settings.ts';
 import type { GroupRecord, ShareRecord } from '../../store/records.ts';
 import { avatarUrl } from '../uploads/avatar-url.ts';
 
@@ -6,8 +7,12 @@ import { avatarUrl } from '../uploads/avatar-url.ts';
 export const groupUrl = ({ fullPath }: Pick<GroupRecord, 'fullPath'>, baseUrl: string): string =>
   `${baseUrl}/groups/${fullPath}`;
 
-/** What everyone who sees the group sees, in lists and alone. */
-export function group(record: GroupRecord, baseUrl: string) {
+/** What everyone who sees the group sees, in lists and alone; what it does not say itself, the instance does. */
+export function group(
+  record: GroupRecord,
+  baseUrl: string,
+  instance: Pick<InstanceSettings, 'default_branch_protection'>,
+) {
   const { settings } = record;
   const setting = <T>(name: string, fallback: T): T => (settings[name] as T | undefined) ?? fallback;
   return {
@@ -26,7 +31,10 @@ export function group(record: GroupRecord, baseUrl: string) {
     emails_disabled: setting('emails_disabled', null),
     mentions_disabled: setting('mentions_disabled', null),
     lfs_enabled: setting('lfs_enabled', true),
-    default_branch_protection: setting('default_branch_protection', 2),
+    default_branch_protection: setting<number>(
+      'default_branch_protection',
+      instance.default_branch_protection,
+    ),
     avatar_url: avatarUrl('group', record, baseUrl),
     request_access_enabled: setting('request_access_enabled', true),
     full_name: record.fullName,

@@ -30,7 +30,7 @@ export async function groupDetail(
   ]);
   const outside = record.settings['prevent_sharing_groups_outside_hierarchy'] === true;
   return {
-    ...group(record, baseUrl),
+    ...group(record, baseUrl, await deps.settings.current()),
     shared_with_groups: invited.map((each) => sharedWithGroup(each.group, each.share)),
     ...(record.parentId === null ? { prevent_sharing_groups_outside_hierarchy: outside } : {}),
     ...(projects === undefined ? {} : { projects, shared_projects: shared }),

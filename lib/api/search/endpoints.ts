@@ -95,7 +95,8 @@ async function search(
         allAvailable: true,
         search: term,
       });
-      return { ...found, items: found.items.map((each) => presentedGroup(each.group, baseUrl)) };
+      const instance = await deps.settings.current();
+      return { ...found, items: found.items.map((each) => presentedGroup(each.group, baseUrl, instance)) };
     }
     case 'users': {
       const found = await searchUsers(deps, actor, searched, within);

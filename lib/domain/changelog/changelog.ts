@@ -5,6 +5,7 @@ import type { RateLimit } from '../../store/rate-limits.ts';
 import type { Actor, ProjectAccess } from '../access.ts';
 import { blob, codeOf } from '../code.ts';
 import { writeRefusal } from '../commit-actions.ts';
+import { defaultBranchName } from '../default-branch-name.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, refused, tooManyRequests } from '../errors.ts';
 import { identityOf } from '../identity.ts';
@@ -70,7 +71,7 @@ export async function addToChangelog(
   request: ChangelogRequest,
   { branch: given, file, message = `Add changelog for version ${request.version}` }: ChangelogCommit,
 ): Promise<void> {
-  const name = given || (access.project.defaultBranch ?? deps.environment.defaultBranchName);
+  const name = given || (access.project.defaultBranch ?? (await defaultBranchName(deps)));
   const branch = branchRef(name);
   const refuse = () => forbidden('You are not allowed to commit a changelog on this branch');
   if (!can(actor, access, 'push_code')) throw refuse();

@@ -9,6 +9,7 @@ const none = null as string | null;
 const noNumber = null as number | null;
 const noTexts: readonly string[] = [];
 const MB = 1024 ** 2;
+const DELETION_DAYS = 7;
 
 /** Where an attribute counts something, its name or the comment says in which unit. */
 const fixed = {
@@ -125,10 +126,11 @@ const fixed = {
 /** Settings that have no default without the instance's own configuration. */
 const configured = (environment: StoreEnvironment) => ({
   default_branch_name: environment.defaultBranchName as string | null,
-  /** Whether projects in groups wait before they are deleted where their group says nothing */
+  /** Whether projects in groups, and groups, wait before they are deleted */
   delayed_project_deletion: environment.deletionDelayDays > 0,
-  /** Days */
-  deletion_adjourned_period: environment.deletionDelayDays,
+  delayed_group_deletion: environment.deletionDelayDays > 0,
+  /** Days that they wait */
+  deletion_adjourned_period: environment.deletionDelayDays || DELETION_DAYS,
   /** MB; 0: as much as the instance can hold */
   max_import_size: Math.floor(environment.importMaxBytes / MB),
 });

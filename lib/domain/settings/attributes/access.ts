@@ -40,7 +40,7 @@ export const accessAttributes = {
   delayed_project_deletion: bool(),
   deletion_adjourned_period: int({ max: 90 }),
   default_project_deletion_protection: bool(false),
-  delayed_group_deletion: bool(true),
+  delayed_group_deletion: bool(),
   project_export_enabled: bool(true),
   import_sources: list({
     check: (source) =>
