@@ -1,12 +1,16 @@
 import { AlreadyExists, NameTaken } from '../store/errors.ts';
 import { TOKEN_SCOPES, type TokenRecord, type UserRecord } from '../store/records.ts';
+import { type AuditAuthor, auditedUser, auditing } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { refused } from './errors.ts';
+import { auditedToken } from './token-audit.ts';
 import { newTokenText, revokeToken, tokenHash } from './tokens.ts';
 import { DEFAULT_PROJECTS_LIMIT } from './users.ts';
 
 const USERNAME = 'root';
 const TOKEN_NAME = 'First administrator';
+/** Who may invoke functions of the instance. */
+const OPERATOR = { kind: 'system', name: '(Operator)' } as const satisfies AuditAuthor;
 
 export interface FirstAdministrator {
   readonly username: string;
@@ -44,12 +48,15 @@ export async function firstAdministrator(
   else if (existing.userId !== root.id || existing.revoked) {
     throw refused('this token was used before: choose another');
   }
-  await Promise.all(live.filter((token) => token.hash !== hash).map((token) => revokeToken(deps, token)));
+  const entity = auditedUser(root);
+  const others = live.filter((token) => token.hash !== hash);
+  await Promise.all(others.map((token) => revokeToken(deps, OPERATOR, token, { entity })));
   return { username: root.username };
 }
 
 async function createRoot(deps: Deps): Promise<UserRecord> {
   const now = deps.now();
+  const event = await auditing(deps, OPERATOR);
   try {
     return await deps.store.users.create(
       {
@@ -68,7 +75,10 @@ async function createRoot(deps: Deps): Promise<UserRecord> {
         passwordHash: null,
         profile: {},
       },
-      { now },
+      {
+        now,
+        about: (id) => [event({ entity: auditedUser({ id, username: USERNAME }), details: { add: 'user' } })],
+      },
     );
   } catch (error) {
     // Two first starts at once: the other one made it.
@@ -90,6 +100,10 @@ async function tokensOf(deps: Deps, root: UserRecord): Promise<TokenRecord[]> {
 }
 
 async function addToken(deps: Deps, root: UserRecord, text: string): Promise<void> {
+  const event = await auditing(deps, OPERATOR);
+  const alongside = (made: TokenRecord) => [
+    event(auditedToken(auditedUser(root), made, { action: 'Created' })),
+  ];
   try {
     await deps.store.tokens.create(
       {
@@ -99,7 +113,7 @@ async function addToken(deps: Deps, root: UserRecord, text: string): Promise<voi
         expiresAt: null,
         hash: tokenHash(text),
       },
-      { now: deps.now() },
+      { now: deps.now(), alongside },
     );
   } catch (error) {
     if (!(error instanceof AlreadyExists)) throw error;

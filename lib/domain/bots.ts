@@ -4,11 +4,16 @@ import { memberWrite, sourceLives } from '../store/members.ts';
 import type { Page } from '../store/paging.ts';
 import type { AccessLevel, MemberSource, TokenRecord, TokenScope, UserRecord } from '../store/records.ts';
 import { MAX_TOKENS } from '../store/token-rows.ts';
+import type { Write } from '../store/write.ts';
 import type { Actor } from './access.ts';
+import { auditing } from './audit.ts';
+import { recordingRefusals } from './audited-refusals.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, DomainError, notFound, unauthorized } from './errors.ts';
+import { entityOf } from './member-audit.ts';
 import { type MemberPlace, sourceOf } from './member-list.ts';
 import { can, canInGroup, isAdministrator, signedIn } from './permissions.ts';
+import { auditedToken } from './token-audit.ts';
 import {
   firstSentence,
   newTokenText,
@@ -32,8 +37,16 @@ export const BOT_SCOPES = [
 /** Names may be somebody's, and others may make bots at the same time. */
 const TRIES = 5;
 
-/** @throws 400 for what is wrong, for who may not, and for a level above one's own */
-export async function createBotToken(
+/** @throws 400 for what is wrong, for who may not, and for a level above one's own: recorded like what comes about */
+export const createBotToken = (
+  deps: Deps,
+  actor: Actor,
+  place: MemberPlace,
+  input: TokenInput & { readonly accessLevel: AccessLevel },
+): Promise<ToldToken> =>
+  recordingRefusals(deps, actor, attempted('create', place), () => create(deps, actor, place, input));
+
+async function create(
   deps: Deps,
   actor: Actor,
   place: MemberPlace,
@@ -51,9 +64,11 @@ export async function createBotToken(
   }
   const problem = firstSentence(tokenProblems(input, deps.now()));
   if (problem !== undefined) throw badRequest(problem);
+  const event = await auditing(deps, actor);
+  const made = (token: TokenRecord) => event(auditedToken(entityOf(place), token, { action: 'Created' }));
   for (let tries = 0; tries < TRIES; tries++) {
     try {
-      return await createOnce(deps, user, source, input, tries);
+      return await createOnce(deps, user, source, input, tries, made);
     } catch (error) {
       if (error instanceof LimitReached) {
         throw badRequest(`There are ${error.limit} ${source.kind} access tokens: revoke some first`);
@@ -73,6 +88,7 @@ async function createOnce(
   source: MemberSource,
   { name, scopes, expiresAt, accessLevel }: TokenInput & { readonly accessLevel: AccessLevel },
   past: number,
+  event: (made: TokenRecord) => Write,
 ): Promise<ToldToken> {
   const now = deps.now();
   const text = newTokenText();
@@ -104,7 +120,7 @@ async function createOnce(
       createdById: creator.id,
       bot: true as const,
     };
-    return [...writes, memberWrite(member), sourceLives(source)];
+    return [...writes, memberWrite(member), sourceLives(source), event(record)];
   };
   try {
     await deps.store.users.create(botUser(username, name, creator), { now, about });
@@ -150,6 +166,7 @@ export async function listBotTokens(
 }
 
 /**
+ * @param options.revokes that who may not is recorded
  * @param options.replaced also one that another has replaced: to rotate it again tells that its text is known
  * @throws 401, 404
  */
@@ -158,10 +175,12 @@ export async function botToken(
   actor: Actor,
   place: MemberPlace,
   id: number,
-  { replaced = false }: { replaced?: boolean } = {},
+  { replaced = false, revokes = false }: { replaced?: boolean; revokes?: boolean } = {},
 ): Promise<TokenRecord> {
-  demandManager(actor, place);
   const { kind, id: sourceId } = sourceOf(place);
+  const demanding = async () => demandManager(actor, place);
+  if (!revokes) await demanding();
+  else await recordingRefusals(deps, actor, attempted('revoke', place, ` with token_id: ${id},`), demanding);
   const token = await deps.store.tokens.get(id);
   const here = token?.resource?.kind === kind && token.resource.id === sourceId;
   if (token === undefined || !here || (token.revoked && !replaced)) {
@@ -189,6 +208,11 @@ export async function removeBot({ store }: Deps, { userId }: { userId: number })
     if (!(error instanceof Missing)) throw error;
   }
 }
+
+const attempted = (verb: 'create' | 'revoke', place: MemberPlace, which = '') => ({
+  entity: () => entityOf(place),
+  what: `${verb} ${sourceOf(place).kind} access token${which}`,
+});
 
 const mayManage = (actor: Actor, place: MemberPlace): boolean =>
   'project' in place ? can(actor, place, 'admin_project') : canInGroup(actor, place, 'admin_group');

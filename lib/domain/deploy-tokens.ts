@@ -3,10 +3,14 @@ import { LimitReached, Missing } from '../store/errors.ts';
 import type { Page, PageRequest } from '../store/paging.ts';
 import type { DeployTokenRecord, DeployTokenScope, MemberSource } from '../store/records.ts';
 import type { Actor } from './access.ts';
+import { audited, auditing } from './audit.ts';
+import { recordingRefusals } from './audited-refusals.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, invalid, notFound } from './errors.ts';
+import { entityOf } from './member-audit.ts';
 import { type MemberPlace, sourceOf } from './member-list.ts';
 import { signedIn } from './permissions.ts';
+import { auditedDeployToken } from './token-audit.ts';
 import { newTokenText, tokenHash } from './tokens.ts';
 
 export interface DeployTokenInput {
@@ -16,13 +20,32 @@ export interface DeployTokenInput {
   readonly expiresAt: Date | undefined;
 }
 
-/** @throws 400 by field, 404 */
-export async function createDeployToken(
+interface ToldDeployToken {
+  readonly token: DeployTokenRecord;
+  /** Told this once. */
+  readonly text: string;
+}
+
+/** @throws 400 by field, 404: recorded like what comes about */
+export const createDeployToken = (
+  deps: Deps,
+  actor: Actor,
+  place: MemberPlace,
+  input: DeployTokenInput,
+): Promise<ToldDeployToken> =>
+  recordingRefusals(
+    deps,
+    actor,
+    { entity: () => entityOf(place), what: `create ${sourceOf(place).kind} deploy token` },
+    () => create(deps, actor, place, input),
+  );
+
+async function create(
   deps: Deps,
   actor: Actor,
   place: MemberPlace,
   { name, scopes, username, expiresAt }: DeployTokenInput,
-): Promise<{ token: DeployTokenRecord; text: string }> {
+): Promise<ToldDeployToken> {
   const resource = sourceOf(place);
   const problems = {
     ...(name.trim() === '' ? { name: ["can't be blank"] } : {}),
@@ -43,7 +66,12 @@ export async function createDeployToken(
   };
   const usernameOf = (id: number) => username ?? usualName(id);
   try {
-    return { token: await deps.store.deployTokens.create(token, { usernameOf, now: deps.now() }), text };
+    const event = await auditing(deps, actor);
+    const alongside = (made: DeployTokenRecord) => [
+      event(auditedDeployToken('Created', entityOf(place), made)),
+    ];
+    const options = { usernameOf, now: deps.now(), alongside };
+    return { token: await deps.store.deployTokens.create(token, options), text };
   } catch (error) {
     if (error instanceof Missing) throw notFound(resource.kind === 'project' ? 'Project' : 'Group');
     if (error instanceof LimitReached) {
@@ -89,9 +117,15 @@ export async function deployToken(deps: Deps, place: MemberPlace, id: number): P
 }
 
 /** Takes effect at the next request. @throws 404 */
-export async function deleteDeployToken(deps: Deps, token: DeployTokenRecord): Promise<void> {
+export async function deleteDeployToken(
+  deps: Deps,
+  actor: Actor,
+  place: MemberPlace,
+  token: DeployTokenRecord,
+): Promise<void> {
+  const event = await audited(deps, actor, auditedDeployToken('Destroyed', entityOf(place), token));
   try {
-    await deps.store.deployTokens.remove(token);
+    await deps.store.deployTokens.remove(token, [event]);
   } catch (error) {
     throw error instanceof Missing ? notFound('Deploy Token') : error;
   }

@@ -25,7 +25,7 @@ import { canSee, canSeeGroup, OWNER } from './permissions.ts';
 import { ReadAhead } from './read-ahead.ts';
 import { type Subject, Surroundings, standing } from './standing.ts';
 import type { Caller } from './throttles.ts';
-import { demandActive, revokeFamily, tokenHash } from './tokens.ts';
+import { demandActive, revokeFamily, tokenHash, unknownFrom } from './tokens.ts';
 
 /**
  * Decides who asks and what they may know, in two round trips: the token beside the project or group (or its path),
@@ -172,12 +172,12 @@ async function noteUse({ store, now }: Deps, token: TokenRecord): Promise<void> 
 async function goodToken(
   deps: Deps,
   credential: Exclude<Credential, { kind: 'none' }>,
-  { admission, rotates }: Pick<OpenRequest, 'admission' | 'rotates'> = {},
+  { admission, rotates, origin }: Pick<OpenRequest, 'admission' | 'rotates' | 'origin'> = {},
 ): Promise<TokenRecord> {
   try {
     const token = await knownToken(deps, credential);
     // Two have the same text: whoever replaced it, and who shows it now.
-    if (token.revoked && rotates) await revokeFamily(deps, token);
+    if (token.revoked && rotates) await revokeFamily(deps, unknownFrom(origin), token);
     demandActive(token, deps.now());
     return token;
   } catch (error) {

@@ -1,8 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Missing, Stale } from '../store/errors.ts';
 import type { TokenRecord, TokenScope } from '../store/records.ts';
+import type { Origin } from './access.ts';
+import { type AuditAuthor, type AuditedEntity, auditing, requesterOf, SYSTEM } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, conflict, DomainError, notFound, unprocessable } from './errors.ts';
+import { auditedToken, openedBy } from './token-audit.ts';
 
 /** What clients and secret scanners know tokens by; whatever stands behind it is random. */
 export const TOKEN_PREFIXES = { access: 'glpat-', deploy: 'gldt-' } as const;
@@ -64,10 +67,24 @@ export function firstSentence(problems: Readonly<Record<string, readonly string[
   return `${name[0]!.toUpperCase()}${name.slice(1)} ${first[1][0]}`;
 }
 
-/** Takes effect at the next request. Twice is as good as once. @throws 404 */
-export async function revokeToken(deps: Deps, token: TokenRecord): Promise<void> {
+/**
+ * Takes effect at the next request. Twice is as good as once.
+ * @param options.entity what the token opens, where that is known
+ * @param options.why for the record
+ * @throws 404
+ */
+export async function revokeToken(
+  deps: Deps,
+  author: AuditAuthor,
+  token: TokenRecord,
+  { entity: known, why }: { readonly entity?: AuditedEntity; readonly why?: string } = {},
+): Promise<void> {
+  const [entity, event] = await Promise.all([known ?? openedBy(deps, token), auditing(deps, author)]);
+  const what = { action: 'Revoked', ...(why !== undefined && { why }) } as const;
+  // Where what it opens is gone, there is nothing to record it in.
+  const alongside = entity === undefined ? [] : [event(auditedToken(entity, token, what))];
   try {
-    await deps.store.tokens.revoke(token);
+    await deps.store.tokens.revoke(token, alongside);
   } catch (error) {
     throw error instanceof Missing ? notFound() : error;
   }
@@ -81,23 +98,31 @@ const ROTATED_DAYS = 7;
  * somebody has an old text: what stands in its place now is revoked too.
  *
  * @param expiresAt a day; in a week when not given
+ * @param known what the token opens, where that is known
  * @throws 400 for a revoked one, 422 for a day in the past, 409 for who came second at the same moment, 404
  */
 export async function rotateToken(
   deps: Deps,
+  author: AuditAuthor,
   token: TokenRecord,
   expiresAt: string | undefined,
+  known?: AuditedEntity,
 ): Promise<ToldToken> {
   const now = deps.now();
   if (token.revoked) {
-    await revokeFamily(deps, token);
+    await revokeFamily(deps, author, token);
     throw badRequest('token already revoked');
   }
   const until = expiresAt ?? dayOf(new Date(now.getTime() + ROTATED_DAYS * 86_400_000));
   if (isPast(until, now)) throw unprocessable('Expires at cannot be a date in the past');
   const text = newTokenText();
+  const [entity, event] = await Promise.all([known ?? openedBy(deps, token), auditing(deps, author)]);
+  if (entity === undefined) throw notFound();
+  const told = (made: TokenRecord) =>
+    event(auditedToken(entity, token, { action: 'Rotated', newId: made.id }));
   try {
-    const rotated = await deps.store.tokens.rotate(token, { hash: tokenHash(text), expiresAt: until }, now);
+    const next = { hash: tokenHash(text), expiresAt: until };
+    const rotated = await deps.store.tokens.rotate(token, next, now, (made) => [told(made)]);
     return { token: rotated, text };
   } catch (error) {
     if (error instanceof Stale) throw conflict('409 Conflict: Resource lock');
@@ -106,11 +131,19 @@ export async function rotateToken(
 }
 
 /** Ends what took the place of a token whose old text somebody still uses. */
-export async function revokeFamily(deps: Deps, token: TokenRecord): Promise<void> {
+export async function revokeFamily(deps: Deps, author: AuditAuthor, token: TokenRecord): Promise<void> {
   const current = await deps.store.tokens.successor(token);
   if (current === undefined || current.revoked) return;
-  await revokeToken(deps, current);
+  const why = `: token ${token.id}, whose place it took, was used to rotate`;
+  await revokeToken(deps, author, current, { why });
 }
+
+/** Whoever shows a token that is revoked: nobody, from somewhere. */
+export const unknownFrom = (origin: Origin | undefined): AuditAuthor => ({
+  kind: 'requester',
+  ...requesterOf(SYSTEM),
+  ...(origin && { address: origin.address }),
+});
 
 const isPast = (day: string | null, now: Date): boolean => day !== null && day <= dayOf(now);
 const dayOf = (time: Date): string => time.toISOString().slice(0, 10);

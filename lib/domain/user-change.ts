@@ -3,6 +3,7 @@ import type { UserRecord } from '../store/records.ts';
 import { type Identity, identitiesOf, MAX_IDENTITIES } from '../store/user-item.ts';
 import type { UserChange } from '../store/users.ts';
 import type { Actor } from './access.ts';
+import { type AuditAuthor, audited } from './audit.ts';
 import { type AvatarFile, newAvatar } from './avatars.ts';
 import type { Deps } from './deps.ts';
 import { confirmationOf } from './email-confirmation.ts';
@@ -14,6 +15,7 @@ import { invitation } from './password-resets.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
 import { emailProblems, problemsOf, usernameProblems } from './paths.ts';
 import { signedIn } from './permissions.ts';
+import { auditedChange } from './user-audit.ts';
 import { ownedEmailProblems, profileProblems, withoutAddress } from './user-profile.ts';
 import { changeUser, type PlannedChange, staysAdministered } from './user-records.ts';
 import { DEFAULT_PROJECTS_LIMIT, nameProblems } from './users.ts';
@@ -129,9 +131,11 @@ async function plan(
     profile: { ...kept, ...input.profile, ...identified(user, input) },
     ...move.change,
   };
+  const events = auditedChange(user, change, input.resetPassword);
   return {
     change,
     alongside: [
+      ...(await Promise.all(events.map((event) => audited(deps, actor, event)))),
       ...move.alongside,
       ...address.alongside,
       ...(avatar?.writes({ kind: 'user', id: user.id }) ?? []),
@@ -197,10 +201,18 @@ function identified(user: UserRecord, { identity }: UserChangeInput): { identiti
 }
 
 /** @throws 404 `404 User Not Found`, `404 Identity Not Found` */
-export async function removeIdentity(deps: Deps, id: number, provider: string): Promise<void> {
-  await changeUser(deps, id, (user) => {
+export async function removeIdentity(
+  deps: Deps,
+  author: AuditAuthor,
+  id: number,
+  provider: string,
+): Promise<void> {
+  await changeUser(deps, id, async (user) => {
     const identities = identitiesOf(user).filter((identity) => identity.provider !== provider);
     if (identities.length === identitiesOf(user).length) throw notFound('Identity');
-    return { change: { profile: { ...user.profile, identities } } };
+    const change = { profile: { ...user.profile, identities } };
+    const events = auditedChange(user, change, false);
+    const alongside = await Promise.all(events.map((event) => audited(deps, author, event)));
+    return { change, alongside };
   });
 }

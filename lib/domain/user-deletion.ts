@@ -2,6 +2,7 @@ import { LastOwner, Missing, Stale, TransactionRefused } from '../store/errors.t
 import type { GroupRecord, UserRecord } from '../store/records.ts';
 import type { Write } from '../store/write.ts';
 import type { Actor } from './access.ts';
+import { audited, auditedUser, requesterOf } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { conflict, forbidden } from './errors.ts';
 import { OWNER, signedIn } from './permissions.ts';
@@ -15,6 +16,7 @@ const AT_ONCE = 30;
  * gives what it wrote to the ghost (`user-removal.ts`).
  *
  * @param options.hard what it wrote goes too, and groups that nobody else owns
+ * @param options.alongside what else the transaction writes
  * @throws 403 for oneself and for accounts of the service; 404; 409 for the only owner of a group, and when it changed
  *   meanwhile
  */
@@ -22,7 +24,7 @@ export async function deleteUser(
   deps: Deps,
   actor: Actor,
   user: UserRecord,
-  { hard }: { readonly hard: boolean },
+  { hard, alongside = [] }: { readonly hard: boolean; readonly alongside?: readonly Write[] },
 ): Promise<void> {
   if (signedIn(actor).user.id === user.id) throw forbidden('You cannot delete yourself');
   if (user.type === 'ghost') throw forbidden('An internal user cannot be deleted');
@@ -36,7 +38,10 @@ export async function deleteUser(
       await store.groupOwners.remove(id, user.id, { needsOwner: true });
     await store.users.remove(user, {
       hard,
+      by: { ...requesterOf(actor) },
       alongside: [
+        await audited(deps, actor, { entity: auditedUser(user), details: { remove: 'user' } }),
+        ...alongside,
         ...staysAdministered(deps, actor, user),
         ...(await departures(shared.slice(0, AT_ONCE))).flat(),
       ],

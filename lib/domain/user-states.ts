@@ -1,6 +1,7 @@
 /** Blocking, banning, deactivating, approving: who may sign in. Effective at the next request, for Git too. */
 import type { UserRecord, UserState } from '../store/records.ts';
 import type { Actor } from './access.ts';
+import { audited, auditedUser } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, forbidden } from './errors.ts';
 import { signedIn } from './permissions.ts';
@@ -53,6 +54,19 @@ const TRANSITIONS = {
 
 export type UserTransition = keyof typeof TRANSITIONS;
 
+/** As it is recorded. */
+const RECORDED: Readonly<Record<UserTransition, string>> = {
+  block: 'Blocked user',
+  unblock: 'Unblocked user',
+  ban: 'Banned user',
+  unban: 'Unbanned user',
+  deactivate: 'Deactivated user',
+  activate: 'Activated user',
+};
+
+const recorded = (deps: Deps, actor: Actor, user: UserRecord, message: string) =>
+  audited(deps, actor, { entity: auditedUser(user), details: { custom_message: message } });
+
 /** @returns whether anything changed @throws 404, 403 with the reason */
 export async function changeState(
   deps: Deps,
@@ -60,24 +74,27 @@ export async function changeState(
   userId: number,
   transition: UserTransition,
 ): Promise<boolean> {
-  const changed = await changeUser(deps, userId, (user) => {
+  const changed = await changeUser(deps, userId, async (user) => {
     const state = TRANSITIONS[transition](user, deps.now());
     if (state === undefined) return undefined;
     // An administrator who locked themselves out could leave nobody to let them in.
     if (state !== 'active' && signedIn(actor).user.id === user.id) {
       throw forbidden(`You cannot ${transition} yourself`);
     }
-    return { change: { state }, alongside: state === 'active' ? [] : staysAdministered(deps, actor, user) };
+    const event = await recorded(deps, actor, user, RECORDED[transition]);
+    const checks = state === 'active' ? [] : staysAdministered(deps, actor, user);
+    return { change: { state }, alongside: [event, ...checks] };
   });
   return changed !== undefined;
 }
 
 /** @throws 404, 409 for somebody who asked for nothing */
-export async function approve(deps: Deps, userId: number): Promise<void> {
-  await changeUser(deps, userId, ({ state }) => {
-    if (state !== 'blocked_pending_approval')
+export async function approve(deps: Deps, actor: Actor, userId: number): Promise<void> {
+  await changeUser(deps, userId, async (user) => {
+    if (user.state !== 'blocked_pending_approval')
       throw conflict('The user you are trying to approve is not pending approval');
-    return { change: { state: 'active' } };
+    const event = await recorded(deps, actor, user, 'Instance access request approved');
+    return { change: { state: 'active' }, alongside: [event] };
   });
 }
 
@@ -85,7 +102,8 @@ export async function approve(deps: Deps, userId: number): Promise<void> {
 export async function reject(deps: Deps, actor: Actor, userId: number): Promise<void> {
   const user = await userOfId(deps, userId);
   if (user.state !== 'blocked_pending_approval') throw conflict('User does not have a pending request');
-  await deleteUser(deps, actor, user, { hard: true });
+  const event = await recorded(deps, actor, user, 'Instance access request rejected');
+  await deleteUser(deps, actor, user, { hard: true, alongside: [event] });
 }
 
 /** Accounts that the service made for itself. */

@@ -4,9 +4,12 @@ import type { Page } from '../store/paging.ts';
 import type { TokenRecord, UserRecord } from '../store/records.ts';
 import type { TokenQuery } from '../store/tokens.ts';
 import type { Actor } from './access.ts';
+import { auditedUser, auditing } from './audit.ts';
+import { recordingRefusals } from './audited-refusals.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, forbidden, invalid, notFound, unauthorized, unprocessable } from './errors.ts';
 import { isAdministrator, signedIn } from './permissions.ts';
+import { auditedToken, kindOf, openedBy } from './token-audit.ts';
 import {
   firstSentence,
   isActive,
@@ -24,10 +27,11 @@ export async function createToken(
   userId: number,
   input: TokenInput,
 ): Promise<ToldToken> {
-  const problem = firstSentence(tokenProblems(input, deps.now()));
-  if (problem !== undefined) throw unprocessable(problem);
-  await demandPerson(deps, userId);
-  return make(deps, actor, userId, input, {});
+  return recorded(deps, actor, userId, {}, async () => {
+    const problem = firstSentence(tokenProblems(input, deps.now()));
+    if (problem !== undefined) throw unprocessable(problem);
+    return make(deps, actor, await personOf(deps, userId), input, {});
+  });
 }
 
 /** @throws 404 `404 User Not Found`, 400 by field, 403 for a bot */
@@ -37,21 +41,41 @@ export async function createImpersonationToken(
   userId: number,
   input: TokenInput,
 ): Promise<ToldToken> {
-  await demandPerson(deps, userId);
-  const problems = tokenProblems(input, deps.now());
-  if (Object.keys(problems).length > 0) throw invalid(problems);
-  return make(deps, actor, userId, input, { impersonation: true });
+  const kind = { impersonation: true } as const;
+  return recorded(deps, actor, userId, kind, async () => {
+    const person = await personOf(deps, userId);
+    const problems = tokenProblems(input, deps.now());
+    if (Object.keys(problems).length > 0) throw invalid(problems);
+    return make(deps, actor, person, input, kind);
+  });
 }
+
+type Kind = Pick<TokenRecord, 'impersonation'>;
+
+const recorded = (
+  deps: Deps,
+  actor: Actor,
+  userId: number,
+  kind: Kind,
+  work: () => Promise<ToldToken>,
+): Promise<ToldToken> =>
+  recordingRefusals(
+    deps,
+    actor,
+    { entity: () => openedBy(deps, { userId }), what: `create ${kindOf(kind)}` },
+    work,
+  );
 
 async function make(
   deps: Deps,
   actor: Actor,
-  userId: number,
+  person: UserRecord,
   { name, scopes, expiresAt }: TokenInput,
-  kind: Pick<TokenRecord, 'impersonation'>,
+  kind: Kind,
 ): Promise<ToldToken> {
   const text = newTokenText();
   const { user } = signedIn(actor);
+  const userId = person.id;
   const record = {
     userId,
     name,
@@ -62,7 +86,11 @@ async function make(
     ...kind,
   };
   try {
-    return { token: await deps.store.tokens.create(record, { now: deps.now() }), text };
+    const event = await auditing(deps, actor);
+    const alongside = (made: TokenRecord) => [
+      event(auditedToken(auditedUser(person), made, { action: 'Created' })),
+    ];
+    return { token: await deps.store.tokens.create(record, { now: deps.now(), alongside }), text };
   } catch (error) {
     if (error instanceof Missing) throw notFound('User');
     throw error instanceof LimitReached ? tooMany(error) : error;
@@ -71,7 +99,7 @@ async function make(
 
 const tooMany = ({ limit }: LimitReached) => unprocessable(`There are ${limit} tokens: revoke some first`);
 
-async function demandPerson(deps: Deps, userId: number): Promise<UserRecord> {
+async function personOf(deps: Deps, userId: number): Promise<UserRecord> {
   const user = await deps.store.users.get(userId);
   if (user === undefined) throw notFound('User');
   if (user.type !== undefined) throw forbidden();
@@ -134,6 +162,7 @@ const REFUSALS = { read: notFound, revoke: badRequest, rotate: unauthorized };
 
 /**
  * A token one may know of: one's own, any for administrators. Others' are answered like absent ones.
+ * An attempt to revoke another's is recorded there.
  * @throws for administrators 404; for others 404 on reading, 400 on revoking and 401 on rotating, as clients know it
  */
 export async function readableToken(
@@ -146,7 +175,13 @@ export async function readableToken(
   const token = await deps.store.tokens.get(id);
   const own = token?.userId === user.id && token.impersonation !== true;
   if (token !== undefined && (own || isAdministrator(actor))) return token;
-  throw isAdministrator(actor) ? notFound() : REFUSALS[purpose]();
+  if (isAdministrator(actor)) throw notFound();
+  const refused = async () => {
+    throw REFUSALS[purpose]();
+  };
+  if (token === undefined || purpose !== 'revoke') return refused();
+  const attempt = { entity: () => openedBy(deps, token), what: `revoke ${kindOf(token)} with id ${id}` };
+  return recordingRefusals(deps, actor, attempt, refused);
 }
 
 /** The query with one condition of all filters; without one where nothing is filtered. */

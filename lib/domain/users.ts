@@ -3,7 +3,9 @@ import type { Page, PageRequest } from '../store/paging.ts';
 import type { UserRecord } from '../store/records.ts';
 import { type Identity, identitiesOf } from '../store/user-item.ts';
 import type { UserQuery } from '../store/user-list.ts';
+import type { Put } from '../store/write.ts';
 import type { Actor } from './access.ts';
+import { type AuditAuthor, auditedUser, auditing } from './audit.ts';
 import { type AvatarFile, type NewAvatar, newAvatar } from './avatars.ts';
 import type { Deps } from './deps.ts';
 import { confirmationOf } from './email-confirmation.ts';
@@ -41,7 +43,7 @@ export interface NewUserInput {
  * With `resetPassword` a link to choose a password is sent.
  * @throws 409 naming a taken e-mail or username, 400 with problems by field
  */
-export async function createUser(deps: Deps, input: NewUserInput): Promise<UserRecord> {
+export async function createUser(deps: Deps, author: AuditAuthor, input: NewUserInput): Promise<UserRecord> {
   const asked = !input.forceRandomPassword && !input.resetPassword;
   const chosen = asked ? (input.password ?? '') : undefined;
   const problems = problemsOf({
@@ -56,6 +58,12 @@ export async function createUser(deps: Deps, input: NewUserInput): Promise<UserR
   const now = deps.now();
   const avatar = newAvatar(input.avatar);
   const invited = input.resetPassword ? invitation(deps, input.baseUrl) : undefined;
+  const [event, passwordHash] = await Promise.all([
+    auditing(deps, author),
+    // Null signs nobody in: a password that nobody knows needs no hash.
+    chosen === undefined ? null : hashPassword(chosen),
+  ]);
+  const added = (id: number) => event({ entity: auditedUser({ ...input, id }), details: { add: 'user' } });
   try {
     return await deps.store.users.create(
       {
@@ -71,31 +79,32 @@ export async function createUser(deps: Deps, input: NewUserInput): Promise<UserR
         projectsLimit: input.external ? 0 : input.projectsLimit,
         confirmedAt: input.skipConfirmation ? now.toISOString() : null,
         lastActivityOn: null,
-        // Null signs nobody in: a password that nobody knows needs no hash.
-        passwordHash: chosen === undefined ? null : await hashPassword(chosen),
+        passwordHash,
         profile: input.profile,
         ...(avatar && { avatar: avatar.avatar }),
         ...invited?.change,
       },
-      { now, about: (id) => welcome(deps, input, id, invited, avatar) },
+      { now, about: (id) => welcome(deps, input, id, invited, avatar, added(id)) },
     );
   } catch (error) {
     throw changeError(error);
   }
 }
 
-/** With somebody new: their avatar, and mails to confirm their address, unless an administrator vouches for it, and to choose a password. */
+/** With somebody new: the record of it, their avatar, and mails to confirm their address, unless an administrator vouches for it, and to choose a password. */
 function welcome(
   deps: Deps,
   input: NewUserInput,
   userId: number,
   invited: Invitation | undefined,
   avatar: NewAvatar | undefined,
+  event: Put,
 ) {
   const asked = { userId, emailId: null, email: input.email };
   const confirmation = input.skipConfirmation ? undefined : confirmationOf(deps, asked, input.baseUrl);
   return {
     alongside: [
+      event,
       ...(avatar?.writes({ kind: 'user', id: userId }) ?? []),
       ...(confirmation?.alongside ?? []),
       ...(invited === undefined ? [] : [invited.opens(userId)]),

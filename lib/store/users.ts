@@ -226,11 +226,16 @@ export class Users {
    * The user is gone at once, for everybody: record, names and lists. What belonged to them is taken away, and what
    * they wrote given to the ghost, by the worker (`user.delete`).
    * @param options.hard what they wrote goes too, and groups that nobody else owns
+   * @param options.by who asked for it, for what the worker records
    * @throws Stale, Missing; TransactionRefused for `alongside`
    */
   async remove(
     user: UserRecord,
-    { hard = false, ...options }: Options & { hard?: boolean } = {},
+    {
+      hard = false,
+      by,
+      ...options
+    }: Options & { hard?: boolean; by?: Readonly<Record<string, unknown>> } = {},
   ): Promise<void> {
     const owner = { type: 'user', id: user.id } as const;
     await this.#commit(
@@ -247,7 +252,7 @@ export class Users {
         ...(options.alongside ?? []),
       ],
       [
-        message(MAINTENANCE, 'user.delete', { userId: user.id, ...(hard ? { hard } : {}) }),
+        message(MAINTENANCE, 'user.delete', { userId: user.id, ...(hard && { hard }), ...(by && { by }) }),
         indexMessage(user.id),
         ...(options.messages ?? []),
       ],

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { SYSTEM } from '../../lib/domain/audit.ts';
 import type { Deps } from '../../lib/domain/deps.ts';
 import { rotateToken } from '../../lib/domain/tokens.ts';
 import { scenarios } from '../harness/scenarios.ts';
@@ -477,7 +478,7 @@ describe('rotation', () => {
     const record = (await world.store.tokens.get(old.id))!;
     const deps = { store: world.store, now: () => new Date() } as Deps;
     // Both have read the token before either has replaced it.
-    const both = await Promise.allSettled([1, 2].map(() => rotateToken(deps, record, undefined)));
+    const both = await Promise.allSettled([1, 2].map(() => rotateToken(deps, SYSTEM, record, undefined)));
     const won = both.flatMap((each) => (each.status === 'fulfilled' ? [each.value.text] : []));
     const lost = both.flatMap((each) => (each.status === 'rejected' ? [each.reason.message] : []));
     expect([won.length, lost]).toEqual([1, ['409 Conflict: Resource lock']]);

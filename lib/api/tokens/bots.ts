@@ -1,4 +1,5 @@
 import { BOT_SCOPES, botToken, createBotToken, listBotTokens, ownBotToken } from '../../domain/bots.ts';
+import { entityOf } from '../../domain/member-audit.ts';
 import type { MemberPlace } from '../../domain/member-list.ts';
 import { MAINTAINER } from '../../domain/permissions.ts';
 import { revokeToken, rotateToken } from '../../domain/tokens.ts';
@@ -114,9 +115,10 @@ const revoke = (kind: Kind) =>
     returns: { status: 204 },
     errors: [...errors(kind), absent],
     handle: async ({ actor, params, unmodifiedSince, ...found }, deps) => {
-      const record = await botToken(deps, actor, placeOf(found), params.token_id);
+      const place = placeOf(found);
+      const record = await botToken(deps, actor, place, params.token_id, { revokes: true });
       unmodifiedSince(record.createdAt);
-      await revokeToken(deps, record);
+      await revokeToken(deps, actor, record, { entity: entityOf(place) });
       return noContent();
     },
   });
@@ -140,8 +142,9 @@ const rotate = (kind: Kind) =>
       { status: 422, description: 'A day in the past' },
     ],
     handle: async ({ actor, params, body, ...found }, deps) => {
-      const record = await botToken(deps, actor, placeOf(found), params.token_id, { replaced: true });
-      const { token, text } = await rotateToken(deps, record, body.expires_at);
+      const place = placeOf(found);
+      const record = await botToken(deps, actor, place, params.token_id, { replaced: true });
+      const { token, text } = await rotateToken(deps, actor, record, body.expires_at, entityOf(place));
       return { ...present.botToken(token, deps.now()), token: text };
     },
   });
@@ -165,8 +168,9 @@ const rotateSelf = (kind: Kind) =>
       { status: 422, description: 'A day in the past' },
     ],
     handle: async ({ actor, body, ...found }, deps) => {
-      const record = ownBotToken(actor, placeOf(found));
-      const { token, text } = await rotateToken(deps, record, body.expires_at);
+      const place = placeOf(found);
+      const record = ownBotToken(actor, place);
+      const { token, text } = await rotateToken(deps, actor, record, body.expires_at, entityOf(place));
       return { ...present.botToken(token, deps.now()), token: text };
     },
   });

@@ -123,10 +123,11 @@ const remove = (kind: Kind) =>
     params: byId,
     returns: { status: 204 },
     errors,
-    handle: async ({ params, unmodifiedSince, ...found }, deps) => {
-      const record = await deployToken(deps, placeOf(found), params.token_id);
+    handle: async ({ actor, params, unmodifiedSince, ...found }, deps) => {
+      const place = placeOf(found);
+      const record = await deployToken(deps, place, params.token_id);
       unmodifiedSince(record.createdAt);
-      await deleteDeployToken(deps, record);
+      await deleteDeployToken(deps, actor, place, record);
       return noContent();
     },
   });

@@ -89,10 +89,10 @@ const revoke = endpoint({
   params: oneToken,
   returns: { status: 204 },
   errors,
-  handle: async ({ params, unmodifiedSince }, deps) => {
+  handle: async ({ actor, params, unmodifiedSince }, deps) => {
     const record = await impersonationToken(deps, params.user_id, params.id);
     unmodifiedSince(record.createdAt);
-    await revokeToken(deps, record);
+    await revokeToken(deps, actor, record);
     return noContent();
   },
 });

@@ -83,7 +83,7 @@ const revokeSelf = endpoint({
   scopes: [...TOKEN_SCOPES],
   returns: { status: 204 },
   handle: async ({ actor }, deps) => {
-    await revokeToken(deps, own(actor));
+    await revokeToken(deps, actor, own(actor));
     return noContent();
   },
 });
@@ -118,7 +118,7 @@ const revoke = endpoint({
   handle: async ({ actor, params, unmodifiedSince }, deps) => {
     const record = await readableToken(deps, actor, params.id, 'revoke');
     unmodifiedSince(record.createdAt);
-    await revokeToken(deps, record);
+    await revokeToken(deps, actor, record);
     return noContent();
   },
 });
@@ -143,7 +143,7 @@ const rotateSelf = endpoint({
   returns: { status: 200, body: shapes.tokenWithText },
   errors: rotation,
   handle: async ({ actor, body }, deps) =>
-    told(await rotateToken(deps, own(actor), body.expires_at), deps.now()),
+    told(await rotateToken(deps, actor, own(actor), body.expires_at), deps.now()),
 });
 
 const rotate = endpoint({
@@ -158,7 +158,7 @@ const rotate = endpoint({
   errors: [{ status: 401, description: 'Absent, or another user’s' }, ...rotation],
   handle: async ({ actor, params, body }, deps) => {
     const record = await readableToken(deps, actor, params.id, 'rotate');
-    return told(await rotateToken(deps, record, body.expires_at), deps.now());
+    return told(await rotateToken(deps, actor, record, body.expires_at), deps.now());
   },
 });
 

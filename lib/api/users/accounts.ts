@@ -1,4 +1,5 @@
 /** Accounts: shown, made, changed and deleted. */
+import { byId } from '../../domain/action-limits.ts';
 import { attributesOfMany } from '../../domain/custom-attributes.ts';
 import { highestRole } from '../../domain/members.ts';
 import { changeAccount, removeIdentity } from '../../domain/user-change.ts';
@@ -30,7 +31,7 @@ const get = endpoint({
   returns: { body: shapes.userShown },
   errors: [{ status: 403, description: 'Anonymous' }, NO_USER],
   handle: async ({ actor, params, query, request }, deps) => {
-    const user = await users.getUser(deps, actor, params.id);
+    const user = await byId(deps, actor, () => users.getUser(deps, actor, params.id));
     const followed = { is_followed: (await isFollowed(deps, actor, user)) ?? false };
     if (!users.seesAll(actor))
       return { ...userPublic(user, request.baseUrl, maySeeProfile(actor, user)), ...followed };
@@ -116,10 +117,10 @@ const create = endpoint({
     ),
   returns: { body: shapes.userAdmin },
   errors: [{ status: 409, description: 'E-mail or username already taken' }],
-  handle: async ({ body, request }, deps) => {
+  handle: async ({ actor, body, request }, deps) => {
     const identity = identityOf(body);
     const identities = identity && [{ ...identity, saml_provider_id: null }];
-    const user = await users.createUser(deps, {
+    const user = await users.createUser(deps, actor, {
       email: body.email,
       name: body.name,
       username: body.username,
@@ -235,8 +236,8 @@ const dropIdentity = endpoint({
   params: idOfUser,
   returns: { status: 204 },
   errors: [{ status: 404, description: 'No such user or identity' }],
-  handle: async ({ params }, deps) => {
-    await removeIdentity(deps, params.id, params.provider);
+  handle: async ({ actor, params }, deps) => {
+    await removeIdentity(deps, actor, params.id, params.provider);
     return noContent();
   },
 });

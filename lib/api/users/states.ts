@@ -39,7 +39,7 @@ const decision = (name: 'approve' | 'reject', summary: string) =>
       { status: 409, description: 'They are not waiting' },
     ],
     handle: async ({ actor, params }, deps) => {
-      if (name === 'approve') await approve(deps, params.id);
+      if (name === 'approve') await approve(deps, actor, params.id);
       else await reject(deps, actor, params.id);
       return { message: 'Success' };
     },

@@ -1,0 +1,70 @@
+/** What is recorded of tokens, in the account, project or group that they open. */
+import type { DeployTokenRecord, TokenRecord } from '../store/records.ts';
+import { type Audited, type AuditedEntity, auditedPlace, auditedUser } from './audit.ts';
+import type { Deps } from './deps.ts';
+
+type Token = Pick<TokenRecord, 'id' | 'name' | 'scopes' | 'resource' | 'impersonation'>;
+
+/** What happened to a token, and how it is said. */
+export type TokenAction =
+  | { readonly action: 'Created' }
+  | { readonly action: 'Revoked'; readonly why?: string }
+  | { readonly action: 'Rotated'; readonly newId: number };
+
+export function auditedToken(entity: AuditedEntity, token: Token, what: TokenAction): Audited {
+  const { id, name, scopes, resource } = token;
+  const which = resource === undefined ? `with id ${id}` : `with token_id: ${id}`;
+  const more =
+    what.action === 'Rotated'
+      ? `, replaced by id ${what.newId}`
+      : what.action === 'Created'
+        ? ` with scopes: ${scopes.join(', ')}`
+        : (what.why ?? '');
+  return {
+    entity,
+    details: {
+      custom_message: `${what.action} ${kindOf(token)} ${which}${more}`,
+      target_id: id,
+      target_type: 'PersonalAccessToken',
+      target_details: name,
+    },
+  };
+}
+
+export function auditedDeployToken(
+  action: 'Created' | 'Destroyed',
+  entity: AuditedEntity,
+  { id, name, scopes, resource }: DeployTokenRecord,
+): Audited {
+  const which = `with name: ${name} with token_id: ${id} with scopes: ${scopes.join(', ')}`;
+  return {
+    entity,
+    details: {
+      custom_message: `${action} ${resource.kind} deploy token ${which}`,
+      target_id: id,
+      target_type: 'DeployToken',
+      target_details: name,
+    },
+  };
+}
+
+export const kindOf = ({ resource, impersonation }: Pick<TokenRecord, 'resource' | 'impersonation'>) =>
+  resource !== undefined
+    ? `${resource.kind} access token`
+    : impersonation === true
+      ? 'impersonation token'
+      : 'personal access token';
+
+/** What a token opens. @returns undefined when that is gone */
+export async function openedBy(
+  { store }: Deps,
+  { userId, resource }: Pick<TokenRecord, 'userId' | 'resource'>,
+): Promise<AuditedEntity | undefined> {
+  if (resource === undefined) {
+    const user = await store.users.get(userId);
+    return user && auditedUser(user);
+  }
+  const { kind, id } = resource;
+  const place = kind === 'project' ? await store.projects.get(id) : await store.groups.get(id);
+  return place && auditedPlace(kind === 'project' ? 'Project' : 'Group', place);
+}

@@ -1,0 +1,51 @@
+/** What is recorded of the changes of an account: one event for each thing that is another than before. */
+import { sameName } from '../store/names.ts';
+import type { UserRecord } from '../store/records.ts';
+import { identitiesOf, identityNames } from '../store/user-item.ts';
+import type { UserChange } from '../store/users.ts';
+import { type Audited, auditedUser } from './audit.ts';
+import { auditedEmail } from './email-audit.ts';
+
+type Details = Audited['details'];
+
+/** @param asked whether a link to choose a password is sent */
+export function auditedChange(user: UserRecord, change: UserChange, asked: boolean): Audited[] {
+  const entity = auditedUser(user);
+  const is = { ...user, ...change };
+  const changed = (name: keyof UserRecord, called: string): Details[] =>
+    is[name] === user[name]
+      ? []
+      : [{ change: called, from: user[name] as Details[string], to: is[name] as Details[string] }];
+  const details: Details[] = [
+    ...changed('email', 'email address'),
+    ...(change.unconfirmedEmail ? changed('unconfirmedEmail', 'unconfirmed email address') : []),
+    ...changed('username', 'username'),
+    ...changed('name', 'name'),
+    ...changed('admin', 'admin status'),
+    ...changed('external', 'external status'),
+    // Of a password it is told that it is another, and nothing else.
+    ...('passwordHash' in change && is.passwordHash !== user.passwordHash ? [{ change: 'password' }] : []),
+    ...(asked ? [{ custom_message: 'Ask for password reset' }] : []),
+    ...identityChanges(user, is),
+  ];
+  return [
+    ...details.map((details) => ({ entity, details })),
+    ...(user.confirmedAt === null && is.confirmedAt !== null && sameName(is.email, user.email)
+      ? [auditedEmail({ custom_message: 'Confirmed email' }, user, is.email)]
+      : []),
+  ];
+}
+
+function identityChanges(was: UserRecord, is: Pick<UserRecord, 'profile'>): Details[] {
+  const [had, has] = [identityNames(was), identityNames(is)];
+  const told = (action: 'add' | 'remove', of: Pick<UserRecord, 'profile'>, others: readonly string[]) =>
+    identitiesOf(of)
+      .filter((_, at) => !others.includes(identityNames(of)[at]!))
+      .map(({ provider, extern_uid }) => ({
+        [action]: 'identity',
+        target_id: extern_uid,
+        target_type: 'Identity',
+        target_details: provider,
+      }));
+  return [...told('remove', was, has), ...told('add', is, had)];
+}
