@@ -3,8 +3,12 @@ import { resolve } from 'node:path';
 import { logTo } from '../lib/telemetry/log.ts';
 import { startHost } from './host.ts';
 import { readable } from './readable-log.ts';
+import { redrive } from './redrive.ts';
 
-/** `npm start`: reads the environment, starts the host, makes the first administrator, says where it is. */
+/**
+ * `npm start`: reads the environment, starts the host, makes the first administrator, says where it is.
+ * `npm start -- --redrive` also puts back the jobs that were given up.
+ */
 async function main(): Promise<void> {
   const begun = performance.now();
   const dataDir = resolve(process.env['DATA_DIR'] ?? '.data');
@@ -48,6 +52,10 @@ async function main(): Promise<void> {
     lines.push(
       `  sign in   ${made.username}, with the token you were shown first (ROOT_TOKEN=... sets another)`,
     );
+  if (process.argv.includes('--redrive')) {
+    const moved = [...(await redrive())].map(([queue, count]) => `${count} of ${queue}`);
+    lines.splice(1, 0, `  put back  ${moved.join(', ') || 'nothing was given up'}`);
+  }
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 

@@ -1,6 +1,7 @@
 import { type Broker, defaultAttributes, type OpenQueue } from './broker.ts';
 import { invalidParameter, SqsError } from './errors.ts';
 import { type Message, type MessageAttributes, md5, md5OfAttributes, sizeOf } from './message.ts';
+import { startMessageMoveTask } from './move-task.ts';
 
 /** Bytes; SQS's limit for a message and for a batch. */
 const maxSize = 2 ** 20;
@@ -133,6 +134,10 @@ export const actions: Readonly<Record<string, Action>> = {
   async ChangeMessageVisibilityBatch(input, { broker }) {
     const open = queueOf(input, broker);
     return batch(batchOf(input), (entry) => changeVisibility(open, entry));
+  },
+
+  StartMessageMoveTask(input, { broker }) {
+    return startMessageMoveTask(input, broker);
   },
 };
 

@@ -15,6 +15,7 @@ const queryCodes = {
   QueueNameExists: 'QueueAlreadyExists',
   ReceiptHandleIsInvalid: 'ReceiptHandleIsInvalid',
   RequestThrottled: 'RequestThrottled',
+  ResourceNotFoundException: 'ResourceNotFoundException',
   TooManyEntriesInBatchRequest: 'AWS.SimpleQueueService.TooManyEntriesInBatchRequest',
   UnsupportedOperation: 'AWS.SimpleQueueService.UnsupportedOperation',
 } as const;

@@ -1,14 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  DeleteMessageCommand,
-  GetQueueAttributesCommand,
-  GetQueueUrlCommand,
-  ReceiveMessageCommand,
-  SendMessageCommand,
-} from '@aws-sdk/client-sqs';
-import { areasOf } from '../../functions/areas.ts';
+import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { awsClients } from '../../lib/store/clients.ts';
 import { startHost } from '../../local/host.ts';
+import { redrive } from '../../local/redrive.ts';
 
 /**
  * A host that nobody talks to: what was given up under kills is put back, as docs/operations.md says, then two sweeps,
@@ -18,7 +12,7 @@ const host = await startHost({ dataDir: process.argv[2]!, port: 0, host: '127.0.
 const urls = Object.entries(process.env).flatMap(([name, url]) =>
   name.startsWith('QUEUE_URL_') ? [url!] : [],
 );
-for (const queue of new Set(areasOf('worker').map((area) => area.queue))) await putBack(queue);
+await redrive();
 for (let sweeps = 0; sweeps < 2; sweeps++) {
   for (let more = true; more; ) {
     ({ more } = (await host.invoke('outbox-sweep', { olderThan: 0 })) as { more: boolean });
@@ -26,23 +20,6 @@ for (let sweeps = 0; sweeps < 2; sweeps++) {
   while ((await waiting()) > 0) await sleep(100);
 }
 await host.stop();
-
-async function putBack(queue: string): Promise<void> {
-  const { sqs } = awsClients();
-  const urlOf = async (QueueName: string) =>
-    (await sqs.send(new GetQueueUrlCommand({ QueueName }))).QueueUrl!;
-  const [dead, living] = [await urlOf(`${queue}-dead`), await urlOf(queue)];
-  for (;;) {
-    const { Messages = [] } = await sqs.send(
-      new ReceiveMessageCommand({ QueueUrl: dead, MaxNumberOfMessages: 10 }),
-    );
-    if (Messages.length === 0) return;
-    for (const { Body, ReceiptHandle } of Messages) {
-      await sqs.send(new SendMessageCommand({ QueueUrl: living, MessageBody: Body }));
-      await sqs.send(new DeleteMessageCommand({ QueueUrl: dead, ReceiptHandle }));
-    }
-  }
-}
 
 async function waiting(): Promise<number> {
   const names = ['', 'NotVisible', 'Delayed'].map((which) => `ApproximateNumberOfMessages${which}` as const);

@@ -16,6 +16,7 @@ import {
   SendMessageBatchCommand,
   SendMessageCommand,
   SetQueueAttributesCommand,
+  StartMessageMoveTaskCommand,
 } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Fixture, openFixture } from './sqs-fixture.ts';
@@ -160,6 +161,34 @@ describe('messages', () => {
       id,
       body: 'poison',
       attributes: { DeadLetterQueueSourceArn: 'arn:aws:sqs:us-east-1:000000000000:source' },
+    });
+  });
+
+  it('goes back as a new message when it is put back, unless somebody holds it', async () => {
+    const dead = await fixture.create('dead');
+    const arn = (name: string) => `arn:aws:sqs:us-east-1:000000000000:${name}`;
+    const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: arn('dead'), maxReceiveCount: 1 });
+    const source = await fixture.create('source', { RedrivePolicy });
+    const id = await fixture.send(source, 'first');
+    await fixture.send(source, 'second');
+    await fixture.receive(source, { VisibilityTimeout: 0, MaxNumberOfMessages: 10 });
+    expect(await fixture.receive(source, { MaxNumberOfMessages: 10 })).toEqual([]);
+    const [held] = await fixture.receive(dead, { MaxNumberOfMessages: 1 });
+    const move = (input: { SourceArn: string; DestinationArn?: string }) =>
+      fixture.client.send(new StartMessageMoveTaskCommand(input));
+    expect((await move({ SourceArn: arn('dead') })).TaskHandle).toBeTruthy();
+    const back = await fixture.receive(source, { MaxNumberOfMessages: 10 });
+    expect(back).toEqual([expect.objectContaining({ count: 1 })]);
+    expect(new Set([held!.body, back[0]!.body])).toEqual(new Set(['first', 'second']));
+    expect(back[0]!.id).not.toBe(id);
+    expect(await fixture.counts(dead)).toEqual([0, 0, 1]);
+
+    await expect(move({ SourceArn: arn('nowhere') })).rejects.toMatchObject({
+      name: 'ResourceNotFoundException',
+    });
+    await expect(move({ SourceArn: arn('source') })).rejects.toMatchObject({ name: 'InvalidParameterValue' });
+    await expect(move({ SourceArn: arn('dead'), DestinationArn: arn('nowhere') })).rejects.toMatchObject({
+      name: 'ResourceNotFoundException',
     });
   });
 });
