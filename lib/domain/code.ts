@@ -85,10 +85,18 @@ async function findFile<T>(git: GitRepository, ref: string, path: string, read: 
   return { facts: { entry, commit, lastCommit: lastCommit ?? commit }, content };
 }
 
-/** @throws 413 for a blob above {@link MAX_HELD_MIB} */
-export async function blob(git: GitRepository, oid: Oid): Promise<Uint8Array | undefined> {
+/**
+ * @param allow is asked whether a blob of so many bytes may be read
+ * @throws 413 for a blob above {@link MAX_HELD_MIB}
+ */
+export async function blob(
+  git: GitRepository,
+  oid: Oid,
+  allow?: (size: number) => Promise<void>,
+): Promise<Uint8Array | undefined> {
   const header = await git.blobHeader(oid);
   if (header === undefined) return undefined;
+  await allow?.(header.size);
   if (header.size > MAX_HELD_MIB * 2 ** 20) {
     throw tooLarge(
       `413 Request Entity Too Large: a file of more than ${MAX_HELD_MIB} MiB is served raw only`,
@@ -97,12 +105,14 @@ export async function blob(git: GitRepository, oid: Oid): Promise<Uint8Array | u
   return git.readBlob(oid);
 }
 
-/** A blob of any size, to be read once. */
+/** A blob of any size, to be read once. @param allow as for `blob` */
 export async function openBlob(
   git: GitRepository,
   oid: Oid,
+  allow?: (size: number) => Promise<void>,
 ): Promise<{ readonly size: number; readonly content: Uint8Array | AsyncIterable<Uint8Array> } | undefined> {
   const header = await git.blobHeader(oid);
+  if (header !== undefined) await allow?.(header.size);
   if (header === undefined || header.size > HELD_BYTES) return git.streamBlob(oid);
   const data = await git.readBlob(oid);
   return data && { size: data.length, content: data };

@@ -5,12 +5,12 @@ import { decodePath } from '../git/tree/path.ts';
 import { Missing } from '../store/errors.ts';
 import { MAX_NOTE_BYTES, type NotedLine, type NoteRecord } from '../store/notes.ts';
 import type { Page, PageRequest } from '../store/paging.ts';
-import type { RateLimit } from '../store/rate-limits.ts';
 import type { UserRecord } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
+import { demandRate, NOTES } from './action-limits.ts';
 import { bounded, codeOf, resolved } from './code.ts';
 import type { Deps } from './deps.ts';
-import { notFound, refused, tooManyRequests } from './errors.ts';
+import { notFound, refused } from './errors.ts';
 import { keepCommit } from './keep-commit.ts';
 import { demand, signedIn } from './permissions.ts';
 
@@ -26,9 +26,6 @@ export interface LineRequest {
   readonly line: number;
   readonly type: 'new' | 'old';
 }
-
-/** Per user. */
-const LIMIT: RateLimit = { kind: 'note', limit: 300, seconds: 60 };
 
 /** Comments on a commit, oldest first. @throws `404 Commit Not Found` */
 export async function listCommitComments(
@@ -46,7 +43,7 @@ export async function listCommitComments(
 /**
  * Comments on a commit. A line that its diff does not add or delete is no place for a comment: then it is about the
  * commit as a whole.
- * @throws 403; `404 Commit Not Found`; 400 for a text that cannot be kept; 429 beyond 300 a minute
+ * @throws 403; `404 Commit Not Found`; 400 for a text that cannot be kept; 429
  */
 export async function commentOnCommit(
   deps: Deps,
@@ -60,8 +57,7 @@ export async function commentOnCommit(
   const git = codeOf(deps, access);
   const { commit } = await resolved(git, sha);
   demandText(input.body);
-  if (!(await deps.store.rateLimits.take(LIMIT, String(author.id), deps.now())))
-    throw tooManyRequests('This endpoint has been requested too many times. Try again later.');
+  await demandRate(deps, NOTES, author);
   const [id, line] = await Promise.all([
     deps.store.notes.nextId(),
     input.line === undefined ? null : lineOf(git, commit, input.line),

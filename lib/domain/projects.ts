@@ -4,6 +4,8 @@ import type { Page } from '../store/paging.ts';
 import type { ListedProject, ProjectQuery } from '../store/project-query.ts';
 import type { ProjectRecord, UserRecord, Visibility } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
+import { demandRate, PROJECT_IMPORTS } from './action-limits.ts';
+import { requesterOf } from './audit.ts';
 import { type AvatarFile, newAvatar } from './avatars.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, invalid, notFound } from './errors.ts';
@@ -74,7 +76,11 @@ export async function createProject(
   });
   if (problems !== undefined) throw invalid(problems);
   const order = input.importOrder;
-  const plan = order && (await planImport(deps, order));
+  if (order !== undefined) await demandRate(deps, PROJECT_IMPORTS, creator);
+  const [plan, ...record] = await Promise.all([
+    order && planImport(deps, order),
+    ...creationEvents(deps, actor, namespace, order !== undefined),
+  ]);
   const avatar = newAvatar(input.avatar);
   try {
     return await deps.store.projects.create(

@@ -15,12 +15,17 @@ export interface RateLimit {
   readonly seconds: number;
 }
 
+/** Of so many it is known that they are full. */
+const MOST_KNOWN = 10_000;
+
 /** What holds up no request: who counts goes on without a count rather than wait. */
 export const HASTY: RetryPolicy = { attempts: 3, base: 10, cap: 50 };
 
 export class RateLimits {
   readonly #table: Table;
   readonly #hasty: Table;
+  /** Windows that are known to be full; the oldest first. */
+  readonly #full = new Map<string, { readonly window: number; readonly limit: number }>();
 
   /** @param hasty the same table, given up soon */
   constructor(table: Table, hasty: Table = table) {
@@ -34,6 +39,7 @@ export class RateLimits {
    */
   async take({ kind, limit, seconds }: RateLimit, subject: string, now: Date): Promise<boolean> {
     if (limit === 0) return true;
+    if (this.isFull({ kind, limit, seconds }, subject, now)) return false;
     const window = windowOf(seconds, now);
     try {
       await this.#table.update({
@@ -45,8 +51,25 @@ export class RateLimits {
       });
       return true;
     } catch (error) {
-      if (error instanceof ConditionFailed) return false;
-      throw error;
+      if (!(error instanceof ConditionFailed)) throw error;
+      this.#remember(`${kind} ${subject}`, { window, limit });
+      return false;
+    }
+  }
+
+  /** Whether this process knows that `take` would refuse. */
+  isFull({ kind, limit, seconds }: RateLimit, subject: string, now: Date): boolean {
+    const known = this.#full.get(`${kind} ${subject}`);
+    return limit > 0 && known?.window === windowOf(seconds, now) && known.limit >= limit;
+  }
+
+  #remember(key: string, full: { readonly window: number; readonly limit: number }): void {
+    this.#full.delete(key);
+    this.#full.set(key, full);
+    if (this.#full.size <= MOST_KNOWN) return;
+    for (const oldest of this.#full.keys()) {
+      this.#full.delete(oldest);
+      return;
     }
   }
 

@@ -27,6 +27,7 @@ import { awsClients, documentClient } from '../../lib/store/clients.ts';
 import { type HttpBackend, startHttpBackend } from '../bench/http-backend.ts';
 import { GitCli, withToken } from '../clients/git-cli.ts';
 import { type Answer, type Service, startService } from '../harness/service.ts';
+import { changeSettings } from '../harness/settings.ts';
 import { storeOf } from '../harness/world.ts';
 
 const PASSWORD = 's3cret-päss';
@@ -82,6 +83,7 @@ beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'lemnos-imports-'));
   service = await startService({ dataDir });
   owner = await service.user('owner');
+  await changeSettings(service, { project_import_limit: 0 });
   await history('plain');
 });
 afterAll(async () => {

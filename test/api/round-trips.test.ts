@@ -90,7 +90,7 @@ type Limits = Readonly<Record<string, readonly [cold: string, warm: string, kilo
 /** 420 commits that came by one push, 1.5 MB: such a repository comes as a whole. */
 const NEW: Limits = {
   'file at a tip': ['D D S', 'D D', 1700],
-  'file at a tip, raw': ['D D S', 'D D', 1700],
+  'file at a tip, raw': ['D D D+S', 'D D D', 1700],
   'file at a tip, of a project by its path': ['D D S', 'D D', 1700],
   'file at an old commit': ['D D S', 'D D', 1700],
   'tree at a tip': ['D D S', 'D D', 1700],
@@ -114,7 +114,7 @@ const NEW: Limits = {
 /** 920 commits, 3.4 MB, after maintenance: commit-graph, merged index, listing of the tip and bitmap are there. */
 const MAINTAINED: Limits = {
   'file at a tip': ['D D S S', 'D D', 2190],
-  'file at a tip, raw': ['D D S S', 'D D', 2190],
+  'file at a tip, raw': ['D D D+S S', 'D D D', 2190],
   'file at a tip, of a project by its path': ['D D S S', 'D D', 2190],
   'file at an old commit': ['D D S S S S S', 'D D', 3600],
   'tree at a tip': ['D D S', 'D D', 500],

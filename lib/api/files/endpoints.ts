@@ -1,4 +1,5 @@
 import type { Actor, ProjectAccess } from '../../domain/access.ts';
+import { RAW_BLOBS, withinRate } from '../../domain/action-limits.ts';
 import { blameFile } from '../../domain/blame.ts';
 import { codeOf, openFile, readFile, resolved } from '../../domain/code.ts';
 import { commitActions } from '../../domain/commit-actions.ts';
@@ -77,7 +78,9 @@ const getRaw = endpoint({
   first: ({ query }) => ({ revisions: [query.ref ?? 'HEAD'] }),
   handle: async ({ project, params, query }, deps) => {
     const name = query.ref ?? 'HEAD';
-    const file = await openFile(codeOf(deps, project), name, params.file_path);
+    const file = await withinRate(deps, RAW_BLOBS, `${project.project.id} ${params.file_path}`, () =>
+      openFile(codeOf(deps, project), name, params.file_path),
+    );
     return reply({
       body: file.content,
       type: 'text/plain; charset=utf-8',

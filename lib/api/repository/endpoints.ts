@@ -1,3 +1,4 @@
+import { demandBlobRate, RAW_BLOBS, withinRate } from '../../domain/action-limits.ts';
 import { blob, codeOf, listDirectory, openBlob } from '../../domain/code.ts';
 import { contributors } from '../../domain/contributors.ts';
 import { notFound } from '../../domain/errors.ts';
@@ -62,7 +63,8 @@ const getBlob = endpoint({
   errors: [{ status: 404, description: 'No such blob' }],
   first: () => ({}),
   handle: async ({ project, params }, deps) => {
-    const data = await blobOf(params.sha, (oid) => blob(codeOf(deps, project), oid));
+    const allow = (size: number) => demandBlobRate(deps, project.project.id, size);
+    const data = await blobOf(params.sha, (oid) => blob(codeOf(deps, project), oid, allow));
     return {
       size: data.length,
       encoding: 'base64',
@@ -81,12 +83,18 @@ const getRawBlob = endpoint({
   returns: { type: 'text/plain' },
   errors: [{ status: 404, description: 'No such blob' }],
   first: () => ({}),
-  handle: async ({ project, params }, deps) =>
-    reply({
-      body: (await blobOf(params.sha, (oid) => openBlob(codeOf(deps, project), oid))).content,
+  handle: async ({ project, params }, deps) => {
+    const { id } = project.project;
+    const allow = (size: number) => demandBlobRate(deps, id, size);
+    const { content } = await withinRate(deps, RAW_BLOBS, `${id} ${params.sha.toLowerCase()}`, () =>
+      blobOf(params.sha, (oid) => openBlob(codeOf(deps, project), oid, allow)),
+    );
+    return reply({
+      body: content,
       type: 'text/plain; charset=utf-8',
       headers: { ...NOT_CACHED, 'Content-Disposition': contentDisposition('inline', params.sha) },
-    }),
+    });
+  },
 });
 
 const listContributors = endpoint({

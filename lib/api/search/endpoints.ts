@@ -1,8 +1,9 @@
-import type { Actor, GroupAccess, ProjectAccess } from '../../domain/access.ts';
+import type { GroupAccess, ProjectAccess } from '../../domain/access.ts';
+import { SEARCHES, withinRate } from '../../domain/action-limits.ts';
 import { refused } from '../../domain/errors.ts';
 import { listGroups } from '../../domain/group-lists.ts';
 import { type Searched, searchProjects, searchUsers } from '../../domain/search.ts';
-import { group, project, signedIn } from '../../http/access.ts';
+import { group, project, type SignedInActor, signedIn } from '../../http/access.ts';
 import type { OffsetPage } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
@@ -73,9 +74,13 @@ const inProject = endpoint({
 
 export const searchEndpoints = [everywhere, inGroup, inProject];
 
-async function search(
+/** @throws 429 beyond the limit of the settings */
+const search: typeof found = (deps, actor, ...asked) =>
+  withinRate(deps, SEARCHES, actor.user, () => found(deps, actor, ...asked));
+
+async function found(
   deps: ApiDeps,
-  actor: Actor,
+  actor: SignedInActor,
   { scope, search: term, sort }: { scope: string; search: string; sort: 'asc' | 'desc' },
   page: OffsetPage,
   baseUrl: string,
