@@ -152,6 +152,15 @@ export const areas: readonly Area[] = [
     writes,
   ),
   api(
+    'audit-events',
+    [
+      ...collection('/api/v4/audit_events'),
+      ...inProject('audit_events'),
+      ...collection('/api/v4/groups/{id}/audit_events'),
+    ],
+    reads,
+  ),
+  api(
     'notification-settings',
     [
       ...['/api/v4/notification_settings', '/api/v4/groups/{id}/notification_settings'].flatMap((path) => [

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../http/endpoint.ts';
 import { document, type OpenApiDocument } from '../http/openapi.ts';
+import { auditEventEndpoints } from './audit-events/endpoints.ts';
 import { branchEndpoints } from './branches/endpoints.ts';
 import { changelogEndpoints } from './changelog/endpoints.ts';
 import { commitEndpoints } from './commits/endpoints.ts';
@@ -42,6 +43,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...tagEndpoints,
   ...uploadEndpoints,
   ...customAttributeEndpoints,
+  ...auditEventEndpoints,
   ...notificationSettingEndpoints,
   ...searchEndpoints,
   ...settingEndpoints,

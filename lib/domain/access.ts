@@ -122,6 +122,8 @@ export type GroupAbility =
   | 'admin_group_members'
   | 'read_deploy_tokens'
   | 'admin_deploy_tokens'
+  /** Of oneself at least. */
+  | 'read_audit_events'
   | 'admin_group'
   | 'remove_group';
 
@@ -142,6 +144,8 @@ export type ProjectAbility =
   | 'admin_members'
   | 'read_deploy_tokens'
   | 'admin_deploy_tokens'
+  /** Of oneself at least. */
+  | 'read_audit_events'
   | 'admin_project'
   | 'archive_project'
   | 'change_namespace'

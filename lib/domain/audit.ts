@@ -90,7 +90,7 @@ function eventOf(
 }
 
 /** Whoever a message names; those of what nobody asked for name nobody. */
-export function authorIn({ by }: { readonly by?: Requester }): AuditAuthor {
+export function authorIn({ by }: { readonly by?: Requester | undefined }): AuditAuthor {
   return by === undefined ? SYSTEM : { kind: 'requester', ...by };
 }
 

@@ -3,9 +3,12 @@ import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../
 import { becomesParent, forkRoot } from '../store/forks.ts';
 import type { ProjectRecord, Visibility } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
+import { creationEvents } from './change-audit.ts';
+import { defaultBranchName } from './default-branch-name.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, invalid, notFound } from './errors.ts';
 import { forkPromises } from './fork-content.ts';
+import { inheritedVisibility } from './instance-visibility.ts';
 import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from './namespaces.ts';
 import { problemsOf, projectNameProblems, projectPathProblems } from './paths.ts';
 import { can, canInGroup, isAdministrator } from './permissions.ts';
@@ -38,6 +41,7 @@ export async function forkProject(
 ): Promise<ProjectRecord> {
   demandFork(actor, source);
   const namespace = await namespaceToForkInto(deps, actor, input.namespaces);
+  const [record] = await Promise.all(creationEvents(deps, actor, namespace, false));
   const { project: parent } = source;
   const path = input.path ?? parent.path;
   const name = input.name ?? parent.name;
@@ -56,7 +60,11 @@ export async function forkProject(
         path,
         ...placeIn(namespace, owner),
         creatorId: owner.id,
-        visibility: lower(lower(parent.visibility, input.visibility ?? parent.visibility), most(namespace)),
+        visibility: await inheritedVisibility(
+          deps,
+          actor,
+          lower(lower(parent.visibility, input.visibility ?? parent.visibility), most(namespace)),
+        ),
         description,
         archived: false,
         defaultBranch: null,
@@ -69,11 +77,12 @@ export async function forkProject(
       },
       {
         now: deps.now(),
-        headBranch: parent.defaultBranch ?? deps.environment.defaultBranchName,
+        headBranch: parent.defaultBranch ?? (await defaultBranchName(deps)),
         ...boundBy(namespace),
-        about: ({ id }) => {
+        about: (fork) => {
+          const { id } = fork;
           const { messages, alongside } = forkPromises(deps, { projectId: id, sourceId: parent.id });
-          return { messages, alongside: [...alongside, ...becomesParent(parent, id)] };
+          return { messages, alongside: [...alongside, ...becomesParent(parent, id), record!(fork)] };
         },
       },
     );

@@ -3,8 +3,10 @@ import { Missing } from '../store/errors.ts';
 import type { GroupChange } from '../store/groups.ts';
 import type { GroupRecord } from '../store/records.ts';
 import type { Write } from '../store/write.ts';
-import type { GroupAccess } from './access.ts';
-import { deletionMark, promisesDeletion } from './deletions.ts';
+import type { Actor, GroupAccess } from './access.ts';
+import { requesterOf } from './audit.ts';
+import { happened } from './change-audit.ts';
+import { deletionMark, emptyGroup, promisesDeletion, removeGroup } from './deletions.ts';
 import type { Deps } from './deps.ts';
 import { notFound, refused } from './errors.ts';
 import { HELP_MS, locked } from './groups.ts';
@@ -24,6 +26,7 @@ export interface GroupDeletionInput {
  */
 export async function askForGroupDeletion(
   deps: Deps,
+  actor: Actor,
   access: GroupAccess,
   { permanently = false, fullPath }: GroupDeletionInput,
 ): Promise<void> {
@@ -33,19 +36,23 @@ export async function askForGroupDeletion(
       throw refused('`permanently_remove` option is only available for subgroups.');
     if (fullPath?.toLowerCase() !== group.fullPath.toLowerCase())
       throw refused('`full_path` is incorrect. You must enter the complete path for the subgroup.');
-    return deleteGroup(deps, access);
+    return deleteGroup(deps, actor, access);
   }
-  const mark = await deletionMark(deps);
-  if (mark === undefined) return deleteGroup(deps, access);
+  const mark = await deletionMark(deps, 'group');
+  if (mark === undefined) return deleteGroup(deps, actor, access);
   if (permanently) throw refused('Group must be marked for deletion first.');
   if (isMarked(group)) return;
-  await change(deps, group, { deletion: mark }, [promisesDeletion({ kind: 'group', id: group.id }, mark)]);
+  await change(deps, group, { deletion: mark }, [
+    promisesDeletion({ kind: 'group', id: group.id }, mark, requesterOf(actor)),
+    await happened(deps, actor, 'Group', group, { custom_message: 'Group marked for deletion' }),
+  ]);
 }
 
 /** @throws 400 for one that does not wait for its deletion, 409 */
-export function restoreGroup(deps: Deps, { group }: GroupAccess): Promise<GroupRecord> {
+export async function restoreGroup(deps: Deps, actor: Actor, { group }: GroupAccess): Promise<GroupRecord> {
   if (!isMarked(group)) throw refused('Group has not been marked for deletion');
-  return change(deps, group, { deletion: null });
+  const event = await happened(deps, actor, 'Group', group, { custom_message: 'Group restored' });
+  return change(deps, group, { deletion: null }, [event]);
 }
 
 /**
@@ -53,14 +60,15 @@ export function restoreGroup(deps: Deps, { group }: GroupAccess): Promise<GroupR
  * it are free for the next of its name; the rest by a worker.
  * @throws 404, 409 when it changed meanwhile
  */
-async function deleteGroup(deps: Deps, { group }: GroupAccess): Promise<void> {
+async function deleteGroup(deps: Deps, actor: Actor, { group }: GroupAccess): Promise<void> {
+  const by = requesterOf(actor);
   try {
-    await deps.store.groups.remove(group, { now: deps.now() });
+    await removeGroup(deps, group, by);
   } catch (error) {
     throw told(error);
   }
   // The job does what this does not.
-  await deps.store.groupRemoval.remove(group.id, Date.now() + HELP_MS).catch(() => {});
+  await emptyGroup(deps, { groupId: group.id, by }, Date.now() + HELP_MS).catch(() => {});
 }
 
 async function change(

@@ -4,9 +4,11 @@ import { invites, uninvites } from '../store/group-place.ts';
 import { type AccessLevel, type GroupRecord, MAX_SHARES, type ShareRecord } from '../store/records.ts';
 import type { Write } from '../store/write.ts';
 import type { Actor, GroupAccess } from './access.ts';
+import { happened } from './change-audit.ts';
 import type { Deps } from './deps.ts';
 import { conflict, invalid, notFound, refused } from './errors.ts';
 import { groupOfId, locked } from './groups.ts';
+import { LEVEL_NAMES } from './member-rules.ts';
 
 export interface ShareInput {
   readonly groupId: number;
@@ -36,7 +38,15 @@ export async function shareGroup(
   if (expiresAt !== null && expiresAt <= now.slice(0, 10))
     throw invalid({ expires_at: ['cannot be a date in the past'] });
   const share: ShareRecord = { groupId, accessLevel, expiresAt, createdAt: now };
-  const alongside = invites(groupId, group.id);
+  const added = {
+    add: 'group_access',
+    as: LEVEL_NAMES[accessLevel],
+    ...targeting(invited.group),
+  };
+  const alongside = [
+    ...invites(groupId, group.id),
+    await happened(deps, actor, 'Group', group, { ...added, expiry_to: expiresAt ?? undefined }),
+  ];
   return change(deps, group, alongside, (shares) => {
     // One that has expired may be given again.
     const others = shares.filter((other) => other.groupId !== groupId || !isOver(other, now));
@@ -52,12 +62,29 @@ const isOver = ({ expiresAt }: ShareRecord, now: string): boolean =>
   expiresAt !== null && expiresAt <= now.slice(0, 10);
 
 /** @throws 404 `404 Group Link Not Found` */
-export async function unshareGroup(deps: Deps, { group }: GroupAccess, groupId: number): Promise<void> {
-  await change(deps, group, uninvites(groupId, group.id), (shares) => {
+export async function unshareGroup(
+  deps: Deps,
+  actor: Actor,
+  { group }: GroupAccess,
+  groupId: number,
+): Promise<void> {
+  const [invited] = await deps.store.groups.getMany([groupId]);
+  const removed = {
+    remove: 'group_access',
+    ...targeting(invited ?? { id: groupId }),
+  };
+  const alongside = [...uninvites(groupId, group.id), await happened(deps, actor, 'Group', group, removed)];
+  await change(deps, group, alongside, (shares) => {
     if (!shares.some((share) => share.groupId === groupId)) throw notFound('Group Link');
     return shares.filter((share) => share.groupId !== groupId);
   });
 }
+
+const targeting = ({ id, fullPath }: { readonly id: number; readonly fullPath?: string }) => ({
+  target_id: id,
+  target_type: 'Group',
+  target_details: fullPath ?? null,
+});
 
 /** Tries at a record that others change. */
 const TRIES = 5;

@@ -1,6 +1,8 @@
 import { Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
+import { placeBelow } from '../store/group-place.ts';
 import { type GroupRecord, MAX_DEPTH } from '../store/records.ts';
 import type { Actor, GroupAccess } from './access.ts';
+import { placeMoved } from './change-audit.ts';
 import type { Deps } from './deps.ts';
 import { refused } from './errors.ts';
 import { followed, groupOfId, locked, mayCreateOutermost } from './groups.ts';
@@ -38,8 +40,12 @@ export async function transferGroup(
   const { groups, groupOwners } = deps.store;
   try {
     // At the top it inherits no owner.
-    const alongside = target === undefined ? [await groupOwners.secured(group.id, actor.user.id, now)] : [];
     const visibility = lower(group.visibility, target?.group.visibility ?? 'public');
+    const moved = { ...group, ...placeBelow(target?.group, group), visibility };
+    const alongside = [
+      ...(target === undefined ? [await groupOwners.secured(group.id, actor.user.id, now)] : []),
+      ...(await placeMoved(deps, actor, 'Group', group, moved)),
+    ];
     const options = { now, parents, alongside };
     return await followed(deps, await groups.update(group, { visibility }, options));
   } catch (error) {

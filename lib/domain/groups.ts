@@ -1,9 +1,12 @@
 /** Groups: creation and change. */
 import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
+import { placeBelow } from '../store/group-place.ts';
 import { type GroupChange, MoreVisibleInside } from '../store/groups.ts';
 import { type GroupRecord, MAX_DEPTH, type Visibility } from '../store/records.ts';
 import type { Actor, GroupAccess } from './access.ts';
+import { auditedPlace, auditing } from './audit.ts';
 import { type AvatarFile, newAvatar } from './avatars.ts';
+import { groupChanged } from './change-audit.ts';
 import type { Deps } from './deps.ts';
 import {
   conflict,
@@ -15,6 +18,7 @@ import {
   unauthorized,
 } from './errors.ts';
 import { accessesToGroups } from './group-details.ts';
+import { restrictionProblems, unchosenVisibility } from './instance-visibility.ts';
 import { groupNameProblems, groupPathProblems, problemsOf } from './paths.ts';
 import { demandInGroup, isAdministrator } from './permissions.ts';
 import { inRuby } from './ruby-notation.ts';
@@ -24,14 +28,20 @@ export interface NewGroupInput {
   readonly name: string;
   readonly path: string;
   readonly parentId?: number | undefined;
-  readonly visibility: Visibility;
+  /** The instance's default when absent. */
+  readonly visibility?: Visibility | undefined;
   readonly description: string;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly avatar?: AvatarFile | null | undefined;
 }
 
+const PROJECT_CREATION = ['noone', 'maintainer', 'developer'] as const;
+
 /** What is in force where nobody chose. */
-const DEFAULTS = { project_creation_level: 'developer', subgroup_creation_level: 'maintainer' };
+const creationDefaults = async ({ settings }: Deps) => ({
+  project_creation_level: PROJECT_CREATION[(await settings.current()).default_project_creation],
+  subgroup_creation_level: 'maintainer',
+});
 
 const MAX_DESCRIPTION = 500;
 
@@ -45,13 +55,20 @@ export async function createGroup(
   actor: Extract<Actor, { kind: 'user' }>,
   input: NewGroupInput,
 ): Promise<GroupAccess> {
-  const parent = input.parentId === undefined ? undefined : await groupOfId(deps, actor, input.parentId);
+  const [parent, record] = await Promise.all([
+    input.parentId === undefined ? undefined : groupOfId(deps, actor, input.parentId),
+    auditing(deps, actor),
+  ]);
   if (parent !== undefined) demandInGroup(actor, parent, 'create_subgroup');
   else if (!mayCreateOutermost(actor)) throw forbidden();
-  const { name, path, visibility, description } = input;
+  const { name, path, description } = input;
+  const visibility =
+    input.visibility ?? (await unchosenVisibility(deps, actor, 'group', parent?.group.visibility));
+  const restricted =
+    input.visibility === undefined ? [] : await restrictionProblems(deps, actor, input.visibility);
   const problems = problemsOf({
     ...fieldProblems({ name, path, description }, parent === undefined),
-    visibility_level: visibilityProblems(visibility, parent?.group),
+    visibility_level: [...restricted, ...visibilityProblems(visibility, parent?.group)],
     parent_id:
       parent !== undefined && parent.parents.length + 1 >= MAX_DEPTH
         ? [`has too many parents (the limit is ${MAX_DEPTH} groups in each other)`]
@@ -67,11 +84,14 @@ export async function createGroup(
         visibility,
         description,
         creatorId: actor.user.id,
-        settings: { ...DEFAULTS, ...input.settings },
+        settings: { ...(await creationDefaults(deps)), ...input.settings },
         avatar: avatar?.avatar ?? null,
       },
       {
-        about: (id) => avatar?.writes({ kind: 'group', id }) ?? [],
+        about: (made) => [
+          ...(avatar?.writes({ kind: 'group', id: made.id }) ?? []),
+          record({ entity: auditedPlace('Group', made), details: { add: 'group' } }),
+        ],
         // Nobody is left to own what somebody makes who is being deleted.
         alongside: [deps.store.users.isThere(actor.user.id)],
         now: deps.now(),
@@ -101,16 +121,17 @@ export type GroupInput = Pick<GroupChange, 'name' | 'path' | 'visibility' | 'des
  */
 export async function updateGroup(
   deps: Deps,
+  actor: Actor,
   { group, parents }: GroupAccess,
   { avatar: file, ...input }: GroupInput,
 ): Promise<GroupRecord> {
   const settings = input.settings ?? {};
+  const visibility = input.visibility === group.visibility ? undefined : input.visibility;
+  const restricted = visibility === undefined ? [] : await restrictionProblems(deps, actor, visibility);
   const problems = problemsOf({
     ...fieldProblems(input, group.parentId === null),
     visibility_level:
-      input.visibility === undefined || input.visibility === group.visibility
-        ? []
-        : visibilityProblems(input.visibility, parents[0]),
+      visibility === undefined ? [] : [...restricted, ...visibilityProblems(visibility, parents[0])],
     prevent_sharing_groups_outside_hierarchy:
       settings['prevent_sharing_groups_outside_hierarchy'] === true && group.parentId !== null
         ? ['only available on top-level groups.']
@@ -126,10 +147,15 @@ export async function updateGroup(
   };
   let updated: GroupRecord;
   try {
+    const events = await groupChanged(deps, actor, group, {
+      ...group,
+      ...change,
+      ...placeBelow(parents[0], { ...group, ...change }),
+    });
     updated = await deps.store.groups.update(group, change, {
       now: deps.now(),
       parents,
-      alongside: avatar?.writes({ kind: 'group', id: group.id }) ?? [],
+      alongside: [...(avatar?.writes({ kind: 'group', id: group.id }) ?? []), ...events],
     });
   } catch (error) {
     throw changeError(error, input.visibility);

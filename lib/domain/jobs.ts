@@ -16,7 +16,7 @@ import {
 } from './billable-refresh.ts';
 import { removeBot } from './bots.ts';
 import { deleteMerged } from './branches.ts';
-import { DELETION_JOB, deleteDue } from './deletions.ts';
+import { DELETION_JOB, deleteDue, emptyGroup } from './deletions.ts';
 import type { Deps } from './deps.ts';
 import { unlinkForks } from './fork-visibility.ts';
 import { takeInvitations } from './invitations.ts';
@@ -72,7 +72,8 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
   [DELETION_JOB]: (deps, { body }) => {
     const kind = body['kind'];
     if (kind !== 'project' && kind !== 'group') throw new Error('a message without kind');
-    return deleteDue(deps, { kind, id: numberOf(body, 'id') }, textOf(body, 'dueOn'));
+    const due = { dueOn: textOf(body, 'dueOn'), ...byOf(body) };
+    return deleteDue(deps, { kind, id: numberOf(body, 'id') }, due);
   },
   'project.delete': async (deps, job) => {
     const projectId = numberOf(job.body, 'projectId');
@@ -109,7 +110,8 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
   'user.delete': async (deps, job) => {
     const userId = numberOf(job.body, 'userId');
     const last = job.body['last'] === true;
-    const removal = { userId, last, ...(job.body['hard'] === true ? { hard: true } : {}) };
+    const hard = job.body['hard'] === true ? { hard: true } : {};
+    const removal = { userId, last, ...hard, ...byOf(job.body) };
     await inSlices(deps, job, (deadline) => removeUser(deps, removal, deadline));
   },
   [MOVE_JOB]: async (deps, job) => {
@@ -127,7 +129,7 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
   },
   [DELETE_JOB]: async (deps, job) => {
     const groupId = numberOf(job.body, 'groupId');
-    await inSlices(deps, job, (deadline) => deps.store.groupRemoval.remove(groupId, deadline));
+    await inSlices(deps, job, (deadline) => emptyGroup(deps, { groupId, ...byOf(job.body) }, deadline));
   },
   [LEAVE_JOB]: (deps, { body }) =>
     leaveBelow(deps, {

@@ -57,6 +57,7 @@ const RULES: Record<
   admin_members: { level: MAINTAINER, reader: 'nobody', writes: false },
   read_deploy_tokens: { level: MAINTAINER, reader: 'nobody', writes: false },
   admin_deploy_tokens: { level: MAINTAINER, reader: 'nobody', writes: false },
+  read_audit_events: { level: DEVELOPER, reader: 'nobody', writes: false },
   admin_project: { level: MAINTAINER, reader: 'nobody', writes: false },
   archive_project: { level: OWNER, reader: 'nobody', writes: false },
   change_namespace: { level: OWNER, reader: 'nobody', writes: false },
@@ -99,6 +100,7 @@ const GROUP_RULES: Record<GroupAbility, { level: AccessLevel; reader: 'anyone' |
   admin_group_members: { level: OWNER, reader: 'nobody' },
   read_deploy_tokens: { level: MAINTAINER, reader: 'nobody' },
   admin_deploy_tokens: { level: OWNER, reader: 'nobody' },
+  read_audit_events: { level: DEVELOPER, reader: 'nobody' },
   admin_group: { level: OWNER, reader: 'nobody' },
   remove_group: { level: OWNER, reader: 'nobody' },
 };

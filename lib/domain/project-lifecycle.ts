@@ -3,7 +3,9 @@ import { NameTaken } from '../store/errors.ts';
 import type { ProjectChange } from '../store/project-update.ts';
 import type { ProjectRecord } from '../store/records.ts';
 import type { Write } from '../store/write.ts';
-import type { ProjectAccess } from './access.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import { requesterOf } from './audit.ts';
+import { happened } from './change-audit.ts';
 import { deletionMark, promisesDeletion } from './deletions.ts';
 import type { Deps } from './deps.ts';
 import { refused } from './errors.ts';
@@ -17,12 +19,15 @@ import { deleteProject } from './projects.ts';
  */
 export async function archiveProject(
   deps: Deps,
+  actor: Actor,
   { project }: ProjectAccess,
   archived: boolean,
 ): Promise<ProjectRecord> {
   if (project.archived === archived) return project;
   if (isMarked(project)) throw refused('Project is marked for deletion: restore it first.');
-  return told(change(deps, project, { archived }));
+  const done = { custom_message: archived ? 'Project archived' : 'Project unarchived' };
+  const event = await happened(deps, actor, 'Project', project, done);
+  return told(change(deps, project, { archived }, [event]));
 }
 
 export interface DeletionInput {
@@ -39,6 +44,7 @@ export interface DeletionInput {
  */
 export async function askForDeletion(
   deps: Deps,
+  actor: Actor,
   access: ProjectAccess,
   { permanently = false, fullPath }: DeletionInput,
 ): Promise<void> {
@@ -46,29 +52,40 @@ export async function askForDeletion(
   if (permanently && isMarked(project)) {
     if (fullPath?.toLowerCase() !== project.fullPath.toLowerCase())
       throw refused('`full_path` is incorrect. You must enter the complete path for the project.');
-    return deleteProject(deps, access);
+    return deleteProject(deps, actor, access);
   }
-  const mark = project.namespaceKind === 'group' ? await deletionMark(deps) : undefined;
-  if (mark === undefined) return deleteProject(deps, access);
+  const mark = project.namespaceKind === 'group' ? await deletionMark(deps, 'project') : undefined;
+  if (mark === undefined) return deleteProject(deps, actor, access);
   if (permanently) throw refused('Project must be marked for deletion first.');
   if (isMarked(project)) return;
-  const alongside = [promisesDeletion({ kind: 'project', id: project.id }, mark)];
+  const alongside = [
+    promisesDeletion({ kind: 'project', id: project.id }, mark, requesterOf(actor)),
+    await happened(deps, actor, 'Project', project, { custom_message: 'Project marked for deletion' }),
+  ];
   await told(change(deps, project, { ...putAside(project), archived: true, deletion: mark }, alongside));
 }
 
 /** Takes a deletion back, under the former name where that is still free. @throws 400, 409 */
-export async function restoreProject(deps: Deps, { project }: ProjectAccess): Promise<ProjectRecord> {
+export async function restoreProject(
+  deps: Deps,
+  actor: Actor,
+  { project }: ProjectAccess,
+): Promise<ProjectRecord> {
   if (!isMarked(project)) throw refused('Project has not been marked for deletion');
   const { name, path } = project;
   const back = { archived: false, deletion: null };
   const former = { name: withoutSuffix(project, name), path: withoutSuffix(project, path) };
+  const restored = { id: project.id, fullPath: `${project.namespacePath}/${former.path}` };
+  const done = { custom_message: 'Project restored' };
   try {
-    return await change(deps, project, { ...back, ...former });
+    const event = await happened(deps, actor, 'Project', restored, done);
+    return await change(deps, project, { ...back, ...former }, [event]);
   } catch (error) {
     if (!(error instanceof NameTaken)) throw changeError(error);
   }
   // Somebody else has the path by now; the name need not be the only one.
-  return told(change(deps, project, { ...back, name: former.name }));
+  const event = await happened(deps, actor, 'Project', project, done);
+  return told(change(deps, project, { ...back, name: former.name }, [event]));
 }
 
 const isMarked = ({ deletion }: ProjectRecord): boolean => (deletion ?? null) !== null;

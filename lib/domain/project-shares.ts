@@ -4,12 +4,14 @@ import { Missing, Stale } from '../store/errors.ts';
 import { isExpired } from '../store/members.ts';
 import { type GroupRecord, MAX_SHARES, type ProjectRecord, type ShareRecord } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
+import { happened, targetingProject } from './change-audit.ts';
 import type { Deps } from './deps.ts';
 import { conflict, invalid, notFound, refused } from './errors.ts';
 import { accessesToGroups } from './group-details.ts';
 import type { ShareInput } from './group-shares.ts';
 import { locked } from './groups.ts';
 import { parentsOf } from './member-list.ts';
+import { LEVEL_NAMES } from './member-rules.ts';
 import { keepsProjectsToItself } from './standing.ts';
 
 /** A project's share has an id of its own. */
@@ -57,17 +59,29 @@ export async function shareProject(
     if (here === undefined) throw notFound();
     // When this is refused, the group may have moved.
     invited = undefined;
-    await deps.store.projectShares.add(project, here, [...others, share]);
+    const given = { as: LEVEL_NAMES[accessLevel], expiry_to: expiresAt ?? undefined };
+    const details = { add: 'project_access', ...given, ...targetingProject(project) };
+    const event = await happened(deps, actor, 'Group', here, details);
+    await deps.store.projectShares.add(project, here, [...others, share], [event]);
   });
   return share;
 }
 
 /** @throws `404 Group Link Not Found` */
-export async function unshareProject(deps: Deps, { project }: ProjectAccess, groupId: number): Promise<void> {
+export async function unshareProject(
+  deps: Deps,
+  actor: Actor,
+  { project }: ProjectAccess,
+  groupId: number,
+): Promise<void> {
+  const invited = await deps.store.groups.getEvenDeleted(groupId);
   await changing(deps, project, async (latest) => {
     shareWith(latest, groupId, deps.now());
     const left = latest.shares.filter((share) => share.groupId !== groupId);
-    await deps.store.projectShares.remove(latest, groupId, left);
+    const details = { remove: 'project_access', ...targetingProject(latest) };
+    // Nobody is there to read what was done to a group that is gone altogether.
+    const events = invited === undefined ? [] : [await happened(deps, actor, 'Group', invited, details)];
+    await deps.store.projectShares.remove(latest, groupId, left, events);
   });
 }
 

@@ -2,6 +2,7 @@ import { LimitReached, Missing, NameTaken, Stale } from '../store/errors.ts';
 import type { ProjectRecord } from '../store/records.ts';
 import { measureSoon } from '../store/statistics.ts';
 import type { Actor, ProjectAccess } from './access.ts';
+import { placeMoved } from './change-audit.ts';
 import type { Deps } from './deps.ts';
 import { notFound, refused } from './errors.ts';
 import { unlinkPromises } from './fork-visibility.ts';
@@ -48,16 +49,19 @@ export async function transferProject(
       ? project.visibility
       : lower(project.visibility, namespace.access.group.visibility);
   const owner = namespace.kind === 'user' ? namespace.owner : actor.user;
+  const place = placeIn(namespace, owner);
+  const fullPath = `${place.namespacePath}/${project.path}`;
+  const events = await placeMoved(deps, actor, 'Project', project, { ...project, fullPath, visibility });
   try {
     return await deps.store.projects.transfer(
       project,
-      { place: placeIn(namespace, owner), ...boundBy(namespace) },
+      { place, ...boundBy(namespace) },
       { visibility },
       {
         now: deps.now(),
         messages: unlinkPromises(deps, project, visibility),
         // Its bytes are another group's from now on.
-        alongside: [measureSoon(project.id, deps.now())],
+        alongside: [measureSoon(project.id, deps.now()), ...events],
       },
     );
   } catch (error) {

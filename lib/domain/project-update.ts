@@ -8,10 +8,12 @@ import { refusedUpdate } from '../store/projects.ts';
 import type { GroupRecord, ProjectRecord, Visibility } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import { type AvatarFile, newAvatar } from './avatars.ts';
+import { projectChanged } from './change-audit.ts';
 import type { Deps } from './deps.ts';
 import { conflict, invalid, notFound } from './errors.ts';
 import { unlinkPromises } from './fork-visibility.ts';
 import { isImporting } from './import-state.ts';
+import { restrictionProblems } from './instance-visibility.ts';
 import { problemsOf, projectNameProblems, projectPathProblems } from './paths.ts';
 import { demand } from './permissions.ts';
 import { descriptionProblems, topicProblems } from './projects.ts';
@@ -80,12 +82,14 @@ async function change(
       : undefined,
     rises && project.forkedFromId !== undefined ? deps.store.projects.get(project.forkedFromId) : undefined,
   ]);
+  const chosen = visibility !== undefined && visibility !== project.visibility ? visibility : undefined;
+  const restricted = chosen === undefined ? [] : await restrictionProblems(deps, actor, chosen);
   const problems = problemsOf({
     name: name === undefined ? [] : projectNameProblems(name),
     path: path === undefined || path === project.path ? [] : projectPathProblems(path),
     description: descriptionProblems(description ?? null),
     topics: topicProblems(topics ?? []),
-    visibility_level: rises ? visibilityProblems(visibility, parent, source) : [],
+    visibility_level: [...restricted, ...(rises ? visibilityProblems(visibility, parent, source) : [])],
   });
   if (problems !== undefined) throw invalid(problems);
   const avatar = newAvatar(input.avatar);
@@ -98,10 +102,15 @@ async function change(
     ...(topics === undefined ? {} : { topics: [...new Set(topics)] }),
     settings: { ...project.settings, ...settings },
   };
+  const events = await projectChanged(deps, actor, project, {
+    ...project,
+    ...changed,
+    fullPath: `${project.namespacePath}/${changed.path ?? project.path}`,
+  });
   const options = {
     parent,
     now: deps.now(),
-    alongside: avatar?.writes({ kind: 'project', id: project.id }) ?? [],
+    alongside: [...(avatar?.writes({ kind: 'project', id: project.id }) ?? []), ...events],
     messages: visibility === undefined ? [] : unlinkPromises(deps, project, visibility),
   };
   const { defaultBranch: branch } = input;

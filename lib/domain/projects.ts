@@ -7,9 +7,13 @@ import type { Actor, ProjectAccess } from './access.ts';
 import { demandRate, PROJECT_IMPORTS } from './action-limits.ts';
 import { requesterOf } from './audit.ts';
 import { type AvatarFile, newAvatar } from './avatars.ts';
+import { creationEvents } from './change-audit.ts';
+import { defaultBranchName } from './default-branch-name.ts';
+import { removeWhole } from './deletions.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, invalid, notFound } from './errors.ts';
 import { type ImportOrder, planImport } from './imports.ts';
+import { restrictionProblems, unchosenVisibility } from './instance-visibility.ts';
 import { projectJudge, viewerOf } from './judges.ts';
 import { boundBy, type Namespace, placeIn, visibilityProblems, visibleNamespace } from './namespaces.ts';
 import { pathFromName, problemsOf, projectNameProblems, projectPathProblems } from './paths.ts';
@@ -51,12 +55,32 @@ export async function namespaceToCreateIn(
 }
 
 /**
- * A project in a namespace by `creator`, whoever asked for it, with an empty repository.
+ * The visibility of a project that somebody makes: what they chose, or else the instance's default, as far as the group has room.
+ * @throws 400 for one that is restricted to administrators
+ */
+export async function visibilityToCreateWith(
+  deps: Deps,
+  actor: Actor,
+  namespace: Namespace,
+  chosen: Visibility | undefined,
+): Promise<Visibility> {
+  if (chosen === undefined) {
+    const most = namespace.kind === 'user' ? 'public' : namespace.access.group.visibility;
+    return unchosenVisibility(deps, actor, 'project', most);
+  }
+  const problems = await restrictionProblems(deps, actor, chosen);
+  if (problems.length > 0) throw invalid({ visibility_level: problems });
+  return chosen;
+}
+
+/**
+ * A project in a namespace by `creator`, whoever asked for it (`actor`), with an empty repository.
  * @throws 400 by field (also for a name that is taken), 403 at the limit of a personal namespace's owner, 409 when the
  *   group changed meanwhile
  */
 export async function createProject(
   deps: Deps,
+  actor: Actor,
   creator: UserRecord,
   namespace: Namespace,
   input: NewProjectInput,
@@ -100,12 +124,13 @@ export async function createProject(
       },
       {
         now: deps.now(),
-        headBranch: input.defaultBranch ?? deps.environment.defaultBranchName,
+        headBranch: input.defaultBranch ?? (await defaultBranchName(deps)),
         ...boundBy(namespace),
-        about: (record) => {
-          const planned = plan?.(record);
-          const shown = avatar?.writes({ kind: 'project', id: record.id }) ?? [];
-          return { ...planned, alongside: [...(planned?.alongside ?? []), ...shown] };
+        about: (project) => {
+          const planned = plan?.(project);
+          const shown = avatar?.writes({ kind: 'project', id: project.id }) ?? [];
+          const events = record.map((event) => event(project));
+          return { ...planned, alongside: [...(planned?.alongside ?? []), ...shown, ...events] };
         },
       },
     );
@@ -166,9 +191,9 @@ export async function listProjects(
 }
 
 /** Gone at once for everybody; a worker takes the rows and the bytes away. @throws 404 when it is gone already */
-export async function deleteProject(deps: Deps, { project }: ProjectAccess): Promise<void> {
+export async function deleteProject(deps: Deps, actor: Actor, { project }: ProjectAccess): Promise<void> {
   try {
-    await deps.store.projects.remove(project, { now: deps.now() });
+    await removeWhole(deps, project, requesterOf(actor));
   } catch (error) {
     if (error instanceof Missing) throw notFound('Project');
     if (error instanceof Stale) throw new DomainError('conflict', '409 Conflict: Resource lock');

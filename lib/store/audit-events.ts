@@ -3,18 +3,32 @@
  * or removes one, and what belongs to a user, group or project goes without these.
  */
 import type { Counters } from './counters.ts';
+import type { Position } from './cursor.ts';
 import {
   type AuditedKind,
   auditEventKey,
   auditListClass,
   auditOwnPartition,
+  auditPartition,
   auditPosition,
+  idOf,
+  type Key,
   listPartition,
-  orderedBy,
+  listPartitions,
   padded,
 } from './keys.ts';
-import type { Table } from './table.ts';
-import { ABSENT, type Put } from './write.ts';
+import {
+  chunkFor,
+  countPartitions,
+  cutPage,
+  type KeySource,
+  mergeKeys,
+  nextChunk,
+  type Page,
+  type PageRequest,
+} from './paging.ts';
+import type { QueryOptions, Table } from './table.ts';
+import { ABSENT, type Item, type Put } from './write.ts';
 
 export type { AuditedKind } from './keys.ts';
 
@@ -31,9 +45,21 @@ export interface AuditEventRecord {
 
 export type AuditDetails = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 
+export const AUDITED_KINDS = ['User', 'Group', 'Project'] as const satisfies readonly AuditedKind[];
+
+export interface AuditQuery extends PageRequest {
+  /** Bounds of the time, inclusive. */
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+  /** Only what comes behind that one. */
+  readonly after?: Position | undefined;
+}
+
 export class AuditEvents {
+  readonly #table: Table;
   readonly #counters: Counters;
-  constructor(_table: Table, counters: Counters) {
+  constructor(table: Table, counters: Counters) {
+    this.#table = table;
     this.#counters = counters;
   }
 
@@ -41,22 +67,136 @@ export class AuditEvents {
   nextId(): Promise<number> {
     return this.#counters.leased('audit-event');
   }
+
+  /** What was done to one thing, the newest first. @param query.authorId only by that user */
+  ofEntity(
+    kind: AuditedKind,
+    id: number,
+    { authorId, ...query }: AuditQuery & { authorId?: number | undefined },
+  ): Promise<Page<AuditEventRecord>> {
+    const where =
+      authorId === undefined
+        ? { partition: auditPartition(kind, id) }
+        : ({ index: 'byUser', partition: auditOwnPartition(kind, id, authorId) } as const);
+    return this.#page([where], query);
+  }
+
+  /** What was done to all things of these kinds, the newest first. */
+  ofKinds(kinds: readonly AuditedKind[], query: AuditQuery): Promise<Page<AuditEventRecord>> {
+    const partitions = kinds.flatMap((kind) => listPartitions(auditListClass(kind)));
+    return this.#page(
+      partitions.map((partition) => ({ index: 'byUpdated', partition }) as const),
+      query,
+    );
+  }
+
+  /** One of things of these kinds. */
+  async find(id: number, kinds: readonly AuditedKind[]): Promise<AuditEventRecord | undefined> {
+    const pages = await Promise.all(
+      kinds.map((kind) => {
+        const partition = listPartition(auditListClass(kind), id);
+        return this.#table.query({ index: 'byId', partition, from: padded(id), to: padded(id) });
+      }),
+    );
+    const key = pages.flatMap(({ items }) => items)[0] as Key | undefined;
+    const item = key && (await this.#table.get(key));
+    return item && fromItem(item);
+  }
+
+  async #page(partitions: readonly Where[], query: AuditQuery): Promise<Page<AuditEventRecord>> {
+    const bounded = partitions.map((where) => ({ ...where, ...boundsOf(query) }));
+    const seen = new Map<number, Item>();
+    const chunk = chunkFor(query, bounded.length);
+    const sources = bounded.map((where) => this.#source(where, chunk, query.page > 1, seen));
+    const [page, total] = await Promise.all([
+      cutPage(mergeKeys(sources, 'desc'), query, { load: (ids) => this.#load(ids, seen) }),
+      query.count
+        ? countPartitions(
+            this.#table,
+            bounded.map((where) => ({ ...where, consistent: false })),
+          )
+        : undefined,
+    ]);
+    return { ...page, total };
+  }
+
+  /** Their keys, or, of the table itself and for a page that begins at once, all of them. */
+  #source(where: Where & Bounds, chunk: number, skips: boolean, seen: Map<number, Item>): KeySource {
+    const sortKey = where.index === undefined ? 'sk' : SORT[where.index];
+    let startKey: Item | undefined;
+    let limit = chunk;
+    let done = false;
+    return {
+      next: async () => {
+        if (done) return [];
+        const page = await this.#table.query({
+          ...where,
+          reverse: true,
+          limit,
+          ...(where.index === undefined && skips ? { only: ['pk', 'sk'] } : {}),
+          ...(startKey === undefined ? {} : { startKey }),
+        });
+        limit = nextChunk(limit);
+        startKey = page.next;
+        done = startKey === undefined;
+        return page.items.map((item) => {
+          const id = idOf(item['sk'] as string);
+          seen.set(id, item);
+          return { sort: item[sortKey] as string, id };
+        });
+      },
+    };
+  }
+
+  async #load(ids: readonly number[], seen: ReadonlyMap<number, Item>) {
+    const found = ids.map((id) => seen.get(id)!);
+    if (found.every((item) => 'details' in item)) return found.map(fromItem);
+    const items = await this.#table.batchGet(found as unknown as Key[]);
+    return items.map((item) => item && fromItem(item));
+  }
+}
+
+type Where = { readonly partition: string; readonly index?: 'byUser' | 'byUpdated' };
+type Bounds = Pick<QueryOptions, 'from' | 'to'>;
+const SORT = { byUser: 'what', byUpdated: 'byUpdated' } as const;
+
+/** All orders are by time and then by id, and end in it. */
+function boundsOf({ from, to, after }: AuditQuery): Bounds {
+  const last = after && after.sort.slice(0, -12) + padded(after.id - 1);
+  const end = to && `${textOf(to)}#~`;
+  const upper = last === undefined || (end !== undefined && end < last) ? end : last;
+  return {
+    ...(from === undefined ? {} : { from: textOf(from) }),
+    ...(upper === undefined ? {} : { to: upper }),
+  };
+}
+
+/** Years of more than four digits, and before the first, sort where they belong. */
+function textOf(at: Date): string {
+  const text = at.toISOString();
+  return text.startsWith('+') ? ':' : text.startsWith('-') ? '' : text;
 }
 
 /** The one write there is of it. */
 export function auditEventPut(event: AuditEventRecord): Put {
   const { id, authorId, entityKind, entityId, createdAt } = event;
+  const position = auditPosition(createdAt, id);
   return {
     put: {
       ...auditEventKey(entityKind, entityId, createdAt, id),
       ...event,
       list: listPartition(auditListClass(entityKind), id),
       byId: padded(id),
-      byUpdated: orderedBy(createdAt, id),
+      byUpdated: position,
       who: auditOwnPartition(entityKind, entityId, authorId),
-      what: auditPosition(createdAt, id),
+      what: position,
     },
     if: ABSENT,
     reason: 'audit-event',
   };
+}
+
+function fromItem(item: Item): AuditEventRecord {
+  const { id, authorId, entityKind, entityId, details, createdAt } = item as unknown as AuditEventRecord;
+  return { id, authorId, entityKind, entityId, details, createdAt };
 }

@@ -1,7 +1,7 @@
 /** Takes away what is left of deleted groups, with all inside: the innermost first, the group itself last. */
 
 import { removeAbout } from './custom-attributes.ts';
-import { ConditionFailed, Missing, Stale, TransactionRefused } from './errors.ts';
+import { Missing, Stale, TransactionRefused } from './errors.ts';
 import { leaveTree, settledRows } from './group-tree.ts';
 import type { Groups } from './groups.ts';
 import {
@@ -17,12 +17,20 @@ import type { Members } from './members.ts';
 import { release } from './names.ts';
 import type { ProjectShares } from './project-shares.ts';
 import type { Projects } from './projects.ts';
-import type { GroupRecord } from './records.ts';
+import type { GroupRecord, ProjectRecord } from './records.ts';
 import type { Search } from './search.ts';
 import type { Table } from './table.ts';
-import { PRESENT } from './write.ts';
+import { PRESENT, type Write } from './write.ts';
 
 const BATCH = 100;
+
+/** Writes for the transaction that marks something as deleted. */
+export type AlongsideRemoval = (
+  kind: 'group' | 'project',
+  record: GroupRecord | ProjectRecord,
+) => Promise<readonly Write[]>;
+
+const none: AlongsideRemoval = async () => [];
 
 /** What a project or group has rows of, that go with it. */
 interface OfResources {
@@ -59,26 +67,27 @@ export class GroupRemoval {
   /**
    * May be called any number of times; goes on where an earlier call stopped.
    * @param deadline milliseconds since 1970; no new step begins after it
+   * @param alongside writes for the transaction in which a group or project inside goes
    * @returns whether nothing is left
    * @throws Error when the group is not deleted; then nothing was touched
    */
-  async remove(groupId: number, deadline: number): Promise<boolean> {
+  async remove(groupId: number, deadline: number, alongside: AlongsideRemoval = none): Promise<boolean> {
     const group = await this.#groups.getEvenDeleted(groupId);
     if (group === undefined) return true;
     if (group.deletedAt === null) throw new Error(`group ${groupId} is not deleted`);
-    return this.#empty(group, deadline);
+    return this.#empty(group, deadline, alongside);
   }
 
   /** Of a group that is marked, so that nothing comes in any more. */
-  async #empty(group: GroupRecord, deadline: number): Promise<boolean> {
+  async #empty(group: GroupRecord, deadline: number, alongside: AlongsideRemoval): Promise<boolean> {
     for await (const id of this.#groups.rowsBelow(group.id, 'DIRECT', 'group')) {
       if (Date.now() > deadline) return false;
-      const child = await this.#marked(id, group);
-      if (child !== undefined && !(await this.#empty(child, deadline))) return false;
+      const child = await this.#marked(id, group, alongside);
+      if (child !== undefined && !(await this.#empty(child, deadline, alongside))) return false;
     }
     for await (const id of this.#groups.rowsBelow(group.id, 'DIRECT', 'project')) {
       if (Date.now() > deadline) return false;
-      if (!(await this.#removeProject(id, group))) return false;
+      if (!(await this.#removeProject(id, group, alongside))) return false;
     }
     while (await this.#members.removeAll({ kind: 'group', id: group.id }))
       if (Date.now() > deadline) return false;
@@ -98,7 +107,11 @@ export class GroupRemoval {
   }
 
   /** Marks a child, so that what is listed inside it afterwards is all there will be. @returns undefined when it left */
-  async #marked(id: number, parent: GroupRecord): Promise<GroupRecord | undefined> {
+  async #marked(
+    id: number,
+    parent: GroupRecord,
+    alongside: AlongsideRemoval,
+  ): Promise<GroupRecord | undefined> {
     const child = await this.#groups.getEvenDeleted(id);
     if (child === undefined || child.parentId !== parent.id || child.deletedAt !== null) {
       return child?.parentId === parent.id ? child : undefined;
@@ -109,23 +122,26 @@ export class GroupRemoval {
         set: { deletedAt: parent.deletedAt },
         remove: ['list', 'byId', 'byName', 'byPath'],
         add: { version: 1 },
-        if: `${PRESENT} AND #parentId = :parent`,
-        values: { parent: parent.id },
+        if: `${PRESENT} AND #parentId = :parent AND attribute_type(#deletedAt, :null)`,
+        values: { parent: parent.id, null: 'NULL' },
+        reason: 'group',
       };
-      await this.#table.update(mark);
+      await this.#table.transact([mark, ...(await alongside('group', child))]);
     } catch (error) {
-      if (error instanceof ConditionFailed) return undefined;
-      throw error;
+      if (!(error instanceof TransactionRefused && error.has('group'))) throw error;
+      // It left, or another run marked it.
+      const now = await this.#groups.getEvenDeleted(id);
+      return now?.parentId === parent.id && now.deletedAt !== null ? now : undefined;
     }
     return this.#groups.getEvenDeleted(id);
   }
 
   /** As its owner would. @returns false when somebody else changed it */
-  async #removeProject(id: number, group: GroupRecord): Promise<boolean> {
+  async #removeProject(id: number, group: GroupRecord, alongside: AlongsideRemoval): Promise<boolean> {
     const project = await this.#projects.get(id);
     if (project === undefined || project.namespaceId !== group.id) return true;
     try {
-      await this.#projects.remove(project);
+      await this.#projects.remove(project, { alongside: await alongside('project', project) });
       return true;
     } catch (error) {
       if (error instanceof Missing) return true;

@@ -81,8 +81,8 @@ export class Groups {
     options: Options & {
       parent?: GroupRecord;
       ownerId: number;
-      /** Further writes, once its id is known. */
-      about?: (id: number) => readonly Write[];
+      /** Further writes, once its id and its path are known. */
+      about?: (group: GroupRecord) => readonly Write[];
     },
   ): Promise<GroupRecord> {
     const { parent } = options;
@@ -114,7 +114,7 @@ export class Groups {
       memberWrite(owner),
       ...treeRows({ kind: 'group', ...record }),
       ...(parent === undefined ? [] : enters(parent, record, new Date(at))),
-      ...(options.about?.(id) ?? []),
+      ...(options.about?.(record) ?? []),
       ...(options.alongside ?? []),
     ];
     try {
@@ -247,9 +247,13 @@ export class Groups {
 
   /**
    * Gone at once for everybody, with all inside: whoever looks at something below finds a deleted ancestor. Its path is
-   * free; rows and bytes are taken away by the worker. @throws Stale, Missing
+   * free; rows and bytes are taken away by the worker. @param options.by plain data, for the message that promises that
+   * @throws Stale, Missing
    */
-  async remove(group: GroupRecord, options: Options = {}): Promise<void> {
+  async remove(
+    group: GroupRecord,
+    options: Options & { by?: Readonly<Record<string, unknown>> } = {},
+  ): Promise<void> {
     const at = (options.now ?? new Date()).toISOString();
     const writes: Write[] = [
       {
@@ -265,7 +269,10 @@ export class Groups {
       ...(options.alongside ?? []),
     ];
     const messages = [
-      message(MAINTENANCE, DELETE_JOB, { groupId: group.id }),
+      message(MAINTENANCE, DELETE_JOB, {
+        groupId: group.id,
+        ...(options.by && { by: options.by }),
+      }),
       indexMessage(group.id),
       ...(options.messages ?? []),
     ];

@@ -6,7 +6,7 @@ import type { Position } from './cursor.ts';
 import { StoreError } from './errors.ts';
 import { idOf } from './keys.ts';
 import type { IndexName } from './schema.ts';
-import type { Table } from './table.ts';
+import type { QueryOptions, Table } from './table.ts';
 import { compareText } from './text-order.ts';
 import type { Item } from './write.ts';
 
@@ -258,9 +258,9 @@ export async function cutPage<T>(
  */
 export async function countPartitions(
   table: Table,
-  partitions: readonly IndexPartition[],
+  partitions: readonly CountedPartition[],
 ): Promise<number | undefined> {
-  let rest: { where: IndexPartition; startKey?: Item }[] = partitions.map((where) => ({ where }));
+  let rest: { where: CountedPartition; startKey?: Item }[] = partitions.map((where) => ({ where }));
   let total = 0;
   while (rest.length > 0) {
     if (total > MAX_TOTAL) return undefined;
@@ -276,6 +276,7 @@ export async function countPartitions(
   }
   return total > MAX_TOTAL ? undefined : total;
 }
+type CountedPartition = Pick<QueryOptions, 'index' | 'partition' | 'from' | 'to' | 'consistent'>;
 /** Keys that one unit pays for, many times over. */
 const MIN_SHARE = 500;
 

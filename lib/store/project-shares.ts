@@ -39,12 +39,14 @@ export class ProjectShares {
 
   /**
    * @param shares all of the project's from now on, with the one of `invited`
+   * @param alongside writes of the same transaction
    * @throws Stale when the project changed since it was read, or the invited group moved or went; Missing
    */
   async add(
     project: ProjectRecord,
     invited: GroupRecord,
     shares: readonly ShareRecord[],
+    alongside: readonly Write[] = [],
   ): Promise<ProjectRecord> {
     const above = [...invited.ancestorIds];
     // One that has expired may have left rows behind, from where the group was then.
@@ -58,17 +60,20 @@ export class ProjectShares {
         values: { null: 'NULL', above },
         reason: 'invited',
       },
+      ...alongside,
     ]);
   }
 
-  /** @param shares all that are left. @throws Stale, Missing */
+  /** @param shares all that are left. @param alongside writes of the same transaction @throws Stale, Missing */
   async remove(
     project: ProjectRecord,
     invitedId: number,
     shares: readonly ShareRecord[],
+    alongside: readonly Write[] = [],
   ): Promise<ProjectRecord> {
     const row = await this.#rowOf(invitedId, project.id);
-    return this.#change(project, shares, row === undefined ? [] : removed(invitedId, project.id, row.above));
+    const rows = row === undefined ? [] : removed(invitedId, project.id, row.above);
+    return this.#change(project, shares, [...rows, ...alongside]);
   }
 
   /** Takes away what leads to a project that is gone. */

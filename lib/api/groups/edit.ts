@@ -26,7 +26,7 @@ const create = endpoint({
       name: p.string({ required: true }),
       path: p.string({ required: true, description: 'Last part of the URL' }),
       parent_id: p.integer({ description: 'Of the group it is to stand in' }),
-      visibility: p.oneOf(VISIBILITIES, { default: 'private' }),
+      visibility: p.oneOf(VISIBILITIES, { description: "The instance's default when absent" }),
       description: p.string({ nullable: true }),
       avatar: avatarField(),
       ...settingFields(),
@@ -74,7 +74,7 @@ const update = endpoint({
     { status: 409, description: 'It changed meanwhile, or moves' },
   ],
   handle: async ({ actor, group: access, body, request }, deps) => {
-    const changed = await updateGroup(deps, access, {
+    const changed = await updateGroup(deps, actor, access, {
       ...(body.name === undefined ? {} : { name: body.name }),
       ...(body.path === undefined ? {} : { path: body.path }),
       ...(body.visibility === undefined ? {} : { visibility: body.visibility }),
@@ -107,9 +107,9 @@ const remove = endpoint({
     { status: 400, description: 'It does not wait yet, or the path is another' },
     { status: 409, description: 'It changed meanwhile' },
   ],
-  handle: async ({ group: access, query, unmodifiedSince }, deps) => {
+  handle: async ({ actor, group: access, query, unmodifiedSince }, deps) => {
     unmodifiedSince(access.group.updatedAt);
-    await askForGroupDeletion(deps, access, {
+    await askForGroupDeletion(deps, actor, access, {
       permanently: query.permanently_remove,
       fullPath: query.full_path,
     });
@@ -129,7 +129,7 @@ const restore = endpoint({
     { status: 409, description: 'It changed meanwhile' },
   ],
   handle: async ({ actor, group: access, request }, deps) => {
-    const restored = await restoreGroup(deps, access);
+    const restored = await restoreGroup(deps, actor, access);
     return groupDetail(deps, actor, { group: restored }, request.baseUrl, { withProjects: true });
   },
 });
@@ -193,8 +193,8 @@ const unshare = endpoint({
     { status: 404, description: 'It is not invited' },
     { status: 409, description: 'The group changed meanwhile' },
   ],
-  handle: async ({ group: access, params }, deps) => {
-    await unshareGroup(deps, access, params.group_id);
+  handle: async ({ actor, group: access, params }, deps) => {
+    await unshareGroup(deps, actor, access, params.group_id);
     return noContent();
   },
 });

@@ -55,9 +55,9 @@ const unshare = endpoint({
     { status: 404, description: 'It is not invited' },
     { status: 409, description: 'The project changed meanwhile' },
   ],
-  handle: async ({ project, params, unmodifiedSince }, deps) => {
+  handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
     unmodifiedSince(shareWith(project.project, params.group_id, deps.now()).createdAt);
-    await unshareProject(deps, project, params.group_id);
+    await unshareProject(deps, actor, project, params.group_id);
     return noContent();
   },
 });

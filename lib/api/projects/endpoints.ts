@@ -144,7 +144,7 @@ const get = endpoint({
 const creation = () =>
   ({
     ...sharedFields(),
-    visibility: p.oneOf(VISIBILITIES, { default: 'private' }),
+    visibility: p.oneOf(VISIBILITIES, { description: "The instance's default when absent" }),
     initialize_with_readme: p.boolean({ default: false }),
   }) as const;
 
@@ -226,7 +226,7 @@ interface CreationBody {
   readonly name?: string;
   readonly path?: string;
   readonly description?: string | null;
-  readonly visibility: (typeof VISIBILITIES)[number];
+  readonly visibility?: (typeof VISIBILITIES)[number];
   readonly default_branch?: string;
   readonly initialize_with_readme: boolean;
   readonly import_url?: string;
@@ -247,12 +247,13 @@ async function createFor(
   if (importUrl !== '' && body.initialize_with_readme) {
     throw invalid({ import_url: ['and initialize_with_readme are mutually exclusive'] });
   }
-  const made = await projects.createProject(deps, owner, namespace, {
-    importOrder: importUrl === '' ? undefined : readImportUrl(deps, importUrl),
+  const visibility = await projects.visibilityToCreateWith(deps, actor, namespace, body.visibility);
+  const made = await projects.createProject(deps, actor, owner, namespace, {
+    importOrder: importUrl === '' ? undefined : await readImportUrl(deps, importUrl),
     name: body.name,
     path: body.path,
     description: body.description ?? null,
-    visibility: body.visibility,
+    visibility,
     topics: topicsOf(body) ?? [],
     avatar: body.avatar,
     settings: settingsOf(body),
@@ -275,7 +276,7 @@ async function withReadme(deps: ApiDeps, actor: Actor, access: ProjectAccess): P
   try {
     return await createInitialReadme(deps, actor, access);
   } catch (error) {
-    await projects.deleteProject(deps, access).catch(() => {});
+    await projects.deleteProject(deps, actor, access).catch(() => {});
     throw error;
   }
 }

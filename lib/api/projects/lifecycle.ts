@@ -26,7 +26,7 @@ const archiving = (path: string, archived: boolean, summary: string, description
     returns: { body: shapes.project },
     errors: [{ status: 400, description: 'It waits for its deletion' }, ...changed],
     handle: async ({ actor, project: access, request }, deps) =>
-      shown(deps, actor, access, await archiveProject(deps, access, archived), request.baseUrl),
+      shown(deps, actor, access, await archiveProject(deps, actor, access, archived), request.baseUrl),
   });
 
 const archive = archiving(
@@ -85,9 +85,12 @@ const remove = endpoint({
     description: 'Gone at once, unless it waits; what it held is taken away afterwards',
   },
   errors: [{ status: 400, description: 'It does not wait yet, or the path is another' }, ...changed],
-  handle: async ({ project: access, query, unmodifiedSince }, deps) => {
+  handle: async ({ actor, project: access, query, unmodifiedSince }, deps) => {
     unmodifiedSince(access.project.updatedAt);
-    await askForDeletion(deps, access, { permanently: query.permanently_remove, fullPath: query.full_path });
+    await askForDeletion(deps, actor, access, {
+      permanently: query.permanently_remove,
+      fullPath: query.full_path,
+    });
     return accepted();
   },
 });
@@ -101,7 +104,7 @@ const restore = endpoint({
   returns: { body: shapes.project },
   errors: [{ status: 400, description: 'It does not wait for its deletion' }, ...changed],
   handle: async ({ actor, project: access, request }, deps) =>
-    shown(deps, actor, access, await restoreProject(deps, access), request.baseUrl),
+    shown(deps, actor, access, await restoreProject(deps, actor, access), request.baseUrl),
 });
 
 const housekeeping = endpoint({

@@ -1,0 +1,22 @@
+import * as z from 'zod';
+import { AUDITED_KINDS } from '../../domain/audit-list.ts';
+import { shape } from '../../http/shape.ts';
+import { time } from '../users/shapes.ts';
+
+export const auditEvent = shape(() =>
+  z
+    .object({
+      id: z.int(),
+      author_id: z.int().describe('-1: nobody of the users'),
+      entity_id: z.int(),
+      entity_type: z.enum(AUDITED_KINDS),
+      details: z
+        .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+        .describe(
+          'What was done: `add`, `remove`, `change` with `from` and `to`, `as`, `custom_message`, ...; who did it: `author_name`, `author_class`, `author_email`, `impersonated_by`; to what: `target_id`, `target_type`, `target_details`, `entity_path`; from where: `ip_address`',
+        ),
+      created_at: time(),
+    })
+    .meta({ id: 'AuditEvent' }),
+);
+export const auditEvents = shape(() => z.array(auditEvent()));
