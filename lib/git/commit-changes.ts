@@ -158,6 +158,7 @@ export async function publish(
   const fresh = await absent(store, created);
   checkSound(fresh);
   const packs: PackDescription[] = [];
+  let seen = store;
   try {
     const rescued = options.uses?.length ? await rescue(ports, options.uses) : undefined;
     if (rescued !== undefined) packs.push(rescued);
@@ -170,11 +171,12 @@ export async function publish(
       ]);
       packs.push(pack);
       store.keep(pack, content);
+      seen = store.withContent(content, objectCount);
     }
     await refs.compareAndSwap([update], {
       ...(options.head === undefined ? {} : { head: options.head }),
       ...(packs.length === 0 ? {} : { packs }),
-      objects: store,
+      objects: seen,
     });
     store.listed(packs);
   } catch (error) {
