@@ -1,7 +1,10 @@
 import { removeAbout } from '../store/custom-attributes.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../store/outbox.ts';
+import type { GroupRecord, ProjectRecord } from '../store/records.ts';
 import { removeRepository, WRITERS_GONE_MS } from '../store/repository-removal.ts';
 import { removeBelongings } from '../store/user-removal.ts';
+import type { Requester } from './audit.ts';
+import { removeGroup, removeWhole } from './deletions.ts';
 import type { Deps } from './deps.ts';
 
 /**
@@ -66,13 +69,22 @@ export function sweepRepository(
   return removeRepository(deps.store, repository, deadline, deps.now());
 }
 
-/** What is left of a user who is gone: see `user-removal.ts`. */
+/** What is left of a user who is gone: see `user-removal.ts`. @param removal.by who asked for it, for the record */
 export async function removeUser(
   deps: Deps,
-  removal: { readonly userId: number; readonly hard?: boolean; readonly last: boolean },
+  removal: {
+    readonly userId: number;
+    readonly hard?: boolean;
+    readonly last: boolean;
+    readonly by?: Requester;
+  },
   deadline: number,
 ): Promise<boolean> {
-  if (!(await removeBelongings(deps.store, removal, deadline))) return false;
+  const removing = {
+    project: (project: ProjectRecord) => removeWhole(deps, project, removal.by),
+    group: (group: GroupRecord) => removeGroup(deps, group, removal.by),
+  };
+  if (!(await removeBelongings(deps.store, removal, deadline, removing))) return false;
   await deps.store.search.index('user', removal.userId, async () => undefined);
   if (!removal.last) await again(deps, 'user.delete', { ...removal, last: true });
   return true;

@@ -15,7 +15,7 @@ export function auditedChange(user: UserRecord, change: UserChange, asked: boole
   const changed = (name: keyof UserRecord, called: string): Details[] =>
     is[name] === user[name]
       ? []
-      : [{ change: called, from: user[name] as Details[string], to: is[name] as Details[string] }];
+      : [{ change: called, from: (user[name] ?? null) as Details[string], to: is[name] as Details[string] }];
   const details: Details[] = [
     ...changed('email', 'email address'),
     ...(change.unconfirmedEmail ? changed('unconfirmedEmail', 'unconfirmed email address') : []),

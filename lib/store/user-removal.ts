@@ -22,6 +22,7 @@ import {
 import type { AuthorSnapshot } from './notes.ts';
 import type { CommitStatusRecord } from './pipelines.ts';
 import type { Projects } from './projects.ts';
+import type { GroupRecord, ProjectRecord } from './records.ts';
 import type { ScimIdentities } from './scim-identities.ts';
 import type { SshKeys } from './ssh-keys.ts';
 import type { Stars } from './stars.ts';
@@ -50,14 +51,29 @@ interface Removal {
   readonly hard?: boolean;
 }
 
+/** How what the user owned alone goes. @throws Stale, Missing */
+export interface Removing {
+  project(project: ProjectRecord): Promise<void>;
+  group(group: GroupRecord): Promise<void>;
+}
+
 /**
  * May be called any number of times. Rows are found through an index, which may be late: call it again later.
  *
  * @param deadline milliseconds since 1970; no new step begins after it
+ * @param removing in place of the store's own
  * @returns whether nothing that the index knows is left
  * @throws Error when the user is there; then nothing was touched
  */
-export async function removeBelongings(store: Store, removal: Removal, deadline: number): Promise<boolean> {
+export async function removeBelongings(
+  store: Store,
+  removal: Removal,
+  deadline: number,
+  removing: Removing = {
+    project: (project) => store.projects.remove(project),
+    group: (group) => store.groups.remove(group),
+  },
+): Promise<boolean> {
   const { userId } = removal;
   if ((await store.users.get(userId)) !== undefined) throw new Error(`user ${userId} is not removed`);
   const { id, username, name } = await store.users.ghost();
@@ -66,7 +82,7 @@ export async function removeBelongings(store: Store, removal: Removal, deadline:
     if (Date.now() > deadline) return false;
     const what = row['what'] as string;
     const kind = what.slice(0, what.indexOf('#'));
-    await REMOVE[kind]?.(store, row as unknown as Row, removal, ghost);
+    await REMOVE[kind]?.({ ...store, removing }, row as unknown as Row, removal, ghost);
   }
   while (await store.follows.removeOfUser(userId)) if (Date.now() > deadline) return false;
   for (const owned of [store.sshKeys, store.gpgKeys, store.emails]) {
@@ -85,7 +101,12 @@ export async function removeBelongings(store: Store, removal: Removal, deadline:
 }
 
 type Row = Key & { readonly what: string };
-type Remove = (store: Store, row: Row, removal: Removal, ghost: AuthorSnapshot) => Promise<unknown>;
+type Remove = (
+  store: Store & { readonly removing: Removing },
+  row: Row,
+  removal: Removal,
+  ghost: AuthorSnapshot,
+) => Promise<unknown>;
 
 /** What becomes of each kind of row that names a user in the index. */
 const REMOVE: Readonly<Record<string, Remove>> = {
@@ -96,9 +117,14 @@ const REMOVE: Readonly<Record<string, Remove>> = {
     await createdBy(table, projectKey(idOf(what)), userId, ghost);
     await table.delete({ delete: { pk, sk } });
   },
-  GROUPMEMBER: async ({ table, groups, groupOwners }, { pk, sk, what }, { userId, hard }, ghost) => {
+  GROUPMEMBER: async (
+    { table, groups, groupOwners, removing },
+    { pk, sk, what },
+    { userId, hard },
+    ghost,
+  ) => {
     const group = hard ? await groups.get(idOf(what)) : undefined;
-    if (group !== undefined && (await groupOwners.isSole(group, userId))) await gone(groups.remove(group));
+    if (group !== undefined && (await groupOwners.isSole(group, userId))) await gone(removing.group(group));
     await createdBy(table, groupKey(idOf(what)), userId, ghost);
     await table.delete({ delete: { pk, sk } });
   },
@@ -109,10 +135,11 @@ const REMOVE: Readonly<Record<string, Remove>> = {
   GROUPNOTIFY: ({ table }, { pk, sk }) => table.delete({ delete: { pk, sk } }),
   WATCHER: ({ table }, { pk, sk }) => table.delete({ delete: { pk, sk } }),
   THREAD: ({ table }, { pk, sk }) => table.delete({ delete: { pk, sk } }),
-  OWN: async ({ projects }, { what }, { userId }) => {
+  OWN: async ({ projects, removing }, { what }, { userId }) => {
     const project = await projects.get(idOf(what));
     // The index may not know yet that it was put elsewhere.
-    if (project?.namespaceKind === 'user' && project.ownerId === userId) await gone(projects.remove(project));
+    if (project?.namespaceKind === 'user' && project.ownerId === userId)
+      await gone(removing.project(project));
   },
   NOTE: ({ table }, { pk, sk }, { hard }, ghost) =>
     hard ? table.delete({ delete: { pk, sk } }) : givenTo(table, { pk, sk }, ghost),
