@@ -177,6 +177,15 @@ export const areas: readonly Area[] = [
     masterKey: 'use',
   }),
   api(
+    'events',
+    [
+      ...['/api/v4/events', '/api/v4/events.json'],
+      ...['/api/v4/users/{id}/events', '/api/v4/users/{id}/events.json'],
+      ...oneInProject('events'),
+    ],
+    reads,
+  ),
+  api(
     'search',
     [...collection('/api/v4/search'), '/api/v4/groups/{id}/search', ...oneInProject('search')],
     reads,

@@ -6,6 +6,7 @@ import { changelogEndpoints } from './changelog/endpoints.ts';
 import { commitEndpoints } from './commits/endpoints.ts';
 import { customAttributeEndpoints } from './custom-attributes/endpoints.ts';
 import type { ApiDeps } from './endpoint.ts';
+import { eventEndpoints } from './events/endpoints.ts';
 import { fileEndpoints } from './files/endpoints.ts';
 import { groupEndpoints } from './groups/endpoints.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
@@ -34,6 +35,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...groupEndpoints,
   ...keyEndpoints,
   ...memberEndpoints,
+  ...eventEndpoints,
   ...fileEndpoints,
   ...commitEndpoints,
   ...repositoryEndpoints,
@@ -43,8 +45,8 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...tagEndpoints,
   ...uploadEndpoints,
   ...customAttributeEndpoints,
-  ...auditEventEndpoints,
   ...notificationSettingEndpoints,
+  ...auditEventEndpoints,
   ...searchEndpoints,
   ...settingEndpoints,
 ];

@@ -76,6 +76,16 @@ export function toDate(raw: unknown): Coerced<string> {
   return instant(parts[1]!, Number(parts[2]), parts[3]!) === INVALID ? INVALID : parts[0];
 }
 
+/** As {@link toDate}, and of an instant the day that is written there, in whatever zone. */
+export function toDay(raw: unknown): Coerced<string> {
+  const day = toDate(raw);
+  if (day !== INVALID) return day;
+  const at = toDatetime(raw);
+  if (at === INVALID || at === null) return at;
+  const written = ISO.exec((raw as string).trim());
+  return written === null ? at.toISOString().slice(0, 10) : written.slice(1, 4).join('-');
+}
+
 /** ISO 8601 or RFC 2822; a bare date is midnight, and a time without a zone is UTC. */
 export function toDatetime(raw: unknown): Coerced<Date> {
   if (raw === null || isBlankText(raw)) return null;

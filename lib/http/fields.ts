@@ -7,6 +7,7 @@ import {
   toContent,
   toDate,
   toDatetime,
+  toDay,
   toInteger,
   toNumber,
   toText,
@@ -103,9 +104,11 @@ export const boolean = <const O extends Options<boolean>>(options?: O): Field<Va
 export const datetime = <const O extends Options<Date>>(options?: O): Field<Value<Date, O>> =>
   field(options, toDatetime, { type: 'string', format: 'date-time' });
 
-/** A day as `YYYY-MM-DD`. */
-export const date = <const O extends Options<string>>(options?: O): Field<Value<string, O>> =>
-  field(options, toDate, { type: 'string', format: 'date' });
+/** A day as `YYYY-MM-DD`; with `times` that of an instant too, as it is written. */
+export const date = <const O extends Options<string> & { times?: boolean }>(
+  options?: O,
+): Field<Value<string, O>> =>
+  field(options, options?.times ? toDay : toDate, { type: 'string', format: 'date' });
 
 /** One of a list of texts. */
 export function oneOf<const V extends string, const O extends Options<V>>(

@@ -81,6 +81,14 @@ export class Notes {
     }
   }
 
+  /** In their order; undefined where one is gone. */
+  async getMany(
+    notes: readonly Pick<NoteRecord, 'projectId' | 'noteable' | 'id'>[],
+  ): Promise<(NoteRecord | undefined)[]> {
+    const keys = notes.map(({ projectId, noteable, id }) => noteKey(projectId, noteable, id));
+    return (await this.#table.batchGet(keys)).map((item) => item && fromItem(item));
+  }
+
   /** Of one thing, oldest first. */
   async list(projectId: number, noteable: Noteable, request: PageRequest): Promise<Page<NoteRecord>> {
     const rows = { partition: notesPartition(projectId), prefix: notePrefix(noteable) };

@@ -11,6 +11,7 @@ import { CustomAttributes } from './custom-attributes.ts';
 import { DeployTokens } from './deploy-tokens.ts';
 import { Confirmations, Emails, MAX_EMAILS } from './emails.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
+import { EventFeed } from './event-feed.ts';
 import { Events } from './events.ts';
 import { Follows } from './follows.ts';
 import { Forks } from './forks.ts';
@@ -95,6 +96,7 @@ export interface Store {
   readonly runnersTokens: RunnersTokens;
   readonly follows: Follows;
   readonly events: Events;
+  readonly eventFeed: EventFeed;
   readonly forks: Forks;
   readonly keeps: Keeps;
   readonly notes: Notes;
@@ -193,6 +195,7 @@ export function createStore(
     runnersTokens: new RunnersTokens(table),
     follows: new Follows(table),
     events: new Events(table, counters),
+    eventFeed: new EventFeed(table),
     forks: new Forks(table),
     keeps: new Keeps(table),
     notes: new Notes(table, counters),

@@ -1,0 +1,75 @@
+import type { FeedItem } from '../../domain/activity-feed.ts';
+import type { EventRecord, PushRecord } from '../../store/events.ts';
+import { author as authorOf, userBasic } from '../users/present.ts';
+
+/** As the interface tells it. */
+export function activityEvent({ event, author, note }: FeedItem, baseUrl: string) {
+  const { target, push } = event;
+  return {
+    id: event.id,
+    title: null,
+    project_id: event.projectId,
+    action_name: actionName(event),
+    target_id: target?.id ?? null,
+    // What has no number of its own in the project is told by its id.
+    target_iid: target?.id ?? null,
+    target_type: target?.type ?? null,
+    author_id: event.authorId,
+    target_title: target?.title ?? null,
+    created_at: event.createdAt,
+    author: userBasic(author, baseUrl),
+    author_username: author.username,
+    data: null,
+    ...(note === undefined ? {} : { note: noteOf(note, event, author, baseUrl) }),
+    ...(push === null ? {} : { push_data: pushData(push) }),
+  };
+}
+
+/** Words to be read, which filters do not know. */
+function actionName({ action, push, imported }: EventRecord): string {
+  if (push !== null) return PUSHES[push.action];
+  if (action === 'created' && imported === true) return 'imported';
+  return ACTIONS[action] ?? action;
+}
+
+const PUSHES = { created: 'pushed new', pushed: 'pushed to', removed: 'deleted' } as const;
+const ACTIONS: Readonly<Partial<Record<EventRecord['action'], string>>> = {
+  commented: 'commented on',
+  expired: 'removed due to membership expiration from',
+};
+
+const pushData = (push: PushRecord) => ({
+  commit_count: push.commitCount,
+  action: push.action,
+  ref_type: push.refType,
+  commit_from: push.from,
+  commit_to: push.to,
+  ref: push.ref,
+  commit_title: push.commitTitle,
+  ref_count: push.refCount,
+});
+
+function noteOf(
+  note: NonNullable<FeedItem['note']>,
+  { target }: EventRecord,
+  author: FeedItem['author'],
+  baseUrl: string,
+) {
+  return {
+    id: note.id,
+    type: target?.type === 'Note' ? null : (target?.type ?? null),
+    body: note.body,
+    attachment: null,
+    author: authorOf(author.id === note.author.id ? author : undefined, note.author, baseUrl),
+    created_at: note.createdAt,
+    updated_at: note.updatedAt,
+    system: false,
+    // A commit has neither.
+    noteable_id: null,
+    noteable_type: 'Commit',
+    noteable_iid: null,
+    commit_id: note.noteable.id,
+    resolvable: false,
+    confidential: false,
+  };
+}

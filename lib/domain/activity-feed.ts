@@ -1,0 +1,151 @@
+/** Feeds of what people did, as whoever asks may know of it now. */
+
+import type { EventJudge, FeedRequest, FeedView } from '../store/event-feed.ts';
+import {
+  EVENT_FACETS,
+  type EventAction,
+  type EventFacet,
+  type EventRecord,
+  type EventTargetType,
+  facetName,
+} from '../store/events.ts';
+import type { NoteRecord } from '../store/notes.ts';
+import type { Page } from '../store/paging.ts';
+import type { UserRecord } from '../store/records.ts';
+import type { Actor, ProjectAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { can, isAdministrator } from './permissions.ts';
+import { accessesTo } from './project-accesses.ts';
+import { listProjects } from './projects.ts';
+import { maySeeProfile } from './user-records.ts';
+
+export interface FeedQuery extends Omit<FeedRequest, 'now'> {
+  readonly action?: EventAction | undefined;
+  readonly targetType?: EventTargetType | undefined;
+}
+
+/** An event with what it shows of others. */
+export interface FeedItem {
+  readonly event: EventRecord;
+  readonly author: UserRecord;
+  /** What was said, of a comment. */
+  readonly note?: NoteRecord | undefined;
+}
+
+type SignedIn = Extract<Actor, { kind: 'user' }>;
+
+/** The projects in which others' events are looked for, those that were active last. */
+const MOST_PROJECTS = 100;
+
+export async function projectFeed(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  query: FeedQuery,
+): Promise<Page<FeedItem>> {
+  return feed(deps, [viewOf(actor, access, query)], query);
+}
+
+/** Of somebody whom others know not to look for, nothing is told. */
+export async function userFeed(
+  deps: Deps,
+  actor: Actor,
+  user: UserRecord,
+  query: FeedQuery,
+): Promise<Page<FeedItem>> {
+  if (!isOpen(actor, user)) return { items: [], total: 0, more: false };
+  return feed(deps, [{ of: 'author', id: user.id, facets: asked(query) }], query, judgeOf(deps, actor));
+}
+
+/** One's own. @param options.others also what others did in one's projects */
+export async function ownFeed(
+  deps: Deps,
+  actor: SignedIn,
+  query: FeedQuery,
+  options: { readonly others: boolean },
+): Promise<Page<FeedItem>> {
+  const own: FeedView = { of: 'author', id: actor.user.id, facets: asked(query) };
+  if (!options.others) return feed(deps, [own], query, judgeOf(deps, actor));
+  const projects = await listProjects(deps, actor, {
+    page: 1,
+    perPage: MOST_PROJECTS,
+    membership: true,
+    order: 'last_activity_at',
+  });
+  const views = [own, ...projects.items.map((access) => viewOf(actor, access, query))];
+  return feed(deps, views, query, judgeOf(deps, actor, projects.items));
+}
+
+async function feed(
+  deps: Deps,
+  views: readonly FeedView[],
+  { action: _a, targetType: _t, ...request }: FeedQuery,
+  judge?: EventJudge,
+): Promise<Page<FeedItem>> {
+  const { eventFeed, users, notes } = deps.store;
+  const page = await eventFeed.page(views, { ...request, now: deps.now() }, judge);
+  const commented = page.items.flatMap(({ projectId, target }) =>
+    target === null
+      ? []
+      : [{ projectId, id: target.id, noteable: { kind: 'commit', id: target.commit } } as const],
+  );
+  const [authors, said] = await Promise.all([
+    users.getMany(page.items.map(({ authorId }) => authorId)),
+    notes.getMany(commented),
+  ]);
+  const notesById = new Map(said.flatMap((note) => (note === undefined ? [] : [[note.id, note]])));
+  const items = page.items.flatMap((event, i): FeedItem[] => {
+    const author = authors[i];
+    const note = event.target === null ? undefined : notesById.get(event.target.id);
+    // What is about to be taken away, with its author or its note, is not told of any more.
+    if (author === undefined || (event.target !== null && note === undefined)) return [];
+    return [{ event, author, note }];
+  });
+  return { ...page, items };
+}
+
+/** What the filters leave; undefined for everything. */
+function asked({ action, targetType }: FeedQuery): readonly EventFacet[] | undefined {
+  if (action === undefined && targetType === undefined) return undefined;
+  return EVENT_FACETS.filter(
+    (facet) => facet.action === (action ?? facet.action) && facet.target === (targetType ?? facet.target),
+  );
+}
+
+/** A project's events, as far as the actor may know of what they are about. */
+function viewOf(actor: Actor, access: ProjectAccess, query: FeedQuery): FeedView {
+  const { id } = access.project;
+  const facets = asked(query);
+  if (can(actor, access, 'read_code')) return { of: 'project', id, facets };
+  return { of: 'project', id, facets: (facets ?? EVENT_FACETS).filter((facet) => !isAboutCode(facet)) };
+}
+
+const isAboutCode = ({ action, target }: EventFacet): boolean => action === 'pushed' || target === 'note';
+const ABOUT_CODE = new Set(EVENT_FACETS.filter(isAboutCode).map(facetName));
+
+/**
+ * By the project of each, which is looked at once.
+ * @param seen those that have been looked at
+ */
+function judgeOf(deps: Deps, actor: Actor, seen: readonly ProjectAccess[] = []): EventJudge {
+  const known = new Map<number, { readonly code: boolean } | undefined>();
+  const note = (id: number, access: ProjectAccess | undefined) => {
+    const sees = access !== undefined && can(actor, access, 'read_project');
+    known.set(id, sees ? { code: can(actor, access, 'read_code') } : undefined);
+  };
+  for (const access of seen) note(access.project.id, access);
+  return async (headers) => {
+    const unknown = [...new Set(headers.map(({ projectId }) => projectId))].filter((id) => !known.has(id));
+    const accesses = await accessesTo(deps, actor, unknown);
+    for (const [i, id] of unknown.entries()) note(id, accesses[i]);
+    return headers.map(({ projectId, facet }) => {
+      const may = known.get(projectId);
+      return may !== undefined && (may.code || !ABOUT_CODE.has(facet));
+    });
+  };
+}
+
+/** Profiles that are private, or of people who are locked out, are their own and administrators'. */
+const isOpen = (actor: Actor, user: UserRecord): boolean =>
+  maySeeProfile(actor, user) &&
+  (user.state === 'active' || user.state === 'deactivated' || isAdministrator(actor));

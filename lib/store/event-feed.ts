@@ -1,0 +1,180 @@
+/** Feeds of events: those of projects, and of one author, merged by time and cut into pages. */
+import type { Position } from './cursor.ts';
+import { EVENT_FACETS, type EventFacet, type EventRecord, eventOf, facetName, keptSince } from './events.ts';
+import { authorEventsPartition, eventsPartition, idOf, type Key } from './keys.ts';
+import {
+  chunkFor,
+  countPartitions,
+  cutPage,
+  type Direction,
+  type KeySource,
+  mergeKeys,
+  nextChunk,
+  type Page,
+  type PageRequest,
+} from './paging.ts';
+import type { QueryOptions, Table } from './table.ts';
+import type { Item } from './write.ts';
+
+/** Where to look. Several together are one feed, in which each event comes once. */
+export interface FeedView {
+  readonly of: 'project' | 'author';
+  readonly id: number;
+  /** Only these; all when it is not given. */
+  readonly facets?: readonly EventFacet[] | undefined;
+}
+
+export interface FeedRequest extends PageRequest {
+  readonly direction: Direction;
+  readonly now: Date;
+  /** Only after that day. `YYYY-MM-DD` */
+  readonly after?: string | undefined;
+  /** Only before that day. */
+  readonly before?: string | undefined;
+}
+
+/** What keys tell of an event. */
+export interface EventHeader extends Position {
+  readonly key: Key;
+  readonly projectId: number;
+  /** By its name, see `facetName`. */
+  readonly facet: string;
+  readonly item?: Item;
+}
+
+/** For each, whether the viewer may know of it. */
+export type EventJudge = (headers: readonly EventHeader[]) => Promise<readonly boolean[]>;
+
+/** Rows before a page that are read whole; further on, keys of an index are. */
+const FEW = 200;
+/** Keys that are judged on the way to a page, beside those before it. */
+const WALK = 5_000;
+
+export class EventFeed {
+  readonly #table: Table;
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   * @param judge leaves out what it does not let pass; everything passes when it is not given
+   * @throws StoreError `bad-page`
+   */
+  async page(
+    views: readonly FeedView[],
+    request: FeedRequest,
+    judge?: EventJudge,
+  ): Promise<Page<EventRecord>> {
+    const offset = (request.page - 1) * request.perPage;
+    const single = views.length === 1 && judge === undefined;
+    const ranges = views.flatMap((view) => rangesOf(view, request, views.length === 1 && offset >= FEW));
+    const headers = new Map<number, EventHeader>();
+    const chunk = Math.max(chunkFor(request, ranges.length), judge === undefined ? 0 : JUDGED);
+    const fromEach = Math.max(MIN_CHUNK, Math.ceil((2 * chunk) / ranges.length));
+    const sources = ranges.map((range) => {
+      const limit = range.index === undefined && views.length > 1 ? fromEach : chunk;
+      return noting(this.#source(range, request.direction, limit), headers);
+    });
+    const [page, total] = await Promise.all([
+      cutPage(mergeKeys(sources, request.direction), request, {
+        load: async (ids) => {
+          const some = ids.map((id) => headers.get(id)!);
+          const passes = await judge?.(some);
+          return some.map((header, i) => (passes?.[i] === false ? undefined : header));
+        },
+        where: judge && (() => true),
+        walk: WALK + offset,
+        // Of many projects, nobody counts what follows.
+        ...(views.length > 1 ? { countWalk: 0 } : {}),
+      }),
+      single && request.count ? this.#total(views[0]!, request) : undefined,
+    ]);
+    return { ...page, items: await this.#load(page.items), total: single ? total : page.total };
+  }
+
+  #total(view: FeedView, request: FeedRequest): Promise<number | undefined> {
+    return countPartitions(this.#table, rangesOf(view, request, true));
+  }
+
+  /** What is gone by now is left out. */
+  async #load(headers: readonly EventHeader[]): Promise<EventRecord[]> {
+    const absent = headers.filter(({ item }) => item === undefined);
+    const found = await this.#table.batchGet(absent.map(({ key }) => key));
+    const items = new Map(absent.map(({ id }, i) => [id, found[i]]));
+    return headers.flatMap(({ id, item = items.get(id) }) => (item === undefined ? [] : [eventOf(item)]));
+  }
+
+  #source(range: Range, direction: Direction, chunk: number): KeySource {
+    const table = this.#table;
+    let startKey: Item | undefined;
+    let limit = chunk;
+    let done = false;
+    return {
+      async next() {
+        while (!done) {
+          const page = await table.query({
+            ...range,
+            reverse: direction === 'desc',
+            limit,
+            ...(startKey === undefined ? {} : { startKey }),
+          });
+          limit = nextChunk(limit);
+          startKey = page.next;
+          done = startKey === undefined;
+          if (page.items.length > 0) return page.items.map((item) => headerOf(item, range));
+        }
+        return [];
+      },
+    };
+  }
+}
+
+/** Keys that are judged together first. */
+const JUDGED = 100;
+/** Rows read first of each of many projects. */
+const MIN_CHUNK = 4;
+
+type Range = Pick<QueryOptions, 'partition' | 'index' | 'consistent'> & {
+  readonly from: string;
+  readonly to: string;
+};
+
+/** @param keysOnly rather many short keys than few whole rows */
+function rangesOf({ of, id, facets }: FeedView, request: FeedRequest, keysOnly: boolean): Range[] {
+  const { after, before, now } = request;
+  // A day sorts before its own times, and with a tilde behind them.
+  const [since, until] = [keptSince(now).toISOString(), before ?? '~'];
+  const from = after !== undefined && `${after}~` > since ? `${after}~` : since;
+  if (facets === undefined && of === 'author')
+    return [{ index: 'byUpdated', partition: authorEventsPartition(id), from, to: until }];
+  if (facets === undefined && !keysOnly) return [{ partition: eventsPartition(id), from, to: until }];
+  return (facets ?? EVENT_FACETS).map((facet) => {
+    const name = facetName(facet);
+    const bounds = { from: `${name}#${from}`, to: `${name}#${until}` };
+    return of === 'author'
+      ? { index: 'byName', partition: authorEventsPartition(id), ...bounds }
+      : { index: 'byUser', partition: eventsPartition(id), ...bounds };
+  });
+}
+
+function headerOf(item: Item, { index }: Range): EventHeader {
+  const { pk, sk } = item as Item & Key;
+  const end = sk.lastIndexOf('#');
+  const sort = sk.slice(0, end);
+  return {
+    sort,
+    id: idOf(sort),
+    key: { pk, sk },
+    projectId: idOf(pk),
+    facet: sk.slice(end + 1),
+    ...(index === undefined ? { item } : {}),
+  };
+}
+
+const noting = (source: KeySource, headers: Map<number, EventHeader>): KeySource => ({
+  async next() {
+    const keys = (await source.next()) as readonly EventHeader[];
+    for (const header of keys) headers.set(header.id, header);
+    return keys;
+  },
+});
