@@ -4,8 +4,7 @@ import { type AuditAuthor, auditedUser, auditing } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { refused } from './errors.ts';
 import { auditedToken } from './token-audit.ts';
-import { newTokenText, revokeToken, tokenHash } from './tokens.ts';
-import { DEFAULT_PROJECTS_LIMIT } from './users.ts';
+import { newTokenText, revokeToken, TOKEN_PREFIXES, tokenHash } from './tokens.ts';
 
 const USERNAME = 'root';
 const TOKEN_NAME = 'First administrator';
@@ -68,7 +67,7 @@ async function createRoot(deps: Deps): Promise<UserRecord> {
         external: false,
         privateProfile: false,
         canCreateGroup: true,
-        projectsLimit: DEFAULT_PROJECTS_LIMIT,
+        projectsLimit: (await deps.settings.current()).default_projects_limit,
         confirmedAt: now.toISOString(),
         lastActivityOn: null,
         // The token is the way in.

@@ -9,6 +9,7 @@ import { invalid, notFound, tooManyRequests } from './errors.ts';
 import { addressConfirmed } from './invited-address.ts';
 import { orAbsent, told } from './owned.ts';
 import { emailProblems } from './paths.ts';
+import { addressProblems } from './sign-up-rules.ts';
 import { namesAddress, withoutAddress } from './user-profile.ts';
 import { changeUser } from './user-records.ts';
 
@@ -36,7 +37,8 @@ export async function addEmail(
 ): Promise<EmailRecord> {
   const userId = owner.id;
   const email = input.email.trim();
-  const problems = emailProblems(email);
+  const malformed = emailProblems(email);
+  const problems = malformed.length > 0 ? malformed : await addressProblems(deps, email);
   if (problems.length > 0) throw invalid({ email: problems });
   const now = deps.now();
   if (!input.confirmed && !(await deps.store.rateLimits.take(LIMIT, String(userId), now))) {

@@ -20,6 +20,7 @@ import { demandAdmin, demandUnlocked, grantable, type MembershipInput } from './
 import { addMember, MAX_AT_ONCE, reasonOf, TOO_MANY } from './members.ts';
 import { emailProblems } from './paths.ts';
 import { isAdministrator, signedIn } from './permissions.ts';
+import { addressProblems } from './sign-up-rules.ts';
 
 /** The page that a mailed link leads to. */
 export const INVITATION_PAGE = '/users/invitation';
@@ -76,6 +77,8 @@ async function inviteOne(
     await addMember(deps, actor, place, holder.id, input);
     return undefined;
   }
+  const [refusal] = await addressProblems(deps, email);
+  if (refusal !== undefined) return `Invite email ${refusal}`;
   const source = sourceOf(place);
   if ((await store.invitations.get(source, email)) !== undefined) return TAKEN;
   const inviter = signedIn(actor).user;

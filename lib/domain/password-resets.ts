@@ -55,7 +55,8 @@ export async function choosePassword(
   const hash = tokenHash(input.token);
   const found = await deps.store.passwordResets.userOf(hash, deps.now());
   if (found === undefined) throw deadLink();
-  const problems = problemsOf({ password: await passwordProblems(input.password, found) });
+  const settings = await deps.settings.current();
+  const problems = problemsOf({ password: await passwordProblems(input.password, found, settings) });
   if (problems !== undefined) throw invalid(problems);
   const passwordHash = await hashPassword(input.password);
   const changed = await changeUser(deps, found.id, async (user) => {

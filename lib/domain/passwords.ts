@@ -2,6 +2,7 @@ import { randomBytes, scrypt as scryptCallback, timingSafeEqual } from 'node:cry
 import { promisify } from 'node:util';
 import type { UserRecord } from '../store/records.ts';
 import { COMMON_PASSWORDS } from './common-passwords.ts';
+import type { InstanceSettings } from './settings.ts';
 
 const scrypt = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
   scryptCallback,
@@ -11,7 +12,6 @@ const scrypt = promisify<string, Buffer, number, { N: number; r: number; p: numb
 const COST = { N: 2 ** 15, r: 8, p: 3 };
 const KEY_BYTES = 32;
 
-export const MIN_PASSWORD_LENGTH = 8;
 export const MAX_PASSWORD_LENGTH = 128;
 
 /**
@@ -21,11 +21,10 @@ export const MAX_PASSWORD_LENGTH = 128;
 export async function passwordProblems(
   password: string,
   of: Pick<UserRecord, 'username' | 'name' | 'email'> & { readonly passwordHash?: string | null },
+  { minimum_password_length: least }: Pick<InstanceSettings, 'minimum_password_length'>,
 ): Promise<string[]> {
   if (password === '') return ["can't be blank"];
-  if (password.length < MIN_PASSWORD_LENGTH) {
-    return [`is too short (minimum is ${MIN_PASSWORD_LENGTH} characters)`];
-  }
+  if (password.length < least) return [`is too short (minimum is ${least} characters)`];
   if (password.length > MAX_PASSWORD_LENGTH)
     return [`is too long (maximum is ${MAX_PASSWORD_LENGTH} characters)`];
   const plain = password.normalize('NFKC').toLowerCase();

@@ -15,10 +15,11 @@ import { invitation } from './password-resets.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
 import { emailProblems, problemsOf, usernameProblems } from './paths.ts';
 import { signedIn } from './permissions.ts';
+import { addressProblems } from './sign-up-rules.ts';
 import { auditedChange } from './user-audit.ts';
 import { ownedEmailProblems, profileProblems, withoutAddress } from './user-profile.ts';
 import { changeUser, type PlannedChange, staysAdministered } from './user-records.ts';
-import { DEFAULT_PROJECTS_LIMIT, nameProblems } from './users.ts';
+import { nameProblems } from './users.ts';
 
 /** What an administrator changes of an account; what is absent stays. */
 export interface UserChangeInput {
@@ -78,15 +79,16 @@ async function demandSound(deps: Deps, user: UserRecord, input: UserChangeInput)
   const owned = [profile['public_email'], profile['commit_email']].some((address) => address !== undefined)
     ? await isConfirmedEmail(deps, user)
     : () => false;
+  const settings = await deps.settings.current();
   const others = identitiesOf(user).filter(({ provider }) => provider !== identity?.provider);
   const problems = problemsOf({
-    email: email === undefined ? [] : emailProblems(email),
+    email: email === undefined ? [] : await newEmailProblems(deps, user, email),
     name: name === undefined ? [] : nameProblems(name),
     username: username === undefined || username === user.username ? [] : usernameProblems(username),
     password:
       newPassword(input) === undefined
         ? []
-        : await passwordProblems(newPassword(input)!, { ...user, ...named(input) }),
+        : await passwordProblems(newPassword(input)!, { ...user, ...named(input) }, settings),
     projects_limit: (projectsLimit ?? 0) < 0 ? ['must be greater than or equal to 0'] : [],
     identities: identity !== undefined && others.length >= MAX_IDENTITIES ? ['are too many'] : [],
     ...profileProblems(profile),
@@ -94,6 +96,12 @@ async function demandSound(deps: Deps, user: UserRecord, input: UserChangeInput)
     commit_email: ownedEmailProblems(profile['commit_email'], owned),
   });
   if (problems !== undefined) throw invalid(problems);
+}
+
+/** An address that is there already, perhaps spelled otherwise, was allowed once. */
+async function newEmailProblems(deps: Deps, user: UserRecord, email: string): Promise<string[]> {
+  const malformed = emailProblems(email);
+  return malformed.length > 0 || sameName(email, user.email) ? malformed : addressProblems(deps, email);
 }
 
 async function plan(
@@ -115,7 +123,7 @@ async function plan(
     ...address.change,
     admin,
     external,
-    ...limits(user, input, external),
+    ...(await limits(deps, user, input, external)),
     ...(input.privateProfile === undefined ? {} : { privateProfile: input.privateProfile }),
     ...(input.forceRandomPassword ? { passwordHash: null } : {}),
     ...(password === undefined
@@ -185,9 +193,10 @@ const newPassword = ({ password, resetPassword, forceRandomPassword }: UserChang
   resetPassword || forceRandomPassword ? undefined : password;
 
 /** External users have no place of their own; who is no longer one gets what a new user has. */
-function limits(user: UserRecord, input: UserChangeInput, external: boolean) {
+async function limits({ settings }: Deps, user: UserRecord, input: UserChangeInput, external: boolean) {
   if (external) return { canCreateGroup: false, projectsLimit: 0 };
-  const fallback = user.external ? { canCreateGroup: true, projectsLimit: DEFAULT_PROJECTS_LIMIT } : user;
+  const projectsLimit = (await settings.current()).default_projects_limit;
+  const fallback = user.external ? { canCreateGroup: true, projectsLimit } : user;
   return {
     canCreateGroup: input.canCreateGroup ?? fallback.canCreateGroup,
     projectsLimit: input.projectsLimit ?? fallback.projectsLimit,

@@ -15,10 +15,9 @@ import { type Invitation, invitation } from './password-resets.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
 import { emailProblems, MAX_NAME_LENGTH, problemsOf, usernameProblems } from './paths.ts';
 import { isAdministrator } from './permissions.ts';
+import { addressProblems, isExternalByDefault } from './sign-up-rules.ts';
 import { profileProblems } from './user-profile.ts';
 import { changeError, userOfId } from './user-records.ts';
-
-export const DEFAULT_PROJECTS_LIMIT = 100_000;
 
 export interface NewUserInput {
   readonly email: string;
@@ -28,10 +27,11 @@ export interface NewUserInput {
   readonly resetPassword: boolean;
   readonly forceRandomPassword: boolean;
   readonly admin: boolean;
-  readonly external: boolean;
+  /** The instance's rule when absent, as of the limit. */
+  readonly external?: boolean | undefined;
   readonly privateProfile: boolean;
   readonly canCreateGroup: boolean;
-  readonly projectsLimit: number;
+  readonly projectsLimit?: number | undefined;
   readonly skipConfirmation: boolean;
   readonly profile: Readonly<Record<string, unknown>>;
   readonly avatar?: AvatarFile | null | undefined;
@@ -46,12 +46,16 @@ export interface NewUserInput {
 export async function createUser(deps: Deps, author: AuditAuthor, input: NewUserInput): Promise<UserRecord> {
   const asked = !input.forceRandomPassword && !input.resetPassword;
   const chosen = asked ? (input.password ?? '') : undefined;
+  const settings = await deps.settings.current();
+  const { external = isExternalByDefault(settings, input.email) } = input;
+  const { projectsLimit = settings.default_projects_limit } = input;
+  const malformed = emailProblems(input.email);
   const problems = problemsOf({
-    email: emailProblems(input.email),
+    email: malformed.length > 0 ? malformed : await addressProblems(deps, input.email),
     name: nameProblems(input.name),
     username: usernameProblems(input.username),
-    password: chosen === undefined ? [] : await passwordProblems(chosen, input),
-    projects_limit: input.projectsLimit < 0 ? ['must be greater than or equal to 0'] : [],
+    password: chosen === undefined ? [] : await passwordProblems(chosen, input, settings),
+    projects_limit: projectsLimit < 0 ? ['must be greater than or equal to 0'] : [],
     ...profileProblems(input.profile),
   });
   if (problems !== undefined) throw invalid(problems);
@@ -72,11 +76,11 @@ export async function createUser(deps: Deps, author: AuditAuthor, input: NewUser
         email: input.email,
         state: 'active',
         admin: input.admin,
-        external: input.external,
+        external,
         privateProfile: input.privateProfile,
         // External users have no place of their own: they work where they are invited.
-        canCreateGroup: input.canCreateGroup && !input.external,
-        projectsLimit: input.external ? 0 : input.projectsLimit,
+        canCreateGroup: input.canCreateGroup && !external,
+        projectsLimit: external ? 0 : projectsLimit,
         confirmedAt: input.skipConfirmation ? now.toISOString() : null,
         lastActivityOn: null,
         passwordHash,
@@ -137,6 +141,12 @@ export async function listUsers(
   },
 ): Promise<Page<UserRecord>> {
   const { username, identity } = query;
+  if (actor.kind === 'anonymous') {
+    const { restricted_visibility_levels: restricted } = await deps.settings.current();
+    // Where nothing is to be public, people are not.
+    if (username === undefined || restricted.includes('public'))
+      throw forbidden('Not authorized to access /api/v4/users');
+  }
   if (username !== undefined || identity !== undefined) {
     const { users } = deps.store;
     const user = await (username === undefined ? users.byIdentity(identity!) : users.byUsername(username));
@@ -152,7 +162,6 @@ export async function listUsers(
     const items = fits && query.page === 1 ? [user] : [];
     return { items, total: fits ? 1 : 0, more: false };
   }
-  if (actor.kind === 'anonymous') throw forbidden('Not authorized to access /api/v4/users');
   return deps.store.users.list(query);
 }
 

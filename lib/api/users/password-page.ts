@@ -1,7 +1,7 @@
 /** The page behind a link to choose a password: a form, and what became of it. No script, and nothing of others'. */
 import { DomainError } from '../../domain/errors.ts';
 import { choosePassword } from '../../domain/password-resets.ts';
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../domain/passwords.ts';
+import { MAX_PASSWORD_LENGTH } from '../../domain/passwords.ts';
 import { readBody } from '../../http/body.ts';
 import type { Page } from '../../http/function.ts';
 import type { Reply } from '../../http/reply.ts';
@@ -13,9 +13,9 @@ const FORM_BYTES = 16 * 1024;
 const MAX_TOKEN = 100;
 
 /** `GET /users/password/edit?reset_password_token=`: says nothing of whether the link is good. */
-export const choosePasswordPage: Page<ApiDeps> = (_, request) => {
+export const choosePasswordPage: Page<ApiDeps> = async (_, request, deps) => {
   const token = new URL(request.url).searchParams.get('reset_password_token') ?? '';
-  return form(200, token.slice(0, MAX_TOKEN));
+  return form(await leastOf(await deps()), 200, token.slice(0, MAX_TOKEN));
 };
 
 /** `POST /users/password`: the form, or the same fields as clients name them: `user[password]`. */
@@ -26,18 +26,22 @@ export const passwordChosen: Page<ApiDeps> = async (facts, request, deps) => {
   const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : '');
   const token = text('reset_password_token').slice(0, MAX_TOKEN);
   const password = text('password');
+  const least = await leastOf(await deps());
   if (password !== (text('password_confirmation') || password))
-    return form(400, token, "Password confirmation doesn't match Password");
+    return form(least, 400, token, "Password confirmation doesn't match Password");
   try {
     const origin = { address: facts.sourceIp, requestId: facts.requestId };
     const input = { token, password, sourceIp: facts.sourceIp };
     await choosePassword(await deps(), { kind: 'anonymous', origin }, input);
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    return form(STATUS[error.code] ?? 400, token, sentence(error));
+    return form(least, STATUS[error.code] ?? 400, token, sentence(error));
   }
   return page(200, '<p>The password is set. You may close this page.</p>');
 };
+
+/** Characters of a password. */
+const leastOf = async ({ settings }: ApiDeps) => (await settings.current()).minimum_password_length;
 
 const STATUS: Partial<Record<DomainError['code'], number>> = {
   'not-found': 404,
@@ -57,8 +61,8 @@ function sentence({ detail }: DomainError): string {
 }
 
 /** Where it is sent is said relative to the page, so that a stage before both does not matter. */
-function form(status: number, token: string, problem?: string): Reply {
-  const length = `minlength="${MIN_PASSWORD_LENGTH}" maxlength="${MAX_PASSWORD_LENGTH}"`;
+function form(least: number, status: number, token: string, problem?: string): Reply {
+  const length = `minlength="${least}" maxlength="${MAX_PASSWORD_LENGTH}"`;
   const field = (name: string, label: string) =>
     `<p><label>${label}<br><input type="password" name="${name}" required autocomplete="new-password" ${length}></label></p>`;
   const action = status === 200 ? '../password' : 'password';
@@ -66,7 +70,7 @@ function form(status: number, token: string, problem?: string): Reply {
     status,
     `${problem === undefined ? '' : `<p role="alert"><strong>${escaped(problem)}</strong></p>`}
 <form method="post" action="${action}"><input type="hidden" name="reset_password_token" value="${escaped(token)}">
-${field('password', `New password, at least ${MIN_PASSWORD_LENGTH} characters`)}
+${field('password', `New password, at least ${least} characters`)}
 ${field('password_confirmation', 'Once more')}
 <p><button>Set the password</button></p></form>`,
   );

@@ -30,7 +30,7 @@ const fixed = {
   user_default_external: false,
   user_default_internal_regex: none,
   minimum_password_length: 8,
-  personal_access_token_prefix: none,
+  personal_access_token_prefix: 'glpat-' as string | null,
   /** Days; null: for ever */
   max_personal_access_token_lifetime: noNumber,
   /** Days; null: for ever */
@@ -49,7 +49,18 @@ const fixed = {
   /** MB; 0: any */
   repository_size_limit: 0,
   enabled_git_access_protocol: none as 'ssh' | 'http' | null,
-  import_sources: ['git'] as readonly string[],
+  import_sources: [
+    'github',
+    'bitbucket',
+    'bitbucket_server',
+    'gitlab',
+    'fogbugz',
+    'git',
+    'gitlab_project',
+    'gitea',
+    'manifest',
+    'phabricator',
+  ] as readonly string[],
   allow_local_requests_from_web_hooks_and_services: false,
   allow_local_requests_from_system_hooks: true,
   dns_rebinding_protection_enabled: true,

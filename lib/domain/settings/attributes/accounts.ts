@@ -53,7 +53,7 @@ export const accountAttributes = {
     line({
       max: 20,
       check: (value) =>
-        /^[a-zA-Z0-9_+=/@:.-]+$/.test(value)
+        /^(?!gldt-)[a-zA-Z0-9_+=/@:.-]+$/.test(value)
           ? undefined
           : "can contain only letters of the Base64 alphabet (RFC4648) with the addition of '@', ':' and '.'",
     }),

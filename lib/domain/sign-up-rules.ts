@@ -1,0 +1,53 @@
+/** Which e-mail addresses people may have here, and what new accounts are, as the instance's settings say. */
+import { LinearRegExp } from './changelog/linear-regexp.ts';
+import type { Deps } from './deps.ts';
+import type { InstanceSettings } from './settings.ts';
+
+/** Steps that one expression may take over one address: more than any address needs. */
+const STEPS = 200_000;
+
+/**
+ * What is wrong with an address beyond its form: an allow list has every other domain refused; then come the domains
+ * that are denied, unless they are allowed, and the expression of addresses that are.
+ */
+export async function addressProblems({ settings }: Deps, email: string): Promise<string[]> {
+  const now = await settings.current();
+  const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+  const listed = (patterns: readonly string[]) => patterns.some((pattern) => matches(pattern, domain));
+  if (now.domain_allowlist.length > 0)
+    return listed(now.domain_allowlist) ? [] : ['domain is not authorized for sign-up.'];
+  if (now.domain_denylist_enabled && listed(now.domain_denylist)) return ['is not from an allowed domain.'];
+  return now.email_restrictions_enabled && found(now.email_restrictions, email)
+    ? ['is not allowed. Try again with a different email address, or contact your GitLab admin.']
+    : [];
+}
+
+/** Whether who has this address is external where nobody says it. */
+export function isExternalByDefault(settings: InstanceSettings, email: string): boolean {
+  const { user_default_external: external, user_default_internal_regex: internal } = settings;
+  return external && !(internal && found(internal, email));
+}
+
+/** An expression that takes too long for an address is taken for one that does not match. */
+function found(expression: string | null, text: string): boolean {
+  if (!expression) return false;
+  const effort = { steps: STEPS };
+  // Addresses are compared without case.
+  const hit = [text, text.toLowerCase()].some((each) => new LinearRegExp(expression).exec(each, effort));
+  return hit && effort.steps >= 0;
+}
+
+/** A domain, or one with `*` for any characters, in time that does not depend on how many there are. */
+function matches(pattern: string, domain: string): boolean {
+  const [head = '', ...parts] = pattern.toLowerCase().split('*');
+  if (!domain.startsWith(head)) return false;
+  const tail = parts.pop();
+  if (tail === undefined) return domain === head;
+  let at = head.length;
+  for (const part of parts) {
+    const next = domain.indexOf(part, at);
+    if (next < 0) return false;
+    at = next + part.length;
+  }
+  return domain.length - tail.length >= at && domain.endsWith(tail);
+}
