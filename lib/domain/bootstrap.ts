@@ -37,7 +37,7 @@ export async function firstAdministrator(
   const live = current.filter((token) => !token.revoked);
   if (wanted === undefined) {
     if (live.length > 0) return { username: root.username };
-    const text = newTokenText();
+    const text = newTokenText(TOKEN_PREFIXES.access);
     await addToken(deps, root, text);
     return { username: root.username, token: text };
   }

@@ -16,7 +16,7 @@ import { can, canInGroup, isAdministrator, signedIn } from './permissions.ts';
 import { auditedToken } from './token-audit.ts';
 import {
   firstSentence,
-  newTokenText,
+  newAccessText,
   type TokenInput,
   type ToldToken,
   tokenHash,
@@ -62,7 +62,7 @@ async function create(
       "Access level of the token can't be greater the access level of the user who created the token",
     );
   }
-  const problem = firstSentence(tokenProblems(input, deps.now()));
+  const problem = firstSentence(await tokenProblems(deps, input));
   if (problem !== undefined) throw badRequest(problem);
   const event = await auditing(deps, actor);
   const made = (token: TokenRecord) => event(auditedToken(entityOf(place), token, { action: 'Created' }));
@@ -91,7 +91,7 @@ async function createOnce(
   event: (made: TokenRecord) => Write,
 ): Promise<ToldToken> {
   const now = deps.now();
-  const text = newTokenText();
+  const text = await newAccessText(deps);
   const prepared = await deps.store.tokens.prepareOfBot(
     {
       name,

@@ -11,7 +11,7 @@ import { entityOf } from './member-audit.ts';
 import { type MemberPlace, sourceOf } from './member-list.ts';
 import { signedIn } from './permissions.ts';
 import { auditedDeployToken } from './token-audit.ts';
-import { newTokenText, tokenHash } from './tokens.ts';
+import { newTokenText, TOKEN_PREFIXES, tokenHash } from './tokens.ts';
 
 export interface DeployTokenInput {
   readonly name: string;
@@ -55,7 +55,7 @@ async function create(
       : { username: ["can contain only letters, digits, '_', '-', '+', and '.'"] }),
   };
   if (Object.keys(problems).length > 0) throw invalid(problems);
-  const text = newTokenText('deploy');
+  const text = newTokenText(TOKEN_PREFIXES.deploy);
   const token = {
     resource,
     name,

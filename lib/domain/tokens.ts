@@ -11,8 +11,11 @@ import { auditedToken, openedBy } from './token-audit.ts';
 export const TOKEN_PREFIXES = { access: 'glpat-', deploy: 'gldt-' } as const;
 
 /** @returns a new token's text: the prefix and 20 URL-safe characters. */
-export const newTokenText = (kind: keyof typeof TOKEN_PREFIXES = 'access'): string =>
-  TOKEN_PREFIXES[kind] + randomBytes(15).toString('base64url');
+export const newTokenText = (prefix: string): string => prefix + randomBytes(15).toString('base64url');
+
+/** The same of one that acts as somebody, with the instance's prefix. */
+export const newAccessText = async ({ settings }: Deps): Promise<string> =>
+  newTokenText((await settings.current()).personal_access_token_prefix ?? '');
 
 /** The form in which a token is stored and found. */
 export const tokenHash = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -51,12 +54,25 @@ export interface TokenInput {
 }
 
 /** What is wrong with it by field; empty when nothing is. */
-export function tokenProblems({ name, scopes, expiresAt }: TokenInput, now: Date): Record<string, string[]> {
+export async function tokenProblems(
+  deps: Deps,
+  { name, scopes, expiresAt }: TokenInput,
+): Promise<Record<string, string[]>> {
+  const now = deps.now();
+  const latest = await latestEnd(deps, now);
   return {
     ...(name.trim() === '' ? { name: ["can't be blank"] } : {}),
     ...(scopes.length === 0 ? { scopes: ["can't be blank"] } : {}),
     ...(isPast(expiresAt, now) ? { expires_at: ['cannot be a date in the past'] } : {}),
+    ...(latest !== undefined && expiresAt === null ? { expires_at: ["can't be blank"] } : {}),
+    ...(latest !== undefined && (expiresAt ?? '') > latest ? { expires_at: ['is invalid'] } : {}),
   };
+}
+
+/** The last day that a token may be in force until, where the instance has one. */
+async function latestEnd({ settings }: Deps, now: Date): Promise<string | undefined> {
+  const { max_personal_access_token_lifetime: days } = await settings.current();
+  return days === null ? undefined : dayOf(new Date(now.getTime() + days * DAY_MS));
 }
 
 /** The first of the problems as a sentence. @returns undefined when there is none */
@@ -92,6 +108,7 @@ export async function revokeToken(
 
 /** How long a token that takes another's place lives when nobody says so. */
 const ROTATED_DAYS = 7;
+const DAY_MS = 86_400_000;
 
 /**
  * Puts a new token in the place of one, which is revoked with that. To rotate one that is revoked already tells that
@@ -113,9 +130,12 @@ export async function rotateToken(
     await revokeFamily(deps, author, token);
     throw badRequest('token already revoked');
   }
-  const until = expiresAt ?? dayOf(new Date(now.getTime() + ROTATED_DAYS * 86_400_000));
+  const latest = await latestEnd(deps, now);
+  const week = dayOf(new Date(now.getTime() + ROTATED_DAYS * DAY_MS));
+  const until = expiresAt ?? (latest === undefined || week < latest ? week : latest);
   if (isPast(until, now)) throw unprocessable('Expires at cannot be a date in the past');
-  const text = newTokenText();
+  if (latest !== undefined && until > latest) throw unprocessable('Expires at is invalid');
+  const text = await newAccessText(deps);
   const [entity, event] = await Promise.all([known ?? openedBy(deps, token), auditing(deps, author)]);
   if (entity === undefined) throw notFound();
   const told = (made: TokenRecord) =>

@@ -13,7 +13,7 @@ import { auditedToken, kindOf, openedBy } from './token-audit.ts';
 import {
   firstSentence,
   isActive,
-  newTokenText,
+  newAccessText,
   type TokenInput,
   type ToldToken,
   tokenHash,
@@ -28,7 +28,7 @@ export async function createToken(
   input: TokenInput,
 ): Promise<ToldToken> {
   return recorded(deps, actor, userId, {}, async () => {
-    const problem = firstSentence(tokenProblems(input, deps.now()));
+    const problem = firstSentence(await tokenProblems(deps, input));
     if (problem !== undefined) throw unprocessable(problem);
     return make(deps, actor, await personOf(deps, userId), input, {});
   });
@@ -44,7 +44,7 @@ export async function createImpersonationToken(
   const kind = { impersonation: true } as const;
   return recorded(deps, actor, userId, kind, async () => {
     const person = await personOf(deps, userId);
-    const problems = tokenProblems(input, deps.now());
+    const problems = await tokenProblems(deps, input);
     if (Object.keys(problems).length > 0) throw invalid(problems);
     return make(deps, actor, person, input, kind);
   });
@@ -73,7 +73,7 @@ async function make(
   { name, scopes, expiresAt }: TokenInput,
   kind: Kind,
 ): Promise<ToldToken> {
-  const text = newTokenText();
+  const text = await newAccessText(deps);
   const { user } = signedIn(actor);
   const userId = person.id;
   const record = {

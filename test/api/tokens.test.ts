@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { SYSTEM } from '../../lib/domain/audit.ts';
 import type { Deps } from '../../lib/domain/deps.ts';
+import { cachedSettings } from '../../lib/domain/settings.ts';
 import { rotateToken } from '../../lib/domain/tokens.ts';
 import { scenarios } from '../harness/scenarios.ts';
 import { type Service, startService } from '../harness/service.ts';
@@ -476,7 +477,8 @@ describe('rotation', () => {
   test('twice at once: one is told, and what the other got works', async () => {
     const old = await made('stranger', {});
     const record = (await world.store.tokens.get(old.id))!;
-    const deps = { store: world.store, now: () => new Date() } as Deps;
+    const settings = cachedSettings(world.store.settings, world.store.environment);
+    const deps = { store: world.store, settings, now: () => new Date() } as Deps;
     // Both have read the token before either has replaced it.
     const both = await Promise.allSettled([1, 2].map(() => rotateToken(deps, SYSTEM, record, undefined)));
     const won = both.flatMap((each) => (each.status === 'fulfilled' ? [each.value.text] : []));

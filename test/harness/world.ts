@@ -1,5 +1,5 @@
 import type { Deps } from '../../lib/domain/deps.ts';
-import { newTokenText, tokenHash } from '../../lib/domain/tokens.ts';
+import { newTokenText, TOKEN_PREFIXES, tokenHash } from '../../lib/domain/tokens.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
 import type { TokenScope, Visibility } from '../../lib/store/records.ts';
 import { createStore, type Store } from '../../lib/store/store.ts';
@@ -97,7 +97,7 @@ export async function makeWorld(service: Service): Promise<World> {
       administrator: service.rootToken,
       expired: await expiredToken(store, owner.id),
       revoked,
-      unknown: newTokenText(),
+      unknown: newTokenText(TOKEN_PREFIXES.access),
       read_user: await scoped('read_user'),
       read_api: await scoped('read_api'),
       read_repository: await scoped('read_repository'),
@@ -117,7 +117,7 @@ export function ask(world: World, who: Who, method: string, path: string, json?:
 
 /** A token that ended yesterday: no request can make one. */
 export async function expiredToken(store: Deps['store'], userId: number): Promise<string> {
-  const text = newTokenText();
+  const text = newTokenText(TOKEN_PREFIXES.access);
   await store.tokens.create({
     userId,
     name: 'expired',
