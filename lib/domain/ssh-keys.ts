@@ -6,6 +6,7 @@ import type { Deps } from './deps.ts';
 import { badRequest, invalid, notFound } from './errors.ts';
 import { orAbsent, told } from './owned.ts';
 import { problemsOf } from './paths.ts';
+import { keyEndProblems, keyKindProblems } from './ssh-key-rules.ts';
 
 export interface SshKeyInput {
   readonly title: string;
@@ -27,6 +28,7 @@ export async function addSshKey(
   const now = deps.now();
   const title = input.title.trim();
   const parsed = parseSshKey(input.key);
+  const settings = await deps.settings.current();
   const problems = problemsOf({
     title:
       title === ''
@@ -35,7 +37,8 @@ export async function addSshKey(
           ? ['is too long (maximum is 255 characters)']
           : [],
     key: [
-      ...(parsed === undefined ? ['is invalid'] : []),
+      ...(parsed === undefined ? ['is invalid'] : keyKindProblems(settings, parsed)),
+      ...keyEndProblems(settings, input.expiresAt, now),
       ...(input.expiresAt !== undefined && input.expiresAt <= now ? ['has expired'] : []),
     ],
   });
