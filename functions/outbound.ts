@@ -28,8 +28,10 @@ export const handler = worker(async ({ type, body }, record, context) => {
   let outcome: StagingOutcome = { outcome: 'failed', failure: 'staging' };
   if (receives(record) <= MAX_RECEIVES) {
     const signal = AbortSignal.timeout(Math.max(1, context.getRemainingTimeInMillis() - RESERVE_MS));
-    const allow = parseAllowList(outboundAllow);
-    outcome = await stageRepository(body as unknown as StagingOrder, { policy: { allow }, signal });
+    const order = body as unknown as StagingOrder;
+    // Orders of before carry none.
+    const allow = parseAllowList(order.allow ?? outboundAllow);
+    outcome = await stageRepository(order, { policy: { allow }, signal });
   }
   await report('import.staged', { ...outcome });
 }, kindOf);

@@ -21,15 +21,20 @@ const SCOPES: Record<'read' | 'write', readonly TokenScope[]> = {
  * repositories alike, so that git asks for credentials and strangers learn nothing.
  *
  * @throws 401 when credentials are needed or bad, 404 for signed-in strangers, 403 when the role or the token's
- *   scopes do not suffice
+ *   scopes do not suffice, or where the instance has no Git over HTTP
  */
-export async function openGit(
-  deps: Deps,
-  request: Pick<OpenRequest, 'credential' | 'origin' | 'admission' | 'first'> & {
-    fullPath: string;
-    purpose: 'read' | 'write';
-  },
-): Promise<GitAccess> {
+export async function openGit(deps: Deps, request: GitRequest): Promise<GitAccess> {
+  const [access, settings] = await Promise.all([openAny(deps, request), deps.settings.current()]);
+  if (settings.enabled_git_access_protocol === 'ssh') throw forbidden('Git access over HTTP is not allowed');
+  return access;
+}
+
+type GitRequest = Pick<OpenRequest, 'credential' | 'origin' | 'admission' | 'first'> & {
+  fullPath: string;
+  purpose: 'read' | 'write';
+};
+
+async function openAny(deps: Deps, request: GitRequest): Promise<GitAccess> {
   const { credential, fullPath, purpose, first, origin, admission } = request;
   // Nobody without a name pushes anywhere.
   if (purpose === 'write' && credential.kind === 'none') throw unauthorized();

@@ -12,6 +12,7 @@ import { SEALED_CREDENTIALS, STAGED_REFS } from './imports.ts';
 import { ingest } from './ingest.ts';
 import type { Job } from './jobs.ts';
 import { openRepository } from './repositories.ts';
+import { maxImportBytes } from './size-limits.ts';
 
 /**
  * @param last whether the message does not come again: what fails then has failed for good
@@ -74,7 +75,7 @@ async function takeIn(deps: Deps, project: ProjectRecord, importId: string): Pro
   const { staging } = deps.store;
   const [refs, pack] = await Promise.all([readRefs(deps, importId), stagedPack(deps, importId)]);
   if (refs === undefined || pack === undefined) return FAILURES.staging;
-  const { importMaxBytes } = deps.environment;
+  const importMaxBytes = await maxImportBytes(deps);
   if (pack.size > importMaxBytes) return FAILURES['too-large'];
   if (pack.size !== refs.packBytes) throw new Error('refs and pack were brought by two runs');
   const report = await ingest(

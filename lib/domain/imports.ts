@@ -8,7 +8,9 @@ import { INGEST, message, messageAt, OUTBOUND, type OutboxMessage, outboxWrite }
 import type { ImportSource, ProjectRecord } from '../store/records.ts';
 import type { Write } from '../store/write.ts';
 import type { Deps } from './deps.ts';
-import { invalid } from './errors.ts';
+import { forbidden, invalid } from './errors.ts';
+import type { InstanceSettings } from './settings.ts';
+import { maxImportBytes } from './size-limits.ts';
 
 /** A repository to import, as its URL says. */
 export interface ImportOrder {
@@ -21,13 +23,15 @@ const IMPORT_ENDS_MS = 3 * 3600 * 1000;
 /** Seconds; the role that signs may make it less. */
 const STAGING_TIME = 3 * 3600;
 
-/** @throws 400 for what is no URL, or is one that is never called */
-export function readImportUrl(deps: Deps, text: string): ImportOrder {
+/** @throws 400 for what is no URL, or is one that is never called; 403 where nothing is imported from URLs */
+export async function readImportUrl(deps: Deps, text: string): Promise<ImportOrder> {
   const trimmed = text.trim();
   const url = trimmed.length > MAX_URL_LENGTH ? null : URL.parse(trimmed);
   // A query would be lost, and may be a secret.
   if (url === null || url.search !== '' || url.hash !== '') throw blocked('URI is invalid');
-  const problem = urlProblem(url, { allow: parseAllowList(deps.environment.outboundAllow) });
+  const settings = await deps.settings.current();
+  if (!settings.import_sources.includes('git')) throw forbidden();
+  const problem = urlProblem(url, { allow: parseAllowList(outboundAllow(deps, settings)) });
   if (problem !== undefined) throw blocked(problem);
   let credentials: { username: string; password: string } | undefined;
   try {
@@ -41,6 +45,15 @@ export function readImportUrl(deps: Deps, text: string): ImportOrder {
   const source = { id: ulid(deps.now().getTime()), type: 'git', url: url.href } as const;
   return { source, ...(credentials === undefined ? {} : { credentials }) };
 }
+
+/** What may be called although it is not on the public internet: as the instance was configured, and as it is set. */
+const outboundAllow = ({ environment }: Deps, settings: InstanceSettings): string =>
+  [
+    environment.outboundAllow,
+    ...settings.outbound_local_requests_whitelist,
+    ...(settings.allow_local_requests_from_web_hooks_and_services ? EVERYWHERE : []),
+  ].join(',');
+const EVERYWHERE = ['0.0.0.0/0', '::/0', 'localhost'];
 
 const blocked = (problem: string) => invalid({ import_url: [`is blocked: ${problem}`] });
 
@@ -59,12 +72,14 @@ export async function planImport(deps: Deps, order: ImportOrder): Promise<Import
     staging.presignNote(id, STAGED_REFS, STAGING_TIME),
     sealed(deps, order),
   ]);
-  const { importMaxBytes: maxPackBytes } = deps.environment;
+  const settings = await deps.settings.current();
+  const maxPackBytes = await maxImportBytes(deps);
   const repository: StagingOrder = {
     url,
     packUrl,
     refsUrl,
     maxPackBytes,
+    allow: outboundAllow(deps, settings),
     ...(credentials === undefined ? {} : { credentials }),
   };
   return (project) => {

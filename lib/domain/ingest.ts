@@ -11,9 +11,7 @@ import type { GitAccess } from './git-access.ts';
 import { isPushable } from './internal-refs.ts';
 import { pushPolicy } from './push-policy.ts';
 import { openRepository } from './repositories.ts';
-
-/** Bytes of the largest pack that comes in by any way. */
-export const MAX_PUSH_BYTES = 2 * 1024 ** 3;
+import { MAX_PUSH_BYTES } from './size-limits.ts';
 
 /** A push that did not come as one request. */
 export interface StagedPush {

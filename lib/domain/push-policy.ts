@@ -13,7 +13,8 @@ import {
 } from './ref-protection.ts';
 
 /**
- * What a push may do with each ref, as the project's rules say. They are read while the push is received.
+ * What a push may do with each ref, as the project's rules say, and whether the instance lets it grow. They are read
+ * while the push is received.
  * @returns why an update is refused, in one line; undefined when it is not
  */
 export function pushPolicy(
@@ -21,11 +22,23 @@ export function pushPolicy(
   { actor, project: access }: { readonly actor: Actor; readonly project: ProjectAccess },
 ): (update: PushUpdate) => Promise<string | undefined> {
   const reading = started(refProtection(deps, access));
+  const full = started(sizeRefusal(deps, access));
   return async (update) => {
     const { branches, tags } = await reading;
+    const refusal = update.kind === 'delete' ? undefined : await full;
+    if (refusal !== undefined) return refusal;
     if (update.name.startsWith('refs/heads/')) return branchRefusal(actor, access, branches, update);
     return update.name.startsWith('refs/tags/') ? tagRefusal(actor, access, tags, update) : undefined;
   };
+}
+
+/** Why a repository that has grown too large takes nothing more: as it was measured last. */
+async function sizeRefusal({ settings }: Deps, { project }: ProjectAccess): Promise<string | undefined> {
+  const limit = (await settings.current()).repository_size_limit;
+  const over = (project.repositorySize ?? 0) / 1024 ** 2 - limit;
+  return limit > 0 && over > 0
+    ? `Your push has been rejected, because this repository has exceeded its size limit of ${limit} MB by ${Math.ceil(over)} MB. Please contact your GitLab administrator for more information.`
+    : undefined;
 }
 
 function branchRefusal(

@@ -12,7 +12,8 @@ import {
   tooManyRequests,
 } from './errors.ts';
 import type { GitAccess } from './git-access.ts';
-import { MAX_PUSH_BYTES, readPushRequest } from './ingest.ts';
+import { readPushRequest } from './ingest.ts';
+import { maxPushBytes } from './size-limits.ts';
 
 /**
  * Pushes that are too large for a request: declared, uploaded in parts to the staging area, finished, and taken in by
@@ -31,7 +32,7 @@ const REPORT = 'report';
  * Begins an upload.
  * @param request what `git push` sends before its pack
  * @param size of the pack, in bytes
- * @throws 400 for what is no push, 413 above {@link MAX_PUSH_BYTES}, 429 when the user has too many under way
+ * @throws 400 for what is no push, 413 for one above the limit, 429 when the user has too many under way
  */
 export async function beginUpload(
   deps: Deps,
@@ -40,9 +41,8 @@ export async function beginUpload(
 ): Promise<PushUpload> {
   if (actor.kind !== 'user') throw forbidden();
   if (!Number.isSafeInteger(size) || size < MIN_PUSH_BYTES) throw badRequest('size is not that of a pack');
-  if (size > MAX_PUSH_BYTES) {
-    throw tooLarge(`413 Request Entity Too Large: a push may have ${MAX_PUSH_BYTES} bytes`);
-  }
+  const most = await maxPushBytes(deps);
+  if (size > most) throw tooLarge(`413 Request Entity Too Large: a push may have ${most} bytes`);
   await readPushRequest(request);
   const { staging, pushUploads } = deps.store;
   const now = deps.now();

@@ -24,6 +24,8 @@ export interface StagingOrder {
   readonly packUrl: string;
   readonly refsUrl: string;
   readonly maxPackBytes: number;
+  /** What may be called although it is not on the public internet, as `parseAllowList` reads it. */
+  readonly allow?: string;
 }
 
 /** What is put beside the pack: JSON. */

@@ -4,10 +4,10 @@ import { defaultBranchName } from '../../domain/default-branch-name.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { openGit } from '../../domain/git-access.ts';
-import { MAX_PUSH_BYTES } from '../../domain/ingest.ts';
 import { isFetchable, isPushable } from '../../domain/internal-refs.ts';
 import { pushPolicy } from '../../domain/push-policy.ts';
 import { openRepository } from '../../domain/repositories.ts';
+import { maxPushBytes } from '../../domain/size-limits.ts';
 import { protocolVersion } from '../../git/wire/capabilities.ts';
 import { type SmartHttpResponse, smartHttp } from '../../git/wire/http.ts';
 import { credentialOf } from '../../http/credentials.ts';
@@ -74,7 +74,7 @@ export async function serveGit(
       openRepository(deps, project, { ahead, ...(pushing && { pusher: access.actor }) }),
       {
         // Behind a gateway its own limit of about 4.5 MB comes first.
-        limits: { maxRequestBytes: MAX_PUSH_BYTES },
+        limits: { maxRequestBytes: await maxPushBytes(deps) },
         visible: isFetchable,
         bundleUrl: ({ location }) => deps.store.blobs.presignedGet(location, BUNDLE_SECONDS),
         pushable: isPushable,

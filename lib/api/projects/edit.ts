@@ -40,7 +40,7 @@ const update = endpoint({
     else for (const name of ADMINISTRATORS) delete settings[name];
     const importUrl = body.import_url?.trim();
     if (importUrl !== undefined)
-      settings['import_url'] = importUrl === '' ? null : readImportUrl(deps, importUrl).source.url;
+      settings['import_url'] = importUrl === '' ? null : (await readImportUrl(deps, importUrl)).source.url;
     const updated = await updateProject(deps, actor, access, {
       name: body.name,
       path: body.path,

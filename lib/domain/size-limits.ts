@@ -1,0 +1,18 @@
+/** The sizes that the instance's settings allow, within what it can hold at all. */
+import type { Deps } from './deps.ts';
+
+const MB = 1024 ** 2;
+/** Bytes of one push. */
+export const MAX_PUSH_BYTES = 2 * 1024 ** 3;
+
+/** Bytes of one push. */
+export async function maxPushBytes({ settings }: Deps): Promise<number> {
+  const { receive_max_input_size: size } = await settings.current();
+  return size === null ? MAX_PUSH_BYTES : Math.min(MAX_PUSH_BYTES, size * MB);
+}
+
+/** Bytes of the pack of one import. */
+export async function maxImportBytes({ settings, environment }: Deps): Promise<number> {
+  const { max_import_size: size } = await settings.current();
+  return size === 0 ? environment.importMaxBytes : Math.min(environment.importMaxBytes, size * MB);
+}
