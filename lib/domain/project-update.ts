@@ -8,12 +8,13 @@ import { refusedUpdate } from '../store/projects.ts';
 import type { GroupRecord, ProjectRecord, Visibility } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import { type AvatarFile, newAvatar } from './avatars.ts';
-import { projectChanged } from './change-audit.ts';
+import { happened, projectChanged } from './change-audit.ts';
 import type { Deps } from './deps.ts';
 import { conflict, invalid, notFound } from './errors.ts';
 import { unlinkPromises } from './fork-visibility.ts';
 import { isImporting } from './import-state.ts';
 import { restrictionProblems } from './instance-visibility.ts';
+import { moveMail } from './notification-promises.ts';
 import { problemsOf, projectNameProblems, projectPathProblems } from './paths.ts';
 import { demand } from './permissions.ts';
 import { descriptionProblems, topicProblems } from './projects.ts';
@@ -111,15 +112,21 @@ async function change(
     parent,
     now: deps.now(),
     alongside: [...(avatar?.writes({ kind: 'project', id: project.id }) ?? []), ...events],
-    messages: visibility === undefined ? [] : unlinkPromises(deps, project, visibility),
+    messages: [
+      ...(visibility === undefined ? [] : unlinkPromises(deps, project, visibility)),
+      ...(path === undefined || path === project.path ? [] : [moveMail(deps, actor, project)]),
+    ],
   };
   const { defaultBranch: branch } = input;
   if (branch === undefined || branch === project.defaultBranch)
     return deps.store.projects.update(project, changed, options);
   const plan = projectUpdate(project, { ...changed, defaultBranch: branch }, options);
-  await moveHead(deps, project, branch, {
+  const moved = await happened(deps, actor, 'Project', plan.updated, {
+    custom_message: `Default branch changed from ${project.defaultBranch} to ${branch}`,
+  });
+  await moveHead(deps, actor, project, branch, {
     ...plan,
-    writes: [...plan.writes, ...options.alongside],
+    writes: [...plan.writes, ...options.alongside, moved],
     messages: [...plan.messages, ...options.messages],
   });
   return plan.updated;
@@ -149,6 +156,7 @@ function visibilityProblems(
 /** HEAD and the record in one transaction, on condition that the branch is there. */
 async function moveHead(
   deps: Deps,
+  actor: Actor,
   project: ProjectRecord,
   branch: string,
   { writes, messages }: ProjectUpdate,
@@ -159,7 +167,7 @@ async function moveHead(
     const refs = deps.store.repositories.open(project.repositoryId);
     const found = name && !isImporting(project) ? (await refs.get([name])).get(name) : undefined;
     if (name === undefined || found === undefined) throw failed(`branch '${branch}' does not exist`);
-    const alongside = [...writes, ...(await protectingWrites(deps, project, branch))];
+    const alongside = [...writes, ...(await protectingWrites(deps, project, branch, actor))];
     try {
       const there = { name, from: found.oid, to: found.oid };
       return await refs.compareAndSwap([there], { head: name, alongside, messages });
