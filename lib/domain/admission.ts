@@ -31,8 +31,6 @@ export interface Needs {
 
 /** Of whom it is known that they have no more. */
 const MOST_SUBJECTS = 10_000;
-/** Milliseconds after which a request is let in without a count: the table does not answer. */
-const PATIENCE_MS = 500;
 /** A warning says that more was not counted. */
 const TOLD_MS = 10_000;
 const RETRY_LATER = 'Retry later';
@@ -101,7 +99,7 @@ export class Admissions implements AdmissionPort {
     if (known?.window === window && known.seconds === seconds && known.counted >= limit)
       return known.counted + ++known.refused;
     try {
-      const counted = await inTime(this.#needs.counts.count({ kind: name, seconds }, subject, now));
+      const counted = await this.#needs.counts.count({ kind: name, seconds }, subject, now);
       if (counted >= limit) this.#remember(subject, name, { window, seconds, counted, refused: 0 });
       return counted;
     } catch (error) {
@@ -161,16 +159,5 @@ export async function whileCounted<T>(
     return await read();
   } finally {
     await counted;
-  }
-}
-
-/** @throws Error when it takes too long; the count itself goes on */
-async function inTime(count: Promise<number>): Promise<number> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`no count in ${PATIENCE_MS} ms`)), PATIENCE_MS);
-  try {
-    return await Promise.race([count, late.promise]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -55,9 +55,13 @@ type Configured =
   | 'authenticated_git_lfs'
   | 'protected_paths';
 
+/** Never closed to whoever is signed in: an administrator who chose too low a limit could not choose another. */
+const SETTINGS = /^\/api\/v4\/application\/settings(?:\.json)?\/?$/;
+
 /** Those that are switched on and cover the request; none for most instances. */
 export function throttlesOf(settings: InstanceSettings, asked: Asked, caller: Caller): readonly Throttle[] {
   const { kind, method } = asked;
+  if (caller.kind === 'user' && SETTINGS.test(asked.path)) return [];
   const found: Throttle[] = [];
   const add = (configured: Configured, name: string): boolean => {
     const limit = settings[`throttle_${configured}_requests_per_period`];
