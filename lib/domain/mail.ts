@@ -27,18 +27,45 @@ export function mailMessage(mail: Mail): OutboxMessage {
  * @param mailer none where no sender is configured: the mail is dropped, and that is said
  * @throws what may pass: the message comes again
  */
-export async function sendMail({ store, now }: Deps, mailer: Mailer | undefined, job: Job): Promise<void> {
+export async function sendMail(deps: Deps, mailer: Mailer | undefined, job: Job): Promise<void> {
+  const { store, now } = deps;
   const mail = job.body as unknown as Mail;
   if (job.type !== SEND || typeof mail.to !== 'string') throw new Error(`no job is called ${job.type}`);
   if (mailer === undefined) return dropped(job, 'no sender is configured');
   if (await store.processed.has(MAIL, job.id)) return;
   try {
-    await mailer.send(mail);
+    await mailer.send(await asSet(deps, mail));
   } catch (error) {
     if (!(error instanceof MailRefused)) throw error;
     return dropped(job, String((error.cause as Error).name));
   }
   await store.processed.markNow(MAIL, job.id, now());
+}
+
+/** As the instance's settings have mail: with a text at its end, with HTML or without. */
+async function asSet({ settings }: Deps, mail: Mail): Promise<Mail> {
+  const { email_additional_text: more, html_emails_enabled: withHtml } = await settings.current();
+  const { html, text, ...rest } = mail;
+  const addition = more?.trim() ?? '';
+  return {
+    ...rest,
+    text: addition === '' ? text : `${text.trimEnd()}\n\n${addition}\n`,
+    ...(html !== undefined && withHtml && { html: addition === '' ? html : withParagraph(html, addition) }),
+  };
+}
+
+/** At the end of what is shown. */
+function withParagraph(html: string, text: string): string {
+  const entities: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+  };
+  const escaped = text.replace(/[&<>"]/g, (character) => entities[character]!).replace(/\n/g, '<br>');
+  const end = html.lastIndexOf('</body>');
+  const at = end < 0 ? html.length : end;
+  return `${html.slice(0, at)}<p>${escaped}</p>${html.slice(at)}`;
 }
 
 /** Says so without the address or the text. */

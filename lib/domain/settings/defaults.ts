@@ -40,8 +40,6 @@ const fixed = {
   dsa_key_restriction: 0,
   ecdsa_key_restriction: 0,
   ed25519_key_restriction: 0,
-  commit_email_hostname: none,
-  gravatar_enabled: true,
   html_emails_enabled: true,
 
   /** MB; null: what Git's limits allow */
@@ -62,16 +60,12 @@ const fixed = {
     'phabricator',
   ] as readonly string[],
   allow_local_requests_from_web_hooks_and_services: false,
-  allow_local_requests_from_system_hooks: true,
-  dns_rebinding_protection_enabled: true,
   outbound_local_requests_whitelist: noTexts,
 
   push_event_activities_limit: 3,
-  email_author_in_body: false,
   email_additional_text: none,
 
   /** Requests a minute; 0: any number */
-  issues_create_limit: 300,
   notes_create_limit: 300,
   notes_create_limit_allowlist: noTexts,
   raw_blob_request_limit: 300,
@@ -79,13 +73,7 @@ const fixed = {
   users_get_by_id_limit: 300,
   users_get_by_id_limit_allowlist: noTexts,
   search_rate_limit: 30,
-  search_rate_limit_unauthenticated: 10,
   project_import_limit: 6,
-  project_export_limit: 6,
-  project_download_export_limit: 1,
-  group_import_limit: 6,
-  group_export_limit: 6,
-  group_download_export_limit: 1,
   rate_limiting_response_text: none,
   throttle_unauthenticated_enabled: false,
   throttle_unauthenticated_requests_per_period: 3600,

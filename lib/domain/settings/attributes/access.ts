@@ -50,7 +50,7 @@ export const accessAttributes = {
   }),
   enabled_git_access_protocol: word(['ssh', 'http', 'nil', ''], { nullable: true }),
   custom_http_clone_url_root: url(),
-  commit_email_hostname: obeyed(hostname()),
+  commit_email_hostname: hostname(),
   repository_checks_enabled: bool(true),
   repository_storages: list({
     default: [STORAGE],

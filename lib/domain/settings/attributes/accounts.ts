@@ -74,7 +74,7 @@ export const accountAttributes = {
   after_sign_out_path: url(),
   home_page_url: url(),
   abuse_notification_email: line({ check: isEmail }),
-  gravatar_enabled: bool(),
+  gravatar_enabled: bool(true),
   user_show_add_ssh_key_message: bool(true),
   invisible_captcha_enabled: bool(false),
   recaptcha_enabled: bool(false),
