@@ -1,21 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { auditOf } from '../harness/audit-events.ts';
 import { type Answer, type Service, startService } from '../harness/service.ts';
 
 let service: Service;
-let root: string;
 type Person = Awaited<ReturnType<Service['user']>>;
 let ada: Person;
 let bob: Person;
 beforeAll(async () => {
   service = await startService();
-  root = service.rootToken;
   [ada, bob] = [await service.user('ada'), await service.user('bob')];
 });
 afterAll(() => service.stop());
 
-/** An event as an administrator reads it. */
-// biome-ignore lint/suspicious/noExplicitAny: answers of the API
-type Event = any;
 type Kind = 'User' | 'Group' | 'Project';
 
 const call = async (method: string, path: string, json?: unknown, token = ada.token): Promise<Answer> =>
@@ -26,10 +22,7 @@ async function done(method: string, path: string, json?: unknown, token?: string
     throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer;
 }
-async function events(kind: Kind, id: number): Promise<Event[]> {
-  const path = `/audit_events?entity_type=${kind}&entity_id=${id}&per_page=100`;
-  return (await done('GET', path, undefined, root)).body;
-}
+const events = (kind: Kind, id: number) => auditOf(service, kind, id);
 
 let names = 0;
 const fresh = (what: string) => `${what}-${++names}`;
