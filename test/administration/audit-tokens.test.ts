@@ -161,11 +161,11 @@ describe('personal access tokens and those that act as somebody', () => {
     const mallory = await service.user('mallory');
     const { made } = await making(() => asRoot('POST', `/users/${ada.id}/personal_access_tokens`, input));
     const events = await recordedBy(service, async () => {
-      for (let n = 0; n < 25; n++) await as(mallory, 'DELETE', `/personal_access_tokens/${made.id}`);
+      for (let n = 0; n < 41; n++) await as(mallory, 'DELETE', `/personal_access_tokens/${made.id}`);
     });
     // A minute may end in between.
     expect(events.length).toBeGreaterThanOrEqual(20);
-    expect(events.length).toBeLessThan(25);
+    expect(events.length).toBeLessThan(41);
   });
 });
 
