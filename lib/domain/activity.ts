@@ -1,4 +1,5 @@
 import { type EventAction, type EventTarget, eventWrite, type PushRecord } from '../store/events.ts';
+import type { MemberSource } from '../store/records.ts';
 import type { Put } from '../store/write.ts';
 import type { Deps } from './deps.ts';
 
@@ -31,4 +32,14 @@ export async function telling(deps: Deps): Promise<(input: Activity) => Put> {
       ...(imported === true ? { imported } : {}),
       createdAt: deps.now().toISOString(),
     });
+}
+
+/** What comings and goings in a project tell; in a group they tell nothing. */
+export async function membershipActivity(
+  deps: Deps,
+  source: MemberSource,
+  authorId: number,
+  action: 'joined' | 'left' | 'expired',
+): Promise<Put[]> {
+  return source.kind === 'project' ? [await activity(deps, { projectId: source.id, authorId, action })] : [];
 }

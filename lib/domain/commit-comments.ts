@@ -8,7 +8,9 @@ import type { Page, PageRequest } from '../store/paging.ts';
 import type { UserRecord } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import { demandRate, NOTES } from './action-limits.ts';
+import { telling } from './activity.ts';
 import { bounded, codeOf, resolved } from './code.ts';
+import { titleOf } from './commit-title.ts';
 import type { Deps } from './deps.ts';
 import { notFound, refused } from './errors.ts';
 import { keepCommit } from './keep-commit.ts';
@@ -58,9 +60,11 @@ export async function commentOnCommit(
   const { commit } = await resolved(git, sha);
   demandText(input.body);
   await demandRate(deps, NOTES, author);
-  const [id, line] = await Promise.all([
+  const [id, line, { message }, tell] = await Promise.all([
     deps.store.notes.nextId(),
     input.line === undefined ? null : lineOf(git, commit, input.line),
+    git.commit(commit),
+    telling(deps),
   ]);
   const at = deps.now().toISOString();
   const note: NoteRecord = {
@@ -73,8 +77,16 @@ export async function commentOnCommit(
     createdAt: at,
     updatedAt: at,
   };
+  const event = tell({
+    authorId: author.id,
+    projectId: access.project.id,
+    action: 'commented',
+    target: { type: line === null ? 'Note' : 'DiffNote', id, title: titleOf(message), commit },
+  });
   try {
-    await keepCommit(deps, access.project, commit, (keep) => deps.store.notes.create(note, keep));
+    await keepCommit(deps, access.project, commit, (keep) =>
+      deps.store.notes.create(note, [...keep, event]),
+    );
   } catch (error) {
     throw error instanceof Missing ? notFound('Project') : error;
   }

@@ -3,6 +3,7 @@ import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../
 import { becomesParent, forkRoot } from '../store/forks.ts';
 import type { ProjectRecord, Visibility } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
+import { telling } from './activity.ts';
 import { creationEvents } from './change-audit.ts';
 import { defaultBranchName } from './default-branch-name.ts';
 import type { Deps } from './deps.ts';
@@ -41,7 +42,7 @@ export async function forkProject(
 ): Promise<ProjectRecord> {
   demandFork(actor, source);
   const namespace = await namespaceToForkInto(deps, actor, input.namespaces);
-  const [record] = await Promise.all(creationEvents(deps, actor, namespace, false));
+  const [told, record] = await Promise.all([telling(deps), ...creationEvents(deps, actor, namespace, false)]);
   const { project: parent } = source;
   const path = input.path ?? parent.path;
   const name = input.name ?? parent.name;
@@ -82,7 +83,11 @@ export async function forkProject(
         about: (fork) => {
           const { id } = fork;
           const { messages, alongside } = forkPromises(deps, { projectId: id, sourceId: parent.id });
-          return { messages, alongside: [...alongside, ...becomesParent(parent, id), record!(fork)] };
+          const created = told({ authorId: owner.id, projectId: id, action: 'created' });
+          return {
+            messages,
+            alongside: [...alongside, ...becomesParent(parent, id), record!(fork), created],
+          };
         },
       },
     );

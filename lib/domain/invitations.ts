@@ -10,11 +10,13 @@ import { sameName } from '../store/names.ts';
 import type { Page, PageRequest } from '../store/paging.ts';
 import type { InvitationRecord, UserRecord } from '../store/records.ts';
 import type { Actor } from './access.ts';
+import { membershipActivity } from './activity.ts';
 import { auditedPlace, inPerson } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, forbidden, notFound, recordNotFound, refused } from './errors.ts';
 import { mailMessage } from './mail.ts';
 import { memberAdded } from './member-audit.ts';
+import { promisesEnd } from './member-expiry.ts';
 import { type MemberPlace, parentsOf, sourceOf } from './member-list.ts';
 import { demandAdmin, demandUnlocked, grantable, type MembershipInput } from './member-rules.ts';
 import { addMember, MAX_AT_ONCE, reasonOf, TOO_MANY } from './members.ts';
@@ -249,8 +251,12 @@ async function take(deps: Deps, invitation: InvitationRecord, user: UserRecord):
     const entity = project ? auditedPlace('Project', project) : group && auditedPlace('Group', group);
     if (entity === undefined || isExpired(invitation, deps.now())) throw new Missing('invitation');
     const member = { source, userId: user.id, accessLevel, expiresAt, createdAt, createdById };
-    const event = await memberAdded(deps, inPerson(user), entity, user, member);
-    await deps.store.invitations.accept(invitation, member, [event]);
+    const alongside = [
+      await memberAdded(deps, inPerson(user), entity, user, member),
+      ...(await membershipActivity(deps, source, user.id, 'joined')),
+      ...promisesEnd(member),
+    ];
+    await deps.store.invitations.accept(invitation, member, alongside);
   } catch (error) {
     if (!(error instanceof Missing || error instanceof AlreadyExists)) throw error;
     if (error.message.startsWith('user')) return;

@@ -23,6 +23,7 @@ import { takeInvitations } from './invitations.ts';
 import { CONFIRMED_JOB } from './invited-address.ts';
 import { maintainRepository } from './maintenance.ts';
 import { measureProject } from './measure.ts';
+import { EXPIRY_JOB, endMembership } from './member-expiry.ts';
 import { LEAVE_JOB, leaveBelow } from './members.ts';
 import { NAMESPACE_MOVE_JOB } from './namespace-move.ts';
 import { removeProject, removeUser, sweepRepository } from './removal.ts';
@@ -137,6 +138,13 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
       userId: numberOf(body, 'userId'),
       until: textOf(body, 'until'),
       ...byOf(body),
+    }),
+  [EXPIRY_JOB]: (deps, { body }) =>
+    endMembership(deps, {
+      kind: body['kind'] === 'group' ? 'group' : 'project',
+      id: numberOf(body, 'id'),
+      userId: numberOf(body, 'userId'),
+      expiresAt: textOf(body, 'expiresAt'),
     }),
   [REQUESTED_JOB]: (deps, { id, body }) =>
     tellOfRequest(deps, {

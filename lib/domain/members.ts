@@ -3,10 +3,12 @@ import type { AlongsideChange } from '../store/members.ts';
 import { MAINTENANCE, message } from '../store/outbox.ts';
 import type { AccessLevel, MemberRecord, MemberSource, UserRecord } from '../store/records.ts';
 import type { Actor, GroupAccess } from './access.ts';
+import { membershipActivity } from './activity.ts';
 import { auditedPlace, authorIn, type Requester, requesterOf } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, forbidden, invalid, notFound, recordNotFound } from './errors.ts';
 import { entityOf, memberAdded, memberChanged, memberRemoved } from './member-audit.ts';
+import { promisesEnd } from './member-expiry.ts';
 import { type Member, type MemberPlace, sourceOf } from './member-list.ts';
 import {
   demandAbove,
@@ -50,7 +52,11 @@ export async function addMember(
     createdById: signedIn(actor).user.id,
   };
   try {
-    const alongside = [await memberAdded(deps, actor, entityOf(place), user, record)];
+    const alongside = [
+      await memberAdded(deps, actor, entityOf(place), user, record),
+      ...(await membershipActivity(deps, source, userId, 'joined')),
+      ...promisesEnd(record),
+    ];
     await deps.store.members.add(record, { ...options, alongside });
   } catch (error) {
     if (error instanceof AlreadyExists) throw conflict('Member already exists');
@@ -125,8 +131,10 @@ export async function changeMember(
   const change =
     input.expiresAt === undefined ? { accessLevel } : { accessLevel, expiresAt: input.expiresAt };
   const { members, groupOwners } = deps.store;
-  const alongside: AlongsideChange = (was, is) =>
-    memberChanged(deps, actor, entityOf(place), user, { was, is });
+  const alongside: AlongsideChange = async (was, is) => [
+    ...(await memberChanged(deps, actor, entityOf(place), user, { was, is })),
+    ...(was.expiresAt === is.expiresAt ? [] : promisesEnd(is)),
+  ];
   const record = await told(
     'project' in place
       ? members.change(sourceOf(place), userId, change, { was, alongside })
@@ -164,6 +172,7 @@ export async function removeMember(
     [user] = await Promise.all([deps.store.users.get(userId), demandAbove(deps, actor, place, userId)]);
   } else if (isNamespaceOwner(place, userId) || isBot(actor)) throw forbidden();
   const alongside = [await memberRemoved(deps, actor, entityOf(place), user ?? goneUser(userId))];
+  if (user !== undefined) alongside.push(...(await membershipActivity(deps, sourceOf(place), userId, 'left')));
   if ('project' in place) {
     await told(deps.store.members.remove(sourceOf(place), userId, alongside));
     return;
@@ -201,8 +210,11 @@ export async function leaveBelow(
       const place = records[i];
       if (!place?.ancestorIds.includes(groupId) || member === undefined || member.createdAt > until) continue;
       const entity = auditedPlace(source.kind === 'group' ? 'Group' : 'Project', place);
-      const event = await memberRemoved(deps, authorIn(job), entity, user);
-      await store.members.remove(source, userId, [event]).catch((error: unknown) => {
+      const events = [
+        await memberRemoved(deps, authorIn(job), entity, user),
+        ...(await membershipActivity(deps, source, userId, 'left')),
+      ];
+      await store.members.remove(source, userId, events).catch((error: unknown) => {
         if (!(error instanceof Missing)) throw error;
       });
     }

@@ -5,6 +5,7 @@ import type { ListedProject, ProjectQuery } from '../store/project-query.ts';
 import type { ProjectRecord, UserRecord, Visibility } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import { demandRate, PROJECT_IMPORTS } from './action-limits.ts';
+import { telling } from './activity.ts';
 import { requesterOf } from './audit.ts';
 import { type AvatarFile, newAvatar } from './avatars.ts';
 import { creationEvents } from './change-audit.ts';
@@ -101,8 +102,9 @@ export async function createProject(
   if (problems !== undefined) throw invalid(problems);
   const order = input.importOrder;
   if (order !== undefined) await demandRate(deps, PROJECT_IMPORTS, creator);
-  const [plan, ...record] = await Promise.all([
+  const [plan, told, ...record] = await Promise.all([
     order && planImport(deps, order),
+    telling(deps),
     ...creationEvents(deps, actor, namespace, order !== undefined),
   ]);
   const avatar = newAvatar(input.avatar);
@@ -129,7 +131,11 @@ export async function createProject(
         about: (project) => {
           const planned = plan?.(project);
           const shown = avatar?.writes({ kind: 'project', id: project.id }) ?? [];
-          const events = record.map((event) => event(project));
+          const created = { authorId: creator.id, projectId: project.id, action: 'created' } as const;
+          const events = [
+            ...record.map((event) => event(project)),
+            told({ ...created, imported: order !== undefined }),
+          ];
           return { ...planned, alongside: [...(planned?.alongside ?? []), ...shown, ...events] };
         },
       },

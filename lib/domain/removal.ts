@@ -47,6 +47,7 @@ export async function removeProject(
   while (await store.stars.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.refRules.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.notes.removeOfProject(projectId)) if (Date.now() > deadline) return false;
+  while (await store.events.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.threads.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.pipelines.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.forks.orphan(projectId)) if (Date.now() > deadline) return false;

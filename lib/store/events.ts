@@ -129,14 +129,20 @@ export class Events {
     return removeSome(this.#table, { partition: eventsPartition(projectId), limit });
   }
 
-  /** The same for an author; an index finds them, which may be late. */
-  async removeOfAuthor(authorId: number, limit = 500): Promise<boolean> {
-    const partition = authorEventsPartition(authorId);
-    const page = await this.#table.query({ index: 'byUpdated', partition, limit });
-    await Promise.all(
-      (page.items as unknown as Key[]).map(({ pk, sk }) => this.#table.delete({ delete: { pk, sk } })),
-    );
-    return page.next !== undefined;
+  /**
+   * Takes away what one author did, as far as an index knows of it, which may be late.
+   * @param deadline milliseconds since 1970 @returns whether there was time for all of it
+   */
+  async removeOfAuthor(authorId: number, deadline: number): Promise<boolean> {
+    const rows = { index: 'byUpdated', partition: authorEventsPartition(authorId), limit: 200 } as const;
+    for (let startKey: Item | undefined; ; ) {
+      const page = await this.#table.query({ ...rows, ...(startKey && { startKey }) });
+      const keys = page.items as unknown as Key[];
+      await Promise.all(keys.map(({ pk, sk }) => this.#table.delete({ delete: { pk, sk } })));
+      if (page.next === undefined) return true;
+      if (Date.now() > deadline) return false;
+      startKey = page.next;
+    }
   }
 }
 

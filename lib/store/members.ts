@@ -231,6 +231,26 @@ export class Members {
     }
   }
 
+  /** Strongly consistent, as long as its row is there. */
+  async getEvenExpired(source: MemberSource, userId: number): Promise<MemberRecord | undefined> {
+    return fromItem(await this.#table.get(memberKey(source, userId)));
+  }
+
+  /** Takes away what has expired, while it is as it was read. @throws Missing */
+  async expire(member: MemberRecord, alongside: readonly Write[]): Promise<void> {
+    const write = {
+      delete: memberKey(member.source, member.userId),
+      ...stillMember(member),
+      reason: 'member',
+    };
+    try {
+      await this.#table.transact([write, ...alongside]);
+    } catch (error) {
+      const gone = error instanceof TransactionRefused && error.has('member');
+      throw gone ? new Missing('member') : error;
+    }
+  }
+
   /** Everything a user is a member of: groups, then projects, each by id. */
   async *ofUser(
     userId: number,
@@ -308,17 +328,17 @@ export const changedMember = (
   { accessLevel, expiresAt }: { accessLevel: AccessLevel; expiresAt?: string | null },
 ): MemberRecord => ({ ...was, accessLevel, ...(expiresAt === undefined ? {} : { expiresAt }) });
 
-/** What a change of a membership writes. The table takes away what has expired. */
+/** What a change of a membership writes. A worker takes away what has expired, or else the table does. */
 export function membershipChange(change: { accessLevel: AccessLevel; expiresAt?: string | null }) {
   const { accessLevel, expiresAt } = change;
   return {
-    set: { accessLevel, expiresAt, ...(expiresAt ? { ttl: secondsOf(expiresAt) } : {}) },
+    set: { accessLevel, expiresAt, ...(expiresAt ? { ttl: keptUntil(expiresAt) } : {}) },
     ...(expiresAt === null ? { remove: ['ttl'] } : {}),
   };
 }
 
-/** The start of a day. */
-const secondsOf = (day: string): number => Date.parse(`${day}T00:00:00Z`) / 1000;
+/** A week behind the end, in which a worker finds it: see `member-expiry.ts`. */
+const keptUntil = (day: string): number => Date.parse(`${day}T00:00:00Z`) / 1000 + 7 * 86_400;
 
 /** The row of a membership, for the transaction that makes it. */
 export function memberWrite(member: MemberRecord): Put {
@@ -328,7 +348,7 @@ export function memberWrite(member: MemberRecord): Put {
       ...memberKey(source, userId),
       ...member,
       // A bot goes with its token, which takes its membership along.
-      ...(expiresAt === null || member.bot === true ? {} : { ttl: secondsOf(expiresAt) }),
+      ...(expiresAt === null || member.bot === true ? {} : { ttl: keptUntil(expiresAt) }),
       who: userPartition(userId),
       what: userRow(ROW[source.kind], source.id),
     },

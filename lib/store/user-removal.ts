@@ -5,6 +5,7 @@
  */
 import type { Emails } from './emails.ts';
 import { Missing, Stale } from './errors.ts';
+import type { Events } from './events.ts';
 import type { Follows } from './follows.ts';
 import type { GpgKeys } from './gpg-keys.ts';
 import type { GroupOwners } from './group-owners.ts';
@@ -38,6 +39,7 @@ interface Store {
   readonly groups: Groups;
   readonly groupOwners: GroupOwners;
   readonly follows: Follows;
+  readonly events: Events;
   readonly scimIdentities: ScimIdentities;
   readonly stars: Stars;
   readonly sshKeys: SshKeys;
@@ -85,6 +87,7 @@ export async function removeBelongings(
     await REMOVE[kind]?.({ ...store, removing }, row as unknown as Row, removal, ghost);
   }
   while (await store.follows.removeOfUser(userId)) if (Date.now() > deadline) return false;
+  if (!(await store.events.removeOfAuthor(userId, deadline))) return false;
   for (const owned of [store.sshKeys, store.gpgKeys, store.emails]) {
     while (await owned.removeOfUser(userId)) if (Date.now() > deadline) return false;
   }

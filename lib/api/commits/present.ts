@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { titleOf } from '../../domain/commit-title.ts';
 import type { FileDiff } from '../../git/diff/patch.ts';
 import type { Identity } from '../../git/parse.ts';
 import type { CommitRecord } from '../../git/repository.ts';
@@ -18,11 +19,6 @@ export function gitTime({ seconds, timezone }: Pick<Identity, 'seconds' | 'timez
   const shown = Number.isNaN(local.getTime()) || local.getUTCFullYear() > 9999 ? new Date(0) : local;
   const offset = zone === null ? '+00:00' : `${zone[1]}${zone[2]}:${zone[3]}`;
   return `${shown.toISOString().slice(0, -1)}${offset}`;
-}
-
-/** The first line, or for a message that begins with blank lines the first that is not. */
-export function titleOf(message: string): string {
-  return message.trimStart().split('\n', 1)[0]!.trimEnd();
 }
 
 /** The fields of every commit answer. Trailers are looked for only when asked for: else they are `{}`. */
