@@ -10,6 +10,7 @@ import { mailMessage } from './mail.ts';
 import { type Member, type MemberPlace, sourceOf } from './member-list.ts';
 import { demandAdmin } from './member-rules.ts';
 import { addMember } from './members.ts';
+import { membershipMail } from './notification-promises.ts';
 import { DEVELOPER, isAdministrator, MAINTAINER, OWNER, signedIn } from './permissions.ts';
 
 export interface AccessRequest {
@@ -99,10 +100,18 @@ export async function accessRequestOf(
   return found;
 }
 
-/** @throws 404 when it was answered meanwhile */
-export async function denyAccess(deps: Deps, place: MemberPlace, userId: number): Promise<void> {
+/** Whoever takes it back themselves is not told. @throws 404 when it was answered meanwhile */
+export async function denyAccess(
+  deps: Deps,
+  actor: Actor,
+  place: MemberPlace,
+  userId: number,
+): Promise<void> {
+  const source = sourceOf(place);
+  const theirs = signedIn(actor).user.id === userId;
+  const messages = theirs ? [] : [membershipMail(deps, actor, { source, userId }, 'denied')];
   try {
-    await deps.store.accessRequests.remove(sourceOf(place), userId);
+    await deps.store.accessRequests.remove(source, userId, messages);
   } catch (error) {
     throw error instanceof Missing ? recordNotFound() : error;
   }

@@ -4,6 +4,7 @@ import type { GitRepository } from '../git/repository.ts';
 import { decodePath } from '../git/tree/path.ts';
 import { Missing } from '../store/errors.ts';
 import { MAX_NOTE_BYTES, type NotedLine, type NoteRecord } from '../store/notes.ts';
+import { outboxWrite } from '../store/outbox.ts';
 import type { Page, PageRequest } from '../store/paging.ts';
 import type { UserRecord } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
@@ -14,6 +15,7 @@ import { titleOf } from './commit-title.ts';
 import type { Deps } from './deps.ts';
 import { notFound, refused } from './errors.ts';
 import { keepCommit } from './keep-commit.ts';
+import { promisedMail } from './notification-promises.ts';
 import { demand, signedIn } from './permissions.ts';
 
 /** A comment with the account of whoever wrote it, while there is one. */
@@ -83,10 +85,14 @@ export async function commentOnCommit(
     action: 'commented',
     target: { type: line === null ? 'Note' : 'DiffNote', id, title: titleOf(message), commit },
   });
+  const happening = { kind: 'note', projectId: access.project.id, commit, noteId: id } as const;
+  const told = promisedMail(deps, actor, happening);
+  const joins = deps.store.threads.joins(note, author.id);
   try {
     await keepCommit(deps, access.project, commit, (keep) =>
-      deps.store.notes.create(note, [...keep, event]),
+      deps.store.notes.create(note, [...keep, joins, event, outboxWrite(told)]),
     );
+    await deps.store.outbox.deliver([told]);
   } catch (error) {
     throw error instanceof Missing ? notFound('Project') : error;
   }

@@ -1,6 +1,7 @@
 import type { Oid } from '../git/oid.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { LimitReached, Missing, Stale } from '../store/errors.ts';
+import { outboxWrite } from '../store/outbox.ts';
 import type { PageRequest } from '../store/paging.ts';
 import type {
   CommitStatusRecord,
@@ -16,6 +17,7 @@ import { refsContaining } from './commit-refs.ts';
 import type { Deps } from './deps.ts';
 import { conflict, forbidden, invalid, notFound, refused, unprocessable } from './errors.ts';
 import { keepCommit } from './keep-commit.ts';
+import { type Happening, promisedMail } from './notification-promises.ts';
 import { demand, signedIn } from './permissions.ts';
 import { persist } from './persist.ts';
 import { moved, pipelineStatus } from './pipelines.ts';
@@ -88,9 +90,11 @@ export async function reportStatus(
     if (!protection.mayPush(actor, ref) && !protection.mayMerge(actor, ref)) throw forbidden();
     demandSound(report, ref);
     const write = await statusWrite(deps, access, { commit, ref, report, user, was });
+    const told = cameTo(write).map((happening) => promisedMail(deps, actor, happening));
     await keepCommit(deps, access.project, commit, (keep) =>
-      deps.store.pipelines.write({ ...write, alongside: keep }),
+      deps.store.pipelines.write({ ...write, alongside: [...keep, ...told.map(outboxWrite)] }),
     );
+    await deps.store.outbox.deliver(told);
     return write.status;
   };
   const key = `statuses ${access.project.id} ${commit}`;
@@ -181,6 +185,7 @@ async function statusWrite(
   };
   const states = moved(was?.states ?? {}, current?.state, state);
   const whole = pipelineStatus(states);
+  const outcome = whole === 'success' || whole === 'failed' ? whole : was?.outcome;
   const pipeline: PipelineRecord = {
     id: made.id,
     iid: made.iid,
@@ -191,6 +196,7 @@ async function statusWrite(
     status: whole,
     states,
     statuses: (was?.statuses ?? 0) + (before === undefined ? 1 : 0),
+    ...(outcome === undefined ? {} : { outcome }),
     author: made.author,
     createdAt: made.createdAt,
     updatedAt: at,
@@ -199,6 +205,14 @@ async function statusWrite(
     version: (was?.version ?? 0) + 1,
   };
   return { pipeline, was, status, current };
+}
+
+/** What there is to tell when a pipeline ends. */
+function cameTo({ pipeline, was }: StatusWrite): Happening[] {
+  const { id, projectId, sha, status } = pipeline;
+  if (status === was?.status || (status !== 'success' && status !== 'failed')) return [];
+  const before = was?.outcome ?? null;
+  return [{ kind: 'pipeline', projectId, sha, pipelineId: id, outcome: status, before }];
 }
 
 const isOpen = (state: ReportedState): boolean => state === 'pending' || state === 'running';

@@ -26,6 +26,8 @@ import { measureProject } from './measure.ts';
 import { EXPIRY_JOB, endMembership } from './member-expiry.ts';
 import { LEAVE_JOB, leaveBelow } from './members.ts';
 import { NAMESPACE_MOVE_JOB } from './namespace-move.ts';
+import { NOTIFY_JOB, type Notification, notificationMessage } from './notification-promises.ts';
+import { sendNotification } from './notifications.ts';
 import { removeProject, removeUser, sweepRepository } from './removal.ts';
 
 /** A message of the maintenance queue, as the outbox wrote it. */
@@ -153,6 +155,12 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
       userId: numberOf(body, 'userId'),
       baseUrl: textOf(body, 'baseUrl'),
     }),
+  [NOTIFY_JOB]: async (deps, { id, body }) => {
+    const notification = body as unknown as Notification;
+    const until = Date.now() + SLICE_MS;
+    const left = await sendNotification(deps, notification.id ?? id, notification, until);
+    if (left !== undefined) await deps.store.outbox.commit([], [notificationMessage(left)]);
+  },
   [REFRESH_ALL_JOB]: (deps) => refreshAll(deps),
   [REFRESH_JOB]: async (deps, { id, body }) => {
     const begun = { listId: id, parts: 0, ...body, groupId: numberOf(body, 'groupId') } as Refresh;

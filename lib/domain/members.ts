@@ -1,6 +1,6 @@
 import { AlreadyExists, LastOwner, Missing, Stale } from '../store/errors.ts';
 import type { AlongsideChange } from '../store/members.ts';
-import { MAINTENANCE, message } from '../store/outbox.ts';
+import { MAINTENANCE, message, type OutboxMessage, outboxWrite } from '../store/outbox.ts';
 import type { AccessLevel, MemberRecord, MemberSource, UserRecord } from '../store/records.ts';
 import type { Actor, GroupAccess } from './access.ts';
 import { membershipActivity } from './activity.ts';
@@ -18,6 +18,7 @@ import {
   isNamespaceOwner,
   type MembershipInput,
 } from './member-rules.ts';
+import { membershipMail } from './notification-promises.ts';
 import { OWNER, signedIn } from './permissions.ts';
 
 /**
@@ -51,11 +52,13 @@ export async function addMember(
     expiresAt: input.expiresAt ?? null,
     createdById: signedIn(actor).user.id,
   };
+  const mail = userId === record.createdById ? [] : [membershipMail(deps, actor, record, 'granted')];
   try {
     const alongside = [
       await memberAdded(deps, actor, entityOf(place), user, record),
       ...(await membershipActivity(deps, source, userId, 'joined')),
       ...promisesEnd(record),
+      ...mail.map(outboxWrite),
     ];
     await deps.store.members.add(record, { ...options, alongside });
   } catch (error) {
@@ -67,6 +70,7 @@ export async function addMember(
     }
     throw error;
   }
+  await deps.store.outbox.deliver(mail);
   return { record, user };
 }
 
@@ -131,15 +135,19 @@ export async function changeMember(
   const change =
     input.expiresAt === undefined ? { accessLevel } : { accessLevel, expiresAt: input.expiresAt };
   const { members, groupOwners } = deps.store;
-  const alongside: AlongsideChange = async (was, is) => [
-    ...(await memberChanged(deps, actor, entityOf(place), user, { was, is })),
-    ...(was.expiresAt === is.expiresAt ? [] : promisesEnd(is)),
-  ];
+  let mail: readonly OutboxMessage[] = [];
+  const alongside: AlongsideChange = async (was, is) => {
+    mail = was.accessLevel === is.accessLevel ? [] : [membershipMail(deps, actor, is, 'changed')];
+    const recorded = await memberChanged(deps, actor, entityOf(place), user, { was, is });
+    const ends = was.expiresAt === is.expiresAt ? [] : promisesEnd(is);
+    return [...recorded, ...ends, ...mail.map(outboxWrite)];
+  };
   const record = await told(
     'project' in place
       ? members.change(sourceOf(place), userId, change, { was, alongside })
       : groupOwners.change(place.group.id, userId, change, { needsOwner: needsOwner(place), alongside }),
   );
+  await deps.store.outbox.deliver(mail);
   return { record, user };
 }
 

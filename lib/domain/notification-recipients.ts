@@ -2,7 +2,7 @@
  * Who is sent mail of an event, and why: one person at a time, by what they are to it and what they chose. It knows
  * nothing of where people are found, of what they may see, nor of addresses.
  */
-import type { NotificationEvent } from '../store/notification-settings.ts';
+import type { NotificationEvent } from '../store/records.ts';
 import type { EffectiveSetting } from './notification-levels.ts';
 
 /** What somebody is to the event and to what it is about. */
@@ -35,6 +35,7 @@ export const REASONS = [
   'author',
   'participating',
   'member',
+  'asked',
   'watching',
   'custom',
 ] as const;

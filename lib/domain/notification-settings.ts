@@ -1,15 +1,14 @@
 /** What somebody wants mail of: read and changed by themselves. */
 import { Missing } from '../store/errors.ts';
 import { sameName } from '../store/names.ts';
+import type { NotificationChange, NotificationScope } from '../store/notification-settings.ts';
+import type { MemberSource, UserRecord } from '../store/records.ts';
 import {
   NOTIFICATION_LEVELS,
-  type NotificationChange,
   type NotificationChoice,
   type NotificationEvent,
   type NotificationLevel,
-  type NotificationScope,
-} from '../store/notification-settings.ts';
-import type { MemberSource, UserRecord } from '../store/records.ts';
+} from '../store/records.ts';
 import type { Deps } from './deps.ts';
 import { isConfirmedEmail } from './emails.ts';
 import { invalid, notFound, refused, unauthorized } from './errors.ts';

@@ -1,5 +1,4 @@
-import type { NotificationLevel } from '../store/notification-settings.ts';
-import type { AccessLevel, ProjectRecord } from '../store/records.ts';
+import type { AccessLevel, NotificationLevel, ProjectRecord } from '../store/records.ts';
 import type { Deps } from './deps.ts';
 
 /**

@@ -7,6 +7,7 @@ import type { Deps } from './deps.ts';
 import { notFound, refused } from './errors.ts';
 import { unlinkPromises } from './fork-visibility.ts';
 import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from './namespaces.ts';
+import { moveMail } from './notification-promises.ts';
 import { canInGroup, isAdministrator } from './permissions.ts';
 import { changeError } from './project-update.ts';
 import { limitProblem } from './projects.ts';
@@ -59,7 +60,7 @@ export async function transferProject(
       { visibility },
       {
         now: deps.now(),
-        messages: unlinkPromises(deps, project, visibility),
+        messages: [...unlinkPromises(deps, project, visibility), moveMail(deps, actor, project)],
         // Its bytes are another group's from now on.
         alongside: [measureSoon(project.id, deps.now()), ...events],
       },

@@ -20,14 +20,16 @@ const PURPOSE = 'unsubscribe';
 /** 128 bits. */
 const SIGNATURE = 22;
 
-/** What the link of one reader carries. */
-export async function unsubscribeToken(
+/** The link in one reader's mail. */
+export async function unsubscribeLink(
   { store }: Deps,
   userId: number,
   from: UnsubscribeFrom,
+  baseUrl: string,
 ): Promise<string> {
   const said = `${userId}.${textOf(from)}`;
-  return `${said}.${signed(await store.linkSecrets.get(PURPOSE), said)}`;
+  const token = `${said}.${signed(await store.linkSecrets.get(PURPOSE), said)}`;
+  return `${baseUrl}${UNSUBSCRIBE_PAGE}?token=${token}`;
 }
 
 /** @throws 400 for a link that was never made */

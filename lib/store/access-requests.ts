@@ -1,5 +1,5 @@
 /** People who ask to be let into projects and groups: none of them is a member. */
-import { AlreadyExists, ConditionFailed, Missing, TransactionRefused } from './errors.ts';
+import { AlreadyExists, Missing, TransactionRefused } from './errors.ts';
 import {
   accessRequestKey,
   type MemberSource,
@@ -73,11 +73,12 @@ export class AccessRequests {
   }
 
   /** @throws Missing */
-  async remove(source: MemberSource, userId: number): Promise<void> {
+  async remove(source: MemberSource, userId: number, messages: readonly OutboxMessage[] = []): Promise<void> {
+    const write = { delete: accessRequestKey(source, userId), if: PRESENT, reason: 'request' };
     try {
-      await this.#table.delete({ delete: accessRequestKey(source, userId), if: PRESENT });
+      await this.#outbox.commit([write], messages);
     } catch (error) {
-      throw error instanceof ConditionFailed ? new Missing('request') : error;
+      throw error instanceof TransactionRefused ? new Missing('request') : error;
     }
   }
 

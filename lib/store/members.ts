@@ -1,5 +1,6 @@
 /** Memberships of projects and groups: stored once, where they were given; a user's are found through an index. */
 import { AlreadyExists, Missing, Stale, TransactionRefused } from './errors.ts';
+import { type IdPage, idPage } from './id-page.ts';
 import {
   accessRequestKey,
   groupKey,
@@ -274,6 +275,18 @@ export class Members {
   /** Direct members by user id. */
   async *each(source: MemberSource): AsyncGenerator<MemberRecord> {
     yield* this.#of({ source });
+  }
+
+  /** Ids of direct members above `after`, ascending, expired ones among them. */
+  async idsAfter(source: MemberSource, after: number, limit: number): Promise<IdPage> {
+    const page = await this.#table.query({
+      partition: memberPartition(source),
+      from: memberKey(source, after + 1).sk,
+      to: `${MEMBER}~`,
+      only: ['sk'],
+      limit,
+    });
+    return idPage(page);
   }
 
   /** Ids of people who hold a level or more: so many, of so many members looked at, by id. */

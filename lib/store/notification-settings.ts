@@ -3,8 +3,8 @@
  * chose is not there. A choice changes in one write, so those of two callers at once both stay.
  */
 import { Missing, TransactionRefused } from './errors.ts';
+import { type IdPage, idPage } from './id-page.ts';
 import {
-  idOf,
   type MemberSource,
   memberPartition,
   NOTIFY,
@@ -17,53 +17,10 @@ import {
   watcherKey,
 } from './keys.ts';
 import { sourceLives } from './members.ts';
+import { NOTIFICATION_EVENTS, type NotificationChoice, type NotificationLevel } from './records.ts';
 import { removeSome } from './remove-some.ts';
 import type { Table } from './table.ts';
 import { type Item, PRESENT, type Write } from './write.ts';
-
-/** `global`: as the groups above say, then as it is for everything else. */
-export const NOTIFICATION_LEVELS = [
-  'disabled',
-  'participating',
-  'watch',
-  'global',
-  'mention',
-  'custom',
-] as const;
-export type NotificationLevel = (typeof NOTIFICATION_LEVELS)[number];
-
-/** What mail may be about. */
-export const NOTIFICATION_EVENTS = [
-  'new_release',
-  'new_note',
-  'new_issue',
-  'reopen_issue',
-  'close_issue',
-  'reassign_issue',
-  'issue_due',
-  'new_merge_request',
-  'push_to_merge_request',
-  'reopen_merge_request',
-  'close_merge_request',
-  'reassign_merge_request',
-  'change_reviewer_merge_request',
-  'merge_merge_request',
-  'failed_pipeline',
-  'fixed_pipeline',
-  'success_pipeline',
-  'moved_project',
-  'merge_when_pipeline_succeeds',
-  'new_epic',
-] as const;
-export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
-
-/** What somebody chose; what is absent they never did. */
-export interface NotificationChoice {
-  readonly level?: NotificationLevel;
-  readonly events: Readonly<Partial<Record<NotificationEvent, boolean>>>;
-  /** Where mail goes; null: to the first address. Of the choice for everything alone. */
-  readonly email?: string | null;
-}
 
 /** What is absent stays. */
 export type NotificationChange = Partial<NotificationChoice>;
@@ -132,7 +89,7 @@ export class NotificationSettings {
       only: ['sk', 'level'],
       limit,
     });
-    return idPage(page.items, page.next);
+    return idPage(page);
   }
 
   /** Ids of those who chose so for everything. */
@@ -143,25 +100,13 @@ export class NotificationSettings {
       only: ['sk'],
       limit,
     });
-    return idPage(page.items, page.next);
+    return idPage(page);
   }
 
   /** Takes away those of what is gone, some at a time. @returns whether any are left */
   removeOfResource(source: MemberSource, limit = 500): Promise<boolean> {
     return removeSome(this.#table, { partition: memberPartition(source), prefix: NOTIFY, limit });
   }
-}
-
-/** Some ids, ascending. */
-export interface IdPage {
-  readonly ids: readonly number[];
-  /** The id that was looked at last; absent when there is nothing behind. */
-  readonly until?: number;
-}
-
-function idPage(items: readonly Item[], next: Item | undefined): IdPage {
-  const ids = items.map(({ sk }) => idOf(sk as string));
-  return next === undefined ? { ids } : { ids, until: idOf(next['sk'] as string) };
 }
 
 const keyOf = (userId: number, scope: NotificationScope) =>

@@ -8,10 +8,13 @@ import { KEEP_REFUSED } from './keeps.ts';
 import {
   commitRowKey,
   commitRowPrefix,
+  idOf,
   pipelineIdKey,
   pipelineIidKey,
   pipelineOfRefKey,
   pipelinesPartition,
+  refPipelineKey,
+  refPipelinePrefix,
   statusOfNameKey,
   userPartition,
   userRow,
@@ -27,6 +30,8 @@ import { ABSENT, type Item, PRESENT, type Write } from './write.ts';
 export const REPORTED_STATES = ['pending', 'running', 'success', 'failed', 'canceled'] as const;
 export type ReportedState = (typeof REPORTED_STATES)[number];
 
+export type PipelineOutcome = Extract<ReportedState, 'success' | 'failed'>;
+
 export interface PipelineRecord {
   readonly id: number;
   /** Its number within the project. */
@@ -41,6 +46,8 @@ export interface PipelineRecord {
   readonly states: Readonly<Partial<Record<ReportedState, number>>>;
   /** Statuses in all, those that were replaced too. */
   readonly statuses: number;
+  /** What it came to last, whatever it is at now; absent: nothing yet. */
+  readonly outcome?: PipelineOutcome;
   readonly author: AuthorSnapshot;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -119,6 +126,35 @@ export class Pipelines {
   async get(projectId: number, sha: string, id: number): Promise<PipelineRecord | undefined> {
     const item = await this.#table.get(commitRowKey(projectId, sha, 'PIPELINE', id));
     return item && (fromItem(item) as PipelineRecord);
+  }
+
+  /** What the last pipeline of a ref before this one came to, of those that came to anything: of so many at most. */
+  async outcomeBefore(
+    { projectId, ref, id }: PipelineRecord,
+    most = 100,
+  ): Promise<PipelineOutcome | undefined> {
+    let left = most;
+    let before = id;
+    while (left > 0) {
+      const { items, next } = await this.#table.query({
+        partition: pipelinesPartition(projectId),
+        from: refPipelinePrefix(ref),
+        to: refPipelineKey(projectId, ref, before - 1).sk,
+        reverse: true,
+        limit: Math.min(left, 10),
+      });
+      const ids = items.map(({ sk }) => idOf(sk as string));
+      const rows = await this.#table.batchGet(
+        items.map(({ sha }, i) => commitRowKey(projectId, sha as string, 'PIPELINE', ids[i]!)),
+        { only: ['outcome'] },
+      );
+      const found = rows.find((row) => row?.['outcome'] !== undefined);
+      if (found !== undefined) return found['outcome'] as PipelineOutcome;
+      if (next === undefined || ids.length === 0) return undefined;
+      before = ids.at(-1)!;
+      left -= ids.length;
+    }
+    return undefined;
   }
 
   /** The status of a name that counts in a pipeline: two reads. */
@@ -201,7 +237,7 @@ export class Pipelines {
   }
 }
 
-/** A new pipeline is found by its commit, by commit and ref, and by its id. */
+/** A new pipeline is found by its commit, by commit and ref, by its ref, and by its id. */
 function pipelineWrites({ pipeline, was }: StatusWrite): Write[] {
   const { projectId, sha, id, ref, version } = pipeline;
   const put = { ...commitRowKey(projectId, sha, 'PIPELINE', id), ...pipeline };
@@ -210,6 +246,7 @@ function pipelineWrites({ pipeline, was }: StatusWrite): Write[] {
   return [
     { put, if: ABSENT, reason: 'pipeline' },
     { put: { ...pipelineIdKey(projectId, id), sha } },
+    { put: { ...refPipelineKey(projectId, ref, id), sha } },
     { put: { ...pipelineOfRefKey(projectId, sha, ref), pipelineId: id }, if: ABSENT, reason: 'pipeline' },
   ];
 }

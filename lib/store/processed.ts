@@ -17,6 +17,12 @@ export class Processed {
     return (await this.#table.get(processedKey(consumer, messageId))) !== undefined;
   }
 
+  /** Which of these were handled. */
+  async those(consumer: string, messageIds: readonly string[]): Promise<Set<string>> {
+    const rows = await this.#table.batchGet(messageIds.map((id) => processedKey(consumer, id)));
+    return new Set(messageIds.filter((_, i) => rows[i] !== undefined));
+  }
+
   /** For the transaction that does the work: refused as `processed` when it was done before. */
   mark(consumer: string, messageId: string, now = new Date()): Put {
     return {

@@ -3,8 +3,8 @@
  * person, so that there may be any number.
  */
 import { Missing, TransactionRefused } from './errors.ts';
+import { type IdPage, idPage } from './id-page.ts';
 import {
-  idOf,
   type Noteable,
   threadKey,
   threadPrefix,
@@ -13,7 +13,6 @@ import {
   userPartition,
   userRow,
 } from './keys.ts';
-import type { IdPage } from './notification-settings.ts';
 import { projectLives } from './project-item.ts';
 import { removeSome } from './remove-some.ts';
 import type { Table } from './table.ts';
@@ -70,8 +69,7 @@ export class Threads {
       only: ['sk'],
       limit,
     });
-    const ids = page.items.map(({ sk }) => idOf(sk as string));
-    return page.next === undefined ? { ids } : { ids, until: idOf(page.next['sk'] as string) };
+    return idPage(page);
   }
 
   /** Takes away the rows of a project that is gone, some at a time. @returns whether any are left. */

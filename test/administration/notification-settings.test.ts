@@ -1,6 +1,6 @@
 /** How much mail somebody wants, for each project and group and for everything else. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { NOTIFICATION_EVENTS } from '../../lib/store/notification-settings.ts';
+import { NOTIFICATION_EVENTS } from '../../lib/store/records.ts';
 import { scenarios } from '../harness/scenarios.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { ask, makeWorld, type World } from '../harness/world.ts';

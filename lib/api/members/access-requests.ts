@@ -85,7 +85,7 @@ const of = (kind: PlaceKind) => {
       handle: async ({ actor, params, unmodifiedSince, ...found }, deps) => {
         const { requestedAt } = await accessRequestOf(deps, actor, placeOf(found), params.user_id);
         unmodifiedSince(requestedAt);
-        await denyAccess(deps, placeOf(found), params.user_id);
+        await denyAccess(deps, actor, placeOf(found), params.user_id);
         return noContent();
       },
     }),

@@ -1,0 +1,44 @@
+import type { MemberSource, UserRecord } from '../store/records.ts';
+import type { Deps } from './deps.ts';
+import { EVERYBODY, mentionsIn } from './mentions.ts';
+import type { Place } from './notification-place.ts';
+import { groupAccess } from './open.ts';
+import { canSeeGroup } from './permissions.ts';
+import { Surroundings } from './standing.ts';
+
+/** Whom a text calls. */
+export interface Called {
+  readonly userIds: readonly number[];
+  /** Projects and groups, whose members are all called. */
+  readonly sources: readonly MemberSource[];
+}
+
+/** Groups of one text whose members are called. */
+const MAX_GROUPS = 10;
+
+/**
+ * People and groups that exist, groups as far as the author may know of them and they let themselves be called; `@all`
+ * are the members of the project.
+ */
+export async function calledIn(
+  deps: Deps,
+  text: string,
+  { place, author }: { readonly place: Place; readonly author: UserRecord | undefined },
+): Promise<Called> {
+  const names = mentionsIn(text);
+  const holders = await deps.store.names.holders('path', names);
+  const ids = (type: 'user' | 'group') =>
+    holders.flatMap((holder) => (holder?.type === type && holder.current ? [holder.id] : []));
+  const groups = await deps.store.groups.getMany(ids('group').slice(0, MAX_GROUPS));
+  const surroundings = new Surroundings(deps);
+  const sources: MemberSource[] = names.some((name) => name.toLowerCase() === EVERYBODY)
+    ? [...place.memberSources]
+    : [];
+  for (const group of groups) {
+    if (group === undefined || author === undefined || group.settings['mentions_disabled'] === true) continue;
+    const viewer = { kind: 'user', user: author } as const;
+    const access = await groupAccess(viewer, group, surroundings);
+    if (access !== undefined && canSeeGroup(viewer, access)) sources.push({ kind: 'group', id: group.id });
+  }
+  return { userIds: ids('user'), sources };
+}

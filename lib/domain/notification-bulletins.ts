@@ -1,0 +1,157 @@
+/** What happened, as it is told and to whom: read anew when the job comes, so that nobody is told what is gone by then. */
+import type { Oid } from '../git/oid.ts';
+import type { ProjectRecord, UserRecord } from '../store/records.ts';
+import type { ProjectAbility } from './access.ts';
+import { calledIn } from './called.ts';
+import { codeOf } from './code.ts';
+import { titleOf } from './commit-title.ts';
+import type { Deps } from './deps.ts';
+import { type Bulletin, moveAudience, noteAudience, pipelineAudience } from './notification-audience.ts';
+import { membershipBulletin } from './notification-memberships.ts';
+import { isMuted, type Place, placeOf, sourceOf } from './notification-place.ts';
+import type { Happening, Notification } from './notification-promises.ts';
+import { projectAccess } from './open.ts';
+import { can } from './permissions.ts';
+import { Surroundings } from './standing.ts';
+
+/** Of a commit, as far as a subject tells it. */
+const MAX_TITLE = 200;
+
+/** @returns undefined when there is nothing to tell any more, or nobody may be told */
+export async function bulletinOf(
+  deps: Deps,
+  { happening, ...notification }: Notification & { readonly id: string },
+): Promise<Bulletin | undefined> {
+  if (happening.kind === 'membership') return membershipBulletin(deps, { ...notification, happening });
+  const place = await placeOf(deps, happening.projectId);
+  if (place === undefined || isMuted(place)) return undefined;
+  switch (happening.kind) {
+    case 'note':
+      return noteBulletin(deps, place, { ...notification, happening });
+    case 'pipeline':
+      return pipelineBulletin(deps, place, { ...notification, happening });
+    case 'moved':
+      return moveBulletin(deps, place, { ...notification, happening });
+  }
+}
+
+type Told<K extends Happening['kind']> = Notification & {
+  readonly id: string;
+  readonly happening: Extract<Happening, { kind: K }>;
+};
+
+async function noteBulletin(
+  deps: Deps,
+  place: Place,
+  { happening, baseUrl }: Told<'note'>,
+): Promise<Bulletin | undefined> {
+  const { project } = place;
+  const noteable = { kind: 'commit', id: happening.commit } as const;
+  const thread = { projectId: project.id, noteable };
+  const [[note], commit] = await Promise.all([
+    deps.store.notes.getMany([{ ...thread, id: happening.noteId }]),
+    codeOf(deps, { project, level: 0 }).commit(happening.commit as Oid),
+  ]);
+  if (note === undefined) return undefined;
+  const [author, ...people] = await Promise.all([
+    deps.store.users.get(note.author.id),
+    ...[...new Set([commit.author.email, commit.committer.email])].map((email) =>
+      email === '' ? undefined : deps.store.users.byEmail(email),
+    ),
+  ]);
+  const called = await calledIn(deps, note.body, { place, author });
+  const authorIds = people.flatMap((user) => (user === undefined ? [] : [user.id]));
+  const short = commit.oid.slice(0, 8);
+  const { line } = note;
+  const where = line === null ? '' : `, on line ${line.newLine} of ${line.path}`;
+  return {
+    ...common(deps, place, 'read_history'),
+    audience: noteAudience(deps, place, { thread, actorId: note.author.id, authorIds, called }),
+    joins: { thread, userIds: new Set(called.userIds) },
+    unsubscribe: { thread },
+    letter: {
+      subject: `Re: ${project.name} | ${titleOf(commit.message).slice(0, MAX_TITLE)} (${short})`,
+      lines: [`${note.author.name} (@${note.author.username}) commented on commit ${short}${where}:`],
+      quote: note.body,
+      url: `${urlOf(project, baseUrl)}/-/commit/${commit.oid}#note_${note.id}`,
+      thread: `commit_${commit.oid}.project_${project.id}`,
+      message: `note_${note.id}`,
+      project,
+      facts: { Author: note.author.username, 'Commit-ID': commit.oid },
+    },
+  };
+}
+
+async function pipelineBulletin(
+  deps: Deps,
+  place: Place,
+  { happening, baseUrl, id }: Told<'pipeline'>,
+): Promise<Bulletin | undefined> {
+  const { project } = place;
+  const { outcome, before } = happening;
+  const pipeline = await deps.store.pipelines.get(project.id, happening.sha, happening.pipelineId);
+  if (pipeline === undefined) return undefined;
+  const last = before ?? (await deps.store.pipelines.outcomeBefore(pipeline));
+  const told =
+    outcome === 'failed'
+      ? ({ event: 'failed_pipeline', word: 'Failed', said: 'has failed' } as const)
+      : last === 'failed'
+        ? ({ event: 'fixed_pipeline', word: 'Fixed', said: 'has been fixed' } as const)
+        : ({ event: 'success_pipeline', word: 'Successful', said: 'has passed' } as const);
+  const short = pipeline.sha.slice(0, 8);
+  return {
+    ...common(deps, place, 'read_pipelines'),
+    audience: pipelineAudience(told.event, pipeline.author.id),
+    letter: {
+      subject: `${project.name} | ${told.word} pipeline for ${pipeline.ref} | ${short}`,
+      lines: [`Pipeline #${pipeline.id} of ${project.fullPath} ${told.said} for ${pipeline.ref} (${short}).`],
+      url: `${urlOf(project, baseUrl)}/-/pipelines/${pipeline.id}`,
+      thread: `pipelines_of_${Buffer.from(pipeline.ref).toString('hex').slice(0, 80)}.project_${project.id}`,
+      message: `pipeline_${pipeline.id}.${id}`,
+      project,
+      facts: {
+        'Pipeline-Id': String(pipeline.id),
+        'Pipeline-Ref': pipeline.ref,
+        'Pipeline-Status': outcome,
+        'Commit-ID': pipeline.sha,
+      },
+    },
+  };
+}
+
+function moveBulletin(deps: Deps, place: Place, told: Told<'moved'>): Bulletin {
+  const { happening, actorId, baseUrl, id } = told;
+  const { project } = place;
+  const url = urlOf(project, baseUrl);
+  return {
+    ...common(deps, place, 'read_project'),
+    audience: moveAudience(deps, place, actorId),
+    letter: {
+      subject: `${project.name} | Project was moved`,
+      lines: [
+        `The project ${happening.from} is found at ${project.fullPath} from now on.`,
+        `To go on with a clone of it: git remote set-url origin ${url}.git`,
+      ],
+      url,
+      thread: `project_${project.id}`,
+      message: `moved_${project.id}.${id}`,
+      project,
+      facts: {},
+    },
+  };
+}
+
+function common(deps: Deps, { project, groups }: Place, ability: ProjectAbility) {
+  const source = sourceOf(project);
+  return {
+    scopes: [source, ...groups.map(({ id }) => ({ kind: 'group', id }) as const)],
+    unsubscribe: { source },
+    maySee: async (user: UserRecord) => {
+      const viewer = { kind: 'user', user } as const;
+      const access = await projectAccess(viewer, project, new Surroundings(deps));
+      return access !== undefined && can(viewer, access, ability);
+    },
+  };
+}
+
+const urlOf = ({ fullPath }: ProjectRecord, baseUrl: string): string => `${baseUrl}/${fullPath}`;

@@ -1,0 +1,137 @@
+/** Letters to people who are to hear of something: plain text, the same as HTML, and what mail programs sort them by. */
+import type { OutboxMessage } from '../store/outbox.ts';
+import type { ProjectRecord } from '../store/records.ts';
+import { mailMessage } from './mail.ts';
+import type { Reason } from './notification-recipients.ts';
+
+/** What is told, to whomever it is. Names and texts in it are other people's. */
+export interface Letter {
+  readonly subject: string;
+  /** Sentences. */
+  readonly lines: readonly string[];
+  /** What somebody wrote, as they did. */
+  readonly quote?: string;
+  readonly url: string;
+  /** Local parts of message ids, below the instance's host: of the conversation, and of this mail but for its reader. */
+  readonly thread?: string;
+  readonly message: string;
+  readonly project?: Pick<ProjectRecord, 'id' | 'name' | 'path' | 'fullPath'>;
+  /** By their names behind `X-<service>-`. */
+  readonly facts: Readonly<Record<string, string>>;
+}
+
+export interface Reader {
+  readonly id: number;
+  readonly address: string;
+  readonly reason: Reason;
+  /** What their link to hear no more leads to. */
+  readonly unsubscribe: string | undefined;
+}
+
+export interface Sender {
+  readonly baseUrl: string;
+  readonly serviceName: string;
+  readonly html: boolean;
+}
+
+/** Above it a text ends with a pointer to the rest. */
+const MAX_QUOTE = 10_000;
+
+const WHY: Readonly<Record<Reason, string>> = {
+  own_activity: 'you asked for mail of what you do yourself',
+  assigned: 'you are or were assigned to it',
+  review_requested: 'your review is or was asked for',
+  mentioned: 'you were mentioned',
+  subscribed: 'you subscribed to it',
+  author: 'you are its author',
+  participating: 'you take part in it',
+  member: 'you are a member',
+  asked: 'you asked for it',
+  watching: 'you watch this project',
+  custom: 'you chose to hear of such events',
+};
+
+export function mailOf(letter: Letter, reader: Reader, sender: Sender): OutboxMessage {
+  const { address, reason, unsubscribe } = reader;
+  const host = hostOf(sender.baseUrl);
+  const quote = letter.quote === undefined ? undefined : shortened(letter.quote);
+  const why = `You are sent this by ${host} because ${WHY[reason]}.`;
+  const stop = unsubscribe === undefined ? [] : [`To hear no more of it: ${unsubscribe}`];
+  const blocks = [...letter.lines, ...(quote === undefined ? [] : [quote]), letter.url];
+  const text = `${blocks.join('\n\n')}\n\n-- \n${[why, ...stop].join('\n')}\n`;
+  return mailMessage({
+    to: address,
+    subject: letter.subject,
+    text,
+    ...(sender.html ? { html: htmlOf(letter, quote, why, unsubscribe) } : {}),
+    headers: headersOf(letter, reader, sender, host),
+    messageId: `<${letter.message}.to_${reader.id}@${host}>`,
+  });
+}
+
+function headersOf(
+  { thread, project, facts }: Letter,
+  { reason, unsubscribe }: Reader,
+  { serviceName }: Sender,
+  host: string,
+): Record<string, string> {
+  const told = {
+    ...(project === undefined
+      ? {}
+      : { Project: project.name, 'Project-Id': String(project.id), 'Project-Path': project.fullPath }),
+    NotificationReason: reason,
+    ...facts,
+  };
+  const headers: Record<string, string> = {
+    Precedence: 'list',
+    'X-Auto-Response-Suppress': 'All',
+    // The first mail of a conversation names its beginning too: SES gives every mail an id of its own.
+    ...(thread === undefined
+      ? {}
+      : { 'In-Reply-To': `<${thread}@${host}>`, References: `<${thread}@${host}>` }),
+    // RFC 2919: a name, and an id of letters, digits, dots and hyphens below a domain.
+    ...(project === undefined ? {} : { 'List-Id': listId(project, host) }),
+    // RFC 8058: the form of the page, sent at once by the mail program.
+    ...(unsubscribe === undefined
+      ? {}
+      : { 'List-Unsubscribe': `<${unsubscribe}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }),
+  };
+  // Filters know them by the other name too.
+  for (const brand of [serviceName.replace(/[^A-Za-z0-9-]/g, ''), 'GitLab'])
+    for (const [name, value] of Object.entries(told)) headers[`X-${brand}-${name}`] = oneLine(value);
+  return headers;
+}
+
+function listId({ id, fullPath }: NonNullable<Letter['project']>, host: string): string {
+  const labels = fullPath.split('/').reverse();
+  const below = labels.map((label) => label.replace(/[^A-Za-z0-9-]+/g, '-')).join('.');
+  return `${oneLine(fullPath)} <${id}.${below}.${host}>`;
+}
+
+const hostOf = (baseUrl: string): string => (URL.canParse(baseUrl) ? new URL(baseUrl).hostname : 'localhost');
+
+const oneLine = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+
+function shortened(text: string): string {
+  if (text.length <= MAX_QUOTE) return text;
+  // Not between the halves of a character.
+  return `${text.slice(0, MAX_QUOTE).replace(/[\uD800-\uDBFF]$/, '')}\n[...]`;
+}
+
+function htmlOf(
+  { lines, url }: Letter,
+  quote: string | undefined,
+  why: string,
+  unsubscribe: string | undefined,
+): string {
+  const paragraphs = lines.map((line) => `<p>${escaped(line)}</p>`);
+  const said =
+    quote === undefined ? [] : [`<blockquote style="white-space:pre-wrap">${escaped(quote)}</blockquote>`];
+  const link = `<p><a href="${escaped(url)}">${escaped(url)}</a></p>`;
+  const stop = unsubscribe === undefined ? '' : ` <a href="${escaped(unsubscribe)}">Unsubscribe</a>`;
+  const footer = `<p style="font-size:small;color:#666">${escaped(why)}${stop}</p>`;
+  return `<!doctype html>\n<html><body>\n${[...paragraphs, ...said, link, footer].join('\n')}\n</body></html>\n`;
+}
+
+const escaped = (plain: string): string =>
+  plain.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -1,0 +1,53 @@
+import type { GroupRecord, MemberSource, ProjectRecord } from '../store/records.ts';
+import type { Deps } from './deps.ts';
+import { subjectOf } from './open.ts';
+import { Surroundings, standing } from './standing.ts';
+
+/** A project with what it stands in. */
+export interface Place {
+  readonly project: ProjectRecord;
+  /** The innermost first. */
+  readonly groups: readonly GroupRecord[];
+  /** Everything whose members are its members. */
+  readonly memberSources: readonly MemberSource[];
+}
+
+/** @returns undefined when it, or a group above it, is deleted */
+export async function placeOf(deps: Deps, projectId: number): Promise<Place | undefined> {
+  const project = await deps.store.projects.get(projectId);
+  if (project === undefined) return undefined;
+  const found = await standing(new Surroundings(deps), subjectOf(project), undefined);
+  if (found === undefined) return undefined;
+  const shares = [project, ...found.parents].flatMap((each) => each.shares);
+  const invited = await deps.store.groups.getMany([...new Set(shares.map(({ groupId }) => groupId))]);
+  const groups = new Set([
+    ...found.parents.map(({ id }) => id),
+    ...invited.flatMap((group) => (group === undefined ? [] : [group.id, ...group.ancestorIds])),
+  ]);
+  return {
+    project,
+    groups: found.parents,
+    memberSources: [sourceOf(project), ...[...groups].map((id) => ({ kind: 'group', id }) as const)],
+  };
+}
+
+/** A group, then those it stands in. */
+export interface GroupPlace {
+  readonly project?: undefined;
+  readonly groups: readonly GroupRecord[];
+}
+
+/** @returns undefined when one of them is deleted. */
+export async function groupPlaceOf(deps: Deps, groupId: number): Promise<GroupPlace | undefined> {
+  const subject = { source: { kind: 'group', id: groupId } as const, parentId: groupId, shares: [] };
+  const found = await standing(new Surroundings(deps), subject, undefined);
+  return found && { groups: found.parents };
+}
+
+/** Whether the project, or a group above, sends no mail at all. */
+export const isMuted = (place: Place | GroupPlace): boolean =>
+  [...(place.project === undefined ? [] : [place.project]), ...place.groups].some(
+    ({ settings }) => settings['emails_disabled'] === true,
+  );
+
+export const sourceOf = ({ id }: ProjectRecord) => ({ kind: 'project', id }) as const;

@@ -1,0 +1,68 @@
+/** What people are to hear of, as the transaction that brings it about promises it. */
+import { MAINTENANCE, message, type OutboxMessage } from '../store/outbox.ts';
+import type { PipelineOutcome } from '../store/pipelines.ts';
+import type { MemberRecord, MemberSource, ProjectRecord } from '../store/records.ts';
+import type { Actor } from './access.ts';
+import type { Deps } from './deps.ts';
+
+/** What happened: ids alone, so that the worker sees what it is about as it is by then. */
+export type Happening =
+  | { readonly kind: 'note'; readonly projectId: number; readonly commit: string; readonly noteId: number }
+  | {
+      readonly kind: 'pipeline';
+      readonly projectId: number;
+      readonly sha: string;
+      readonly pipelineId: number;
+      readonly outcome: PipelineOutcome;
+      /** What the same pipeline came to before. */
+      readonly before: PipelineOutcome | null;
+    }
+  | { readonly kind: 'moved'; readonly projectId: number; readonly from: string }
+  | {
+      readonly kind: 'membership';
+      readonly source: MemberSource;
+      readonly userId: number;
+      readonly what: 'granted' | 'changed' | 'denied';
+    };
+
+/** A place in the audience of one happening, from which a later job goes on. */
+export interface Position {
+  readonly stage: string;
+  /** The user id that was looked at last. */
+  readonly after: number;
+}
+
+export interface Notification {
+  /** The same in all jobs about one happening. */
+  readonly id?: string;
+  readonly actorId: number | null;
+  /** What links begin with. */
+  readonly baseUrl: string;
+  readonly happening: Happening;
+  readonly position?: Position;
+}
+
+export const NOTIFY_JOB = 'notification.send';
+
+export const notificationMessage = (notification: Notification): OutboxMessage =>
+  message(MAINTENANCE, NOTIFY_JOB, { ...notification });
+
+/** What somebody is told of their own membership. */
+export const membershipMail = (
+  deps: Deps,
+  actor: Actor,
+  { source, userId }: Pick<MemberRecord, 'source' | 'userId'>,
+  what: Extract<Happening, { kind: 'membership' }>['what'],
+): OutboxMessage => promisedMail(deps, actor, { kind: 'membership', source, userId, what });
+
+/** That a project is found elsewhere from now on. @param project as it was */
+export const moveMail = (deps: Deps, actor: Actor, project: ProjectRecord): OutboxMessage =>
+  promisedMail(deps, actor, { kind: 'moved', projectId: project.id, from: project.fullPath });
+
+/** For `outbox.commit`, or as a row of the transaction with a delivery after it. */
+export const promisedMail = (deps: Deps, actor: Actor, happening: Happening): OutboxMessage =>
+  notificationMessage({
+    actorId: actor.kind === 'user' ? actor.user.id : null,
+    baseUrl: actor.origin?.baseUrl ?? deps.environment.baseUrl ?? '',
+    happening,
+  });
