@@ -6,6 +6,7 @@ import type { AccessLevel, MemberSource, TokenRecord, TokenScope, UserRecord } f
 import { MAX_TOKENS } from '../store/token-rows.ts';
 import type { Write } from '../store/write.ts';
 import type { Actor } from './access.ts';
+import { telling } from './activity.ts';
 import { auditing } from './audit.ts';
 import { recordingRefusals } from './audited-refusals.ts';
 import type { Deps } from './deps.ts';
@@ -64,8 +65,15 @@ async function create(
   }
   const problem = firstSentence(await tokenProblems(deps, input));
   if (problem !== undefined) throw badRequest(problem);
-  const event = await auditing(deps, actor);
-  const made = (token: TokenRecord) => event(auditedToken(entityOf(place), token, { action: 'Created' }));
+  const [event, tell] = await Promise.all([
+    auditing(deps, actor),
+    source.kind === 'project' ? telling(deps) : undefined,
+  ]);
+  const made = (token: TokenRecord): Write[] => {
+    const joined = { authorId: token.userId, projectId: source.id, action: 'joined' } as const;
+    const recorded = event(auditedToken(entityOf(place), token, { action: 'Created' }));
+    return tell === undefined ? [recorded] : [recorded, tell(joined)];
+  };
   for (let tries = 0; tries < TRIES; tries++) {
     try {
       return await createOnce(deps, user, source, input, tries, made);
@@ -88,7 +96,7 @@ async function createOnce(
   source: MemberSource,
   { name, scopes, expiresAt, accessLevel }: TokenInput & { readonly accessLevel: AccessLevel },
   past: number,
-  event: (made: TokenRecord) => Write,
+  recorded: (made: TokenRecord) => readonly Write[],
 ): Promise<ToldToken> {
   const now = deps.now();
   const text = await newAccessText(deps);
@@ -120,7 +128,7 @@ async function createOnce(
       createdById: creator.id,
       bot: true as const,
     };
-    return [...writes, memberWrite(member), sourceLives(source), event(record)];
+    return [...writes, memberWrite(member), sourceLives(source), ...recorded(record)];
   };
   try {
     await deps.store.users.create(botUser(username, name, creator), { now, about });

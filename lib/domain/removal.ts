@@ -46,8 +46,9 @@ export async function removeProject(
   await store.statistics.forget(projectId);
   while (await store.stars.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.refRules.removeOfProject(projectId)) if (Date.now() > deadline) return false;
-  while (await store.notes.removeOfProject(projectId)) if (Date.now() > deadline) return false;
+  // Events lead to notes.
   while (await store.events.removeOfProject(projectId)) if (Date.now() > deadline) return false;
+  while (await store.notes.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.threads.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.pipelines.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.forks.orphan(projectId)) if (Date.now() > deadline) return false;

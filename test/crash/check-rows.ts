@@ -53,6 +53,8 @@ import type {
 import { type IndexName, indexes } from '../../lib/store/schema.ts';
 import { gramsOf } from '../../lib/store/trigrams.ts';
 import { identityNames } from '../../lib/store/user-item.ts';
+import { audit } from './check-audit.ts';
+import { events } from './check-events.ts';
 import { invitations } from './check-invitations.ts';
 import { keyText, type Row, type Rows } from './rows.ts';
 
@@ -192,6 +194,10 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
     }
     for (const claim of claims) yield `${claim} leads to nothing`;
   },
+
+  audit,
+
+  events,
 
   invitations,
 
@@ -460,7 +466,7 @@ export const settledInvariants: Readonly<Record<string, RowCheck>> = {
 };
 
 const KINDS =
-  /^(COUNTER|PATH|EMAIL|USER|GROUP|TREE|TOKEN|TOKENID|DEPLOYTOKEN|DEPLOYTOKENID|SSHKEYID|SSHKEY|GPGKEY|CONFIRM|INTERNAL|RESET|IDENTITY|PROJECT|NOTES|THREADS|WATCHERS|LINKSECRET|PIPELINES|GRAM|REPO|REFTABLE|NETWORK|HEIRS|UPLOAD|UPLOADS|INVITED|INVITATION|BILLABLE|BILLABLES|OUTBOX|DONE|RATE|SETTINGS|SECRETS|MASTERKEY)#/;
+  /^(COUNTER|PATH|EMAIL|USER|GROUP|TREE|TOKEN|TOKENID|DEPLOYTOKEN|DEPLOYTOKENID|SSHKEYID|SSHKEY|GPGKEY|CONFIRM|INTERNAL|RESET|IDENTITY|PROJECT|NOTES|THREADS|WATCHERS|LINKSECRET|PIPELINES|AUDIT|EVENTS|GRAM|REPO|REFTABLE|NETWORK|HEIRS|UPLOAD|UPLOADS|INVITED|INVITATION|BILLABLE|BILLABLES|OUTBOX|DONE|RATE|SCIMTOKEN|SETTINGS|SECRETS|MASTERKEY)#/;
 
 /** What users have several of. */
 const ownedBy = (rows: Rows, kind: OwnKind): Row[] =>

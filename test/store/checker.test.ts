@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tokenHash } from '../../lib/domain/tokens.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';
+import { type EventRecord, eventWrite } from '../../lib/store/events.ts';
 import { GitObjects } from '../../lib/store/git-objects.ts';
 import * as keys from '../../lib/store/keys.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../lib/store/outbox.ts';
@@ -86,6 +87,16 @@ async function* promises({ store }: Data): AsyncGenerator<Item & keys.Key> {
   }
 }
 
+/** That the project was made, as it is recorded. */
+const made = (id: number): AuditEventRecord => ({
+  id,
+  authorId: ada.id,
+  entityKind: 'Project',
+  entityId: project.id,
+  details: { add: 'project' },
+  createdAt: '2026-01-02T03:04:05.678Z',
+});
+
 let copies = 0;
 async function problemsAfter(
   damage: (data: Data) => Promise<unknown>,
@@ -127,6 +138,15 @@ const rule = (projectId: number) => ({
 });
 const stored = () => `networks/${project.repositoryId}/packs/${project.repositoryId}/${packId}`;
 const user = (id: () => number) => () => keys.userKey(id());
+const happened = (projectId: number): EventRecord => ({
+  id: 3,
+  projectId,
+  authorId: ada.id,
+  action: 'created',
+  target: null,
+  push: null,
+  createdAt: '2026-01-01T00:00:00.000Z',
+});
 
 describe('is found and named', () => {
   test.each<[string, RegExp, (data: Data) => Promise<unknown>]>([
@@ -140,6 +160,27 @@ describe('is found and named', () => {
         const inner = { ...outer, name: 'inner', path: 'inner' };
         const { id } = await store.groups.create(inner, { ownerId: ada.id, parent });
         await store.table.update({ update: keys.groupKey(id), set: { visibility: 'public' } });
+      },
+    ],
+    [
+      'an event that its author’s feed does not find',
+      /^events: event 3 stands at /,
+      ({ store }) => {
+        const { put } = eventWrite(happened(project.id));
+        return store.table.put({ put: { ...put, list: keys.authorEventsPartition(bob.id) } });
+      },
+    ],
+    [
+      'an event of a project that is not there',
+      /^events: event 3 is of project 99, which does not exist/,
+      ({ store }) => store.table.put(eventWrite(happened(99))),
+    ],
+    [
+      'an event of a comment that is not there',
+      /^events: event 3 is of note 7, which does not exist/,
+      ({ store }) => {
+        const target = { type: 'Note', id: 7, title: null, commit: tip } as const;
+        return store.table.put(eventWrite({ ...happened(project.id), action: 'commented', target }));
       },
     ],
     [
@@ -274,6 +315,32 @@ describe('is found and named', () => {
       'rows of an unknown kind',
       /^kinds: WHAT#1 X/,
       ({ store }) => store.table.put({ put: { pk: 'WHAT#1', sk: 'X' } }),
+    ],
+    [
+      'an event of the audit that no list finds',
+      /^audit: AUDIT#Project#0+1 \S+ is not where lists look for it/,
+      ({ store }) => {
+        const { put } = auditEventPut(made(1));
+        return store.table.put({ put: { ...put, who: 'AUDIT#Project' } });
+      },
+    ],
+    [
+      'a project that is there, and was removed by what is recorded',
+      /^audit: Project 1 is there, and was removed/,
+      ({ store }) =>
+        store.table.transact([
+          auditEventPut(made(1)),
+          auditEventPut({ ...made(2), details: { remove: 'project' } }),
+        ]),
+    ],
+    [
+      'a project whose end was not recorded, and that was made twice',
+      /^audit: Project 9 (was made 2 times|is gone)/,
+      ({ store }) =>
+        store.table.transact([
+          auditEventPut({ ...made(1), entityId: 9 }),
+          auditEventPut({ ...made(2), entityId: 9 }),
+        ]),
     ],
     [
       'a promise that was not kept',
