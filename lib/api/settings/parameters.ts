@@ -45,8 +45,11 @@ function needed(enabled: string, name: string): p.Rule {
   const known = namesOf(name);
   // Whoever uses another name for the one is told of the same for the other.
   const neutral = known.find((other) => other.split('_')[0] === enabled.split('_')[0]) ?? name;
+  const own = aliases[enabled]?.of;
   return (given, value) =>
-    value[enabled] === true && !known.some(given) ? { name: neutral, text: 'is missing' } : undefined;
+    value[enabled] === true && !(own !== undefined && given(own)) && !known.some(given)
+      ? { name: neutral, text: 'is missing' }
+      : undefined;
 }
 
 const namesOf = (name: string): readonly string[] => [

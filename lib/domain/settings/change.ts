@@ -56,14 +56,17 @@ export async function changeSettings(
   given: Values,
 ): Promise<AllSettings> {
   const secrets = Object.fromEntries(Object.entries(given).filter(([name]) => isSecret(name)));
-  const shown = Object.fromEntries(Object.entries(given).filter(([name]) => !isSecret(name)));
+  const shown = Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) => (isSecret(name) ? [] : [[name, unnulled(name, value)]])),
+  );
   const own = Object.entries(given).flatMap(([name, value]) => problemsOf(name, value));
+  const unsound = new Set(own.map(([name]) => name));
   const sealed = await storeSecrets(deps, secrets as Readonly<Record<string, string | null>>);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const { effective, kept } = await deps.store.settings.read();
     const was = allOf(deps, effective, kept);
     const becomes = { ...was.values, ...shown };
-    refuse([...own, ...problemsTogether(becomes, new Set(Object.keys(given)))]);
+    refuse([...own, ...problemsTogether(becomes, new Set(Object.keys(given)), unsound)]);
     const changed = Object.keys(shown).filter((name) => !isDeepStrictEqual(was.values[name], shown[name]));
     if (changed.length === 0 && sealed.length === 0) return was;
     const now = deps.now();
@@ -89,6 +92,10 @@ export async function changeSettings(
   }
   throw conflict('Others are changing the settings at the same time');
 }
+
+/** A list that is taken away is empty. */
+const unnulled = (name: string, value: SettingValue): SettingValue =>
+  value === null && attributes[name]?.type === 'list' ? [] : value;
 
 /** Those that rules obey, and the others. */
 function split(deps: Deps, changed: readonly string[], given: Values): readonly [Values, Values] {

@@ -139,12 +139,14 @@ const atLeast = (least: number) => `must be greater than or equal to ${least}`;
 /**
  * @param settings all of them, as they would be
  * @param changed the names of those that are given: rules about others were kept before
+ * @param unsound the names of those that are wrong by themselves: what they stand with is not looked at
  */
 export function problemsTogether(
   settings: Readonly<Record<string, SettingValue>>,
   changed: ReadonlySet<string>,
+  unsound: ReadonlySet<string>,
 ): readonly (readonly [string, string])[] {
-  return CHECKS.filter(({ of }) => of.some((name) => changed.has(name))).flatMap(({ check }) =>
-    check(settings),
-  );
+  const asked = ({ of }: (typeof CHECKS)[number]) =>
+    of.some((name) => changed.has(name)) && !of.some((name) => unsound.has(name));
+  return CHECKS.filter(asked).flatMap(({ check }) => check(settings));
 }
