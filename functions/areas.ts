@@ -185,6 +185,16 @@ export const areas: readonly Area[] = [
     ],
     reads,
   ),
+  api('scim', ['/api/scim/{proxy+}'], { ...writes, sends: ['maintenance', 'mail'] }),
+  api(
+    'group-sso',
+    [
+      ...collection('/api/v4/groups/{id}/saml'),
+      '/api/v4/groups/{id}/scim/{proxy+}',
+      ...['', '.json'].map((ending) => `/api/v4/groups/{id}/scim_token${ending}`),
+    ],
+    { ...writes, sends: ['maintenance', 'mail'] },
+  ),
   api(
     'search',
     [...collection('/api/v4/search'), '/api/v4/groups/{id}/search', ...oneInProject('search')],

@@ -8,6 +8,7 @@ import { customAttributeEndpoints } from './custom-attributes/endpoints.ts';
 import type { ApiDeps } from './endpoint.ts';
 import { eventEndpoints } from './events/endpoints.ts';
 import { fileEndpoints } from './files/endpoints.ts';
+import { groupSsoEndpoints } from './group-sso/endpoints.ts';
 import { groupEndpoints } from './groups/endpoints.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { memberEndpoints } from './members/endpoints.ts';
@@ -16,6 +17,7 @@ import { notificationSettingEndpoints } from './notification-settings/endpoints.
 import { projectRelationEndpoints } from './project-relations/endpoints.ts';
 import { projectEndpoints } from './projects/endpoints.ts';
 import { repositoryEndpoints } from './repository/endpoints.ts';
+import { scimEndpoints } from './scim/endpoints.ts';
 import { searchEndpoints } from './search/endpoints.ts';
 import { settingEndpoints } from './settings/endpoints.ts';
 import { signatureEndpoints } from './signatures/endpoints.ts';
@@ -47,6 +49,8 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...customAttributeEndpoints,
   ...notificationSettingEndpoints,
   ...auditEventEndpoints,
+  ...groupSsoEndpoints,
+  ...scimEndpoints,
   ...searchEndpoints,
   ...settingEndpoints,
 ];

@@ -65,6 +65,10 @@ export type Output<S extends Shape> = {
   -readonly [K in Exclude<keyof S, OptionalKeys<S>>]: z.output<S[K]>;
 } & { -readonly [K in OptionalKeys<S>]?: Exclude<z.output<S[K]>, undefined> };
 
+/** Documented so, and handed over as it was given: for bodies that another standard has the rules of. */
+export const asGiven = (documented: Field<object>): Field<Readonly<Record<string, unknown>>> =>
+  register(z.any(), {}, jsonSchemaOf(documented), { fields: factsOf(documented)?.fields ?? {} });
+
 /** An object of declared members: `not[author_id]=1` or a JSON object. */
 export function object<S extends Shape, const O extends Options<Output<S>>>(
   shape: S,

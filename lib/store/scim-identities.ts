@@ -18,6 +18,8 @@ import {
   userRow,
 } from './keys.ts';
 import { sameName } from './names.ts';
+import { chunkFor, cutPage, mergeKeys, type Page, type PageRequest, rowSource } from './paging.ts';
+import type { UserRecord } from './records.ts';
 import type { Table } from './table.ts';
 import { identitiesOf } from './user-item.ts';
 import type { Users } from './users.ts';
@@ -100,6 +102,17 @@ export class ScimIdentities {
     }
     const found = await this.#table.batchGet(uids.map((uid) => scimIdentityKey(groupId, uid)));
     return found.map(fromItem).filter((identity) => identity !== undefined);
+  }
+
+  /** Those of the accounts that pass, by their ids. */
+  accounts(
+    groupId: number,
+    request: PageRequest,
+    where: (user: UserRecord) => boolean,
+  ): Promise<Page<UserRecord>> {
+    const rows = { partition: groupKey(groupId).pk, prefix: SCIM_USER };
+    const source = rowSource(this.#table, rows, 'asc', chunkFor(request, 1));
+    return cutPage(mergeKeys([source], 'asc'), request, { load: (ids) => this.#users.getMany(ids), where });
   }
 
   /** For a transaction; refused as `taken:<ScimName>`. */

@@ -8,7 +8,7 @@ import type { Page, PageRequest } from './paging.ts';
 import type { UserRecord } from './records.ts';
 import type { Search } from './search.ts';
 import type { Table } from './table.ts';
-import { fromItem, type Identity, identityName, identityNames, toItem } from './user-item.ts';
+import { fromItem, identityName, identityNames, toItem } from './user-item.ts';
 import { UserList, type UserQuery } from './user-list.ts';
 import { ABSENT, type Check, PRESENT, type Write } from './write.ts';
 
@@ -137,7 +137,7 @@ export class Users {
     return holder?.confirmed ? this.get(holder.id) : undefined;
   }
 
-  async byIdentity(identity: Pick<Identity, 'provider' | 'extern_uid'>): Promise<UserRecord | undefined> {
+  async byIdentity(identity: Parameters<typeof identityName>[0]): Promise<UserRecord | undefined> {
     const holder = await this.#names.holder('identity', identityName(identity));
     return holder === undefined ? undefined : this.get(holder.id);
   }

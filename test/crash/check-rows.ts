@@ -56,6 +56,7 @@ import { identityNames } from '../../lib/store/user-item.ts';
 import { audit } from './check-audit.ts';
 import { events } from './check-events.ts';
 import { invitations } from './check-invitations.ts';
+import { scim } from './check-scim.ts';
 import { keyText, type Row, type Rows } from './rows.ts';
 
 /** @returns what is wrong, a line each. */
@@ -200,6 +201,8 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   events,
 
   invitations,
+
+  scim,
 
   *memberships(rows) {
     for (const row of [...rows.of('PROJECT#'), ...rows.of('GROUP#')]) {

@@ -27,7 +27,7 @@ export interface Service {
   readonly url: string;
   readonly host: Host;
   readonly rootToken: string;
-  /** `path` is below `/api/v4`, percent-encoded. The answer must be one that the OpenAPI document tells. */
+  /** `path` is below `/api/v4`, or from the root where it begins with `/api/`, percent-encoded. The answer must be one that the OpenAPI document tells. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** A user with a token of all scopes, made by the administrator. */
   user(
@@ -55,7 +55,7 @@ export async function startService(options: Partial<HostOptions> = {}): Promise<
     path: string,
     { token, json, form, headers, raw }: CallOptions = {},
   ): Promise<Answer> => {
-    const answer = await request(`${host.url}/api/v4${path}`, method, {
+    const answer = await request(host.url + (path.startsWith('/api/') ? path : `/api/v4${path}`), method, {
       headers: {
         ...(token === undefined ? {} : { 'PRIVATE-TOKEN': token }),
         ...(json === undefined ? {} : { 'Content-Type': 'application/json' }),

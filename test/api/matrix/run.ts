@@ -140,6 +140,9 @@ function problemIn(row: Row, line: Line, column: Column, answer: Answer): string
   return usual === undefined || usual.test(text) ? undefined : `${answer.status} says ${text}`;
 }
 
+const SCIM_401 =
+  /^\{"schemas":\["urn:ietf:params:scim:api:messages:2.0:Error"\],"detail":"401 Unauthorized","status":401\}$/;
+
 /** The words that nobody in a column may read in any answer. */
 function unknownTo(column: Column): readonly string[] {
   const members = [MARKS.email, MARKS.invited];
@@ -165,6 +168,8 @@ function unknownTo(column: Column): readonly string[] {
 }
 
 function refusalOf(row: Row, line: Line, column: Column, { status, inside }: Expected): RegExp | undefined {
+  // Whose token a user's is, is nothing to that interface.
+  if (row.path.startsWith('/api/scim/')) return SCIM_401;
   if (column === 'blkd') return /^\{"message":"403 Forbidden - Your account has been blocked\."\}$/;
   if (status === 401) return /^\{"message":"401 Unauthorized"\}$/;
   if (status === 403)

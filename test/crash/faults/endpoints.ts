@@ -6,6 +6,7 @@ import { invitationWrites } from './invitation-endpoints.ts';
 import { keyWrites } from './key-endpoints.ts';
 import { projectWrites } from './project-endpoints.ts';
 import { relationWrites } from './relation-endpoints.ts';
+import { scimWrites } from './scim-endpoints.ts';
 import type { Ground, Scene } from './scene.ts';
 import { after, answered, counted, countOf, endpoint, flip, found, type Sent, toldBy } from './sent.ts';
 import { settingWrites } from './setting-endpoints.ts';
@@ -66,6 +67,7 @@ export const writes: readonly Operation[] = [
   ...settingWrites,
   ...projectWrites,
   ...relationWrites,
+  ...scimWrites,
   endpoint('POST /projects/:id/members', async (scene) => {
     const { id, owner } = await scene.ground();
     const user = await scene.guest();

@@ -7,6 +7,8 @@ export interface Sent {
   readonly path: string;
   readonly json?: unknown;
   readonly token: string;
+  /** Whether that is a token of another kind than users have. */
+  readonly bearer?: true;
   readonly state: () => Promise<string>;
 }
 
@@ -14,8 +16,9 @@ export function endpoint(name: string, subject: (scene: Scene) => Promise<Sent>)
   return {
     name,
     async prepare(scene): Promise<Work> {
-      const { path, json, token, state } = await subject(scene);
-      const options: CallOptions = { token, ...(json === undefined ? {} : { json }) };
+      const { path, json, token, bearer, state } = await subject(scene);
+      const shown = bearer ? { headers: { Authorization: `Bearer ${token}` } } : { token };
+      const options: CallOptions = { ...shown, ...(json === undefined ? {} : { json }) };
       return { run: async () => toldBy(await scene.service.call(name.split(' ')[0]!, path, options)), state };
     },
   };
@@ -25,7 +28,8 @@ export function endpoint(name: string, subject: (scene: Scene) => Promise<Sent>)
 export function toldBy({ status, body }: Answer): Told {
   if (status < 300) return { kind: 'done' };
   const words = `${status} ${JSON.stringify(body)}`;
-  if (status === 503 && body?.message === '503 Service Unavailable') return { kind: 'unavailable', words };
+  if (status === 503 && (body?.message ?? body?.detail) === '503 Service Unavailable')
+    return { kind: 'unavailable', words };
   return { kind: status < 500 ? 'refused' : 'wrong', words };
 }
 

@@ -18,7 +18,7 @@ const dialect: Dialect = {
 const endpoint = endpointFor<HttpDeps>();
 const path = '/api/else/v1/:word/things';
 const access = otherCredential(async ({ credential, params }) => {
-  if (credential.kind === 'none' || credential.token !== params['word'])
+  if (credential.kind !== 'token' || credential.token !== params['word'])
     throw new DomainError('unauthorized', '401 Unauthorized');
   return params['word']!;
 });

@@ -1,0 +1,16 @@
+/** The resources of a group, behind its path. */
+const OF_GROUP =
+  /^(\/api\/scim\/v2\/groups)\/(.+?)\/(Users|Groups|ServiceProviderConfig|Schemas|ResourceTypes)(\/.*)?$/;
+
+/**
+ * Paths of groups and ids may hold slashes that clients do not encode: each is one segment of the path that is served.
+ * The group ends at the first word that names a resource.
+ */
+export function scimAlias(path: string): string | undefined {
+  const [, root, group, resource, rest = ''] = OF_GROUP.exec(path) ?? [];
+  if (root === undefined || group === undefined) return undefined;
+  const id = rest.replace(/^\/+|\/+$/g, '');
+  return [root, segment(group), resource, ...(id === '' ? [] : [segment(id)])].join('/');
+}
+
+const segment = (path: string): string => path.replaceAll('/', '%2F');

@@ -1,0 +1,55 @@
+import * as z from 'zod';
+import { shape } from '../../http/shape.ts';
+
+export const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
+export const LIST = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
+
+/** Attributes may be left out at the caller's wish. */
+export const user = shape(() =>
+  z
+    .object({
+      schemas: z.array(z.literal(USER)),
+      id: z.string().describe('External UID'),
+      externalId: z.string().optional(),
+      userName: z.string().optional(),
+      name: z
+        .object({
+          formatted: z.string(),
+          givenName: z.string().optional(),
+          familyName: z.string().optional(),
+        })
+        .optional(),
+      displayName: z.string().optional(),
+      active: z.boolean().optional(),
+      emails: z
+        .array(z.object({ type: z.literal('work'), value: z.string(), primary: z.literal(true) }))
+        .optional(),
+      meta: z
+        .object({
+          resourceType: z.literal('User'),
+          created: z.iso.datetime(),
+          lastModified: z.iso.datetime(),
+          location: z.string(),
+        })
+        .optional(),
+    })
+    .meta({ id: 'ScimUser' }),
+);
+
+const listOf = (resource: z.ZodType, id: string) =>
+  z
+    .object({
+      schemas: z.array(z.literal(LIST)),
+      totalResults: z.int(),
+      itemsPerPage: z.int(),
+      startIndex: z.int(),
+      Resources: z.array(resource),
+    })
+    .meta({ id });
+
+export const users = shape(() => listOf(user(), 'ScimUsers'));
+
+/** What the service tells of itself: RFC 7643, 5 to 7. */
+const described = () => z.looseObject({ schemas: z.array(z.string()) });
+export const description = shape(() => described().meta({ id: 'ScimDescription' }));
+export const descriptions = shape(() => listOf(described(), 'ScimDescriptions'));

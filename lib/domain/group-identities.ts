@@ -1,0 +1,71 @@
+/** How members sign in at the provider of a group, and whom it has provisioned, as its owners see it. */
+import type { Page, PageRequest } from '../store/paging.ts';
+import type { GroupRecord, UserRecord } from '../store/records.ts';
+import type { ScimIdentity } from '../store/scim-identities.ts';
+import { type Identity, identitiesOf } from '../store/user-item.ts';
+import type { Actor, GroupAccess } from './access.ts';
+import type { Deps } from './deps.ts';
+import { notFound } from './errors.ts';
+import { PROVIDER } from './scim/account.ts';
+import { type GroupWithSso, hasSso, type ScimCaller } from './scim/caller.ts';
+
+/** Their identity at a group's provider, if they have one. */
+export const samlIdentityOf = (user: Pick<UserRecord, 'profile'>, groupId: number): Identity | undefined =>
+  identitiesOf(user).find(({ saml_provider_id }) => saml_provider_id === groupId);
+
+/** Whom the provider has provisioned, by account. @throws 404 where there is none */
+export async function scimIdentities(
+  { store }: Deps,
+  { group }: GroupAccess,
+  { page, perPage }: PageRequest,
+): Promise<Page<ScimIdentity>> {
+  demandSso(group);
+  const from = (page - 1) * perPage;
+  const [total, items] = await Promise.all([
+    store.scimIdentities.count(group.id),
+    store.scimIdentities.list(group.id, from, perPage),
+  ]);
+  return { items, total, more: from + items.length < total };
+}
+
+/** @throws 404 */
+export async function scimIdentity(
+  { store }: Deps,
+  { group }: GroupAccess,
+  uid: string,
+): Promise<ScimIdentity> {
+  demandSso(group);
+  const identity = await store.scimIdentities.get(group.id, uid);
+  if (identity === undefined) throw notFound('Identity');
+  return identity;
+}
+
+/** Who signs in there, by account. @throws 404 where there is no provider */
+export function samlUsers(
+  { store }: Deps,
+  { group }: GroupAccess,
+  request: PageRequest,
+): Promise<Page<UserRecord>> {
+  demandSso(group);
+  const signsIn = (user: UserRecord) => samlIdentityOf(user, group.id) !== undefined;
+  return store.scimIdentities.accounts(group.id, request, signsIn);
+}
+
+/** @throws 404 */
+export async function samlUser({ store }: Deps, { group }: GroupAccess, uid: string): Promise<UserRecord> {
+  demandSso(group);
+  const name = { provider: PROVIDER, extern_uid: uid, saml_provider_id: group.id };
+  const user = await store.users.byIdentity(name);
+  if (user === undefined) throw notFound('Identity');
+  return user;
+}
+
+/** Somebody who does by hand what the provider does. @throws 404 where there is none */
+export function inItsPlace(actor: Actor, { group }: GroupAccess, baseUrl: string): ScimCaller {
+  demandSso(group);
+  return { group, sso: group.sso, author: actor, baseUrl };
+}
+
+function demandSso(group: GroupRecord): asserts group is GroupWithSso {
+  if (!hasSso(group)) throw notFound('SAML Provider');
+}

@@ -1,0 +1,170 @@
+/** Single sign-on of outermost groups: its settings, and the token that the identity provider shows. */
+import { randomBytes } from 'node:crypto';
+import { Missing, Stale } from '../store/errors.ts';
+import type { GroupRecord, GroupSso } from '../store/records.ts';
+import type { ScimToken } from '../store/scim-tokens.ts';
+import type { Actor, GroupAccess } from './access.ts';
+import { type Audited, audited, auditedPlace } from './audit.ts';
+import type { Deps } from './deps.ts';
+import { conflict, forbidden, invalid, notFound, refused } from './errors.ts';
+import { problemsOf } from './paths.ts';
+import { isAdministrator, OWNER, signedIn } from './permissions.ts';
+import { hasSso } from './scim/caller.ts';
+import { tokenHash } from './tokens.ts';
+
+export type GroupSsoInput = Partial<GroupSso>;
+
+const UNSET: GroupSso = {
+  enabled: false,
+  enforced: false,
+  gitCheckEnforced: false,
+  ssoUrl: null,
+  certificateFingerprint: null,
+  defaultRole: 10,
+  trustedDomains: [],
+};
+
+/** @throws 404 where it was never set up, or the group stands in another */
+export function ssoOf({ group }: GroupAccess): GroupSso {
+  if (group.parentId !== null || (group.sso ?? null) === null) throw notFound('SAML Provider');
+  return group.sso!;
+}
+
+/**
+ * What is absent stays. Switched off, its identity provider is not let in; switched on again, it is as it was.
+ * @throws 400 by field; 403 for who trusts a domain and is no administrator; 409 when the group changed meanwhile
+ */
+export async function changeSso(
+  deps: Deps,
+  actor: Actor,
+  { group }: GroupAccess,
+  input: GroupSsoInput,
+): Promise<GroupSso> {
+  if (group.parentId !== null) throw refused('Single sign-on is set up for a top-level group');
+  const was = group.sso ?? UNSET;
+  const is = { ...was, ...input };
+  if (!isSame(was.trustedDomains, is.trustedDomains) && !isAdministrator(actor))
+    throw forbidden('Only an administrator can trust e-mail domains');
+  const problems = problemsOf({
+    sso_url: is.enabled && is.ssoUrl === null ? ["can't be blank"] : urlProblems(is.ssoUrl),
+    certificate_fingerprint:
+      is.certificateFingerprint === null || FINGERPRINT.test(is.certificateFingerprint) ? [] : ['is invalid'],
+    trusted_email_domains: is.trustedDomains.every((domain) => DOMAIN.test(domain)) ? [] : ['is invalid'],
+  });
+  if (problems !== undefined) throw invalid(problems);
+  const changes = ATTRIBUTES.filter(([name]) => !isSame(was[name], is[name]));
+  const events = await Promise.all(
+    changes.map(([name, called]) =>
+      audited(deps, actor, {
+        entity: auditedPlace('Group', group),
+        details: { change: called, from: shown(was[name]), to: shown(is[name]) },
+      }),
+    ),
+  );
+  await groupUpdate(deps, group, { ...is }, events);
+  return is;
+}
+
+/** As the audit tells them. */
+const ATTRIBUTES: readonly (readonly [keyof GroupSso, string])[] = [
+  ['enabled', 'group SSO'],
+  ['enforced', 'group SSO enforcement'],
+  ['gitCheckEnforced', 'group SSO enforcement for Git'],
+  ['ssoUrl', 'group SSO URL'],
+  ['certificateFingerprint', 'group SSO certificate fingerprint'],
+  ['defaultRole', 'group SSO default membership role'],
+  ['trustedDomains', 'group SSO trusted e-mail domains'],
+];
+
+const shown = (value: GroupSso[keyof GroupSso]) =>
+  Array.isArray(value) ? value.join(', ') : (value as string | number | boolean | null);
+
+const isSame = (was: unknown, is: unknown): boolean => JSON.stringify(was) === JSON.stringify(is);
+
+async function groupUpdate(
+  { store, now }: Deps,
+  group: GroupRecord,
+  sso: GroupSso,
+  alongside: Awaited<ReturnType<typeof audited>>[],
+): Promise<void> {
+  try {
+    await store.groups.update(group, { sso }, { now: now(), alongside });
+  } catch (error) {
+    if (error instanceof Missing) throw notFound('Group');
+    throw error instanceof Stale ? conflict('409 Conflict: Resource lock') : error;
+  }
+}
+
+/** SHA-1 or SHA-256, in pairs of hex with or without colons. */
+const FINGERPRINT = /^[0-9a-f]{2}(?::?[0-9a-f]{2}){19}(?:(?::?[0-9a-f]{2}){12})?$/i;
+const DOMAIN = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/;
+
+function urlProblems(url: string | null): string[] {
+  if (url === null) return [];
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? [] : ['must be a valid URL'];
+}
+
+/** Whether somebody is told how members sign in at the provider of the group that theirs stand in. */
+export function seesIdentities(actor: Actor, { group, level, parents }: GroupAccess): boolean {
+  const outermost = parents.at(-1) ?? group;
+  return hasSso(outermost) && (isAdministrator(actor) || level >= OWNER);
+}
+
+/** A token with its text, which is told this once. */
+export interface ToldScimToken {
+  readonly token: ScimToken;
+  readonly text: string;
+}
+
+/** The token in force, without its text. @throws 404 */
+export async function scimTokenOf({ store }: Deps, { group }: GroupAccess): Promise<ScimToken> {
+  const token = await store.scimTokens.ofGroup(group.id);
+  if (token === undefined) throw notFound('SCIM Token');
+  return token;
+}
+
+/**
+ * The former token ends at once.
+ * @throws 400 where single sign-on is switched off; 409 when somebody else issued one at the same moment
+ */
+export async function issueScimToken(
+  deps: Deps,
+  actor: Actor,
+  { group }: GroupAccess,
+): Promise<ToldScimToken> {
+  if (!hasSso(group)) throw refused('Single sign-on is not enabled for this group');
+  const text = `glsoat-${randomBytes(20).toString('base64url')}`;
+  const token: ScimToken = {
+    groupId: group.id,
+    hash: tokenHash(text),
+    createdAt: deps.now().toISOString(),
+    createdById: signedIn(actor).user.id,
+  };
+  const was = await deps.store.scimTokens.ofGroup(group.id);
+  const said = was === undefined ? 'Issued a SCIM token' : 'Replaced the SCIM token';
+  await swapped(
+    deps.store.scimTokens.issue(token, was, { alongside: [await tokenEvent(deps, actor, group, said)] }),
+  );
+  return { token, text };
+}
+
+/** Effective at once. @throws 404, 409 as above */
+export async function revokeScimToken(deps: Deps, actor: Actor, access: GroupAccess): Promise<void> {
+  const was = await scimTokenOf(deps, access);
+  const event = await tokenEvent(deps, actor, access.group, 'Revoked the SCIM token');
+  await swapped(deps.store.scimTokens.revoke(was, { alongside: [event] }));
+}
+
+const tokenEvent = (deps: Deps, actor: Actor, group: GroupRecord, said: string) =>
+  audited(deps, actor, {
+    entity: auditedPlace('Group', group),
+    details: { custom_message: said } satisfies Audited['details'],
+  });
+
+async function swapped(write: Promise<void>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    throw error instanceof Stale ? conflict('409 Conflict: Resource lock') : error;
+  }
+}

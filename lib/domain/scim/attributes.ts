@@ -1,0 +1,197 @@
+/** What an identity provider says of a person, read from a resource or from the operations of a patch. */
+import { badRequest } from './errors.ts';
+import { type AttributePath, type Comparison, NotReadable, parsePath } from './path.ts';
+
+/** What is absent was not told; null takes a name away. */
+export interface ScimAttributes {
+  externUid?: string;
+  userName?: string;
+  email?: string;
+  formatted?: string | null;
+  givenName?: string | null;
+  familyName?: string | null;
+  displayName?: string | null;
+  active?: boolean;
+}
+
+type Json = unknown;
+
+const LONGEST = 255;
+const MOST_OPERATIONS = 100;
+const MOST_VALUES = 100;
+
+/**
+ * Of a resource, which a request carries whole. Attributes that nobody knows are left out.
+ * @throws 400 `invalidValue`
+ */
+export function attributesOf(resource: Readonly<Record<string, Json>>): ScimAttributes {
+  const said: ScimAttributes = {};
+  for (const [name, value] of Object.entries(resource)) {
+    const attribute = name.toLowerCase();
+    // The service's own, and not the provider's to choose.
+    if (attribute !== 'id') set(said, { attribute }, value);
+  }
+  return said;
+}
+
+/**
+ * Of the operations of a patch, each of which sees what those before it did.
+ * @throws 400 `invalidSyntax`, `invalidPath`, `invalidValue`, `noTarget`, `mutability`
+ */
+export function patched(operations: Json): ScimAttributes {
+  if (!Array.isArray(operations) || operations.length === 0)
+    throw badRequest('invalidSyntax', 'Operations must be a list of operations');
+  if (operations.length > MOST_OPERATIONS)
+    throw badRequest('invalidSyntax', `Operations are too many (maximum is ${MOST_OPERATIONS})`);
+  const said: ScimAttributes = {};
+  for (const operation of operations as Json[]) {
+    if (!isObject(operation)) throw badRequest('invalidSyntax', 'An operation must be an object');
+    apply(said, memberOf(operation, 'op'), memberOf(operation, 'path'), memberOf(operation, 'value'));
+  }
+  return said;
+}
+
+function apply(said: ScimAttributes, op: Json, path: Json, value: Json): void {
+  const kind = typeof op === 'string' ? op.toLowerCase() : undefined;
+  if (kind !== 'add' && kind !== 'replace' && kind !== 'remove')
+    throw badRequest('invalidSyntax', 'op must be add, replace or remove');
+  if (path !== undefined && path !== null && typeof path !== 'string')
+    throw badRequest('invalidPath', 'path must be a text');
+  const target = (path ?? '') === '' ? undefined : pathOf(path as string);
+  if (kind === 'remove') {
+    if (target === undefined) throw badRequest('noTarget', 'What is to be removed must be named');
+    unset(said, target);
+    return;
+  }
+  if (value === undefined) throw badRequest('invalidValue', 'value is missing');
+  if (target !== undefined) {
+    set(said, target, value);
+    return;
+  }
+  if (!isObject(value)) throw badRequest('invalidValue', 'Without a path, value must be an object');
+  for (const [name, member] of Object.entries(value)) set(said, pathOf(name), member);
+}
+
+/** @throws 400 `invalidPath` */
+function pathOf(text: string): AttributePath {
+  try {
+    return parsePath(text);
+  } catch (error) {
+    if (error instanceof NotReadable) throw badRequest('invalidPath', `path: ${error.message}`);
+    throw error;
+  }
+}
+
+const NAMES = { formatted: 'formatted', givenname: 'givenName', familyname: 'familyName' } as const;
+const isName = (sub: string): sub is keyof typeof NAMES => Object.hasOwn(NAMES, sub);
+
+function set(said: ScimAttributes, path: AttributePath, value: Json): void {
+  const { attribute, sub } = path;
+  switch (attribute) {
+    case 'id':
+    case 'externalid':
+      said.externUid = textOf('externalId', value);
+      break;
+    case 'username':
+      said.userName = textOf('userName', value);
+      break;
+    case 'active':
+      said.active = booleanOf(value);
+      break;
+    case 'displayname':
+      said.displayName = nameOf('displayName', value);
+      break;
+    case 'name':
+      setName(said, sub, value);
+      break;
+    case 'emails': {
+      const email = (sub === undefined || sub === 'value') && isWork(path) ? addressOf(value) : undefined;
+      if (email !== undefined) said.email = textOf('emails', email);
+    }
+  }
+}
+
+function setName(said: ScimAttributes, sub: string | undefined, value: Json): void {
+  if (sub !== undefined) {
+    if (isName(sub)) said[NAMES[sub]] = nameOf(`name.${NAMES[sub]}`, value);
+    return;
+  }
+  if (!isObject(value)) throw badRequest('invalidValue', 'name must be an object');
+  for (const [member, text] of Object.entries(value)) setName(said, member.toLowerCase(), text);
+}
+
+/** What an account has to have cannot be taken from it, and what is not kept is gone already. */
+function unset(said: ScimAttributes, path: AttributePath): void {
+  const { attribute, sub } = path;
+  const needed = ['id', 'externalid', 'username', 'active'].includes(attribute);
+  if (needed || (attribute === 'emails' && (sub === undefined || sub === 'value') && isWork(path)))
+    throw badRequest('mutability', `${attribute} cannot be removed`);
+  if (attribute === 'displayname') said.displayName = null;
+  if (attribute !== 'name') return;
+  for (const [member, name] of Object.entries(NAMES))
+    if (sub === undefined || sub === member) said[name] = null;
+}
+
+/** Whether a filter chooses the one address that is kept: of work, or the first of all. */
+export const isWork = ({ where = [] }: AttributePath): boolean => where.every(holdsForWork);
+
+function holdsForWork({ path: { attribute, sub }, value }: Comparison): boolean {
+  if (sub !== undefined) return false;
+  if (attribute === 'type') return typeof value === 'string' && value.toLowerCase() === 'work';
+  if (attribute === 'primary') return value === true || (typeof value === 'string' && /^true$/i.test(value));
+  return false;
+}
+
+/** The address among one or several: the primary, or else of work, or else the first. */
+function addressOf(value: Json): Json {
+  if (!Array.isArray(value)) return isObject(value) ? memberOf(value, 'value') : value;
+  const given = (value as Json[]).slice(0, MOST_VALUES);
+  if (given.every((one) => !isObject(one))) return given[0];
+  const objects = given.filter(isObject);
+  const chosen =
+    objects.find((one) => memberOf(one, 'primary') === true) ??
+    objects.find((one) => String(memberOf(one, 'type')).toLowerCase() === 'work') ??
+    objects[0]!;
+  const address = memberOf(chosen, 'value');
+  if (address === undefined) throw badRequest('invalidValue', 'emails need a value');
+  return address;
+}
+
+/** Some agents wrap a single value: `[{"value": "x"}]`. */
+function single(value: Json): Json {
+  const one = Array.isArray(value) && value.length === 1 ? (value[0] as Json) : value;
+  return isObject(one) && memberOf(one, 'value') !== undefined ? memberOf(one, 'value') : one;
+}
+
+function textOf(name: string, value: Json): string {
+  const text = single(value);
+  if (typeof text !== 'string' || text.trim() === '')
+    throw badRequest('invalidValue', `${name} must be a text`);
+  if (text.length > LONGEST)
+    throw badRequest('invalidValue', `${name} is too long (maximum is ${LONGEST} characters)`);
+  // Keys are joined with NUL, and half a character is none.
+  if (text.includes('\0') || !text.isWellFormed()) throw badRequest('invalidValue', `${name} is no text`);
+  return text;
+}
+
+function nameOf(name: string, value: Json): string | null {
+  const text = single(value);
+  return text === null || (typeof text === 'string' && text.trim() === '') ? null : textOf(name, text);
+}
+
+function booleanOf(value: Json): boolean {
+  const given = single(value);
+  if (typeof given === 'boolean') return given;
+  if (typeof given === 'string' && /^(true|false)$/i.test(given)) return given.toLowerCase() === 'true';
+  throw badRequest('invalidValue', 'active must be true or false');
+}
+
+const isObject = (value: Json): value is Readonly<Record<string, Json>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Names of attributes are compared without case. */
+export function memberOf(object: Readonly<Record<string, Json>>, name: string): Json {
+  if (Object.hasOwn(object, name)) return object[name];
+  const wanted = name.toLowerCase();
+  return Object.entries(object).find(([member]) => member.toLowerCase() === wanted)?.[1];
+}

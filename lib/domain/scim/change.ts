@@ -1,0 +1,208 @@
+/** Changes of people whom the provider has named before, with their account and membership: all of it or nothing. */
+import { sameName } from '../../store/names.ts';
+import type { UserRecord } from '../../store/records.ts';
+import type { ScimIdentity } from '../../store/scim-identities.ts';
+import { identitiesOf } from '../../store/user-item.ts';
+import type { UserChange } from '../../store/users.ts';
+import { audited } from '../audit.ts';
+import type { Deps } from '../deps.ts';
+import { confirmationOf } from '../email-confirmation.ts';
+import { addressConfirmed } from '../invited-address.ts';
+import { helpNamespaceMove, namespaceMove } from '../namespace-move.ts';
+import { auditedChange } from '../user-audit.ts';
+import { withoutAddress } from '../user-profile.ts';
+import { demandSound, freeUsername, fullNameOf, identitiesWith, isManaged, isTrusted } from './account.ts';
+import { attempted } from './attempt.ts';
+import type { ScimAttributes } from './attributes.ts';
+import { type ScimCaller, stillMay } from './caller.ts';
+import { noResource, notUnique } from './errors.ts';
+import type { ScimUser } from './find.ts';
+import { leaves, type Movement, returns, STAYS } from './membership.ts';
+
+/**
+ * Name, username and address are the provider's to say of accounts that it made; of others it keeps them to itself.
+ * @throws 404; 400 `invalidValue`; 409 `uniqueness`, and when the last owner of the group would go
+ */
+export function changeUser(
+  deps: Deps,
+  caller: ScimCaller,
+  externUid: string,
+  said: ScimAttributes,
+): Promise<ScimUser> {
+  return attempted(async () => changed(deps, caller, await identityOf(deps, caller, externUid), said));
+}
+
+/** The provider forgets somebody: they are out, and what they wrote stays. @throws 404; 409 for the last owner */
+export function removeUser(deps: Deps, caller: ScimCaller, externUid: string): Promise<void> {
+  return attempted(async () => {
+    const was = await identityOf(deps, caller, externUid);
+    const user = await accountOf(deps, was);
+    const movement = was.active ? await leaves(deps, caller, user) : STAYS;
+    const change = isManaged(user, caller.group) ? signsIn(caller, user, undefined) : {};
+    const writes = deps.store.scimIdentities.remove(was);
+    await written(deps, caller, user, change, {
+      alongside: [...writes, ...movement.alongside],
+      messages: movement.messages,
+    });
+  });
+}
+
+async function identityOf({ store }: Deps, { group }: ScimCaller, externUid: string): Promise<ScimIdentity> {
+  const identity = await store.scimIdentities.get(group.id, externUid);
+  if (identity === undefined) throw noResource(externUid);
+  return identity;
+}
+
+async function accountOf({ store }: Deps, { userId, externUid }: ScimIdentity): Promise<UserRecord> {
+  const user = await store.users.get(userId);
+  // A worker is about to take the identity away.
+  if (user === undefined) throw noResource(externUid);
+  return user;
+}
+
+/** One attempt. */
+export async function changed(
+  deps: Deps,
+  caller: ScimCaller,
+  was: ScimIdentity,
+  said: ScimAttributes,
+): Promise<ScimUser> {
+  const user = await accountOf(deps, was);
+  const names = {
+    givenName: said.givenName === undefined ? was.givenName : said.givenName,
+    familyName: said.familyName === undefined ? was.familyName : said.familyName,
+  };
+  const name = fullNameOf(said, names);
+  demandSound({ email: said.email, name });
+  const now = deps.now().toISOString();
+  const is: ScimIdentity = {
+    ...was,
+    ...names,
+    externUid: said.externUid ?? was.externUid,
+    userName: said.userName ?? was.userName,
+    email: said.email ?? was.email,
+    active: said.active ?? was.active,
+    updatedAt: now,
+    version: was.version + 1,
+  };
+  const managed = isManaged(user, caller.group);
+  const account = managed ? await accountChange(deps, caller, user, { was, is, name }) : NOTHING;
+  const movement = await moved(deps, caller, user, was.active, is.active);
+  const identity = isSame(was, is) ? [] : deps.store.scimIdentities.change(was, is);
+  if (identity.length === 0 && Object.keys(account.change).length === 0) return { identity: was, user };
+  const after = await written(deps, caller, user, account.change, {
+    alongside: [...identity, ...account.alongside, ...movement.alongside],
+    messages: [...account.messages, ...movement.messages],
+  });
+  if ('movedFrom' in account.change) await helpNamespaceMove(deps, user.id);
+  return { identity: identity.length === 0 ? was : is, user: after };
+}
+
+function moved(
+  deps: Deps,
+  caller: ScimCaller,
+  user: UserRecord,
+  was: boolean,
+  is: boolean,
+): Movement | Promise<Movement> {
+  if (was === is) return STAYS;
+  return is ? returns(deps, caller, user) : leaves(deps, caller, user);
+}
+
+const isSame = (was: ScimIdentity, is: ScimIdentity): boolean =>
+  (['externUid', 'userName', 'email', 'givenName', 'familyName', 'active'] as const).every(
+    (attribute) => was[attribute] === is[attribute],
+  );
+
+async function written(
+  deps: Deps,
+  caller: ScimCaller,
+  user: UserRecord,
+  change: UserChange,
+  { alongside, messages }: Movement,
+): Promise<UserRecord> {
+  const { users, outbox } = deps.store;
+  const guards = stillMay(deps, caller);
+  if (Object.keys(change).length === 0) {
+    await outbox.commit([...alongside, ...guards, users.isThere(user.id)], messages);
+    return user;
+  }
+  const events = await Promise.all(
+    auditedChange(user, change, false).map((event) => audited(deps, caller.author, event)),
+  );
+  const options = { alongside: [...alongside, ...guards, ...events], messages, now: deps.now() };
+  return users.update(user, change, options);
+}
+
+interface AccountChange extends Movement {
+  readonly change: UserChange;
+}
+const NOTHING: AccountChange = { change: {}, ...STAYS };
+
+interface Said {
+  readonly was: ScimIdentity;
+  readonly is: ScimIdentity;
+  readonly name: string | undefined;
+}
+
+/** Of an account that the provider made. */
+async function accountChange(
+  deps: Deps,
+  caller: ScimCaller,
+  user: UserRecord,
+  { was, is, name }: Said,
+): Promise<AccountChange> {
+  const username = is.userName === was.userName ? user.username : await freeUsername(deps, is.userName, user);
+  const names = {
+    ...(name === undefined || name === user.name ? {} : { name }),
+    ...(username === user.username ? {} : { username }),
+  };
+  const move = namespaceMove(deps, user, names);
+  const address = is.email === was.email ? NOTHING : await addressChange(deps, caller, user, is.email);
+  const signs = signsIn(caller, user, is.active ? is.externUid : undefined);
+  const profile = { ...user.profile, ...address.change.profile, ...signs.profile };
+  return {
+    change: {
+      ...names,
+      ...move.change,
+      ...address.change,
+      ...(address.change.profile === undefined && signs.profile === undefined ? {} : { profile }),
+    },
+    alongside: [...move.alongside, ...address.alongside],
+    messages: [...move.messages, ...address.messages],
+  };
+}
+
+/** By which identity the account signs in at the provider; nothing where it does already. */
+function signsIn({ group }: ScimCaller, user: UserRecord, externUid: string | undefined): UserChange {
+  const uidsOf = (identities: ReturnType<typeof identitiesOf>) =>
+    identities.find(({ saml_provider_id }) => saml_provider_id === group.id)?.extern_uid;
+  if (uidsOf(identitiesOf(user)) === externUid) return {};
+  return { profile: { ...user.profile, identities: identitiesWith(user, group, externUid) } };
+}
+
+/**
+ * At once where the group is trusted with the domain, or nobody has confirmed the present address; else when the link
+ * that is sent there is opened, and the present one serves until then. @throws 409 when it is somebody's
+ */
+async function addressChange(
+  deps: Deps,
+  { sso, baseUrl }: ScimCaller,
+  user: UserRecord,
+  email: string,
+): Promise<AccountChange> {
+  if (sameName(email, user.email)) return email === user.email ? NOTHING : { ...NOTHING, change: { email } };
+  if (isTrusted(sso, email)) {
+    const change = {
+      email,
+      unconfirmedEmail: null,
+      confirmedAt: deps.now().toISOString(),
+      profile: withoutAddress(user.profile, user.email),
+    };
+    return { change, alongside: [], messages: [addressConfirmed(email)] };
+  }
+  if ((await deps.store.names.holder('email', email)) !== undefined)
+    throw notUnique('Email has already been taken');
+  const change = user.confirmedAt === null ? { email } : { unconfirmedEmail: email };
+  return { change, ...confirmationOf(deps, { userId: user.id, emailId: null, email }, baseUrl) };
+}

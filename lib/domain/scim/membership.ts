@@ -1,0 +1,71 @@
+/** What becomes of somebody in a group when its identity provider lets them in or go. */
+import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox.ts';
+import type { MemberRecord, UserRecord } from '../../store/records.ts';
+import { joining, leaving } from '../../store/scim-memberships.ts';
+import type { Write } from '../../store/write.ts';
+import { auditedPlace, auditing, requesterOf } from '../audit.ts';
+import type { Deps } from '../deps.ts';
+import { LEVEL_NAMES } from '../member-rules.ts';
+import { LEAVE_JOB } from '../members.ts';
+import type { ScimCaller } from './caller.ts';
+
+/** For a transaction. */
+export interface Movement {
+  readonly alongside: readonly Write[];
+  readonly messages: readonly OutboxMessage[];
+}
+
+export const STAYS: Movement = { alongside: [], messages: [] };
+
+type Person = Pick<UserRecord, 'name'>;
+
+/** What lets somebody in of whom only the id is not known yet. */
+export async function comes(
+  deps: Deps,
+  { group, sso, author }: ScimCaller,
+  user: Person,
+): Promise<(userId: number) => Movement> {
+  const event = await auditing(deps, author);
+  const now = deps.now().toISOString();
+  return (userId) => {
+    const record: MemberRecord = {
+      source: { kind: 'group', id: group.id },
+      userId,
+      accessLevel: sso.defaultRole,
+      createdAt: now,
+      expiresAt: null,
+      createdById: null,
+    };
+    const details = { add: 'user_access', as: LEVEL_NAMES[sso.defaultRole], ...targeting(userId, user) };
+    return {
+      alongside: [
+        ...joining(record, now.slice(0, 10)),
+        event({ entity: auditedPlace('Group', group), details }),
+      ],
+      messages: [],
+    };
+  };
+}
+
+/** Lets somebody in who may be a member already, and stays what they are. */
+export async function returns(deps: Deps, caller: ScimCaller, user: UserRecord): Promise<Movement> {
+  const source = { kind: 'group', id: caller.group.id } as const;
+  if ((await deps.store.members.get(source, user.id)) !== undefined) return STAYS;
+  return (await comes(deps, caller, user))(user.id);
+}
+
+/** At once out of the group; out of what is inside by the worker. @throws LastOwner */
+export async function leaves(deps: Deps, { group, author }: ScimCaller, user: UserRecord): Promise<Movement> {
+  const [writes, event] = await Promise.all([leaving(deps.store, group.id, user.id), auditing(deps, author)]);
+  const until = deps.now().toISOString();
+  const body = { groupId: group.id, userId: user.id, until, by: requesterOf(author) };
+  const details = { remove: 'user_access', ...targeting(user.id, user) };
+  const told = writes.length === 0 ? [] : [event({ entity: auditedPlace('Group', group), details })];
+  return { alongside: [...writes, ...told], messages: [message(MAINTENANCE, LEAVE_JOB, body)] };
+}
+
+const targeting = (userId: number, { name }: Person) => ({
+  target_id: userId,
+  target_type: 'User',
+  target_details: name,
+});

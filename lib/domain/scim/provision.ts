@@ -1,0 +1,142 @@
+import { sameName } from '../../store/names.ts';
+import type { UserRecord } from '../../store/records.ts';
+import type { ScimIdentity } from '../../store/scim-identities.ts';
+import { auditedUser, auditing } from '../audit.ts';
+import type { Deps } from '../deps.ts';
+import { confirmationOf } from '../email-confirmation.ts';
+import { addressConfirmed } from '../invited-address.ts';
+import { demandSound, freeUsername, fullNameOf, identitiesWith, isManaged, isTrusted } from './account.ts';
+import { attempted } from './attempt.ts';
+import type { ScimAttributes } from './attributes.ts';
+import { type ScimCaller, stillMay } from './caller.ts';
+import { changed } from './change.ts';
+import { badRequest, notUnique } from './errors.ts';
+import type { ScimUser } from './find.ts';
+import { comes, returns, STAYS } from './membership.ts';
+
+/**
+ * Lets somebody in whom the provider names. Who was let go comes back as who they were; who has an account with the
+ * address joins with it; for everybody else one is made, which no password signs in to.
+ * @throws 400 `invalidValue`; 409 `uniqueness` for who is in already, and for an address that its account has not
+ *   confirmed
+ */
+export function provision(deps: Deps, caller: ScimCaller, said: ScimAttributes): Promise<ScimUser> {
+  const { externUid, userName, email } = said;
+  if (externUid === undefined) throw badRequest('invalidValue', 'externalId is missing');
+  if (userName === undefined) throw badRequest('invalidValue', 'userName is missing');
+  if (email === undefined) throw badRequest('invalidValue', 'emails is missing');
+  const names = { givenName: said.givenName ?? null, familyName: said.familyName ?? null };
+  const name = fullNameOf(said, names) ?? userName;
+  demandSound({ email, name });
+  const wanted = { ...names, externUid, userName, email, name, active: said.active ?? true };
+  return attempted(() => provisionOnce(deps, caller, wanted, said));
+}
+
+interface Wanted extends Pick<ScimIdentity, 'externUid' | 'userName' | 'email' | 'givenName' | 'familyName'> {
+  readonly name: string;
+  readonly active: boolean;
+}
+
+async function provisionOnce(
+  deps: Deps,
+  caller: ScimCaller,
+  wanted: Wanted,
+  said: ScimAttributes,
+): Promise<ScimUser> {
+  const { store } = deps;
+  const { group } = caller;
+  const [named, signingIn, holder] = await Promise.all([
+    store.scimIdentities.get(group.id, wanted.externUid),
+    store.scimIdentities.ofName(group.id, wanted.userName),
+    store.users.byEmail(wanted.email),
+  ]);
+  const linked = holder && (await store.scimIdentities.ofUser(group.id, holder.id));
+  const known = named ?? linked;
+  if (known?.active) throw notUnique('User has already been taken');
+  // A name that somebody had is another's only when that one has the address too.
+  if (signingIn !== undefined && signingIn.userId !== known?.userId)
+    throw notUnique('userName has already been taken');
+  if (known !== undefined) return changed(deps, caller, known, { ...said, active: wanted.active });
+  if (holder !== undefined) return joined(deps, caller, wanted, holder);
+  return created(deps, caller, wanted);
+}
+
+const identityOf = (deps: Deps, { group }: ScimCaller, wanted: Wanted, userId: number): ScimIdentity => {
+  const { name: _, ...identity } = wanted;
+  const at = deps.now().toISOString();
+  return { ...identity, groupId: group.id, userId, createdAt: at, updatedAt: at, version: 1 };
+};
+
+/** With an account that is there. Whoever made one with somebody else's address is not them. */
+async function joined(deps: Deps, caller: ScimCaller, wanted: Wanted, user: UserRecord): Promise<ScimUser> {
+  const { store } = deps;
+  const { group } = caller;
+  const managed = isManaged(user, group);
+  const theirs = managed || user.confirmedAt !== null || !sameName(user.email, wanted.email);
+  if (user.type !== undefined || !theirs) throw notUnique('Email has already been taken');
+  const identity = identityOf(deps, caller, wanted, user.id);
+  const { alongside, messages } = wanted.active ? await returns(deps, caller, user) : STAYS;
+  const writes = [...store.scimIdentities.create(identity), ...alongside, ...stillMay(deps, caller)];
+  if (!managed || !wanted.active) {
+    await store.outbox.commit([...writes, store.users.isThere(user.id)], messages);
+    return { identity, user };
+  }
+  const identities = identitiesWith(user, group, wanted.externUid);
+  const change = { profile: { ...user.profile, identities } };
+  const options = { alongside: writes, messages, now: deps.now() };
+  return { identity, user: await store.users.update(user, change, options) };
+}
+
+async function created(deps: Deps, caller: ScimCaller, wanted: Wanted): Promise<ScimUser> {
+  const { store } = deps;
+  const { group, sso, author, baseUrl } = caller;
+  const { name, email, externUid } = wanted;
+  const [settings, username, event, enters] = await Promise.all([
+    deps.settings.current(),
+    freeUsername(deps, wanted.userName),
+    auditing(deps, author),
+    comes(deps, caller, { name }),
+  ]);
+  const now = deps.now();
+  const trusted = isTrusted(sso, email);
+  const external = settings.user_default_external;
+  const identities = wanted.active ? identitiesWith({ profile: {} }, group, externUid) : [];
+  const identity = identityOf(deps, caller, wanted, 0);
+  const user = await store.users.create(
+    {
+      username,
+      name,
+      email,
+      state: 'active',
+      admin: false,
+      external,
+      privateProfile: false,
+      canCreateGroup: !external,
+      projectsLimit: external ? 0 : settings.default_projects_limit,
+      confirmedAt: trusted ? now.toISOString() : null,
+      lastActivityOn: null,
+      passwordHash: null,
+      profile: { provisioned_by_group_id: group.id, identities },
+    },
+    {
+      now,
+      about: (id) => {
+        const entered = wanted.active ? enters(id) : STAYS;
+        const asked = trusted
+          ? undefined
+          : confirmationOf(deps, { userId: id, emailId: null, email }, baseUrl);
+        return {
+          alongside: [
+            ...store.scimIdentities.create({ ...identity, userId: id }),
+            ...entered.alongside,
+            ...(asked?.alongside ?? []),
+            event({ entity: auditedUser({ id, username }), details: { add: 'user' } }),
+            ...stillMay(deps, caller),
+          ],
+          messages: [...entered.messages, ...(asked?.messages ?? [addressConfirmed(email)])],
+        };
+      },
+    },
+  );
+  return { identity: { ...identity, userId: user.id }, user };
+}

@@ -1,0 +1,54 @@
+import {
+  idOf,
+  scimCountKey,
+  scimIdentityKey,
+  scimNameKey,
+  scimTokenKey,
+  scimTokenOfKey,
+  scimUserKey,
+  userKey,
+} from '../../lib/store/keys.ts';
+import type { ScimIdentity } from '../../lib/store/scim-identities.ts';
+import type { ScimToken } from '../../lib/store/scim-tokens.ts';
+import { keyText, type Row, type Rows } from './rows.ts';
+
+/** People of a group's identity provider are found by account and by name, and counted; so is its token. */
+export function* scim(rows: Rows): Iterable<string> {
+  const counted = new Map<number, number>();
+  const found = new Set<string>();
+  for (const row of rows.of('GROUP#')) {
+    const groupId = idOf(row.pk);
+    if (row.sk.startsWith('SCIM#')) {
+      const { userId, externUid, userName } = row as unknown as ScimIdentity;
+      if (keyText(scimIdentityKey(groupId, externUid)) !== keyText(row))
+        yield `an identity stands at ${keyText(row)}`;
+      for (const key of [scimUserKey(groupId, userId), scimNameKey(groupId, userName)]) {
+        found.add(keyText(key));
+        if (rows.get(key)?.['externUid'] !== externUid)
+          yield `${keyText(row)} is not found by ${keyText(key)}`;
+      }
+      if (rows.get(userKey(userId)) === undefined) yield `${keyText(row)} is of nobody`;
+      counted.set(groupId, (counted.get(groupId) ?? 0) + 1);
+    }
+    if (row.sk === 'SCIMTOKEN') {
+      const { hash } = row as unknown as ScimToken;
+      if (rows.get(scimTokenKey(hash))?.['groupId'] !== groupId) yield `${keyText(row)} lets nobody in`;
+    }
+  }
+  for (const row of rows.of('GROUP#')) {
+    if (/^SCIM(USER|NAME)#/.test(row.sk) && !found.has(keyText(row))) yield `${keyText(row)} leads to nobody`;
+  }
+  const groups = new Set(rows.of('GROUP#').map(({ pk }) => idOf(pk)));
+  for (const groupId of groups) {
+    const there = counted.get(groupId) ?? 0;
+    const told = numberIn(rows.get(scimCountKey(groupId)));
+    if (told !== there) yield `group ${groupId} counts ${told} of its provider; there are ${there}`;
+  }
+  for (const row of rows.of('SCIMTOKEN#')) {
+    const token = rows.get(scimTokenOfKey(row['groupId'] as number));
+    if (keyText(scimTokenKey((token?.['hash'] as string | undefined) ?? '-')) !== keyText(row))
+      yield `${keyText(row)} is of no group`;
+  }
+}
+
+const numberIn = (row: Row | undefined): number => (row?.['identities'] as number | undefined) ?? 0;
