@@ -80,7 +80,12 @@ export class FrontStack extends Stack {
     });
     task.addContainer('Front', {
       image: ContainerImage.fromAsset(join(import.meta.dirname, '..')),
-      environment: { ...environmentOf(git, resources, settings), BASE_URL: url, PORT: String(PORT) },
+      environment: {
+        ...environmentOf(git, resources, settings),
+        BASE_URL: url,
+        PORT: String(PORT),
+        BEHIND_PROXY: '1',
+      },
       portMappings: [{ containerPort: PORT }],
       logging: LogDrivers.awsLogs({ logGroup, streamPrefix: 'front' }),
       stopTimeout: Duration.seconds(120),

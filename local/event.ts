@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
+import { callerAddress } from './caller-address.ts';
 import type { Route } from './routes.ts';
 
 /** What API Gateway's REST API hands a Lambda proxy integration, stage prefix left out of `path` as it does. */
@@ -90,7 +91,7 @@ function requestContext(
       cognitoIdentityId: null,
       cognitoIdentityPoolId: null,
       principalOrgId: null,
-      sourceIp: request.socket.remoteAddress ?? '127.0.0.1',
+      sourceIp: callerAddress(request),
       user: null,
       userAgent: request.headers['user-agent'] ?? null,
       userArn: null,

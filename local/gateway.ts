@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { APIGatewayAuthorizerResult, APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { log } from '../lib/telemetry/log.ts';
+import { callerAddress } from './caller-address.ts';
 import { authorizerEvent, proxyEvent, split } from './event.ts';
 import { lambdaContext, type ResponseMetadata, type ResponseSink, ResponseStream } from './lambda.ts';
 import type { Route } from './routes.ts';
@@ -196,7 +197,7 @@ export async function streamThrough(
       headers,
       ...(hasBody ? { body: Readable.toWeb(request), duplex: 'half' } : {}),
     } as RequestInit),
-    { sourceIp: request.socket.remoteAddress ?? '127.0.0.1', baseUrl: options.baseUrl },
+    { sourceIp: callerAddress(request), baseUrl: options.baseUrl },
   );
   response.statusCode = answer.status;
   for (const [name, value] of answer.headers) response.appendHeader(name, value);

@@ -60,6 +60,7 @@ test('functions send pushes on; the front has the rights of the Git function and
     'QUEUE_URL_MAINTENANCE',
     'QUEUE_URL_INGEST',
     'BASE_URL',
+    'BEHIND_PROXY',
   ]) {
     expect(names).toContain(name);
   }
