@@ -1,5 +1,6 @@
 import { ulid } from 'ulid';
 import { deps } from '../../../functions/deps.ts';
+import { removeWhole } from '../../../lib/domain/deletions.ts';
 import { StoreUnavailable } from '../../../lib/store/errors.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox.ts';
 import type { Operation, Told, Work } from './driver.ts';
@@ -64,7 +65,7 @@ export const jobs: readonly Operation[] = [
     async prepare(scene) {
       const ground = await scene.ownGround();
       const project = (await scene.store.projects.get(ground.id))!;
-      await scene.store.projects.remove(project);
+      await removeWhole(deps(), project);
       const { repositoryId } = ground;
       const body = { projectId: ground.id, repositoryId };
       return job(scene, 'project.delete', body, async () => {
@@ -236,7 +237,7 @@ export const jobs: readonly Operation[] = [
     costly: true,
     async prepare(scene) {
       const { id, repositoryId } = await scene.ownGround();
-      await scene.store.projects.remove((await scene.store.projects.get(id))!);
+      await removeWhole(deps(), (await scene.store.projects.get(id))!);
       await runNow(scene, 'maintenance', 'project.delete', { projectId: id, repositoryId });
       const folder = `networks/${repositoryId}/packs/${repositoryId}/`;
       await scene.store.blobs.put(`${folder}${ulid()}.pack`, Buffer.from('late'));
