@@ -52,7 +52,7 @@ const create = endpoint({
   errors: [
     { status: 400, description: 'The text cannot be kept' },
     { status: 404, description: 'No such commit' },
-    { status: 429, description: 'More than 300 comments a minute' },
+    { status: 429, description: 'More comments in a minute than the settings allow' },
   ],
   first: ({ params }) => ({ revisions: [params.sha] }),
   handle: async ({ actor, project, params, body, request }, deps) => {

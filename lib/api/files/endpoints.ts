@@ -74,7 +74,7 @@ const getRaw = endpoint({
       lfs: p.boolean({ default: false, description: 'Large file storage does not exist here' }),
     }),
   returns: { type: 'text/plain', headers },
-  errors,
+  errors: [...errors, { status: 429, description: 'More of this file in a minute than the settings allow' }],
   first: ({ query }) => ({ revisions: [query.ref ?? 'HEAD'] }),
   handle: async ({ project, params, query }, deps) => {
     const name = query.ref ?? 'HEAD';

@@ -174,6 +174,7 @@ const create = endpoint({
   errors: [
     { status: 400, description: 'Invalid or taken name, by field' },
     { status: 403, description: 'The project limit is reached' },
+    { status: 429, description: 'More imports in a minute than the settings allow' },
     { status: 404, description: 'The group was deleted meanwhile' },
     { status: 409, description: 'The group changed meanwhile' },
   ],

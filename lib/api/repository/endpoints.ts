@@ -53,6 +53,12 @@ const tree = endpoint({
   },
 });
 
+const NO_BLOB = { status: 404, description: 'No such blob' };
+const TOO_MANY_BLOBS = {
+  status: 429,
+  description: 'More than five above 10 MB in a minute; raw, more of this one than the settings allow',
+};
+
 const getBlob = endpoint({
   method: 'GET',
   path: '/projects/:id/repository/blobs/:sha',
@@ -60,7 +66,7 @@ const getBlob = endpoint({
   summary: 'Get a blob with its content in Base64',
   access,
   returns: { body: shapes.blob },
-  errors: [{ status: 404, description: 'No such blob' }],
+  errors: [NO_BLOB, TOO_MANY_BLOBS],
   first: () => ({}),
   handle: async ({ project, params }, deps) => {
     const allow = (size: number) => demandBlobRate(deps, project.project.id, size);
@@ -81,7 +87,7 @@ const getRawBlob = endpoint({
   summary: 'Get the content of a blob',
   access,
   returns: { type: 'text/plain' },
-  errors: [{ status: 404, description: 'No such blob' }],
+  errors: [NO_BLOB, TOO_MANY_BLOBS],
   first: () => ({}),
   handle: async ({ project, params }, deps) => {
     const { id } = project.project;

@@ -34,7 +34,10 @@ const described = {
     'Projects and groups by part of their name or path, users by part of their name or username, or a whole e-mail address.',
   returns: { body: shapes.found },
   paginate: 'offset',
-  errors: [{ status: 400, description: 'A scope that needs an index of files, which there is none of' }],
+  errors: [
+    { status: 400, description: 'A scope that needs an index of files, which there is none of' },
+    { status: 429, description: 'More in a minute than the settings allow' },
+  ],
 } as const;
 
 const everywhere = endpoint({

@@ -29,7 +29,11 @@ const get = endpoint({
   params: idOfUser,
   query: () => p.params({ with_custom_attributes: p.boolean({ default: false }) }),
   returns: { body: shapes.userShown },
-  errors: [{ status: 403, description: 'Anonymous' }, NO_USER],
+  errors: [
+    { status: 403, description: 'Anonymous' },
+    NO_USER,
+    { status: 429, description: 'More in ten minutes than the settings allow' },
+  ],
   handle: async ({ actor, params, query, request }, deps) => {
     const user = await byId(deps, actor, () => users.getUser(deps, actor, params.id));
     const followed = { is_followed: (await isFollowed(deps, actor, user)) ?? false };
