@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { log } from '../lib/telemetry/log.ts';
+import { drain } from './drain.ts';
 import { type FunctionModule, streamThrough } from './gateway.ts';
 
 /**
@@ -50,12 +51,7 @@ export async function startFront(
   });
   return {
     url: `http://localhost:${port}`,
-    stop: (patience = 100_000) =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeIdleConnections();
-        setTimeout(() => server.closeAllConnections(), patience).unref();
-      }),
+    stop: (patience = 100_000) => drain(server, patience),
   };
 }
 

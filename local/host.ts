@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { join } from 'node:path';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import {
@@ -14,6 +14,7 @@ import { readEnvironment } from '../lib/store/environment.ts';
 import { STAGING_DAYS, TABLE_TTL_ATTRIBUTE, tableDefinition } from '../lib/store/schema.ts';
 import { createStore } from '../lib/store/store.ts';
 import { log } from '../lib/telemetry/log.ts';
+import { drain } from './drain.ts';
 import { ensureTable } from './dynamodb/ensure-table.ts';
 import { type EmbeddedDynamo, openDynamo } from './dynamodb/index.ts';
 import { type FunctionModule, gateway } from './gateway.ts';
@@ -64,6 +65,9 @@ export async function startHost(options: HostOptions): Promise<Host> {
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
   const unlock = lockDirectory(options.dataDir);
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 60_000 });
+  // Its port is known, and asked, before there is anything to answer with: who comes early waits.
+  const ready = Promise.withResolvers<RequestListener>();
+  server.on('request', (request, response) => void ready.promise.then((answer) => answer(request, response)));
   const port = await listen(server, options.port, options.host);
   const local = `http://${reachable(options.host)}:${port}`;
   const baseUrl = options.baseUrl?.replace(/\/+$/, '') ?? local;
@@ -114,7 +118,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     limits: options.limits === true,
     gitAuthorizer: areasOf('authorizer')[0]!.entry,
   });
-  server.on('request', (request, response) => {
+  ready.resolve((request, response) => {
     if (request.url?.startsWith(`${S3_PATH}/`)) s3.httpHandler(request, response, S3_PATH);
     else void serve(request, response);
   });
@@ -147,11 +151,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     },
     async stop() {
       stopping.abort();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeIdleConnections();
-        setTimeout(() => server.closeAllConnections(), 2_000).unref();
-      });
+      await drain(server, PATIENCE_MS);
       await Promise.allSettled(background);
       await Promise.all([dynamo.close(), s3.close(), sqs.close()]);
       unlock();
@@ -161,6 +161,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
 
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local-secret-of-the-embedded-parts' };
 const MAX_RECEIVES = 5;
+/** For requests under way when it is told to stop. */
+const PATIENCE_MS = 10_000;
 
 /** One server that takes its time does not keep the others waiting, nor one large pack the next. */
 const CONCURRENCY: Partial<Record<QueueName, number>> = { outbound: 8, ingest: 2 };

@@ -40,7 +40,7 @@ async function waiting(QueueName: string): Promise<number> {
   const { sqs } = awsClients();
   const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName }));
   const asked = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] });
-  const { Attributes = {} } = await sqs.send(asked);
+  const Attributes: Record<string, string | undefined> = (await sqs.send(asked)).Attributes ?? {};
   return ['', 'NotVisible'].reduce(
     (sum, which) => sum + Number(Attributes[`ApproximateNumberOfMessages${which}`]),
     0,
