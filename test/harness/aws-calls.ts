@@ -1,5 +1,5 @@
 import { deps, makeDeps } from '../../functions/deps.ts';
-import { useTransport } from '../../lib/store/clients.ts';
+import { transports, useTransport } from '../../lib/store/clients.ts';
 import type { RetryPolicy } from '../../lib/store/retry.ts';
 import type { Host } from '../../local/host.ts';
 
@@ -47,6 +47,8 @@ export function interpose(host: Host, between: Interposed, retries?: RetryPolicy
     };
   };
   useTransport({
+    // Mail and the master key are outside of what is watched.
+    ...transports(),
     dynamodb: {
       endpoint: 'http://dynamodb.local',
       requestHandler: before('D', host.dynamo.requestHandler) as never,
@@ -62,8 +64,6 @@ export function interpose(host: Host, between: Interposed, retries?: RetryPolicy
       requestHandler: before('Q', host.sqs.requestHandler) as never,
       ...(retries === undefined ? {} : { maxAttempts: 2 }),
     },
-    // Mail is sent outside of what is watched.
-    ses: { endpoint: 'http://ses.local', requestHandler: host.ses.requestHandler },
   });
   forgetEverything(retries);
 }
