@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { build, type Plugin } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
 import type { Area } from '../functions/areas.ts';
 import { apiDocument } from '../lib/api/all.ts';
 
@@ -9,12 +9,13 @@ import { apiDocument } from '../lib/api/all.ts';
 export interface Bundle {
   readonly area: Area;
   readonly directory: string;
-  /** Size of `index.mjs`, uncompressed. */
+  /** Size of what a cold start loads, uncompressed: `index.mjs`, and the files it imports at once. */
   readonly bytes: number;
 }
 
 /**
- * Bundles the areas' entries into `output/<name>/index.mjs`, with a source map beside each that is not deployed.
+ * Bundles the areas' entries into `output/<name>/index.mjs`, with a source map beside each that is not deployed. What
+ * code imports with `import()` is a file of its own, loaded when it is called for.
  * @param entries folder of the modules the manifest names. An area whose entry is not there is left out of the result.
  */
 export async function bundle(
@@ -31,7 +32,10 @@ export async function bundle(
 async function bundleOne(area: Area, entry: string, directory: string): Promise<Bundle> {
   const result = await build({
     entryPoints: [entry],
-    outfile: join(directory, 'index.mjs'),
+    outdir: directory,
+    entryNames: 'index',
+    outExtension: { '.js': '.mjs' },
+    splitting: true,
     bundle: true,
     minify: true,
     sourcemap: 'external',
@@ -71,8 +75,19 @@ async function bundleOne(area: Area, entry: string, directory: string): Promise<
   if (Object.keys(result.metafile.inputs).some((path) => DOCUMENTED.test(`/${path}`))) {
     writeFileSync(join(directory, 'openapi.json'), JSON.stringify(apiDocument()));
   }
-  const output = Object.entries(result.metafile.outputs).find(([path]) => path.endsWith('index.mjs'));
-  return { area, directory, bytes: output?.[1].bytes ?? 0 };
+  return { area, directory, bytes: loadedAtOnce(result.metafile) };
+}
+
+/** Bytes of the entry and of all it imports, and they import, without being asked to wait. */
+function loadedAtOnce({ outputs }: Metafile): number {
+  const entry = Object.keys(outputs).find((path) => path.endsWith('index.mjs'));
+  const files = new Set(entry === undefined ? [] : [entry]);
+  for (const file of files) {
+    for (const { path, kind } of outputs[file]?.imports ?? []) {
+      if (kind === 'import-statement' && path in outputs) files.add(path);
+    }
+  }
+  return [...files].reduce((all, file) => all + (outputs[file]?.bytes ?? 0), 0);
 }
 
 /**

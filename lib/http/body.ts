@@ -5,7 +5,6 @@
 import { tooLarge } from '../domain/errors.ts';
 import { malformed } from './errors.ts';
 import { parseJson } from './json-params.ts';
-import { readMultipart } from './multipart.ts';
 import { bare, type Parameters, ParameterTree } from './rack-params.ts';
 import { utf8 } from './utf8.ts';
 
@@ -42,8 +41,11 @@ export async function readBody(request: Request, limit = DEFAULT_BODY_LIMIT): Pr
     case '':
     case 'application/x-www-form-urlencoded':
       return parseForm(utf8(await readBytes(request, limit)));
-    case 'multipart/form-data':
+    case 'multipart/form-data': {
+      // Most functions are never sent a form of parts: its parser is loaded with the first one.
+      const { readMultipart } = await import('./multipart.ts');
       return readMultipart(await readBytes(request, limit), type);
+    }
     default:
       if (media.endsWith('+json')) return parseJson(utf8(await readBytes(request, limit)));
       return bare();

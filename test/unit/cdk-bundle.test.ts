@@ -31,6 +31,8 @@ beforeAll(async () => {
     commonjs: `
       import busboy from '@fastify/busboy';
       export const handler = async () => typeof busboy;`,
+    lazy: `
+      export const handler = async () => typeof (await import('@fastify/busboy')).default;`,
     parameters: `
       import { z } from 'zod';
       const query = () => z.object({ page: z.coerce.number().int().default(1), search: z.string().optional() });
@@ -56,6 +58,7 @@ test('an entry that is not there is left out', () => {
     'client',
     'profile',
     'commonjs',
+    'lazy',
     'parameters',
     'document',
   ]);
@@ -76,6 +79,12 @@ test('other credentials are refused by name, not missed silently', async () => {
 
 test('CommonJS packages find node’s own modules', async () => {
   expect(await invoke('commonjs')).toBe('function');
+});
+
+test('what is loaded when it is called for is a file of its own, and no part of a cold start', async () => {
+  expect(await invoke('lazy')).toBe('function');
+  const bytesOf = (name: string) => bundles.find((built) => built.area.name === name)!.bytes;
+  expect(bytesOf('lazy')).toBeLessThan(bytesOf('commonjs') / 2);
 });
 
 test('schemas check without what documents them', async () => {

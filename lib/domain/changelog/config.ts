@@ -1,4 +1,3 @@
-import { loadAll, YAMLException } from 'js-yaml';
 import type { GitRepository } from '../../git/repository.ts';
 import { blob } from '../code.ts';
 import { changelogFailure } from './failure.ts';
@@ -49,7 +48,7 @@ export async function changelogConfig(git: GitRepository, path: string): Promise
   const data = entry?.type === 'blob' ? await blob(git, entry.id) : undefined;
   if (data !== undefined && data.length > MAX_BYTES)
     throw changelogFailure(`the configuration is larger than ${MAX_BYTES} bytes`);
-  const settings = data === undefined ? {} : parseYaml(Buffer.from(data).toString('utf8'));
+  const settings = data === undefined ? {} : await parseYaml(Buffer.from(data).toString('utf8'));
   return {
     dateFormat: textSetting(settings, 'date_format', MAX_DATE_FORMAT) ?? '%Y-%m-%d',
     template: templateOf(textSetting(settings, 'template', MAX_BYTES) ?? DEFAULT_TEMPLATE),
@@ -60,7 +59,9 @@ export async function changelogConfig(git: GitRepository, path: string): Promise
 
 type Settings = Readonly<Record<string, unknown>>;
 
-function parseYaml(text: string): Settings {
+async function parseYaml(text: string): Promise<Settings> {
+  // Few projects have such a file: what reads it is loaded for them.
+  const { loadAll, YAMLException } = await import('js-yaml');
   let value: unknown;
   try {
     // Of several documents the first counts; comments alone are none.
