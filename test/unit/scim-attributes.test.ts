@@ -214,6 +214,7 @@ describe('patches', () => {
       ],
       { email: 'p@b.example' },
     ],
+    ['addresses of home alone', [op('emails', [{ value: 'h@b.example', type: 'home' }])], {}],
     ['the address of home', [op('emails[type eq "home"].value', 'h@b.example')], {}],
     ['the type of an address', [op('emails[type eq "work"].type', 'work')], {}],
     [

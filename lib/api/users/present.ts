@@ -91,6 +91,7 @@ export function userAdmin(user: UserRecord, baseUrl: string) {
     current_sign_in_ip: null,
     last_sign_in_ip: null,
     plan: null,
+    provisioned_by_group_id: user.profile['provisioned_by_group_id'] ?? null,
     trial: null,
     sign_in_count: 0,
     using_license_seat: false,

@@ -69,6 +69,7 @@ const adminFields = () => ({
   current_sign_in_ip: z.string().nullable(),
   last_sign_in_ip: z.string().nullable(),
   plan: z.string().nullable(),
+  provisioned_by_group_id: z.int().nullable(),
   trial: z.boolean().nullable(),
   sign_in_count: z.int(),
   using_license_seat: z.boolean(),

@@ -142,7 +142,7 @@ function holdsForWork({ path: { attribute, sub }, value }: Comparison): boolean 
   return false;
 }
 
-/** The address among one or several: the primary, or else of work, or else the first. */
+/** The address among one or several: the primary, or else of work, or else one of no type. */
 function addressOf(value: Json): Json {
   if (!Array.isArray(value)) return isObject(value) ? memberOf(value, 'value') : value;
   const given = (value as Json[]).slice(0, MOST_VALUES);
@@ -151,7 +151,8 @@ function addressOf(value: Json): Json {
   const chosen =
     objects.find((one) => memberOf(one, 'primary') === true) ??
     objects.find((one) => String(memberOf(one, 'type')).toLowerCase() === 'work') ??
-    objects[0]!;
+    objects.find((one) => (memberOf(one, 'type') ?? null) === null);
+  if (chosen === undefined) return undefined;
   const address = memberOf(chosen, 'value');
   if (address === undefined) throw badRequest('invalidValue', 'emails need a value');
   return address;
