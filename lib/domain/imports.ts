@@ -51,9 +51,19 @@ const outboundAllow = ({ environment }: Deps, settings: InstanceSettings): strin
   [
     environment.outboundAllow,
     ...settings.outbound_local_requests_whitelist,
-    ...(settings.allow_local_requests_from_web_hooks_and_services ? EVERYWHERE : []),
+    ...(settings.allow_local_requests_from_web_hooks_and_services ? LOCAL : []),
   ].join(',');
-const EVERYWHERE = ['0.0.0.0/0', '::/0', 'localhost'];
+/** This machine and private networks; addresses of a cloud's metadata stay closed. */
+const LOCAL = [
+  'localhost',
+  '127.0.0.0/8',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '100.64.0.0/10',
+  '::1',
+  'fc00::/7',
+];
 
 const blocked = (problem: string) => invalid({ import_url: [`is blocked: ${problem}`] });
 

@@ -449,6 +449,7 @@ describe('repositories', () => {
       allow_local_requests_from_web_hooks_and_services: true,
     });
     expect(await ended(await from(local))).toBe('finished');
+    expect(status(await from('http://169.254.169.254/x.git'))).toEqual(blocked);
     await set({ import_sources: ['gitlab_project'] });
     expect(status(await from('https://example.com/x.git'))).toEqual([403, '403 Forbidden']);
   });

@@ -323,6 +323,10 @@ const REFUSED: readonly (readonly [Record<string, unknown>, unknown])[] = [
     { user_default_internal_regex: '*' },
     WRONG('user_default_internal_regex', 'not valid RE2 syntax: no argument for repetition operator'),
   ],
+  [
+    { outbound_local_requests_whitelist: '10.0.0.0/8 *.example.com' },
+    WRONG('outbound_local_requests_whitelist', "'*.example.com' is no name, address or range of addresses"),
+  ],
   [{ import_sources: 'git,svn' }, WRONG('import_sources', "'svn' is not a import source")],
   [{ abuse_notification_email: 'nobody' }, WRONG('abuse_notification_email', 'is invalid')],
   [{ admin_notification_email: 'nobody' }, WRONG('abuse_notification_email', 'is invalid')],

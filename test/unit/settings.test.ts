@@ -1,5 +1,7 @@
+import { globSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { defaultSettings } from '../../lib/domain/settings/defaults.ts';
 import { parseDuration } from '../../lib/domain/settings/durations.ts';
 import { cachedSettings } from '../../lib/domain/settings.ts';
 import { addressProblems, isExternalByDefault } from '../../lib/domain/sign-up-rules.ts';
@@ -7,6 +9,23 @@ import { readEnvironment } from '../../lib/store/environment.ts';
 import type { StoredSettings } from '../../lib/store/settings.ts';
 
 const environment = readEnvironment({});
+
+test('whatever is among the settings that are obeyed, some rule reads', () => {
+  const files = globSync('lib/**/*.ts').filter((file) => !file.startsWith('lib/domain/settings'));
+  const source = files.map((file) => readFileSync(file, 'utf8')).join('\n');
+  // As the rules put names together.
+  const composed: readonly (readonly [RegExp, string])[] = [
+    [/^throttle_\w+?_(enabled|requests_per_period|period_in_seconds)$/, '{configured}_$1'],
+    [/^(rsa|dsa|ecdsa|ed25519)_key_restriction$/, '{kind}_key_restriction'],
+    [/^default_(project|group)_visibility$/, '{what}_visibility'],
+    [/^delayed_(project|group)_deletion$/, '{kind}_deletion'],
+  ];
+  const unread = Object.keys(defaultSettings(environment)).filter((name) => {
+    const [pattern, text] = composed.find(([each]) => each.test(name)) ?? [/^/, ''];
+    return !source.includes(text === '' ? name : name.replace(pattern, text));
+  });
+  expect(unread).toEqual([]);
+});
 const DAY = 86_400;
 
 describe('durations', () => {

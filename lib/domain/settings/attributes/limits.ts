@@ -1,4 +1,5 @@
 /** How much and how often: sizes, requests, calls to other servers. */
+import { parseAllowList } from '../../../outbound/allow-list.ts';
 import { type Attribute, bool, float, int, line, list, obeyed, secret, text, url } from '../kinds.ts';
 
 const THROTTLES = [
@@ -23,6 +24,16 @@ const throttles = Object.fromEntries(
     [`throttle_${name}_period_in_seconds`, int({ above: 0 })],
   ]),
 );
+
+/** An entry that cannot be read would stop every call to another server. */
+function destinationProblem(entry: string): string | undefined {
+  try {
+    parseAllowList(entry);
+    return undefined;
+  } catch {
+    return `'${entry}' is no name, address or range of addresses`;
+  }
+}
 
 export const limitAttributes: Readonly<Record<string, Attribute>> = {
   ...throttles,
@@ -65,7 +76,7 @@ export const limitAttributes: Readonly<Record<string, Attribute>> = {
   allow_local_requests_from_web_hooks_and_services: bool(),
   allow_local_requests_from_system_hooks: bool(true),
   dns_rebinding_protection_enabled: bool(true),
-  outbound_local_requests_whitelist: list(),
+  outbound_local_requests_whitelist: list({ check: destinationProblem }),
   asset_proxy_enabled: bool(false),
   asset_proxy_url: url(),
   asset_proxy_secret_key: secret(),
