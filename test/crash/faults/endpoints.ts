@@ -4,6 +4,7 @@ import type { Operation } from './driver.ts';
 import { groupWrites } from './group-endpoints.ts';
 import { invitationWrites } from './invitation-endpoints.ts';
 import { keyWrites } from './key-endpoints.ts';
+import { notificationWrites } from './notification-endpoints.ts';
 import { projectWrites } from './project-endpoints.ts';
 import { relationWrites } from './relation-endpoints.ts';
 import { scimWrites } from './scim-endpoints.ts';
@@ -32,6 +33,7 @@ export const writes: readonly Operation[] = [
   }),
   ...tokenWrites,
   ...userWrites,
+  ...notificationWrites,
   endpoint('POST /projects', async (scene) => {
     const { username, token } = await scene.owner();
     const name = scene.fresh('project');

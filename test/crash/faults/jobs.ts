@@ -1,6 +1,7 @@
 import { ulid } from 'ulid';
 import { deps } from '../../../functions/deps.ts';
 import { removeWhole } from '../../../lib/domain/deletions.ts';
+import { NOTIFY_JOB } from '../../../lib/domain/notification-promises.ts';
 import { StoreUnavailable } from '../../../lib/store/errors.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox.ts';
 import type { Operation, Told, Work } from './driver.ts';
@@ -72,6 +73,34 @@ export const jobs: readonly Operation[] = [
         const gone = (await scene.store.projects.getEvenDeleted(ground.id)) === undefined;
         const { keys } = await scene.store.blobs.list(`networks/${repositoryId}/`);
         return gone ? (keys.length === 0 ? 'after' : `${keys.length} objects left`) : 'before';
+      });
+    },
+  },
+  {
+    name: 'job: mail of a comment is promised to each reader',
+    costly: true,
+    async prepare(scene) {
+      const ground = await scene.ownGround();
+      const readers = [await scene.service.user(scene.fresh('reader')), await scene.guest()];
+      const project = `/projects/${ground.id}`;
+      const { token } = ground.owner;
+      await scene.done('PUT', project, { token, json: { visibility: 'public' } });
+      for (const reader of readers) {
+        const options = { token: reader.token, json: { level: 'watch' } };
+        await scene.done('PUT', `${project}/notification_settings`, options);
+      }
+      const [commit] = ground.main;
+      const path = `${project}/repository/commits/${commit}/comments`;
+      await scene.done('POST', path, { token, json: { note: 'heard by two' } });
+      const page = { page: 1, perPage: 100, count: false };
+      const { items } = await scene.store.notes.list(ground.id, { kind: 'commit', id: commit }, page);
+      const happening = { kind: 'note', projectId: ground.id, commit, noteId: items.at(-1)!.id } as const;
+      const id = scene.fresh('told');
+      const body = { id, actorId: ground.owner.id, baseUrl: scene.service.url, happening };
+      return job(scene, NOTIFY_JOB, body, async () => {
+        const marks = readers.map((reader) => `${id}#${reader.id}`);
+        const { size } = await scene.store.processed.those('notification', marks);
+        return size === 0 ? 'before' : size === marks.length ? 'after' : 'half';
       });
     },
   },
