@@ -12,7 +12,7 @@ export const EVERYBODY = 'all';
 export function mentionsIn(text: string): string[] {
   const found = new Map<string, string>();
   for (const line of spoken(text)) {
-    for (const [, name] of line.replace(CODE_SPAN, ' ').matchAll(MENTION)) {
+    for (const [, name] of withoutCode(line).matchAll(MENTION)) {
       const called = name!.replace(/[.-]+$/, '');
       if (!found.has(called.toLowerCase())) found.set(called.toLowerCase(), called);
       if (found.size >= MAX_MENTIONS) return [...found.values()];
@@ -22,9 +22,28 @@ export function mentionsIn(text: string): string[] {
 }
 
 /** Not behind a letter, as in an address; a name begins with a letter, a digit or `_`. */
-const MENTION = /(?<![\w@./`+-])@([A-Za-z0-9_][\w.-]{0,254}(?:\/[A-Za-z0-9_][\w.-]{0,254}){0,19})/g;
-/** Within a line: as many backticks behind it as before. */
-const CODE_SPAN = /(?<!`)(`{1,8})(?!`)[^`]{0,2000}\1(?!`)/g;
+const MENTION = /(?<![A-Za-z0-9@./`+-])@([A-Za-z0-9_][\w.-]{0,254}(?:\/[A-Za-z0-9_][\w.-]{0,254}){0,19})/g;
+/** A line without its code spans, each between two runs of as many backticks (CommonMark 0.31, section 6.1). */
+function withoutCode(line: string): string {
+  const runs = [...line.matchAll(/`+/g)].map(({ 0: { length }, index }) => ({ index, length }));
+  // For each run the next of its length.
+  const closing = new Array<number | undefined>(runs.length);
+  const next = new Map<number, number>();
+  for (let i = runs.length - 1; i >= 0; i--) {
+    closing[i] = next.get(runs[i]!.length);
+    next.set(runs[i]!.length, i);
+  }
+  const spoken: string[] = [];
+  let from = 0;
+  for (let i = 0; i < runs.length; i++) {
+    const close = closing[i];
+    if (close === undefined) continue;
+    spoken.push(line.slice(from, runs[i]!.index));
+    from = runs[close]!.index + runs[close]!.length;
+    i = close;
+  }
+  return [...spoken, line.slice(from)].join(' ');
+}
 
 /** Lines that are neither quoted nor within a fence of code. */
 function* spoken(text: string): Generator<string> {

@@ -1,0 +1,85 @@
+/** What other people wrote cannot make a mail say something else than it does. */
+import fc from 'fast-check';
+import PostalMime from 'postal-mime';
+import { describe, expect, test } from 'vitest';
+import { type Letter, mailOf } from '../../../lib/domain/notification-mail.ts';
+import type { Mail } from '../../../lib/store/mailer.ts';
+import { Mailer } from '../../../lib/store/mailer.ts';
+
+const sender = { baseUrl: 'https://git.example.com/stage', serviceName: 'Lemnos', html: true };
+const reader = {
+  id: 7,
+  address: 'ada@example.com',
+  reason: 'mentioned',
+  unsubscribe: 'https://git.example.com/stage/users/unsubscribe?token=7.project.1.x',
+} as const;
+const letter = (hostile: string): Letter => ({
+  subject: hostile,
+  lines: [hostile],
+  quote: hostile,
+  url: 'https://git.example.com/stage/a/b',
+  thread: 'commit_1.project_2',
+  message: 'note_3',
+  project: { id: 2, name: hostile, path: 'b', fullPath: 'a/b' },
+  facts: { 'Pipeline-Ref': hostile },
+});
+
+/** As it travels. */
+async function sent(mail: Mail) {
+  let raw: Uint8Array | undefined;
+  const client = {
+    send: async (command: { input: { Content: { Raw: { Data: Uint8Array } } } }) => {
+      raw = command.input.Content.Raw.Data;
+    },
+  };
+  await new Mailer('Lemnos <lemnos@example.com>', client as never).send(mail);
+  return { raw: Buffer.from(raw!).toString('latin1'), mail: await PostalMime.parse(raw!) };
+}
+const mailFor = (hostile: string) => mailOf(letter(hostile), reader, sender).body as unknown as Mail;
+
+const HOSTILE = [
+  'x\r\nBcc: all@example.com',
+  'x\nX-Lemnos-NotificationReason: own_activity\n\n<p>',
+  '"><script>alert(1)</script>',
+  '</blockquote></body></html><img src=x onerror=alert(1)>',
+  '\u2028Bcc: all@example.com\u0085',
+  '=?utf-8?q?=0D=0ABcc:_all@example.com?=',
+  'Ж'.repeat(500),
+  '\u202egnp.exe',
+  '',
+];
+
+describe.each(HOSTILE)('%j', (hostile) => {
+  test('is text and nothing else', async () => {
+    const { mail } = await sent(mailFor(hostile));
+    expect(mail.to).toEqual([{ address: 'ada@example.com', name: '' }]);
+    expect(mail.bcc ?? []).toEqual([]);
+    expect(mail.cc ?? []).toEqual([]);
+    const keys = mail.headers.map(({ key }) => key);
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(mail.headers.find(({ key }) => key === 'x-lemnos-notificationreason')?.value).toBe('mentioned');
+    expect(mail.html).not.toMatch(/<(script|img)/);
+    expect(mail.html!.match(/<\/body>/g)).toHaveLength(1);
+    expect(mail.text).toContain('because you were mentioned');
+  });
+});
+
+test('any names leave one line for each header', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 60 }), async (name) => {
+      const { mail } = await sent(mailFor(name.toWellFormed()));
+      expect(mail.to).toEqual([{ address: 'ada@example.com', name: '' }]);
+      expect(mail.bcc ?? []).toEqual([]);
+      expect(mail.messageId).toBe('<note_3.to_7@git.example.com>');
+      expect(mail.references).toBe('<commit_1.project_2@git.example.com>');
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('a long text is cut, between characters', async () => {
+  const { mail } = await sent(mailFor(`${'a'.repeat(9_999)}🎉${'b'.repeat(300_000)}`));
+  expect(mail.text!.length).toBeLessThan(400_000);
+  expect(mail.text).toContain('[...]');
+  expect(mail.text).not.toContain('\ufffd');
+});
