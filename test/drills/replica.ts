@@ -22,9 +22,10 @@ export class Replica {
   }
 
   static async start(environment: NodeJS.ProcessEnv): Promise<Replica> {
-    const { BASE_URL: _, ...inherited } = process.env;
+    // Vite sets one for tests, which is no address.
+    const { BASE_URL: _, ...inherited } = { ...process.env, ...environment };
     const child = start(process.execPath, [MAIN], {
-      env: { ...inherited, LOG_LEVEL: 'info', ...environment },
+      env: { ...inherited, LOG_LEVEL: 'info' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve));

@@ -1,0 +1,170 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DeleteObjectCommand, HeadObjectCommand, ListObjectVersionsCommand } from '@aws-sdk/client-s3';
+import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { type AwsClients, awsClients, makeClients, useTransport } from '../lib/store/clients.ts';
+import { readEnvironment, type StoreEnvironment } from '../lib/store/environment.ts';
+import { packObjectKeys } from '../lib/store/git-objects.ts';
+import { DERIVED, PACK } from '../lib/store/keys.ts';
+import { openDynamo } from './dynamodb/index.ts';
+import { lockDirectory } from './lock.ts';
+import { openS3 } from './s3/index.ts';
+
+/**
+ * `npm run check:data [-- --bring-back]`: whether a table and a bucket belong together, as after one of them was restored
+ * to a moment. Everything that the packs of living repositories need must lie in the bucket, in its size.
+ * `--bring-back` takes back deletions that a versioned bucket remembers. Looks at what `TABLE_NAME` and
+ * `OBJECTS_BUCKET` name, with the credentials that the SDK finds; without `TABLE_NAME` at `DATA_DIR`, whose host must
+ * be down. Reads the whole table once: half a read unit per 4 KB.
+ */
+export interface DataReport {
+  readonly repositories: number;
+  /** Objects that the table lists. */
+  readonly objects: number;
+  readonly missing: readonly string[];
+  /** Those of another size than the table says. */
+  readonly wrong: readonly string[];
+  readonly broughtBack: readonly string[];
+}
+
+interface Listed {
+  readonly repositoryId: string;
+  readonly key: string;
+  /** Bytes, where the table tells them. */
+  readonly size: number | undefined;
+}
+
+const AT_ONCE = 32;
+
+export async function checkData(
+  clients: AwsClients,
+  { tableName, objectsBucket: Bucket }: Pick<StoreEnvironment, 'tableName' | 'objectsBucket'>,
+  bringBack = false,
+): Promise<DataReport> {
+  const living = new Set<string>();
+  const listed: Listed[] = [];
+  for await (const row of rowsOf(clients, tableName)) {
+    const { pk, sk, repositoryId, deletedAt } = row as Record<string, string | null>;
+    if (sk === 'PROJECT' && typeof repositoryId === 'string' && deletedAt == null) living.add(repositoryId);
+    else if (pk!.startsWith('REPO#')) listed.push(...objectsOf(row));
+  }
+  const needed = listed.filter(({ repositoryId }) => living.has(repositoryId));
+  const missing: string[] = [];
+  const wrong: string[] = [];
+  const broughtBack: string[] = [];
+  const sizeOf = async (Key: string) => {
+    try {
+      return (await clients.s3.send(new HeadObjectCommand({ Bucket, Key }))).ContentLength;
+    } catch (error) {
+      if ((error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 404)
+        return undefined;
+      throw error;
+    }
+  };
+  await inTurns(needed, async ({ key, size }) => {
+    let found = await sizeOf(key);
+    if (found === undefined && bringBack && (await undelete(clients, Bucket, key))) {
+      broughtBack.push(key);
+      found = await sizeOf(key);
+    }
+    if (found === undefined) missing.push(key);
+    else if (size !== undefined && found !== size) wrong.push(`${key}: ${found} bytes and not ${size}`);
+  });
+  return { repositories: living.size, objects: needed.length, missing, wrong, broughtBack };
+}
+
+async function* rowsOf({ dynamodb }: AwsClients, TableName: string): AsyncGenerator<Record<string, unknown>> {
+  const client = DynamoDBDocumentClient.from(dynamodb);
+  let ExclusiveStartKey: Record<string, unknown> | undefined;
+  do {
+    const page = await client.send(
+      new ScanCommand({
+        TableName,
+        ProjectionExpression:
+          'pk, sk, repositoryId, deletedAt, #location, layout, #state, packSize, indexSize',
+        ExpressionAttributeNames: { '#location': 'location', '#state': 'state' },
+        ...(ExclusiveStartKey && { ExclusiveStartKey }),
+      }),
+    );
+    yield* page.Items ?? [];
+    ExclusiveStartKey = page.LastEvaluatedKey;
+  } while (ExclusiveStartKey !== undefined);
+}
+
+/** Of a superseded pack the bytes go before the row, and nothing needs them. */
+function objectsOf(row: Record<string, unknown>): Listed[] {
+  const { pk, sk, location, layout, state } = row as Record<string, string>;
+  const repositoryId = pk!.slice('REPO#'.length);
+  if (sk!.startsWith(DERIVED)) return [{ repositoryId, key: location!, size: undefined }];
+  if (!sk!.startsWith(PACK) || state !== 'active') return [];
+  const { packSize, indexSize } = row as Record<string, number>;
+  const sizes = layout === 'joined' ? [packSize! + indexSize!] : [packSize, indexSize];
+  return packObjectKeys(row as never).map((key, index) => ({ repositoryId, key, size: sizes[index] }));
+}
+
+/** Takes back the deletion of an object that has older versions. @returns whether there was one */
+async function undelete({ s3 }: AwsClients, Bucket: string, Key: string): Promise<boolean> {
+  const { DeleteMarkers = [] } = await s3.send(new ListObjectVersionsCommand({ Bucket, Prefix: Key }));
+  const marker = DeleteMarkers.find((each) => each.Key === Key && each.IsLatest === true);
+  if (marker?.VersionId === undefined) return false;
+  await s3.send(new DeleteObjectCommand({ Bucket, Key, VersionId: marker.VersionId }));
+  return true;
+}
+
+async function inTurns<T>(all: readonly T[], work: (each: T) => Promise<void>): Promise<void> {
+  const left = all.values();
+  const turn = async () => {
+    for (const each of left) await work(each);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, turn));
+}
+
+/** The embedded parts of a data directory, without a host. @throws Error while one has it */
+export async function openDataDirectory(
+  dataDir: string,
+): Promise<{ clients: AwsClients; close(): Promise<void> }> {
+  if (!existsSync(join(dataDir, 'table'))) throw new Error(`${dataDir} holds no data`);
+  const unlock = lockDirectory(dataDir);
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const [dynamo, s3] = await Promise.all([
+    openDynamo({ path: join(dataDir, 'table') }),
+    openS3({ dir: join(dataDir, 'objects'), credentials, endpointPath: '/_s3' }),
+  ]);
+  const config = { region: 'local', credentials };
+  const clients = makeClients({
+    dynamodb: { ...config, endpoint: 'http://dynamodb.local', requestHandler: dynamo.requestHandler },
+    s3: {
+      ...config,
+      endpoint: 'http://s3.local/_s3',
+      forcePathStyle: true,
+      requestHandler: s3.requestHandler,
+    },
+    sqs: config,
+  });
+  return {
+    clients,
+    async close() {
+      await Promise.all([dynamo.close(), s3.close()]);
+      unlock();
+    },
+  };
+}
+
+if (import.meta.main) {
+  const environment = readEnvironment();
+  const bringBack = process.argv.includes('--bring-back');
+  if (process.env['AWS_S3_FORCE_PATH_STYLE'] === '1') useTransport({ s3: { forcePathStyle: true } });
+  const local = process.env['TABLE_NAME'] === undefined;
+  if (local && bringBack)
+    throw new Error('the embedded bucket keeps no versions: there is nothing to bring back');
+  const opened = local ? await openDataDirectory(resolve(process.env['DATA_DIR'] ?? '.data')) : undefined;
+  const report = await checkData(opened?.clients ?? awsClients(), environment, bringBack);
+  await opened?.close();
+  for (const key of report.missing) console.log(`missing   ${key}`);
+  for (const what of report.wrong) console.log(`wrong     ${what}`);
+  const { repositories, objects, missing, wrong, broughtBack } = report;
+  console.log(
+    `${repositories} repositories list ${objects} objects: ${missing.length} missing, ${wrong.length} of another size, ${broughtBack.length} brought back`,
+  );
+  process.exitCode = missing.length + wrong.length > 0 ? 1 : 0;
+}
