@@ -67,14 +67,12 @@ export class EventFeed {
   ): Promise<Page<EventRecord>> {
     const offset = (request.page - 1) * request.perPage;
     const single = views.length === 1 && judge === undefined;
-    const ranges = views.flatMap((view) => rangesOf(view, request, views.length === 1 && offset >= FEW));
+    const ranges = views.flatMap((view) =>
+      rangesOf(view, request, { keysOnly: views.length === 1 && offset >= FEW, late: views.length > 1 }),
+    );
     const headers = new Map<number, EventHeader>();
-    const chunk = Math.max(chunkFor(request, ranges.length), judge === undefined ? 0 : JUDGED);
-    const fromEach = Math.max(MIN_CHUNK, Math.ceil((2 * chunk) / ranges.length));
-    const sources = ranges.map((range) => {
-      const limit = range.index === undefined && views.length > 1 ? fromEach : chunk;
-      return noting(this.#source(range, request.direction, limit), headers);
-    });
+    const limit = firstRead(views.length, judge !== undefined, chunkFor(request, ranges.length));
+    const sources = ranges.map((range) => noting(this.#source(range, request.direction, limit), headers));
     const [page, total] = await Promise.all([
       cutPage(mergeKeys(sources, request.direction), request, {
         load: async (ids) => {
@@ -93,7 +91,7 @@ export class EventFeed {
   }
 
   #total(view: FeedView, request: FeedRequest): Promise<number | undefined> {
-    return countPartitions(this.#table, rangesOf(view, request, true));
+    return countPartitions(this.#table, rangesOf(view, request, { keysOnly: true }));
   }
 
   /** What is gone by now is left out. */
@@ -129,25 +127,40 @@ export class EventFeed {
   }
 }
 
-/** Keys that are judged together first. */
-const JUDGED = 100;
-/** Rows read first of each of many projects. */
-const MIN_CHUNK = 4;
+/** Keys of one feed that are judged: as many as are looked at for a total. */
+const JUDGED = 1_000;
+/** The same of many feeds together, each of which gives as many at least. */
+const JUDGED_TOGETHER = 200;
+const FROM_EACH = 4;
+
+/** How many rows or keys of each partition are read first. */
+function firstRead(views: number, judged: boolean, chunk: number): number {
+  if (views === 1) return judged ? Math.max(JUDGED, chunk) : chunk;
+  return Math.max(FROM_EACH, Math.ceil(Math.max(JUDGED_TOGETHER, 2 * chunk) / views));
+}
 
 type Range = Pick<QueryOptions, 'partition' | 'index' | 'consistent'> & {
   readonly from: string;
   readonly to: string;
 };
 
-/** @param keysOnly rather many short keys than few whole rows */
-function rangesOf({ of, id, facets }: FeedView, request: FeedRequest, keysOnly: boolean): Range[] {
+/**
+ * @param options.keysOnly rather many short keys than few whole rows
+ * @param options.late rows too may be a moment old, as keys are: that costs half
+ */
+function rangesOf(
+  { of, id, facets }: FeedView,
+  request: FeedRequest,
+  { keysOnly = false, late = false },
+): Range[] {
   const { after, before, now } = request;
   // A day sorts before its own times, and with a tilde behind them.
   const [since, until] = [keptSince(now).toISOString(), before ?? '~'];
   const from = after !== undefined && `${after}~` > since ? `${after}~` : since;
   if (facets === undefined && of === 'author')
     return [{ index: 'byUpdated', partition: authorEventsPartition(id), from, to: until }];
-  if (facets === undefined && !keysOnly) return [{ partition: eventsPartition(id), from, to: until }];
+  if (facets === undefined && !keysOnly)
+    return [{ partition: eventsPartition(id), from, to: until, consistent: !late }];
   return (facets ?? EVENT_FACETS).map((facet) => {
     const name = facetName(facet);
     const bounds = { from: `${name}#${from}`, to: `${name}#${until}` };

@@ -132,7 +132,9 @@ function problemIn(row: Row, line: Line, column: Column, answer: Answer): string
   if (answer.status === 0) return String(answer.body);
   const expected = line.expected[column]!;
   const shown = JSON.stringify([answer.body, [...answer.headers]]);
-  for (const mark of unknownTo(column))
+  // Feeds of activity are what that scope is for.
+  const reader = column === 'rusr' && /\/events(\?|$)/.test(row.path) ? 'ownr' : column;
+  for (const mark of unknownTo(reader))
     if (shown.includes(mark)) return `shows ${mark}: ${shown.slice(0, 600)}`;
   if (answer.status !== expected.status || answer.status < 400 || row.method === 'HEAD') return undefined;
   const usual = refusalOf(row, line, column, expected);
