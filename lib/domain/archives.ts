@@ -9,6 +9,7 @@ import type { Deps } from './deps.ts';
 import { notFound, tooLarge, tooManyRequests } from './errors.ts';
 import { started } from './ref-protection.ts';
 import { openRepository } from './repositories.ts';
+import { subjectFor } from './throttles.ts';
 
 export interface Download {
   /** Without an extension; also the directory that everything in the archive is in. */
@@ -46,7 +47,7 @@ export async function downloadArchive(
 ): Promise<Download> {
   const { store } = deps;
   const { project, ahead } = access;
-  const who = actor.kind === 'user' ? `user ${actor.user.id}` : `address ${request.sourceIp}`;
+  const who = subjectFor(actor, request.sourceIp);
   const repository = openRepository(deps, project, { ahead });
   const git = new GitRepository(repository);
   const event = request.headOnly ? undefined : started(auditing(deps, actor));

@@ -11,6 +11,7 @@ import { DomainError, invalid, tooManyRequests } from './errors.ts';
 import { mailMessage } from './mail.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
 import { problemsOf } from './paths.ts';
+import { subjectOf } from './throttles.ts';
 import { tokenHash } from './tokens.ts';
 import { changeUser } from './user-records.ts';
 
@@ -50,7 +51,13 @@ export async function choosePassword(
   actor: Actor,
   input: { readonly token: string; readonly password: string; readonly sourceIp: string },
 ): Promise<UserRecord> {
-  if (!(await deps.store.rateLimits.take(LIMIT, input.sourceIp, deps.now())))
+  if (
+    !(await deps.store.rateLimits.take(
+      LIMIT,
+      subjectOf({ kind: 'address', address: input.sourceIp }),
+      deps.now(),
+    ))
+  )
     throw tooManyRequests('This endpoint has been requested too many times. Try again later.');
   const hash = tokenHash(input.token);
   const found = await deps.store.passwordResets.userOf(hash, deps.now());

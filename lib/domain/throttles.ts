@@ -3,6 +3,7 @@
  * callers by who they are, all others by where they come from. Limits of single actions are in `action-limits.ts`.
  */
 import { parseAddress, unmapped } from '../outbound/address.ts';
+import type { Actor } from './access.ts';
 import type { InstanceSettings } from './settings.ts';
 
 /** A request as throttles tell requests apart. */
@@ -90,6 +91,12 @@ export function throttlesOf(settings: InstanceSettings, asked: Asked, caller: Ca
   }
   return found;
 }
+
+/** Of limits that count people by name and all others by where they come from. */
+export const subjectFor = (actor: Actor, sourceIp: string): string =>
+  subjectOf(
+    actor.kind === 'user' ? { kind: 'user', id: actor.user.id } : { kind: 'address', address: sourceIp },
+  );
 
 /** Under which name a caller is counted. Whoever has one IPv6 address has as many as the network they stand in. */
 export function subjectOf(caller: Caller): string {

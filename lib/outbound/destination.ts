@@ -1,8 +1,9 @@
 /** Where a call goes: judged by its URL first, then by every address its host has. */
 import { lookup } from 'node:dns/promises';
-import { type Address, isPublic, parseAddress } from './address.ts';
+import { type Address, parseAddress } from './address.ts';
 import type { AllowList } from './allow-list.ts';
 import { OutboundError } from './errors.ts';
+import { isPublic } from './public-address.ts';
 
 export interface ResolvedAddress {
   readonly address: string;

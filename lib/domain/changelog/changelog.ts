@@ -12,6 +12,7 @@ import { identityOf } from '../identity.ts';
 import { can, signedIn } from '../permissions.ts';
 import { lostRef, persist } from '../persist.ts';
 import { branchProtection } from '../ref-protection.ts';
+import { subjectFor } from '../throttles.ts';
 import { inTurn } from '../turns.ts';
 import { authorsOf } from './authors.ts';
 import { changelogConfig } from './config.ts';
@@ -110,7 +111,7 @@ async function demandPace(
   { project }: ProjectAccess,
   { sourceIp }: ChangelogRequest,
 ): Promise<void> {
-  const who = actor.kind === 'user' ? `user ${actor.user.id}` : `address ${sourceIp}`;
+  const who = subjectFor(actor, sourceIp);
   if (await deps.store.rateLimits.take(LIMIT, `${project.id} ${who}`, deps.now())) return;
   throw tooManyRequests('This changelog has been requested too many times. Try again later.');
 }

@@ -1,9 +1,10 @@
 import { BlockList, isIP } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Address, inRange, isPublic, parseAddress, parseRange } from '../../../lib/outbound/address.ts';
+import { type Address, inRange, parseAddress, parseRange } from '../../../lib/outbound/address.ts';
 import { parseAllowList } from '../../../lib/outbound/allow-list.ts';
 import { urlProblem } from '../../../lib/outbound/destination.ts';
+import { isPublic } from '../../../lib/outbound/public-address.ts';
 
 const nothing = parseAllowList('');
 const publicly = (text: string) => isPublic(parseAddress(text)!);
