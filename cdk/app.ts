@@ -16,7 +16,7 @@ export function instance(
   code: (area: Area) => Code,
 ): { data: DataStack; service: ServiceStack; front: FrontStack | undefined } {
   const settings = readSettings(app.node);
-  const data = new DataStack(app, `${settings.instance}Data`);
+  const data = new DataStack(app, `${settings.instance}Data`, settings);
   const service = new ServiceStack(app, `${settings.instance}Service`, { data, settings, code });
   const { gitFrontUrl: url, gitFrontCertificate: certificate } = settings;
   const front =

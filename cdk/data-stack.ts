@@ -1,8 +1,16 @@
 import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { type Attribute, AttributeType, BillingMode, ProjectionType, Table } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  type Attribute,
+  AttributeType,
+  BillingMode,
+  type ITable,
+  ProjectionType,
+  Table,
+} from 'aws-cdk-lib/aws-dynamodb';
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { ARCHIVES, indexes, STAGING, STAGING_DAYS, table as schema } from '../lib/store/schema.ts';
+import type { Settings } from './settings.ts';
 
 const text = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 
@@ -11,16 +19,24 @@ const text = (name: string): Attribute => ({ name, type: AttributeType.STRING })
  * about as often as the schema does.
  */
 export class DataStack extends Stack {
-  readonly table: Table;
+  /** The one in use. */
+  readonly table: ITable;
   readonly indexes: readonly string[] = indexes.map((index) => index.name);
   readonly objects: Bucket;
 
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, { restoredTable }: Pick<Settings, 'restoredTable'>) {
     super(scope, id, {
       description: 'Lemnos: source hosting without servers (data)',
       terminationProtection: true,
     });
-    this.table = this.#table();
+    const own = this.#table();
+    this.table =
+      restoredTable === undefined
+        ? // The interface declares optional properties without `undefined`, the class with it.
+          (own as ITable)
+        : Table.fromTableName(this, 'Restored', restoredTable);
+    // Told whether or not they are in use: what another stack imports cannot be taken away before it is deployed anew.
+    for (const name of [own.tableName, own.tableArn]) this.exportValue(name);
     this.objects = this.#objects();
   }
 

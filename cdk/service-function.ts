@@ -1,5 +1,5 @@
 import { Duration, RemovalPolicy, Size } from 'aws-cdk-lib';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
@@ -18,7 +18,7 @@ import type { Settings } from './settings.ts';
 
 /** What functions are given rights to. */
 export interface Resources {
-  readonly table: Table;
+  readonly table: ITable;
   /** Names of the table's global indexes. */
   readonly indexes: readonly string[];
   readonly objects: Bucket;

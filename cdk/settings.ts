@@ -24,6 +24,8 @@ export interface Settings {
   readonly deletionDelayDays: number;
   /** Who is told when an alarm goes off; without it the alarms only show in CloudWatch. `alarmEmail` */
   readonly alarmEmail: string | undefined;
+  /** A table that was restored to a moment, to be used in place of the stack's own. `restoredTable` */
+  readonly restoredTable: string | undefined;
   /** The least that is written down: `info`, `warn`, `error`, `silent`. `logLevel` */
   readonly logLevel: string;
   /** Whether there is a dashboard; an account has three for nothing, the next cost 3 $ a month each. `dashboard` */
@@ -77,6 +79,7 @@ export function readSettings(node: Node): Settings {
     mailFrom,
     deletionDelayDays: readDays(read('deletionDelayDays') ?? '0'),
     alarmEmail: read('alarmEmail'),
+    restoredTable: read('restoredTable'),
     logLevel,
     dashboard: dashboard === 'true',
     tags: readTags(read('tags') ?? ''),

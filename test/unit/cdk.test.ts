@@ -315,6 +315,22 @@ describe('data', () => {
     });
   });
 
+  test('a table that was restored takes the place of the stack’s own, which stays', () => {
+    const restored = synthesize({ restoredTable: 'restored-1' });
+    const text = JSON.stringify(restored.service.toJSON());
+    for (const [, { Properties }] of resourcesOf(restored.service, 'AWS::Lambda::Function')) {
+      const { TABLE_NAME } = Properties.Environment.Variables;
+      expect([undefined, 'restored-1']).toContain(TABLE_NAME);
+    }
+    expect(text).toContain(':table/restored-1');
+    expect(text).toContain(':table/restored-1/index/');
+    expect(text).not.toMatch(/ImportValue":"[^"]*Table/);
+    expect(Object.keys(restored.data.toJSON()['Outputs'])).toEqual(
+      expect.arrayContaining(Object.keys(data.toJSON()['Outputs']).filter((name) => name.includes('Table'))),
+    );
+    restored.data.resourceCountIs('AWS::DynamoDB::Table', 1);
+  });
+
   test('the table has the schema’s indexes', () => {
     const [[, table]] = resourcesOf(data, 'AWS::DynamoDB::Table') as [[string, Resource]];
     expect(
