@@ -113,8 +113,9 @@ export function requesterOf(author: AuditAuthor): Requester {
       ...address,
     };
   }
-  const { user, sudoer } = author;
-  return { ...personOf(user), ...address, ...(sudoer && { impersonator: sudoer.username }) };
+  const { user, token, sudoer } = author;
+  const impersonator = sudoer?.username ?? token.impersonator;
+  return { ...personOf(user), ...address, ...(impersonator !== undefined && { impersonator }) };
 }
 
 const personOf = ({ id, name, email }: UserRecord): Requester => ({

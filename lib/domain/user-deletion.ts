@@ -2,9 +2,10 @@ import { LastOwner, Missing, Stale, TransactionRefused } from '../store/errors.t
 import type { GroupRecord, UserRecord } from '../store/records.ts';
 import type { Write } from '../store/write.ts';
 import type { Actor } from './access.ts';
-import { audited, auditedUser, requesterOf } from './audit.ts';
+import { audited, auditedPlace, auditedUser, requesterOf } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { conflict, forbidden } from './errors.ts';
+import { memberRemoved } from './member-audit.ts';
 import { OWNER, signedIn } from './permissions.ts';
 import { changeError, staysAdministered } from './user-records.ts';
 
@@ -34,8 +35,10 @@ export async function deleteUser(
     if (sole > 0 && !hard) throw new LastOwner();
     const departures = (groups: readonly GroupRecord[]): Promise<Write[][]> =>
       Promise.all(groups.map(({ id }) => store.groupOwners.departure(id, user.id)));
-    for (const { id } of shared.slice(AT_ONCE))
-      await store.groupOwners.remove(id, user.id, { needsOwner: true });
+    for (const group of shared.slice(AT_ONCE)) {
+      const left = await memberRemoved(deps, actor, auditedPlace('Group', group), user);
+      await store.groupOwners.remove(group.id, user.id, { needsOwner: true, alongside: [left] });
+    }
     await store.users.remove(user, {
       hard,
       by: { ...requesterOf(actor) },

@@ -41,7 +41,7 @@ export async function createImpersonationToken(
   userId: number,
   input: TokenInput,
 ): Promise<ToldToken> {
-  const kind = { impersonation: true } as const;
+  const kind = { impersonation: true, impersonator: signedIn(actor).user.username } as const;
   return recorded(deps, actor, userId, kind, async () => {
     const person = await personOf(deps, userId);
     const problems = await tokenProblems(deps, input);
@@ -50,7 +50,7 @@ export async function createImpersonationToken(
   });
 }
 
-type Kind = Pick<TokenRecord, 'impersonation'>;
+type Kind = Pick<TokenRecord, 'impersonation' | 'impersonator'>;
 
 const recorded = (
   deps: Deps,

@@ -160,6 +160,8 @@ export interface TokenRecord {
   readonly hash: string;
   /** An administrator's way to act as the user, who does not see it. */
   readonly impersonation?: true;
+  /** Of such a one: the username that its maker had. */
+  readonly impersonator?: string;
   /** The project or group that `userId` is a bot of; absent: the user is a person. */
   readonly resource?: MemberSource;
   /** What that bot is in it. */

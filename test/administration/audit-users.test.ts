@@ -320,6 +320,17 @@ describe('in somebody’s name', () => {
       `root for ${person.username}`,
     ]);
   });
+
+  test('and so does every event of a token that acts as somebody', async () => {
+    const person = await somebody();
+    const json = { name: 'As them', scopes: ['api'] };
+    const { token } = (await asRoot('POST', `/users/${person.id}/impersonation_tokens`, json)).body;
+    const key = { title: 'Theirs', key: newSshKey() };
+    const events = await recordedBy(service, async () => {
+      expect((await as({ ...person, token }, 'POST', '/user/keys', key)).status).toBe(201);
+    });
+    expect(events).toMatchObject([{ by: `root for ${person.username}`, of: `User ${person.id}` }]);
+  });
 });
 
 describe('an account that is deleted', () => {
