@@ -393,6 +393,34 @@ describe('by the interface', () => {
     );
   });
 
+  test('of commits that race each is told once, in a chain', async () => {
+    await fetched();
+    const before = await at('main');
+    const told = await toldBy(() =>
+      Promise.all(
+        [1, 2, 3, 4, 5, 6].map((n) =>
+          api('POST', `${repository()}/commits`, {
+            ...change('main'),
+            actions: [{ action: 'create', file_path: `racing-${n}`, content: 'x' }],
+          }),
+        ),
+      ),
+    );
+    await fetched();
+    const commits = (await git.ok(clone, 'rev-list', '--reverse', `${before}..${await at('main')}`)).split(
+      '\n',
+    );
+    const expectedPairs = commits.map((commit, i) => [commits[i - 1] ?? before, commit]);
+    const pairs = told.map(([, data]) => {
+      const { commit_from, commit_to, commit_count } = data as Record<string, unknown>;
+      expect(commit_count).toBe(1);
+      return [commit_from, commit_to];
+    });
+    expect(commits.length).toBe(6);
+    expect(new Set(pairs.map(String))).toEqual(new Set(expectedPairs.map(String)));
+    expect(pairs.length).toBe(6);
+  });
+
   test('the first commit of a project', async () => {
     const { id } = await api('POST', '/projects', { name: 'with-readme', initialize_with_readme: true });
     expect((await feed(id)).map(({ push_data }) => push_data)).toMatchObject([

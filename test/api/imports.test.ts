@@ -167,6 +167,9 @@ describe('a repository is imported', () => {
     expect(now.body).toMatchObject({ import_status: 'finished', default_branch: 'trunk', empty_repo: false });
     url.username = url.password = '';
     expect(now.body).toMatchObject({ import_url: url.href, import_type: 'git', import_error: null });
+    // Whoever asked for it has not pushed it.
+    const told = await service.call('GET', `/projects/${now.body.id}/events`, { token: owner.token });
+    expect(told.body).toMatchObject([{ action_name: 'imported' }]);
     const clone = await cloneOf(now, '--mirror');
     expect(await refsOf(clone)).toEqual(await refsOf(git.path('served/plain.git')));
     expect(await git.ok(clone, 'symbolic-ref', 'HEAD')).toBe('refs/heads/trunk');

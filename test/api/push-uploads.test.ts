@@ -163,6 +163,15 @@ test('parts go up in any order, and the worker moves the refs', async () => {
   const { staged } = (await world.store.pushUploads.get(id))!;
   expect(await world.store.staging.parts(staged)).toEqual([]);
   await ingestUpload(deps(), id);
+  const told = await ask(world, 'maintainer', 'GET', '/events?action=pushed');
+  const push_data = {
+    commit_count: 1,
+    commit_from: before,
+    commit_to: oid,
+    commit_title: 'large',
+    ref: 'main',
+  };
+  expect(told.body).toMatchObject([{ push_data }]);
   expect((await call('maintainer', 'GET', `/${id}/parts`)).status).toBe(409);
   expect((await call('maintainer', 'DELETE', `/${id}`)).status).toBe(409);
 });

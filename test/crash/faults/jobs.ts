@@ -137,6 +137,29 @@ export const jobs: readonly Operation[] = [
     },
   },
   {
+    name: 'job: a membership whose day has come ends, and is told once',
+    async prepare(scene) {
+      const { id, owner } = await scene.ground();
+      const member = await scene.service.user(scene.fresh('ending'));
+      const source = { kind: 'project', id } as const;
+      const { members } = scene.store;
+      const expiresAt = '2021-01-01';
+      const created = { createdAt: '2020-01-01T00:00:00.000Z', createdById: owner.id };
+      await members.add({ source, userId: member.id, accessLevel: 30, expiresAt, ...created });
+      return job(scene, 'member.expires', { ...source, userId: member.id, expiresAt }, async () => {
+        const row = await members.getEvenExpired(source, member.id);
+        const path = `/projects/${id}/events?action=expired`;
+        const all: { author_id: number }[] = await scene.done('GET', path, { token: owner.token });
+        const told = all.filter((event) => event.author_id === member.id).length;
+        return row !== undefined && told === 0
+          ? 'before'
+          : row === undefined && told === 1
+            ? 'after'
+            : 'half';
+      });
+    },
+  },
+  {
     name: 'job: the bot of a revoked token is removed',
     async prepare(scene) {
       const { id, owner } = await scene.ground();
