@@ -1,9 +1,10 @@
 /** How often one may do single things, where an administrator chooses; 0 is as often as one likes. */
 import type { RateLimit } from '../store/rate-limits.ts';
 import type { UserRecord } from '../store/records.ts';
+import { annotate } from '../telemetry/correlation.ts';
 import type { Actor } from './access.ts';
 import type { Deps } from './deps.ts';
-import { tooManyRequests } from './errors.ts';
+import { type DomainError, tooManyRequests } from './errors.ts';
 import { isAdministrator } from './permissions.ts';
 import { started } from './ref-protection.ts';
 import type { InstanceSettings } from './settings.ts';
@@ -79,16 +80,16 @@ export async function withinRate<T>(
   const { rateLimits } = deps.store;
   const who = typeof subject === 'string' ? subject : String(subject.id);
   const now = deps.now();
-  if (rateLimits.isFull(rate, who, now)) throw tooOften();
+  if (rateLimits.isFull(rate, who, now)) throw tooOften(kind);
   const taken = started(rateLimits.take(rate, who, now));
   let done: T;
   try {
     done = await work();
   } catch (error) {
-    if (!(await taken)) throw tooOften();
+    if (!(await taken)) throw tooOften(kind);
     throw error;
   }
-  if (!(await taken)) throw tooOften();
+  if (!(await taken)) throw tooOften(kind);
   return done;
 }
 
@@ -103,4 +104,7 @@ export async function demandBlobRate(deps: Deps, projectId: number, size: number
   if (size > LARGE_BLOB) await demandRate(deps, LARGE_BLOBS, String(projectId));
 }
 
-const tooOften = () => tooManyRequests('This endpoint has been requested too many times. Try again later.');
+function tooOften(kind: string): DomainError {
+  annotate({ limit: kind });
+  return tooManyRequests('This endpoint has been requested too many times. Try again later.');
+}

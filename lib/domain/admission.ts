@@ -1,5 +1,6 @@
 /** Lets requests in as often as the throttles of the settings allow it, counted in the table. */
 import { type RateLimits, windowOf } from '../store/rate-limits.ts';
+import { annotate } from '../telemetry/correlation.ts';
 import { log } from '../telemetry/log.ts';
 import type { Credential } from './access.ts';
 import type { InstanceSettings, Settings } from './settings.ts';
@@ -89,6 +90,7 @@ export class Admissions implements AdmissionPort {
     const refused = throttles.findIndex((throttle, i) => observed[i]! > throttle.limit);
     if (refused < 0) return;
     const text = settings.rate_limiting_response_text || RETRY_LATER;
+    annotate({ throttle: throttles[refused]!.name });
     throw new Throttled(throttles[refused]!, observed[refused]!, now, text);
   }
 
