@@ -6,12 +6,19 @@ import { type Identity, identitiesOf } from '../store/user-item.ts';
 import type { Actor, GroupAccess } from './access.ts';
 import type { Deps } from './deps.ts';
 import { notFound } from './errors.ts';
-import { PROVIDER } from './scim/account.ts';
-import { type GroupWithSso, hasSso, type ScimCaller } from './scim/caller.ts';
+import { isAdministrator, OWNER } from './permissions.ts';
+import { type GroupWithSso, hasSso, PROVIDER, type ScimCaller } from './scim/caller.ts';
 
 /** Their identity at a group's provider, if they have one. */
 export const samlIdentityOf = (user: Pick<UserRecord, 'profile'>, groupId: number): Identity | undefined =>
   identitiesOf(user).find(({ saml_provider_id }) => saml_provider_id === groupId);
+
+/** The group that single sign-on is of. */
+export const outermostOf = ({ group, parents }: GroupAccess): GroupRecord => parents.at(-1) ?? group;
+
+/** Whether somebody is told how members of a group sign in. */
+export const seesIdentities = (actor: Actor, access: GroupAccess): boolean =>
+  hasSso(outermostOf(access)) && (isAdministrator(actor) || access.level >= OWNER);
 
 /** Whom the provider has provisioned, by account. @throws 404 where there is none */
 export async function scimIdentities(

@@ -8,7 +8,7 @@ import { type Audited, audited, auditedPlace } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { conflict, forbidden, invalid, notFound, refused } from './errors.ts';
 import { problemsOf } from './paths.ts';
-import { isAdministrator, OWNER, signedIn } from './permissions.ts';
+import { isAdministrator, signedIn } from './permissions.ts';
 import { hasSso } from './scim/caller.ts';
 import { tokenHash } from './tokens.ts';
 
@@ -102,12 +102,6 @@ const DOMAIN = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9
 function urlProblems(url: string | null): string[] {
   if (url === null) return [];
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? [] : ['must be a valid URL'];
-}
-
-/** Whether somebody is told how members sign in at the provider of the group that theirs stand in. */
-export function seesIdentities(actor: Actor, { group, level, parents }: GroupAccess): boolean {
-  const outermost = parents.at(-1) ?? group;
-  return hasSso(outermost) && (isAdministrator(actor) || level >= OWNER);
 }
 
 /** A token with its text, which is told this once. */

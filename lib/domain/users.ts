@@ -1,7 +1,7 @@
 import { sameName } from '../store/names.ts';
 import type { Page, PageRequest } from '../store/paging.ts';
 import type { UserRecord } from '../store/records.ts';
-import { type Identity, identitiesOf } from '../store/user-item.ts';
+import { type Identity, identityName, identityNames } from '../store/user-item.ts';
 import type { UserQuery } from '../store/user-list.ts';
 import type { Put } from '../store/write.ts';
 import type { Actor } from './access.ts';
@@ -137,7 +137,7 @@ export async function listUsers(
   actor: Actor,
   query: UserQuery & {
     readonly username?: string;
-    readonly identity?: Pick<Identity, 'provider' | 'extern_uid'>;
+    readonly identity?: Identity;
   },
 ): Promise<Page<UserRecord>> {
   const { username, identity } = query;
@@ -171,10 +171,8 @@ export async function getUser(deps: Deps, actor: Actor, id: number): Promise<Use
   return userOfId(deps, id);
 }
 
-const hasIdentity = (user: UserRecord, wanted: Pick<Identity, 'provider' | 'extern_uid'>): boolean =>
-  identitiesOf(user).some(
-    ({ provider, extern_uid }) => provider === wanted.provider && sameName(extern_uid, wanted.extern_uid),
-  );
+const hasIdentity = (user: UserRecord, wanted: Identity): boolean =>
+  identityNames(user).some((name) => sameName(name, identityName(wanted)));
 
 /** Whether the actor gets the administrators' view. */
 export const seesAll = (actor: Actor): boolean => isAdministrator(actor);

@@ -90,6 +90,30 @@ describe('somebody new', () => {
     expect((await group.agent('GET', '/Users/ext-wanted')).body.userName).toBe('wanted');
   });
 
+  test('has an address that the instance takes', async () => {
+    const settings = (json: object) =>
+      service.call('PUT', '/application/settings', { token: service.rootToken, json });
+    await added('allowed');
+    expect((await settings({ domain_allowlist: ['partner.example'] })).status).toBe(200);
+    const problem = 'emails domain is not authorized for sign-up.';
+    const more = { scimType: 'invalidValue' };
+    expect(await group.agent('POST', '/Users', person('outsider'))).toMatchObject(
+      refused(400, problem, more),
+    );
+    const change = replace('emails.value', 'else@corp.example');
+    expect(await group.agent('PATCH', '/Users/ext-allowed', change)).toMatchObject(
+      refused(400, problem, more),
+    );
+    expect((await settings({ domain_allowlist: [], user_default_external: true })).status).toBe(200);
+    await added('outsider');
+    expect(await account('outsider')).toMatchObject({
+      external: true,
+      projects_limit: 0,
+      can_create_group: false,
+    });
+    await settings({ user_default_external: false });
+  });
+
   test('may be named but not let in', async () => {
     expect(await added('early', { active: 'False' })).toMatchObject({ active: false });
     const made = await account('early');

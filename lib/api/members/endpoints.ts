@@ -1,3 +1,5 @@
+import type { Actor, GroupAccess } from '../../domain/access.ts';
+import { outermostOf, seesIdentities } from '../../domain/group-identities.ts';
 import { getMember, listMembers, type Member } from '../../domain/member-list.ts';
 import { addMember, addMembers, changeMember, removeMember } from '../../domain/members.ts';
 import { group, project } from '../../http/access.ts';
@@ -62,7 +64,8 @@ const listed = (kind: Kind, inherited: boolean) =>
         ...(query.query === undefined ? {} : { query: query.query }),
         ...(query.user_ids === undefined ? {} : { userIds: query.user_ids }),
       });
-      return { ...members, items: members.items.map((each) => shown(each, request.baseUrl)) };
+      const signIn = signInSeenBy(found);
+      return { ...members, items: members.items.map((each) => shown(each, request.baseUrl, signIn)) };
     },
   });
 
@@ -79,7 +82,11 @@ const one = (kind: Kind, inherited: boolean) =>
     returns: { body: shapes.member },
     errors: [{ status: 404, description: inherited ? 'No member' : 'No direct member' }],
     handle: async ({ params, request, ...found }, deps) =>
-      shown(await getMember(deps, placeOf(found), params.user_id, { inherited }), request.baseUrl),
+      shown(
+        await getMember(deps, placeOf(found), params.user_id, { inherited }),
+        request.baseUrl,
+        signInSeenBy(found),
+      ),
   });
 
 const add = (kind: Kind) =>
@@ -185,4 +192,9 @@ export const memberEndpoints = [
 /** Served by the function of groups. */
 export const groupMemberEndpoints = of('group');
 
-const shown = ({ record, user }: Member, baseUrl: string) => member(record, user, baseUrl);
+const shown = ({ record, user }: Member, baseUrl: string, signIn?: number) =>
+  member(record, user, baseUrl, signIn);
+
+/** The group at whose provider the caller sees members sign in, if they do. */
+const signInSeenBy = ({ actor, group }: { actor: Actor; group: GroupAccess | undefined }) =>
+  group !== undefined && seesIdentities(actor, group) ? outermostOf(group).id : undefined;

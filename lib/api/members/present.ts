@@ -1,12 +1,17 @@
+import { samlIdentityOf } from '../../domain/group-identities.ts';
 import type { MemberRecord, UserRecord } from '../../store/records.ts';
 import { userBasic } from '../users/present.ts';
 
-/** The user's basic fields with the membership's own (specification, document 3, §2). */
-export function member(record: MemberRecord, user: UserRecord, baseUrl: string) {
+/**
+ * The user's basic fields with the membership's own (specification, document 3, §2).
+ * @param signIn the group whose provider's identities are shown
+ */
+export function member(record: MemberRecord, user: UserRecord, baseUrl: string, signIn?: number) {
   return {
     ...userBasic(user, baseUrl),
     access_level: record.accessLevel,
     created_at: record.createdAt,
     expires_at: record.expiresAt,
+    ...(signIn === undefined ? {} : { group_saml_identity: samlIdentityOf(user, signIn) ?? null }),
   };
 }

@@ -1,5 +1,6 @@
 import type { Actor } from '../../domain/access.ts';
 import { attributesOfMany, wantedAttributes } from '../../domain/custom-attributes.ts';
+import { samlIdentityOf } from '../../domain/group-identities.ts';
 import * as users from '../../domain/users.ts';
 import { anyone } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
@@ -56,8 +57,8 @@ export const list = endpoint({
   handle: async ({ actor, query, page, request }, deps) => {
     const privileged = users.seesAll(actor);
     if (query.extern_uid !== undefined) users.demandIdentitySearch(actor);
-    // Nobody has a second factor or SAML yet.
-    const none = query.two_factor === 'enabled' || query.saml_provider_id !== undefined;
+    // Nobody has a second factor yet.
+    const none = query.two_factor === 'enabled';
     const states = statesOf(query);
     if ((privileged && none) || states?.length === 0) return { items: [], total: 0, more: false };
     const found = await users.listUsers(deps, actor, {
@@ -91,6 +92,7 @@ interface Filters {
   readonly without_project_bots?: 'true';
   readonly extern_uid?: string;
   readonly provider?: string;
+  readonly saml_provider_id?: number;
   readonly created_before?: Date;
   readonly created_after?: Date;
   readonly without_projects?: boolean;
@@ -117,6 +119,8 @@ function filterOf(query: Filters, privileged: boolean): { where?: (user: UserRec
     if (after !== undefined) conditions.push((user) => user.createdAt >= after.toISOString());
     if (query.without_projects === true) conditions.push((user) => user.projectsCount === 0);
     if (query.admins === true) conditions.push((user) => user.admin);
+    const provider = query.saml_provider_id;
+    if (provider !== undefined) conditions.push((user) => samlIdentityOf(user, provider) !== undefined);
   }
   return conditions.length === 0 ? {} : { where: (user) => conditions.every((passes) => passes(user)) };
 }
@@ -126,5 +130,7 @@ function attributesOf(actor: Actor, query: Filters) {
   return attributes === undefined ? {} : { attributes };
 }
 
-const identityOf = ({ extern_uid, provider }: Filters) =>
-  extern_uid === undefined || provider === undefined ? {} : { identity: { extern_uid, provider } };
+const identityOf = ({ extern_uid, provider, saml_provider_id }: Filters) =>
+  extern_uid === undefined || provider === undefined
+    ? {}
+    : { identity: { extern_uid, provider, saml_provider_id: saml_provider_id ?? null } };

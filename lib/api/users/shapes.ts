@@ -37,6 +37,9 @@ const publicFields = () => ({
   is_followed: z.boolean().optional().describe('By you; of a single user'),
 });
 
+const identity = () =>
+  z.object({ provider: z.string(), extern_uid: z.string(), saml_provider_id: z.int().nullable() });
+
 const selfFields = () => ({
   ...publicFields(),
   last_sign_in_at: time().nullable(),
@@ -47,9 +50,7 @@ const selfFields = () => ({
   color_scheme_id: z.int(),
   projects_limit: z.int(),
   current_sign_in_at: time().nullable(),
-  identities: z.array(
-    z.object({ provider: z.string(), extern_uid: z.string(), saml_provider_id: z.int().nullable() }),
-  ),
+  identities: z.array(identity()),
   can_create_group: z.boolean(),
   can_create_project: z.boolean(),
   two_factor_enabled: z.boolean(),
@@ -94,6 +95,10 @@ export const member = shape(() =>
       access_level: z.int(),
       created_at: time(),
       expires_at: day().nullable(),
+      group_saml_identity: identity()
+        .nullable()
+        .optional()
+        .describe('Shown to owners where single sign-on is enabled'),
     })
     .meta({ id: 'Member' }),
 );

@@ -4,12 +4,11 @@ import type { GroupRecord, GroupSso, UserRecord } from '../../store/records.ts';
 import { type Identity, identitiesOf, MAX_IDENTITIES } from '../../store/user-item.ts';
 import type { Deps } from '../deps.ts';
 import { emailProblems, usernameProblems } from '../paths.ts';
+import { addressProblems } from '../sign-up-rules.ts';
 import { nameProblems } from '../users.ts';
 import type { ScimAttributes } from './attributes.ts';
+import { PROVIDER } from './caller.ts';
 import { badRequest, notUnique } from './errors.ts';
-
-/** How the provider of a group is called among a user's identities. */
-export const PROVIDER = 'group_saml';
 
 /**
  * Whether the account was made for this group, whose provider says what it is called and where it gets mail. Accounts
@@ -57,6 +56,13 @@ export function demandSound({
     ...(name === undefined ? [] : nameProblems(name).map((problem) => `name ${problem}`)),
   ];
   if (problems.length > 0) throw badRequest('invalidValue', problems.join('; '));
+}
+
+/** Whether people may have the address here. @throws 400 `invalidValue` */
+export async function demandAllowed(deps: Deps, email: string): Promise<void> {
+  const problems = await addressProblems(deps, email);
+  if (problems.length > 0)
+    throw badRequest('invalidValue', problems.map((problem) => `emails ${problem}`).join('; '));
 }
 
 const LONGEST_USERNAME = 200;

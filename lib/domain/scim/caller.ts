@@ -7,6 +7,9 @@ import { notFound, unauthorized } from '../errors.ts';
 import { locateGroup } from '../locate.ts';
 import { tokenHash } from '../tokens.ts';
 
+/** How the provider of a group is called among a user's identities. */
+export const PROVIDER = 'group_saml';
+
 /** The identity provider of a group, at work. */
 export interface ScimCaller {
   readonly group: GroupRecord;

@@ -11,7 +11,15 @@ import { addressConfirmed } from '../invited-address.ts';
 import { helpNamespaceMove, namespaceMove } from '../namespace-move.ts';
 import { auditedChange } from '../user-audit.ts';
 import { withoutAddress } from '../user-profile.ts';
-import { demandSound, freeUsername, fullNameOf, identitiesWith, isManaged, isTrusted } from './account.ts';
+import {
+  demandAllowed,
+  demandSound,
+  freeUsername,
+  fullNameOf,
+  identitiesWith,
+  isManaged,
+  isTrusted,
+} from './account.ts';
 import { attempted } from './attempt.ts';
 import type { ScimAttributes } from './attributes.ts';
 import { type ScimCaller, stillMay } from './caller.ts';
@@ -192,6 +200,7 @@ async function addressChange(
   email: string,
 ): Promise<AccountChange> {
   if (sameName(email, user.email)) return email === user.email ? NOTHING : { ...NOTHING, change: { email } };
+  await demandAllowed(deps, email);
   if (isTrusted(sso, email)) {
     const change = {
       email,

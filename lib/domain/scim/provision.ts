@@ -5,7 +5,16 @@ import { auditedUser, auditing } from '../audit.ts';
 import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../email-confirmation.ts';
 import { addressConfirmed } from '../invited-address.ts';
-import { demandSound, freeUsername, fullNameOf, identitiesWith, isManaged, isTrusted } from './account.ts';
+import { isExternalByDefault } from '../sign-up-rules.ts';
+import {
+  demandAllowed,
+  demandSound,
+  freeUsername,
+  fullNameOf,
+  identitiesWith,
+  isManaged,
+  isTrusted,
+} from './account.ts';
 import { attempted } from './attempt.ts';
 import type { ScimAttributes } from './attributes.ts';
 import { type ScimCaller, stillMay } from './caller.ts';
@@ -88,6 +97,7 @@ async function joined(deps: Deps, caller: ScimCaller, wanted: Wanted, user: User
 }
 
 async function created(deps: Deps, caller: ScimCaller, wanted: Wanted): Promise<ScimUser> {
+  await demandAllowed(deps, wanted.email);
   const { store } = deps;
   const { group, sso, author, baseUrl } = caller;
   const { name, email, externUid } = wanted;
@@ -99,7 +109,7 @@ async function created(deps: Deps, caller: ScimCaller, wanted: Wanted): Promise<
   ]);
   const now = deps.now();
   const trusted = isTrusted(sso, email);
-  const external = settings.user_default_external;
+  const external = isExternalByDefault(settings, email);
   const identities = wanted.active ? identitiesWith({ profile: {} }, group, externUid) : [];
   const identity = identityOf(deps, caller, wanted, 0);
   const user = await store.users.create(
