@@ -130,6 +130,21 @@ describe('an administrator', () => {
     expect(events.sort(byChange)).toEqual(of(person)(...details(person)).sort(byChange));
   });
 
+  test('changes by several at once: each tells what it found and what it left', async () => {
+    const person = await somebody();
+    const names = ['Anna', 'Berta', 'Clara', 'Dora'];
+    let done = 0;
+    const events = await recordedBy(service, async () => {
+      const all = names.map((name) => asRoot('PUT', `/users/${person.id}`, { name }));
+      done = (await Promise.all(all)).filter(({ status }) => status === 200).length;
+    });
+    expect([events.length, done > 0]).toEqual([done, true]);
+    const next = new Map(events.map((event) => [event['from'], event['to']]));
+    let [name, steps] = [person.username as unknown, 0];
+    for (; next.has(name); steps++) name = next.get(name);
+    expect([steps, name]).toEqual([done, (await asRoot('GET', `/users/${person.id}`)).body.name]);
+  });
+
   test('takes an identity away', async () => {
     const person = await somebody({ provider: 'ldap', extern_uid: 'x' });
     const path = `/users/${person.id}/identities/ldap`;
