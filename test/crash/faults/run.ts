@@ -1,6 +1,7 @@
 import { awsClients } from '../../../lib/store/clients.ts';
 import type { Tally } from '../../deploy/tally.ts';
 import { startService } from '../../harness/service.ts';
+import { changeSettings } from '../../harness/settings.ts';
 import { check } from '../checker.ts';
 import { Ledger } from '../ledger.ts';
 import { expect, report } from '../races.ts';
@@ -21,6 +22,8 @@ export async function faults(tally: Tally, dataDir: string): Promise<void> {
   // Where somebody else's server is, for imports.
   process.env['OUTBOUND_ALLOW'] = '127.0.0.1';
   const service = await startService({ dataDir, background: false });
+  // The same thing is done again and again.
+  await changeSettings(service, { project_import_limit: 0, raw_blob_request_limit: 0 });
   const scene = new Scene(service);
   const driver = new Driver(scene, new Injector(service.host));
   const only = process.env['FAULTS'] ?? '';
