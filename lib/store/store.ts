@@ -177,6 +177,7 @@ export function createStore(
       billableLists,
       scimIdentities,
       scimTokens,
+      notificationSettings,
     ]),
     groupList: new GroupList(table, search, members),
     namespaceList: new NamespaceList(table, search, users),

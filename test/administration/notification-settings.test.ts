@@ -1,8 +1,11 @@
 /** How much mail somebody wants, for each project and group and for everything else. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Missing } from '../../lib/store/errors.ts';
+import { memberPartition, threadsPartition, userKey } from '../../lib/store/keys.ts';
 import { NOTIFICATION_EVENTS } from '../../lib/store/records.ts';
 import { scenarios } from '../harness/scenarios.ts';
 import { type Service, startService } from '../harness/service.ts';
+import { settled } from '../harness/settled.ts';
 import { ask, makeWorld, type World } from '../harness/world.ts';
 
 let service: Service;
@@ -234,5 +237,73 @@ describe('the address', () => {
       'third@example.com',
     );
     expect((await put({ notification_email: '' })).body.notification_email).toBe('reporter@example.com');
+  });
+});
+
+describe('what is gone', () => {
+  const rowsOf = async (partition: string) => {
+    const rows = [];
+    for await (const { sk } of world.store.table.queryAll({ partition })) rows.push(sk as string);
+    return rows.filter((sk) => sk.startsWith('NOTIFY') || sk.startsWith('commit#'));
+  };
+
+  test('leaves nothing behind: people, projects and groups', async () => {
+    const { id, token } = await service.user('leaver');
+    const owner = world.tokens.owner!;
+    const group = await service.call('POST', '/groups', {
+      token: owner,
+      json: { name: 'going', path: 'going' },
+    });
+    const project = await service.call('POST', '/projects', {
+      token: owner,
+      json: { name: 'going', namespace_id: group.body.id, visibility: 'private' },
+    });
+    const json = { user_id: id, access_level: 30 };
+    await service.call('POST', `/groups/${group.body.id}/members`, { token: owner, json });
+    const places = [`/projects/${project.body.id}`, `/groups/${group.body.id}`, ''];
+    for (const at of places) {
+      const { status } = await service.call('PUT', `${at}/notification_settings`, {
+        token,
+        json: { level: 'watch' },
+      });
+      expect(status).toBe(200);
+      if (at === '') continue;
+      await service.call('PUT', `${at}/notification_settings`, { token: owner, json: { level: 'watch' } });
+    }
+    const thread = {
+      projectId: project.body.id as number,
+      noteable: { kind: 'commit', id: 'a'.repeat(40) },
+    } as const;
+    await world.store.threads.leave(thread, id);
+    await world.store.threads.leave(thread, world.ids['owner']!);
+    const partitions = [
+      memberPartition({ kind: 'project', id: project.body.id }),
+      memberPartition({ kind: 'group', id: group.body.id }),
+      threadsPartition(project.body.id),
+    ];
+    const counts = async () => (await Promise.all(partitions.map(rowsOf))).map(({ length }) => length);
+    const watching = async () => (await world.store.notificationSettings.hearingEverywhere(id - 1, 1)).ids;
+    expect([await counts(), await watching()]).toEqual([[2, 2, 2], [id]]);
+    await service.call('DELETE', `/users/${id}`, { token: world.tokens.administrator! });
+    await settled();
+    expect(await counts()).toEqual([1, 1, 1]);
+    expect(await watching()).not.toContain(id);
+    expect(await rowsOf(userKey(id).pk)).toEqual([]);
+    // Nobody can choose for whom there is no account.
+    await expect(world.store.notificationSettings.change(id, undefined, { level: 'watch' })).rejects.toThrow(
+      Missing,
+    );
+    await service.call('DELETE', `/groups/${group.body.id}`, { token: owner });
+    await settled();
+    expect(await counts()).toEqual([0, 0, 0]);
+    await expect(
+      world.store.notificationSettings.change(
+        world.ids['owner']!,
+        { kind: 'project', id: project.body.id },
+        {
+          level: 'watch',
+        },
+      ),
+    ).rejects.toThrow(Missing);
   });
 });
