@@ -39,8 +39,9 @@ export function cachedSettings(
   let reading: Promise<Copy> | undefined;
 
   const keep = ({ version, values }: StoredSettings, at: number): Copy => {
-    // A read that began before a change of this process ended must not undo it here.
-    if (copy !== undefined && version < copy.version) return copy;
+    // A read that began before a change of this process ended must not undo it here; a later one may find less, where
+    // the table was put back to a moment before.
+    if (copy !== undefined && version < copy.version && at <= copy.at) return copy;
     copy = { settings: { ...defaults, ...(values as Partial<InstanceSettings>) }, version, at };
     return copy;
   };

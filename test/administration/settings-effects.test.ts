@@ -7,6 +7,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { deps } from '../../functions/deps.ts';
 import { runJob } from '../../lib/domain/jobs.ts';
 import { defaultSettings } from '../../lib/domain/settings/defaults.ts';
+import { parseOid, ZERO_OID } from '../../lib/git/oid.ts';
+import { pushRequest } from '../../lib/git/wire/push-request.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
 import { GitCli, withToken } from '../clients/git-cli.ts';
 import { newSshKey } from '../harness/keys.ts';
@@ -395,6 +397,14 @@ describe('repositories', () => {
   test('how large a push may be, in one request and in parts', async () => {
     const { body } = await project();
     await set({ receive_max_input_size: 1 });
+    const command = { name: 'refs/heads/main', from: ZERO_OID, to: parseOid('1'.repeat(40))! };
+    const begin = (bytes: number) =>
+      fetch(`${service.url}/${body.path_with_namespace}.git/lemnos/uploads?size=${bytes}`, {
+        method: 'POST',
+        headers: { Authorization: `Basic ${btoa(`ada:${ada.token}`)}` },
+        body: pushRequest({ commands: [command] }) as BodyInit,
+      });
+    expect([(await begin(1_048_577)).status, (await begin(1_048_576)).status]).toEqual([413, 201]);
     expect(await push(body.path_with_namespace, 2_000_000)).toMatch(/too large|exceeds|413/i);
     expect(await push(body.path_with_namespace, 100_000)).toBe(undefined);
   });

@@ -323,6 +323,7 @@ const REFUSED: readonly (readonly [Record<string, unknown>, unknown])[] = [
     { user_default_internal_regex: '*' },
     WRONG('user_default_internal_regex', 'not valid RE2 syntax: no argument for repetition operator'),
   ],
+  [{ default_branch_name: 'a..b' }, WRONG('default_branch_name', 'is not a valid branch name')],
   [
     { outbound_local_requests_whitelist: '10.0.0.0/8 *.example.com' },
     WRONG('outbound_local_requests_whitelist', "'*.example.com' is no name, address or range of addresses"),
@@ -401,6 +402,7 @@ test('nothing that is known: refused by the names of all that is', async () => {
 });
 
 test('parameters in the query, in a form, and lists in every notation', async () => {
+  expect((await service.call('GET', `${PATH}.json`, { token: root })).body).toEqual(await get());
   const byQuery = await service.call(
     'PUT',
     `${PATH}?signup_enabled=false&default_project_visibility=internal`,

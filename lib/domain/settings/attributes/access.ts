@@ -1,4 +1,5 @@
 /** Visibility, projects and groups, repositories and their branches. */
+import { branchRef } from '../../../git/refname.ts';
 import { bool, hostname, int, line, list, obeyed, text, url, weights, word } from '../kinds.ts';
 
 const VISIBILITIES = ['private', 'internal', 'public'] as const;
@@ -20,6 +21,9 @@ export const IMPORT_SOURCES = [
   'phabricator',
 ] as const;
 
+const branchNameProblem = (name: string) =>
+  branchRef(name) === undefined ? 'is not a valid branch name' : undefined;
+
 const noDirectoryAbove = (path: string) =>
   /\.\.|^\//.test(path) ? 'cannot include leading slash or directory traversal.' : undefined;
 
@@ -35,7 +39,7 @@ export const accessAttributes = {
   }),
   default_projects_limit: int(),
   default_project_creation: int({ values: [0, 1, 2] }),
-  default_branch_name: obeyed(line()),
+  default_branch_name: obeyed(line({ check: branchNameProblem })),
   default_branch_protection: int({ values: [0, 1, 2, 3] }),
   delayed_project_deletion: bool(),
   deletion_adjourned_period: int({ max: 90 }),
