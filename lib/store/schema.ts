@@ -16,17 +16,18 @@ const LIST = 'list';
 export const indexes: readonly IndexDefinition[] = [
   // Projects, users and tokens in order of creation: ids rise with it. Also the order of keyset pages.
   { name: 'byId', partitionKey: LIST, sortKey: 'byId' },
-  // Projects and users by name, case-insensitive.
+  // Projects and users by name, case-insensitive; what an author did, by what it was.
   { name: 'byName', partitionKey: LIST, sortKey: 'byName' },
   // Projects by path, users by username, case-insensitive.
   { name: 'byPath', partitionKey: LIST, sortKey: 'byPath' },
-  // Projects and users by time of their last change.
+  // Projects and users by time of their last change; what an author did.
   { name: 'byUpdated', partitionKey: LIST, sortKey: 'byUpdated' },
   // Projects by time of their last activity.
   { name: 'byActivity', partitionKey: LIST, sortKey: 'byActivity' },
   // Projects by the bytes of their repository.
   { name: 'bySize', partitionKey: LIST, sortKey: 'bySize' },
-  // What a user has: memberships, owned projects, tokens. Rows carry what a list of memberships shows.
+  // What a user has: memberships, owned projects, tokens. Rows carry what a list of memberships shows. What was done in a
+  // project, by what it was.
   {
     name: 'byUser',
     partitionKey: 'who',
