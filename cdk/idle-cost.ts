@@ -1,7 +1,6 @@
-/**
- * What an instance costs in a month in which nobody uses it, counted from its templates. Prices are approximate list
- * prices of us-east-1 in dollars, without the free tier; the pages named beside them tell the present ones.
- */
+import { PRICE } from './prices.ts';
+
+/** What an instance costs in a month in which nobody uses it, counted from its templates. */
 export interface CostItem {
   readonly what: string;
   readonly dollars: number;
@@ -14,26 +13,6 @@ export interface Template {
 }
 
 const SECONDS_PER_MONTH = 30 * 24 * 3600;
-
-const PRICE = {
-  /** https://aws.amazon.com/cloudwatch/pricing: a standard-resolution alarm, and a GB of logs taken in. */
-  alarm: 0.1,
-  /** The same page: three dashboards of an account cost nothing while none names more metrics than this. */
-  dashboard: 3,
-  dashboardFreeMetrics: 50,
-  logsPerGb: 0.5,
-  /** https://aws.amazon.com/sqs/pricing: a million requests to a standard queue. */
-  queueRequests: 0.4e-6,
-  /** https://aws.amazon.com/lambda/pricing: an invocation, and a GB-second on arm64. */
-  invocation: 0.2e-6,
-  gbSecond: 0.0000133334,
-  /** https://aws.amazon.com/dynamodb/pricing/on-demand: a read unit; a GB stored, and one kept for recovery. */
-  readUnit: 0.125e-6,
-  tablePerGb: 0.25,
-  recoveryPerGb: 0.2,
-  /** https://aws.amazon.com/s3/pricing: a GB stored. */
-  objectsPerGb: 0.023,
-} as const;
 
 /** What an idle instance is taken to hold and do; the rest is in the template. */
 const ASSUMED = {

@@ -1,0 +1,187 @@
+/**
+ * docs/cost.md is counted here, and stays true: what an action asks of AWS may not drift from what is told by more than a
+ * fifth. `COST_TABLE=write npm run test:drills -- cost` writes the table anew.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { instance } from '../../cdk/app.ts';
+import { type Template as IdleTemplate, idleCost } from '../../cdk/idle-cost.ts';
+import cdkJson from '../../cdk.json' with { type: 'json' };
+import { GitCli } from '../clients/git-cli.ts';
+import { LogLines } from '../harness/log-lines.ts';
+import { type Service, startService } from '../harness/service.ts';
+import { type Action, counted } from './counted-units.ts';
+
+const FILE = join(import.meta.dirname, '../../docs/cost.md');
+const BEGIN = '<!-- counted -->';
+const END = '<!-- /counted -->';
+
+let service: Service;
+let lines: LogLines;
+let git: GitCli;
+let owner: Awaited<ReturnType<Service['user']>>;
+let project: { id: number; url: string };
+let commits = 0;
+
+beforeAll(async () => {
+  lines = LogLines.watch();
+  service = await startService({ background: false });
+  owner = await service.user('owner');
+  git = new GitCli();
+  for (let i = 0; i < 20; i++) await create(`project-${i}`);
+  const made = await create('subject');
+  const remote = new URL(`${service.url}/owner/subject.git`);
+  remote.username = 'owner';
+  remote.password = owner.token;
+  project = { id: made.id, url: remote.href };
+  await git.run(['init', '--quiet', '--initial-branch=main', 'work']);
+  for (let i = 0; i < 20; i++) await commit();
+  await push();
+  const member = await service.user('member');
+  await ask('POST', `/projects/${project.id}/members`, { user_id: member.id, access_level: 30 });
+});
+afterAll(async () => {
+  git?.[Symbol.dispose]();
+  await service?.stop();
+});
+
+async function ask(method: string, path: string, json?: object) {
+  const { status, body } = await service.call(method, path, { token: owner.token, ...(json && { json }) });
+  if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+  return body;
+}
+const create = (name: string) => ask('POST', '/projects', { name });
+
+async function inWork(...args: string[]): Promise<string> {
+  const { code, stderr, stdout } = await git.run(args, { cwd: git.path('work') });
+  if (code !== 0) throw new Error(stderr);
+  return stdout.toString().trim();
+}
+async function commit(): Promise<void> {
+  const name = `file-${commits++}.txt`;
+  writeFileSync(join(git.path('work'), name), `${name}\n`.repeat(100));
+  await inWork('add', name);
+  await inWork('commit', '--quiet', '-m', name);
+}
+const push = () => inWork('push', '--quiet', project.url, 'HEAD:refs/heads/main');
+
+const ACTIONS: readonly [
+  string,
+  prepare: (() => Promise<unknown>) | undefined,
+  act: () => Promise<unknown>,
+][] = [
+  ['read a project', undefined, () => ask('GET', `/projects/${project.id}`)],
+  ['list 20 projects', undefined, () => ask('GET', '/projects?membership=true')],
+  [
+    'read a file',
+    undefined,
+    () => ask('GET', `/projects/${project.id}/repository/files/file-1.txt/raw?ref=main`),
+  ],
+  ['list 20 commits', undefined, () => ask('GET', `/projects/${project.id}/repository/commits`)],
+  ['create a project', undefined, () => create('new-one')],
+  [
+    'comment on a commit',
+    undefined,
+    () => ask('POST', `/projects/${project.id}/repository/commits/main/comments`, { note: 'Well done' }),
+  ],
+  [
+    'commit a file through the API',
+    undefined,
+    () =>
+      ask('POST', `/projects/${project.id}/repository/commits`, {
+        branch: 'topic',
+        start_branch: 'main',
+        commit_message: 'Through the API',
+        actions: [{ action: 'create', file_path: 'new.txt', content: 'new\n' }],
+      }),
+  ],
+  ['git push a commit', commit, push],
+  ['git clone', undefined, () => git.run(['clone', '--quiet', project.url, `clone-${commits++}`])],
+  ['git fetch with nothing new', undefined, () => inWork('fetch', '--quiet', project.url, 'main')],
+  [
+    'mail a link that confirms an address',
+    undefined,
+    () => ask('POST', '/user/emails', { email: 'another@example.com' }),
+  ],
+];
+
+const COLUMNS = [
+  ['requests', 'requests'],
+  ['calls', 'function calls'],
+  ['readUnits', 'read units'],
+  ['writeUnits', 'write units'],
+  ['objectReads', 'objects read'],
+  ['objectWrites', 'objects written'],
+  ['messages', 'messages'],
+  ['mails', 'mails'],
+] as const;
+
+test('the table tells what actions cost', async () => {
+  const measured = new Map<string, Action>();
+  for (const [name, prepare, act] of ACTIONS) {
+    await prepare?.();
+    measured.set(name, await counted(service, lines, async () => void (await act())));
+  }
+  const idle = idleDollars();
+  if (process.env['COST_TABLE'] === 'write') writeTable(measured, idle);
+  const { rows, idle: toldIdle } = readTable();
+  expect([...rows.keys()]).toEqual([...measured.keys()]);
+  for (const [name, action] of measured) {
+    const told = rows.get(name)!;
+    for (const [index, [unit]] of COLUMNS.entries()) {
+      const room = Math.max(1, told[index]! * 0.2);
+      expect(Math.abs(action[unit] - told[index]!), `${name}: ${unit} ${action[unit]}`).toBeLessThanOrEqual(
+        room,
+      );
+    }
+    const dollars = told[COLUMNS.length]!;
+    expect(Math.abs(action.million - dollars), `${name}: ${action.million} $`).toBeLessThan(0.25 * dollars);
+  }
+  expect(Math.abs(idle - toldIdle)).toBeLessThan(0.25);
+}, 120_000);
+
+function idleDollars(): number {
+  const app = new App({ context: cdkJson.context, analyticsReporting: false });
+  const { data, service: stack } = instance(app, () => Code.fromInline('exports.handler = async () => {};'));
+  const templates = [data, stack].map((each) => Template.fromStack(each).toJSON() as IdleTemplate);
+  return idleCost(templates).reduce((sum, { dollars }) => sum + dollars, 0);
+}
+
+function writeTable(measured: ReadonlyMap<string, Action>, idle: number): void {
+  const number = (value: number) => String(Math.round(value * 10) / 10);
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const rows = [...measured].map(([name, action]) =>
+    line([name, ...COLUMNS.map(([unit]) => number(action[unit])), action.million.toFixed(0)]),
+  );
+  const table = [
+    line(['action', ...COLUMNS.map(([, title]) => title), '$ per million']),
+    line(['---', ...COLUMNS.map(() => '--:'), '--:']),
+    ...rows,
+    '',
+    `An idle month: ${idle.toFixed(2)} $.`,
+  ].join('\n');
+  const text = readFileSync(FILE, 'utf8');
+  const [before] = text.split(BEGIN);
+  const [, after] = text.split(END);
+  writeFileSync(FILE, `${before}${BEGIN}\n${table}\n${END}${after}`);
+}
+
+function readTable(): { rows: ReadonlyMap<string, number[]>; idle: number } {
+  const text = readFileSync(FILE, 'utf8').split(BEGIN)[1]!.split(END)[0]!;
+  const cells = text
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .slice(2)
+    .map((line) =>
+      line
+        .split('|')
+        .map((cell) => cell.trim())
+        .slice(1, -1),
+    );
+  const rows = new Map(cells.map(([name, ...values]) => [name!, values.map(Number)]));
+  return { rows, idle: Number(/An idle month: ([\d.]+)/.exec(text)![1]) };
+}
