@@ -23,6 +23,8 @@ export interface Operation {
   readonly name: string;
   /** Takes so long that only such faults are tried as repeating does not hide: others have shown the repeating. */
   readonly costly?: true;
+  /** What it records in the audit is one with what it does: all of it or nothing. */
+  readonly records?: true;
   /** Its reads are all that it does: none is left out because another operation has it. */
   readonly reads?: true;
   /** Brings about what the work needs. Nothing befalls this. */
@@ -47,8 +49,8 @@ const HEARD_OF: ReadonlySet<FaultKind> = new Set(['lost answer', 'down', 'deaf',
 
 /**
  * Runs an operation once to see what it asks of AWS, then once for every such call and everything that may befall it.
- * Whatever its caller is told, it was done or not; what was told to be done is, what was refused is not; and the next
- * attempt succeeds.
+ * Whatever its caller is told, it was done or not; what was told to be done is, what was refused is not; what an endpoint
+ * did is recorded in the audit as often as without a fault, and what it did not, not; and the next attempt succeeds.
  */
 export class Driver {
   readonly #scene: Scene;
@@ -72,10 +74,12 @@ export class Driver {
     const work = await operation.prepare(this.#scene);
     const before = await work.state();
     if (before !== 'before') problems.push(`begins as ${before}`);
+    await this.#scene.newlyAudited();
     let told: Told | undefined;
     const sites = await this.#injector.record(async () => {
       told = await work.run();
     });
+    const audited = await this.#scene.newlyAudited();
     if (told!.kind !== 'done') problems.push(`without a fault: ${JSON.stringify(told)}`);
     const after = await work.state();
     if (after !== 'after') problems.push(`without a fault it ends as ${after}`);
@@ -84,7 +88,7 @@ export class Driver {
     for (const site of sites) {
       for (const fault of this.#faultsOf(site, operation).filter((one) => wanted(site, one))) {
         runs++;
-        const [end, found] = await this.#once(operation, site, fault);
+        const [end, found] = await this.#once({ operation, audited }, site, fault);
         ends[end]++;
         const where = site.occurrence > 0 ? `${site.name} (${site.occurrence + 1})` : site.name;
         problems.push(...found.map((problem) => `${fault} at ${where}: ${problem}`));
@@ -104,9 +108,15 @@ export class Driver {
     return faultsOf(site).filter((fault) => (seen ? LASTING : HEARD_OF).has(fault));
   }
 
-  async #once(operation: Operation, site: Site, fault: FaultKind): Promise<[Told['kind'], string[]]> {
+  /** @param undisturbed with how many events it records without a fault */
+  async #once(
+    undisturbed: { readonly operation: Operation; readonly audited: number },
+    site: Site,
+    fault: FaultKind,
+  ): Promise<[Told['kind'], string[]]> {
     const problems: string[] = [];
-    const work = await operation.prepare(this.#scene);
+    const work = await undisturbed.operation.prepare(this.#scene);
+    await this.#scene.newlyAudited();
     let told: Told | undefined;
     await this.#injector.inject(site, fault, async () => {
       told = await work
@@ -116,12 +126,16 @@ export class Driver {
     const { kind } = told!;
     const words = 'words' in told! ? told.words : '';
     if (kind === 'wrong') problems.push(`told: ${words}`);
+    const audited = await this.#scene.newlyAudited();
     const state = await work.state();
     if (state !== 'before' && state !== 'after') problems.push(`${kind} (${words}), and then ${state}`);
     if (kind === 'done' && state === 'before') problems.push('was told to be done and is not');
     if (kind === 'refused' && state === 'after') problems.push(`was refused (${words}) and is done`);
     // One fault that passes is not the caller's to hear of.
     if (kind === 'refused') problems.push(`was refused: ${words}`);
+    const wanted = state === 'after' ? undisturbed.audited : 0;
+    if (undisturbed.operation.records && audited !== wanted)
+      problems.push(`recorded ${audited} times, where ${state} is ${wanted} times`);
     if (problems.length > 0 || state === 'after') return [kind, problems];
     const again = await work.run();
     if (again.kind !== 'done') problems.push(`the next attempt: ${JSON.stringify(again)}`);

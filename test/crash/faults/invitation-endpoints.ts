@@ -9,7 +9,7 @@ interface Place {
 
 type Kind = 'project' | 'group';
 
-const imports = endpoint('POST /projects/:id/import_project_members/:project_id', async (scene) => {
+const imported = endpoint('POST /projects/:id/import_project_members/:project_id', async (scene) => {
   const [from, to] = [await placeOf(scene, 'project'), await placeOf(scene, 'project')];
   const { id } = await scene.service.user(scene.fresh('moved'));
   const { token } = to.owner;
@@ -20,6 +20,8 @@ const imports = endpoint('POST /projects/:id/import_project_members/:project_id'
   const source = from.path.split('/').at(-1);
   return { path: `${to.path}/import_project_members/${source}`, token, state };
 });
+// Members come one by one, and who has come is recorded.
+const { records: _, ...imports } = imported;
 
 const removesBillable = endpoint('DELETE /groups/:id/billable_members/:user_id', async (scene) => {
   const { path, owner } = await placeOf(scene, 'group');

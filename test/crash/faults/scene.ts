@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteMessageCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { areasOf, type WorkerArea } from '../../../functions/areas.ts';
+import { AUDITED_KINDS } from '../../../lib/store/audit-events.ts';
 import { awsClients } from '../../../lib/store/clients.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { type HttpBackend, startHttpBackend } from '../../bench/http-backend.ts';
@@ -41,6 +42,7 @@ export class Scene {
   readonly #guests: Someone[] = [];
   #owner: Someone | undefined;
   #foreign: HttpBackend | undefined;
+  readonly #audited = { at: new Date(0), ids: new Set<number>() };
 
   constructor(service: Service) {
     this.service = service;
@@ -188,6 +190,18 @@ export class Scene {
       this.#foreign = await startHttpBackend(served);
     }
     return `${this.#foreign.url.replace('//', '//ada:password@')}/foreign.git`;
+  }
+
+  /** How many events of the audit have come since it was asked for the last time; more than a page is a page. */
+  async newlyAudited(): Promise<number> {
+    const { at: from } = this.#audited;
+    // Two of one moment may come apart.
+    this.#audited.at = new Date(Date.now() - 1000);
+    const page = { page: 1, perPage: 100, from };
+    const { items } = await this.store.auditEvents.ofKinds(AUDITED_KINDS, page);
+    const fresh = items.filter(({ id }) => !this.#audited.ids.has(id));
+    this.#audited.ids = new Set(items.map(({ id }) => id));
+    return fresh.length;
   }
 
   async end(): Promise<void> {

@@ -15,6 +15,7 @@ export interface Sent {
 export function endpoint(name: string, subject: (scene: Scene) => Promise<Sent>): Operation {
   return {
     name,
+    records: true,
     async prepare(scene): Promise<Work> {
       const { path, json, token, bearer, state } = await subject(scene);
       const shown = bearer ? { headers: { Authorization: `Bearer ${token}` } } : { token };
