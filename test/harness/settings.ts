@@ -1,7 +1,10 @@
 import type { Service } from './service.ts';
 
 /** Changes settings of the instance as its administrator does; effective at once in the process of the service. */
-export async function changeSettings(service: Service, json: Readonly<Record<string, unknown>>): Promise<void> {
+export async function changeSettings(
+  service: Service,
+  json: Readonly<Record<string, unknown>>,
+): Promise<void> {
   const { status, body } = await service.call('PUT', '/application/settings', {
     token: service.rootToken,
     json,
