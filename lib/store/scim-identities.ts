@@ -44,6 +44,9 @@ export interface ScimIdentity {
   readonly version: number;
 }
 
+/** More rows than a megabyte, which one call reads, holds. */
+const AT_ONCE = 100_000;
+
 /** How names are called when they are taken, in `NameTaken`. */
 export type ScimName = 'externalId' | 'userName' | 'account';
 
@@ -89,7 +92,8 @@ export class ScimIdentities {
     const rows = { partition: groupKey(groupId).pk, prefix: SCIM_USER } as const;
     let startKey: Item | undefined;
     for (let skip = from; skip > 0; ) {
-      const some = await this.#table.countSome({ ...rows, ...(startKey && { startKey }) }, skip);
+      const ahead = Math.min(skip, AT_ONCE);
+      const some = await this.#table.countSome({ ...rows, ...(startKey && { startKey }) }, ahead);
       skip -= some.count;
       if (some.next === undefined) return [];
       startKey = some.next;

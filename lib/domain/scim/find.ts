@@ -39,9 +39,12 @@ export async function listUsers(
     const found = await withAccounts(deps, await filtered(deps, group.id, filter));
     return { total: found.length, items: startIndex === 1 && count > 0 ? found : [] };
   }
+  const counted = scimIdentities.count(group.id);
+  // Nobody reads all to find that there is no more.
+  const none = count === 0 || (startIndex > 1 && startIndex > (await counted));
   const [total, identities] = await Promise.all([
-    scimIdentities.count(group.id),
-    count === 0 ? [] : scimIdentities.list(group.id, startIndex - 1, count),
+    counted,
+    none ? [] : scimIdentities.list(group.id, startIndex - 1, count),
   ]);
   return { total, items: await withAccounts(deps, identities) };
 }
