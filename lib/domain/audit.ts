@@ -126,7 +126,11 @@ const personOf = ({ id, name, email }: UserRecord): Requester => ({
 });
 
 /** Somebody by something that is no request with a token of theirs: a mailed link that they followed. */
-export const inPerson = (user: UserRecord): AuditAuthor => ({ kind: 'requester', ...personOf(user) });
+export const inPerson = (user: UserRecord, address?: string): AuditAuthor => ({
+  kind: 'requester',
+  ...personOf(user),
+  ...(address === undefined ? {} : { address }),
+});
 
 export const auditedUser = ({ id, username }: Pick<UserRecord, 'id' | 'username'>): AuditedEntity => ({
   kind: 'User',

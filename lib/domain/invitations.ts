@@ -236,7 +236,12 @@ export async function takeInvitations(deps: Deps, email: string, deadline: numbe
  * One that is taken, has ended, or is to what is gone, is no more; a membership that there is stays as it is.
  * @throws 405 where a group above allows no new members: it waits
  */
-async function take(deps: Deps, invitation: InvitationRecord, user: UserRecord): Promise<void> {
+async function take(
+  deps: Deps,
+  invitation: InvitationRecord,
+  user: UserRecord,
+  address?: string,
+): Promise<void> {
   const { source, accessLevel, expiresAt, createdById } = invitation;
   const createdAt = deps.now().toISOString();
   const [project, group] = await Promise.all([
@@ -252,7 +257,7 @@ async function take(deps: Deps, invitation: InvitationRecord, user: UserRecord):
     if (entity === undefined || isExpired(invitation, deps.now())) throw new Missing('invitation');
     const member = { source, userId: user.id, accessLevel, expiresAt, createdAt, createdById };
     const alongside = [
-      await memberAdded(deps, inPerson(user), entity, user, member),
+      await memberAdded(deps, inPerson(user, address), entity, user, member),
       ...(await membershipActivity(deps, source, user.id, 'joined')),
       ...promisesEnd(member),
     ];
@@ -265,7 +270,7 @@ async function take(deps: Deps, invitation: InvitationRecord, user: UserRecord):
 }
 
 /**
- * What the reader of the mail says to it: once.
+ * What the reader of the mail says to it, from some address: once.
  * @returns `waiting` where nobody has the address yet, so that the invitation stays
  * @throws 400 for a link that leads nowhere (any more), 405 where a group above allows no new members
  */
@@ -273,6 +278,7 @@ export async function answerInvitation(
   deps: Deps,
   token: string,
   answer: 'accept' | 'decline',
+  address?: string,
 ): Promise<'accepted' | 'declined' | 'waiting'> {
   const found = await deps.store.invitations.byLink(hashOf(token), deps.now());
   if (found === undefined || found.hash !== hashOf(token)) throw refused('Invitation is invalid');
@@ -282,7 +288,7 @@ export async function answerInvitation(
   }
   const { holder, confirmed } = await whoHas(deps, found.email);
   if (holder === undefined || !confirmed) return 'waiting';
-  await take(deps, found, holder);
+  await take(deps, found, holder, address);
   return 'accepted';
 }
 

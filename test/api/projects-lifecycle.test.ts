@@ -284,7 +284,10 @@ describe('a deletion that comes later', () => {
     for (let shard = 0; shard < 8; shard++)
       for await (const row of world.store.table.queryAll({ partition: `OUTBOX#${shard}` })) rows.push(row);
     expect(rows).toContainEqual(
-      expect.objectContaining({ type: DELETION_JOB, body: { kind: 'project', id, dueOn } }),
+      expect.objectContaining({
+        type: DELETION_JOB,
+        body: { kind: 'project', id, dueOn, by: expect.objectContaining({ name: 'owner' }) },
+      }),
     );
   });
 

@@ -34,13 +34,14 @@ const TOLD = {
 } as const;
 
 /** `POST /users/invitation`: the form. */
-export const invitationAnswered: Page<ApiDeps> = async (_, request, deps) => {
+export const invitationAnswered: Page<ApiDeps> = async (facts, request, deps) => {
   const { invitation_token: token, answer } = await readBody(request, FORM_BYTES);
   try {
     const told = await answerInvitation(
       await deps(),
       typeof token === 'string' ? token.slice(0, MAX_TOKEN) : '',
       answer === 'decline' ? 'decline' : 'accept',
+      facts.sourceIp,
     );
     return formPage(TITLE, 200, `<p>${TOLD[told]}</p>`);
   } catch (error) {
