@@ -16,6 +16,7 @@ import { identityOf } from './identity.ts';
 import { can, signedIn } from './permissions.ts';
 import { accessesTo } from './project-accesses.ts';
 import { BRANCH_REFUSALS, branchProtection, started } from './ref-protection.ts';
+import { sizeExcess } from './size-limits.ts';
 import { inTurn } from './turns.ts';
 
 /** An action with the commit that the caller saw last at its path. */
@@ -78,6 +79,7 @@ export async function commitActions(
   const first = opened();
   const elsewhere = source && codeOf(deps, source);
   const reading = started(branchProtection(deps, access));
+  const excess = await sizeExcess(deps, access.project);
   const committer = identityOf(signedIn(actor).user, deps.now());
   const author = authorOf(committer, input);
   const commit = async (waited: boolean) => {
@@ -87,6 +89,8 @@ export async function commitActions(
     if (!protection.mayPush(actor, input.branch)) {
       throw texts.push === undefined ? refused(BRANCH_REFUSALS.pushInto) : forbidden(texts.push);
     }
+    if (excess !== undefined)
+      throw refused(`Your changes could not be committed, because this repository has exceeded ${excess}`);
     if (input.message.trim() === '') throw refused('You must provide a commit message');
     const start = await starting;
     if (!protection.mayForce(input.branch)) await demandForward(git, start);

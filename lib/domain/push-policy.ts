@@ -11,6 +11,7 @@ import {
   TAG_REFUSALS,
   type TagProtection,
 } from './ref-protection.ts';
+import { sizeExcess } from './size-limits.ts';
 
 /**
  * What a push may do with each ref, as the project's rules say, and whether the instance lets it grow. They are read
@@ -32,13 +33,13 @@ export function pushPolicy(
   };
 }
 
-/** Why a repository that has grown too large takes nothing more: as it was measured last. */
-async function sizeRefusal({ settings }: Deps, { project }: ProjectAccess): Promise<string | undefined> {
-  const limit = (await settings.current()).repository_size_limit;
-  const over = (project.repositorySize ?? 0) / 1024 ** 2 - limit;
-  return limit > 0 && over > 0
-    ? `Your push has been rejected, because this repository has exceeded its size limit of ${limit} MB by ${Math.ceil(over)} MB. Please contact your GitLab administrator for more information.`
-    : undefined;
+/** Why a repository that has grown too large takes nothing more. */
+async function sizeRefusal(deps: Deps, { project }: ProjectAccess): Promise<string | undefined> {
+  const excess = await sizeExcess(deps, project);
+  return (
+    excess &&
+    `Your push has been rejected, because this repository has exceeded ${excess}. Please contact your GitLab administrator for more information.`
+  );
 }
 
 function branchRefusal(

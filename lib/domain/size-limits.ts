@@ -1,4 +1,5 @@
 /** The sizes that the instance's settings allow, within what it can hold at all. */
+import type { ProjectRecord } from '../store/records.ts';
 import type { Deps } from './deps.ts';
 
 const MB = 1024 ** 2;
@@ -15,4 +16,14 @@ export async function maxPushBytes({ settings }: Deps): Promise<number> {
 export async function maxImportBytes({ settings, environment }: Deps): Promise<number> {
   const { max_import_size: size } = await settings.current();
   return size === 0 ? environment.importMaxBytes : Math.min(environment.importMaxBytes, size * MB);
+}
+
+/** Of a repository that has grown too large to take anything more, as it was measured last: the limit, and by how much. */
+export async function sizeExcess(
+  { settings }: Deps,
+  { repositorySize = 0 }: Pick<ProjectRecord, 'repositorySize'>,
+): Promise<string | undefined> {
+  const limit = (await settings.current()).repository_size_limit;
+  const over = Math.ceil(repositorySize / MB - limit);
+  return limit > 0 && over > 0 ? `its size limit of ${limit} MB by ${over} MB` : undefined;
 }

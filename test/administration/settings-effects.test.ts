@@ -417,7 +417,14 @@ describe('repositories', () => {
     expect(await push(body.path_with_namespace, 10, 'more')).toContain(
       'this repository has exceeded its size limit of 1 MB by 1 MB',
     );
+    const file = { branch: 'main', content: 'x', commit_message: 'One more' };
+    const add = () => mine('POST', `/projects/${body.id}/repository/files/${fresh('file')}`, file);
+    expect(status(await add())).toEqual([
+      400,
+      'Your changes could not be committed, because this repository has exceeded its size limit of 1 MB by 1 MB',
+    ]);
     await set({ repository_size_limit: 3 });
+    expect(status(await add())).toBe(201);
     expect(await push(body.path_with_namespace, 10, 'more')).toBe(undefined);
   });
 
