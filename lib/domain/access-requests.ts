@@ -10,6 +10,7 @@ import { mailMessage } from './mail.ts';
 import { type Member, type MemberPlace, sourceOf } from './member-list.ts';
 import { demandAdmin } from './member-rules.ts';
 import { addMember } from './members.ts';
+import { addressesOf, isReached } from './notification-address.ts';
 import { membershipMail } from './notification-promises.ts';
 import { DEVELOPER, isAdministrator, MAINTAINER, OWNER, signedIn } from './permissions.ts';
 
@@ -146,24 +147,30 @@ export async function tellOfRequest(
     for (const found of await store.members.atLeast(place, level, MOST_TOLD, MOST_LOOKED_AT)) ids.add(found);
     if (ids.size > 0) break;
   }
-  const told = (await store.users.getMany([...ids].slice(0, MOST_TOLD))).filter(
-    (each) => each?.state === 'active' && each.confirmedAt !== null && each.type === undefined,
+  const deciding = [...ids].slice(0, MOST_TOLD);
+  const [users, choices] = await Promise.all([
+    store.users.getMany(deciding),
+    store.notificationSettings.getMany(deciding, [undefined]),
+  ]);
+  const readers = users.flatMap((each) =>
+    each !== undefined && isReached(each) ? [{ user: each, chosen: choices.get(each.id)![0]! }] : [],
   );
+  const addresses = await addressesOf(deps, readers);
   await store.outbox.commit(
     [store.processed.mark(MAINTENANCE, id, deps.now())],
-    told.map((each) => mailTo(each!, user, subject.fullPath, about)),
+    [...addresses.values()].map((address) => mailTo(address, user, subject.fullPath, about)),
   );
 }
 
 function mailTo(
-  to: UserRecord,
+  to: string,
   user: UserRecord,
   fullPath: string,
   { source, baseUrl }: { source: MemberSource; baseUrl: string },
 ): OutboxMessage {
   const one = `${baseUrl}/api/v4/${source.kind}s/${source.id}/access_requests/${user.id}`;
   return mailMessage({
-    to: to.email,
+    to,
     subject: `${user.name} asks for access to ${fullPath}`,
     text: `${user.name} (@${user.username}) asks to become a member of the ${source.kind} ${fullPath}.
 

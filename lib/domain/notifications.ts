@@ -5,9 +5,10 @@
 import { TransactionRefused } from '../store/errors.ts';
 import type { NotificationScope } from '../store/notification-settings.ts';
 import type { OutboxMessage } from '../store/outbox.ts';
-import type { NotificationChoice, UserRecord } from '../store/records.ts';
+import type { UserRecord } from '../store/records.ts';
 import type { Write } from '../store/write.ts';
 import type { Deps } from './deps.ts';
+import { addressesOf, isReached } from './notification-address.ts';
 import type { Bulletin } from './notification-audience.ts';
 import { bulletinOf } from './notification-bulletins.ts';
 import { effective } from './notification-levels.ts';
@@ -158,28 +159,4 @@ async function readersAmong(
       if (seen[n]) readers.push({ user, reason, address: addresses.get(user.id)! });
   }
   return readers;
-}
-
-/** A person who may sign in, at an address they have shown to be theirs. */
-export const isReached = ({ state, type, confirmedAt }: UserRecord): boolean =>
-  state === 'active' && type === undefined && confirmedAt !== null;
-
-/** The one they chose while it is theirs, else the first. */
-export async function addressesOf(
-  { store }: Deps,
-  readers: readonly { readonly user: UserRecord; readonly chosen: NotificationChoice }[],
-): Promise<Map<number, string>> {
-  const elsewhere = readers.flatMap(({ user, chosen }) =>
-    typeof chosen.email === 'string' ? [{ user, email: chosen.email }] : [],
-  );
-  const holders = await store.names.holders(
-    'email',
-    elsewhere.map(({ email }) => email),
-  );
-  const addresses = new Map(readers.map(({ user }) => [user.id, user.email]));
-  for (const [i, { user, email }] of elsewhere.entries()) {
-    const holder = holders[i];
-    if (holder?.type === 'user' && holder.id === user.id && holder.confirmed) addresses.set(user.id, email);
-  }
-  return addresses;
 }

@@ -181,6 +181,16 @@ describe('a comment on a commit', () => {
   });
 
   test('stays away from whoever is blocked, or unknown by the address of a commit', async () => {
+    // Bots, and people whose address nobody has confirmed, may watch and are sent nothing.
+    const json = { name: 'bot', scopes: ['api'], access_level: 20 };
+    const bot = await call('ada', 'POST', `/projects/${story.id}/access_tokens`, json);
+    const ivy = await service.user('ivy', { skip_confirmation: false });
+    await settled();
+    seen = new Set(readdirSync(join(dataDir, MAIL_DIR)));
+    for (const token of [bot.token, ivy.token]) {
+      const path = `/projects/${story.id}/notification_settings`;
+      expect((await service.call('PUT', path, { token, json: { level: 'watch' } })).status).toBe(200);
+    }
     await call('root', 'POST', `/users/${people['dan']!.id}/block`);
     await comment('ada', 'hello', story.git.oid('main'));
     expect(reasons(await mails())).toEqual({ eve: ['custom'] });

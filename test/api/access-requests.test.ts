@@ -184,9 +184,10 @@ test('those who decide are told by mail, who else is not', async () => {
   const deputy = await person();
   await as('owner', 'POST', `/projects/${body.id}/members`, { user_id: deputy.id, access_level: 40 });
   const who = await asker(`/projects/${body.id}`);
-  const [mail] = await service.mailTo(`${deputy.username}@example.com`);
-  expect(mail!.subject).toBe(`${who.username} asks for access to owner/told`);
-  expect(mail!.text).toContain(`/projects/${body.id}/access_requests/${who.id}/approve`);
+  // The first may be that they are a member.
+  const mails = await service.mailTo(`${deputy.username}@example.com`, 2);
+  const mail = mails.find(({ subject }) => subject === `${who.username} asks for access to owner/told`);
+  expect(mail?.text).toContain(`/projects/${body.id}/access_requests/${who.id}/approve`);
 });
 
 test('a group that locks membership lets nobody into its projects, whatever the way', async () => {

@@ -28,6 +28,7 @@ import {
   memberPartition,
   type NameKind,
   nameKey,
+  notifyEverywhereKey,
   type OwnKind,
   ownCountKey,
   ownPrefix,
@@ -42,6 +43,7 @@ import {
   tokenKey,
   treeKey,
   userKey,
+  WATCHERS,
 } from '../../lib/store/keys.ts';
 import type {
   DeployTokenRecord,
@@ -129,6 +131,15 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
         else if (!isDeepStrictEqual({ ...row }, expected)) yield `${name} differs from ${keyText(item)}`;
       }
       for (const key of found.keys()) yield `${name} has a row of ${key}, which does not exist`;
+    }
+  },
+
+  *watchers(rows) {
+    const watching = new Set(rows.of(WATCHERS).map(({ sk }) => idOf(sk)));
+    for (const { id } of usersOf(rows)) {
+      const level = rows.get(notifyEverywhereKey(id))?.['level'];
+      if ((level === 'watch' || level === 'custom') !== watching.has(id))
+        yield `user ${id} is ${watching.has(id) ? '' : 'not '}found as a watcher at the level ${level}`;
     }
   },
 

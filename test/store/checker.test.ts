@@ -185,6 +185,19 @@ describe('is found and named', () => {
       },
     ],
     [
+      'a watcher whom nobody finds',
+      /^watchers: user 2 is not found as a watcher at the level watch/,
+      async ({ store }) => {
+        await store.notificationSettings.change(bob.id, undefined, { level: 'watch' });
+        await store.table.delete({ delete: keys.watcherKey(bob.id) });
+      },
+    ],
+    [
+      'somebody found as a watcher who is none',
+      /^watchers: user 2 is found as a watcher at the level undefined/,
+      ({ store }) => store.table.put({ put: { ...keys.watcherKey(bob.id) } }),
+    ],
+    [
       'a user without their name',
       /^names: user 1 does not hold its name Ada/,
       remove(() => keys.nameKey('path', 'ada')),
