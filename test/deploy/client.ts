@@ -13,13 +13,19 @@ export interface Answer {
 
 export async function call(
   url: string,
-  { token, method, body }: { token?: string; method?: string; body?: object } = {},
+  {
+    token,
+    method,
+    body,
+    headers,
+  }: { token?: string; method?: string; body?: object; headers?: Readonly<Record<string, string>> } = {},
 ): Promise<Answer> {
   const response = await fetch(url, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
     headers: {
       ...(token === undefined ? {} : { 'PRIVATE-TOKEN': token }),
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...headers,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });

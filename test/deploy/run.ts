@@ -6,6 +6,7 @@ import { type Emulator, startEmulator } from './emulator.ts';
 import { groupsStory } from './groups-story.ts';
 import { sentTo, storedPacks, verifyDomain } from './inspect.ts';
 import { run } from './process.ts';
+import { provisioningStory } from './provisioning-story.ts';
 import { type Deployed, story } from './story.ts';
 import { Tally } from './tally.ts';
 
@@ -42,7 +43,9 @@ try {
       mailTo: (address) => sentTo(emulator, address),
     };
     await verifyDomain(emulator, 'example.com');
-    await groupsStory(deployed, await story(deployed));
+    const told = await story(deployed);
+    await groupsStory(deployed, told);
+    await provisioningStory(deployed, told);
   }
   for (const service of ['dynamodb', 's3'] as const) {
     await conformance(tally, service, { name: 'the emulator', ...emulator });
