@@ -11,7 +11,7 @@ import { type EventRecord, eventWrite } from '../../lib/store/events.ts';
 import { GitObjects } from '../../lib/store/git-objects.ts';
 import * as keys from '../../lib/store/keys.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../lib/store/outbox.ts';
-import type { ProjectRecord, UserRecord } from '../../lib/store/records.ts';
+import type { GroupRecord, ProjectRecord, UserRecord } from '../../lib/store/records.ts';
 import type { Item } from '../../lib/store/write.ts';
 import { Storage } from '../../local/dynamodb/storage.ts';
 import { check } from '../crash/checker.ts';
@@ -149,6 +149,24 @@ const happened = (projectId: number): EventRecord => ({
   createdAt: '2026-01-01T00:00:00.000Z',
 });
 
+/** A group whose identity provider has named somebody. */
+async function provisioned({ store }: Data): Promise<GroupRecord> {
+  const of = {
+    description: '',
+    creatorId: ada.id,
+    settings: {},
+    avatar: null,
+    visibility: 'private',
+  } as const;
+  const group = await store.groups.create({ ...of, name: 'corp', path: 'corp' }, { ownerId: ada.id });
+  const at = '2026-01-01T00:00:00.000Z';
+  const names = { externUid: 'ext', userName: 'bob', email: bob.email, givenName: null, familyName: null };
+  const rest = { active: true, createdAt: at, updatedAt: at, version: 1 };
+  const identity = { groupId: group.id, userId: bob.id, ...names, ...rest };
+  await store.table.transact(store.scimIdentities.create(identity));
+  return group;
+}
+
 describe('is found and named', () => {
   test.each<[string, RegExp, (data: Data) => Promise<unknown>]>([
     [
@@ -196,6 +214,38 @@ describe('is found and named', () => {
       'somebody found as a watcher who is none',
       /^watchers: user 2 is found as a watcher at the level undefined/,
       ({ store }) => store.table.put({ put: { ...keys.watcherKey(bob.id) } }),
+    ],
+    [
+      'somebody of an identity provider whose account does not lead there',
+      /^scim: GROUP#\d+ SCIM#ext is not found by GROUP#\d+ SCIMUSER#0*2$/,
+      async (data) => {
+        const { id } = await provisioned(data);
+        await data.store.table.delete({ delete: keys.scimUserKey(id, bob.id) });
+      },
+    ],
+    [
+      'a name of somebody whom the provider does not know',
+      /^scim: GROUP#\d+ SCIMNAME#else leads to nobody/,
+      async (data) => {
+        const { id } = await provisioned(data);
+        await data.store.table.put({ put: { ...keys.scimNameKey(id, 'else'), externUid: 'ext' } });
+      },
+    ],
+    [
+      'people of a provider who are not counted',
+      /^scim: group \d+ counts 3 of its provider; there are 1/,
+      async (data) => {
+        const { id } = await provisioned(data);
+        await data.store.table.update({ update: keys.scimCountKey(id), add: { identities: 2 } });
+      },
+    ],
+    [
+      'a token of a provider that leads nowhere',
+      /^scim: SCIMTOKEN#abc SCIMTOKEN is of no group/,
+      async (data) => {
+        const { id } = await provisioned(data);
+        await data.store.table.put({ put: { ...keys.scimTokenKey('abc'), groupId: id } });
+      },
     ],
     [
       'a user without their name',
