@@ -1,6 +1,6 @@
 /** What a push tells of itself in the feeds of the project and of whoever pushed. */
 import { History, HistoryLimit, type KnownHistory } from '../git/history.ts';
-import type { ObjectStore } from '../git/objects.ts';
+import { CorruptData, ObjectMissing, type ObjectStore } from '../git/objects.ts';
 import { type Oid, ZERO_OID } from '../git/oid.ts';
 import { parseCommit } from '../git/parse.ts';
 import type { RefUpdate } from '../git/ports.ts';
@@ -104,8 +104,17 @@ class Gains {
     this.#history = push.objects && new History(push.objects, push.known);
   }
 
-  /** Of a tag: the commit it leads to. */
+  /** Of a tag: the commit it leads to. Nobody is kept from pushing because what was there before is damaged. */
   async of(update: RefUpdate, refType: PushRecord['refType']): Promise<Gained> {
+    try {
+      return await this.#of(update, refType);
+    } catch (error) {
+      if (error instanceof ObjectMissing || error instanceof CorruptData) return NOTHING;
+      throw error;
+    }
+  }
+
+  async #of(update: RefUpdate, refType: PushRecord['refType']): Promise<Gained> {
     if (this.#history === undefined) return NOTHING;
     const commit = update.peeled ?? update.to;
     if (refType === 'tag') return update.committed == null ? NOTHING : this.#titled(1, commit);
