@@ -11,6 +11,8 @@ import { type Member, type MemberPlace, sourceOf } from './member-list.ts';
 import { demandAdmin } from './member-rules.ts';
 import { addMember } from './members.ts';
 import { addressesOf, isReached } from './notification-address.ts';
+import { effective } from './notification-levels.ts';
+import { groupPlaceOf, isMuted, placeOf } from './notification-place.ts';
 import { membershipMail } from './notification-promises.ts';
 import { DEVELOPER, isAdministrator, MAINTAINER, OWNER, signedIn } from './permissions.ts';
 
@@ -125,7 +127,10 @@ export const REQUESTED_JOB = 'access.requested';
 const MOST_TOLD = 10;
 const MOST_LOOKED_AT = 5_000;
 
-/** Mails to those who manage its members, or else those of the groups above, the innermost first. May come twice. */
+/**
+ * Mails to those who manage its members, or else those of the groups above, the innermost first; not to who wants no
+ * mail. May come twice.
+ */
 export async function tellOfRequest(
   deps: Deps,
   { id, ...about }: { readonly id: string; source: MemberSource; userId: number; baseUrl: string },
@@ -148,13 +153,16 @@ export async function tellOfRequest(
     if (ids.size > 0) break;
   }
   const deciding = [...ids].slice(0, MOST_TOLD);
-  const [users, choices] = await Promise.all([
+  const [users, choices, there] = await Promise.all([
     store.users.getMany(deciding),
-    store.notificationSettings.getMany(deciding, [undefined]),
+    store.notificationSettings.getMany(deciding, [source, ...above, undefined]),
+    source.kind === 'project' ? placeOf(deps, source.id) : groupPlaceOf(deps, source.id),
   ]);
-  const readers = users.flatMap((each) =>
-    each !== undefined && isReached(each) ? [{ user: each, chosen: choices.get(each.id)![0]! }] : [],
-  );
+  const readers = users.flatMap((each) => {
+    if (each === undefined || !isReached(each) || there === undefined || isMuted(there)) return [];
+    const chosen = choices.get(each.id)!;
+    return effective(chosen).level === 'disabled' ? [] : [{ user: each, chosen: chosen.at(-1)! }];
+  });
   const addresses = await addressesOf(deps, readers);
   await store.outbox.commit(
     [store.processed.mark(MAINTENANCE, id, deps.now())],

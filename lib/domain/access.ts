@@ -32,9 +32,7 @@ export type Actor =
     };
 
 /** Somebody as far as it decides what they may see: an actor, or a person whom something is shown to unasked. */
-export type Viewer =
-  | { readonly kind: 'anonymous' }
-  | { readonly kind: 'user'; readonly user: UserRecord };
+export type Viewer = { readonly kind: 'anonymous' } | { readonly kind: 'user'; readonly user: UserRecord };
 
 /** A project the actor may know of, with the level they hold in it (0: none, only visibility lets them in). */
 export interface ProjectAccess {

@@ -180,7 +180,8 @@ export async function removeMember(
     [user] = await Promise.all([deps.store.users.get(userId), demandAbove(deps, actor, place, userId)]);
   } else if (isNamespaceOwner(place, userId) || isBot(actor)) throw forbidden();
   const alongside = [await memberRemoved(deps, actor, entityOf(place), user ?? goneUser(userId))];
-  if (user !== undefined) alongside.push(...(await membershipActivity(deps, sourceOf(place), userId, 'left')));
+  if (user !== undefined)
+    alongside.push(...(await membershipActivity(deps, sourceOf(place), userId, 'left')));
   if ('project' in place) {
     await told(deps.store.members.remove(sourceOf(place), userId, alongside));
     return;

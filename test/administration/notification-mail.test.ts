@@ -492,7 +492,12 @@ describe('memberships', () => {
     expect(await of()).toEqual([]);
     const group = await call('ada', 'GET', '/groups/shelf');
     await call('hal', 'POST', `/groups/${group.id}/access_requests`);
-    await settled();
+    expect(await of()).toEqual([['ada', 'hal asks for access to shelf']]);
+    await prefer('ada', `/groups/${group.id}`, { level: 'disabled' });
+    seen = new Set(readdirSync(join(dataDir, MAIL_DIR)));
+    await call('dan', 'POST', `/groups/${group.id}/access_requests`);
+    expect(await of()).toEqual([]);
+    await prefer('ada', `/groups/${group.id}`, { level: 'global' });
     seen = new Set(readdirSync(join(dataDir, MAIL_DIR)));
     await call('ada', 'DELETE', `/groups/${group.id}/access_requests/${people['hal']!.id}`);
     const found = await mails();
