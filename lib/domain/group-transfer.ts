@@ -2,12 +2,14 @@ import { Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.t
 import { placeBelow } from '../store/group-place.ts';
 import { type GroupRecord, MAX_DEPTH } from '../store/records.ts';
 import type { Actor, GroupAccess } from './access.ts';
+import { auditedPlace } from './audit.ts';
 import { placeMoved } from './change-audit.ts';
 import type { Deps } from './deps.ts';
 import { refused } from './errors.ts';
 import { followed, groupOfId, locked, mayCreateOutermost } from './groups.ts';
+import { memberAdded } from './member-audit.ts';
 import { groupPathProblems } from './paths.ts';
-import { canInGroup } from './permissions.ts';
+import { canInGroup, OWNER } from './permissions.ts';
 import { lower } from './visibility.ts';
 
 /**
@@ -42,8 +44,14 @@ export async function transferGroup(
     // At the top it inherits no owner.
     const visibility = lower(group.visibility, target?.group.visibility ?? 'public');
     const moved = { ...group, ...placeBelow(target?.group, group), visibility };
+    const secured =
+      target === undefined ? await groupOwners.secured(group.id, actor.user.id, now) : undefined;
+    const owner = { accessLevel: OWNER, expiresAt: null } as const;
     const alongside = [
-      ...(target === undefined ? [await groupOwners.secured(group.id, actor.user.id, now)] : []),
+      ...(secured === undefined ? [] : [secured]),
+      ...(secured !== undefined && 'put' in secured
+        ? [await memberAdded(deps, actor, auditedPlace('Group', moved), actor.user, owner)]
+        : []),
       ...(await placeMoved(deps, actor, 'Group', group, moved)),
     ];
     const options = { now, parents, alongside };

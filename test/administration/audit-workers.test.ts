@@ -152,6 +152,23 @@ test('a group that is deleted at once takes along what is inside, however often 
   ]);
 });
 
+test('whoever comes to own a group because it stands alone is told to be its member', async () => {
+  const top = await group();
+  await done('POST', `/groups/${top}/members`, { user_id: bob.id, access_level: 50 });
+  const path = `group-${++names}`;
+  const json = { name: path, path, parent_id: top };
+  const inner = (await done('POST', '/groups', json, bob.token)).body.id;
+  await done('DELETE', `/groups/${inner}/members/${bob.id}`, undefined, bob.token);
+  const before = await ofGroup(inner);
+  await done('POST', `/groups/${inner}/transfer`, {});
+  const left = acts(await ofGroup(inner)).slice(0, -before.length);
+  expect(left).toHaveLength(2);
+  expect(left).toContainEqual(
+    expect.objectContaining({ add: 'user_access', as: 'Owner', target_id: ada.id, author_name: 'ada' }),
+  );
+  expect(left).toContainEqual(expect.objectContaining({ change: 'namespace', to: path }));
+});
+
 test('whoever is taken out of a group is taken out of what is inside, by the same person', async () => {
   const top = await group();
   const [inner, deep] = [await group(top), await project(top)];
