@@ -262,7 +262,8 @@ function responsesOf(
   error(403, 'Not allowed, or the token lacks the scope', 'Message', 'InsufficientScope');
   if (aboutSubject(access))
     error(404, `The ${access.kind} does not exist, or the caller may not know of it`, 'Message');
-  if (endpoint.method === 'DELETE') error(412, 'Changed later than `If-Unmodified-Since` allows', 'Message');
+  if (endpoint.method === 'DELETE' && dialect === undefined)
+    error(412, 'Changed later than `If-Unmodified-Since` allows', 'Message');
   if (dialect !== undefined && endpoint.body !== undefined) error(415, 'Another type of body', 'Message');
   for (const { status: code, description } of endpoint.errors) error(code, description, 'Message');
   return responses;
