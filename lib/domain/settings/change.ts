@@ -25,7 +25,7 @@ export interface AllSettings {
 
 /** Others who changed something at the same time are looked at again this often. */
 const ATTEMPTS = 8;
-/** Bytes of all that rules obey, which every process reads every few seconds. */
+/** Bytes of what every process reads every few seconds. */
 const EFFECTIVE_BYTES = 100_000;
 /** Events that one change may leave; a transaction has a hundred writes. */
 const EVENTS = 60;
@@ -97,14 +97,16 @@ export async function changeSettings(
 const unnulled = (name: string, value: SettingValue): SettingValue =>
   value === null && attributes[name]?.type === 'list' ? [] : value;
 
-/** Those that rules obey, and the others. */
+/**
+ * What every process reads, and what it need not: so a rule that comes to obey a setting finds what was set before, but
+ * for long texts and lists, whose release has to bring them over.
+ */
 function split(deps: Deps, changed: readonly string[], given: Values): readonly [Values, Values] {
   const obeyed = defaultSettings(deps.environment);
-  const of = (wanted: boolean) =>
-    Object.fromEntries(
-      changed.filter((name) => name in obeyed === wanted).map((name) => [name, given[name] as SettingValue]),
-    );
-  return [of(true), of(false)];
+  const apart = (name: string) => attributes[name]!.large === true && !(name in obeyed);
+  const of = (names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [name, given[name] as SettingValue]));
+  return [of(changed.filter((name) => !apart(name))), of(changed.filter(apart))];
 }
 
 function problemsOf(name: string, value: SettingValue): readonly (readonly [string, string])[] {

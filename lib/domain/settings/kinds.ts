@@ -5,6 +5,8 @@ export interface Attribute {
   readonly type: 'boolean' | 'integer' | 'number' | 'string' | 'list' | 'weights' | 'secret';
   /** What it is until it is changed; absent where rules obey it, whose defaults are in `defaults.ts`. */
   readonly default?: SettingValue;
+  /** It may be long: unless rules obey it, it stands apart from what every process reads. */
+  readonly large?: true;
   /** Null, or for texts an empty one, takes it away. */
   readonly nullable: boolean;
   /** The values there are; others break the parameter's own rule. */
@@ -72,8 +74,10 @@ export const line = (options: Kept<string> & Check & { readonly max?: number } =
   textual({ max: LINE, ...options });
 
 /** Several lines of text. */
-export const text = (options: Kept<string> & Check & { readonly max?: number } = {}): Attribute =>
-  textual({ max: TEXT, ...options });
+export const text = (options: Kept<string> & Check & { readonly max?: number } = {}): Attribute => ({
+  ...textual({ max: TEXT, ...options }),
+  large: true,
+});
 
 interface Check {
   readonly check?: (value: string) => string | undefined;
@@ -116,6 +120,7 @@ export function list(options: ListOptions = {}): Attribute {
   const max = options.max ?? 1000;
   return {
     ...rest('list', { nullable: true, ...(options.default && { default: options.default }) }),
+    large: true,
     problem: (value: readonly string[]) => {
       if (value.length > max) return `is too long (maximum is ${max} entries)`;
       if (value.some((entry) => entry.length > LINE)) return tooLong(LINE);
