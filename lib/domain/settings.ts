@@ -4,6 +4,7 @@
  */
 import type { StoreEnvironment } from '../store/environment.ts';
 import type { SettingsRows, StoredSettings } from '../store/settings.ts';
+import { log } from '../telemetry/log.ts';
 import { defaultSettings, type InstanceSettings } from './settings/defaults.ts';
 
 export type { InstanceSettings } from './settings/defaults.ts';
@@ -51,7 +52,7 @@ export function cachedSettings(
       return keep(await rows.effective(), at);
     } catch (error) {
       if (copy === undefined || !within(copy, LAST_MS)) throw error;
-      console.warn(JSON.stringify({ level: 'warn', message: 'settings not read', cause: String(error) }));
+      log('warn', 'settings not read', { cause: String(error) });
       return copy;
     }
   };

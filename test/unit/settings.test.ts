@@ -140,8 +140,8 @@ describe('the copy in the process', () => {
     state.down = true;
     state.now += 59_999;
     const said: string[] = [];
-    const warn = console.warn;
-    console.warn = (line: string) => said.push(line);
+    const warn = console.error;
+    console.error = (line: string) => said.push(line);
     try {
       expect(await text()).toBe('first');
       expect(said.map((line) => JSON.parse(line).message)).toEqual(['settings not read']);
@@ -150,7 +150,7 @@ describe('the copy in the process', () => {
       state.down = false;
       expect(await text()).toBe('first');
     } finally {
-      console.warn = warn;
+      console.error = warn;
     }
   });
 
