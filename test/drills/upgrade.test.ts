@@ -150,6 +150,12 @@ describe('functions are replaced one by one', () => {
     // What the previous release promised, in its own format, is done by this one.
     const jobs = await fresh.work();
     expect(jobs.filter((job) => job === 'search.index').length).toBeGreaterThanOrEqual(ledger.done.size);
+    const told = fresh.log.map((line) => JSON.parse(line)).filter(({ message }) => message === 'job');
+    expect(told.length).toBe(jobs.length);
+    expect(told.filter(({ outcome }) => outcome !== 'done')).toEqual([]);
+    // A message of the release before has no id but its own.
+    const own = told.filter(({ requestId, messageId }) => requestId === messageId).length;
+    expect(own < told.length && own > 0).toBe(checkout !== root);
     const found = await fresh.call('GET', '/projects?search=client-0-0&simple=true', { token: ROOT_TOKEN });
     expect(found.body.map(({ path }: { path: string }) => path)).toContain('client-0-0');
   }, 120_000);
