@@ -28,7 +28,9 @@ afterEach(() => {
 const rows = readRows();
 
 describe('a token of one scope', () => {
-  const tried = allEndpoints.flatMap(({ method, path }) => {
+  // Where users' tokens are no credentials, one of few scopes is none either.
+  const tried = allEndpoints.flatMap(({ method, path, access }) => {
+    if (access.kind === 'other') return [];
     const row = rows.find((each) => each.endpoint === `${method} ${path}`);
     return row === undefined || path === '/personal_access_tokens/self' ? [] : [row];
   });

@@ -50,9 +50,12 @@ describe('facts of the instance', () =>
 test('the document describes what answers, at this address', async () => {
   const { body } = await service.call('GET', '/openapi.json');
   expect(body.servers).toEqual([{ url: `${service.url}/api/v4` }]);
-  for (const [path, operations] of Object.entries<Record<string, unknown>>(body.paths)) {
-    for (const method of Object.keys(operations)) {
-      const url = `${service.url}/api/v4${path.replace(/\{\w+\}/g, '987654')}`;
+  type Operations = Record<string, { servers?: { url: string }[] }>;
+  for (const [path, operations] of Object.entries<Operations>(body.paths)) {
+    for (const [method, { servers = body.servers }] of Object.entries(operations)) {
+      // Relative to the document.
+      const server = new URL(servers[0].url, `${service.url}/api/v4/openapi.json`).href.replace(/\/$/, '');
+      const url = server + path.replace(/\{\w+\}/g, '987654');
       const allowed = await request(url, 'OPTIONS');
       expect([path, allowed.status]).toEqual([path, 204]);
       expect(allowed.headers.get('allow')).toContain(method.toUpperCase());
