@@ -8,7 +8,7 @@ import type { Page, PageRequest } from '../store/paging.ts';
 import type { Actor, GroupAccess, ProjectAccess } from './access.ts';
 import type { Deps } from './deps.ts';
 import { recordNotFound } from './errors.ts';
-import { can, canInGroup, signedIn } from './permissions.ts';
+import { can, canInGroup, isAdministrator, signedIn } from './permissions.ts';
 
 export interface AuditListInput extends PageRequest {
   /** Both inclusive. */
@@ -39,7 +39,7 @@ export async function auditEventOfInstance(deps: Deps, id: number): Promise<Audi
 }
 
 /** Those who run a group or project see all, other members who may read it what they did themselves. */
-export function auditEventsOfPlace(
+export async function auditEventsOfPlace(
   deps: Deps,
   actor: Actor,
   place: GroupAccess | ProjectAccess,
@@ -47,9 +47,17 @@ export function auditEventsOfPlace(
 ): Promise<Audited> {
   const { kind, id, runs } = placeOf(actor, place);
   const authorId = runs ? undefined : signedIn(actor).user.id;
-  return paged([kind, id, authorId], input, (query) =>
+  const found = await paged([kind, id, authorId], input, (query) =>
     deps.store.auditEvents.ofEntity(kind, id, { ...query, authorId }),
   );
+  return { ...found, items: found.items.map((event) => shownTo(actor, event)) };
+}
+
+/** Whoever runs something gets to know who did what to it, not an address that its author shows nobody. */
+function shownTo(actor: Actor, event: AuditEventRecord): AuditEventRecord {
+  if (isAdministrator(actor)) return event;
+  const { author_email: _, ...details } = event.details;
+  return { ...event, details };
 }
 
 /** @throws 404, also for one of something else */
@@ -61,7 +69,7 @@ export async function auditEventOfPlace(
 ): Promise<AuditEventRecord> {
   const { kind, id } = placeOf(actor, place);
   const event = await deps.store.auditEvents.find(eventId, [kind]);
-  return there(event?.entityId === id ? event : undefined);
+  return shownTo(actor, there(event?.entityId === id ? event : undefined));
 }
 
 function placeOf(actor: Actor, place: GroupAccess | ProjectAccess) {
