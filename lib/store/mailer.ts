@@ -43,7 +43,10 @@ export class Mailer {
 }
 
 /** The message as it travels: headers are folded and encoded, and no text of ours can add one. */
-async function compose(from: string, { to, subject, text, html, headers = {}, messageId }: Mail): Promise<Buffer> {
+async function compose(
+  from: string,
+  { to, subject, text, html, headers = {}, messageId }: Mail,
+): Promise<Buffer> {
   return new MailComposer({
     from,
     // An object, which is not parsed: an address stays one address.

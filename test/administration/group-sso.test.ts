@@ -50,7 +50,7 @@ describe('settings', () => {
     const all = {
       enforced_sso: true,
       git_check_enforced: true,
-      certificate_fingerprint: 'ab:'.repeat(19) + 'CD',
+      certificate_fingerprint: `${'ab:'.repeat(19)}CD`,
       default_membership_role: 30,
     };
     expect((await call('PUT', `/groups/${id}/saml`, all)).body).toMatchObject({ ...on, ...all });
