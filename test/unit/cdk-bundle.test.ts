@@ -62,7 +62,7 @@ test('an entry that is not there is left out', () => {
     'parameters',
     'document',
   ]);
-  for (const { bytes } of bundles) expect(bytes).toBeGreaterThan(200);
+  for (const { bytes } of bundles) expect(bytes).toBeGreaterThan(150);
 });
 
 test('clients take the credentials of the environment', async () => {

@@ -256,7 +256,11 @@ describe('who may come in', () => {
       {
         credential: { kind: 'token', token: 'dev', via: 'private-token' },
         project: 'group/open',
-        origin: { address: expect.any(String), requestId: expect.any(String) },
+        origin: {
+          address: expect.any(String),
+          requestId: expect.any(String),
+          baseUrl: 'http://lemnos.test',
+        },
       },
     ]);
   });
