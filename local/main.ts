@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { logTo } from '../lib/telemetry/log.ts';
-import { startHost } from './host.ts';
+import { type Host, startHost } from './host.ts';
 import { readable } from './readable-log.ts';
 import { redrive } from './redrive.ts';
 
 /**
  * `npm start`: reads the environment, starts the host, makes the first administrator, says where it is.
- * `npm start -- --redrive` also puts back the jobs that were given up.
+ * `npm start -- --redrive` also puts back the jobs that were given up; `-- --master-key=rotate` and `=retire` change what
+ * secrets are sealed with.
  */
 async function main(): Promise<void> {
   const begun = performance.now();
@@ -56,7 +57,18 @@ async function main(): Promise<void> {
     const moved = [...(await redrive())].map(([queue, count]) => `${count} of ${queue}`);
     lines.splice(1, 0, `  put back  ${moved.join(', ') || 'nothing was given up'}`);
   }
+  const step = /^--master-key=(.*)$/.exec(process.argv.find((arg) => arg.startsWith('--master-key=')) ?? '');
+  if (step !== null) lines.splice(1, 0, `  master key  ${await changeMasterKey(host, step[1])}`);
   process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** @returns what was done, or why it was not: the host serves all the same */
+async function changeMasterKey(host: Host, step: string | undefined): Promise<string> {
+  try {
+    return JSON.stringify(await host.invoke('master-key', { step }));
+  } catch (error) {
+    return `not changed: ${error instanceof Error ? error.message : String(error)}`;
+  }
 }
 
 /**
