@@ -45,6 +45,13 @@ const recorded = async (): Promise<{ entity_type: string; details: Record<string
   );
 
 describe('somebody new', () => {
+  test('may be named by a text, and nothing said of being active', async () => {
+    expect(await added('plain', { name: 'Plain Text', active: null })).toMatchObject({
+      name: { formatted: 'Plain Text' },
+      active: true,
+    });
+  });
+
   test('has an account that no password signs in to, and is a member of the group', async () => {
     await added('newcomer', { userName: 'new.comer@corp.example' });
     const made = await account('new.comer');

@@ -188,6 +188,7 @@ describe('patches', () => {
       [op('name', { formatted: 'A B', familyname: 'B' })],
       { formatted: 'A B', familyName: 'B' },
     ],
+    ['the whole name as a text', [op('name', 'A B')], { formatted: 'A B' }],
     ['a filter', [op('emails[type eq "work"].value', 'a@b.example', 'Add')], { email: 'a@b.example' }],
     [
       'a filter without a value',
@@ -268,7 +269,7 @@ describe('patches', () => {
     ['a long text', [op('userName', 'a'.repeat(256))], 'invalidValue'],
     ['NUL', [op('externalId', 'a\0b')], 'invalidValue'],
     ['half a character', [op('externalId', '\ud800')], 'invalidValue'],
-    ['a text for a name', [op('name', 'A B')], 'invalidValue'],
+    ['a number for a name', [op('name', 5)], 'invalidValue'],
     ['no address', [op('emails', null)], 'invalidValue'],
     ['an address without a value', [op('emails', [{ type: 'work' }])], 'invalidValue'],
     ['nothing to remove', [{ op: 'remove' }], 'noTarget'],
@@ -332,6 +333,16 @@ test('a resource says who somebody is, and its id is not the provider’s to cho
     email: 'a@b.example',
     active: true,
   });
+});
+
+test('a resource may give the name as a text, and has no value where it says null', () => {
+  expect(attributesOf({ userName: 'a', name: 'A B', displayName: null, active: null, emails: null })).toEqual(
+    {
+      userName: 'a',
+      formatted: 'A B',
+      displayName: null,
+    },
+  );
 });
 
 test.each([

@@ -93,7 +93,10 @@ const person = (required: boolean) => ({
   }),
   name: p.object(
     { formatted: p.string(), givenName: p.string(), familyName: p.string() },
-    { required, description: 'Without any, `displayName` or `userName` stands for it' },
+    {
+      required,
+      description: 'Or the full name as a text; without any, `displayName` or `userName` stands for it',
+    },
   ),
   displayName: p.string(),
   active: p.boolean({ description: 'Whether they are let in' }),

@@ -29,7 +29,9 @@ export function attributesOf(resource: Readonly<Record<string, Json>>): ScimAttr
   for (const [name, value] of Object.entries(resource)) {
     const attribute = name.toLowerCase();
     // The service's own, and not the provider's to choose.
-    if (attribute !== 'id') set(said, { attribute }, value);
+    if (attribute === 'id') continue;
+    // What a resource has no value of is left out; RFC 7643, 2.5. A name is taken away by that.
+    if (value !== null || attribute === 'displayname') set(said, { attribute }, value);
   }
   return said;
 }
@@ -116,7 +118,11 @@ function setName(said: ScimAttributes, sub: string | undefined, value: Json): vo
     if (isName(sub)) said[NAMES[sub]] = nameOf(`name.${NAMES[sub]}`, value);
     return;
   }
-  if (!isObject(value)) throw badRequest('invalidValue', 'name must be an object');
+  if (typeof value === 'string') {
+    said.formatted = nameOf('name', value);
+    return;
+  }
+  if (!isObject(value)) throw badRequest('invalidValue', 'name must be an object or a text');
   for (const [member, text] of Object.entries(value)) setName(said, member.toLowerCase(), text);
 }
 
