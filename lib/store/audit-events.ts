@@ -23,9 +23,9 @@ import {
   cutPage,
   type KeySource,
   mergeKeys,
-  nextChunk,
   type Page,
   type PageRequest,
+  querySource,
 } from './paging.ts';
 import type { QueryOptions, Table } from './table.ts';
 import { ABSENT, type Item, type Put } from './write.ts';
@@ -123,29 +123,12 @@ export class AuditEvents {
   /** Their keys, or, of the table itself and for a page that begins at once, all of them. */
   #source(where: Where & Bounds, chunk: number, skips: boolean, seen: Map<number, Item>): KeySource {
     const sortKey = where.index === undefined ? 'sk' : SORT[where.index];
-    let startKey: Item | undefined;
-    let limit = chunk;
-    let done = false;
-    return {
-      next: async () => {
-        if (done) return [];
-        const page = await this.#table.query({
-          ...where,
-          reverse: true,
-          limit,
-          ...(where.index === undefined && skips ? { only: ['pk', 'sk'] } : {}),
-          ...(startKey === undefined ? {} : { startKey }),
-        });
-        limit = nextChunk(limit);
-        startKey = page.next;
-        done = startKey === undefined;
-        return page.items.map((item) => {
-          const id = idOf(item['sk'] as string);
-          seen.set(id, item);
-          return { sort: item[sortKey] as string, id };
-        });
-      },
-    };
+    const query = { ...where, ...(where.index === undefined && skips ? { only: ['pk', 'sk'] } : {}) };
+    return querySource(this.#table, query, 'desc', chunk, (item) => {
+      const id = idOf(item['sk'] as string);
+      seen.set(id, item);
+      return { sort: item[sortKey] as string, id };
+    });
   }
 
   async #load(ids: readonly number[], seen: ReadonlyMap<number, Item>) {

@@ -9,9 +9,9 @@ import {
   type Direction,
   type KeySource,
   mergeKeys,
-  nextChunk,
   type Page,
   type PageRequest,
+  querySource,
 } from './paging.ts';
 import type { QueryOptions, Table } from './table.ts';
 import type { Item } from './write.ts';
@@ -72,7 +72,10 @@ export class EventFeed {
     );
     const headers = new Map<number, EventHeader>();
     const limit = firstRead(views.length, judge !== undefined, chunkFor(request, ranges.length));
-    const sources = ranges.map((range) => noting(this.#source(range, request.direction, limit), headers));
+    const sources = ranges.map((range) => {
+      const keyOf = (item: Item) => headerOf(item, range);
+      return noting(querySource(this.#table, range, request.direction, limit, keyOf), headers);
+    });
     const [page, total] = await Promise.all([
       cutPage(mergeKeys(sources, request.direction), request, {
         load: async (ids) => {
@@ -100,30 +103,6 @@ export class EventFeed {
     const found = await this.#table.batchGet(absent.map(({ key }) => key));
     const items = new Map(absent.map(({ id }, i) => [id, found[i]]));
     return headers.flatMap(({ id, item = items.get(id) }) => (item === undefined ? [] : [eventOf(item)]));
-  }
-
-  #source(range: Range, direction: Direction, chunk: number): KeySource {
-    const table = this.#table;
-    let startKey: Item | undefined;
-    let limit = chunk;
-    let done = false;
-    return {
-      async next() {
-        while (!done) {
-          const page = await table.query({
-            ...range,
-            reverse: direction === 'desc',
-            limit,
-            ...(startKey === undefined ? {} : { startKey }),
-          });
-          limit = nextChunk(limit);
-          startKey = page.next;
-          done = startKey === undefined;
-          if (page.items.length > 0) return page.items.map((item) => headerOf(item, range));
-        }
-        return [];
-      },
-    };
   }
 }
 

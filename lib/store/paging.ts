@@ -67,20 +67,33 @@ const MAX_CHUNK = 1000;
 export const nextChunk = (chunk: number): number => Math.min(MAX_CHUNK, 2 * chunk);
 
 /** Keys of one partition of an index, `chunk` at first; only keys are read. */
-export function indexSource(
+export const indexSource = (
   table: Table,
   where: IndexPartition,
   direction: Direction,
   chunk: number,
+): KeySource =>
+  querySource(table, where, direction, chunk, (item) => ({
+    sort: item[where.index] as string,
+    id: idOf(item['pk'] as string),
+  }));
+
+/** Keys as `keyOf` makes them of what a query finds, `chunk` at first. */
+export function querySource(
+  table: Table,
+  query: Omit<QueryOptions, 'reverse' | 'limit' | 'startKey'>,
+  direction: Direction,
+  chunk: number,
+  keyOf: (item: Item) => Position,
 ): KeySource {
-  let startKey: Record<string, unknown> | undefined;
+  let startKey: Item | undefined;
   let limit = chunk;
   let done = false;
   return {
     async next() {
       while (!done) {
         const page = await table.query({
-          ...where,
+          ...query,
           reverse: direction === 'desc',
           limit,
           ...(startKey === undefined ? {} : { startKey }),
@@ -88,11 +101,7 @@ export function indexSource(
         limit = nextChunk(limit);
         startKey = page.next;
         done = startKey === undefined;
-        if (page.items.length > 0)
-          return page.items.map((item) => ({
-            sort: item[where.index] as string,
-            id: idOf(item['pk'] as string),
-          }));
+        if (page.items.length > 0) return page.items.map(keyOf);
       }
       return [];
     },
