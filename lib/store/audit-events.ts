@@ -4,6 +4,7 @@
  */
 import type { Counters } from './counters.ts';
 import type { Position } from './cursor.ts';
+import { type KeySource, mergeKeys, querySource } from './key-sources.ts';
 import {
   type AuditedKind,
   auditEventKey,
@@ -17,16 +18,7 @@ import {
   listPartitions,
   padded,
 } from './keys.ts';
-import {
-  chunkFor,
-  countPartitions,
-  cutPage,
-  type KeySource,
-  mergeKeys,
-  type Page,
-  type PageRequest,
-  querySource,
-} from './paging.ts';
+import { chunkFor, countPartitions, cutPage, type Page, type PageRequest } from './paging.ts';
 import type { QueryOptions, Table } from './table.ts';
 import { ABSENT, type Item, type Put } from './write.ts';
 

@@ -1,6 +1,8 @@
 /** Deploy tokens: each under the hash of its text, listed in the partition of its project or group. */
 import type { Counters } from './counters.ts';
 import { LimitReached, Missing, TransactionRefused } from './errors.ts';
+import type { KeySource } from './key-sources.ts';
+import { indexSource, mergeKeys, rowSource } from './key-sources.ts';
 import {
   DEPLOY_TOKEN,
   deployTokenIdKey,
@@ -15,16 +17,8 @@ import {
   tokenCountKey,
 } from './keys.ts';
 import { sourceLives } from './members.ts';
-import type { KeySource, Page, PageRequest } from './paging.ts';
-import {
-  chunkFor,
-  countPartitions,
-  cutPage,
-  indexSource,
-  MAX_TOTAL,
-  mergeKeys,
-  rowSource,
-} from './paging.ts';
+import type { Page, PageRequest } from './paging.ts';
+import { chunkFor, countPartitions, cutPage, MAX_TOTAL } from './paging.ts';
 import type { DeployTokenRecord } from './records.ts';
 import type { Table } from './table.ts';
 import { ABSENT, type Item, PRESENT, type Write } from './write.ts';

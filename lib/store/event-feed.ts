@@ -1,18 +1,9 @@
 /** Feeds of events: those of projects, and of one author, merged by time and cut into pages. */
 import type { Position } from './cursor.ts';
 import { EVENT_FACETS, type EventFacet, type EventRecord, eventOf, facetName, keptSince } from './events.ts';
+import { type Direction, type KeySource, mergeKeys, querySource } from './key-sources.ts';
 import { authorEventsPartition, eventsPartition, idOf, type Key } from './keys.ts';
-import {
-  chunkFor,
-  countPartitions,
-  cutPage,
-  type Direction,
-  type KeySource,
-  mergeKeys,
-  type Page,
-  type PageRequest,
-  querySource,
-} from './paging.ts';
+import { chunkFor, countPartitions, cutPage, type Page, type PageRequest } from './paging.ts';
 import type { QueryOptions, Table } from './table.ts';
 import type { Item } from './write.ts';
 

@@ -2,21 +2,23 @@
 import type { Position } from './cursor.ts';
 import { type Attributes, haveAll, rowsWith } from './custom-attributes.ts';
 import { groupClass, groupItem, groupOf } from './group-item.ts';
-import { groupKey, listPartitions } from './keys.ts';
-import type { Members } from './members.ts';
 import {
-  chunkFor,
   comparing,
-  countPartitions,
-  countWalk,
-  cutPage,
   type Direction,
   type IndexPartition,
   indexSource,
   type KeySource,
   listSource,
-  MAX_TOTAL,
   mergeKeys,
+} from './key-sources.ts';
+import { groupKey, listPartitions } from './keys.ts';
+import type { Members } from './members.ts';
+import {
+  chunkFor,
+  countPartitions,
+  countWalk,
+  cutPage,
+  MAX_TOTAL,
   type Page,
   type PageRequest,
 } from './paging.ts';

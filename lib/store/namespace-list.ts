@@ -3,20 +3,9 @@
  * ids of people and of groups, merged: those of one kind stand as they were made.
  */
 import { groupClass, groupOf } from './group-item.ts';
+import { type IndexPartition, indexSource, type KeySource, listSource, mergeKeys } from './key-sources.ts';
 import { groupKey, listPartitions, padded } from './keys.ts';
-import {
-  chunkFor,
-  countPartitions,
-  countWalk,
-  cutPage,
-  type IndexPartition,
-  indexSource,
-  type KeySource,
-  listSource,
-  mergeKeys,
-  type Page,
-  type PageRequest,
-} from './paging.ts';
+import { chunkFor, countPartitions, countWalk, cutPage, type Page, type PageRequest } from './paging.ts';
 import type { Judge } from './project-query.ts';
 import { type GroupRecord, USER_STATES, type UserRecord, VISIBILITIES } from './records.ts';
 import type { Search } from './search.ts';

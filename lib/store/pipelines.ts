@@ -5,6 +5,7 @@
 import type { Counters } from './counters.ts';
 import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
 import { KEEP_REFUSED } from './keeps.ts';
+import { mergeKeys, rowSource } from './key-sources.ts';
 import {
   commitRowKey,
   commitRowPrefix,
@@ -20,7 +21,7 @@ import {
   userRow,
 } from './keys.ts';
 import type { AuthorSnapshot } from './notes.ts';
-import { chunkFor, cutPage, MAX_TOTAL, mergeKeys, type Page, type PageRequest, rowSource } from './paging.ts';
+import { chunkFor, cutPage, MAX_TOTAL, type Page, type PageRequest } from './paging.ts';
 import { projectLives } from './project-item.ts';
 import { removeSome } from './remove-some.ts';
 import type { Table } from './table.ts';

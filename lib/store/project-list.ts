@@ -1,22 +1,17 @@
 /** Lists of projects: who sees which, in six orders, by offset or by keyset. */
 import type { Position } from './cursor.ts';
 import { haveAll, rowsWith } from './custom-attributes.ts';
-import { projectKey } from './keys.ts';
-import type { Members } from './members.ts';
 import {
-  chunkFor,
-  countPartitions,
-  countWalk,
-  cutPage,
   type Direction,
   type IndexPartition,
   indexSource,
   type KeySource,
   listSource,
-  MAX_TOTAL,
   mergeKeys,
-  type Page,
-} from './paging.ts';
+} from './key-sources.ts';
+import { projectKey } from './keys.ts';
+import type { Members } from './members.ts';
+import { chunkFor, countPartitions, countWalk, cutPage, MAX_TOTAL, type Page } from './paging.ts';
 import { fromItem, listClass, sortValues } from './project-item.ts';
 import {
   bounds,

@@ -1,8 +1,9 @@
 /** What a list of projects may be asked for, and which of its conditions the keys alone decide. */
 import type { Attributes } from './custom-attributes.ts';
+import type { Direction, IndexPartition, Range } from './key-sources.ts';
 import { listPartitions, padded } from './keys.ts';
 import { isExpired } from './members.ts';
-import type { Direction, IndexPartition, PageRequest, Range } from './paging.ts';
+import type { PageRequest } from './paging.ts';
 import { listClass } from './project-item.ts';
 import type { AccessLevel, ProjectRecord, Visibility } from './records.ts';
 import { matchesWords } from './trigrams.ts';

@@ -1,6 +1,14 @@
 /** Ids of what is listed, from rows of the table that stand in the order of these ids. */
 import type { Position } from './cursor.ts';
 import {
+  type Direction,
+  type KeySource,
+  listSource,
+  mergeKeys,
+  nextChunk,
+  type Range,
+} from './key-sources.ts';
+import {
   FORK,
   idOf,
   type Key,
@@ -14,7 +22,6 @@ import {
   userPartition,
 } from './keys.ts';
 import { isExpired } from './members.ts';
-import { type Direction, type KeySource, listSource, mergeKeys, nextChunk, type Range } from './paging.ts';
 import type { Table } from './table.ts';
 import type { Item } from './write.ts';
 

@@ -4,6 +4,7 @@
  * transactions of the accounts and memberships they are about.
  */
 import { Missing, Stale, TransactionRefused } from './errors.ts';
+import { mergeKeys, rowSource } from './key-sources.ts';
 import {
   groupKey,
   idOf,
@@ -18,7 +19,7 @@ import {
   userRow,
 } from './keys.ts';
 import { sameName } from './names.ts';
-import { chunkFor, cutPage, mergeKeys, type Page, type PageRequest, rowSource } from './paging.ts';
+import { chunkFor, cutPage, type Page, type PageRequest } from './paging.ts';
 import type { UserRecord } from './records.ts';
 import type { Table } from './table.ts';
 import { identitiesOf } from './user-item.ts';

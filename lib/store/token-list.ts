@@ -1,3 +1,5 @@
+import type { Direction, KeySource } from './key-sources.ts';
+import { indexSource, rowSource } from './key-sources.ts';
 import {
   ACCESS_TOKEN,
   idOf,
@@ -6,8 +8,8 @@ import {
   memberPartition,
   userPartition,
 } from './keys.ts';
-import type { Direction, KeySource, PageRequest } from './paging.ts';
-import { chunkFor, countPartitions, indexSource, MAX_TOTAL, rowSource } from './paging.ts';
+import type { PageRequest } from './paging.ts';
+import { chunkFor, countPartitions, MAX_TOTAL } from './paging.ts';
 import type { Table } from './table.ts';
 import { TOKEN_LIST } from './token-rows.ts';
 import type { Item } from './write.ts';

@@ -8,6 +8,8 @@ import {
   Stale,
   TransactionRefused,
 } from './errors.ts';
+import type { Direction } from './key-sources.ts';
+import { mergeKeys } from './key-sources.ts';
 import {
   ACCESS_TOKEN,
   accessTokenRow,
@@ -20,8 +22,8 @@ import {
   userKey,
 } from './keys.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
-import type { Direction, Page, PageRequest } from './paging.ts';
-import { cutPage, mergeKeys } from './paging.ts';
+import type { Page, PageRequest } from './paging.ts';
+import { cutPage } from './paging.ts';
 import type { TokenRecord } from './records.ts';
 import type { Table } from './table.ts';
 import { type TokensOf, tokenKeys } from './token-list.ts';

@@ -1,22 +1,17 @@
 /** Lists of users: over the indexes, by search, by custom attributes. */
 import { type Attributes, haveAll, rowsWith } from './custom-attributes.ts';
-import { listPartitions, padded, userKey } from './keys.ts';
-import { sameName } from './names.ts';
 import {
-  chunkFor,
-  countPartitions,
-  countWalk,
-  cutPage,
   type Direction,
   type IndexPartition,
   indexSource,
   type KeySource,
   listSource,
   mergeKeys,
-  type Page,
-  type PageRequest,
   type Range,
-} from './paging.ts';
+} from './key-sources.ts';
+import { listPartitions, padded, userKey } from './keys.ts';
+import { sameName } from './names.ts';
+import { chunkFor, countPartitions, countWalk, cutPage, type Page, type PageRequest } from './paging.ts';
 import { USER_STATES, type UserRecord, type UserState } from './records.ts';
 import { keysById, keysSorted } from './row-sets.ts';
 import type { Search } from './search.ts';

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts';
 import { StoreError } from '../../lib/store/errors.ts';
+import { comparing, listSource, mergeKeys } from '../../lib/store/key-sources.ts';
 import { folded, orderedBy, padded, refPrefixSort, refSort } from '../../lib/store/keys.ts';
-import { comparing, cutPage, listSource, mergeKeys } from '../../lib/store/paging.ts';
+import { cutPage } from '../../lib/store/paging.ts';
 import { compareText } from '../../lib/store/text-order.ts';
 import { gramsOf, lookupGrams, matchesWords, wordsOf } from '../../lib/store/trigrams.ts';
 

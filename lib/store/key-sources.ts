@@ -1,0 +1,146 @@
+/** Keys of lists, from wherever they come, merged into one order. */
+import type { Position } from './cursor.ts';
+import { idOf } from './keys.ts';
+import type { IndexName } from './schema.ts';
+import type { QueryOptions, Table } from './table.ts';
+import { compareText } from './text-order.ts';
+import type { Item } from './write.ts';
+
+export type Direction = 'asc' | 'desc';
+
+/** Bounds of a source's sort key, inclusive. */
+export interface Range {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** Keys in one order, from wherever they come. */
+export interface KeySource {
+  /** @returns the next keys, none at the end. */
+  next(): Promise<readonly Position[]>;
+}
+
+export interface IndexPartition extends Range {
+  readonly index: Exclude<IndexName, 'byUser'>;
+  readonly partition: string;
+}
+
+/** The most keys that are read at once. */
+export const MAX_CHUNK = 1000;
+/** Whoever reads on may read far: twice as many keys each time. */
+export const nextChunk = (chunk: number): number => Math.min(MAX_CHUNK, 2 * chunk);
+
+/** Keys of one partition of an index, `chunk` at first; only keys are read. */
+export const indexSource = (
+  table: Table,
+  where: IndexPartition,
+  direction: Direction,
+  chunk: number,
+): KeySource =>
+  querySource(table, where, direction, chunk, (item) => ({
+    sort: item[where.index] as string,
+    id: idOf(item['pk'] as string),
+  }));
+
+/** Keys as `keyOf` makes them of what a query finds, `chunk` at first. */
+export function querySource(
+  table: Table,
+  query: Omit<QueryOptions, 'reverse' | 'limit' | 'startKey'>,
+  direction: Direction,
+  chunk: number,
+  keyOf: (item: Item) => Position,
+): KeySource {
+  let startKey: Item | undefined;
+  let limit = chunk;
+  let done = false;
+  return {
+    async next() {
+      while (!done) {
+        const page = await table.query({
+          ...query,
+          reverse: direction === 'desc',
+          limit,
+          ...(startKey === undefined ? {} : { startKey }),
+        });
+        limit = nextChunk(limit);
+        startKey = page.next;
+        done = startKey === undefined;
+        if (page.items.length > 0) return page.items.map(keyOf);
+      }
+      return [];
+    },
+  };
+}
+
+/** Keys of the table's own rows below a prefix, `chunk` at a time; their sort keys end in the ids. */
+export function rowSource(
+  table: Table,
+  where: { readonly partition: string; readonly prefix: string },
+  direction: Direction,
+  chunk: number,
+): KeySource {
+  let startKey: Record<string, unknown> | undefined;
+  let done = false;
+  return {
+    async next() {
+      if (done) return [];
+      const page = await table.query({
+        ...where,
+        reverse: direction === 'desc',
+        limit: chunk,
+        only: ['sk'],
+        ...(startKey === undefined ? {} : { startKey }),
+      });
+      startKey = page.next;
+      done = startKey === undefined;
+      return page.items.map(({ sk }) => ({ sort: sk as string, id: idOf(sk as string) }));
+    },
+  };
+}
+
+/** Keys that are at hand already; sorted here. */
+export function listSource(keys: readonly Position[], direction: Direction): KeySource {
+  let rest: readonly Position[] = keys.toSorted(comparing(direction));
+  return {
+    async next() {
+      const all = rest;
+      rest = [];
+      return all;
+    },
+  };
+}
+
+/** All sources as one order; what stands in several comes once. First chunks are read at the same time. */
+export async function* mergeKeys(
+  sources: readonly KeySource[],
+  direction: Direction,
+): AsyncGenerator<Position> {
+  const compare = comparing(direction);
+  const heads = await Promise.all(
+    sources.map(async (source) => ({ source, keys: await source.next(), at: 0 })),
+  );
+  const given = new Set<number>();
+  for (;;) {
+    let first: (typeof heads)[number] | undefined;
+    for (const head of heads) {
+      // Only now: a page that ended with the last key does not read on.
+      if (head.at > 0 && head.at === head.keys.length) {
+        head.keys = await head.source.next();
+        head.at = 0;
+      }
+      if (head.keys.length === 0) continue;
+      if (first === undefined || compare(head.keys[head.at]!, first.keys[first.at]!) < 0) first = head;
+    }
+    if (first === undefined) return;
+    const key = first.keys[first.at++]!;
+    if (given.has(key.id)) continue;
+    given.add(key.id);
+    yield key;
+  }
+}
+
+/** Bytewise by sort key, then by id; the table sorts UTF-8 bytes, JavaScript UTF-16 units. */
+export function comparing(direction: Direction): (a: Position, b: Position) => number {
+  const sign = direction === 'asc' ? 1 : -1;
+  return (a, b) => sign * (compareText(a.sort, b.sort) || a.id - b.id);
+}
