@@ -1,6 +1,6 @@
 /** Tokens of projects and groups: each acts as a bot, a user of its own who is a member there and nowhere else. */
 import { LimitReached, Missing, NameTaken, TransactionRefused } from '../store/errors.ts';
-import { memberWrite, sourceLives } from '../store/members.ts';
+import { memberWrite, sourceLives } from '../store/member-item.ts';
 import type { Page } from '../store/paging.ts';
 import type { AccessLevel, MemberSource, TokenRecord, TokenScope, UserRecord } from '../store/records.ts';
 import { MAX_TOKENS } from '../store/token-rows.ts';

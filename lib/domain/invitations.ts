@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { AlreadyExists, LimitReached, Missing } from '../store/errors.ts';
 import { folded } from '../store/keys.ts';
-import { isExpired } from '../store/members.ts';
+import { isExpired } from '../store/member-item.ts';
 import { sameName } from '../store/names.ts';
 import type { Page, PageRequest } from '../store/paging.ts';
 import type { InvitationRecord, UserRecord } from '../store/records.ts';

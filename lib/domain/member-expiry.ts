@@ -3,7 +3,7 @@
  * with them has a worker take them away that day, and tell it.
  */
 import { Missing } from '../store/errors.ts';
-import { isExpired } from '../store/members.ts';
+import { isExpired } from '../store/member-item.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../store/outbox.ts';
 import type { MemberRecord, MemberSource } from '../store/records.ts';
 import type { Put } from '../store/write.ts';

@@ -1,7 +1,7 @@
 /** Groups that are invited to projects. */
 
 import { Missing, Stale } from '../store/errors.ts';
-import { isExpired } from '../store/members.ts';
+import { isExpired } from '../store/member-item.ts';
 import { type GroupRecord, MAX_SHARES, type ProjectRecord, type ShareRecord } from '../store/records.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import { happened, targetingProject } from './change-audit.ts';

@@ -10,7 +10,7 @@ import {
   userPartition,
   userRow,
 } from './keys.ts';
-import { sourceLives } from './members.ts';
+import { sourceLives } from './member-item.ts';
 import type { Outbox, OutboxMessage } from './outbox.ts';
 import { type Page, type PageRequest, pageOfRows } from './paging.ts';
 import type { AccessRequestRecord } from './records.ts';

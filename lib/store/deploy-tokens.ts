@@ -16,7 +16,7 @@ import {
   padded,
   tokenCountKey,
 } from './keys.ts';
-import { sourceLives } from './members.ts';
+import { sourceLives } from './member-item.ts';
 import type { Page, PageRequest } from './paging.ts';
 import { chunkFor, countPartitions, cutPage, MAX_TOTAL } from './paging.ts';
 import type { DeployTokenRecord } from './records.ts';

@@ -1,16 +1,8 @@
 /** Changes of a group's memberships that leave somebody who owns it. */
 import { LastOwner, Missing, Stale, TransactionRefused } from './errors.ts';
 import { type Key, MEMBER, type MemberSource, memberKey, memberPartition } from './keys.ts';
-import {
-  type AlongsideChange,
-  changedMember,
-  fromItem,
-  live,
-  type Members,
-  membershipChange,
-  memberWrite,
-  stillMember,
-} from './members.ts';
+import { changedMember, fromItem, live, membershipChange, memberWrite, stillMember } from './member-item.ts';
+import type { AlongsideChange, Members } from './members.ts';
 import type { Outbox, OutboxMessage } from './outbox.ts';
 import type { AccessLevel, GroupRecord, MemberRecord } from './records.ts';
 import type { Table } from './table.ts';

@@ -14,7 +14,7 @@ import {
 } from './group-place.ts';
 import { moveRows, settlingRows, treeRows } from './group-tree.ts';
 import { groupKey, idOf, type TreeKind, type TreeRow, treePartition, treePrefix } from './keys.ts';
-import { memberWrite } from './members.ts';
+import { memberWrite } from './member-item.ts';
 import { leave, type NameHolder, type Names, takenNames } from './names.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
 import { type GroupRecord, MAX_DEPTH, VISIBILITIES, type Visibility } from './records.ts';

@@ -16,7 +16,8 @@ import {
   nameKey,
   userKey,
 } from './keys.ts';
-import { type Members, sourceLives } from './members.ts';
+import { sourceLives } from './member-item.ts';
+import type { Members } from './members.ts';
 import { sameName } from './names.ts';
 import type { Outbox, OutboxMessage } from './outbox.ts';
 import { type Page, type PageRequest, pageOfRows } from './paging.ts';

@@ -3,7 +3,6 @@ import { AlreadyExists, Missing, Stale, TransactionRefused } from './errors.ts';
 import { type IdPage, idPage } from './id-page.ts';
 import {
   accessRequestKey,
-  groupKey,
   idOf,
   MEMBER,
   type MemberSource,
@@ -11,17 +10,22 @@ import {
   memberPartition,
   userKey,
   userPartition,
-  userRow,
 } from './keys.ts';
+import {
+  changedMember,
+  fromItem,
+  isExpired,
+  live,
+  membershipChange,
+  memberWrite,
+  ROW,
+  sourceLives,
+  stillMember,
+} from './member-item.ts';
 import { MAX_TOTAL, type Page, type PageRequest } from './paging.ts';
-import { projectLives } from './project-item.ts';
 import type { AccessLevel, MemberRecord } from './records.ts';
 import type { Table } from './table.ts';
-import { ABSENT, type Check, type Item, PRESENT, type Put, type Write } from './write.ts';
-
-/** A membership is over at the start of the day it names, UTC. */
-export const isExpired = (member: { readonly expiresAt: string | null }, now = new Date()): boolean =>
-  member.expiresAt !== null && member.expiresAt <= now.toISOString().slice(0, 10);
+import { ABSENT, PRESENT, type Write } from './write.ts';
 
 /** A membership as the index shows it: for rights ask {@link Members.get}, an index may be late. */
 export interface ListedMembership {
@@ -315,69 +319,5 @@ export class Members {
   }
 }
 
-const ROW = { project: 'MEMBER', group: 'GROUPMEMBER' } as const;
-
-/** That the project or group is there, for a transaction that writes something of it; refused as `project` or `group`. */
-export const sourceLives = ({ kind, id }: MemberSource): Check =>
-  kind === 'project' ? projectLives(id) : groupLives(id);
-
-const groupLives = (id: number): Check => ({
-  check: groupKey(id),
-  if: `${PRESENT} AND attribute_type(#deletedAt, :null)`,
-  values: { null: 'NULL' },
-  reason: 'group',
-});
-
-/** The condition that a membership is as it was read. */
-export const stillMember = ({ accessLevel, expiresAt }: MemberRecord) => ({
-  if: `${PRESENT} AND #accessLevel = :was AND ${
-    expiresAt === null ? 'attribute_type(#expiresAt, :null)' : '#expiresAt = :expires'
-  }`,
-  values: { was: accessLevel, ...(expiresAt === null ? { null: 'NULL' } : { expires: expiresAt }) },
-});
-
-export const changedMember = (
-  was: MemberRecord,
-  { accessLevel, expiresAt }: { accessLevel: AccessLevel; expiresAt?: string | null },
-): MemberRecord => ({ ...was, accessLevel, ...(expiresAt === undefined ? {} : { expiresAt }) });
-
-/** What a change of a membership writes. A worker takes away what has expired, or else the table does. */
-export function membershipChange(change: { accessLevel: AccessLevel; expiresAt?: string | null }) {
-  const { accessLevel, expiresAt } = change;
-  return {
-    set: { accessLevel, expiresAt, ...(expiresAt ? { ttl: keptUntil(expiresAt) } : {}) },
-    ...(expiresAt === null ? { remove: ['ttl'] } : {}),
-  };
-}
-
-/** A week behind the end, in which a worker finds it: see `member-expiry.ts`. */
-const keptUntil = (day: string): number => Date.parse(`${day}T00:00:00Z`) / 1000 + 7 * 86_400;
-
-/** The row of a membership, for the transaction that makes it. */
-export function memberWrite(member: MemberRecord): Put {
-  const { source, userId, expiresAt } = member;
-  return {
-    put: {
-      ...memberKey(source, userId),
-      ...member,
-      // A bot goes with its token, which takes its membership along.
-      ...(expiresAt === null || member.bot === true ? {} : { ttl: keptUntil(expiresAt) }),
-      who: userPartition(userId),
-      what: userRow(ROW[source.kind], source.id),
-    },
-    if: ABSENT,
-    reason: 'member',
-  };
-}
-
 const capped = (member: MemberRecord, atMost: AccessLevel = 50): MemberRecord =>
   member.accessLevel > atMost ? { ...member, accessLevel: atMost } : member;
-
-export const live = (member: MemberRecord | undefined): MemberRecord | undefined =>
-  member === undefined || isExpired(member) ? undefined : member;
-
-export function fromItem(item: Item | undefined): MemberRecord | undefined {
-  if (item === undefined) return undefined;
-  const { pk: _p, sk: _s, w: _w, ttl: _t, who: _o, what: _a, ...rest } = item;
-  return rest as unknown as MemberRecord;
-}

@@ -16,7 +16,7 @@ import {
   WATCHERS,
   watcherKey,
 } from './keys.ts';
-import { sourceLives } from './members.ts';
+import { sourceLives } from './member-item.ts';
 import { NOTIFICATION_EVENTS, type NotificationChoice, type NotificationLevel } from './records.ts';
 import { removeSome } from './remove-some.ts';
 import type { Table } from './table.ts';

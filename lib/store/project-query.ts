@@ -2,7 +2,7 @@
 import type { Attributes } from './custom-attributes.ts';
 import type { Direction, IndexPartition, Range } from './key-sources.ts';
 import { listPartitions, padded } from './keys.ts';
-import { isExpired } from './members.ts';
+import { isExpired } from './member-item.ts';
 import type { PageRequest } from './paging.ts';
 import { listClass } from './project-item.ts';
 import type { AccessLevel, ProjectRecord, Visibility } from './records.ts';

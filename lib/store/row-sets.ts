@@ -21,7 +21,7 @@ import {
   treePrefix,
   userPartition,
 } from './keys.ts';
-import { isExpired } from './members.ts';
+import { isExpired } from './member-item.ts';
 import type { Table } from './table.ts';
 import type { Item } from './write.ts';
 

@@ -2,7 +2,8 @@
 
 import type { GroupOwners } from './group-owners.ts';
 import { accessRequestKey, memberKey } from './keys.ts';
-import { type Members, memberWrite } from './members.ts';
+import { memberWrite } from './member-item.ts';
+import type { Members } from './members.ts';
 import type { AccessLevel, MemberRecord } from './records.ts';
 import { ABSENT, PRESENT, type Write } from './write.ts';
 

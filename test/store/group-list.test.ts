@@ -4,7 +4,7 @@ import type { GroupQuery, ListedGroup } from '../../lib/store/group-list.ts';
 import { placeBelow } from '../../lib/store/group-place.ts';
 import { treeRows } from '../../lib/store/group-tree.ts';
 import { treeKey } from '../../lib/store/keys.ts';
-import { memberWrite } from '../../lib/store/members.ts';
+import { memberWrite } from '../../lib/store/member-item.ts';
 import { claim } from '../../lib/store/names.ts';
 import type { Viewer } from '../../lib/store/project-query.ts';
 import type { AccessLevel, GroupRecord, UserRecord, Visibility } from '../../lib/store/records.ts';

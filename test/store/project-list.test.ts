@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Counters } from '../../lib/store/counters.ts';
-import { memberWrite } from '../../lib/store/members.ts';
+import { memberWrite } from '../../lib/store/member-item.ts';
 import { toItem } from '../../lib/store/project-item.ts';
 import type { ListedProject, ProjectQuery, Viewer } from '../../lib/store/project-query.ts';
 import { Projects } from '../../lib/store/projects.ts';

@@ -39,6 +39,7 @@ const attributes = () => ({
   excludedAttributes: p.string({ description: 'All but these' }),
 });
 const absent = { status: 404, description: 'No such group or person' };
+const often = { status: 429, description: 'Too much mail asks for addresses to be confirmed' };
 const taken = { status: 409, description: 'Taken (`uniqueness`), or the last owner of the group' };
 
 const list = endpoint({
@@ -113,7 +114,7 @@ const create = endpoint({
   params: inGroup,
   body: () => p.asGiven(p.params(person(true))),
   returns: { body: shapes.user, headers: ['Location'] },
-  errors: [absent, taken],
+  errors: [absent, taken, often],
   handle: async ({ actor: caller, body }, deps) => {
     if (memberOf(body, 'name') === undefined) throw p.parameterFailure(['name is missing']);
     const made = await provision(deps, caller, attributesOf(body));
@@ -131,7 +132,7 @@ const replace = endpoint({
   params: one,
   body: () => p.asGiven(p.params(person(false))),
   returns: { body: shapes.user },
-  errors: [absent, taken],
+  errors: [absent, taken, often],
   handle: async ({ actor: caller, params, body }, deps) =>
     shown(caller, await changeUser(deps, caller, params.uid, attributesOf(body))),
 });
@@ -160,7 +161,7 @@ const patch = endpoint({
       }),
     ),
   returns: { status: 204 },
-  errors: [absent, taken],
+  errors: [absent, taken, often],
   handle: async ({ actor: caller, params, body }, deps) => {
     await changeUser(deps, caller, params.uid, patched(memberOf(body, 'Operations')));
   },

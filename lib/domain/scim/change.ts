@@ -23,6 +23,7 @@ import {
 import { attempted } from './attempt.ts';
 import type { ScimAttributes } from './attributes.ts';
 import { type ScimCaller, stillMay } from './caller.ts';
+import { demandMail } from './confirmation.ts';
 import { noResource, notUnique } from './errors.ts';
 import type { ScimUser } from './find.ts';
 import { leaves, type Movement, returns, STAYS } from './membership.ts';
@@ -191,14 +192,15 @@ function signsIn({ group }: ScimCaller, user: UserRecord, externUid: string | un
 
 /**
  * At once where the group is trusted with the domain, or nobody has confirmed the present address; else when the link
- * that is sent there is opened, and the present one serves until then. @throws 409 when it is somebody's
+ * that is sent there is opened, and the present one serves until then. @throws 409 when it is somebody's; 429
  */
 async function addressChange(
   deps: Deps,
-  { sso, baseUrl }: ScimCaller,
+  caller: ScimCaller,
   user: UserRecord,
   email: string,
 ): Promise<AccountChange> {
+  const { sso, baseUrl } = caller;
   if (sameName(email, user.email)) return email === user.email ? NOTHING : { ...NOTHING, change: { email } };
   await demandAllowed(deps, email);
   if (isTrusted(sso, email)) {
@@ -212,6 +214,7 @@ async function addressChange(
   }
   if ((await deps.store.names.holder('email', email)) !== undefined)
     throw notUnique('Email has already been taken');
+  await demandMail(deps, caller, email);
   const change = user.confirmedAt === null ? { email } : { unconfirmedEmail: email };
   return { change, ...confirmationOf(deps, { userId: user.id, emailId: null, email }, baseUrl) };
 }

@@ -19,6 +19,7 @@ import { attempted } from './attempt.ts';
 import type { ScimAttributes } from './attributes.ts';
 import { type ScimCaller, stillMay } from './caller.ts';
 import { changed } from './change.ts';
+import { demandMail } from './confirmation.ts';
 import { badRequest, notUnique } from './errors.ts';
 import type { ScimUser } from './find.ts';
 import { comes, returns, STAYS } from './membership.ts';
@@ -27,7 +28,7 @@ import { comes, returns, STAYS } from './membership.ts';
  * Lets somebody in whom the provider names. Who was let go comes back as who they were; who has an account with the
  * address joins with it; for everybody else one is made, which no password signs in to.
  * @throws 400 `invalidValue`; 409 `uniqueness` for who is in already, and for an address that its account has not
- *   confirmed
+ *   confirmed; 429 for too much mail
  */
 export function provision(deps: Deps, caller: ScimCaller, said: ScimAttributes): Promise<ScimUser> {
   const { externUid, userName, email } = said;
@@ -101,6 +102,8 @@ async function created(deps: Deps, caller: ScimCaller, wanted: Wanted): Promise<
   const { store } = deps;
   const { group, sso, author, baseUrl } = caller;
   const { name, email, externUid } = wanted;
+  const trusted = isTrusted(sso, email);
+  if (!trusted) await demandMail(deps, caller, email);
   const [settings, username, event, enters] = await Promise.all([
     deps.settings.current(),
     freeUsername(deps, wanted.userName),
@@ -108,7 +111,6 @@ async function created(deps: Deps, caller: ScimCaller, wanted: Wanted): Promise<
     comes(deps, caller, { name }),
   ]);
   const now = deps.now();
-  const trusted = isTrusted(sso, email);
   const external = isExternalByDefault(settings, email);
   const identities = wanted.active ? identitiesWith({ profile: {} }, group, externUid) : [];
   const identity = identityOf(deps, caller, wanted, 0);
