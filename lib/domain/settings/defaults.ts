@@ -1,6 +1,6 @@
 /**
  * The settings that take effect, as they are until somebody changes them. Whatever is not here is stored and shown
- * (`kept.ts`) and read by no rule; a feature that comes takes its settings here.
+ * (`attributes/`) and read by no rule; a feature that comes takes its settings here.
  */
 import type { StoreEnvironment } from '../../store/environment.ts';
 import type { Visibility } from '../../store/records.ts';
