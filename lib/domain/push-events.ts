@@ -11,7 +11,7 @@ import { activity } from './activity.ts';
 import type { Deps } from './deps.ts';
 
 /** A transaction has room for no more: what is above is told together, whatever the settings say. */
-export const MAX_PUSH_EVENTS = 30;
+const MAX_PUSH_EVENTS = 30;
 /** New commits of a ref are counted so far. */
 const MAX_COUNTED = 100_000;
 /** Commits looked at to find out which are new. */

@@ -11,7 +11,7 @@ import type { Deps } from './deps.ts';
 import { refused } from './errors.ts';
 
 /** The page that a mailed link leads to. */
-export const UNSUBSCRIBE_PAGE = '/users/unsubscribe';
+const UNSUBSCRIBE_PAGE = '/users/unsubscribe';
 
 /** What no more mail is wanted of: what is said about one thing, or all of a project or group. */
 export type UnsubscribeFrom = { readonly thread: Thread } | { readonly source: MemberSource };

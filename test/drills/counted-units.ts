@@ -31,7 +31,7 @@ export interface Action extends Units {
 }
 
 /** What a call takes is the one thing that cannot be counted here: milliseconds, by kind of function. */
-export const ASSUMED_MS = { api: 60, repository: 150, git: 400, worker: 200, authorizer: 30 } as const;
+const ASSUMED_MS = { api: 60, repository: 150, git: 400, worker: 200, authorizer: 30 } as const;
 /** What Lambda writes of each call: START, END and REPORT. */
 const RUNTIME_LOG_BYTES = 330;
 /** The gateway's line of each request. */

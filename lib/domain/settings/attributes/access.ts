@@ -7,7 +7,7 @@ const visibility = () => word(VISIBILITIES);
 /** The only place repositories are kept in. */
 const STORAGE = 'default';
 
-export const IMPORT_SOURCES = [
+const IMPORT_SOURCES = [
   'github',
   'bitbucket',
   'bitbucket_server',
