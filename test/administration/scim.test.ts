@@ -301,6 +301,28 @@ describe('changes', () => {
   });
 });
 
+test('nobody is flooded with mail by a provider: an address is asked twenty times a day, by new people too', async () => {
+  await added('flooder', {}, plain);
+  const name = async (email: string) =>
+    (await plain.agent('PATCH', '/Users/ext-flooder', replace('emails.value', email))).status;
+  const statuses: number[] = [];
+  for (let i = 0; i < 11; i++) {
+    statuses.push(await name('flooded@elsewhere.example'), await name('other@elsewhere.example'));
+  }
+  expect(statuses).toEqual(Array(22).fill(204));
+  for (let i = 0; i < 9; i++) {
+    await name('flooded@elsewhere.example');
+    await name('other@elsewhere.example');
+  }
+  const again = { emails: [{ value: 'Flooded@elsewhere.example', primary: true }] };
+  expect(
+    await plain.agent('PATCH', '/Users/ext-flooder', patchOf({ op: 'add', value: again })),
+  ).toMatchObject(refused(429, 'Too many addresses were asked to be confirmed. Try again later.'));
+  expect(await plain.agent('POST', '/Users', person('flooder2', again))).toMatchObject(refused(429));
+  expect(await account('flooder2')).toBe(undefined);
+  expect(await name('third@elsewhere.example')).toBe(204);
+});
+
 describe('who is let go', () => {
   test.each(['PATCH', 'DELETE'])('by %s is out at once, and what they wrote stays', async (method) => {
     const name = `leaver-${method.toLowerCase()}`;

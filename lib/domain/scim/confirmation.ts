@@ -1,8 +1,8 @@
 /** Mail that asks whether an address is somebody's: the provider names addresses, and whoever owns a group has one. */
 import { folded } from '../../store/keys.ts';
 import type { Deps } from '../deps.ts';
-import { tooManyRequests } from '../errors.ts';
 import type { ScimCaller } from './caller.ts';
+import { tooOften } from './errors.ts';
 
 /** Mails that the providers of one owner can have sent, and that one address can be sent. */
 const BY_ONE = { kind: 'scim-confirmation', limit: 1_000, seconds: 3_600 } as const;
@@ -15,5 +15,5 @@ export async function demandMail({ store, now }: Deps, { group }: ScimCaller, em
   const mayMail =
     (await store.rateLimits.take(TO_ONE, folded(email), now())) &&
     (await store.rateLimits.take(BY_ONE, by, now()));
-  if (!mayMail) throw tooManyRequests('Too many addresses were asked to be confirmed. Try again later.');
+  if (!mayMail) throw tooOften('Too many addresses were asked to be confirmed. Try again later.');
 }

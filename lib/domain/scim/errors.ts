@@ -20,3 +20,6 @@ export const notUnique = (detail: string) => new DomainError('conflict', detail,
 /** 404 */
 export const noResource = (id: string) =>
   new DomainError('not-found', `Resource ${id.slice(0, 255)} not found`);
+
+/** 429 */
+export const tooOften = (detail: string) => new DomainError('too-many-requests', detail);
