@@ -491,3 +491,16 @@ test('secrets are taken, sealed, and told to nobody', async () => {
   expect(JSON.stringify(rows.Items)).not.toContain(secret);
   expect((await put({ akismet_api_key: null, akismet_enabled: false })).status).toBe(200);
 });
+
+test('what is recorded for good keeps no credentials of a URL', async () => {
+  const url = 'https://agent:hidden-word@search.example:9200/a@b';
+  expect((await put({ elasticsearch_url: [url], sourcegraph_url: url })).body).toMatchObject({
+    elasticsearch_url: [url],
+  });
+  const { body: events } = await service.call('GET', '/audit_events?per_page=2', { token: root });
+  expect(events.map((event: { details: { to?: string } }) => event.details.to).sort()).toEqual([
+    '["https://***@search.example:9200/a@b"]',
+    'https://***@search.example:9200/a@b',
+  ]);
+  await put({ elasticsearch_url: [], sourcegraph_url: null });
+});

@@ -155,9 +155,12 @@ function recorded(
   );
 }
 
-/** A value as an event tells it: texts, and no more than a glance at long ones. */
+/** Who signs in to the server of a URL, and how. */
+const SIGN_IN = /(?<=:\/\/)[^/?#\s"]*@/g;
+
+/** A value as an event tells it, for good: texts without credentials, and no more than a glance at long ones. */
 function told(value: SettingValue | undefined): string | null {
   if (value === null || value === undefined) return null;
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const text = (typeof value === 'string' ? value : JSON.stringify(value)).replace(SIGN_IN, '***@');
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
