@@ -59,6 +59,8 @@ async function serve(
   response: ServerResponse,
 ): Promise<void> {
   const { path } = split(request.url ?? '/');
+  // As one asks a proxy, or about the server as a whole: the gateway is none, and answers for paths alone.
+  if (!path.startsWith('/')) return gatewayAnswer(response, 400, '400 Bad Request');
   const route = options.route(path);
   if (route === undefined) return gatewayAnswer(response, 404, '404 Not Found');
 

@@ -420,25 +420,29 @@ test('a token in a parameter, a header and a body are one, and never told again'
   expect(bad.status).toBe(401);
 });
 
-test.each(['PATCH /api/v4/user', 'TRACE /api/v4/user', 'TRACE /a/b.git/info/refs', 'BREW /api/v4/user'])(
-  '%s is no error of ours',
-  async (line) => {
-    const written = vi.spyOn(console, 'error');
-    const { host, hostname, port } = new URL(service.url);
-    const text = await new Promise<string>((resolve, reject) => {
-      // fetch sends no such methods.
-      const socket = connect(Number(port), hostname, () => {
-        socket.end(`${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
-      });
-      let all = '';
-      socket.on('data', (data) => {
-        all += String(data);
-      });
-      socket.on('end', () => resolve(all));
-      socket.on('error', reject);
+test.each([
+  'PATCH /api/v4/user',
+  'TRACE /api/v4/user',
+  'TRACE /a/b.git/info/refs',
+  'BREW /api/v4/user',
+  'OPTIONS *',
+  'GET http://lemnos.example/api/v4/version',
+])('%s is no error of ours', async (line) => {
+  const written = vi.spyOn(console, 'error');
+  const { host, hostname, port } = new URL(service.url);
+  const text = await new Promise<string>((resolve, reject) => {
+    // fetch sends no such methods.
+    const socket = connect(Number(port), hostname, () => {
+      socket.end(`${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
     });
-    expect(text).toMatch(/^HTTP\/1\.1 4\d\d /);
-    expect(written).not.toHaveBeenCalled();
-    written.mockRestore();
-  },
-);
+    let all = '';
+    socket.on('data', (data) => {
+      all += String(data);
+    });
+    socket.on('end', () => resolve(all));
+    socket.on('error', reject);
+  });
+  expect(text).toMatch(/^HTTP\/1\.1 4\d\d /);
+  expect(written).not.toHaveBeenCalled();
+  written.mockRestore();
+});
