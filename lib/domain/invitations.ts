@@ -14,7 +14,7 @@ import { membershipActivity } from './activity.ts';
 import { auditedPlace, inPerson } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, forbidden, notFound, recordNotFound, refused } from './errors.ts';
-import { mailMessage } from './mail.ts';
+import { invitationMail } from './invitation-mail.ts';
 import { memberAdded } from './member-audit.ts';
 import { promisesEnd } from './member-expiry.ts';
 import { type MemberPlace, parentsOf, sourceOf } from './member-list.ts';
@@ -24,8 +24,6 @@ import { emailProblems } from './paths.ts';
 import { isAdministrator, signedIn } from './permissions.ts';
 import { addressProblems } from './sign-up-rules.ts';
 
-/** The page that a mailed link leads to. */
-export const INVITATION_PAGE = '/users/invitation';
 /** A link leads there for two weeks; the invitation stays. */
 const LINK_MS = 14 * 86_400_000;
 /** Mails that one user can have sent, and that one address can be sent. */
@@ -102,8 +100,7 @@ async function inviteOne(
   };
   const { fullPath } = 'project' in place ? place.project : place.group;
   const linkEnds = Math.ceil((now.getTime() + LINK_MS) / 1000);
-  const link = `${baseUrl}${INVITATION_PAGE}?invitation_token=${token}`;
-  const messages = [mailTo(record, inviter, fullPath, link)];
+  const messages = [invitationMail(record, inviter, fullPath, { baseUrl, token })];
   try {
     await store.invitations.add(record, { unconfirmedOf: holder, linkEnds, messages });
   } catch (error) {
@@ -132,19 +129,6 @@ async function whoHas(
   const confirmed = sameName(holder.email, email) ? holder.confirmedAt !== null : name!.confirmed;
   return { holder, confirmed };
 }
-
-const mailTo = ({ email, source }: InvitationRecord, inviter: UserRecord, fullPath: string, link: string) =>
-  mailMessage({
-    to: email,
-    subject: `${inviter.name} invites you to ${fullPath}`,
-    text: `${inviter.name} (@${inviter.username}) invites you to become a member of the ${source.kind} ${fullPath}.
-
-You are one as soon as an account has this address and has confirmed it. To accept with the account you have, or to
-decline, follow this link within two weeks:
-
-${link}
-`,
-  });
 
 /** An invitation, and who made it. */
 export interface ShownInvitation {
