@@ -3,7 +3,7 @@
  * parameter. Names of path parameters do not count, their places do.
  */
 import type { JsonSchema } from '../lib/http/field-facts.ts';
-import type { OpenApiDocument, Operation } from '../lib/http/openapi.ts';
+import type { OpenApiDocument, Operation } from '../lib/http/openapi-document.ts';
 
 /** As `endpoints.json` writes it; the members that are compared. */
 export interface ContractEndpoint {

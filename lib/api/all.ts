@@ -1,5 +1,6 @@
 import type { Endpoint } from '../http/endpoint.ts';
-import { document, type OpenApiDocument } from '../http/openapi.ts';
+import { document } from '../http/openapi.ts';
+import type { OpenApiDocument } from '../http/openapi-document.ts';
 import { auditEventEndpoints } from './audit-events/endpoints.ts';
 import { branchEndpoints } from './branches/endpoints.ts';
 import { changelogEndpoints } from './changelog/endpoints.ts';

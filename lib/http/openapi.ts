@@ -3,64 +3,15 @@ import * as z from 'zod';
 import { aboutSubject, mayBeAnonymous } from './access.ts';
 import type { Endpoint } from './endpoint.ts';
 import { factsOf, type JsonSchema, jsonSchemaOf } from './field-facts.ts';
+import type {
+  DocumentInfo,
+  OpenApiDocument,
+  Operation,
+  Parameter,
+  ResponseObject,
+} from './openapi-document.ts';
 import { paginationParameters } from './pagination.ts';
 import { API_ROOT, fromRoot } from './router.ts';
-
-export interface Parameter {
-  readonly name: string;
-  readonly in: 'path' | 'query';
-  readonly required: boolean;
-  readonly description?: string;
-  readonly schema: JsonSchema;
-  readonly style?: 'form' | 'deepObject';
-  readonly explode?: boolean;
-}
-
-interface MediaType {
-  readonly schema: JsonSchema;
-}
-
-export interface Operation {
-  readonly operationId: string;
-  readonly tags: readonly string[];
-  readonly summary: string;
-  readonly description?: string;
-  readonly parameters: readonly Parameter[];
-  readonly requestBody?: {
-    readonly required: boolean;
-    readonly content: Readonly<Record<string, MediaType>>;
-  };
-  readonly responses: Readonly<Record<string, ResponseObject>>;
-  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  /** Where the path is not below the document's own. */
-  readonly servers?: readonly { readonly url: string }[];
-}
-
-interface ResponseObject {
-  readonly description: string;
-  readonly headers?: Readonly<Record<string, { readonly description?: string; readonly schema: JsonSchema }>>;
-  readonly content?: Readonly<Record<string, MediaType>>;
-}
-
-export interface OpenApiDocument {
-  readonly openapi: '3.1.0';
-  readonly info: { readonly title: string; readonly version: string; readonly description?: string };
-  readonly servers: readonly { readonly url: string }[];
-  readonly tags: readonly { readonly name: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: {
-    readonly schemas: Readonly<Record<string, JsonSchema>>;
-    readonly securitySchemes: Readonly<Record<string, object>>;
-  };
-}
-
-export interface DocumentInfo {
-  readonly title: string;
-  readonly version: string;
-  /** Public base URL without a trailing slash and without `/api/v4`. */
-  readonly serverUrl: string;
-  readonly description?: string;
-}
 
 // biome-ignore lint/suspicious/noExplicitAny: endpoints of any dependencies are described alike
 export function document(endpoints: readonly Endpoint<any>[], info: DocumentInfo): OpenApiDocument {

@@ -1,7 +1,8 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { allEndpoints } from '../../lib/api/all.ts';
-import { document, type OpenApiDocument } from '../../lib/http/openapi.ts';
+import { document } from '../../lib/http/openapi.ts';
+import type { OpenApiDocument } from '../../lib/http/openapi-document.ts';
 
 interface Route {
   readonly pattern: RegExp;

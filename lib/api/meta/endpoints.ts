@@ -1,6 +1,6 @@
 import { anyone, signedIn } from '../../http/access.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
-import type { OpenApiDocument } from '../../http/openapi.ts';
+import type { OpenApiDocument } from '../../http/openapi-document.ts';
 import { API_ROOT } from '../../http/router.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { API_RELEASE, VERSION } from '../version.ts';
