@@ -247,6 +247,11 @@ describe('identities', () => {
     ]);
   });
 
+  test('are called nothing that no path leads to', async () => {
+    const { status, body } = await call('PATCH', `/groups/${group.id}/scim/ext-ann`, { extern_uid: '.' });
+    expect([status, body]).toMatchObject([400, { message: 'externalId is invalid' }]);
+  });
+
   test('are shown with members to owners alone', async () => {
     await call('POST', `/groups/${group.id}/members`, { user_id: maintainer.id, access_level: 40 });
     const members = async (token: string) =>

@@ -492,6 +492,7 @@ describe('what cannot be read', () => {
       400,
     ],
     ['no name', { json: person('x', { name: undefined }) }, 400],
+    ['an externalId that is a step of a path', { json: person('x', { externalId: '..' }) }, 400],
     ['an address that is none', { json: person('x', { emails: [{ value: 'x' }] }) }, 400],
     [
       'an address with a line break',

@@ -45,13 +45,17 @@ export function fullNameOf(
 
 /** @throws 400 `invalidValue` */
 export function demandSound({
+  externUid,
   email,
   name,
 }: {
+  externUid?: string | undefined;
   email?: string | undefined;
   name?: string | undefined;
 }): void {
   const problems = [
+    // Clients take steps out of paths before they ask: nobody could be found by one.
+    ...(externUid === '.' || externUid === '..' ? ['externalId is invalid'] : []),
     ...(email === undefined ? [] : emailProblems(email).map((problem) => `emails ${problem}`)),
     ...(name === undefined ? [] : nameProblems(name).map((problem) => `name ${problem}`)),
   ];

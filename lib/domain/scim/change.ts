@@ -82,7 +82,7 @@ export async function changed(
     familyName: said.familyName === undefined ? was.familyName : said.familyName,
   };
   const name = fullNameOf(said, names);
-  demandSound({ email: said.email, name });
+  demandSound({ externUid: said.externUid, email: said.email, name });
   const now = deps.now().toISOString();
   const is: ScimIdentity = {
     ...was,

@@ -37,7 +37,7 @@ export function provision(deps: Deps, caller: ScimCaller, said: ScimAttributes):
   if (email === undefined) throw badRequest('invalidValue', 'emails is missing');
   const names = { givenName: said.givenName ?? null, familyName: said.familyName ?? null };
   const name = fullNameOf(said, names) ?? userName;
-  demandSound({ email, name });
+  demandSound({ externUid, email, name });
   const wanted = { ...names, externUid, userName, email, name, active: said.active ?? true };
   return attempted(() => provisionOnce(deps, caller, wanted, said));
 }
