@@ -119,7 +119,8 @@ export async function scimTokenOf({ store }: Deps, { group }: GroupAccess): Prom
 
 /**
  * The former token ends at once.
- * @throws 400 where single sign-on is switched off; 409 when somebody else issued one at the same moment
+ * @throws 400 where single sign-on is switched off; 403 for external users; 409 when somebody else issued one at the
+ *   same moment
  */
 export async function issueScimToken(
   deps: Deps,
@@ -127,6 +128,8 @@ export async function issueScimToken(
   { group }: GroupAccess,
 ): Promise<ToldScimToken> {
   if (!hasSso(group)) throw refused('Single sign-on is not enabled for this group');
+  // Whom the provider names sees what is internal, as who asks for the token may not.
+  if (signedIn(actor).user.external) throw forbidden('An external user cannot issue a SCIM token');
   const text = `glsoat-${randomBytes(20).toString('base64url')}`;
   const token: ScimToken = {
     groupId: group.id,

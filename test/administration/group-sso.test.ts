@@ -174,6 +174,20 @@ describe('the token', () => {
     expect(JSON.stringify(await recordedOf(id))).not.toContain('glsoat-');
   });
 
+  test('is not for owners who may not see what is internal', async () => {
+    const id = await made('outside');
+    await call('PUT', `/groups/${id}/saml`, on);
+    const outsider = await service.user('outsider', { external: true });
+    await call('POST', `/groups/${id}/members`, { user_id: outsider.id, access_level: 50 });
+    const at = `/groups/${id}/scim_token`;
+    expect((await call('GET', `/groups/${id}/saml`, undefined, outsider.token)).status).toBe(200);
+    expect(await call('POST', at, undefined, outsider.token)).toMatchObject({
+      status: 403,
+      body: { message: '403 Forbidden - An external user cannot issue a SCIM token' },
+    });
+    expect((await call('GET', at)).status).toBe(404);
+  });
+
   test('that is issued twice at once is one', async () => {
     const id = await made('race');
     await call('PUT', `/groups/${id}/saml`, on);
