@@ -30,7 +30,8 @@ export class Calendar {
     for (const repositoryId of repositories) {
       const body = { repositoryId, collect: true, refs: true };
       const message = { id: `${repositoryId}-${this.#day}`, type: 'repository.maintain', body };
-      const Records = [{ messageId: message.id, body: JSON.stringify(message) }];
+      const attributes = { ApproximateReceiveCount: '1' };
+      const Records = [{ messageId: message.id, body: JSON.stringify(message), attributes }];
       const { batchItemFailures } = (await this.#host.invoke('maintenance', { Records })) as {
         batchItemFailures: readonly unknown[];
       };

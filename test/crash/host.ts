@@ -88,6 +88,11 @@ export class Host {
     return this.#output.split('\n').filter((line) => line.startsWith('{'));
   }
 
+  /** The last it printed: what a host that ended by itself died of. */
+  get lastWords(): string {
+    return this.#output.slice(-2000);
+  }
+
   /** `kill -9`. */
   async kill(): Promise<void> {
     this.#alive = false;

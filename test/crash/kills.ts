@@ -104,7 +104,7 @@ class Rounds {
       const errors = host.errors();
       await host.kill();
       await writers;
-      expect(alive, `the host ended by itself: ${errors[0]}`);
+      expect(alive, `the host ended by itself: ${host.lastWords}`);
       expect(errors.length === 0, `the host complained: ${errors[0]}`);
     });
     if (round % CHECK_EVERY > 0) return;
@@ -139,7 +139,7 @@ async function maintenanceKills(
       const host = await Host.start(dataDir, 'test/crash/maintenance-host.ts');
       await sleep(delay);
       const errors = host.errors();
-      expect(host.alive, `maintenance ended by itself: ${errors[0]}`);
+      expect(host.alive, `maintenance ended by itself: ${host.lastWords}`);
       await host.kill();
       expect(errors.length === 0, `maintenance complained: ${errors[0]}`);
       await checked(dataDir, ledger, false);
