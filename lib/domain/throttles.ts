@@ -56,13 +56,18 @@ type Configured =
   | 'authenticated_git_lfs'
   | 'protected_paths';
 
-/** Never closed to whoever is signed in: an administrator who chose too low a limit could not choose another. */
+/**
+ * Open to whoever is signed in once a second at least: an administrator who chose too low a limit could not choose
+ * another, and who is no administrator is not to ask there for ever.
+ */
 const SETTINGS = /^\/api\/v4\/application\/settings(?:\.json)?\/?$/;
+const OF_SETTINGS: Throttle = { name: 'throttle_authenticated_settings', limit: 60, seconds: 60 };
 
 /** Those that are switched on and cover the request; none for most instances. */
 export function throttlesOf(settings: InstanceSettings, asked: Asked, caller: Caller): readonly Throttle[] {
   const { kind, method } = asked;
-  if (caller.kind === 'user' && SETTINGS.test(asked.path)) return [];
+  if (caller.kind === 'user' && SETTINGS.test(asked.path))
+    return settings.throttle_authenticated_api_enabled ? [OF_SETTINGS] : [];
   const found: Throttle[] = [];
   const add = (configured: Configured, name: string): boolean => {
     const limit = settings[`throttle_${configured}_requests_per_period`];

@@ -100,9 +100,11 @@ describe('which throttles', () => {
     expect(names(on, path, { kind: 'deploy-token', id: 1 }, method)).toEqual(signedIn);
   });
 
-  test('the way to the settings stays open to those who are signed in', () => {
+  test('the way to the settings stays open to those who are signed in, once a second', () => {
     for (const path of ['/api/v4/application/settings', '/api/v4/application/settings.json']) {
-      expect(names(on, path, ADA, 'PUT')).toEqual([]);
+      const [own, ...more] = throttlesOf(settings(on), { kind: 'api', method: 'PUT', path }, ADA);
+      expect([own, more]).toEqual([{ name: 'throttle_authenticated_settings', limit: 60, seconds: 60 }, []]);
+      expect(names({}, path, ADA, 'PUT')).toEqual([]);
       expect(names(on, path, STRANGER, 'PUT')).toEqual(['unauthenticated_api']);
       expect(names(on, path, { kind: 'deploy-token', id: 1 })).toEqual(['authenticated_api']);
     }
