@@ -65,6 +65,5 @@ test.each(
 );
 
 test('and everything stored is in order', async () => {
-  await scene.settle();
-  expect(await storedProblems(scene)).toEqual([]);
+  expect(await storedProblems(scene, await scene.settle())).toEqual([]);
 });

@@ -28,16 +28,17 @@ export interface Report {
  * Reads everything that is stored and says what is wrong with it, and what of the ledger is not there. The host must
  * be down.
  *
- * @param settled whether the workers have had the time to do all they were asked
+ * @param settled whether the workers have had the time to do all they were asked; or until when (ms) what fell due was
  */
-export async function check(data: Data, ledger: Ledger, settled: boolean): Promise<Report> {
+export async function check(data: Data, ledger: Ledger, settled: boolean | number): Promise<Report> {
+  const settledAt = typeof settled === 'number' ? settled : Date.now();
   const rows = await readRows(data);
   const problems: string[] = [];
   const note = (name: string, found: Iterable<string>) => {
     for (const problem of found) problems.push(`${name}: ${problem}`);
   };
-  const checks = settled ? { ...invariants, ...settledInvariants } : invariants;
-  for (const [name, run] of Object.entries(checks)) note(name, run(rows));
+  const checks = settled !== false ? { ...invariants, ...settledInvariants } : invariants;
+  for (const [name, run] of Object.entries(checks)) note(name, run(rows, settledAt));
   note('acknowledged', await missing(data, ledger));
   for (const { row } of livingOf(rows)) {
     const project = row as unknown as { id: number; repositoryId: string };
@@ -47,7 +48,7 @@ export async function check(data: Data, ledger: Ledger, settled: boolean): Promi
   const stored = await storedObjects(data, rows);
   note('objects', stored.problems);
   // A job whose worker was killed five times is given up; whoever looks after the service puts it back.
-  if (settled) note('dead letters', await deadLetters(data));
+  if (settled !== false) note('dead letters', await deadLetters(data));
   return {
     problems,
     items: rows.items.length,

@@ -116,14 +116,15 @@ export class Scene {
     return withToken(this.service.url, fullPath, owner.token);
   }
 
-  /** Has the workers do what was promised so far and is due. */
-  async settle(): Promise<void> {
+  /** Has the workers do what was promised so far and is due. @returns until when, in ms: reading all of it takes long */
+  async settle(): Promise<number> {
     for (let rounds = 0; ; rounds++) {
       if (rounds > 1000) throw new Error('the queues are never empty');
+      const at = Date.now();
       for (let more = true; more; )
         ({ more } = (await this.service.host.invoke('outbox-sweep', { olderThan: 0 })) as { more: boolean });
       const worked = await Promise.all(areasOf('worker').map((area) => this.#workOff(area)));
-      if (!worked.some(Boolean)) return;
+      if (!worked.some(Boolean)) return at;
     }
   }
 
