@@ -12,7 +12,7 @@ import { RefConflict } from '../../lib/git/ports.ts';
 import { Missing, Stale } from '../../lib/store/errors.ts';
 import type { ProjectRecord, UserRecord } from '../../lib/store/records.ts';
 import { DAY, Ground, HOUR, openYard, type Yard } from './maintenance-fixture.ts';
-import { createProject, newUser } from './store-fixture.ts';
+import { createProject, newUser, signedInAs } from './store-fixture.ts';
 
 const RUNS = Number(process.env['FORK_RUNS'] ?? 2);
 
@@ -81,7 +81,7 @@ class Network {
       }
       case 'fork': {
         if (this.members.length >= 6) return;
-        const actor = { kind: 'user', user: this.#owner, scopes: new Set(['api']) } as never;
+        const actor = signedInAs(this.#owner);
         const current = await this.#yard.store.projects.get(project.id);
         if (current === undefined) return;
         const input = { path: `f-${this.#owner.id}-${++this.#names}`, namespaces: [] };

@@ -14,7 +14,7 @@ import { MaintainedGitObjects } from '../../lib/store/maintained-objects.ts';
 import type { ProjectRecord, UserRecord } from '../../lib/store/records.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { DAY, Ground, HOUR, openYard, type Yard } from './maintenance-fixture.ts';
-import { createProject, newUser } from './store-fixture.ts';
+import { createProject, newUser, signedInAs } from './store-fixture.ts';
 
 let yard: Yard;
 let owner: UserRecord;
@@ -45,18 +45,7 @@ const read = async ({ project }: Forked) => (await yard.store.projects.getEvenDe
 /** What the request does. */
 async function order(of: Forked): Promise<Forked> {
   const deps = yard.deps();
-  const token = {
-    id: 1,
-    userId: owner.id,
-    name: '',
-    scopes: ['api'] as const,
-    createdAt: '',
-    expiresAt: null,
-    lastUsedAt: null,
-    revoked: false,
-    hash: '',
-  };
-  const actor = { kind: 'user', user: owner, token, scopes: new Set(token.scopes) } as const;
+  const actor = signedInAs(owner);
   const access = { project: await read(of), level: 50 } as const;
   const input = { path: `fork-${++named}`, namespaces: [] };
   const project = await forkProject(deps, actor, access, input);

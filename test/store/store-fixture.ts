@@ -1,5 +1,6 @@
 /** A store over the embedded DynamoDB, in memory, with its operations counted. The SDK clients are the real ones. */
 import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { Actor } from '../../lib/domain/access.ts';
 import { makeClients } from '../../lib/store/clients.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
 import type { NewProject } from '../../lib/store/projects.ts';
@@ -118,4 +119,20 @@ export async function measured<T>(
     requests: test.operations.length,
     units: sum((r) => r.readUnits),
   };
+}
+
+/** Somebody who asks with a token for everything. */
+export function signedInAs(user: UserRecord): Extract<Actor, { kind: 'user' }> {
+  const token = {
+    id: 1,
+    userId: user.id,
+    name: '',
+    scopes: ['api'] as const,
+    createdAt: '',
+    expiresAt: null,
+    lastUsedAt: null,
+    revoked: false,
+    hash: '',
+  };
+  return { kind: 'user', user, token, scopes: new Set(token.scopes) };
 }
