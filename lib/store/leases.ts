@@ -3,7 +3,7 @@
  * holder, and every change made under it checks that number, so a holder that slept too long changes nothing.
  */
 import { ConditionFailed } from './errors.ts';
-import { leaseKey } from './keys.ts';
+import { type Key, leaseKey } from './keys.ts';
 import type { Table } from './table.ts';
 import type { Check, Item, Update } from './write.ts';
 
@@ -22,20 +22,9 @@ export class Leases {
 
   /** @param seconds until somebody else may take it @returns undefined while somebody else holds it */
   async acquire(repositoryId: string, seconds: number, now = new Date()): Promise<Lease | undefined> {
-    const at = Math.floor(now.getTime() / 1000);
-    try {
-      const item = await this.#table.update({
-        update: leaseKey(repositoryId),
-        set: { until: at + seconds },
-        add: { fence: 1 },
-        if: 'attribute_not_exists(#until) OR #until <= :now',
-        values: { now: at },
-      });
-      return { repositoryId, networkId: networkOf(repositoryId, item), fence: item['fence'] as number };
-    } catch (error) {
-      if (error instanceof ConditionFailed) return undefined;
-      throw error;
-    }
+    const item = await takeLease(this.#table, leaseKey(repositoryId), seconds, now);
+    if (item === undefined) return undefined;
+    return { repositoryId, networkId: networkOf(repositoryId, item), fence: item['fence'] as number };
   }
 
   /** Whether somebody holds it, as far as one read can tell. */
@@ -45,17 +34,42 @@ export class Leases {
   }
 
   /** Lets the next one in at once. A lease that was lost is left alone. */
-  async release({ repositoryId, fence }: Lease): Promise<void> {
-    try {
-      await this.#table.update({
-        update: leaseKey(repositoryId),
-        set: { until: 0 },
-        if: '#fence = :fence',
-        values: { fence },
-      });
-    } catch (error) {
-      if (!(error instanceof ConditionFailed)) throw error;
-    }
+  release({ repositoryId, fence }: Lease): Promise<void> {
+    return endLease(this.#table, leaseKey(repositoryId), fence);
+  }
+}
+
+/**
+ * A row that one at a time may hold, for so many seconds.
+ * @returns the row, with the holder's `fence`; undefined while somebody else holds it
+ */
+export async function takeLease(
+  table: Table,
+  key: Key,
+  seconds: number,
+  now: Date,
+): Promise<Item | undefined> {
+  const at = Math.floor(now.getTime() / 1000);
+  try {
+    return await table.update({
+      update: key,
+      set: { until: at + seconds },
+      add: { fence: 1 },
+      if: 'attribute_not_exists(#until) OR #until <= :now',
+      values: { now: at },
+    });
+  } catch (error) {
+    if (error instanceof ConditionFailed) return undefined;
+    throw error;
+  }
+}
+
+/** One that was lost is left alone. */
+export async function endLease(table: Table, key: Key, fence: number): Promise<void> {
+  try {
+    await table.update({ update: key, set: { until: 0 }, if: '#fence = :fence', values: { fence } });
+  } catch (error) {
+    if (!(error instanceof ConditionFailed)) throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 /** Who changes the master key: one at a time, for as long as a function may run. */
-import { ConditionFailed } from './errors.ts';
 import { masterKeyLease } from './keys.ts';
+import { endLease, takeLease } from './leases.ts';
 import type { Table } from './table.ts';
 
 /** Seconds; the command ends before. */
@@ -14,33 +14,11 @@ export class MasterKeyLeases {
 
   /** @returns its number; undefined while somebody else holds it */
   async acquire(now: Date): Promise<number | undefined> {
-    const at = Math.floor(now.getTime() / 1000);
-    try {
-      const item = await this.#table.update({
-        update: masterKeyLease(),
-        set: { until: at + SECONDS },
-        add: { fence: 1 },
-        if: 'attribute_not_exists(#until) OR #until <= :now',
-        values: { now: at },
-      });
-      return item['fence'] as number;
-    } catch (error) {
-      if (error instanceof ConditionFailed) return undefined;
-      throw error;
-    }
+    const item = await takeLease(this.#table, masterKeyLease(), SECONDS, now);
+    return item?.['fence'] as number | undefined;
   }
 
-  /** One that was lost is left alone. */
-  async release(fence: number): Promise<void> {
-    try {
-      await this.#table.update({
-        update: masterKeyLease(),
-        set: { until: 0 },
-        if: '#fence = :fence',
-        values: { fence },
-      });
-    } catch (error) {
-      if (!(error instanceof ConditionFailed)) throw error;
-    }
+  release(fence: number): Promise<void> {
+    return endLease(this.#table, masterKeyLease(), fence);
   }
 }
