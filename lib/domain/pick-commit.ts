@@ -5,6 +5,7 @@ import type { CommitRecord, GitRepository } from '../git/repository.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import { codeOf } from './code.ts';
 import { writeRefusal } from './commit-actions.ts';
+import { titleOf } from './commit-title.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, notFound, refused } from './errors.ts';
 import { identityOf } from './identity.ts';
@@ -101,5 +102,5 @@ const FAILURES = {
 
 function messageOf(kind: Pick['kind'], { oid, message }: CommitRecord): string {
   if (kind === 'cherry-pick') return `${message.trimEnd()}\n\n(cherry picked from commit ${oid})`;
-  return `Revert "${message.trimStart().split('\n', 1)[0]!.trim()}"\n\nThis reverts commit ${oid}`;
+  return `Revert "${titleOf(message)}"\n\nThis reverts commit ${oid}`;
 }
