@@ -25,7 +25,7 @@ import {
 import { MAX_TOTAL, type Page, type PageRequest } from './paging.ts';
 import type { AccessLevel, MemberRecord } from './records.ts';
 import type { Table } from './table.ts';
-import { ABSENT, PRESENT, type Write } from './write.ts';
+import { ABSENT, type Delete, PRESENT, type Write } from './write.ts';
 
 /** A membership as the index shows it: for rights ask {@link Members.get}, an index may be late. */
 export interface ListedMembership {
@@ -225,15 +225,7 @@ export class Members {
 
   /** @param alongside writes of the same transaction @throws Missing */
   async remove(source: MemberSource, userId: number, alongside: readonly Write[] = []): Promise<void> {
-    try {
-      await this.#table.transact([
-        { delete: memberKey(source, userId), if: PRESENT, reason: 'member' },
-        ...alongside,
-      ]);
-    } catch (error) {
-      const gone = error instanceof TransactionRefused && error.has('member');
-      throw gone ? new Missing('member') : error;
-    }
+    await this.#takeAway({ delete: memberKey(source, userId), if: PRESENT }, alongside);
   }
 
   /** Strongly consistent, as long as its row is there. */
@@ -243,13 +235,13 @@ export class Members {
 
   /** Takes away what has expired, while it is as it was read. @throws Missing */
   async expire(member: MemberRecord, alongside: readonly Write[]): Promise<void> {
-    const write = {
-      delete: memberKey(member.source, member.userId),
-      ...stillMember(member),
-      reason: 'member',
-    };
+    const write = { delete: memberKey(member.source, member.userId), ...stillMember(member) };
+    await this.#takeAway(write, alongside);
+  }
+
+  async #takeAway(row: Delete, alongside: readonly Write[]): Promise<void> {
     try {
-      await this.#table.transact([write, ...alongside]);
+      await this.#table.transact([{ ...row, reason: 'member' }, ...alongside]);
     } catch (error) {
       const gone = error instanceof TransactionRefused && error.has('member');
       throw gone ? new Missing('member') : error;
