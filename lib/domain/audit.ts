@@ -4,7 +4,7 @@ import {
   type AuditedKind,
   auditEventPut,
 } from '../store/audit-events.ts';
-import type { UserRecord } from '../store/records.ts';
+import type { MemberSource, UserRecord } from '../store/records.ts';
 import type { Put } from '../store/write.ts';
 import type { Actor } from './access.ts';
 import type { Deps } from './deps.ts';
@@ -143,3 +143,9 @@ export const auditedPlace = (
   kind: 'Group' | 'Project',
   { id, fullPath }: { readonly id: number; readonly fullPath: string },
 ): AuditedEntity => ({ kind, id, path: fullPath });
+
+/** The same, by what people are members of. */
+export const auditedSource = (
+  kind: MemberSource['kind'],
+  place: { readonly id: number; readonly fullPath: string },
+): AuditedEntity => auditedPlace(kind === 'project' ? 'Project' : 'Group', place);

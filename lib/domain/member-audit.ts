@@ -60,4 +60,8 @@ export const memberRemoved = (
   user: Person,
 ): Promise<Put> => audited(deps, author, { entity, details: { remove: 'user_access', ...targeting(user) } });
 
-const targeting = ({ id, name }: Person) => ({ target_id: id, target_type: 'User', target_details: name });
+export const targeting = ({ id, name }: Person) => ({
+  target_id: id,
+  target_type: 'User',
+  target_details: name,
+});

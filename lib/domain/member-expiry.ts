@@ -8,8 +8,9 @@ import { MAINTENANCE, messageAt, outboxWrite } from '../store/outbox.ts';
 import type { MemberRecord, MemberSource } from '../store/records.ts';
 import type { Put } from '../store/write.ts';
 import { membershipActivity } from './activity.ts';
-import { audited, auditedPlace, SYSTEM } from './audit.ts';
+import { audited, auditedSource, SYSTEM } from './audit.ts';
 import type { Deps } from './deps.ts';
+import { targeting } from './member-audit.ts';
 
 /** The maintenance queue's job that ends a membership: of whom, in what, and the day it was to end on. */
 export const EXPIRY_JOB = 'member.expires';
@@ -38,9 +39,8 @@ export async function endMembership(
   // What is gone otherwise takes it along.
   if (member?.expiresAt !== expiresAt || user === undefined || place === undefined) return;
   if (!isExpired(member, deps.now())) return table.transact(promisesEnd(member));
-  const entity = auditedPlace(source.kind === 'project' ? 'Project' : 'Group', place);
-  const about = { target_id: userId, target_type: 'User', target_details: user.name };
-  const details = { remove: 'user_access', custom_message: 'removed due to expiry', ...about };
+  const entity = auditedSource(source.kind, place);
+  const details = { remove: 'user_access', custom_message: 'removed due to expiry', ...targeting(user) };
   const alongside = [
     await audited(deps, SYSTEM, { entity, details }),
     ...(await membershipActivity(deps, source, userId, 'expired')),

@@ -4,7 +4,7 @@ import { MAINTENANCE, message, type OutboxMessage, outboxWrite } from '../store/
 import type { AccessLevel, MemberRecord, MemberSource, UserRecord } from '../store/records.ts';
 import type { Actor, GroupAccess } from './access.ts';
 import { membershipActivity } from './activity.ts';
-import { auditedPlace, authorIn, type Requester, requesterOf } from './audit.ts';
+import { auditedSource, authorIn, type Requester, requesterOf } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, forbidden, invalid, notFound, recordNotFound } from './errors.ts';
 import { entityOf, memberAdded, memberChanged, memberRemoved } from './member-audit.ts';
@@ -218,7 +218,7 @@ export async function leaveBelow(
       const member = memberships[i];
       const place = records[i];
       if (!place?.ancestorIds.includes(groupId) || member === undefined || member.createdAt > until) continue;
-      const entity = auditedPlace(source.kind === 'group' ? 'Group' : 'Project', place);
+      const entity = auditedSource(source.kind, place);
       const events = [
         await memberRemoved(deps, authorIn(job), entity, user),
         ...(await membershipActivity(deps, source, userId, 'left')),

@@ -1,6 +1,6 @@
 /** What is recorded of tokens, in the account, project or group that they open. */
 import type { DeployTokenRecord, TokenRecord } from '../store/records.ts';
-import { type Audited, type AuditedEntity, auditedPlace, auditedUser } from './audit.ts';
+import { type Audited, type AuditedEntity, auditedSource, auditedUser } from './audit.ts';
 import type { Deps } from './deps.ts';
 
 type Token = Pick<TokenRecord, 'id' | 'name' | 'scopes' | 'resource' | 'impersonation'>;
@@ -66,5 +66,5 @@ export async function openedBy(
   }
   const { kind, id } = resource;
   const place = kind === 'project' ? await store.projects.get(id) : await store.groups.get(id);
-  return place && auditedPlace(kind === 'project' ? 'Project' : 'Group', place);
+  return place && auditedSource(kind, place);
 }

@@ -5,6 +5,7 @@ import { joining, leaving } from '../../store/scim-memberships.ts';
 import type { Write } from '../../store/write.ts';
 import { auditedPlace, auditing, requesterOf } from '../audit.ts';
 import type { Deps } from '../deps.ts';
+import { targeting } from '../member-audit.ts';
 import { LEVEL_NAMES } from '../member-rules.ts';
 import { LEAVE_JOB } from '../members.ts';
 import type { ScimCaller } from './caller.ts';
@@ -36,7 +37,11 @@ export async function comes(
       expiresAt: null,
       createdById: null,
     };
-    const details = { add: 'user_access', as: LEVEL_NAMES[sso.defaultRole], ...targeting(userId, user) };
+    const details = {
+      add: 'user_access',
+      as: LEVEL_NAMES[sso.defaultRole],
+      ...targeting({ ...user, id: userId }),
+    };
     return {
       alongside: [
         ...joining(record, now.slice(0, 10)),
@@ -59,13 +64,7 @@ export async function leaves(deps: Deps, { group, author }: ScimCaller, user: Us
   const [writes, event] = await Promise.all([leaving(deps.store, group.id, user.id), auditing(deps, author)]);
   const until = deps.now().toISOString();
   const body = { groupId: group.id, userId: user.id, until, by: requesterOf(author) };
-  const details = { remove: 'user_access', ...targeting(user.id, user) };
+  const details = { remove: 'user_access', ...targeting(user) };
   const told = writes.length === 0 ? [] : [event({ entity: auditedPlace('Group', group), details })];
   return { alongside: [...writes, ...told], messages: [message(MAINTENANCE, LEAVE_JOB, body)] };
 }
-
-const targeting = (userId: number, { name }: Person) => ({
-  target_id: userId,
-  target_type: 'User',
-  target_details: name,
-});
