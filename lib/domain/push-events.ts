@@ -8,6 +8,7 @@ import { type RefName, shortName, spaceOf } from '../git/refname.ts';
 import type { PushRecord } from '../store/events.ts';
 import type { Put } from '../store/write.ts';
 import { activity } from './activity.ts';
+import { titleOf } from './commit-title.ts';
 import type { Deps } from './deps.ts';
 
 /** A transaction has room for no more: what is above is told together, whatever the settings say. */
@@ -142,7 +143,7 @@ class Gains {
     const message = await this.#push.objects!.run(
       (objects) => parseCommit(objects.read(commit).data).message,
     );
-    return { commitCount, commitTitle: cut(message.split('\n', 1)[0]!.trim()) };
+    return { commitCount, commitTitle: cut(titleOf(message)) };
   }
 }
 

@@ -134,6 +134,22 @@ describe('by Git', () => {
     ]);
   });
 
+  test('the title is the first line that is not blank, as git has it', async () => {
+    for (const [name, message] of [
+      ['blank-first', '\n\n \t\nwhat was done  \n\nbody\n'],
+      ['carriage-return', '\r\n\r\nwhat was done\r\n\r\nbody\r\n'],
+      ['nothing', '\n \n'],
+    ] as const) {
+      await on(name);
+      const options = ['--quiet', '--allow-empty', '--allow-empty-message', '--cleanup=verbatim'];
+      await git.ok(clone, 'commit', ...options, '-m', message);
+      expect(await toldBy(push(name))).toEqual([
+        await expected('created', name, { to: name, without: 'main' }),
+      ]);
+    }
+    await on('main', 'main');
+  });
+
   test('a forced update counts what was not there, a step back nothing', async () => {
     await on('forced', 'main');
     await commit('a', 'b');
