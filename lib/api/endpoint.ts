@@ -6,7 +6,7 @@ import { endpointFor, type HttpDeps } from '../http/endpoint.ts';
 import type { OffsetPage } from '../http/pagination.ts';
 
 /** What handlers are given: the rules' dependencies, and who decides access. */
-export interface ApiDeps extends Deps, HttpDeps {}
+export interface ApiDeps extends Deps, Omit<HttpDeps, 'settings'> {}
 
 /** `endpoint()` with this service's dependencies. */
 export const endpoint = endpointFor<ApiDeps>();

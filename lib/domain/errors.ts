@@ -20,6 +20,7 @@ export type ErrorCode =
   | 'unprocessable'
   | 'invalid'
   | 'too-many-requests'
+  | 'read-only'
   | 'unavailable';
 
 /** `{ field: [problem, ...] }`, as model validation answers it. */

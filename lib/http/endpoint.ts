@@ -5,6 +5,7 @@
 import type * as z from 'zod';
 import type { FirstReads, GroupAccess, ProjectAccess } from '../domain/access.ts';
 import type { AdmissionPort } from '../domain/admission.ts';
+import type { Settings } from '../domain/settings.ts';
 import type { TokenScope } from '../store/records.ts';
 import {
   type AccessPort,
@@ -24,6 +25,8 @@ export interface HttpDeps {
   readonly access: AccessPort;
   /** Counts requests; without it they are as many as they like. */
   readonly admissions?: AdmissionPort;
+  /** Say whether anything may be changed; without them it may. */
+  readonly settings?: Pick<Settings, 'current'>;
 }
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -120,6 +123,8 @@ interface Described {
   readonly scopes?: readonly TokenScope[];
   /** Gives a new token for the one it is called with: one that was replaced before ends what took its place. */
   readonly rotates?: true;
+  /** Goes on while the instance is in maintenance mode, although it changes something. */
+  readonly inMaintenance?: true;
   readonly keyset?: KeysetRule;
   /** What a list's rows are called where an answer names them: `Project`. */
   readonly noun?: string;

@@ -60,6 +60,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   unprocessable: 422,
   invalid: 400,
   'too-many-requests': 429,
+  'read-only': 503,
   unavailable: 503,
 };
 

@@ -4,6 +4,8 @@
  */
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { ulid } from 'ulid';
+import { DomainError } from '../domain/errors.ts';
+import { demandWritable } from '../domain/maintenance-mode.ts';
 import { annotate, annotations, bound, correlated } from '../telemetry/correlation.ts';
 import { log } from '../telemetry/log.ts';
 import { counted } from '../telemetry/metrics.ts';
@@ -87,6 +89,8 @@ export function apiFunction<D extends HttpDeps>(options: ApiFunctionOptions<D>):
       if (page !== undefined) {
         annotate({ route: pathname });
         await admission?.settle(shownBy(request));
+        const { settings } = await deps();
+        if (!read && settings !== undefined) await demandWritable({ settings });
         return page(facts, request, deps);
       }
       if (request.method === 'OPTIONS') {
@@ -152,8 +156,9 @@ export function rawFunction(
       answer = await respond(request, facts);
     } catch (error) {
       const failure = failureReply(error);
-      // A service out of reach is not the caller's doing: somebody has to hear of it.
-      if (failure === undefined || failure.status === 503) failed(error);
+      // A service out of reach is not the caller's doing: somebody has to hear of it, if it was not an administrator's.
+      const asked = error instanceof DomainError && error.code === 'read-only';
+      if (failure === undefined || (failure.status === 503 && !asked)) failed(error);
       answer = failure ?? internalError();
     }
     if (options.dialect !== undefined && answer instanceof Reply) answer = inDialect(options.dialect, answer);
@@ -207,9 +212,10 @@ interface Ending {
 /** The one line of a request, when the last of its answer is out. Its path may name secrets; its route does not. */
 function logRequest(method: string, status: number, started: number, how: Ending): void {
   const ms = Math.round(performance.now() - started);
-  const metrics =
-    status >= 500 ? counted({ ServerErrors: 1 }) : status === 429 ? counted({ RateLimited: 1 }) : {};
-  log('info', 'request', { ...annotations(), method, status, ms, ...how, ...metrics });
+  const facts = annotations();
+  const failed = status >= 500 && facts['maintenanceMode'] === undefined;
+  const metrics = failed ? counted({ ServerErrors: 1 }) : status === 429 ? counted({ RateLimited: 1 }) : {};
+  log('info', 'request', { ...facts, method, status, ms, ...how, ...metrics });
 }
 
 /** The caller's own id, if it is one that can be written down anywhere; else a new one. */

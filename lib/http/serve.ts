@@ -3,6 +3,7 @@
 import type { Credential, FirstReads, Opened, Origin } from '../domain/access.ts';
 import { type Admission, whileCounted } from '../domain/admission.ts';
 import { DomainError, forbidden, notFound, unauthorized } from '../domain/errors.ts';
+import { demandWritable } from '../domain/maintenance-mode.ts';
 import { aboutSubject, mayBeAnonymous, type OtherAccess } from './access.ts';
 import { type Parameters, parseForm, readBody } from './body.ts';
 import { matches, REVALIDATE, requireUnmodifiedSince, weakEtag } from './conditional.ts';
@@ -77,6 +78,8 @@ export async function serve<D extends HttpDeps>(
             endpoint.first?.({ params, query: input.query, body: input.body, page: unlessRefused(pageOf) }),
         );
 
+  // Whoever opened the request has read the settings beside it.
+  if (changes(endpoint) && deps.settings !== undefined) await demandWritable({ settings: deps.settings });
   const page = pageOf();
   const result = await endpoint.handle(
     {
@@ -219,6 +222,9 @@ async function openOther<D>(
   if (failure !== undefined) throw failure;
   return { actor };
 }
+
+const changes = <D>({ method, inMaintenance }: Endpoint<D>): boolean =>
+  method !== 'GET' && method !== 'HEAD' && inMaintenance !== true;
 
 function requireScope<D>(endpoint: Endpoint<D>, { actor }: Opened): void {
   if (actor.kind !== 'user' || endpoint.scopes.some((scope) => actor.scopes.has(scope))) return;

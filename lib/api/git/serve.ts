@@ -5,6 +5,7 @@ import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { openGit } from '../../domain/git-access.ts';
 import { isFetchable, isPushable } from '../../domain/internal-refs.ts';
+import { demandPushable } from '../../domain/maintenance-mode.ts';
 import { pushPolicy } from '../../domain/push-policy.ts';
 import { openRepository } from '../../domain/repositories.ts';
 import { maxPushBytes } from '../../domain/size-limits.ts';
@@ -58,6 +59,8 @@ export async function serveGit(
       ...(admission && { admission }),
       ...(first && { first }),
     });
+    const looks = uploads && (request.method === 'GET' || request.method === 'HEAD');
+    if (purpose === 'write' && !looks) await demandPushable(deps);
     if (uploads) {
       return await serveUploads(request, path.rest.slice(UPLOADS.length + 1), access, deps);
     }

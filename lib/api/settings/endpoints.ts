@@ -26,6 +26,8 @@ export const settingEndpoints = [
     summary: 'Change settings of the instance',
     description: 'Those that are given; whatever runs obeys them within seconds.',
     access: administrator(),
+    // Nobody could end it otherwise.
+    inMaintenance: true,
     body: settingParameters,
     returns: { body: shapes.applicationSettings },
     errors: [

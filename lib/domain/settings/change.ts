@@ -71,7 +71,7 @@ export async function changeSettings(
     if (changed.length === 0 && sealed.length === 0) return was;
     const now = deps.now();
     const [next, others] = split(deps, changed, shown);
-    const values = { ...effective.values, ...next };
+    const values = { ...comeToBeObeyed(deps, kept.values), ...effective.values, ...next };
     if (Buffer.byteLength(JSON.stringify(values)) > EFFECTIVE_BYTES)
       refuse([[changed.find((name) => name in next) ?? 'base', 'is too long with all other settings']]);
     const events = await recorded(deps, actor, [
@@ -98,8 +98,8 @@ const unnulled = (name: string, value: SettingValue): SettingValue =>
   value === null && attributes[name]?.type === 'list' ? [] : value;
 
 /**
- * What every process reads, and what it need not: so a rule that comes to obey a setting finds what was set before, but
- * for long texts and lists, whose release has to bring them over.
+ * What every process reads, and what it need not: so a rule that comes to obey a setting finds what was set before;
+ * long texts and lists with the next change of any setting.
  */
 function split(deps: Deps, changed: readonly string[], given: Values): readonly [Values, Values] {
   const obeyed = defaultSettings(deps.environment);
@@ -107,6 +107,12 @@ function split(deps: Deps, changed: readonly string[], given: Values): readonly 
   const of = (names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, given[name] as SettingValue]));
   return [of(changed.filter((name) => !apart(name))), of(changed.filter(apart))];
+}
+
+/** What was only kept before, and some rule obeys by now. */
+function comeToBeObeyed(deps: Deps, kept: Values): Values {
+  const obeyed = defaultSettings(deps.environment);
+  return Object.fromEntries(Object.entries(kept).filter(([name]) => name in obeyed));
 }
 
 function problemsOf(name: string, value: SettingValue): readonly (readonly [string, string])[] {

@@ -47,6 +47,8 @@ const fixed = {
   /** MB; 0: any */
   repository_size_limit: 0,
   enabled_git_access_protocol: none as 'ssh' | 'http' | null,
+  maintenance_mode: false,
+  maintenance_mode_message: none,
   import_sources: [
     'github',
     'bitbucket',

@@ -86,8 +86,8 @@ export const accessAttributes = {
   external_authorization_service_enabled: bool(false),
   external_authorization_service_default_label: line(),
   external_authorization_service_url: url(),
-  maintenance_mode: bool(false),
-  maintenance_mode_message: text({ max: 255 }),
+  maintenance_mode: bool(),
+  maintenance_mode_message: obeyed(text({ max: 255 })),
   geo_node_allowed_ips: line({ default: '0.0.0.0/0, ::/0', nullable: false }),
   geo_status_timeout: int({ default: 10 }),
 } as const;
