@@ -6,7 +6,7 @@ import type { AccessRequestRecord, MemberSource, UserRecord } from '../store/rec
 import type { Actor } from './access.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, invalid, notFound, recordNotFound, tooManyRequests } from './errors.ts';
-import { mailMessage } from './mail.ts';
+import { mailMessage, oneLine } from './mail.ts';
 import { type Member, type MemberPlace, sourceOf } from './member-list.ts';
 import { demandAdmin } from './member-rules.ts';
 import { addMember } from './members.ts';
@@ -180,7 +180,7 @@ function mailTo(
   return mailMessage({
     to,
     subject: `${user.name} asks for access to ${fullPath}`,
-    text: `${user.name} (@${user.username}) asks to become a member of the ${source.kind} ${fullPath}.
+    text: `${oneLine(user.name)} (@${user.username}) asks to become a member of the ${source.kind} ${fullPath}.
 
 Let them in:  PUT ${one}/approve
 Refuse:       DELETE ${one}

@@ -1,6 +1,6 @@
 import type { OutboxMessage } from '../store/outbox.ts';
 import type { InvitationRecord, UserRecord } from '../store/records.ts';
-import { mailMessage } from './mail.ts';
+import { mailMessage, oneLine } from './mail.ts';
 
 /** The page that a mailed link leads to. */
 const PAGE = '/users/invitation';
@@ -15,7 +15,7 @@ export const invitationMail = (
   mailMessage({
     to: email,
     subject: `${inviter.name} invites you to ${fullPath}`,
-    text: `${inviter.name} (@${inviter.username}) invites you to become a member of the ${source.kind} ${fullPath}.
+    text: `${oneLine(inviter.name)} (@${inviter.username}) invites you to become a member of the ${source.kind} ${fullPath}.
 
 You are one as soon as an account has this address and has confirmed it. To accept with the account you have, or to
 decline, follow this link within two weeks:

@@ -15,10 +15,15 @@ const SEND = 'mail.send';
  */
 export function mailMessage(mail: Mail): OutboxMessage {
   if (emailProblems(mail.to).length > 0) throw new Error('mail to what is no address');
-  // One line, whatever names are in it.
-  const subject = mail.subject.replace(/[\s\p{Cc}]+/gu, ' ').trim();
-  return message(MAIL, SEND, { ...mail, subject });
+  return message(MAIL, SEND, { ...mail, subject: oneLine(mail.subject) });
 }
+
+/** What others named, for a sentence: it ends no line, begins none, and turns nothing around that is beside it. */
+export const oneLine = (text: string): string =>
+  text
+    .replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
 
 /**
  * Sends one, and remembers that it did: a message that comes twice sends once. Only a process that dies between the

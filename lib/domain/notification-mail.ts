@@ -1,13 +1,13 @@
 /** Letters to people who are to hear of something: plain text, the same as HTML, and what mail programs sort them by. */
 import type { OutboxMessage } from '../store/outbox.ts';
 import type { ProjectRecord } from '../store/records.ts';
-import { mailMessage } from './mail.ts';
+import { mailMessage, oneLine } from './mail.ts';
 import type { Reason } from './notification-recipients.ts';
 
 /** What is told, to whomever it is. Names and texts in it are other people's. */
 export interface Letter {
   readonly subject: string;
-  /** Sentences. */
+  /** Sentences, of a line each. */
   readonly lines: readonly string[];
   /** What somebody wrote, as they did. */
   readonly quote?: string;
@@ -57,13 +57,14 @@ export function mailOf(letter: Letter, reader: Reader, sender: Sender): OutboxMe
   const quote = letter.quote === undefined ? undefined : shortened(letter.quote);
   const why = `You are sent this by ${host} because ${WHY[reason]}.`;
   const stop = unsubscribe === undefined ? [] : [`To hear no more of it: ${unsubscribe}`];
-  const blocks = [...letter.lines, ...(quote === undefined ? [] : [quote]), letter.url];
+  const lines = letter.lines.map(oneLine);
+  const blocks = [...lines, ...(quote === undefined ? [] : [quote]), letter.url];
   const text = `${blocks.join('\n\n')}\n\n-- \n${[why, ...stop].join('\n')}\n`;
   return mailMessage({
     to: address,
     subject: letter.subject,
     text,
-    ...(sender.html ? { html: htmlOf(letter, quote, why, unsubscribe) } : {}),
+    ...(sender.html ? { html: htmlOf({ lines, url: letter.url }, quote, why, unsubscribe) } : {}),
     headers: headersOf(letter, reader, sender, host),
     messageId: `<${letter.message}.to_${reader.id}@${host}>`,
   });
@@ -110,8 +111,6 @@ function listId({ id, fullPath }: NonNullable<Letter['project']>, host: string):
 
 const hostOf = (baseUrl: string): string => (URL.canParse(baseUrl) ? new URL(baseUrl).hostname : 'localhost');
 
-const oneLine = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
-
 function shortened(text: string): string {
   if (text.length <= MAX_QUOTE) return text;
   // Not between the halves of a character.
@@ -119,7 +118,7 @@ function shortened(text: string): string {
 }
 
 function htmlOf(
-  { lines, url }: Letter,
+  { lines, url }: Pick<Letter, 'lines' | 'url'>,
   quote: string | undefined,
   why: string,
   unsubscribe: string | undefined,

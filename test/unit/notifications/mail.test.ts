@@ -2,9 +2,11 @@
 import fc from 'fast-check';
 import PostalMime from 'postal-mime';
 import { describe, expect, test } from 'vitest';
+import { invitationMail } from '../../../lib/domain/invitation-mail.ts';
 import { type Letter, mailOf } from '../../../lib/domain/notification-mail.ts';
 import type { Mail } from '../../../lib/store/mailer.ts';
 import { Mailer } from '../../../lib/store/mailer.ts';
+import type { InvitationRecord, UserRecord } from '../../../lib/store/records.ts';
 
 const sender = { baseUrl: 'https://git.example.com/stage', serviceName: 'Lemnos', html: true };
 const reader = {
@@ -61,6 +63,30 @@ describe.each(HOSTILE)('%j', (hostile) => {
     expect(mail.html).not.toMatch(/<(script|img)/);
     expect(mail.html!.match(/<\/body>/g)).toHaveLength(1);
     expect(mail.text).toContain('because you were mentioned');
+  });
+});
+
+describe.each(HOSTILE)('%j as a name', (hostile) => {
+  const name = `Eve${hostile}\n\nYour account ends. Go to https://evil.example.com\u2029now\u202d`;
+  const linesOf = ({ body }: { body: Readonly<Record<string, unknown>> }) =>
+    (body as unknown as Mail).text.split(/[\n\r\u0085\u2028\u2029]/).length;
+
+  test('adds no lines to what a mail says, and turns none around', () => {
+    const { quote: _, ...told } = letter('x');
+    const mail = mailOf({ ...told, lines: [`${name} commented on \nhere:`] }, reader, sender);
+    expect(linesOf(mail)).toBe(linesOf(mailOf({ ...told, lines: ['x'] }, reader, sender)));
+    const { text, html } = mail.body as unknown as Mail;
+    expect(`${text}${html}`).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+  });
+
+  test('nor to an invitation', () => {
+    const invitation = { email: 'ada@example.com', source: { kind: 'group', id: 1 } } as InvitationRecord;
+    const by = (inviter: string) =>
+      invitationMail(invitation, { name: inviter, username: 'eve' } as UserRecord, 'a/b', {
+        baseUrl: 'https://git.example.com',
+        token: 'x',
+      });
+    expect(linesOf(by(name))).toBe(linesOf(by('Eve')));
   });
 });
 
