@@ -117,7 +117,7 @@ function changes(was: Changed, is: Changed, settings: Settings): Audited['detail
   found.push(...visibilityChange(was, is));
   for (const [name, unset] of Object.entries(settings)) {
     const [from, to] = [was, is].map((record) => (record.settings[name] as Value | undefined) ?? unset);
-    if (from !== to) found.push({ change: name, from: textOf(from!), to: textOf(to!) });
+    if (from !== to) found.push({ change: name, from: from!, to: to! });
   }
   return found;
 }
@@ -132,7 +132,3 @@ const LEVEL_NAMES: Readonly<Record<Visibility, string>> = {
   internal: 'Internal',
   public: 'Public',
 };
-
-/** From and to are texts, whatever the attribute is. */
-const textOf = (value: Value | undefined): string | null =>
-  value === null || value === undefined ? null : String(value);

@@ -116,7 +116,7 @@ const GROUP_ACTS: Act[] = [
       leaves: ({ id, path }) => [
         {
           change: name,
-          from: from === null ? null : String(from),
+          from: from === null ? '' : String(from),
           to: String(to),
           ...whole('Group', id, path),
         },

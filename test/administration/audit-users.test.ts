@@ -76,12 +76,12 @@ describe('an administrator', () => {
     [
       'the administrator flag',
       () => ({ admin: true }),
-      () => [{ change: 'admin status', from: false, to: true }],
+      () => [{ change: 'admin status', from: 'false', to: 'true' }],
     ],
     [
       'whether external',
       () => ({ external: true }),
-      () => [{ change: 'external status', from: false, to: true }],
+      () => [{ change: 'external status', from: 'false', to: 'true' }],
     ],
     [
       'an address, at once',
@@ -93,7 +93,7 @@ describe('an administrator', () => {
     [
       'an address that is to be confirmed',
       (p) => ({ email: `${p.username}@later.example` }),
-      (p) => [{ change: 'unconfirmed email address', from: null, to: `${p.username}@later.example` }],
+      (p) => [{ change: 'unconfirmed email address', from: '', to: `${p.username}@later.example` }],
     ],
     ['a password', () => ({ password: 'quite another 1' }), () => [{ change: 'password' }]],
     [
@@ -118,7 +118,7 @@ describe('an administrator', () => {
       () => ({ name: 'Both', admin: true, bio: 'and what nobody is told' }),
       (p) => [
         { change: 'name', from: p.username, to: 'Both' },
-        { change: 'admin status', from: false, to: true },
+        { change: 'admin status', from: 'false', to: 'true' },
       ],
     ],
     ['the profile alone', () => ({ bio: 'nothing of note', private_profile: true }), () => []],

@@ -64,9 +64,9 @@ describe('settings', () => {
     });
     expect(await recordedOf(id)).toEqual(
       expect.arrayContaining([
-        expect.objectContaining({ change: 'group SSO', from: false, to: true, author_name: 'owner' }),
-        expect.objectContaining({ change: 'group SSO default membership role', from: 10, to: 30 }),
-        expect.objectContaining({ change: 'group SSO', from: true, to: false }),
+        expect.objectContaining({ change: 'group SSO', from: 'false', to: 'true', author_name: 'owner' }),
+        expect.objectContaining({ change: 'group SSO default membership role', from: '10', to: '30' }),
+        expect.objectContaining({ change: 'group SSO', from: 'true', to: 'false' }),
       ]),
     );
     const before = (await recordedOf(id)).length;

@@ -1,10 +1,22 @@
-import type { AuditEventRecord } from '../../store/audit-events.ts';
+import type { AuditDetails, AuditEventRecord } from '../../store/audit-events.ts';
 
 export const auditEvent = (event: AuditEventRecord) => ({
   id: event.id,
   author_id: event.authorId,
   entity_id: event.entityId,
   entity_type: event.entityKind,
-  details: event.details,
+  details: {
+    ...event.details,
+    ...asTexts(event.details),
+  },
   created_at: event.createdAt,
 });
+
+/** What it was and what it is are texts, whatever changed: of nothing, the empty one. */
+function asTexts({ from, to }: AuditDetails) {
+  const text = (value: AuditDetails[string]) => (value === null ? '' : String(value));
+  return {
+    ...(from === undefined ? {} : { from: text(from) }),
+    ...(to === undefined ? {} : { to: text(to) }),
+  };
+}
