@@ -53,11 +53,14 @@ export async function auditEventsOfPlace(
   return { ...found, items: found.items.map((event) => shownTo(actor, event)) };
 }
 
-/** Whoever runs something gets to know who did what to it, not an address that its author shows nobody. */
+/**
+ * Whoever runs something gets to know who did what to it, not an address that its author shows nobody; what leads to
+ * the log is for those who have it.
+ */
 function shownTo(actor: Actor, event: AuditEventRecord): AuditEventRecord {
   if (isAdministrator(actor)) return event;
   const { author_email: _, ...details } = event.details;
-  return { ...event, details };
+  return { ...event, details, requestId: undefined };
 }
 
 /** @throws 404, also for one of something else */

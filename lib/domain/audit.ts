@@ -6,6 +6,7 @@ import {
 } from '../store/audit-events.ts';
 import type { MemberSource, UserRecord } from '../store/records.ts';
 import type { Put } from '../store/write.ts';
+import { requestId } from '../telemetry/correlation.ts';
 import type { Actor } from './access.ts';
 import type { Deps } from './deps.ts';
 
@@ -47,7 +48,8 @@ export const SYSTEM = { kind: 'system', name: '(System)' } as const satisfies Au
  * one exactly when there is the other.
  * @param input.details what happened, by the keys of the API (`add`, `remove`, `change` with `from` and `to`, `as`,
  *   `custom_message`, ...), and about whom: `target_id`, `target_type` and `target_details` are the entity when they
- *   are not given. What is undefined is left out. Author, address and path of the entity are added.
+ *   are not given. What is undefined is left out. Author, address and path of the entity are added, and beside the
+ *   details the id of the request that led to it.
  */
 export const audited = async (deps: Deps, author: AuditAuthor, input: Audited): Promise<Put> =>
   (await auditing(deps, author))(input);
@@ -86,6 +88,7 @@ function eventOf(
       Object.entries(all).filter((entry) => entry[1] !== undefined),
     ) as AuditDetails,
     createdAt: deps.now().toISOString(),
+    requestId: requestId(),
   };
 }
 

@@ -33,6 +33,8 @@ export interface AuditEventRecord {
   /** What happened, to whom, from where: said for good, with the names everything had then. */
   readonly details: AuditDetails;
   readonly createdAt: string;
+  /** Of the request that led to it, as the lines of the log have it; earlier releases kept none. */
+  readonly requestId?: string | undefined;
 }
 
 export type AuditDetails = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
@@ -154,12 +156,14 @@ function textOf(at: Date): string {
 
 /** The one write there is of it. */
 export function auditEventPut(event: AuditEventRecord): Put {
-  const { id, authorId, entityKind, entityId, createdAt } = event;
+  const { requestId, ...row } = event;
+  const { id, authorId, entityKind, entityId, createdAt } = row;
   const position = auditPosition(createdAt, id);
   return {
     put: {
       ...auditEventKey(entityKind, entityId, createdAt, id),
-      ...event,
+      ...row,
+      ...(requestId === undefined ? {} : { requestId }),
       list: listPartition(auditListClass(entityKind), id),
       byId: padded(id),
       byUpdated: position,
@@ -172,6 +176,7 @@ export function auditEventPut(event: AuditEventRecord): Put {
 }
 
 function fromItem(item: Item): AuditEventRecord {
-  const { id, authorId, entityKind, entityId, details, createdAt } = item as unknown as AuditEventRecord;
-  return { id, authorId, entityKind, entityId, details, createdAt };
+  const { id, authorId, entityKind, entityId, details, createdAt, requestId } =
+    item as unknown as AuditEventRecord;
+  return { id, authorId, entityKind, entityId, details, createdAt, requestId };
 }

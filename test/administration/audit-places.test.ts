@@ -42,15 +42,17 @@ const newProject = async (more: object = {}, token?: string) =>
   };
 
 /** What the service says of an author beside the details of the act. */
-const by = (person: Person | null) =>
-  person === null
+const by = (person: Person | null) => ({
+  correlation_id: expect.any(String) as string,
+  ...(person === null
     ? { author_name: '(System)', author_class: 'System', ip_address: null }
     : {
         author_name: person.username,
         author_email: `${person.username}@example.com`,
         author_class: 'User',
         ip_address: '127.0.0.1',
-      };
+      }),
+});
 const the = (kind: Kind, id: number | string, details: string) => ({
   target_id: id,
   target_type: kind,

@@ -7,8 +7,10 @@ import { keyText, type Row, type Rows } from './rows.ts';
 export function* audit(rows: Rows): Iterable<string> {
   const told = new Map<string, Row[]>();
   for (const row of rows.of('AUDIT#')) {
-    const { id, authorId, entityKind, entityId, details, createdAt } = row as unknown as AuditEventRecord;
-    const wanted = auditEventPut({ id, authorId, entityKind, entityId, details, createdAt }).put;
+    const { id, authorId, entityKind, entityId, details, createdAt, requestId } =
+      row as unknown as AuditEventRecord;
+    const event = { id, authorId, entityKind, entityId, details, createdAt, requestId };
+    const wanted = auditEventPut(event).put;
     const { w: _, ...found } = row;
     if (!isDeepStrictEqual(found, wanted)) yield `${keyText(row)} is not where lists look for it`;
     if (entityKind === 'User') continue;

@@ -22,6 +22,13 @@ export async function auditOf(service: Service, kind: AuditedKind, id: number): 
 /** Without what an answer tells beside what was done. */
 export const acts = (events: readonly Event[]) =>
   events.map(({ details }) => {
-    const { author_class: _c, author_email: _e, entity_path: _p, ip_address: _i, ...rest } = details;
+    const {
+      author_class: _c,
+      author_email: _e,
+      entity_path: _p,
+      ip_address: _i,
+      correlation_id: _r,
+      ...rest
+    } = details;
     return rest;
   });

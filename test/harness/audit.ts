@@ -40,9 +40,18 @@ async function newest(service: Service): Promise<AuditEvent[]> {
 }
 
 function toldOf({ entity_type, entity_id, author_id, details }: AuditEvent): Told {
-  const { author_name, author_email, author_class, ip_address, entity_path, impersonated_by, ...rest } =
-    details;
+  const {
+    author_name,
+    author_email,
+    author_class,
+    ip_address,
+    entity_path,
+    impersonated_by,
+    correlation_id,
+    ...rest
+  } = details;
   expect(entity_path, 'every event tells the path of what it is about').toEqual(expect.any(String));
+  expect(correlation_id, 'every event leads to the log').toEqual(expect.any(String));
   if (author_class === 'System') expect(author_id).toBe(-1);
   else {
     // Whoever asked came from here, also where a worker did it.

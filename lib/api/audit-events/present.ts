@@ -8,6 +8,7 @@ export const auditEvent = (event: AuditEventRecord) => ({
   details: {
     ...event.details,
     ...asTexts(event.details),
+    ...(event.requestId === undefined ? {} : { correlation_id: event.requestId }),
   },
   created_at: event.createdAt,
 });

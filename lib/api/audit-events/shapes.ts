@@ -13,7 +13,7 @@ export const auditEvent = shape(() =>
       details: z
         .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())]))
         .describe(
-          'What was done: `add`, `remove`, `change` with `from` and `to`, `as`, `custom_message`, ...; who did it: `author_name`, `author_class`, `impersonated_by`, and for administrators `author_email`; to what: `target_id`, `target_type`, `target_details`, `entity_path`; from where: `ip_address`',
+          'What was done: `add`, `remove`, `change` with `from` and `to`, `as`, `custom_message`, ...; who did it: `author_name`, `author_class`, `impersonated_by`; to what: `target_id`, `target_type`, `target_details`, `entity_path`; from where: `ip_address`; and for administrators `author_email`, and `correlation_id`, the `X-Request-Id` of the request that led to it',
         ),
       created_at: time(),
     })
