@@ -53,6 +53,7 @@ export function withoutContent(refs: RefDatabase): RefDatabase {
     head: () => refs.head(),
     headRef: async () => ({ target: await refs.head(), head: undefined }),
     kept: () => refs.kept(),
+    left: async () => [],
     compareAndSwap: async () => {
       throw new RefConflict([{ name: null, reason: 'importing' }]);
     },

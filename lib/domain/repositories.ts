@@ -132,6 +132,10 @@ class ProjectRefs implements RefDatabase {
     return this.#refs.kept();
   }
 
+  left() {
+    return this.#refs.left();
+  }
+
   async compareAndSwap(updates: readonly RefUpdate[], options: SwapCompanions = {}): Promise<void> {
     const { projects, table } = this.#deps.store;
     const { id } = this.#project;

@@ -29,6 +29,8 @@ export class MemoryRepository {
   readonly #refs = new Map<RefName, Ref>();
   /** See {@link RefDatabase.kept}. */
   readonly keeps = new Set<Oid>();
+  /** See {@link RefDatabase.left}. For how long is for whoever empties it to say. */
+  readonly left: Ref[] = [];
   #listed: PackDescription[] = [];
   readonly #derived = new Map<DerivedKind, DerivedFile>();
   readonly #derivedBytes = new Map<string, Uint8Array>();
@@ -91,6 +93,7 @@ export class MemoryRepository {
       head: async () => this.#head,
       headRef: async () => ({ target: this.#head, head: this.#refs.get(this.#head) }),
       kept: () => eachOf(this.keeps),
+      left: async () => this.left,
       compareAndSwap: async (updates, options = {}) => this.#swap(updates, options),
     };
   }
@@ -143,6 +146,11 @@ export class MemoryRepository {
       if (!this.#stored.has(pack.id)) throw new Error(`pack ${pack.id} was not stored, or was rolled back`);
     }
     if (rejections.length > 0) throw new RefConflict(rejections);
+    for (const { name, from, to, forced } of updates) {
+      const before = this.#refs.get(name);
+      if (before !== undefined && from !== to && (to === ZERO_OID || forced === true))
+        this.left.unshift(before);
+    }
     this.#refs.clear();
     for (const [name, ref] of after) this.#refs.set(name, ref);
     this.#listed = [...packs].reverse().concat(this.#listed);

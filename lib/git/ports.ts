@@ -251,6 +251,11 @@ export interface RefDatabase {
    */
   kept(): AsyncIterable<Oid>;
   /**
+   * Where refs pointed that were deleted or forced (see {@link RefUpdate.forced}) within the last quarter of an hour,
+   * newest first: whoever listed them before may still ask for what they saw. Some hundreds at most.
+   */
+  left(): Promise<readonly Ref[]>;
+  /**
    * All updates, the new packs' listing and HEAD's new target in one transaction.
    * Retries what is transient; a lost answer is looked up, not guessed.
    * @param options.objects sees what the new values lead to, for whoever tells what came; nothing depends on it

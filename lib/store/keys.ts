@@ -340,6 +340,12 @@ export const keepKey = (repositoryId: string, oid: string): Key => ({
   pk: repositoryPartition(repositoryId),
   sk: `${KEEP}${oid}`,
 });
+/** Where refs pointed that were deleted or forced, by the ULID of the write. */
+export const LEFT = 'LEFT#';
+export const leftKey = (repositoryId: string, by: string): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: `${LEFT}${by}`,
+});
 export const PACK = 'PACK#';
 export const packKey = (repositoryId: string, packId: string): Key => ({
   pk: repositoryPartition(repositoryId),

@@ -8,6 +8,7 @@ import { type PackDescription, type Ref, RefConflict, type RefUpdate } from '../
 import type { RefName } from '../git/refname.ts';
 import { StoreUnavailable, TransactionRefused } from './errors.ts';
 import { guardKey, refKey, refNamesKey } from './keys.ts';
+import { leaves, leftWrites } from './left-tips.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
 import type { PackLooks } from './pack-looks.ts';
 import { creates, namesAbove, prefixConflicts, removes, staleUpdates } from './ref-check.ts';
@@ -66,7 +67,7 @@ export class RefSwaps {
     if (new Set(updates.map((update) => update.name)).size < updates.length)
       throw new RangeError('one ref is updated twice');
     const others =
-      5 + (options.packs?.length ?? 0) + (options.alongside?.length ?? 0) + (options.messages?.length ?? 0);
+      6 + (options.packs?.length ?? 0) + (options.alongside?.length ?? 0) + (options.messages?.length ?? 0);
     const large = updates.length > MAX_ROWS_CHANGED || updates.length + others > TRANSACTION_ITEMS;
     const by = ulid();
     for (let n = 0; n < ATTEMPTS; n++) {
@@ -116,6 +117,7 @@ export class RefSwaps {
       checkGuard(this.#id, guard),
       ...updates.map((update) => refWrite(this.#id, update, standing.get(update.name)!, guard, by)),
       ...namesWrite(this.#id, updates, look),
+      ...leftWrites(this.#id, updates, (name) => standing.get(name)?.ref, by),
       ...companions(this.#id, options, by),
     ];
     return this.#transact(writes, updates, options, by);
@@ -125,16 +127,16 @@ export class RefSwaps {
   async #swapLarge(updates: readonly RefUpdate[], options: Attempt, by: string): Promise<boolean> {
     if (this.#packs.unsure) await this.#packs.listing();
     options.messages.push(...this.#upkeep(updates, options, true));
-    return this.#rewrite(by, options, (refs) => updated(refs, updates));
+    const left = leftWrites(this.#id, updates, () => undefined, by);
+    const alongside = [...(options.alongside ?? []), ...left];
+    return this.#rewrite(by, { ...options, alongside }, (refs) => updated(refs, updates));
   }
 
   /** What this write leaves for maintenance to do, as far as is known without reading anything. */
   #upkeep(updates: readonly RefUpdate[], { packs = [] }: SwapOptions, refs: boolean): OutboxMessage[] {
     const listed = [...packs, ...(this.#packs.listed?.packs ?? [])];
     const grown = packs.length > 0 && (compactionPlan(listed).length > 0 || this.#isDue(listed));
-    const collect = updates.some(
-      ({ from, to, forced }) => forced === true || (to === ZERO_OID && from !== to),
-    );
+    const collect = updates.some(leaves);
     if (!grown && !collect && !refs) return [];
     const body = {
       repositoryId: this.#id,

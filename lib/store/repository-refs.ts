@@ -16,6 +16,7 @@ import type { RefName } from '../git/refname.ts';
 import { Missing } from './errors.ts';
 import { keptIn } from './keeps.ts';
 import { headKey } from './keys.ts';
+import { leftTips } from './left-tips.ts';
 import type { Outbox } from './outbox.ts';
 import type { CataloguedPack, Listing } from './pack-catalogue.ts';
 import { PackLooks } from './pack-looks.ts';
@@ -78,6 +79,10 @@ export class RepositoryRefs implements RefDatabase {
 
   kept(): AsyncIterable<Oid> {
     return keptIn(this.#table, this.id);
+  }
+
+  left(): Promise<readonly Ref[]> {
+    return leftTips(this.#table, this.id);
   }
 
   /** Active packs, newest first. */

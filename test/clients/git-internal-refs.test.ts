@@ -5,6 +5,7 @@ import { deps } from '../../functions/deps.ts';
 import { keepCommit } from '../../lib/domain/keep-commit.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';
+import { type Key, LEFT, repositoryPartition } from '../../lib/store/keys.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { storeOf } from '../harness/world.ts';
 import { GitCli, withToken } from './git-cli.ts';
@@ -58,6 +59,10 @@ beforeAll(async () => {
       await keepCommit(deps(), project, commits[name], (keep) => storeOf().table.transact(keep));
   }
   await git.ok(local, 'reset', '--quiet', '--hard', main);
+  // As it is a quarter of an hour later.
+  const { repositoryId } = (await storeOf().projects.get(made.body.id))!;
+  const left = { partition: repositoryPartition(repositoryId), prefix: LEFT };
+  for await (const row of storeOf().table.queryAll(left)) await storeOf().table.delete({ delete: row as Key });
 });
 afterAll(async () => {
   await service.stop();

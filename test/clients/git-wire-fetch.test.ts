@@ -227,6 +227,69 @@ describe.each([0, 2])('protocol version %i', (version) => {
     await sound('copy');
   });
 
+  it.each([
+    { what: 'deleted', filter: [] },
+    { what: 'forced', filter: [] },
+    { what: 'deleted', filter: ['--filter=blob:none'] },
+    { what: 'forced', filter: ['--filter=blob:none'] },
+  ])(
+    'gives what refs pointed to that were $what between the two requests: $filter',
+    async ({ what, filter }) => {
+      await published(history(30));
+      await work.git('source.git', ['config', 'uploadpack.allowFilter', 'true']);
+      // A commit with a file of its own, an annotated tag of it, and one that is hidden.
+      const blob = await work.git('source.git', ['hash-object', '-w', '--stdin'], 'only here');
+      const tree = await work.git('source.git', ['mktree'], `100644 blob ${blob.trim()}\town\n`);
+      const commit = ['commit-tree', '-m', 'own', '-p', 'main', tree.trim()];
+      const own = (await work.git('source.git', commit)).trim();
+      await work.git('source.git', ['tag', '-a', '-m', 'own', 'own-tag', own]);
+      const tag = (await work.git('source.git', ['rev-parse', 'refs/tags/own-tag'])).trim();
+      await work.git('source.git', ['update-ref', 'refs/heads/own', own]);
+      const keep = (await work.git('source.git', ['commit-tree', '-m', 'kept', tree.trim()])).trim();
+      const added = ['own', 'refs/tags/own-tag', `${keep}:refs/keep/1`];
+      await work.git('source.git', ['push', '-q', host.url, ...added]);
+      host.options.visible = (name) => !name.startsWith('refs/keep/');
+
+      const main = parseOid((await work.git('source.git', ['rev-parse', 'main'])).trim())!;
+      const gone = async () => {
+        const to = what === 'deleted' ? ZERO_OID : main;
+        await host.memory.refs.compareAndSwap(
+          [
+            ['refs/heads/own', own],
+            ['refs/tags/own-tag', tag],
+            ['refs/keep/1', keep],
+          ].map(([name, from]) => ({
+            ...{ name: parseRefName(name!)!, from: parseOid(from!)!, to },
+            ...(what === 'forced' ? { forced: true } : {}),
+          })),
+        );
+      };
+      let moved = false;
+      host.before = async (request) => {
+        if (moved || request !== 'POST git-upload-pack') return;
+        moved = version !== 2 || host.requests.filter((one) => one === request).length > 1;
+        if (moved) await gone();
+      };
+      await work.git('.', [...protocol, 'clone', '-q', '--branch', 'own', ...filter, host.url, 'copy']);
+      expect(moved).toBe(true);
+      expect(await work.git('copy', ['rev-parse', 'HEAD', 'refs/tags/own-tag'])).toBe(`${own}\n${tag}\n`);
+      expect(await work.git('copy', ['show', 'HEAD:own'])).toBe('only here');
+      await sound('copy');
+
+      // What stood below them too, for as long as that is remembered; what was hidden never.
+      await work.git('.', ['init', '-q', 'late']);
+      const fetch = (oid: string) => work.tryGit('late', [...protocol, 'fetch', '-q', host.url, oid]);
+      expect(await fetch(keep)).toMatchObject({ code: 128, stderr: expect.stringContaining('not our ref') });
+      expect(await fetch(blob.trim())).toMatchObject({ code: 0 });
+      host.memory.left.splice(0);
+      await work.git('.', ['init', '-q', 'later']);
+      for (const oid of [own, tag, tree.trim()]) {
+        const refused = await work.tryGit('later', [...protocol, 'fetch', '-q', host.url, oid]);
+        expect(refused).toMatchObject({ code: 128, stderr: expect.stringContaining(`not our ref ${oid}`) });
+      }
+    },
+  );
+
   it('does not show hidden refs', async () => {
     await published(history(10));
     host.options.visible = (name) => !name.startsWith('refs/tags/');

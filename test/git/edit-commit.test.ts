@@ -272,6 +272,7 @@ describe('commits through the API', () => {
         head: () => memory.refs.head(),
         headRef: () => memory.refs.headRef(),
         kept: () => memory.refs.kept(),
+        left: () => memory.refs.left(),
         compareAndSwap: async (updates, options) => {
           await setTimeout(1 + Math.random() * 5);
           await memory.refs.compareAndSwap(updates, options);

@@ -26,7 +26,8 @@ export async function bundleUri(
   const tips = bundle && (await bundledTips(store, bundle));
   if (url === undefined || bundle === undefined || !tips?.length) return [FLUSH];
   try {
-    await checkWants(store, await visibleRefs(refs, visible), tips);
+    const shown = await visibleRefs(refs, visible);
+    await checkWants(store, { ...shown, left: async () => [] }, tips);
   } catch (error) {
     if (error instanceof WireError && error.code === 'not-our-ref') return [FLUSH];
     throw error;

@@ -15,6 +15,8 @@ export interface VisibleRefs {
   refs(prefix?: string): AsyncIterable<readonly Ref[]>;
   /** A tip by its full name, by that of a tag or branch as a person writes it, or by its id. */
   named(name: string): Promise<Oid | undefined>;
+  /** See {@link RefDatabase.left}. */
+  left(): Promise<readonly Ref[]>;
 }
 
 /** @param prefixes what is wanted of them; all when absent */
@@ -51,7 +53,8 @@ export async function visibleRefs(
     }
     return undefined;
   };
-  return { head, headRef, refs, named };
+  const left = async () => (await database.left()).filter(({ name }) => visible(name));
+  return { head, headRef, refs, named, left };
 }
 
 async function firstOf(refs: AsyncIterable<readonly Ref[]>, name: RefName): Promise<Ref | undefined> {

@@ -12,8 +12,10 @@ import type { VisibleRefs } from './visible.ts';
 
 /**
  * Lets pass what a visible ref points to, or reaches: a tip that moved between two requests, `git fetch origin
- * <id>`, and the trees and blobs that a partial clone fetches when it needs them. Anything else is answered as if
- * it were not there, whether it is or not: a hidden ref's commits, and what was pushed away and not yet collected.
+ * <id>`, and the trees and blobs that a partial clone fetches when it needs them. So it is with refs that were deleted
+ * or forced a moment ago: git's own server gives whoever asks by version 2 any object that is there, so its clients do
+ * not expect that what they were just told of is refused. Anything else is answered as if it were not there, whether
+ * it is or not: a hidden ref's commits, and what was pushed away and not yet collected.
  * @throws WireError `not-our-ref`
  */
 export async function checkWants(store: PackStore, visible: Shown, wants: readonly Oid[]): Promise<void> {
@@ -32,20 +34,28 @@ export async function checkWants(store: PackStore, visible: Shown, wants: readon
     const { type } = await store.header(oid);
     (type === 'commit' ? commits : type === 'tag' ? tags : contents).add(oid);
   }
+  // Before anything is walked: from where a lost tip is looked for, all of the history would be.
+  const left = commits.size + tags.size > 0 ? await visible.left() : [];
+  for (const ref of left) for (const oid of endsOf(ref)) if (!commits.delete(oid)) tags.delete(oid);
   await removeTagged(store, visible, tags);
   for (const oid of tags) throw notOurRef(oid);
-  if (commits.size > 0) await removeReached(store, await refTips(visible.refs(), peeledEnd), commits);
+  if (commits.size > 0) {
+    const tips = await refTips(visible.refs(), peeledEnd);
+    for (const ref of left) if (await store.has(peeledEnd(ref))) tips.add(peeledEnd(ref));
+    await removeReached(store, tips, commits);
+  }
   for (const oid of commits) throw notOurRef(oid);
   if (contents.size > 0) await removeContained(store, visible, contents);
   for (const oid of contents) throw notOurRef(oid);
 
-  function known({ oid, peeled }: Ref): void {
-    unknown.delete(oid);
-    if (peeled) unknown.delete(peeled);
+  function known(ref: Ref): void {
+    for (const oid of endsOf(ref)) unknown.delete(oid);
   }
 }
 
-type Shown = Pick<VisibleRefs, 'refs' | 'headRef'>;
+type Shown = Pick<VisibleRefs, 'refs' | 'headRef' | 'left'>;
+
+const endsOf = ({ oid, peeled }: Ref): Oid[] => (peeled === undefined ? [oid] : [oid, peeled]);
 
 /** git's own words, so that its clients explain them as they do for any server. */
 function notOurRef(oid: Oid): WireError {
@@ -95,7 +105,14 @@ async function removeContained(store: PackStore, visible: Shown, contents: Set<O
   if (tips.length <= MANY_TIPS) looks.push({ include: tips, shallow: commitsOf });
   looks.push({ include: tips });
   for (const look of looks) {
+    await remove(look);
     if (contents.size === 0) return;
+  }
+  const left: Oid[] = [];
+  for (const { oid } of await visible.left()) if (await store.has(oid)) left.push(oid);
+  if (left.length > 0) await remove({ include: left, exclude: tips });
+
+  async function remove(look: EnumerateOptions): Promise<void> {
     const list = await enumerate(store, look);
     for (const oid of list.oids()) contents.delete(oid);
   }
