@@ -5,7 +5,7 @@ import type { Page, PageRequest } from '../store/paging.ts';
 import type { AccessRequestRecord, MemberSource, UserRecord } from '../store/records.ts';
 import type { Actor } from './access.ts';
 import type { Deps } from './deps.ts';
-import { forbidden, invalid, notFound, recordNotFound, tooManyRequests } from './errors.ts';
+import { forbidden, invalid, placeNotFound, recordNotFound, tooManyRequests } from './errors.ts';
 import { mailMessage, oneLine } from './mail.ts';
 import { type Member, type MemberPlace, sourceOf } from './member-list.ts';
 import { demandAdmin } from './member-rules.ts';
@@ -46,7 +46,7 @@ export async function requestAccess(
     await deps.store.accessRequests.add(record, [told]);
   } catch (error) {
     if (error instanceof AlreadyExists) throw error.message.startsWith('member') ? forbidden() : already();
-    if (error instanceof Missing) throw notFound(source.kind === 'project' ? 'Project' : 'Group');
+    if (error instanceof Missing) throw placeNotFound(source);
     throw error;
   }
   return { record, user };
@@ -166,18 +166,22 @@ export async function tellOfRequest(
   const addresses = await addressesOf(deps, readers);
   await store.outbox.commit(
     [store.processed.mark(MAINTENANCE, id, deps.now())],
-    [...addresses.values()].map((address) => mailTo(address, user, subject.fullPath, about)),
+    readers.map((reader) =>
+      mailTo(reader.user.id, addresses.get(reader.user.id)!, user, subject.fullPath, about),
+    ),
   );
 }
 
 function mailTo(
+  userId: number,
   to: string,
   user: UserRecord,
   fullPath: string,
   { source, baseUrl }: { source: MemberSource; baseUrl: string },
 ): OutboxMessage {
   const one = `${baseUrl}/api/v4/${source.kind}s/${source.id}/access_requests/${user.id}`;
-  return mailMessage({
+  const ability = source.kind === 'project' ? 'admin_members' : 'admin_group_members';
+  const mail = {
     to,
     subject: `${user.name} asks for access to ${fullPath}`,
     text: `${oneLine(user.name)} (@${user.username}) asks to become a member of the ${source.kind} ${fullPath}.
@@ -185,5 +189,6 @@ function mailTo(
 Let them in:  PUT ${one}/approve
 Refuse:       DELETE ${one}
 `,
-  });
+  };
+  return mailMessage(mail, { userId, source, ability });
 }

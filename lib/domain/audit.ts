@@ -9,6 +9,7 @@ import type { Put } from '../store/write.ts';
 import { requestId } from '../telemetry/correlation.ts';
 import type { Actor } from './access.ts';
 import type { Deps } from './deps.ts';
+import { placeNoun } from './errors.ts';
 
 /** What something was done to, with the path (a user's: username) it has as it is done. */
 export interface AuditedEntity {
@@ -151,4 +152,4 @@ export const auditedPlace = (
 export const auditedSource = (
   kind: MemberSource['kind'],
   place: { readonly id: number; readonly fullPath: string },
-): AuditedEntity => auditedPlace(kind === 'project' ? 'Project' : 'Group', place);
+): AuditedEntity => auditedPlace(placeNoun(kind), place);

@@ -10,7 +10,7 @@ import { telling } from './activity.ts';
 import { auditing } from './audit.ts';
 import { recordingRefusals } from './audited-refusals.ts';
 import type { Deps } from './deps.ts';
-import { badRequest, DomainError, notFound, unauthorized } from './errors.ts';
+import { badRequest, DomainError, notFound, placeNotFound, unauthorized } from './errors.ts';
 import { entityOf } from './member-audit.ts';
 import { type MemberPlace, sourceOf } from './member-list.ts';
 import { can, canInGroup, isAdministrator, signedIn } from './permissions.ts';
@@ -82,7 +82,7 @@ async function create(
         throw badRequest(`There are ${error.limit} ${source.kind} access tokens: revoke some first`);
       }
       if (error instanceof TransactionRefused && error.has(source.kind)) {
-        throw notFound(source.kind === 'project' ? 'Project' : 'Group');
+        throw placeNotFound(source);
       }
       if (!(error instanceof NameTaken || error instanceof TransactionRefused)) throw error;
     }

@@ -11,6 +11,7 @@ import type { Write } from '../store/write.ts';
 import { authorIn, type Requester } from './audit.ts';
 import { happened } from './change-audit.ts';
 import type { Deps } from './deps.ts';
+import { placeNoun } from './errors.ts';
 
 /** The maintenance queue's job that deletes what is due: a project or group, and the day that its mark named. */
 export const DELETION_JOB = 'deletion.due';
@@ -93,7 +94,7 @@ export function emptyGroup(
 ): Promise<boolean> {
   const author = authorIn({ by });
   return deps.store.groupRemoval.remove(groupId, deadline, async (kind, record) => [
-    await happened(deps, author, kind === 'group' ? 'Group' : 'Project', record, { remove: kind }),
+    await happened(deps, author, placeNoun(kind), record, { remove: kind }),
   ]);
 }
 

@@ -6,7 +6,7 @@ import type { Actor } from './access.ts';
 import { audited, auditing } from './audit.ts';
 import { recordingRefusals } from './audited-refusals.ts';
 import type { Deps } from './deps.ts';
-import { badRequest, invalid, notFound } from './errors.ts';
+import { badRequest, invalid, notFound, placeNotFound } from './errors.ts';
 import { entityOf } from './member-audit.ts';
 import { type MemberPlace, sourceOf } from './member-list.ts';
 import { signedIn } from './permissions.ts';
@@ -73,7 +73,7 @@ async function create(
     const options = { usernameOf, now: deps.now(), alongside };
     return { token: await deps.store.deployTokens.create(token, options), text };
   } catch (error) {
-    if (error instanceof Missing) throw notFound(resource.kind === 'project' ? 'Project' : 'Group');
+    if (error instanceof Missing) throw placeNotFound(resource);
     if (error instanceof LimitReached) {
       throw badRequest(`There are ${error.limit} deploy tokens: delete some first`);
     }

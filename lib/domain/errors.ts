@@ -1,4 +1,5 @@
 import { StoreError } from '../store/errors.ts';
+import type { MemberSource } from '../store/records.ts';
 
 /**
  * The one family of errors that rules raise. Each has a stable code; `lib/http` renders it as status and body,
@@ -54,6 +55,14 @@ export class DomainError extends Error {
 /** 404 `404 <what> Not Found`; without a name the bare `404 Not Found`. */
 export const notFound = (what?: string) =>
   new DomainError('not-found', what === undefined ? '404 Not Found' : `404 ${what} Not Found`);
+
+type PlaceKind = MemberSource['kind'];
+
+/** As answers and records call what people are members of. */
+export const placeNoun = (kind: PlaceKind): 'Project' | 'Group' => (kind === 'project' ? 'Project' : 'Group');
+
+/** That it is not there, or not for whoever asks. */
+export const placeNotFound = ({ kind }: { readonly kind: PlaceKind }) => notFound(placeNoun(kind));
 
 /** 404 `404 Not found`: a record looked up by id inside something readable. */
 export const recordNotFound = () => new DomainError('not-found', '404 Not found');

@@ -13,7 +13,7 @@ import type { Actor } from './access.ts';
 import { membershipActivity } from './activity.ts';
 import { auditedPlace, inPerson } from './audit.ts';
 import type { Deps } from './deps.ts';
-import { DomainError, forbidden, notFound, recordNotFound, refused } from './errors.ts';
+import { DomainError, forbidden, placeNotFound, recordNotFound, refused } from './errors.ts';
 import { invitationMail } from './invitation-mail.ts';
 import { memberAdded } from './member-audit.ts';
 import { promisesEnd } from './member-expiry.ts';
@@ -107,7 +107,7 @@ async function inviteOne(
     if (error instanceof AlreadyExists) return TAKEN;
     if (error instanceof LimitReached) return `Too many invitations wait here (limit is ${error.limit})`;
     if (!(error instanceof Missing)) throw error;
-    if (!error.message.startsWith('nobody')) throw notFound(source.kind === 'project' ? 'Project' : 'Group');
+    if (!error.message.startsWith('nobody')) throw placeNotFound(source);
     // Somebody confirmed it at this moment.
     const { holder: by, confirmed: theirs } = await whoHas(deps, email);
     if (by === undefined || !theirs) return 'Invite email has changed hands. Try again.';

@@ -6,7 +6,15 @@ import type { Actor, GroupAccess } from './access.ts';
 import { membershipActivity } from './activity.ts';
 import { auditedSource, authorIn, type Requester, requesterOf } from './audit.ts';
 import type { Deps } from './deps.ts';
-import { conflict, DomainError, forbidden, invalid, notFound, recordNotFound } from './errors.ts';
+import {
+  conflict,
+  DomainError,
+  forbidden,
+  invalid,
+  notFound,
+  placeNotFound,
+  recordNotFound,
+} from './errors.ts';
 import { entityOf, memberAdded, memberChanged, memberRemoved } from './member-audit.ts';
 import { promisesEnd } from './member-expiry.ts';
 import { type Member, type MemberPlace, sourceOf } from './member-list.ts';
@@ -65,8 +73,7 @@ export async function addMember(
     if (error instanceof AlreadyExists) throw conflict('Member already exists');
     if (error instanceof Missing) {
       if (error.message.startsWith('request')) throw recordNotFound();
-      const here = source.kind === 'project' ? 'Project' : 'Group';
-      throw notFound(error.message.startsWith('user') ? 'User' : here);
+      throw error.message.startsWith('user') ? notFound('User') : placeNotFound(source);
     }
     throw error;
   }

@@ -11,7 +11,7 @@ import {
 } from '../store/records.ts';
 import type { Deps } from './deps.ts';
 import { isConfirmedEmail } from './emails.ts';
-import { invalid, notFound, refused, unauthorized } from './errors.ts';
+import { invalid, placeNotFound, refused, unauthorized } from './errors.ts';
 import { DEFAULT_LEVEL } from './notification-levels.ts';
 
 export interface NotificationInput {
@@ -60,7 +60,7 @@ export async function changeSetting(
   } catch (error) {
     if (!(error instanceof Missing)) throw error;
     if (scope === undefined || error.message.startsWith('user')) throw unauthorized();
-    throw notFound(scope.kind === 'project' ? 'Project' : 'Group');
+    throw placeNotFound(scope);
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { Credential, FirstReads, Opened, Origin } from '../domain/access.ts';
 import { type Admission, whileCounted } from '../domain/admission.ts';
-import { DomainError, forbidden, notFound, unauthorized } from '../domain/errors.ts';
+import { DomainError, forbidden, placeNotFound, unauthorized } from '../domain/errors.ts';
 import { demandWritable } from '../domain/maintenance-mode.ts';
 import { aboutSubject, mayBeAnonymous, type OtherAccess } from './access.ts';
 import { type Parameters, parseForm, readBody } from './body.ts';
@@ -189,7 +189,7 @@ async function open<D extends HttpDeps>(
   // Ids are counted from one; a number no counter reaches names nothing.
   if (/^\d+$/.test(id) && !Number.isSafeInteger(Number(id))) {
     await known();
-    throw notFound(access.kind === 'project' ? 'Project' : 'Group');
+    throw placeNotFound(access);
   }
   let opened: Opened;
   try {
