@@ -7,11 +7,11 @@ import { MAINTENANCE, message } from '../store/outbox.ts';
 import type { Page, PageRequest } from '../store/paging.ts';
 import type { GroupRecord, MemberRecord, ProjectRecord, UserRecord } from '../store/records.ts';
 import type { Actor, GroupAccess } from './access.ts';
-import { requesterOf } from './audit.ts';
 import { REFRESH_JOB, refreshBillable } from './billable-refresh.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, notFound, recordNotFound, unavailable } from './errors.ts';
-import { LEAVE_JOB, leaveBelow, removeMember } from './members.ts';
+import { departure } from './leaving.ts';
+import { removeMember } from './members.ts';
 import { isAdministrator } from './permissions.ts';
 
 export interface BillableMember extends Listed {
@@ -35,8 +35,6 @@ export type BillableSort = keyof typeof BILLABLE_SORTS;
 
 /** How long the first request of all works on the list itself, or waits for who does. */
 const HELP_MS = 3_000;
-/** Memberships that a removal takes away before it answers. */
-const MOST_AT_ONCE = 100;
 
 /**
  * As it was at the last refresh; those whose account is gone since are left out.
@@ -179,9 +177,9 @@ export async function removeBillable(
   if (user === undefined || user.type !== undefined) throw notFound('User');
   const inside = await membershipsIn(deps, group, userId);
   if (inside.length === 0) throw recordNotFound();
-  const body = { groupId: group.id, userId, until: deps.now().toISOString(), by: requesterOf(actor) };
   if (inside[0]!.subject.id === group.id && inside[0]!.record.source.kind === 'group')
-    await removeMember(deps, actor, access, userId, { keepBelow: false });
-  else await deps.store.outbox.commit([], [message(MAINTENANCE, LEAVE_JOB, body)]);
-  if (inside.length <= MOST_AT_ONCE) await leaveBelow(deps, body);
+    return removeMember(deps, actor, access, userId, { keepBelow: false });
+  const leaves = departure(deps, group.id, userId, actor);
+  await deps.store.table.transact([leaves.promise]);
+  await leaves.finish();
 }

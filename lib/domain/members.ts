@@ -1,10 +1,9 @@
 import { AlreadyExists, LastOwner, Missing, Stale } from '../store/errors.ts';
 import type { AlongsideChange } from '../store/members.ts';
-import { MAINTENANCE, message, type OutboxMessage, outboxWrite } from '../store/outbox.ts';
-import type { AccessLevel, MemberRecord, MemberSource, UserRecord } from '../store/records.ts';
+import { type OutboxMessage, outboxWrite } from '../store/outbox.ts';
+import type { AccessLevel, MemberRecord, UserRecord } from '../store/records.ts';
 import type { Actor, GroupAccess } from './access.ts';
 import { membershipActivity } from './activity.ts';
-import { auditedSource, authorIn, type Requester, requesterOf } from './audit.ts';
 import type { Deps } from './deps.ts';
 import {
   conflict,
@@ -15,6 +14,7 @@ import {
   placeNotFound,
   recordNotFound,
 } from './errors.ts';
+import { departure, goneUser } from './leaving.ts';
 import { entityOf, memberAdded, memberChanged, memberRemoved } from './member-audit.ts';
 import { promisesEnd } from './member-expiry.ts';
 import { type Member, type MemberPlace, sourceOf } from './member-list.ts';
@@ -171,7 +171,7 @@ export async function highestRole(deps: Deps, user: UserRecord): Promise<AccessL
 /**
  * Anyone but the namespace's owner, and the last owner of a group, may leave; removing others asks for the right to
  * manage members.
- * @param options.keepBelow keep memberships of what stands in the group; else a worker takes them away
+ * @param options.keepBelow keep memberships of what stands in the group; else they end too
  * @throws 403, 404
  */
 export async function removeMember(
@@ -194,63 +194,11 @@ export async function removeMember(
     return;
   }
   const groupId = place.group.id;
-  const body = { groupId, userId, until: deps.now().toISOString(), by: requesterOf(actor) };
-  const messages = keepBelow ? [] : [message(MAINTENANCE, LEAVE_JOB, body)];
-  const options = { needsOwner: needsOwner(place), messages, alongside };
-  await told(deps.store.groupOwners.remove(groupId, userId, options));
+  const leaves = keepBelow ? undefined : departure(deps, groupId, userId, actor);
+  if (leaves !== undefined) alongside.push(leaves.promise);
+  await told(deps.store.groupOwners.remove(groupId, userId, { needsOwner: needsOwner(place), alongside }));
+  await leaves?.finish();
 }
-
-/** Whose account is being deleted. */
-const goneUser = (id: number) => ({ id, name: 'Deleted User' });
-
-/** The job that takes somebody out of what is inside a group they left. */
-export const LEAVE_JOB = 'group.leave-below';
-
-/**
- * Memberships below a group that were given until then: whoever was let in again since stays. May come twice.
- * @param job.by who asked for it
- */
-export async function leaveBelow(
-  deps: Deps,
-  { groupId, userId, until, ...job }: { groupId: number; userId: number; until: string; by?: Requester },
-): Promise<void> {
-  const { store } = deps;
-  const user = (await store.users.get(userId)) ?? goneUser(userId);
-  const leave = async (sources: readonly MemberSource[]) => {
-    const [records, memberships] = await Promise.all([
-      recordsOf(store, sources),
-      store.members.ofUserIn(userId, sources),
-    ]);
-    for (const [i, source] of sources.entries()) {
-      const member = memberships[i];
-      const place = records[i];
-      if (!place?.ancestorIds.includes(groupId) || member === undefined || member.createdAt > until) continue;
-      const entity = auditedSource(source.kind, place);
-      const events = [
-        await memberRemoved(deps, authorIn(job), entity, user),
-        ...(await membershipActivity(deps, source, userId, 'left')),
-      ];
-      await store.members.remove(source, userId, events).catch((error: unknown) => {
-        if (!(error instanceof Missing)) throw error;
-      });
-    }
-  };
-  for (const kind of ['group', 'project'] as const) {
-    let some: MemberSource[] = [];
-    for await (const { source } of store.members.ofUser(userId, [kind])) {
-      if (some.push(source) < 100) continue;
-      await leave(some);
-      some = [];
-    }
-    if (some.length > 0) await leave(some);
-  }
-}
-
-/** Of one kind. */
-const recordsOf = (store: Deps['store'], sources: readonly MemberSource[]) =>
-  sources[0]?.kind === 'group'
-    ? store.groups.getMany(sources.map(({ id }) => id))
-    : store.projects.getMany(sources.map(({ id }) => id));
 
 /** What the store refuses, as the caller is told it. */
 async function told<T>(change: Promise<T>): Promise<T> {

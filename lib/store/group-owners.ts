@@ -3,7 +3,6 @@ import { LastOwner, Missing, Stale, TransactionRefused } from './errors.ts';
 import { type Key, MEMBER, type MemberSource, memberKey, memberPartition } from './keys.ts';
 import { changedMember, fromItem, live, membershipChange, memberWrite, stillMember } from './member-item.ts';
 import type { AlongsideChange, Members } from './members.ts';
-import type { Outbox, OutboxMessage } from './outbox.ts';
 import type { AccessLevel, GroupRecord, MemberRecord } from './records.ts';
 import type { Table } from './table.ts';
 import type { Check, Delete, Update, Write } from './write.ts';
@@ -11,7 +10,6 @@ import type { Check, Delete, Update, Write } from './write.ts';
 interface Options {
   /** Whether somebody else has to own the group: an outermost one, which inherits no owner. */
   readonly needsOwner: boolean;
-  readonly messages?: readonly OutboxMessage[];
 }
 
 interface RemovalOptions extends Options {
@@ -29,12 +27,10 @@ const OWNER = 50 satisfies AccessLevel;
 export class GroupOwners {
   readonly #table: Table;
   readonly #members: Members;
-  readonly #outbox: Outbox;
 
-  constructor(table: Table, members: Members, outbox: Outbox) {
+  constructor(table: Table, members: Members) {
     this.#table = table;
     this.#members = members;
-    this.#outbox = outbox;
   }
 
   /** @throws Missing when there is no such membership; LastOwner; Stale when others change the same all the time */
@@ -122,7 +118,7 @@ export class GroupOwners {
   async #write(
     groupId: number,
     userId: number,
-    { needsOwner, messages = [] }: Options,
+    { needsOwner }: Options,
     write: (key: Key, was: MemberRecord) => Promise<[Update | Delete, ...Write[]]>,
     stays: (was: MemberRecord) => boolean = () => false,
   ): Promise<MemberRecord> {
@@ -138,7 +134,7 @@ export class GroupOwners {
         writes.push(this.#stillOwner(source, other));
       }
       try {
-        await this.#outbox.commit(writes, messages);
+        await this.#table.transact(writes);
         return was;
       } catch (error) {
         if (!(error instanceof TransactionRefused)) throw error;

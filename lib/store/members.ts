@@ -225,7 +225,22 @@ export class Members {
 
   /** @param alongside writes of the same transaction @throws Missing */
   async remove(source: MemberSource, userId: number, alongside: readonly Write[] = []): Promise<void> {
-    await this.#takeAway({ delete: memberKey(source, userId), if: PRESENT }, alongside);
+    const row = { delete: memberKey(source, userId), if: PRESENT, reason: 'member' };
+    await this.#takeAway([row], alongside);
+  }
+
+  /**
+   * Several of one user's in one transaction, as many as it takes.
+   * @throws Missing when one of them is gone, or given anew
+   */
+  async endTogether(members: readonly MemberRecord[], alongside: readonly Write[]): Promise<void> {
+    const rows = members.map(({ source, userId, createdAt }) => ({
+      delete: memberKey(source, userId),
+      if: '#createdAt = :createdAt',
+      values: { createdAt },
+      reason: 'member',
+    }));
+    await this.#takeAway(rows, alongside);
   }
 
   /** Strongly consistent, as long as its row is there. */
@@ -235,13 +250,13 @@ export class Members {
 
   /** Takes away what has expired, while it is as it was read. @throws Missing */
   async expire(member: MemberRecord, alongside: readonly Write[]): Promise<void> {
-    const write = { delete: memberKey(member.source, member.userId), ...stillMember(member) };
-    await this.#takeAway(write, alongside);
+    const row = { delete: memberKey(member.source, member.userId), ...stillMember(member), reason: 'member' };
+    await this.#takeAway([row], alongside);
   }
 
-  async #takeAway(row: Delete, alongside: readonly Write[]): Promise<void> {
+  async #takeAway(rows: readonly Delete[], alongside: readonly Write[]): Promise<void> {
     try {
-      await this.#table.transact([{ ...row, reason: 'member' }, ...alongside]);
+      await this.#table.transact([...rows, ...alongside]);
     } catch (error) {
       const gone = error instanceof TransactionRefused && error.has('member');
       throw gone ? new Missing('member') : error;

@@ -181,7 +181,7 @@ export function createStore(
     ]),
     groupList: new GroupList(table, search, members),
     namespaceList: new NamespaceList(table, search, users),
-    groupOwners: new GroupOwners(table, members, outbox),
+    groupOwners: new GroupOwners(table, members),
     refRules: new RefRules(table, counters),
     names,
     repositories: new Repositories(table, outbox),

@@ -53,6 +53,7 @@ export function removeUser(deps: Deps, caller: ScimCaller, externUid: string): P
       alongside: [...writes, ...movement.alongside],
       messages: movement.messages,
     });
+    await movement.finish?.();
   });
 }
 
@@ -103,6 +104,7 @@ export async function changed(
     alongside: [...identity, ...account.alongside, ...movement.alongside],
     messages: [...account.messages, ...movement.messages],
   });
+  await movement.finish?.();
   if ('movedFrom' in account.change) await helpNamespaceMove(deps, user.id);
   return { identity: identity.length === 0 ? was : is, user: after };
 }

@@ -1,19 +1,21 @@
 /** What becomes of somebody in a group when its identity provider lets them in or go. */
-import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox.ts';
+import type { OutboxMessage } from '../../store/outbox.ts';
 import type { MemberRecord, UserRecord } from '../../store/records.ts';
 import { joining, leaving } from '../../store/scim-memberships.ts';
 import type { Write } from '../../store/write.ts';
-import { auditedPlace, auditing, requesterOf } from '../audit.ts';
+import { auditedPlace, auditing } from '../audit.ts';
 import type { Deps } from '../deps.ts';
+import { departure } from '../leaving.ts';
 import { targeting } from '../member-audit.ts';
 import { LEVEL_NAMES } from '../member-rules.ts';
-import { LEAVE_JOB } from '../members.ts';
 import type { ScimCaller } from './caller.ts';
 
 /** For a transaction. */
 export interface Movement {
   readonly alongside: readonly Write[];
   readonly messages: readonly OutboxMessage[];
+  /** What follows on the transaction before the request is answered. */
+  readonly finish?: () => Promise<void>;
 }
 
 export const STAYS: Movement = { alongside: [], messages: [] };
@@ -59,12 +61,11 @@ export async function returns(deps: Deps, caller: ScimCaller, user: UserRecord):
   return (await comes(deps, caller, user))(user.id);
 }
 
-/** At once out of the group; out of what is inside by the worker. @throws LastOwner */
+/** Out of the group, and of what is inside. @throws LastOwner */
 export async function leaves(deps: Deps, { group, author }: ScimCaller, user: UserRecord): Promise<Movement> {
   const [writes, event] = await Promise.all([leaving(deps.store, group.id, user.id), auditing(deps, author)]);
-  const until = deps.now().toISOString();
-  const body = { groupId: group.id, userId: user.id, until, by: requesterOf(author) };
   const details = { remove: 'user_access', ...targeting(user) };
   const told = writes.length === 0 ? [] : [event({ entity: auditedPlace('Group', group), details })];
-  return { alongside: [...writes, ...told], messages: [message(MAINTENANCE, LEAVE_JOB, body)] };
+  const { promise, finish } = departure(deps, group.id, user.id, author);
+  return { alongside: [...writes, ...told, promise], messages: [], finish };
 }

@@ -1,0 +1,160 @@
+/**
+ * Memberships inside a group end with the one in it. The request that takes somebody out of the group takes them away
+ * before it answers, as many as it has time for; a worker that is promised with the departure those that are left, and
+ * those that the index of a user's memberships did not show yet.
+ */
+import { Missing } from '../store/errors.ts';
+import { MAINTENANCE, message, outboxWrite } from '../store/outbox.ts';
+import type { GroupRecord, MemberRecord, MemberSource, ProjectRecord } from '../store/records.ts';
+import type { Put } from '../store/write.ts';
+import { log } from '../telemetry/log.ts';
+import { membershipActivity } from './activity.ts';
+import { type AuditAuthor, auditedSource, authorIn, type Requester, requesterOf } from './audit.ts';
+import type { Deps } from './deps.ts';
+import { memberRemoved } from './member-audit.ts';
+
+/** The maintenance queue's job that takes somebody out of what is inside a group they left. */
+export const LEAVE_JOB = 'group.leave-below';
+
+/** Somebody who leaves a group. */
+export interface Departure {
+  /** Goes into the transaction that takes them out of the group. */
+  readonly promise: Put;
+  /** Takes them out of what is inside, behind that transaction. Never throws: the promise is kept all the same. */
+  finish(): Promise<void>;
+}
+
+/** What a request takes away itself: so many memberships, in so many milliseconds. */
+const MOST_AT_ONCE = { left: 500, ms: 10_000 };
+
+/** @param author who asks for it */
+export function departure(deps: Deps, groupId: number, userId: number, author: AuditAuthor): Departure {
+  const leaver: Leaver = { groupId, userId, until: deps.now().toISOString(), by: requesterOf(author) };
+  const job = message(MAINTENANCE, LEAVE_JOB, { ...leaver });
+  return {
+    promise: outboxWrite(job),
+    async finish() {
+      const { left, ms } = MOST_AT_ONCE;
+      try {
+        await leaveBelow(deps, leaver, { left, deadline: Date.now() + ms });
+      } catch (error) {
+        log('warn', 'a worker takes somebody out of what is inside a group', { error: String(error) });
+      }
+      await deps.store.outbox.deliver([job]);
+    },
+  };
+}
+
+interface Leaver {
+  readonly groupId: number;
+  readonly userId: number;
+  /** ISO 8601: whoever was let in again since stays. */
+  readonly until: string;
+  readonly by?: Requester;
+}
+
+interface Bounds {
+  /** Memberships that may still be taken away. */
+  left: number;
+  /** Milliseconds since the epoch. */
+  readonly deadline: number;
+}
+
+/** Ends memberships below a group that were given until then, all of them without bounds. May come twice. */
+export async function leaveBelow(
+  deps: Deps,
+  leaver: Leaver,
+  bounds: Bounds = { left: Number.POSITIVE_INFINITY, deadline: Number.POSITIVE_INFINITY },
+): Promise<void> {
+  const of = async (kind: MemberSource['kind']) => {
+    let some: MemberSource[] = [];
+    for await (const { source } of deps.store.members.ofUser(leaver.userId, [kind])) {
+      if (some.push(source) < AT_ONCE) continue;
+      if (!(await leave(deps, leaver, some, bounds))) return;
+      some = [];
+    }
+    if (some.length > 0) await leave(deps, leaver, some, bounds);
+  };
+  await Promise.all([of('group'), of('project')]);
+}
+
+/** Memberships looked at together. */
+const AT_ONCE = 100;
+/** Memberships that end in one transaction, which takes three items for that of a project. */
+const TOGETHER = 33;
+
+/** @param sources of one kind @returns whether there is time left */
+async function leave(
+  deps: Deps,
+  leaver: Leaver,
+  sources: readonly MemberSource[],
+  bounds: Bounds,
+): Promise<boolean> {
+  const { store } = deps;
+  const [places, members] = await Promise.all([
+    placesOf(store, sources),
+    store.members.ofUserIn(leaver.userId, sources),
+  ]);
+  const inside = places.flatMap((place, i) => {
+    const member = members[i];
+    return place?.ancestorIds.includes(leaver.groupId) && ends(leaver, member) ? [{ place, member }] : [];
+  });
+  for (let i = 0; i < inside.length; i += TOGETHER) {
+    const some = inside.slice(i, i + Math.min(TOGETHER, bounds.left));
+    await endTogether(deps, leaver, some);
+    bounds.left -= some.length;
+    if (bounds.left <= 0 || Date.now() > bounds.deadline) return false;
+  }
+  return Date.now() <= bounds.deadline;
+}
+
+interface Inside {
+  readonly place: GroupRecord | ProjectRecord;
+  readonly member: MemberRecord;
+}
+
+const ends = ({ until }: Leaver, member: MemberRecord | undefined): member is MemberRecord =>
+  member !== undefined && member.createdAt <= until;
+
+/** Tries while others end the same memberships. */
+const TRIES = 5;
+
+/** Each with its event in the audit, and a project's with one in its feed. */
+async function endTogether(deps: Deps, leaver: Leaver, inside: readonly Inside[]): Promise<void> {
+  const { members, users } = deps.store;
+  const user = (await users.get(leaver.userId)) ?? goneUser(leaver.userId);
+  const told = async ({ place, member: { source } }: Inside) => [
+    await memberRemoved(deps, authorIn(leaver), auditedSource(source.kind, place), user),
+    ...(await membershipActivity(deps, source, user.id, 'left')),
+  ];
+  let ending = inside;
+  for (let n = 0; ending.length > 0; n++) {
+    try {
+      const events = await Promise.all(ending.map(told));
+      await members.endTogether(
+        ending.map(({ member }) => member),
+        events.flat(),
+      );
+      return;
+    } catch (error) {
+      if (!(error instanceof Missing) || n === TRIES) throw error;
+    }
+    const sources = ending.map(({ member }) => member.source);
+    const still = await members.ofUserIn(leaver.userId, sources);
+    ending = ending.flatMap(({ place }, i) => {
+      const member = still[i];
+      return ends(leaver, member) ? [{ place, member }] : [];
+    });
+  }
+}
+
+/** Whose account is being deleted. */
+export const goneUser = (id: number) => ({ id, name: 'Deleted User' });
+
+const placesOf = (
+  store: Deps['store'],
+  sources: readonly MemberSource[],
+): Promise<(GroupRecord | ProjectRecord | undefined)[]> =>
+  sources[0]?.kind === 'group'
+    ? store.groups.getMany(sources.map(({ id }) => id))
+    : store.projects.getMany(sources.map(({ id }) => id));
