@@ -13,6 +13,7 @@ import { telling } from './activity.ts';
 import { bounded, codeOf, resolved } from './code.ts';
 import { titleOf } from './commit-title.ts';
 import type { Deps } from './deps.ts';
+import { diffLimits } from './diff-limits.ts';
 import { notFound, refused } from './errors.ts';
 import { keepCommit } from './keep-commit.ts';
 import { promisedMail } from './notification-promises.ts';
@@ -64,7 +65,7 @@ export async function commentOnCommit(
   await demandRate(deps, NOTES, author);
   const [id, line, { message }, tell] = await Promise.all([
     deps.store.notes.nextId(),
-    input.line === undefined ? null : lineOf(git, commit, input.line),
+    input.line === undefined ? null : lineOf(deps, git, commit, input.line),
     git.commit(commit),
     telling(deps),
   ]);
@@ -108,8 +109,14 @@ function demandText(body: string): void {
 }
 
 /** Looked for in the diff that the interface shows, within its limits. */
-async function lineOf(git: GitRepository, commit: Oid, wanted: LineRequest): Promise<NotedLine | null> {
-  const { files } = await bounded(() => git.commitDiff(commit, { context: 0 }));
+async function lineOf(
+  deps: Deps,
+  git: GitRepository,
+  commit: Oid,
+  wanted: LineRequest,
+): Promise<NotedLine | null> {
+  const limits = await diffLimits(deps);
+  const { files } = await bounded(() => git.commitDiff(commit, { ...limits, context: 0 }));
   const file = files.find(({ newPath }) => decodePath(newPath) === wanted.path);
   return (file && changedLine(file, wanted)) ?? null;
 }

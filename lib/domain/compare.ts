@@ -1,4 +1,4 @@
-import type { FileDiff } from '../git/diff/patch.ts';
+import type { DiffLimits, FileDiff } from '../git/diff/patch.ts';
 import type { Oid } from '../git/oid.ts';
 import type { CommitRecord, GitRepository } from '../git/repository.ts';
 import { bounded, resolved } from './code.ts';
@@ -22,12 +22,14 @@ const MAX_COMMITS = 1000;
 /**
  * What one branch, tag or commit has that another has not. Without a common history there are commits and no files.
  * @param straight compare the files of the two themselves, instead of with where they parted
+ * @param limits how much is told of the files
  * @param source where `from` is looked up, when that is another repository, whose objects `git` reads too
  * @throws `404 Ref Not Found`
  */
 export async function compareRefs(
   git: GitRepository,
   { from, to, straight }: { readonly from: string; readonly to: string; readonly straight: boolean },
+  limits: DiffLimits,
   source = git,
 ): Promise<RefComparison> {
   const [start, { commit: head }] = await Promise.all([
@@ -39,7 +41,7 @@ export async function compareRefs(
   const signal = AbortSignal.timeout(COMPARE_MS);
   try {
     return await bounded(async () => {
-      const options = { straight, commits: MAX_COMMITS, bounds: { signal }, signal };
+      const options = { ...limits, straight, commits: MAX_COMMITS, bounds: { signal }, signal };
       const found = await git.compare(start.commit, head, options);
       if (found === undefined) {
         const log = { tips: [head], exclude: [start.commit], limit: MAX_COMMITS };

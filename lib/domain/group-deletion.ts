@@ -6,6 +6,7 @@ import type { Write } from '../store/write.ts';
 import type { Actor, GroupAccess } from './access.ts';
 import { requesterOf } from './audit.ts';
 import { happened } from './change-audit.ts';
+import { demandGroupDeletion } from './deletion-protection.ts';
 import { deletionMark, emptyGroup, promisesDeletion, removeGroup } from './deletions.ts';
 import type { Deps } from './deps.ts';
 import { notFound, refused } from './errors.ts';
@@ -22,7 +23,7 @@ export interface GroupDeletionInput {
 /**
  * Where the instance has it so, a group waits for some days: nothing may be put into it, all that is in it stays as it
  * is. Else it is gone at once. Asking again changes nothing.
- * @throws 400, 404, 409
+ * @throws 400, 403, 404, 409
  */
 export async function askForGroupDeletion(
   deps: Deps,
@@ -31,6 +32,7 @@ export async function askForGroupDeletion(
   { permanently = false, fullPath }: GroupDeletionInput,
 ): Promise<void> {
   const { group } = access;
+  await demandGroupDeletion(deps, actor, group.id);
   if (permanently && isMarked(group)) {
     if (group.parentId === null)
       throw refused('`permanently_remove` option is only available for subgroups.');

@@ -1,8 +1,9 @@
 /** What happened, as it is told and to whom: read anew when the job comes, so that nobody is told what is gone by then. */
 import type { Oid } from '../git/oid.ts';
-import type { ProjectRecord, UserRecord } from '../store/records.ts';
+import type { ProjectRecord } from '../store/records.ts';
 import type { ProjectAbility } from './access.ts';
 import { calledIn } from './called.ts';
+import { cloneRoot, cloneUrl } from './clone-url.ts';
 import { codeOf } from './code.ts';
 import { titleOf } from './commit-title.ts';
 import type { Deps } from './deps.ts';
@@ -10,9 +11,6 @@ import { type Bulletin, moveAudience, noteAudience, pipelineAudience } from './n
 import { membershipBulletin } from './notification-memberships.ts';
 import { isMuted, type Place, placeOf, sourceOf } from './notification-place.ts';
 import type { Happening, Notification } from './notification-promises.ts';
-import { projectAccess } from './open.ts';
-import { can } from './permissions.ts';
-import { Surroundings } from './standing.ts';
 
 /** Of a commit, as far as a subject tells it. */
 const MAX_TITLE = 200;
@@ -65,7 +63,7 @@ async function noteBulletin(
   const { line } = note;
   const where = line === null ? '' : `, on line ${line.newLine} of ${line.path}`;
   return {
-    ...common(deps, place, 'read_history'),
+    ...common(place, 'read_history'),
     audience: noteAudience(deps, place, { thread, actorId: note.author.id, authorIds, called }),
     joins: { thread, userIds: new Set(called.userIds) },
     unsubscribe: { thread },
@@ -100,7 +98,7 @@ async function pipelineBulletin(
         : ({ event: 'success_pipeline', word: 'Successful', said: 'has passed' } as const);
   const short = pipeline.sha.slice(0, 8);
   return {
-    ...common(deps, place, 'read_pipelines'),
+    ...common(place, 'read_pipelines'),
     audience: pipelineAudience(told.event, pipeline.author.id),
     letter: {
       subject: `${project.name} | ${told.word} pipeline for ${pipeline.ref} | ${short}`,
@@ -119,18 +117,19 @@ async function pipelineBulletin(
   };
 }
 
-function moveBulletin(deps: Deps, place: Place, told: Told<'moved'>): Bulletin {
+async function moveBulletin(deps: Deps, place: Place, told: Told<'moved'>): Promise<Bulletin> {
   const { happening, actorId, baseUrl, id } = told;
   const { project } = place;
   const url = urlOf(project, baseUrl);
+  const clone = cloneUrl(project, await cloneRoot(deps, baseUrl));
   return {
-    ...common(deps, place, 'read_project'),
+    ...common(place, 'read_project'),
     audience: moveAudience(deps, place, actorId),
     letter: {
       subject: `${project.name} | Project was moved`,
       lines: [
         `The project ${happening.from} is found at ${project.fullPath} from now on.`,
-        `To go on with a clone of it: git remote set-url origin ${url}.git`,
+        `To go on with a clone of it: git remote set-url origin ${clone}`,
       ],
       url,
       thread: `project_${project.id}`,
@@ -141,17 +140,9 @@ function moveBulletin(deps: Deps, place: Place, told: Told<'moved'>): Bulletin {
   };
 }
 
-function common(deps: Deps, { project, groups }: Place, ability: ProjectAbility) {
-  const source = sourceOf(project);
-  return {
-    scopes: [source, ...groups.map(({ id }) => ({ kind: 'group', id }) as const)],
-    unsubscribe: { source },
-    maySee: async (user: UserRecord) => {
-      const viewer = { kind: 'user', user } as const;
-      const access = await projectAccess(viewer, project, new Surroundings(deps));
-      return access !== undefined && can(viewer, access, ability);
-    },
-  };
-}
+const common = (place: Place, ability: ProjectAbility) => ({
+  about: { place, ability },
+  unsubscribe: { source: sourceOf(place.project) },
+});
 
 const urlOf = ({ fullPath }: ProjectRecord, baseUrl: string): string => `${baseUrl}/${fullPath}`;

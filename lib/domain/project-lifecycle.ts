@@ -6,6 +6,7 @@ import type { Write } from '../store/write.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import { requesterOf } from './audit.ts';
 import { happened } from './change-audit.ts';
+import { demandProjectDeletion } from './deletion-protection.ts';
 import { deletionMark, promisesDeletion } from './deletions.ts';
 import type { Deps } from './deps.ts';
 import { refused } from './errors.ts';
@@ -40,7 +41,7 @@ export interface DeletionInput {
 /**
  * Projects in groups wait for some days where the instance has it so: archived, under another name, so that theirs is
  * free. All others are gone at once.
- * @throws 400, 404, 409
+ * @throws 400, 403, 404, 409
  */
 export async function askForDeletion(
   deps: Deps,
@@ -49,6 +50,7 @@ export async function askForDeletion(
   { permanently = false, fullPath }: DeletionInput,
 ): Promise<void> {
   const { project } = access;
+  await demandProjectDeletion(deps, actor);
   if (permanently && isMarked(project)) {
     if (fullPath?.toLowerCase() !== project.fullPath.toLowerCase())
       throw refused('`full_path` is incorrect. You must enter the complete path for the project.');

@@ -1,4 +1,5 @@
 import { bounded, codeOf, resolved } from '../../domain/code.ts';
+import { diffLimits } from '../../domain/diff-limits.ts';
 import { project } from '../../http/access.ts';
 import { endpoint } from '../endpoint.ts';
 import { fileDiff } from './present.ts';
@@ -10,7 +11,9 @@ export const commitDiff = endpoint({
   path: '/projects/:id/repository/commits/:sha/diff',
   area: 'commits',
   summary: 'List what a commit changed, file by file',
-  description: 'Against its first parent. At most 1,000 files, with 4 MB of text in all and 200 KB for one.',
+  description:
+    'Against its first parent. As much as `diff_max_files`, `diff_max_patch_bytes` of each file and `diff_max_lines` of ' +
+    'the settings allow (1,000, 200 KB and 50,000), with 4 MB of text in all.',
   access: project('read_history', { anonymous: true }),
   returns: { body: shapes.fileDiffs },
   paginate: 'offset',
@@ -19,7 +22,8 @@ export const commitDiff = endpoint({
   handle: async ({ project, params, page }, deps) => {
     const git = codeOf(deps, project);
     const { commit } = await resolved(git, params.sha);
-    const { files } = await bounded(() => git.commitDiff(commit));
+    const limits = await diffLimits(deps);
+    const { files } = await bounded(() => git.commitDiff(commit, limits));
     return {
       items: files.slice(page.offset, page.offset + page.perPage).map(fileDiff),
       total: files.length,

@@ -1,4 +1,5 @@
 import type { ProjectAccess } from '../../domain/access.ts';
+import { cloneUrl } from '../../domain/clone-url.ts';
 import { markedOn } from '../../domain/deletions.ts';
 import { LEVEL_NUMBERS } from '../../domain/notification-levels.ts';
 import type { ProjectMemberships } from '../../domain/project-memberships.ts';
@@ -14,11 +15,17 @@ const setting = <T>(project: ProjectRecord, name: string, fallback: T): T =>
 export const projectUrl = (project: ProjectRecord, baseUrl: string): string =>
   `${baseUrl}/${project.fullPath}`;
 
+export interface Roots {
+  readonly baseUrl: string;
+  readonly cloneRoot: string;
+}
+
 /**
  * What everyone who sees the project sees, and all that anonymous callers do (the "simple" form).
+ * @param urls what addresses of pages begin with, and those of clones
  * @param code whether the caller may read the code: its default branch and README are part of it
  */
-export function projectBasic(project: ProjectRecord, baseUrl: string, code: boolean) {
+export function projectBasic(project: ProjectRecord, { baseUrl, cloneRoot }: Roots, code: boolean) {
   const url = projectUrl(project, baseUrl);
   const branch = code ? project.defaultBranch : null;
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : 'localhost';
@@ -34,7 +41,7 @@ export function projectBasic(project: ProjectRecord, baseUrl: string, code: bool
     tag_list: [...project.topics],
     topics: [...project.topics],
     ssh_url_to_repo: `git@${host}:${project.fullPath}.git`,
-    http_url_to_repo: `${url}.git`,
+    http_url_to_repo: cloneUrl(project, cloneRoot),
     web_url: url,
     readme_url: branch === null ? null : `${url}/-/blob/${branch}/README.md`,
     avatar_url: avatarUrl('project', project, baseUrl),
@@ -83,7 +90,7 @@ const levelName = (feature: (typeof FEATURES)[number]) => (feature === 'jobs' ? 
 /** The full record; `viewer` adds the caller's own permissions, `owner` the person behind a personal namespace. */
 export function projectFull(
   access: ProjectAccess,
-  baseUrl: string,
+  roots: Roots,
   context: {
     owner?: UserRecord | undefined;
     code: boolean;
@@ -96,6 +103,7 @@ export function projectFull(
   },
 ) {
   const { project, level } = access;
+  const { baseUrl } = roots;
   const self = `${baseUrl}/api/v4/projects/${project.id}`;
   const marked = project.deletion ? markedOn(project.deletion) : null;
   const features = Object.fromEntries(
@@ -115,7 +123,7 @@ export function projectFull(
     ]),
   );
   return {
-    ...projectBasic(project, baseUrl, context.code),
+    ...projectBasic(project, roots, context.code),
     _links: {
       self,
       ...(features['issues_enabled'] ? { issues: `${self}/issues` } : {}),

@@ -1,4 +1,5 @@
 import type { Actor, ProjectAccess } from '../../domain/access.ts';
+import { cloneRoot } from '../../domain/clone-url.ts';
 import { attributesOfMany } from '../../domain/custom-attributes.ts';
 import { parentsOf } from '../../domain/forks.ts';
 import { can, isAdministrator, MAINTAINER } from '../../domain/permissions.ts';
@@ -26,7 +27,8 @@ export async function presented(
   } = {},
 ) {
   const code = (access: ProjectAccess) => can(actor, access, 'read_code');
-  const basic = (access: ProjectAccess) => projectBasic(access.project, baseUrl, code(access));
+  const roots = { baseUrl, cloneRoot: await cloneRoot(deps, baseUrl) };
+  const basic = (access: ProjectAccess) => projectBasic(access.project, roots, code(access));
   const records = accesses.map(({ project }) => project);
   const noted =
     options.with_custom_attributes === true
@@ -54,7 +56,7 @@ export async function presented(
   return accesses.map((access, i) => {
     const parent = parents.get(access.project.id);
     return {
-      ...projectFull(access, baseUrl, {
+      ...projectFull(access, roots, {
         owner: access.project.namespaceKind === 'user' ? owners.get(access.project.ownerId) : undefined,
         code: code(access),
         permissions: {

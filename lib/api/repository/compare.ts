@@ -1,6 +1,7 @@
 import type { Actor, ProjectAccess } from '../../domain/access.ts';
 import { codeOf } from '../../domain/code.ts';
 import { compareRefs } from '../../domain/compare.ts';
+import { diffLimits } from '../../domain/diff-limits.ts';
 import { forbidden, refused } from '../../domain/errors.ts';
 import { codeBeside, related } from '../../domain/fork-network.ts';
 import { can } from '../../domain/permissions.ts';
@@ -18,8 +19,9 @@ export const compare = endpoint({
   area: 'repository',
   summary: 'Compare two branches, tags or commits',
   description:
-    'At most 1,000 commits and 1,000 files, with 4 MB of text in all and 200 KB for one; `compare_timeout` says that ' +
-    'something was left out.',
+    'At most 1,000 commits, and as much of the files as `diff_max_files`, `diff_max_patch_bytes` of each and ' +
+    '`diff_max_lines` of the settings allow (1,000, 200 KB and 50,000), with 4 MB of text in all; `compare_timeout` ' +
+    'says that something was left out.',
   access: project('read_code', { anonymous: true }),
   query: () =>
     p.params({
@@ -40,10 +42,11 @@ export const compare = endpoint({
   first: ({ query }) => (query.from_project_id === undefined ? { revisions: [query.from, query.to] } : {}),
   handle: async ({ actor, project, params, query, request }, deps) => {
     const other = await otherProject(deps, actor, project, query.from_project_id, params.id);
+    const limits = await diffLimits(deps);
     const found =
       other === undefined
-        ? await compareRefs(codeOf(deps, project), query)
-        : await compareRefs(codeBeside(deps, project, other), query, codeOf(deps, other));
+        ? await compareRefs(codeOf(deps, project), query, limits)
+        : await compareRefs(codeBeside(deps, project, other), query, limits, codeOf(deps, other));
     const url = projectUrl(project.project, request.baseUrl);
     const commits = found.commits.map((commit) => commitBasic(commit, url));
     return {

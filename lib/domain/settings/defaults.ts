@@ -17,6 +17,8 @@ const fixed = {
   default_group_visibility: 'private' as Visibility,
   restricted_visibility_levels: [] as readonly Visibility[],
   default_projects_limit: 100_000,
+  /** Whether only administrators delete projects */
+  default_project_deletion_protection: false,
   /** 0: no one, 1: maintainers, 2: developers and maintainers */
   default_project_creation: 2 as 0 | 1 | 2,
   /** 0: not protected ... 3: nobody may push before there is one */
@@ -47,6 +49,12 @@ const fixed = {
   /** MB; 0: any */
   repository_size_limit: 0,
   enabled_git_access_protocol: none as 'ssh' | 'http' | null,
+  /** Instead of the instance's own address */
+  custom_http_clone_url_root: none,
+  /** Of a diff that is shown: of one file, of all of them */
+  diff_max_patch_bytes: 204_800,
+  diff_max_files: 1000,
+  diff_max_lines: 50_000,
   maintenance_mode: false,
   maintenance_mode_message: none,
   import_sources: [

@@ -159,7 +159,7 @@ function rest(
   };
 }
 
-function isHttpUrl(value: string): boolean {
+export function isHttpUrl(value: string): boolean {
   const parsed = URL.canParse(value) ? new URL(value) : undefined;
   return parsed !== undefined && /^https?:$/.test(parsed.protocol) && parsed.hostname !== '';
 }

@@ -1,6 +1,6 @@
 /** Visibility, projects and groups, repositories and their branches. */
 import { branchRef } from '../../../git/refname.ts';
-import { bool, hostname, int, line, list, obeyed, text, url, weights, word } from '../kinds.ts';
+import { bool, hostname, int, isHttpUrl, line, list, obeyed, text, url, weights, word } from '../kinds.ts';
 
 const VISIBILITIES = ['private', 'internal', 'public'] as const;
 const visibility = () => word(VISIBILITIES);
@@ -27,6 +27,9 @@ const branchNameProblem = (name: string) =>
 const noDirectoryAbove = (path: string) =>
   /\.\.|^\//.test(path) ? 'cannot include leading slash or directory traversal.' : undefined;
 
+/** Something a path can follow. */
+const isRoot = (text: string) => isHttpUrl(text) && !/[?#\s]/.test(text);
+
 export const accessAttributes = {
   default_project_visibility: visibility(),
   default_group_visibility: visibility(),
@@ -43,7 +46,7 @@ export const accessAttributes = {
   default_branch_protection: int({ values: [0, 1, 2, 3] }),
   delayed_project_deletion: bool(),
   deletion_adjourned_period: int({ max: 90 }),
-  default_project_deletion_protection: bool(false),
+  default_project_deletion_protection: bool(),
   delayed_group_deletion: bool(),
   project_export_enabled: bool(true),
   import_sources: list({
@@ -53,7 +56,9 @@ export const accessAttributes = {
         : `'${source}' is not a import source`,
   }),
   enabled_git_access_protocol: word(['ssh', 'http', 'nil', ''], { nullable: true }),
-  custom_http_clone_url_root: url(),
+  custom_http_clone_url_root: obeyed(
+    line({ check: (root) => (isRoot(root) ? undefined : 'must be a valid URL') }),
+  ),
   commit_email_hostname: hostname(),
   repository_checks_enabled: bool(true),
   repository_storages: list({
@@ -79,9 +84,9 @@ export const accessAttributes = {
   gitaly_timeout_default: int({ default: 55, max: 57 }),
   gitaly_timeout_fast: int({ default: 10 }),
   gitaly_timeout_medium: int({ default: 30 }),
-  diff_max_patch_bytes: int({ default: 204_800, min: 204_800, max: 512_000 }),
-  diff_max_files: int({ default: 1000, min: 1000, max: 3000 }),
-  diff_max_lines: int({ default: 50_000, min: 50_000, max: 100_000 }),
+  diff_max_patch_bytes: int({ min: 204_800, max: 512_000 }),
+  diff_max_files: int({ min: 1000, max: 3000 }),
+  diff_max_lines: int({ min: 50_000, max: 100_000 }),
   default_ci_config_path: line({ check: noDirectoryAbove }),
   external_authorization_service_enabled: bool(false),
   external_authorization_service_default_label: line(),

@@ -1,0 +1,22 @@
+/** Where it is switched on, only administrators delete projects: one by itself, or all that a group holds. */
+import type { Actor } from './access.ts';
+import type { Deps } from './deps.ts';
+import { forbidden } from './errors.ts';
+import { isAdministrator } from './permissions.ts';
+
+const REASON = 'Only administrators can delete projects';
+
+/** @throws 403 */
+export async function demandProjectDeletion(deps: Deps, actor: Actor): Promise<void> {
+  if (await isProtected(deps, actor)) throw forbidden(REASON);
+}
+
+/** @throws 403 for a group that holds a project, however deep */
+export async function demandGroupDeletion(deps: Deps, actor: Actor, groupId: number): Promise<void> {
+  if (!(await isProtected(deps, actor))) return;
+  for (const row of ['DIRECT', 'DEEP'] as const)
+    for await (const _ of deps.store.groups.rowsBelow(groupId, row, 'project')) throw forbidden(REASON);
+}
+
+const isProtected = async ({ settings }: Deps, actor: Actor): Promise<boolean> =>
+  !isAdministrator(actor) && (await settings.current()).default_project_deletion_protection;
