@@ -317,7 +317,7 @@ export const areas: readonly Area[] = [
     batchSize: 10,
     memory: 256,
     timeout: 60,
-    // Marks what was sent; texts come with the messages.
+    // Asks whether its reader may still read it, marks what was sent; texts come with the messages.
     rights: { table: 'write', mail: true },
   },
   {

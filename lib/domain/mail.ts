@@ -1,21 +1,33 @@
 /** Mail: promised in the transaction of what it tells of, sent by a worker. */
-import { MailRefused } from '../store/errors.ts';
+import { MailDelayed, MailRefused, TransactionRefused } from '../store/errors.ts';
 import type { Mail, Mailer } from '../store/mailer.ts';
-import { MAIL, message, type OutboxMessage } from '../store/outbox.ts';
+import { MAIL, message, messageAt, type OutboxMessage, outboxWrite } from '../store/outbox.ts';
 import { log } from '../telemetry/log.ts';
 import type { Deps } from './deps.ts';
 import type { Job } from './jobs.ts';
+import { addressNow, type MailReader } from './notification-readers.ts';
 import { emailProblems } from './paths.ts';
 
 const SEND = 'mail.send';
 
+/** A mail that waits to be sent. */
+interface Waiting extends Mail {
+  /** Whom it was decided for; absent for what is told to an address. */
+  readonly reader?: MailReader;
+  /** ISO time, when it was promised first. */
+  readonly since?: string;
+}
+
 /**
  * The promise of a mail, for `outbox.commit`. Its text travels through table and queue, both encrypted at rest, and is
  * gone from them when it is sent: what is secret in it ends soon and serves once.
+ *
+ * @param reader who is asked about again when it is sent: whether they may still read it, and where they are sent it
  */
-export function mailMessage(mail: Mail): OutboxMessage {
+export function mailMessage(mail: Mail, reader?: MailReader): OutboxMessage {
   if (emailProblems(mail.to).length > 0) throw new Error('mail to what is no address');
-  return message(MAIL, SEND, { ...mail, subject: oneLine(mail.subject) });
+  const body = { ...mail, subject: oneLine(mail.subject), ...(reader === undefined ? {} : { reader }) };
+  return message(MAIL, SEND, body);
 }
 
 /** What others named, for a sentence: it ends no line, begins none, and turns nothing around that is beside it. */
@@ -27,24 +39,49 @@ export const oneLine = (text: string): string =>
 
 /**
  * Sends one, and remembers that it did: a message that comes twice sends once. Only a process that dies between the
- * two sends again, since a mail too many does less harm than one that never comes.
+ * two sends again, since a mail too many does less harm than one that never comes. What SES takes no more of for now
+ * is promised anew for later, so that many mails at once wait for their turn instead of being given up.
  *
  * @param mailer none where no sender is configured: the mail is dropped, and that is said
  * @throws what may pass: the message comes again
  */
 export async function sendMail(deps: Deps, mailer: Mailer | undefined, job: Job): Promise<void> {
   const { store, now } = deps;
-  const mail = job.body as unknown as Mail;
+  const { reader, since, ...mail } = job.body as unknown as Waiting;
   if (job.type !== SEND || typeof mail.to !== 'string') throw new Error(`no job is called ${job.type}`);
   if (mailer === undefined) return dropped(job, 'no sender is configured');
   if (await store.processed.has(MAIL, job.id)) return;
+  const to = reader === undefined ? mail.to : await addressNow(deps, reader);
+  if (to === undefined) return dropped(job, 'its reader is to be sent it no longer');
   try {
-    await mailer.send(await asSet(deps, mail));
+    await mailer.send(await asSet(deps, { ...mail, to }));
   } catch (error) {
+    if (error instanceof MailDelayed) return later(deps, job, since ?? now().toISOString(), error);
     if (!(error instanceof MailRefused)) throw error;
     return dropped(job, String((error.cause as Error).name));
   }
   await store.processed.markNow(MAIL, job.id, now());
+}
+
+/** Milliseconds between which a mail that SES did not take tries again, so that they do not all come at once. */
+const WAITS = [60_000, 900_000] as const;
+/** Then somebody has to look. */
+const MOST_WAITED_MS = 2 * 86_400_000;
+
+/** Another message in the place of this one, which is done with. @throws what delayed it, when that goes on for days */
+async function later(deps: Deps, { id, body }: Job, since: string, error: MailDelayed): Promise<void> {
+  const { store, now } = deps;
+  const at = now();
+  if (at.getTime() - Date.parse(since) > MOST_WAITED_MS) throw error;
+  const [least, most] = WAITS;
+  const due = new Date(at.getTime() + least + Math.random() * (most - least));
+  const again = messageAt(MAIL, SEND, { ...body, since }, due);
+  try {
+    await store.table.transact([store.processed.mark(MAIL, id, at), outboxWrite(again)]);
+  } catch (refused) {
+    // The message came twice, and the other one has seen to it.
+    if (!(refused instanceof TransactionRefused && refused.has('processed'))) throw refused;
+  }
 }
 
 /** As the instance's settings have mail: with a text at its end, with HTML or without. */

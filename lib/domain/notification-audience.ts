@@ -3,12 +3,13 @@
  * Whoever is found twice is found out later, by what was sent already; so nothing here holds more than a page.
  */
 import type { IdPage } from '../store/id-page.ts';
-import type { MemberSource, NotificationEvent, UserRecord } from '../store/records.ts';
+import type { MemberSource, NotificationEvent } from '../store/records.ts';
 import type { Thread } from '../store/threads.ts';
 import type { Called } from './called.ts';
 import type { Deps } from './deps.ts';
 import type { Letter } from './notification-mail.ts';
 import { type Place, sourceOf } from './notification-place.ts';
+import type { About } from './notification-readers.ts';
 import { type Candidate, type Reason, type Relation, reasonToMail } from './notification-recipients.ts';
 import type { UnsubscribeFrom } from './unsubscribe.ts';
 
@@ -31,17 +32,15 @@ export interface Audience {
 export interface Bulletin {
   readonly audience: Audience;
   readonly letter: Letter;
-  /** Where the settings lie that decide, the innermost first; those for everything come behind. */
-  readonly scopes: readonly MemberSource[];
-  /** Whether somebody may know of it now. */
-  readonly maySee: (user: UserRecord) => Promise<boolean>;
+  /** What it is about, and what one has to be allowed there to be told. */
+  readonly about: About;
   /** What a reader's link ends mail of. */
   readonly unsubscribe?: UnsubscribeFrom;
   /** What those who are called by name take part in from then on. */
   readonly joins?: { readonly thread: Thread; readonly userIds: ReadonlySet<number> };
 }
 
-const about = (event: NotificationEvent) => ({
+const deciding = (event: NotificationEvent) => ({
   decide: (candidate: Candidate) => reasonToMail(event, candidate),
 });
 
@@ -64,7 +63,7 @@ export function noteAudience(
   const { store } = deps;
   const mentioned = new Set(called.userIds);
   return {
-    ...about('new_note'),
+    ...deciding('new_note'),
     stages: [
       named([...authorIds, ...called.userIds]),
       { name: 'thread', find: (after, limit) => store.threads.members(thread, after, limit) },
@@ -91,7 +90,7 @@ export function noteAudience(
 
 /** Of what became of a pipeline: whoever began it. */
 export const pipelineAudience = (event: NotificationEvent, authorId: number): Audience => ({
-  ...about(event),
+  ...deciding(event),
   stages: [named([authorId])],
   relations: async (ids) => ids.map((id) => relationsOf({ author: id === authorId })),
 });
@@ -102,7 +101,7 @@ export const moveAudience = (
   { project, memberSources }: Place,
   actorId: number | null,
 ): Audience => ({
-  ...about('moved_project'),
+  ...deciding('moved_project'),
   stages: [
     named(project.namespaceKind === 'user' ? [project.ownerId] : []),
     ...memberSources.map((source) => membersOf(deps, 'member', source)),

@@ -2,6 +2,7 @@
 import type { OutboxMessage } from '../store/outbox.ts';
 import type { ProjectRecord } from '../store/records.ts';
 import { mailMessage, oneLine } from './mail.ts';
+import type { MailReader } from './notification-readers.ts';
 import type { Reason } from './notification-recipients.ts';
 
 /** What is told, to whomever it is. Names and texts in it are other people's. */
@@ -20,8 +21,7 @@ export interface Letter {
   readonly facts: Readonly<Record<string, string>>;
 }
 
-export interface Reader {
-  readonly id: number;
+export interface Reader extends MailReader {
   readonly address: string;
   readonly reason: Reason;
   /** What their link to hear no more leads to. */
@@ -52,7 +52,7 @@ const WHY: Readonly<Record<Reason, string>> = {
 };
 
 export function mailOf(letter: Letter, reader: Reader, sender: Sender): OutboxMessage {
-  const { address, reason, unsubscribe } = reader;
+  const { address, reason, unsubscribe, userId, source, ability } = reader;
   const host = hostOf(sender.baseUrl);
   const quote = letter.quote === undefined ? undefined : shortened(letter.quote);
   const why = `You are sent this by ${host} because ${WHY[reason]}.`;
@@ -60,14 +60,15 @@ export function mailOf(letter: Letter, reader: Reader, sender: Sender): OutboxMe
   const lines = letter.lines.map(oneLine);
   const blocks = [...lines, ...(quote === undefined ? [] : [quote]), letter.url];
   const text = `${blocks.join('\n\n')}\n\n-- \n${[why, ...stop].join('\n')}\n`;
-  return mailMessage({
+  const mail = {
     to: address,
     subject: letter.subject,
     text,
     ...(sender.html ? { html: htmlOf({ lines, url: letter.url }, quote, why, unsubscribe) } : {}),
     headers: headersOf(letter, reader, sender, host),
-    messageId: `<${letter.message}.to_${reader.id}@${host}>`,
-  });
+    messageId: `<${letter.message}.to_${userId}@${host}>`,
+  };
+  return mailMessage(mail, { userId, source, ability });
 }
 
 function headersOf(

@@ -1,13 +1,9 @@
 /** What somebody is told of their own membership: that they have one, have another, or were refused one. */
-import type { GroupRecord, ProjectRecord, UserRecord } from '../store/records.ts';
 import type { Deps } from './deps.ts';
 import { LEVEL_NAMES } from './member-rules.ts';
 import { type Bulletin, named } from './notification-audience.ts';
 import { groupPlaceOf, isMuted, placeOf } from './notification-place.ts';
 import type { Happening, Notification } from './notification-promises.ts';
-import { groupAccess, projectAccess } from './open.ts';
-import { canSee, canSeeGroup } from './permissions.ts';
-import { Surroundings } from './standing.ts';
 
 type Told = Notification & {
   readonly id: string;
@@ -29,7 +25,6 @@ export async function membershipBulletin(
   const subject = place.project ?? place.groups[0]!;
   const as = membership === undefined ? '' : ` as ${LEVEL_NAMES[membership.accessLevel]}`;
   const where = `the ${source.kind} ${subject.fullPath}`;
-  const groups = place.groups.map((group) => ({ kind: 'group', id: group.id }) as const);
   return {
     audience: {
       stages: [named([userId])],
@@ -37,8 +32,8 @@ export async function membershipBulletin(
       decide: ({ setting }) =>
         setting.level === 'disabled' ? undefined : what === 'denied' ? 'asked' : 'member',
     },
-    scopes: source.kind === 'project' ? [source, ...groups] : groups,
-    maySee: (user) => maySee(deps, user, subject),
+    about:
+      place.project === undefined ? { place, ability: 'read_group' } : { place, ability: 'read_project' },
     ...(what === 'denied' ? {} : { unsubscribe: { source } }),
     letter: {
       ...{
@@ -61,15 +56,4 @@ export async function membershipBulletin(
       facts: {},
     },
   };
-}
-
-async function maySee(deps: Deps, user: UserRecord, subject: ProjectRecord | GroupRecord): Promise<boolean> {
-  const viewer = { kind: 'user', user } as const;
-  const surroundings = new Surroundings(deps);
-  if ('repositoryId' in subject) {
-    const access = await projectAccess(viewer, subject, surroundings);
-    return access !== undefined && canSee(viewer, access);
-  }
-  const access = await groupAccess(viewer, subject, surroundings);
-  return access !== undefined && canSeeGroup(viewer, access);
 }

@@ -50,4 +50,10 @@ export const isMuted = (place: Place | GroupPlace): boolean =>
     ({ settings }) => settings['emails_disabled'] === true,
   );
 
+/** Where the settings lie that decide there, the innermost first; those for everything come behind. */
+export const scopesOf = ({ project, groups }: Place | GroupPlace): MemberSource[] => [
+  ...(project === undefined ? [] : [sourceOf(project)]),
+  ...groups.map(({ id }) => ({ kind: 'group', id }) as const),
+];
+
 export const sourceOf = ({ id }: ProjectRecord) => ({ kind: 'project', id }) as const;

@@ -13,7 +13,9 @@ import type { Bulletin } from './notification-audience.ts';
 import { bulletinOf } from './notification-bulletins.ts';
 import { effective } from './notification-levels.ts';
 import { mailOf } from './notification-mail.ts';
+import { scopesOf } from './notification-place.ts';
 import type { Notification } from './notification-promises.ts';
+import { mayRead, readerOf } from './notification-readers.ts';
 import type { Reason } from './notification-recipients.ts';
 import { unsubscribeLink } from './unsubscribe.ts';
 
@@ -75,7 +77,11 @@ async function tell(
       wanting.slice(i, i + AT_ONCE).map(async ({ user, address, reason }) => {
         const unsubscribe =
           bulletin.unsubscribe && (await unsubscribeLink(deps, user.id, bulletin.unsubscribe, baseUrl));
-        const mail = mailOf(bulletin.letter, { id: user.id, address, reason, unsubscribe }, sender);
+        const mail = mailOf(
+          bulletin.letter,
+          { ...readerOf(user.id, bulletin.about), address, reason, unsubscribe },
+          sender,
+        );
         const joins = bulletin.joins?.userIds.has(user.id) === true ? bulletin.joins.thread : undefined;
         return { mail, writes: joins === undefined ? [] : [store.threads.joins(joins, user.id)], user };
       }),
@@ -129,11 +135,11 @@ interface Reading {
 async function readersAmong(
   deps: Deps,
   id: string,
-  { audience, scopes, maySee }: Bulletin,
+  { audience, about }: Bulletin,
   ids: readonly number[],
 ): Promise<Reading[]> {
   const { store } = deps;
-  const everything: NotificationScope[] = [...scopes, undefined];
+  const everything: NotificationScope[] = [...scopesOf(about.place), undefined];
   const [users, relations, choices, done] = await Promise.all([
     store.users.getMany(ids),
     audience.relations(ids),
@@ -154,7 +160,7 @@ async function readersAmong(
   const readers: Reading[] = [];
   for (let i = 0; i < reached.length; i += SIDE_BY_SIDE) {
     const some = reached.slice(i, i + SIDE_BY_SIDE);
-    const seen = await Promise.all(some.map(({ user }) => maySee(user)));
+    const seen = await Promise.all(some.map(({ user }) => mayRead(deps, user, about)));
     for (const [n, { user, reason }] of some.entries())
       if (seen[n]) readers.push({ user, reason, address: addresses.get(user.id)! });
   }

@@ -120,6 +120,14 @@ export class StoreUnavailable extends StoreError {
   }
 }
 
+/** So much mail was sent that no more is taken for now; this one was not sent. */
+export class MailDelayed extends StoreError {
+  override readonly name = 'MailDelayed';
+  constructor(cause: unknown) {
+    super('unavailable', 'mail delayed', { cause });
+  }
+}
+
 /** The mail as it stands can never be sent: it is no use to try again. */
 export class MailRefused extends StoreError {
   override readonly name = 'MailRefused';

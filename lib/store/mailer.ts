@@ -2,7 +2,7 @@
 import { SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { transports } from './clients.ts';
-import { MailRefused, StoreUnavailable } from './errors.ts';
+import { MailDelayed, MailRefused, StoreUnavailable } from './errors.ts';
 
 export interface Mail {
   /** One address, without a name. */
@@ -26,7 +26,7 @@ export class Mailer {
     this.#from = from;
   }
 
-  /** @throws MailRefused, StoreUnavailable: then it may have been sent all the same */
+  /** @throws MailRefused, MailDelayed; StoreUnavailable: then it may have been sent all the same */
   async send(mail: Mail): Promise<void> {
     const Data = await compose(this.#from, mail);
     try {
@@ -34,13 +34,17 @@ export class Mailer {
         new SendEmailCommand({ Destination: { ToAddresses: [mail.to] }, Content: { Raw: { Data } } }),
       );
     } catch (error) {
-      // What else SES answers (a paused account, a sender it does not know, throttling) somebody can mend.
-      throw (error as Error).name === 'BadRequestException'
-        ? new MailRefused(error)
-        : new StoreUnavailable(true, error);
+      const { name } = error as Error;
+      if (name === 'BadRequestException') throw new MailRefused(error);
+      if (THROTTLED.has(name)) throw new MailDelayed(error);
+      // What else SES answers (a paused account, a sender it does not know) somebody can mend.
+      throw new StoreUnavailable(true, error);
     }
   }
 }
+
+/** More than a second, or a day, may send. */
+const THROTTLED: ReadonlySet<string> = new Set(['TooManyRequestsException', 'LimitExceededException']);
 
 /** The message as it travels: headers are folded and encoded, and no text of ours can add one. */
 async function compose(

@@ -10,7 +10,9 @@ import type { InvitationRecord, UserRecord } from '../../../lib/store/records.ts
 
 const sender = { baseUrl: 'https://git.example.com/stage', serviceName: 'Lemnos', html: true };
 const reader = {
-  id: 7,
+  userId: 7,
+  source: { kind: 'project', id: 2 },
+  ability: 'read_history',
   address: 'ada@example.com',
   reason: 'mentioned',
   unsubscribe: 'https://git.example.com/stage/users/unsubscribe?token=7.project.1.x',

@@ -1,0 +1,62 @@
+/** Whether somebody may read what they would be sent: asked when mail is decided, and again when it is sent. */
+import type { MemberSource, UserRecord } from '../store/records.ts';
+import type { GroupAbility, ProjectAbility } from './access.ts';
+import type { Deps } from './deps.ts';
+import { addressesOf, isReached } from './notification-address.ts';
+import { effective } from './notification-levels.ts';
+import type { GroupPlace } from './notification-place.ts';
+import { groupPlaceOf, isMuted, type Place, placeOf, scopesOf } from './notification-place.ts';
+import { groupAccess, projectAccess } from './open.ts';
+import { can, canInGroup } from './permissions.ts';
+import { Surroundings } from './standing.ts';
+
+/** What mail is about, and what one has to be allowed there to read it. */
+export type About =
+  | { readonly place: Place; readonly ability: ProjectAbility }
+  | { readonly place: GroupPlace; readonly ability: GroupAbility };
+
+export async function mayRead(deps: Deps, user: UserRecord, { place, ability }: About): Promise<boolean> {
+  const viewer = { kind: 'user', user } as const;
+  const surroundings = new Surroundings(deps);
+  if (place.project !== undefined) {
+    const access = await projectAccess(viewer, place.project, surroundings);
+    return access !== undefined && can(viewer, access, ability as ProjectAbility);
+  }
+  const access = await groupAccess(viewer, place.groups[0]!, surroundings);
+  return access !== undefined && canInGroup(viewer, access, ability as GroupAbility);
+}
+
+/** Whom a mail was decided for, and by what right: plain data, which travels with it. */
+export interface MailReader {
+  readonly userId: number;
+  readonly source: MemberSource;
+  readonly ability: About['ability'];
+}
+
+export const readerOf = (userId: number, { place, ability }: About): MailReader => ({
+  userId,
+  source: scopesOf(place)[0]!,
+  ability,
+});
+
+/**
+ * Where they are sent it now: a mail may have waited for minutes, and in the dead letters for days.
+ * @returns undefined when they are to be sent it no longer
+ */
+export async function addressNow(
+  deps: Deps,
+  { userId, source, ability }: MailReader,
+): Promise<string | undefined> {
+  const [user, place] = await Promise.all([
+    deps.store.users.get(userId),
+    source.kind === 'project' ? placeOf(deps, source.id) : groupPlaceOf(deps, source.id),
+  ]);
+  if (user === undefined || !isReached(user) || place === undefined || isMuted(place)) return undefined;
+  const [chosen, may] = await Promise.all([
+    deps.store.notificationSettings.getMany([userId], [...scopesOf(place), undefined]),
+    mayRead(deps, user, { place, ability } as About),
+  ]);
+  const choices = chosen.get(userId)!;
+  if (!may || effective(choices).level === 'disabled') return undefined;
+  return (await addressesOf(deps, [{ user, chosen: choices.at(-1)! }])).get(userId);
+}
