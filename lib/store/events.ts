@@ -99,11 +99,18 @@ const TARGET_TYPES: Readonly<Record<EventTarget['type'], EventTargetType>> = {
 /** Events go three years after they came. */
 const YEARS_KEPT = 3;
 
-/** The time after which an event has to be, to be there at `now`. */
-export function keptSince(now: Date): Date {
-  const since = new Date(now);
-  since.setUTCFullYear(since.getUTCFullYear() - YEARS_KEPT);
-  return since;
+/** The time of the earliest event that is there at `now`. */
+export const keptSince = (now: Date): Date => yearsFrom(now, -YEARS_KEPT);
+
+/** Until when an event is there. */
+export const keptUntil = (createdAt: string): Date => yearsFrom(new Date(createdAt), YEARS_KEPT);
+
+/** A day that only leap years have becomes the beginning of the next: what came earlier goes no later. */
+function yearsFrom(at: Date, years: number): Date {
+  const then = new Date(at);
+  then.setUTCFullYear(then.getUTCFullYear() + years);
+  if (then.getUTCDate() !== at.getUTCDate()) then.setUTCHours(0, 0, 0, 0);
+  return then;
 }
 
 export class Events {
@@ -152,8 +159,6 @@ export function eventWrite(event: EventRecord): Put {
   const facet = facetName({ action, target: target && TARGET_TYPES[target.type] });
   const key = eventKey(projectId, createdAt, id, facet);
   const byFacet = eventFacetSort(facet, createdAt, id);
-  const kept = new Date(createdAt);
-  kept.setUTCFullYear(kept.getUTCFullYear() + YEARS_KEPT);
   return {
     put: {
       ...key,
@@ -163,7 +168,7 @@ export function eventWrite(event: EventRecord): Put {
       list: authorEventsPartition(authorId),
       byUpdated: key.sk,
       byName: byFacet,
-      ttl: Math.ceil(kept.getTime() / 1000),
+      ttl: Math.ceil(keptUntil(createdAt).getTime() / 1000),
     },
   };
 }
