@@ -145,7 +145,9 @@ function judgeOf(deps: Deps, actor: Actor, seen: readonly ProjectAccess[] = []):
   };
 }
 
-/** Profiles that are private, or of people who are locked out, are their own and administrators'. */
+/** Profiles that are private, or of people who are locked out or not confirmed, are their own and administrators'. */
 const isOpen = (actor: Actor, user: UserRecord): boolean =>
-  maySeeProfile(actor, user) &&
-  (user.state === 'active' || user.state === 'deactivated' || isAdministrator(actor));
+  maySeeProfile(actor, user) && (isAdministrator(actor) || (isConfirmed(user) && LET_IN.has(user.state)));
+
+const LET_IN: ReadonlySet<UserRecord['state']> = new Set(['active', 'deactivated']);
+const isConfirmed = ({ confirmedAt, type }: UserRecord) => confirmedAt !== null || type === 'project_bot';
