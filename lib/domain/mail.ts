@@ -52,7 +52,8 @@ export async function sendMail(deps: Deps, mailer: Mailer | undefined, job: Job)
   if (mailer === undefined) return dropped(job, 'no sender is configured');
   if (await store.processed.has(MAIL, job.id)) return;
   const to = reader === undefined ? mail.to : await addressNow(deps, reader);
-  if (to === undefined) return dropped(job, 'its reader is to be sent it no longer');
+  // Nothing went wrong: nobody has to look.
+  if (to === undefined) return log('info', 'mail not wanted any more', { messageId: job.id });
   try {
     await mailer.send(await asSet(deps, { ...mail, to }));
   } catch (error) {
