@@ -107,16 +107,24 @@ const ownCredentialsOnly: Plugin = {
   },
 };
 
+/** Errors that the SDK tries again because their class says so. */
+const RETRYABLE = new Set(['ReplicatedWriteConflictException']);
+
 /**
  * Leaves out the SDK's schemas of operations that nobody calls, which in S3's client are most of it. They are plain lists,
- * but esbuild cannot know that of keys made from names, and keeps them all.
+ * but esbuild cannot know that of keys made from names, and keeps them all. Errors that say nothing but a message need
+ * no schema either: the SDK makes them of their name and what came, as it does with all that it does not know.
  */
 const schemasInUse: Plugin = {
   name: 'schemas-in-use',
   setup({ onLoad }) {
     const definition = /^((?:export )?(?:var|const) \w+\$? = )(\[[\s\S]*?\]);$/gm;
+    const plainError =
+      /^export var (\w+)\$ = \[-3, n0, \w+,\n {4}\{[^}]*\},\n {4}\[\w*\],\n {4}\[0?\]\n\];\nn0_registry\.registerError\(\1\$, \1\);$/gm;
     onLoad({ filter: /[\\/]@aws-sdk[\\/].*[\\/]schemas[\\/]schemas_0\.js$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replace(definition, '$1/* @__PURE__ */ (() => $2)();'),
+      contents: readFileSync(path, 'utf8')
+        .replace(plainError, (all, name: string) => (RETRYABLE.has(name) ? all : ''))
+        .replace(definition, '$1/* @__PURE__ */ (() => $2)();'),
     }));
   },
 };

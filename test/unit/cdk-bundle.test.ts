@@ -15,6 +15,48 @@ const area = (name: string): Area => ({
   rights: {},
 });
 
+/** What the SDK makes of failures, of those that it knows and of others, of those with more to say than a message. */
+const failures = `
+  import { Readable } from 'node:stream';
+  import { DynamoDBClient, PutItemCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
+  import { GetObjectCommand, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3';
+  import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+  const credentials = { accessKeyId: 'a', secretAccessKey: 's' };
+  const client = (Client, statusCode, body, headers = {}) => new Client({
+    credentials, region: 'us-east-1', maxAttempts: 1,
+    requestHandler: { handle: async () => ({ response: { statusCode, headers, body: Readable.from([body]) } }) },
+  });
+  const json = (type, more = {}) => JSON.stringify({ __type: 'com.amazonaws.x#' + type, message: 'because', ...more });
+  const xml = (code) => '<?xml version="1.0"?><Error><Code>' + code + '</Code><Message>because</Message></Error>';
+  const put = new PutItemCommand({ TableName: 't', Item: { k: { S: 'v' } } });
+  const get = new GetObjectCommand({ Bucket: 'b', Key: 'k' });
+  const send = new SendMessageCommand({ QueueUrl: 'https://sqs.us-east-1.amazonaws.com/1/q', MessageBody: 'm' });
+  const Item = { k: { S: 'v' } };
+  const tried = [
+    [DynamoDBClient, 400, json('ProvisionedThroughputExceededException'), put],
+    [DynamoDBClient, 400, json('ResourceNotFoundException'), put],
+    [DynamoDBClient, 400, json('ReplicatedWriteConflictException'), put],
+    [DynamoDBClient, 400, json('ConditionalCheckFailedException', { Item }), put],
+    [DynamoDBClient, 400, json('TransactionCanceledException', { Message: 'because',
+      CancellationReasons: [{ Code: 'None' }, { Code: 'ConditionalCheckFailed', Item }] }),
+      new TransactWriteItemsCommand({ TransactItems: [] })],
+    [DynamoDBClient, 400, json('NobodyKnowsThis'), put],
+    [DynamoDBClient, 500, json('InternalServerError'), put],
+    [S3Client, 404, xml('NoSuchKey'), get],
+    [S3Client, 412, xml('PreconditionFailed'), get],
+    [S3Client, 403, xml('InvalidObjectState'), get],
+    [S3Client, 404, '', new HeadObjectCommand({ Bucket: 'b', Key: 'k' })],
+    [S3Client, 503, xml('SlowDown'), get],
+    [SQSClient, 400, json('QueueDoesNotExist'), send],
+    [SQSClient, 403, json('RequestThrottled'), send],
+  ];
+  export const handler = () => Promise.all(tried.map(async ([Client, status, body, command]) => {
+    try { await client(Client, status, body).send(command); return 'no error'; } catch (error) {
+      const { name, message, $fault, $retryable, $metadata, Item, CancellationReasons } = error;
+      return { name, message, $fault, $retryable, status: $metadata?.httpStatusCode, Item, CancellationReasons };
+    }
+  }));`;
+
 let folder: string;
 let bundles: Bundle[];
 
@@ -33,6 +75,7 @@ beforeAll(async () => {
       export const handler = async () => typeof busboy;`,
     lazy: `
       export const handler = async () => typeof (await import('@fastify/busboy')).default;`,
+    failures,
     parameters: `
       import { z } from 'zod';
       const query = () => z.object({ page: z.coerce.number().int().default(1), search: z.string().optional() });
@@ -59,6 +102,7 @@ test('an entry that is not there is left out', () => {
     'profile',
     'commonjs',
     'lazy',
+    'failures',
     'parameters',
     'document',
   ]);
@@ -75,6 +119,15 @@ test('clients take the credentials of the environment', async () => {
 test('other credentials are refused by name, not missed silently', async () => {
   delete process.env['AWS_ACCESS_KEY_ID'];
   await expect(invoke('profile')).rejects.toThrow(/credential-provider-\w+ is not part of this bundle/);
+});
+
+test('failures are told as by the SDK when it is whole', async () => {
+  writeFileSync(join(folder, 'failures.mjs'), failures);
+  const whole = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'failures.mjs')).href);
+  const expected = (await whole.handler()) as { name: string; Item?: object }[];
+  expect(new Set(expected.map(({ name }) => name)).size).toBe(expected.length);
+  expect(expected.filter(({ Item }) => Item !== undefined)).toHaveLength(1);
+  expect(await invoke('failures')).toEqual(expected);
 });
 
 test('CommonJS packages find node’s own modules', async () => {
