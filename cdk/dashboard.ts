@@ -8,6 +8,7 @@ import {
   type IMetric,
   LogQueryVisualizationType,
   LogQueryWidget,
+  MathExpression,
   Metric,
   PeriodOverride,
   TextWidget,
@@ -16,10 +17,11 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Resources } from './service-function.ts';
+import type { Settings } from './settings.ts';
 import type { WorkQueue } from './work-queue.ts';
 
 export interface DashboardProps {
-  readonly name: string;
+  readonly settings: Settings;
   readonly api: RestApiBase;
   readonly queues: readonly WorkQueue[];
   readonly resources: Resources;
@@ -36,17 +38,18 @@ const QUERIED_GROUPS = 50;
 /**
  * What an operator looks at, on one page: what is wrong, requests, work outside of them, the table, what costs. AWS
  * counts requests, errors and time of each function and queue by itself; what only this service knows (routes, jobs)
- * is asked of its log lines, which costs when somebody looks and nothing while nobody does.
+ * is asked of its log lines, which costs when somebody looks and nothing while nobody does. Where endpoints and jobs
+ * have metrics of their own (`endpointMetrics`), those that lead are drawn over time too.
  */
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);
     const dashboard = new CloudWatchDashboard(this, 'Dashboard', {
-      dashboardName: `${props.name}-${Stack.of(this).region}`,
+      dashboardName: `${props.settings.instance}-${Stack.of(this).region}`,
       defaultInterval: Duration.hours(3),
       periodOverride: PeriodOverride.AUTO,
     });
-    const { api, queues, resources, alarms } = props;
+    const { settings, api, queues, resources, alarms } = props;
     dashboard.addWidgets(
       new AlarmStatusWidget({ title: 'Alarms', alarms: [...alarms], width: 16, height: 4 }),
       new TextWidget({
@@ -78,7 +81,7 @@ export class Dashboard extends Construct {
     dashboard.addWidgets(
       table('By area', requests, [
         'filter message = "request"',
-        'stats count(*) as requests, count(ServerErrors) as failed, count(RateLimited) as limited, pct(ms, 50) as p50, pct(ms, 95) as p95, max(ms) as slowest, count(cold) as coldStarts by area',
+        'stats count(*) as requests, count(ServerErrors) as failed, count(RateLimited) as limited, pct(ms, 50) as p50, pct(ms, 95) as p95, max(ms) as slowest, count(cold_start) as coldStarts by area',
         'sort requests desc',
       ]),
       table('By route', requests, [
@@ -88,13 +91,20 @@ export class Dashboard extends Construct {
         'limit 30',
       ]),
     );
+    if (settings.endpointMetrics) {
+      dashboard.addWidgets(
+        graph('Busiest endpoints', [leading(settings, 'endpoint', 'Latency', 'SampleCount')]),
+        graph('Slowest endpoints, p95 in ms', [leading(settings, 'endpoint', 'Latency', 'p95')]),
+        graph('Slowest jobs, p95 in ms', [leading(settings, 'job', 'Latency', 'p95')]),
+      );
+    }
     dashboard.addWidgets(
       table(
         'What went wrong',
         queried([...props.workerLogs, ...props.requestLogs]),
         [
           'fields @timestamp, area, requestId, message, route, path, job, error.name, error.message, error',
-          'filter level = "error"',
+          'filter level = "ERROR"',
           'sort @timestamp desc',
           'limit 50',
         ],
@@ -113,7 +123,7 @@ export class Dashboard extends Construct {
         ),
       ),
       graph('Left behind and sent by the sweep', [
-        own(props.name, 'MessagesSwept', 'outbox-sweep'),
+        own(settings, 'MessagesSwept', 'outbox-sweep'),
         props.sweep.metricErrors({ label: 'sweeps that failed' }),
       ]),
     );
@@ -199,6 +209,27 @@ const dynamo = (TableName: string, metricName: string) =>
     label: metricName,
   });
 
-/** What `lib/telemetry/metrics.ts` counts. */
-const own = (namespace: string, metricName: string, area: string) =>
-  new Metric({ namespace, metricName, dimensionsMap: { area }, statistic: 'Sum', label: metricName });
+/** What `lib/telemetry/metrics.ts` counts by area. */
+const own = ({ instance, serviceName }: Settings, metricName: string, area: string) =>
+  new Metric({
+    namespace: instance,
+    metricName,
+    dimensionsMap: { service: serviceName, area },
+    statistic: 'Sum',
+    label: metricName,
+  });
+
+/** As many as a graph can show, and the free dashboard has room for. */
+export const LEADING = 5;
+
+/** The endpoints, or the kinds of jobs, that lead in what is shown: CloudWatch finds them when somebody looks. */
+const leading = ({ instance }: Settings, by: 'endpoint' | 'job', metricName: string, statistic: string) => {
+  const schema = `{"${instance}",service,area,${by}}`;
+  const found = `SEARCH('${schema} MetricName="${metricName}"', '${statistic}', 300)`;
+  return new MathExpression({
+    expression: `SLICE(SORT(${found}, MAX, DESC), 0, ${LEADING})`,
+    // CloudWatch's own notation, for what each line is named by.
+    label: `\${PROP('Dim.${by}')}`,
+    usingMetrics: {},
+  });
+};

@@ -83,8 +83,19 @@ export function idleCost(templates: readonly Template[]): CostItem[] {
 /** Metrics that a dashboard names; what it asks of logs is none, and is paid for when somebody looks. */
 export function metricsOf(body: unknown): number {
   const text = typeof body === 'string' ? body : joined(body);
-  const { widgets } = JSON.parse(text) as { widgets: { properties: { metrics?: unknown[] } }[] };
-  return widgets.reduce((sum, { properties }) => sum + (properties.metrics?.length ?? 0), 0);
+  const { widgets } = JSON.parse(text) as { widgets: { properties: { metrics?: unknown[][] } }[] };
+  return widgets
+    .flatMap(({ properties }) => properties.metrics ?? [])
+    .reduce((sum, row) => sum + linesOf(row), 0);
+}
+
+/** A search is as many metrics as it shows at most. */
+function linesOf(row: readonly unknown[]): number {
+  const { expression } = (row.at(-1) ?? {}) as { expression?: string };
+  if (expression === undefined) return 1;
+  const [, most] = /^SLICE\(.*, 0, (\d+)\)$/.exec(expression) ?? [];
+  if (most === undefined) throw new RangeError(`how many metrics does this show? ${expression}`);
+  return Number(most);
 }
 
 /** The text that `Fn::Join` makes, with a word for whatever is only known when it is deployed. */

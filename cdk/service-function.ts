@@ -75,15 +75,16 @@ export class ServiceFunction extends Construct {
   }
 }
 
-/** The variables that `lib/store/environment.ts` reads, and how the adapter answers. */
+/** The variables that `lib/store/environment.ts`, `lib/telemetry` and Powertools read, and how the adapter answers. */
 export function environmentOf(area: Area, resources: Resources, settings: Settings): Record<string, string> {
   const variables: Record<string, string> = {
     SERVICE_NAME: settings.serviceName,
     DEFAULT_BRANCH_NAME: settings.defaultBranchName,
     AREA: area.name,
     LOG_LEVEL: settings.logLevel,
-    METRICS_NAMESPACE: settings.instance,
+    POWERTOOLS_METRICS_NAMESPACE: settings.instance,
   };
+  if (settings.endpointMetrics) variables['ENDPOINT_METRICS'] = '1';
   if (area.rights.table !== undefined) variables['TABLE_NAME'] = resources.table.tableName;
   if (area.rights.objects !== undefined) variables['OBJECTS_BUCKET'] = resources.objects.bucketName;
   if (settings.outboundAllow !== undefined) variables['OUTBOUND_ALLOW'] = settings.outboundAllow;

@@ -73,7 +73,7 @@ export class ServiceStack extends Stack {
           .filter(({ kind }) => kinds.includes(kind))
           .map(({ name }) => this.functions.get(name)!.logGroup);
       new Dashboard(this, 'Dashboard', {
-        name: settings.instance,
+        settings,
         api: this.gateway.api,
         queues: Object.values(queues),
         resources,

@@ -30,6 +30,8 @@ export interface Settings {
   readonly logLevel: string;
   /** Whether there is a dashboard; an account has three for nothing, the next cost 3 $ a month each. `dashboard` */
   readonly dashboard: boolean;
+  /** Whether each endpoint and kind of job has metrics of its own: `docs/operations.md` says what they cost. `endpointMetrics` */
+  readonly endpointMetrics: boolean;
   /** Put on every resource, for who divides the bill: `name=value,name=value`. `tags` */
   readonly tags: Readonly<Record<string, string>>;
 }
@@ -41,10 +43,11 @@ export function readSettings(node: Node): Settings {
     if (value === undefined || value === '') return undefined;
     return String(value);
   };
-  const stream = read('stream') ?? 'true';
-  if (stream !== 'true' && stream !== 'false') throw new RangeError('stream is true or false');
-  const dashboard = read('dashboard') ?? 'true';
-  if (dashboard !== 'true' && dashboard !== 'false') throw new RangeError('dashboard is true or false');
+  const choice = (name: string): boolean => {
+    const text = read(name) ?? 'true';
+    if (text !== 'true' && text !== 'false') throw new RangeError(`${name} is true or false`);
+    return text === 'true';
+  };
   const logLevel = read('logLevel') ?? 'info';
   if (!/^(info|warn|error|silent)$/.test(logLevel)) {
     throw new RangeError('logLevel is info, warn, error or silent');
@@ -69,7 +72,7 @@ export function readSettings(node: Node): Settings {
   }
   return {
     instance: read('instance') ?? 'Lemnos',
-    stream: stream === 'true',
+    stream: choice('stream'),
     serviceName,
     defaultBranchName: read('defaultBranchName') ?? 'main',
     baseUrl: read('baseUrl'),
@@ -81,7 +84,8 @@ export function readSettings(node: Node): Settings {
     alarmEmail: read('alarmEmail'),
     restoredTable: read('restoredTable'),
     logLevel,
-    dashboard: dashboard === 'true',
+    dashboard: choice('dashboard'),
+    endpointMetrics: choice('endpointMetrics'),
     tags: readTags(read('tags') ?? ''),
   };
 }

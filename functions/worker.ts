@@ -1,8 +1,10 @@
+import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { type OutboxMessage, parseMessage, writtenAt } from '../lib/store/outbox.ts';
 import { annotate, annotations, correlated } from '../lib/telemetry/correlation.ts';
-import { log } from '../lib/telemetry/log.ts';
-import { counted } from '../lib/telemetry/metrics.ts';
+import { type Level, log } from '../lib/telemetry/log.ts';
+import { type Counts, measure } from '../lib/telemetry/metrics.ts';
+import { plainError } from '../lib/telemetry/plain-error.ts';
 
 export type Message = Omit<OutboxMessage, 'queue'>;
 
@@ -14,40 +16,48 @@ export type Message = Omit<OutboxMessage, 'queue'>;
  */
 export function worker(
   work: (message: Message, record: SQSRecord, context: Context) => Promise<void>,
-  told: (error: unknown) => object = (error) => ({ error: String(error) }),
+  told: (error: unknown) => object = (error) => ({ error: plainError(error) }),
 ): (event: SQSEvent, context: Context) => Promise<SQSBatchResponse> {
-  const done = async (record: SQSRecord, context: Context): Promise<boolean> => {
+  const done = async (record: SQSRecord, context: Context): Promise<void> => {
     const message = parseMessage(record.body);
     const started = performance.now();
+    const area = process.env['AREA'] ?? context?.functionName;
     annotate({
-      area: process.env['AREA'] ?? context?.functionName,
-      invocation: context?.awsRequestId,
+      area,
+      function_request_id: context?.awsRequestId,
       job: message?.type,
       messageId: message?.id,
       receives: receives(record) || undefined,
       age: ageOf(message),
     });
-    const ended = () => ({ ...annotations(), ms: Math.round(performance.now() - started) });
+    const ended = (level: Level, facts: object, counts: Counts) => {
+      const ms = Math.round(performance.now() - started);
+      log(level, 'job', { ...annotations(), ms, ...facts, ...counts });
+      measure(area, message && { job: message.type }, ms, counts);
+    };
     try {
       // What is not ours can only be given up: it goes to the dead letters.
       if (message === undefined) throw notOurs();
       await work(message, record, context);
-      log('info', 'job', { ...ended(), outcome: 'done' });
-      return true;
+      ended('info', { outcome: 'done' }, {});
     } catch (error) {
-      log('error', 'job', { ...ended(), outcome: 'failed', ...told(error), ...counted({ JobsFailed: 1 }) });
-      return false;
+      ended('error', { outcome: 'failed', ...told(error) }, { JobsFailed: 1 });
+      throw error;
     }
   };
   return async (event, context) => {
-    const batchItemFailures: SQSBatchResponse['batchItemFailures'] = [];
-    for (const record of event.Records) {
+    const begun = (record: SQSRecord) => {
       const { requestId, id } = parseMessage(record.body) ?? {};
       // A message that no request led to, or one of an earlier release, is the beginning of what it leads to.
-      const succeeded = await correlated(requestId ?? id ?? record.messageId, () => done(record, context));
-      if (!succeeded) batchItemFailures.push({ itemIdentifier: record.messageId });
-    }
-    return { batchItemFailures };
+      return correlated(requestId ?? id ?? record.messageId, () => done(record, context));
+    };
+    // It keeps its batch to itself, and the embedded host works on several at once: one for each.
+    const processor = new BatchProcessor(EventType.SQS);
+    return processPartialResponse(event, begun, processor, {
+      processInParallel: false,
+      // Each failure is told above; an error of the function would tell it again, and say less.
+      throwOnFullBatchFailure: false,
+    });
   };
 }
 

@@ -2,7 +2,10 @@ import type { Line } from '../lib/telemetry/log.ts';
 
 const HIDDEN = new Set([
   'level',
-  'time',
+  'timestamp',
+  'service',
+  'sampling_rate',
+  'xray_trace_id',
   'message',
   'method',
   'route',
@@ -10,20 +13,19 @@ const HIDDEN = new Set([
   'status',
   'ms',
   'job',
-  '_aws',
 ]);
 
 /**
  * A line for somebody at a terminal:
- * `17:03:11 info  request GET /projects/:id 200 12 ms  area=projects requestId=01K...`
+ * `17:03:11 INFO  request GET /projects/:id 200 12 ms  area=projects requestId=01K...`
  */
 export function readable(line: Line): string {
-  const { level, time, message } = line;
+  const { level, timestamp, message } = line;
   const told = ['method', 'route', 'path', 'job', 'status'].flatMap((name) => line[name] ?? []);
   const took = line['ms'] === undefined ? [] : [`${line['ms']} ms`];
   const rest = Object.entries(line)
     .filter(([name, value]) => !HIDDEN.has(name) && value !== undefined)
     .map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`);
-  const head = [time.slice(11, 19), level.padEnd(5), message, ...told, ...took].join(' ');
+  const head = [timestamp.slice(11, 19), level.padEnd(5), message, ...told, ...took].join(' ');
   return rest.length === 0 ? head : `${head}  ${rest.join(' ')}`;
 }

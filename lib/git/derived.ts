@@ -110,7 +110,7 @@ export class OpenDerived {
     this.#warned = true;
     const { kind, id } = this.description;
     console.warn(
-      JSON.stringify({ level: 'warn', message: 'derived file left aside', kind, id, cause: String(cause) }),
+      JSON.stringify({ level: 'WARN', message: 'derived file left aside', kind, id, cause: String(cause) }),
     );
   }
 

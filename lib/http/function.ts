@@ -8,7 +8,7 @@ import { DomainError } from '../domain/errors.ts';
 import { demandWritable } from '../domain/maintenance-mode.ts';
 import { annotate, annotations, bound, correlated } from '../telemetry/correlation.ts';
 import { log } from '../telemetry/log.ts';
-import { counted } from '../telemetry/metrics.ts';
+import { type Counts, measure } from '../telemetry/metrics.ts';
 import { credentialOf } from './credentials.ts';
 import { type Dialect, inDialect } from './dialect.ts';
 import type { Endpoint, HttpDeps, RequestFacts } from './endpoint.ts';
@@ -126,8 +126,8 @@ export function rawFunction(
       return correlated(requestId, () => {
         annotate({
           area: process.env['AREA'] ?? options.area ?? context?.functionName,
-          invocation: context?.awsRequestId,
-          ...(cold ? { cold } : {}),
+          function_request_id: context?.awsRequestId,
+          ...(cold ? { cold_start: true } : {}),
         });
         cold = false;
         return answerTo(request, info, requestId);
@@ -174,7 +174,8 @@ export function rawFunction(
     return response;
   };
 
-  const runtime = (globalThis as { awslambda?: StreamingRuntime }).awslambda;
+  // Libraries make the global too, without what streams.
+  const runtime = (globalThis as { awslambda?: Partial<StreamingRuntime> }).awslambda;
   const answer = async (event: APIGatewayProxyEvent, context?: Invocation): Promise<Response> => {
     if (isForbiddenMethod(event.httpMethod))
       return Response.json({ error: '405 Not Allowed' }, { status: 405 });
@@ -193,7 +194,7 @@ export function rawFunction(
     return fetchIn(context)(converted.request, converted.info);
   };
   const fetch = fetchIn();
-  if (process.env['STREAM'] !== '1' || runtime === undefined) {
+  if (process.env['STREAM'] !== '1' || !streams(runtime)) {
     return { handler: async (event, context) => buffered(await answer(event, context)), fetch };
   }
   const handler = runtime.streamifyResponse(async (event, stream, context) =>
@@ -214,9 +215,18 @@ function logRequest(method: string, status: number, started: number, how: Ending
   const ms = Math.round(performance.now() - started);
   const facts = annotations();
   const failed = status >= 500 && facts['maintenanceMode'] === undefined;
-  const metrics = failed ? counted({ ServerErrors: 1 }) : status === 429 ? counted({ RateLimited: 1 }) : {};
-  log('info', 'request', { ...facts, method, status, ms, ...how, ...metrics });
+  const counts: Counts = failed ? { ServerErrors: 1 } : status === 429 ? { RateLimited: 1 } : {};
+  log('info', 'request', { ...facts, method, status, ms, ...how, ...counts });
+  const { area, route } = facts;
+  if (area === undefined) return;
+  // What no endpoint serves is told by area alone: somebody could think of any number of paths.
+  const piece =
+    route === undefined ? undefined : { endpoint: `${method === 'HEAD' ? 'GET' : method} ${route}` };
+  measure(String(area), piece, ms, counts);
 }
+
+const streams = (runtime: Partial<StreamingRuntime> | undefined): runtime is StreamingRuntime =>
+  runtime?.streamifyResponse !== undefined;
 
 /** The caller's own id, if it is one that can be written down anywhere; else a new one. */
 function requestIdOf(headers: Headers): string {

@@ -40,12 +40,14 @@ describe('a request', () => {
     const { told, id } = await ask('GET', `/projects/${project.id}?license=true`, { token: owner.token });
     expect(told).toEqual([
       {
-        level: 'info',
-        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+        level: 'INFO',
+        timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
         message: 'request',
+        service: 'Lemnos',
+        sampling_rate: 0,
         requestId: id,
         area: 'projects',
-        invocation: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        function_request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
         route: '/projects/:id',
         user: owner.id,
         method: 'GET',
@@ -58,8 +60,8 @@ describe('a request', () => {
   test('says when it is the first of its function', async () => {
     const first = await ask('GET', '/search?scope=projects&search=watched', { token: owner.token });
     const second = await ask('GET', '/search?scope=projects&search=watched', { token: owner.token });
-    expect(first.told[0]).toMatchObject({ area: 'search', cold: true });
-    expect(second.told[0]).not.toHaveProperty('cold');
+    expect(first.told[0]).toMatchObject({ area: 'search', cold_start: true });
+    expect(second.told[0]).not.toHaveProperty('cold_start');
   });
 
   test.each([
@@ -71,7 +73,7 @@ describe('a request', () => {
   ])('%s %s', async (method, path, expected) => {
     const { told } = await ask(method, path, { token: owner.token });
     expect(told).toEqual([
-      expect.objectContaining({ level: 'info', message: 'request', method, ...expected }),
+      expect.objectContaining({ level: 'INFO', message: 'request', method, ...expected }),
     ]);
   });
 
@@ -161,7 +163,7 @@ describe('one id finds everything', () => {
     });
     expect(answer.status).toBe(201);
     expect(lines.of(id)).toContainEqual(
-      expect.objectContaining({ level: 'warn', message: 'outbox delivery failed' }),
+      expect.objectContaining({ level: 'WARN', message: 'outbox delivery failed' }),
     );
     heal();
     await service.host.invoke('outbox-sweep', { olderThan: 0 });
@@ -180,13 +182,13 @@ describe('one id finds everything', () => {
     });
     expect(lines.of(id)).toEqual([
       expect.objectContaining({
-        level: 'error',
+        level: 'ERROR',
         message: 'job',
         job: 'nothing.we.know',
         messageId: id,
         receives: 2,
         outcome: 'failed',
-        error: 'Error: no job is called nothing.we.know',
+        error: expect.objectContaining({ name: 'Error', message: 'no job is called nothing.we.know' }),
         JobsFailed: 1,
       }),
     ]);

@@ -65,7 +65,7 @@ test('a mail that cannot be sent is given up after five times, and goes out once
   expect(failures.map(({ outcome, receives }) => [outcome, receives]).sort()).toEqual(
     [1, 1, 2, 2, 3, 3, 4, 4, 5, 5].map((times) => ['failed', times]),
   );
-  expect(failures[0]).toMatchObject({ level: 'error', area: 'mail', job: 'mail.send', JobsFailed: 1 });
+  expect(failures[0]).toMatchObject({ level: 'ERROR', area: 'mail', job: 'mail.send', JobsFailed: 1 });
   expect(lines.text).not.toContain('A line.');
 
   // Put back before it is mended, it is given up again and nothing is lost.

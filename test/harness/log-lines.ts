@@ -7,7 +7,7 @@ export class LogLines {
   static watch(): LogLines {
     const lines = new LogLines();
     process.env['LOG_LEVEL'] = 'info';
-    logTo((line) => void lines.all.push(JSON.parse(JSON.stringify(line)) as Line));
+    logTo((line) => void lines.all.push(line));
     return lines;
   }
 

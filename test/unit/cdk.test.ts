@@ -291,7 +291,8 @@ describe('functions', () => {
     for (const [, { Properties }] of resourcesOf(service, 'AWS::Lambda::Function')) {
       const { rights } = areas.find(({ name }) => Properties.Description.endsWith(` ${name}`))!;
       const names = Object.keys(Properties.Environment.Variables).filter((name) => name !== 'STREAM');
-      const wanted = ['SERVICE_NAME', 'DEFAULT_BRANCH_NAME', 'AREA', 'LOG_LEVEL', 'METRICS_NAMESPACE'];
+      const wanted = ['SERVICE_NAME', 'DEFAULT_BRANCH_NAME', 'AREA', 'LOG_LEVEL', 'ENDPOINT_METRICS'];
+      wanted.push('POWERTOOLS_METRICS_NAMESPACE');
       if (rights.table !== undefined) wanted.push('TABLE_NAME');
       if (rights.objects !== undefined) wanted.push('OBJECTS_BUCKET');
       if (rights.masterKey !== undefined) wanted.push('MASTER_KEY_PARAMETER');
@@ -483,9 +484,18 @@ describe('what it costs and who is told', () => {
       expect(Properties.Environment.Variables).toMatchObject({
         AREA: Properties.Description.split(' ').at(-1),
         LOG_LEVEL: 'warn',
-        METRICS_NAMESPACE: 'Forge',
+        POWERTOOLS_METRICS_NAMESPACE: 'Forge',
+        ENDPOINT_METRICS: '1',
       });
     }
+  });
+
+  test('without metrics of endpoints nobody tells them, and the dashboard shows none', () => {
+    const searches = (template: Template) => JSON.stringify(template.toJSON()).match(/SEARCH\(/g)?.length;
+    expect(searches(service)).toBe(3);
+    const plain = synthesize({ endpointMetrics: 'false' }).service;
+    expect(searches(plain)).toBeUndefined();
+    expect(JSON.stringify(plain.toJSON())).not.toContain('ENDPOINT_METRICS');
   });
 
   test('a resource nobody has priced is an error', () => {
@@ -552,6 +562,7 @@ describe('outputs and settings', () => {
     ['mailFrom', 'nobody'],
     ['stream', 'no'],
     ['dashboard', 'no'],
+    ['endpointMetrics', 'no'],
     ['logLevel', 'loud'],
     ['serviceName', "x'\r\nSet-Cookie: y"],
     ['tags', 'team'],

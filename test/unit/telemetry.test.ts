@@ -1,11 +1,14 @@
+import { Ajv } from 'ajv';
+import type { Context, SQSEvent } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { worker } from '../../functions/worker.ts';
 import { DomainError } from '../../lib/domain/errors.ts';
 import { rawFunction } from '../../lib/http/function.ts';
 import { message, messageText, parseMessage } from '../../lib/store/outbox.ts';
-import { annotate, bound, correlated, requestId } from '../../lib/telemetry/correlation.ts';
+import { annotate, annotations, bound, correlated, requestId } from '../../lib/telemetry/correlation.ts';
 import { type Line, log, logTo } from '../../lib/telemetry/log.ts';
-import { counted } from '../../lib/telemetry/metrics.ts';
+import { type Counts, measure } from '../../lib/telemetry/metrics.ts';
+import { plainError } from '../../lib/telemetry/plain-error.ts';
 import { readable } from '../../local/readable-log.ts';
 
 let lines: Line[];
@@ -51,57 +54,196 @@ describe('what is under way', () => {
 
 describe('lines', () => {
   test.each([
-    ['info', ['info', 'warn', 'error']],
-    ['warn', ['warn', 'error']],
-    ['error', ['error']],
+    ['info', ['INFO', 'WARN', 'ERROR']],
+    ['warn', ['WARN', 'ERROR']],
+    ['error', ['ERROR']],
     ['silent', []],
-    ['loud', ['warn', 'error']],
+    ['loud', ['WARN', 'ERROR']],
   ])('with LOG_LEVEL=%s are %j', (level, told) => {
     vi.stubEnv('LOG_LEVEL', level);
     for (const each of ['info', 'warn', 'error'] as const) log(each, 'x');
     expect(lines.map((line) => line.level)).toEqual(told);
   });
 
+  test('say each of its own request, however many are under way', async () => {
+    await Promise.all(
+      ['a', 'b', 'c'].map((id) =>
+        correlated(id, async () => {
+          annotate({ user: id });
+          log('warn', 'begun', annotations());
+          await new Promise((resolve) => setTimeout(resolve, 2));
+          log('warn', 'ended', { ...annotations(), empty: undefined });
+        }),
+      ),
+    );
+    log('warn', 'of nobody');
+    expect(lines).toHaveLength(7);
+    for (const { timestamp, ...line } of lines) {
+      expect(new Date(timestamp).toISOString()).toBe(timestamp);
+      const own = line.requestId === undefined ? {} : { requestId: line.requestId, user: line.requestId };
+      const { level, message } = line;
+      expect(line).toEqual({ level, message, service: 'Lemnos', sampling_rate: 0, ...own });
+    }
+    expect(lines.slice(0, 3).map((line) => line.requestId)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('tell of errors what may be told: no rows and no requests that they carry, and no end of causes', () => {
+    const odd = Object.assign(new TypeError('it is s3cret'), {
+      row: 's3cret',
+    });
+    odd.cause = odd;
+    log('error', 'odd', { error: plainError(odd, (text) => text.replaceAll('s3cret', '***')) });
+    expect(lines[0]!['error']).toMatchObject({
+      name: 'TypeError',
+      message: 'it is ***',
+      location: expect.stringMatching(/:\d+$/),
+      stack: expect.stringContaining('TypeError: it is ***'),
+      cause: { name: 'TypeError', cause: { cause: { cause: { name: 'TypeError' } } } },
+    });
+    expect(JSON.stringify(lines)).not.toContain('s3cret');
+    expect(JSON.stringify(lines).match(/"location"/g)).toHaveLength(5);
+    log('error', 'odder', { error: plainError('thrown as it is') });
+    expect(lines[1]!['error']).toMatchObject({ name: 'string', message: 'thrown as it is' });
+  });
+
   test('for a terminal say the same in words', () => {
-    const head = { level: 'info', time: '2026-01-02T03:04:05.678Z' } as const;
+    const head = {
+      level: 'INFO',
+      timestamp: '2026-01-02T03:04:05.678Z',
+      service: 'Lemnos',
+      sampling_rate: 0,
+    } as const;
     const request = {
       method: 'GET',
       route: '/projects/:id',
       status: 200,
       ms: 12,
       area: 'projects',
-      cold: true,
+      cold_start: true,
     };
     expect(readable({ ...head, message: 'request', requestId: 'r', ...request })).toBe(
-      '03:04:05 info  request GET /projects/:id 200 12 ms  requestId=r area=projects cold=true',
+      '03:04:05 INFO  request GET /projects/:id 200 12 ms  requestId=r area=projects cold_start=true',
     );
-    expect(readable({ ...head, level: 'error', message: 'odd', error: { name: 'E' } })).toBe(
-      '03:04:05 error odd  error={"name":"E"}',
+    expect(readable({ ...head, level: 'ERROR', message: 'odd', error: { name: 'E' } })).toBe(
+      '03:04:05 ERROR odd  error={"name":"E"}',
     );
-    expect(readable({ ...head, message: 'plain' })).toBe('03:04:05 info  plain');
+    expect(readable({ ...head, message: 'plain' })).toBe('03:04:05 INFO  plain');
   });
 });
 
-describe('metrics', () => {
-  test('are in the embedded format, one per area', () => {
-    vi.stubEnv('METRICS_NAMESPACE', 'Forge');
-    expect(counted({ ServerErrors: 1 })).toEqual({
-      ServerErrors: 1,
-      _aws: {
-        Timestamp: expect.any(Number),
-        CloudWatchMetrics: [
-          {
-            Namespace: 'Forge',
-            Dimensions: [['area']],
-            Metrics: [{ Name: 'ServerErrors', Unit: 'Count' }],
+/** "Specification: Embedded metric format", CloudWatch user guide: what CloudWatch takes for metrics. */
+const embedded = new Ajv({ allErrors: true }).compile({
+  type: 'object',
+  required: ['_aws'],
+  properties: {
+    _aws: {
+      type: 'object',
+      required: ['Timestamp', 'CloudWatchMetrics'],
+      properties: {
+        Timestamp: { type: 'integer' },
+        CloudWatchMetrics: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['Namespace', 'Dimensions', 'Metrics'],
+            properties: {
+              Namespace: { type: 'string', minLength: 1, maxLength: 1024 },
+              Dimensions: {
+                type: 'array',
+                minItems: 1,
+                items: {
+                  type: 'array',
+                  maxItems: 30,
+                  items: { type: 'string', minLength: 1, maxLength: 250 },
+                },
+              },
+              Metrics: {
+                type: 'array',
+                maxItems: 100,
+                items: {
+                  type: 'object',
+                  required: ['Name'],
+                  properties: {
+                    Name: { type: 'string', minLength: 1, maxLength: 1024 },
+                    Unit: { enum: ['Count', 'Milliseconds'] },
+                  },
+                },
+              },
+            },
           },
-        ],
+        },
       },
+    },
+  },
+});
+
+interface Told {
+  readonly namespace: string;
+  readonly dimensions: Readonly<Record<string, unknown>>;
+  readonly metrics: Readonly<Record<string, unknown>>;
+  readonly requestId: unknown;
+}
+
+describe('metrics', () => {
+  let told: Told[];
+  beforeEach(() => {
+    told = [];
+    vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', 'Forge');
+    vi.stubEnv('ENDPOINT_METRICS', '1');
+    vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+      const document = JSON.parse(String(text));
+      expect(String(text).endsWith('\n')).toBe(true);
+      expect(embedded(document), JSON.stringify(embedded.errors)).toBe(true);
+      expect(Math.abs(document._aws.Timestamp - Date.now())).toBeLessThan(60_000);
+      expect(document._aws.CloudWatchMetrics).toHaveLength(1);
+      const [{ Namespace, Dimensions, Metrics }] = document._aws.CloudWatchMetrics;
+      // Values stand at the root: dimensions are texts, metrics numbers.
+      for (const set of Dimensions as string[][])
+        told.push({
+          namespace: Namespace,
+          dimensions: Object.fromEntries(set.map((name) => [name, document[name]])),
+          metrics: Object.fromEntries(
+            (Metrics as { Name: string }[]).map(({ Name }) => [Name, document[Name]]),
+          ),
+          requestId: document.requestId,
+        });
+      for (const { dimensions, metrics } of told) {
+        for (const value of Object.values(dimensions)) expect(value).toMatch(/^[\x20-\x7e]{1,1024}$/);
+        for (const value of Object.values(metrics)) expect(value).toEqual(expect.any(Number));
+      }
+      return true;
     });
-    expect(counted({})).toEqual({});
+  });
+  afterEach(() => vi.restoreAllMocks());
+
+  const of = (dimensions: object, metrics: object) => ({
+    namespace: 'Forge',
+    dimensions: { service: 'Lemnos', ...dimensions },
+    metrics,
+    requestId: 'r-1',
   });
 
-  test.each<[string, () => Response, Record<string, number>]>([
+  async function ask(
+    respond: () => Response,
+    { method = 'GET', route }: { method?: string; route?: string } = {},
+  ) {
+    const { fetch } = rawFunction(
+      async () => {
+        if (route !== undefined) annotate({ route });
+        return respond();
+      },
+      { area: 'here' },
+    );
+    const request = new Request('http://lemnos.test/x/one?private_token=glpat-secret', { method });
+    const answer = await fetch(request, {
+      sourceIp: '203.0.113.7',
+      baseUrl: 'http://lemnos.test',
+      requestId: 'r-1',
+    });
+    await answer.text();
+    return answer;
+  }
+  const answers: [string, () => Response, Counts][] = [
     ['a success', () => new Response('x'), {}],
     [
       'a limit',
@@ -118,43 +260,126 @@ describe('metrics', () => {
       { ServerErrors: 1 },
     ],
     ['a refusal', () => new Response('x', { status: 404 }), {}],
-  ])('%s is counted only if somebody should look', async (_, respond, counts) => {
+  ];
+
+  test.each(answers)('%s is counted by area only if somebody should look', async (_, respond, counts) => {
     vi.stubEnv('LOG_LEVEL', 'info');
-    vi.stubEnv('METRICS_NAMESPACE', 'Forge');
-    const { fetch } = rawFunction(async () => respond(), { area: 'here' });
-    const answer = await fetch(new Request('http://lemnos.test/x?private_token=glpat-secret'), {
-      sourceIp: '203.0.113.7',
-      baseUrl: 'http://lemnos.test',
-      requestId: 'r-1',
-    });
-    await answer.text();
+    vi.stubEnv('ENDPOINT_METRICS', undefined);
+    const { status } = await ask(respond, { route: '/x/:id' });
+    expect(told).toEqual(Object.keys(counts).length === 0 ? [] : [of({ area: 'here' }, counts)]);
     const [line, ...more] = lines.filter((each) => each.message === 'request');
     expect(more).toEqual([]);
-    expect(line).toMatchObject({ requestId: 'r-1', area: 'here', status: answer.status, ...counts });
-    expect('_aws' in line!).toBe(Object.keys(counts).length > 0);
+    expect(line).toMatchObject({ requestId: 'r-1', area: 'here', route: '/x/:id', status, ...counts });
     expect(JSON.stringify(lines)).not.toContain('glpat-secret');
   });
 
-  test('a job that fails is one line, told as its worker says', async () => {
-    vi.stubEnv('METRICS_NAMESPACE', 'Forge');
+  test.each(answers)('%s is counted and timed by endpoint', async (_, respond, counts) => {
+    await ask(respond, { route: '/x/:id' });
+    const endpoint = { area: 'here', endpoint: 'GET /x/:id' };
+    expect(told).toEqual([
+      ...(Object.keys(counts).length === 0 ? [] : [of({ area: 'here' }, counts)]),
+      of(endpoint, { ...counts, Latency: expect.any(Number) }),
+    ]);
+  });
+
+  test('HEAD is its endpoint’s GET, and what no endpoint serves has no metric of its own', async () => {
+    await ask(() => new Response(), { method: 'HEAD', route: '/x/:id' });
+    await ask(() => new Response('', { status: 404 }));
+    expect(told.map(({ dimensions }) => dimensions['endpoint'])).toEqual(['GET /x/:id']);
+  });
+
+  test('without a namespace there are none', async () => {
+    vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', undefined);
+    for (const [, respond] of answers) await ask(respond, { route: '/x/:id' });
+    expect(told).toEqual([]);
+  });
+
+  test('are told whatever the lines leave out', async () => {
+    vi.stubEnv('LOG_LEVEL', 'silent');
+    for (const [, respond] of answers) await ask(respond, { route: '/x/:id' });
+    expect(lines).toEqual([]);
+    expect(told).toHaveLength(6);
+  });
+
+  test('of many at once are each its own', async () => {
+    await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        correlated(`r-${i}`, async () => {
+          await new Promise((resolve) => setTimeout(resolve, i % 3));
+          measure('here', { endpoint: `GET /${i}` }, i, {});
+        }),
+      ),
+    );
+    expect(told).toHaveLength(20);
+    for (const { dimensions, metrics, requestId } of told) {
+      const { Latency } = metrics;
+      expect({ dimensions, requestId }).toEqual({
+        dimensions: { service: 'Lemnos', area: 'here', endpoint: `GET /${Latency}` },
+        requestId: `r-${Latency}`,
+      });
+    }
+  });
+
+  const record = (messageId: string, body: string) => ({ messageId, body, attributes: {} });
+  const context = { functionName: 'mail', awsRequestId: 'i' } as Context;
+
+  test('a job that fails is one line, told as its worker says, and comes again; the others are done', async () => {
     const failing = worker(
-      async () => {
-        throw new Error('the secret text');
+      async ({ type }) => {
+        if (type === 'mail.fail') throw new Error('the secret text');
       },
       () => ({ error: 'kind' }),
     );
-    const record = { messageId: 'm', body: messageText(message('mail', 'mail.send', {})), attributes: {} };
-    const context = { functionName: 'mail', awsRequestId: 'i' };
-    await failing({ Records: [record] } as never, context as never);
+    const Records = ['mail.send', 'mail.fail', 'mail.send'].map((type, i) =>
+      record(`m-${i}`, messageText(correlated('r-1', () => message('mail', type, {})))),
+    );
+    expect(await failing({ Records } as SQSEvent, context)).toEqual({
+      batchItemFailures: [{ itemIdentifier: 'm-1' }],
+    });
     expect(lines).toEqual([
       expect.objectContaining({
-        level: 'error',
+        level: 'ERROR',
         area: 'mail',
-        job: 'mail.send',
+        function_request_id: 'i',
+        job: 'mail.fail',
         error: 'kind',
         JobsFailed: 1,
       }),
     ]);
-    expect(JSON.stringify(lines)).not.toContain('secret');
+    const job = (name: string, metrics: object) =>
+      of({ area: 'mail', job: name }, { ...metrics, Latency: expect.any(Number) });
+    expect(told).toEqual([
+      job('mail.send', {}),
+      of({ area: 'mail' }, { JobsFailed: 1 }),
+      job('mail.fail', { JobsFailed: 1 }),
+      job('mail.send', {}),
+    ]);
+    expect(JSON.stringify([lines, told])).not.toContain('secret');
+  });
+
+  test('batches at once keep to themselves, also when all of one fails', async () => {
+    const slow = worker(async ({ body }) => {
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      if (body['fails'] === true) throw new Error('odd');
+    });
+    const batch = (name: string, fails: boolean[]) =>
+      slow(
+        {
+          Records: fails.map((each, i) =>
+            record(`${name}${i}`, messageText(message('mail', 'x', { fails: each }))),
+          ),
+        } as SQSEvent,
+        context,
+      );
+    expect(
+      await Promise.all([batch('a', [true, true]), batch('b', [false, true, false]), batch('c', [])]),
+    ).toEqual([
+      { batchItemFailures: [{ itemIdentifier: 'a0' }, { itemIdentifier: 'a1' }] },
+      { batchItemFailures: [{ itemIdentifier: 'b1' }] },
+      { batchItemFailures: [] },
+    ]);
+    // A body that nobody here wrote is of no kind.
+    await slow({ Records: [record('d', '{}')] } as SQSEvent, context);
+    expect(told.at(-1)).toMatchObject({ dimensions: { area: 'mail' }, metrics: { JobsFailed: 1 } });
   });
 });

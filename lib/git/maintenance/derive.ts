@@ -103,7 +103,7 @@ async function derive(
     // A repository that is damaged does without.
     if (!(error instanceof CorruptData || error instanceof ObjectMissing)) throw error;
     console.warn(
-      JSON.stringify({ level: 'warn', message: 'derived file not made', kind, cause: String(error) }),
+      JSON.stringify({ level: 'WARN', message: 'derived file not made', kind, cause: String(error) }),
     );
     return true;
   }

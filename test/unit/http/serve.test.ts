@@ -467,7 +467,7 @@ describe('failures', () => {
     expect(answer.text).not.toContain('lemnos');
     expect(lines).toHaveLength(1);
     expect(JSON.parse(lines[0]!)).toMatchObject({
-      level: 'error',
+      level: 'ERROR',
       requestId: 'r-1',
       method: 'GET',
       path: '/api/v4/fail',
