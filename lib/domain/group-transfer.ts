@@ -8,6 +8,7 @@ import type { Deps } from './deps.ts';
 import { refused } from './errors.ts';
 import { followed, groupOfId, locked, mayCreateOutermost } from './groups.ts';
 import { memberAdded } from './member-audit.ts';
+import { moverOf } from './notification-promises.ts';
 import { groupPathProblems } from './paths.ts';
 import { canInGroup, OWNER } from './permissions.ts';
 import { lower } from './visibility.ts';
@@ -54,8 +55,9 @@ export async function transferGroup(
         : []),
       ...(await placeMoved(deps, actor, 'Group', group, moved)),
     ];
-    const options = { now, parents, alongside };
-    return await followed(deps, await groups.update(group, { visibility }, options));
+    const mover = moverOf(deps, actor);
+    const options = { now, parents, alongside, mover };
+    return await followed(deps, await groups.update(group, { visibility }, options), mover);
   } catch (error) {
     if (error instanceof TransactionRefused && error.has('owner')) throw locked(new Stale('group'));
     if (error instanceof NameTaken)

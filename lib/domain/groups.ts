@@ -19,6 +19,7 @@ import {
 } from './errors.ts';
 import { accessesToGroups } from './group-details.ts';
 import { restrictionProblems, unchosenVisibility } from './instance-visibility.ts';
+import { type Mover, moveMails, moverOf } from './notification-promises.ts';
 import { groupNameProblems, groupPathProblems, problemsOf } from './paths.ts';
 import { demandInGroup, isAdministrator } from './permissions.ts';
 import { inRuby } from './ruby-notation.ts';
@@ -145,6 +146,7 @@ export async function updateGroup(
     settings: { ...group.settings, ...settings },
     ...(avatar && { avatar: avatar.avatar }),
   };
+  const mover = moverOf(deps, actor);
   let updated: GroupRecord;
   try {
     const events = await groupChanged(deps, actor, group, {
@@ -155,22 +157,23 @@ export async function updateGroup(
     updated = await deps.store.groups.update(group, change, {
       now: deps.now(),
       parents,
+      mover,
       alongside: [...(avatar?.writes({ kind: 'group', id: group.id }) ?? []), ...events],
     });
   } catch (error) {
     throw changeError(error, input.visibility);
   }
-  return followed(deps, updated);
+  return followed(deps, updated, mover);
 }
 
 /** How long a request goes on with what is inside a group, before that is left to the worker. */
 export const HELP_MS = 1_000;
 
 /** The group, with `movedFrom` cleared when all that is inside has followed. */
-export async function followed(deps: Deps, group: GroupRecord): Promise<GroupRecord> {
+export async function followed(deps: Deps, group: GroupRecord, mover: Mover): Promise<GroupRecord> {
   if (group.movedFrom === null) return group;
   try {
-    const progress = await deps.store.groupMoves.settle(group.id, Date.now() + HELP_MS);
+    const progress = await deps.store.groupMoves.settle(group.id, Date.now() + HELP_MS, moveMails(mover));
     return progress === 'done' ? { ...group, movedFrom: null } : group;
   } catch {
     // The job does it.

@@ -26,7 +26,13 @@ import { maintainRepository } from './maintenance.ts';
 import { measureProject } from './measure.ts';
 import { EXPIRY_JOB, endMembership } from './member-expiry.ts';
 import { NAMESPACE_MOVE_JOB } from './namespace-move.ts';
-import { NOTIFY_JOB, type Notification, notificationMessage } from './notification-promises.ts';
+import {
+  type Mover,
+  moveMails,
+  NOTIFY_JOB,
+  type Notification,
+  notificationMessage,
+} from './notification-promises.ts';
 import { sendNotification } from './notifications.ts';
 import { removeProject, removeUser, sweepRepository } from './removal.ts';
 
@@ -119,14 +125,18 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
   },
   [MOVE_JOB]: async (deps, job) => {
     const groupId = numberOf(job.body, 'groupId');
-    const progress = await deps.store.groupMoves.settle(groupId, Date.now() + SLICE_MS);
+    const progress = await deps.store.groupMoves.settle(groupId, Date.now() + SLICE_MS, moverIn(job.body));
     const next = { more: 0, blocked: BLOCKED_MS };
     if (progress !== 'done') await later(deps, job, next[progress]);
   },
   [NAMESPACE_MOVE_JOB]: async (deps, job) => {
     const last = job.body['last'] === true;
     const until = { deadline: Date.now() + SLICE_MS, last };
-    const progress = await deps.store.ownNamespaces.settle(numberOf(job.body, 'userId'), until);
+    const progress = await deps.store.ownNamespaces.settle(
+      numberOf(job.body, 'userId'),
+      until,
+      moverIn(job.body),
+    );
     const next = { more: 0, blocked: BLOCKED_MS };
     if (progress !== 'done') await later(deps, job, next[progress]);
   },
@@ -177,6 +187,9 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
       userId: body['userId'] as number | undefined,
     }),
 };
+
+/** What is told of the projects that come along. */
+const moverIn = (body: Readonly<Record<string, unknown>>) => moveMails(body['mover'] as Mover | undefined);
 
 /** Who asked for it, where that is said. */
 function byOf(body: Readonly<Record<string, unknown>>): { readonly by?: Requester } {

@@ -5,8 +5,9 @@ import type { UserRecord } from '../store/records.ts';
 import type { Write } from '../store/write.ts';
 import type { Deps } from './deps.ts';
 import { conflict } from './errors.ts';
+import { type Mover, moveMails } from './notification-promises.ts';
 
-/** The maintenance queue's job: `{ userId, last }`. */
+/** The maintenance queue's job: `{ userId, last, mover }`. */
 export const NAMESPACE_MOVE_JOB = 'namespace.move';
 
 /** By then an index knows what was written before. */
@@ -28,11 +29,12 @@ export function namespaceMove(
   deps: Pick<Deps, 'now'>,
   user: UserRecord,
   { username = user.username, name = user.name }: { readonly username?: string; readonly name?: string },
+  mover: Mover,
 ): NamespaceMove {
   if (username === user.username && name === user.name) return { change: {}, alongside: [], messages: [] };
   const renamed = !sameName(username, user.username);
   if (renamed && (user.movedFrom ?? null) !== null) throw conflict('409 Conflict: Resource lock');
-  const body = { userId: user.id };
+  const body = { userId: user.id, mover };
   const later = new Date(deps.now().getTime() + INDEXED_MS);
   return {
     change: renamed ? { movedFrom: user.username } : {},
@@ -45,8 +47,8 @@ export function namespaceMove(
 const HELP_MS = 1_000;
 
 /** Brings the first projects before the answer: the few that most people have are all of them. */
-export async function helpNamespaceMove(deps: Deps, userId: number): Promise<void> {
+export async function helpNamespaceMove(deps: Deps, userId: number, mover: Mover): Promise<void> {
   const deadline = Date.now() + HELP_MS;
   // The job does what this does not.
-  await deps.store.ownNamespaces.settle(userId, { deadline, last: false }).catch(() => {});
+  await deps.store.ownNamespaces.settle(userId, { deadline, last: false }, moveMails(mover)).catch(() => {});
 }

@@ -3,7 +3,7 @@
  * Whoever is found twice is found out later, by what was sent already; so nothing here holds more than a page.
  */
 import type { IdPage } from '../store/id-page.ts';
-import type { MemberSource, NotificationEvent } from '../store/records.ts';
+import type { MemberSource, NotificationEvent, ProjectRecord } from '../store/records.ts';
 import type { Thread } from '../store/threads.ts';
 import type { Called } from './called.ts';
 import type { Deps } from './deps.ts';
@@ -95,10 +95,11 @@ export const pipelineAudience = (event: NotificationEvent, authorId: number): Au
   relations: async (ids) => ids.map((id) => relationsOf({ author: id === authorId })),
 });
 
-/** Of a project's move: its members. */
+/** Of a project's move: its members. @param memberSources what these are members of */
 export const moveAudience = (
   deps: Deps,
-  { project, memberSources }: Place,
+  project: ProjectRecord,
+  memberSources: readonly MemberSource[],
   actorId: number | null,
 ): Audience => ({
   ...deciding('moved_project'),

@@ -9,7 +9,7 @@ import { titleOf } from './commit-title.ts';
 import type { Deps } from './deps.ts';
 import { type Bulletin, moveAudience, noteAudience, pipelineAudience } from './notification-audience.ts';
 import { membershipBulletin } from './notification-memberships.ts';
-import { isMuted, type Place, placeOf, sourceOf } from './notification-place.ts';
+import { isMuted, memberSourcesOf, type Place, placeOf, sourceOf } from './notification-place.ts';
 import type { Happening, Notification } from './notification-promises.ts';
 
 /** Of a commit, as far as a subject tells it. */
@@ -117,18 +117,31 @@ async function pipelineBulletin(
   };
 }
 
-async function moveBulletin(deps: Deps, place: Place, told: Told<'moved'>): Promise<Bulletin> {
-  const { happening, actorId, baseUrl, id } = told;
+/** Projects of which one person's moves are told: a group with many could fill its members' mailboxes. */
+const TOLD_MOVES = { kind: 'told-moves', limit: 1_000, seconds: 3_600 } as const;
+
+async function moveBulletin(
+  deps: Deps,
+  place: Place,
+  { happening, actorId, baseUrl, id, position }: Told<'moved'>,
+): Promise<Bulletin | undefined> {
   const { project } = place;
+  const { from, fromIds } = happening;
+  // Back again before anybody was told.
+  if (project.fullPath === from) return undefined;
+  const { rateLimits } = deps.store;
+  const begins = position === undefined;
+  if (begins && !(await rateLimits.take(TOLD_MOVES, String(actorId ?? from.split('/')[0]), deps.now())))
+    return undefined;
   const url = urlOf(project, baseUrl);
   const clone = cloneUrl(project, await cloneRoot(deps, baseUrl));
   return {
     ...common(place, 'read_project'),
-    audience: moveAudience(deps, place, actorId),
+    audience: moveAudience(deps, project, await movedMembers(deps, place, fromIds), actorId),
     letter: {
       subject: `${project.name} | Project was moved`,
       lines: [
-        `The project ${happening.from} is found at ${project.fullPath} from now on.`,
+        `The project ${from} is found at ${project.fullPath} from now on.`,
         `To go on with a clone of it: git remote set-url origin ${clone}`,
       ],
       url,
@@ -139,6 +152,17 @@ async function moveBulletin(deps: Deps, place: Place, told: Told<'moved'>): Prom
     },
   };
 }
+
+/**
+ * Those it had before it moved: who finds it where they are already has no address of it to forget, and may not know
+ * of the groups that it stood in.
+ */
+const movedMembers = (deps: Deps, { project, groups }: Place, fromIds: readonly number[] | undefined) =>
+  memberSourcesOf(
+    deps,
+    project,
+    groups.filter(({ id }) => fromIds?.includes(id) ?? true),
+  );
 
 const common = (place: Place, ability: ProjectAbility) => ({
   about: { place, ability },

@@ -18,17 +18,23 @@ export async function placeOf(deps: Deps, projectId: number): Promise<Place | un
   if (project === undefined) return undefined;
   const found = await standing(new Surroundings(deps), subjectOf(project), undefined);
   if (found === undefined) return undefined;
-  const shares = [project, ...found.parents].flatMap((each) => each.shares);
-  const invited = await deps.store.groups.getMany([...new Set(shares.map(({ groupId }) => groupId))]);
+  const groups = found.parents;
+  return { project, groups, memberSources: await memberSourcesOf(deps, project, groups) };
+}
+
+/** Everything whose members are members of a project in these groups. */
+export async function memberSourcesOf(
+  { store }: Deps,
+  project: ProjectRecord,
+  parents: readonly GroupRecord[],
+): Promise<MemberSource[]> {
+  const shares = [project, ...parents].flatMap((each) => each.shares);
+  const invited = await store.groups.getMany([...new Set(shares.map(({ groupId }) => groupId))]);
   const groups = new Set([
-    ...found.parents.map(({ id }) => id),
+    ...parents.map(({ id }) => id),
     ...invited.flatMap((group) => (group === undefined ? [] : [group.id, ...group.ancestorIds])),
   ]);
-  return {
-    project,
-    groups: found.parents,
-    memberSources: [sourceOf(project), ...[...groups].map((id) => ({ kind: 'group', id }) as const)],
-  };
+  return [sourceOf(project), ...[...groups].map((id) => ({ kind: 'group', id }) as const)];
 }
 
 /** A group, then those it stands in. */

@@ -17,7 +17,13 @@ export type Happening =
       /** What the same pipeline came to before. */
       readonly before: PipelineOutcome | null;
     }
-  | { readonly kind: 'moved'; readonly projectId: number; readonly from: string }
+  | {
+      readonly kind: 'moved';
+      readonly projectId: number;
+      /** Its full path before, and the groups it stood in. */
+      readonly from: string;
+      readonly fromIds?: readonly number[];
+    }
   | {
       readonly kind: 'membership';
       readonly source: MemberSource;
@@ -57,12 +63,32 @@ export const membershipMail = (
 
 /** That a project is found elsewhere from now on. @param project as it was */
 export const moveMail = (deps: Deps, actor: Actor, project: ProjectRecord): OutboxMessage =>
-  promisedMail(deps, actor, { kind: 'moved', projectId: project.id, from: project.fullPath });
+  promisedMail(deps, actor, moveOf(project));
+
+/** Who moves what projects stand in: plain data, for the job that brings these along. */
+export interface Mover {
+  readonly actorId: number | null;
+  readonly baseUrl: string;
+}
+
+export const moverOf = (deps: Deps, actor: Actor): Mover => ({
+  actorId: actor.kind === 'user' ? actor.user.id : null,
+  baseUrl: actor.origin?.baseUrl ?? deps.environment.baseUrl ?? '',
+});
+
+/** The same of each project that comes along. @param mover absent in messages of earlier releases: nobody is told */
+export const moveMails =
+  (mover: Mover | undefined) =>
+  (project: ProjectRecord): OutboxMessage | undefined =>
+    mover && notificationMessage({ ...mover, happening: moveOf(project) });
+
+const moveOf = ({ id, fullPath, ancestorIds }: ProjectRecord): Happening => ({
+  kind: 'moved',
+  projectId: id,
+  from: fullPath,
+  fromIds: ancestorIds,
+});
 
 /** For `outbox.commit`, or as a row of the transaction with a delivery after it. */
 export const promisedMail = (deps: Deps, actor: Actor, happening: Happening): OutboxMessage =>
-  notificationMessage({
-    actorId: actor.kind === 'user' ? actor.user.id : null,
-    baseUrl: actor.origin?.baseUrl ?? deps.environment.baseUrl ?? '',
-    happening,
-  });
+  notificationMessage({ ...moverOf(deps, actor), happening });

@@ -11,6 +11,7 @@ import { isConfirmedEmail } from './emails.ts';
 import { conflict, forbidden, invalid, notFound } from './errors.ts';
 import { addressConfirmed } from './invited-address.ts';
 import { helpNamespaceMove, namespaceMove } from './namespace-move.ts';
+import { moverOf } from './notification-promises.ts';
 import { invitation } from './password-resets.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
 import { emailProblems, problemsOf, usernameProblems } from './paths.ts';
@@ -69,7 +70,7 @@ export async function changeAccount(
     return planned;
   });
   if (changed === undefined) throw notFound('User');
-  if (moves) await helpNamespaceMove(deps, id);
+  if (moves) await helpNamespaceMove(deps, id, moverOf(deps, actor));
   return changed;
 }
 
@@ -113,7 +114,7 @@ async function plan(
   const { external = user.external, admin = user.admin } = input;
   const password = newPassword(input);
   const invited = input.resetPassword ? invitation(deps, input.baseUrl) : undefined;
-  const move = namespaceMove(deps, user, named(input));
+  const move = namespaceMove(deps, user, named(input), moverOf(deps, actor));
   const address = await newAddress(deps, user, input);
   const avatar = newAvatar(input.avatar);
   const gives = address.change.email !== undefined && !sameName(address.change.email, user.email);

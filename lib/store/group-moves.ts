@@ -12,7 +12,7 @@ import { moveGroupPath, placeBelow, rank } from './group-place.ts';
 import { moveRows, settledRows } from './group-tree.ts';
 import type { Groups } from './groups.ts';
 import { groupKey, projectKey, type TreeKind } from './keys.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } from './outbox.ts';
 import { fromItem } from './project-item.ts';
 import { moveProjectPath, placeInGroup } from './project-place.ts';
 import type { ProjectShares } from './project-shares.ts';
@@ -23,6 +23,18 @@ import { type Check, PRESENT, type Write } from './write.ts';
 
 /** How far a move came: `blocked` by something that is on its way elsewhere, or that others change all the time. */
 export type MoveProgress = 'done' | 'more' | 'blocked';
+
+/** What a project's move promises besides, by the project as it was: written in the transaction that moves it. */
+export type MovePromise = (was: ProjectRecord) => OutboxMessage | undefined;
+
+/** One call of `settle`. */
+interface Run {
+  /** Milliseconds since 1970. */
+  readonly deadline: number;
+  readonly promise: MovePromise;
+  /** Promised, and not delivered yet. */
+  readonly promised: OutboxMessage[];
+}
 
 const BATCH = 100;
 const AT_ONCE = 4;
@@ -46,27 +58,38 @@ export class GroupMoves {
    * May be called any number of times, at once too; goes on where an earlier call stopped.
    * @param deadline milliseconds since 1970; no new node begins after it
    */
-  async settle(groupId: number, deadline: number): Promise<MoveProgress> {
+  async settle(
+    groupId: number,
+    deadline: number,
+    promise: MovePromise = () => undefined,
+  ): Promise<MoveProgress> {
     const group = await this.#groups.get(groupId);
-    return group === undefined || group.movedFrom === null ? 'done' : this.#settle(group, deadline);
+    if (group === undefined || group.movedFrom === null) return 'done';
+    const run: Run = { deadline, promise, promised: [] };
+    try {
+      return await this.#settle(group, run);
+    } finally {
+      await this.#deliver(run);
+    }
   }
 
   /** Brings everything below a group to where it is, then clears its `movedFrom`. */
-  async #settle(group: GroupRecord, deadline: number): Promise<MoveProgress> {
+  async #settle(group: GroupRecord, run: Run): Promise<MoveProgress> {
     let progress: MoveProgress = 'done';
     const note = (of: MoveProgress) => {
       if (of !== 'done' && progress !== 'more') progress = of;
     };
-    if (!(await this.#shares.follow(group, deadline))) note('more');
+    if (!(await this.#shares.follow(group, run.deadline))) note('more');
     for await (const children of this.#children(group, 'group'))
-      for (const id of children) note(await this.#bringGroup(id, group, deadline));
+      for (const id of children) note(await this.#bringGroup(id, group, run));
     for await (const children of this.#children(group, 'project')) {
       const ids = [...children];
       const work = async () => {
         for (let id = ids.pop(); id !== undefined; id = ids.pop())
-          note(await this.#bringProject(id, group, deadline));
+          note(await this.#bringProject(id, group, run));
       };
       await Promise.all(Array.from({ length: AT_ONCE }, work));
+      await this.#deliver(run);
     }
     if (progress === 'done' && !(await this.#arrived(group))) return 'blocked';
     return progress;
@@ -84,14 +107,14 @@ export class GroupMoves {
     if (ids.length > 0) yield ids;
   }
 
-  async #bringGroup(id: number, parent: GroupRecord, deadline: number): Promise<MoveProgress> {
+  async #bringGroup(id: number, parent: GroupRecord, run: Run): Promise<MoveProgress> {
     for (let tries = 0; tries < TRIES; tries++) {
-      if (Date.now() > deadline) return 'more';
+      if (Date.now() > run.deadline) return 'more';
       const child = await this.#groups.get(id);
       if (child === undefined || child.parentId !== parent.id) return 'done';
       // What is inside it comes to where it is now before it goes on.
       if (child.movedFrom !== null) {
-        const settled = await this.#settle(child, deadline);
+        const settled = await this.#settle(child, run);
         if (settled !== 'done') return settled;
         continue;
       }
@@ -119,9 +142,9 @@ export class GroupMoves {
     return 'blocked';
   }
 
-  async #bringProject(id: number, parent: GroupRecord, deadline: number): Promise<MoveProgress> {
+  async #bringProject(id: number, parent: GroupRecord, run: Run): Promise<MoveProgress> {
     for (let tries = 0; tries < TRIES; tries++) {
-      if (Date.now() > deadline) return 'more';
+      if (Date.now() > run.deadline) return 'more';
       const project = await this.#projectOf(id);
       if (project === undefined || project.deletedAt !== null || project.namespaceId !== parent.id)
         return 'done';
@@ -135,6 +158,7 @@ export class GroupMoves {
       const place = placeInGroup(parent, project);
       if (samePlace(project, place) && project.namespaceName === place.namespaceName) return 'done';
       const moved: ProjectRecord = { ...project, ...place, version: project.version + 1 };
+      const promised = moved.fullPath === project.fullPath ? undefined : run.promise(project);
       const refused = await this.#refused([
         {
           update: projectKey(id),
@@ -146,8 +170,12 @@ export class GroupMoves {
         ...moveProjectPath(project, moved),
         ...moveRows({ kind: 'project', ...project }, { kind: 'project', ...moved }),
         stands(parent),
+        ...(promised === undefined ? [] : [outboxWrite(promised)]),
       ]);
-      if (refused === undefined) return 'done';
+      if (refused === undefined) {
+        if (promised !== undefined) run.promised.push(promised);
+        return 'done';
+      }
       if (refused !== 'version') return 'blocked';
     }
     return 'blocked';
@@ -174,6 +202,10 @@ export class GroupMoves {
       ...(isArriving(now) ? settledRows(now) : []),
     ]);
     return refused === undefined;
+  }
+
+  #deliver({ promised }: Run): Promise<void> {
+    return this.#outbox.deliver(promised.splice(0));
   }
 
   async #projectOf(id: number): Promise<ProjectRecord | undefined> {

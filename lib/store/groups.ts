@@ -174,12 +174,16 @@ export class Groups {
    * new place, path or name some time later (`group-moves.ts`), and is found below both paths until then; what is more visible than
    * a group that was put elsewhere is made less visible as it follows. One move at a time: a group does not move while it, or one above, is at it.
    * @param options.parents for another path, name or place: the groups it is to stand in, the innermost first
+   * @param options.mover who moves it: plain data, for the message that brings along what is inside
    * @throws Stale, Missing, NameTaken `path`, MoreVisibleInside
    */
   async update(
     group: GroupRecord,
     change: GroupChange,
-    options: Options & { parents?: readonly GroupRecord[] } = {},
+    options: Options & {
+      parents?: readonly GroupRecord[];
+      mover?: object;
+    } = {},
   ): Promise<GroupRecord> {
     const parents = options.parents ?? [];
     if (
@@ -238,7 +242,9 @@ export class Groups {
       ...(options.alongside ?? []),
     ];
     const messages = [
-      ...(moves ? [message(MAINTENANCE, MOVE_JOB, { groupId: group.id }), indexMessage(group.id)] : []),
+      ...(moves
+        ? [message(MAINTENANCE, MOVE_JOB, moveBody(group, options.mover)), indexMessage(group.id)]
+        : []),
       ...(options.messages ?? []),
     ];
     await this.#commit(writes, messages);
@@ -326,6 +332,11 @@ export class Groups {
     }
   }
 }
+
+const moveBody = ({ id }: GroupRecord, mover?: object) => ({
+  groupId: id,
+  ...(mover === undefined ? {} : { mover }),
+});
 
 const taken = (error: unknown) => (error instanceof TransactionRefused ? takenNames(error) : undefined);
 

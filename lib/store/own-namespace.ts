@@ -6,8 +6,10 @@
  * is in the index. Whoever comes in meanwhile comes in under the new username.
  */
 import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
+import type { MovePromise } from './group-moves.ts';
 import { idOf, projectKey, userKey, userPartition } from './keys.ts';
 import { freeName, sameName } from './names.ts';
+import type { Outbox, OutboxMessage } from './outbox.ts';
 import { fromItem } from './project-item.ts';
 import { moveProjectPath } from './project-place.ts';
 import type { ProjectRecord, UserRecord } from './records.ts';
@@ -54,10 +56,12 @@ const TRIES = 5;
 export class OwnNamespaces {
   readonly #table: Table;
   readonly #users: Users;
+  readonly #outbox: Outbox;
 
-  constructor(table: Table, users: Users) {
+  constructor(table: Table, users: Users, outbox: Outbox) {
     this.#table = table;
     this.#users = users;
+    this.#outbox = outbox;
   }
 
   /**
@@ -68,6 +72,7 @@ export class OwnNamespaces {
   async settle(
     userId: number,
     { deadline, last }: { readonly deadline: number; readonly last: boolean },
+    promise: MovePromise = () => undefined,
   ): Promise<OwnMoveProgress> {
     const owner = await this.#users.get(userId);
     if (owner === undefined) return 'done';
@@ -79,7 +84,7 @@ export class OwnNamespaces {
     });
     const work = async () => {
       for (let row = await rows.next(); !row.done; row = await rows.next()) {
-        const came = await this.#bring(idOf(row.value['what'] as string), owner, deadline);
+        const came = await this.#bring(idOf(row.value['what'] as string), owner, { deadline, promise });
         if (came !== 'done' && progress !== 'more') progress = came;
         if (came === 'more') return;
       }
@@ -89,7 +94,11 @@ export class OwnNamespaces {
     return progress;
   }
 
-  async #bring(id: number, owner: UserRecord, deadline: number): Promise<OwnMoveProgress> {
+  async #bring(
+    id: number,
+    owner: UserRecord,
+    { deadline, promise }: { readonly deadline: number; readonly promise: MovePromise },
+  ): Promise<OwnMoveProgress> {
     for (let tries = 0; tries < TRIES; tries++) {
       if (Date.now() > deadline) return 'more';
       const project = fromItem(await this.#table.get(projectKey(id)));
@@ -101,7 +110,9 @@ export class OwnNamespaces {
       };
       if (project.fullPath === place.fullPath && project.namespaceName === place.namespaceName) return 'done';
       const moved: ProjectRecord = { ...project, ...place, version: project.version + 1 };
-      const refused = await this.#refused([
+      const promised = moved.fullPath === project.fullPath ? undefined : promise(project);
+      const messages = promised === undefined ? [] : [promised];
+      const writes: Write[] = [
         {
           update: projectKey(id),
           set: { ...place, version: moved.version },
@@ -116,7 +127,8 @@ export class OwnNamespaces {
           values: { username: owner.username, name: owner.name },
           reason: 'owner',
         },
-      ]);
+      ];
+      const refused = await this.#refused(writes, messages);
       if (refused === undefined) return 'done';
       if (refused !== 'version') return 'blocked';
     }
@@ -139,9 +151,12 @@ export class OwnNamespaces {
   }
 
   /** @returns why not, when the transaction was refused */
-  async #refused(writes: readonly Write[]): Promise<string | undefined> {
+  async #refused(
+    writes: readonly Write[],
+    messages: readonly OutboxMessage[] = [],
+  ): Promise<string | undefined> {
     try {
-      await this.#table.transact(writes);
+      await this.#outbox.commit(writes, messages);
       return undefined;
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;

@@ -162,7 +162,7 @@ export function createStore(
     tokens,
     deployTokens,
     projects,
-    ownNamespaces: new OwnNamespaces(table, users),
+    ownNamespaces: new OwnNamespaces(table, users, outbox),
     members,
     accessRequests,
     invitations,

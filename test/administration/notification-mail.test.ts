@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { deps } from '../../functions/deps.ts';
 import { notificationMessage, promisedMail } from '../../lib/domain/notification-promises.ts';
 import { sendNotification } from '../../lib/domain/notifications.ts';
-import { messageText } from '../../lib/store/outbox.ts';
+import { message, messageText } from '../../lib/store/outbox.ts';
 import { MAIL_DIR } from '../../local/host.ts';
 import { type Pushed, pushedProject } from '../api/pushed-project.ts';
 import { type Service, startService } from '../harness/service.ts';
@@ -469,6 +469,103 @@ describe('a project that moves', () => {
     expect((await mails())['bob']![0]!.text).toContain(
       'The project ada/tale is found at shelf/tale from now on.',
     );
+  });
+});
+
+describe('projects that come along', () => {
+  const subjects = async () => {
+    const found = await mails();
+    const lines = Object.entries(found).flatMap(([name, all]) =>
+      all.map(({ text }) => `${name}: ${/The project (\S+ is found at \S+) from/.exec(text!)![1]}`),
+    );
+    seen = new Set(readdirSync(join(dataDir, MAIL_DIR)));
+    return lines.sort();
+  };
+  const group = (name: string, parent_id?: number) =>
+    call('ada', 'POST', '/groups', { name, path: name, visibility: 'private', parent_id });
+  const joins = (kind: string, { id }: { id: number }, name: string) =>
+    call('ada', 'POST', `/${kind}/${id}/members`, { user_id: people[name]!.id, access_level: 20 });
+
+  test('with their group are told of to those who had them, each once', async () => {
+    const [top, other] = [await group('fleet'), await group('harbour')];
+    const inner = await group('boats', top.id);
+    const project = (name: string, namespace_id: number) =>
+      call('ada', 'POST', '/projects', { name, namespace_id, visibility: 'private' });
+    const [flag, row, mute] = [
+      await project('flagship', top.id),
+      await project('rowing', inner.id),
+      await project('mute', top.id),
+    ];
+    await call('ada', 'PUT', `/projects/${mute.id}`, { emails_disabled: true });
+    await joins('groups', top, 'bob');
+    await joins('projects', flag, 'cyd');
+    await joins('projects', row, 'gus');
+    // Members of where it goes, who could not know where it was.
+    await joins('groups', other, 'hal');
+    await prefer('gus', `/projects/${row.id}`, { level: 'custom', moved_project: false });
+    await settled();
+    seen = new Set(readdirSync(join(dataDir, MAIL_DIR)));
+
+    await call('ada', 'PUT', `/groups/${top.id}`, { name: 'Fleet' });
+    expect(await subjects()).toEqual([]);
+
+    await call('ada', 'POST', `/groups/${top.id}/transfer`, { group_id: other.id });
+    expect(await subjects()).toEqual([
+      'bob: fleet/boats/rowing is found at harbour/fleet/boats/rowing',
+      'bob: fleet/flagship is found at harbour/fleet/flagship',
+      'cyd: fleet/flagship is found at harbour/fleet/flagship',
+    ]);
+    // The job of the move, and of one of its projects, again.
+    const { store } = deps();
+    const moved = promisedMail(
+      deps(),
+      { kind: 'anonymous' },
+      {
+        kind: 'moved',
+        projectId: flag.id,
+        from: 'harbour/fleet/flagship',
+      },
+    );
+    await store.outbox.commit([], [moved, message('maintenance', 'group.move', { groupId: top.id })]);
+    expect(await subjects()).toEqual([]);
+
+    await call('ada', 'PUT', `/groups/${other.id}`, { path: 'port' });
+    expect((await subjects()).filter((line) => line.startsWith('hal'))).toEqual([
+      'hal: harbour/fleet/boats/rowing is found at port/fleet/boats/rowing',
+      'hal: harbour/fleet/flagship is found at port/fleet/flagship',
+    ]);
+  });
+
+  test('with their owner are told of to these, who may have to look for them', async () => {
+    const { id } = await call('eve', 'POST', '/projects', { name: 'own', visibility: 'private' });
+    await call('eve', 'POST', `/projects/${id}/members`, { user_id: people['bob']!.id, access_level: 20 });
+    await prefer('eve', '', { level: 'participating' });
+    await settled();
+    seen = new Set(readdirSync(join(dataDir, MAIL_DIR)));
+    await call('root', 'PUT', `/users/${people['eve']!.id}`, { username: 'eva' });
+    expect(await subjects()).toEqual([
+      'bob: eve/own is found at eva/own',
+      'eve: eve/own is found at eva/own',
+    ]);
+  });
+
+  test('are told of so often that nobody can fill the mailboxes of others', async () => {
+    const { store, now } = deps();
+    const limit = { kind: 'told-moves', limit: 1_000, seconds: 3_600 };
+    const { id: actorId } = people['hal']!;
+    const told = (actor: number) =>
+      notificationMessage({
+        actorId: actor,
+        baseUrl: service.url,
+        happening: { kind: 'moved', projectId: story.id, from: 'somewhere/else' },
+      });
+    await Promise.all(
+      Array.from({ length: 1_000 }, () => store.rateLimits.take(limit, String(actorId), now())),
+    );
+    await store.outbox.commit([], [told(actorId)]);
+    expect(await subjects()).toEqual([]);
+    await store.outbox.commit([], [told(people['gus']!.id)]);
+    expect(await subjects()).not.toEqual([]);
   });
 });
 

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Deps } from '../../lib/domain/deps.ts';
 import { locateGroup, locateProject } from '../../lib/domain/locate.ts';
 import { NameTaken, Stale } from '../../lib/store/errors.ts';
-import { treePartition } from '../../lib/store/keys.ts';
+import { OUTBOX_SHARDS, outboxPartition, treePartition } from '../../lib/store/keys.ts';
+import { message } from '../../lib/store/outbox.ts';
 import { placeInGroup } from '../../lib/store/project-place.ts';
 import type { GroupRecord, ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
 import { listGroups, listProjects } from './judges.ts';
@@ -286,4 +287,40 @@ test('what is in a deleted group is taken away, wherever that stopped', async ()
     expect(await opened.store.projects.get(id)).toBeUndefined();
     expect(await opened.store.projects.holderOfPath(fullPath)).toBeUndefined();
   }
+});
+
+test('what is promised of each project is promised once, wherever a run is cut off, and of no other name', async () => {
+  const { top, projects } = await tree('telling', 8);
+  const promise = ({ id, fullPath }: ProjectRecord) => message('tests', 'moved', { id, fullPath });
+  const promised = async () => {
+    const found: [number, string][] = [];
+    for (let shard = 0; shard < OUTBOX_SHARDS; shard++)
+      for await (const row of opened.store.table.queryAll({ partition: outboxPartition(shard) })) {
+        const { id, fullPath } = row['body'] as { id: number; fullPath: string };
+        if (row['queue'] === 'tests') found.push([id, fullPath]);
+      }
+    return found.sort(([a], [b]) => a - b);
+  };
+  await groups().update(top, { path: 'told' }, { parents: [] });
+  const real = opened.store.table.transact;
+  for (let ended = ''; ended !== 'done'; ) {
+    let left = 5;
+    opened.store.table.transact = (...args) => {
+      if (left-- === 0) throw new Error('stopped');
+      return real.apply(opened.store.table, args);
+    };
+    // Two at the same moment, as when a message comes twice.
+    const runs = [1, 2].map(() =>
+      moves()
+        .settle(top.id, FAR(), promise)
+        .catch(() => 'stopped'),
+    );
+    ended = (await Promise.all(runs)).includes('done') ? 'done' : '';
+    opened.store.table.transact = real;
+  }
+  expect(await promised()).toEqual(projects.map(({ id, fullPath }) => [id, fullPath]));
+
+  const renamed = await groups().update((await groups().get(top.id))!, { name: 'Told' }, { parents: [] });
+  expect(await moves().settle(renamed.id, FAR(), promise)).toBe('done');
+  expect(await promised()).toHaveLength(projects.length);
 });

@@ -167,6 +167,8 @@ test('what was archived takes no push, not even one under way', async () => {
   await push('now').swap();
 });
 
+const NOBODY = { actorId: null, baseUrl: '' };
+
 test('a person moves: everything is found by both paths at each step, and by the former ones for good', async () => {
   const eve = await opened.store.users.create(newUser('eve'));
   const made: ProjectRecord[] = [];
@@ -175,14 +177,14 @@ test('a person moves: everything is found by both paths at each step, and by the
     for (const { id, path } of made)
       expect([await lookedUp(`eve/${path}`), await lookedUp(`eva/${path}`)]).toEqual([id, id]);
   };
-  const { change, alongside, messages } = namespaceMove(deps, eve, { username: 'eva', name: 'Eva' });
+  const { change, alongside, messages } = namespaceMove(deps, eve, { username: 'eva', name: 'Eva' }, NOBODY);
   const eva = await opened.store.users.update(
     eve,
     { username: 'eva', name: 'Eva', ...change },
     { alongside, messages },
   );
   await both();
-  expect(() => namespaceMove(deps, eva, { username: 'evi' })).toThrow('Resource lock');
+  expect(() => namespaceMove(deps, eva, { username: 'evi' }, NOBODY)).toThrow('Resource lock');
 
   // Created between the move and its job: below the new name, never where something is still to come.
   await expect(createProject(opened.store, eve, 'late')).rejects.toBeInstanceOf(Stale);

@@ -9,6 +9,7 @@ import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../email-confirmation.ts';
 import { addressConfirmed } from '../invited-address.ts';
 import { helpNamespaceMove, namespaceMove } from '../namespace-move.ts';
+import type { Mover } from '../notification-promises.ts';
 import { auditedChange } from '../user-audit.ts';
 import { withoutAddress } from '../user-profile.ts';
 import {
@@ -105,7 +106,7 @@ export async function changed(
     messages: [...account.messages, ...movement.messages],
   });
   await movement.finish?.();
-  if ('movedFrom' in account.change) await helpNamespaceMove(deps, user.id);
+  if ('movedFrom' in account.change) await helpNamespaceMove(deps, user.id, moverOf(caller));
   return { identity: identity.length === 0 ? was : is, user: after };
 }
 
@@ -148,6 +149,8 @@ async function written(
 interface AccountChange extends Movement {
   readonly change: UserChange;
 }
+const moverOf = ({ baseUrl }: ScimCaller): Mover => ({ actorId: null, baseUrl });
+
 const NOTHING: AccountChange = { change: {}, ...STAYS };
 
 interface Said {
@@ -168,7 +171,7 @@ async function accountChange(
     ...(name === undefined || name === user.name ? {} : { name }),
     ...(username === user.username ? {} : { username }),
   };
-  const move = namespaceMove(deps, user, names);
+  const move = namespaceMove(deps, user, names, moverOf(caller));
   const address = is.email === was.email ? NOTHING : await addressChange(deps, caller, user, is.email);
   const signs = signsIn(caller, user, is.active ? is.externUid : undefined);
   const profile = { ...user.profile, ...address.change.profile, ...signs.profile };
