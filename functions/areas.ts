@@ -331,8 +331,8 @@ export const areas: readonly Area[] = [
   },
   {
     kind: 'scheduled',
-    name: 'billable-refresh',
-    entry: 'billable-refresh.ts',
+    name: 'daily',
+    entry: 'daily.ts',
     schedule: 'cron(0 12 * * ? *)',
     memory: 256,
     timeout: 60,

@@ -18,6 +18,7 @@ import { removeBot } from './bots.ts';
 import { deleteMerged } from './branches.ts';
 import { DELETION_JOB, deleteDue, emptyGroup } from './deletions.ts';
 import type { Deps } from './deps.ts';
+import { DORMANT_JOB, deactivateDormant } from './dormant-users.ts';
 import { unlinkForks } from './fork-visibility.ts';
 import { takeInvitations } from './invitations.ts';
 import { CONFIRMED_JOB } from './invited-address.ts';
@@ -177,6 +178,11 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
     const left = await refreshBillable(deps, begun, Date.now() + SLICE_MS);
     if (left !== undefined)
       await deps.store.outbox.commit([], [message(MAINTENANCE, REFRESH_JOB, { ...left })]);
+  },
+  [DORMANT_JOB]: async (deps, { body }) => {
+    const left = await deactivateDormant(deps, { after: 0, ...body }, Date.now() + SLICE_MS);
+    if (left !== undefined)
+      await deps.store.outbox.commit([], [message(MAINTENANCE, DORMANT_JOB, { ...left })]);
   },
   [CONFIRMED_JOB]: async (deps, job) => {
     await inSlices(deps, job, (deadline) => takeInvitations(deps, textOf(job.body, 'email'), deadline));

@@ -167,7 +167,7 @@ async function newAddress(
   deps: Deps,
   user: UserRecord,
   input: UserChangeInput,
-): Promise<Required<PlannedChange>> {
+): Promise<Required<Omit<PlannedChange, 'lastHereOn'>>> {
   const { email } = input;
   if (email === undefined || email === user.email) {
     const confirmed = input.skipConfirmation && user.confirmedAt === null;

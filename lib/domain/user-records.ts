@@ -34,6 +34,8 @@ export interface PlannedChange {
   readonly change: UserChange;
   readonly alongside?: readonly Write[];
   readonly messages?: readonly OutboxMessage[];
+  /** Only while this is still the last day they were here; null: they never were. */
+  readonly lastHereOn?: string | null;
 }
 
 /**

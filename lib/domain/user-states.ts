@@ -2,11 +2,12 @@
 import type { UserRecord, UserState } from '../store/records.ts';
 import type { Actor } from './access.ts';
 import { audited, auditedUser } from './audit.ts';
+import { dayBefore, deactivation } from './deactivation.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, forbidden } from './errors.ts';
 import { signedIn } from './permissions.ts';
 import { deleteUser } from './user-deletion.ts';
-import { changeUser, staysAdministered, userOfId } from './user-records.ts';
+import { changeUser, type PlannedChange, staysAdministered, userOfId } from './user-records.ts';
 
 /** Somebody who was here within that many days is not deactivated. */
 const INACTIVE_DAYS = 90;
@@ -55,12 +56,11 @@ const TRANSITIONS = {
 export type UserTransition = keyof typeof TRANSITIONS;
 
 /** As it is recorded. */
-const RECORDED: Readonly<Record<UserTransition, string>> = {
+const RECORDED: Readonly<Record<Exclude<UserTransition, 'deactivate'>, string>> = {
   block: 'Blocked user',
   unblock: 'Unblocked user',
   ban: 'Banned user',
   unban: 'Unbanned user',
-  deactivate: 'Deactivated user',
   activate: 'Activated user',
 };
 
@@ -81,9 +81,15 @@ export async function changeState(
     if (state !== 'active' && signedIn(actor).user.id === user.id) {
       throw forbidden(`You cannot ${transition} yourself`);
     }
-    const event = await recorded(deps, actor, user, RECORDED[transition]);
+    const planned: PlannedChange =
+      transition === 'deactivate'
+        ? await deactivation(deps, actor, user)
+        : {
+            change: { state, ...(transition === 'activate' && { activatedOn: dayBefore(deps.now(), 0) }) },
+            alongside: [await recorded(deps, actor, user, RECORDED[transition])],
+          };
     const checks = state === 'active' ? [] : staysAdministered(deps, actor, user);
-    return { change: { state }, alongside: [event, ...checks] };
+    return { ...planned, alongside: [...(planned.alongside ?? []), ...checks] };
   });
   return changed !== undefined;
 }
@@ -110,6 +116,3 @@ export async function reject(deps: Deps, actor: Actor, userId: number): Promise<
 export const isInternal = ({ type }: Pick<UserRecord, 'type'>): boolean => type === 'ghost';
 
 const refusal = (text: string) => new DomainError('forbidden', text);
-
-const dayBefore = (now: Date, days: number) =>
-  new Date(now.getTime() - days * 86_400_000).toISOString().slice(0, 10);

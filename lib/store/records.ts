@@ -89,6 +89,8 @@ export interface UserRecord {
   readonly updatedAt: string;
   readonly confirmedAt: string | null;
   readonly lastActivityOn: string | null;
+  /** The day an administrator activated them again. */
+  readonly activatedOn?: string;
   /** `scrypt$N$r$p$salt$hash`, or null: no password can sign in. */
   readonly passwordHash: string | null;
   /** Somebody else chose the password: it is to be replaced at the next sign-in with it. */

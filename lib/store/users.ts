@@ -154,9 +154,14 @@ export class Users {
   /**
    * Changes what is given, on condition that the record is still the one that was read. A former username leads on to
    * the user until somebody else takes it; projects in the personal namespace follow by a job of the caller's.
+   * @param options.lastHereOn only while this is still the day of last activity, which moves without a version
    * @throws Stale when it changed meanwhile, NameTaken, Missing
    */
-  async update(user: UserRecord, change: UserChange, options: Options = {}): Promise<UserRecord> {
+  async update(
+    user: UserRecord,
+    change: UserChange,
+    options: Options & { lastHereOn?: string | null } = {},
+  ): Promise<UserRecord> {
     const updated: UserRecord = {
       ...user,
       ...change,
@@ -178,8 +183,11 @@ export class Users {
         update: userKey(user.id),
         // Counts and the day move without a version; the day only changes here when this change is about it.
         set: { ...stored, ...('lastActivityOn' in change ? { lastActivityOn, byActivity } : {}) },
-        if: `${PRESENT} AND #version = :was`,
-        values: { was: user.version },
+        if: `${PRESENT} AND #version = :was${options.lastHereOn === undefined ? '' : ' AND #lastActivityOn = :lastHereOn'}`,
+        values: {
+          was: user.version,
+          ...(options.lastHereOn === undefined ? {} : { lastHereOn: options.lastHereOn }),
+        },
         reason: 'version',
       },
       ...(user.username === updated.username

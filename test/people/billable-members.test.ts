@@ -1,6 +1,6 @@
 import { Gitlab } from '@gitbeaker/rest';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { handler as noon } from '../../functions/billable-refresh.ts';
+import { handler as noon } from '../../functions/daily.ts';
 import { deps } from '../../functions/deps.ts';
 import { type Refresh, refreshBillable } from '../../lib/domain/billable-refresh.ts';
 import { type Billable, BillableLists } from '../../lib/store/billable-lists.ts';

@@ -42,6 +42,10 @@ const fixed = {
   dsa_key_restriction: 0,
   ecdsa_key_restriction: 0,
   ed25519_key_restriction: 0,
+  deactivate_dormant_users: false,
+  /** Days without any activity */
+  deactivate_dormant_users_period: 90,
+  user_deactivation_emails_enabled: true,
   html_emails_enabled: true,
 
   /** MB; null: what Git's limits allow */

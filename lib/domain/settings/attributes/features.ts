@@ -7,7 +7,7 @@ export const featureAttributes = {
   email_author_in_body: bool(false),
   html_emails_enabled: bool(),
   in_product_marketing_emails_enabled: bool(true),
-  user_deactivation_emails_enabled: bool(true),
+  user_deactivation_emails_enabled: bool(),
   mailgun_events_enabled: bool(false),
   mailgun_signing_key: secret(),
 

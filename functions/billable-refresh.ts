@@ -1,8 +1,0 @@
-import { REFRESH_ALL_JOB } from '../lib/domain/billable-refresh.ts';
-import { MAINTENANCE, message } from '../lib/store/outbox.ts';
-import { deps } from './deps.ts';
-
-/** Each noon, UTC: the worker makes lists of billable members anew. */
-export const handler = async () => {
-  await deps().store.outbox.commit([], [message(MAINTENANCE, REFRESH_ALL_JOB, {})]);
-};

@@ -1,0 +1,44 @@
+/** Accounts that are put to rest: nothing is theirs to do until an administrator activates them again. */
+import type { OutboxMessage } from '../store/outbox.ts';
+import type { UserRecord } from '../store/records.ts';
+import { type AuditAuthor, audited, auditedUser } from './audit.ts';
+import type { Deps } from './deps.ts';
+import { mailMessage } from './mail.ts';
+import { isReached } from './notification-address.ts';
+import type { PlannedChange } from './user-records.ts';
+
+/** What the transaction changes, records, and promises to whoever it is. */
+export async function deactivation(
+  deps: Deps,
+  author: AuditAuthor,
+  user: UserRecord,
+): Promise<PlannedChange> {
+  const told = { entity: auditedUser(user), details: { custom_message: 'Deactivated user' } };
+  const [event, settings] = await Promise.all([audited(deps, author, told), deps.settings.current()]);
+  const mailed = settings.user_deactivation_emails_enabled && isReached(user);
+  return {
+    change: { state: 'deactivated' },
+    alongside: [event],
+    messages: mailed ? [lastMail(user)] : [],
+  };
+}
+
+/** The day so many days ago: who was last here then, or before, was not here for as long. */
+export const dayBefore = (now: Date, days: number): string =>
+  new Date(now.getTime() - days * 86_400_000).toISOString().slice(0, 10);
+
+const lastMail = ({ name, username, email }: UserRecord): OutboxMessage =>
+  mailMessage({
+    to: email,
+    subject: 'Your account has been deactivated',
+    text: `Hello ${name},
+
+your account "${username}" has been deactivated. You will not be able to:
+
+- access Git repositories or the API,
+- receive any notifications.
+
+What you made, and your memberships, stay as they are. To be let in again, or if you think that this is an error, ask
+your administrator.
+`,
+  });
