@@ -7,6 +7,7 @@ import { AlreadyExists, LimitReached, Missing } from '../store/errors.ts';
 import { folded } from '../store/keys.ts';
 import { isExpired } from '../store/member-item.ts';
 import { sameName } from '../store/names.ts';
+import { outboxWrite } from '../store/outbox.ts';
 import type { Page, PageRequest } from '../store/paging.ts';
 import type { InvitationRecord, UserRecord } from '../store/records.ts';
 import type { Actor } from './access.ts';
@@ -20,6 +21,7 @@ import { promisesEnd } from './member-expiry.ts';
 import { type MemberPlace, parentsOf, sourceOf } from './member-list.ts';
 import { demandAdmin, demandUnlocked, grantable, type MembershipInput } from './member-rules.ts';
 import { addMember, MAX_AT_ONCE, reasonOf, TOO_MANY } from './members.ts';
+import { answerMails } from './notification-promises.ts';
 import { emailProblems } from './paths.ts';
 import { isAdministrator, signedIn } from './permissions.ts';
 import { addressProblems } from './sign-up-rules.ts';
@@ -97,6 +99,7 @@ async function inviteOne(
     createdAt: now.toISOString(),
     createdById: inviter.id,
     hash: hashOf(token),
+    baseUrl,
   };
   const { fullPath } = 'project' in place ? place.project : place.group;
   const linkEnds = Math.ceil((now.getTime() + LINK_MS) / 1000);
@@ -236,6 +239,7 @@ async function take(
     const place = { project, level: 0 } as const;
     demandUnlocked(place, await parentsOf(deps, place));
   }
+  const mails = answerMails(deps, invitation, user.id);
   try {
     const entity = project ? auditedPlace('Project', project) : group && auditedPlace('Group', group);
     if (entity === undefined || isExpired(invitation, deps.now())) throw new Missing('invitation');
@@ -244,8 +248,10 @@ async function take(
       await memberAdded(deps, inPerson(user, address), entity, user, member),
       ...(await membershipActivity(deps, source, user.id, 'joined')),
       ...promisesEnd(member),
+      ...mails.map(outboxWrite),
     ];
     await deps.store.invitations.accept(invitation, member, alongside);
+    await deps.store.outbox.deliver(mails);
   } catch (error) {
     if (!(error instanceof Missing || error instanceof AlreadyExists)) throw error;
     if (error.message.startsWith('user')) return;
@@ -267,7 +273,7 @@ export async function answerInvitation(
   const found = await deps.store.invitations.byLink(hashOf(token), deps.now());
   if (found === undefined || found.hash !== hashOf(token)) throw refused('Invitation is invalid');
   if (answer === 'decline') {
-    await deps.store.invitations.remove(found).catch(unlessMissing);
+    await deps.store.invitations.remove(found, answerMails(deps, found, null)).catch(unlessMissing);
     return 'declined';
   }
   const { holder, confirmed } = await whoHas(deps, found.email);

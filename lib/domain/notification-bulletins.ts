@@ -8,7 +8,7 @@ import { codeOf } from './code.ts';
 import { titleOf } from './commit-title.ts';
 import type { Deps } from './deps.ts';
 import { type Bulletin, moveAudience, noteAudience, pipelineAudience } from './notification-audience.ts';
-import { membershipBulletin } from './notification-memberships.ts';
+import { invitationBulletin, membershipBulletin } from './notification-memberships.ts';
 import { isMuted, memberSourcesOf, type Place, placeOf, sourceOf } from './notification-place.ts';
 import type { Happening, Notification } from './notification-promises.ts';
 
@@ -21,6 +21,7 @@ export async function bulletinOf(
   { happening, ...notification }: Notification & { readonly id: string },
 ): Promise<Bulletin | undefined> {
   if (happening.kind === 'membership') return membershipBulletin(deps, { ...notification, happening });
+  if (happening.kind === 'invitation') return invitationBulletin(deps, { ...notification, happening });
   const place = await placeOf(deps, happening.projectId);
   if (place === undefined || isMuted(place)) return undefined;
   switch (happening.kind) {

@@ -1,23 +1,25 @@
-/** What somebody is told of their own membership: that they have one, have another, or were refused one. */
+/** What somebody is told of their own membership, and of one that they offered. */
+import type { MemberSource } from '../store/records.ts';
 import type { Deps } from './deps.ts';
 import { LEVEL_NAMES } from './member-rules.ts';
 import { type Bulletin, named } from './notification-audience.ts';
-import { groupPlaceOf, isMuted, placeOf } from './notification-place.ts';
+import { type GroupPlace, groupPlaceOf, isMuted, type Place, placeOf } from './notification-place.ts';
 import type { Happening, Notification } from './notification-promises.ts';
+import type { About } from './notification-readers.ts';
 
-type Told = Notification & {
+type Told<K extends Happening['kind']> = Notification & {
   readonly id: string;
-  readonly happening: Extract<Happening, { kind: 'membership' }>;
+  readonly happening: Extract<Happening, { kind: K }>;
 };
 
 /** @returns undefined where it is otherwise by now */
 export async function membershipBulletin(
   deps: Deps,
-  { happening, baseUrl, id }: Told,
+  { happening, baseUrl, id }: Told<'membership'>,
 ): Promise<Bulletin | undefined> {
   const { source, userId, what } = happening;
   const [place, membership] = await Promise.all([
-    source.kind === 'project' ? placeOf(deps, source.id) : groupPlaceOf(deps, source.id),
+    placeOfSource(deps, source),
     deps.store.members.get(source, userId),
   ]);
   if (place === undefined || isMuted(place)) return undefined;
@@ -50,10 +52,53 @@ export async function membershipBulletin(
           lines: [`You asked for access to ${where}, and were refused.`],
         },
       }[what],
-      url: `${baseUrl}/${source.kind === 'group' ? 'groups/' : ''}${subject.fullPath}`,
+      ...signed(place, baseUrl),
       message: `membership_${source.kind}_${source.id}.${id}`,
-      ...(place.project === undefined ? {} : { project: place.project }),
-      facts: {},
     },
   };
 }
+
+/** What became of an invitation, for whoever made it. @returns undefined where nobody is to be told any more */
+export async function invitationBulletin(
+  deps: Deps,
+  { happening, baseUrl, id }: Told<'invitation'>,
+): Promise<Bulletin | undefined> {
+  const { source, email, inviterId, userId } = happening;
+  const [place, user] = await Promise.all([
+    placeOfSource(deps, source),
+    userId === null ? undefined : deps.store.users.get(userId),
+  ]);
+  if (place === undefined || isMuted(place) || (userId !== null && user === undefined)) return undefined;
+  const { fullPath } = place.project ?? place.groups[0]!;
+  const where = `the ${source.kind} ${fullPath}`;
+  return {
+    audience: {
+      stages: [named([inviterId])],
+      relations: async (ids) => ids.map(() => new Set()),
+      decide: ({ setting }) => (setting.level === 'disabled' ? undefined : 'asked'),
+    },
+    about: mayKnowOf(place),
+    letter: {
+      subject: `Invitation to ${where} was ${user === undefined ? 'declined' : 'accepted'}`,
+      lines: [
+        user === undefined
+          ? `You invited ${email} to ${where}. They declined.`
+          : `You invited ${email} to ${where}. ${user.name} (@${user.username}) accepted.`,
+      ],
+      ...signed(place, baseUrl),
+      message: `invitation_${source.kind}_${source.id}.${id}`,
+    },
+  };
+}
+
+const placeOfSource = (deps: Deps, { kind, id }: MemberSource) =>
+  kind === 'project' ? placeOf(deps, id) : groupPlaceOf(deps, id);
+
+const mayKnowOf = (place: Place | GroupPlace): About =>
+  place.project === undefined ? { place, ability: 'read_group' } : { place, ability: 'read_project' };
+
+const signed = ({ project, groups }: Place | GroupPlace, baseUrl: string) => ({
+  url: `${baseUrl}/${project?.fullPath ?? `groups/${groups[0]!.fullPath}`}`,
+  ...(project === undefined ? {} : { project }),
+  facts: {},
+});

@@ -1,7 +1,7 @@
 /** What people are to hear of, as the transaction that brings it about promises it. */
 import { MAINTENANCE, message, type OutboxMessage } from '../store/outbox.ts';
 import type { PipelineOutcome } from '../store/pipelines.ts';
-import type { MemberRecord, MemberSource, ProjectRecord } from '../store/records.ts';
+import type { InvitationRecord, MemberRecord, MemberSource, ProjectRecord } from '../store/records.ts';
 import type { Actor } from './access.ts';
 import type { Deps } from './deps.ts';
 
@@ -29,6 +29,15 @@ export type Happening =
       readonly source: MemberSource;
       readonly userId: number;
       readonly what: 'granted' | 'changed' | 'denied';
+    }
+  /** What became of an invitation, for whoever made it. */
+  | {
+      readonly kind: 'invitation';
+      readonly source: MemberSource;
+      readonly email: string;
+      readonly inviterId: number;
+      /** Who took it; null: it was declined. */
+      readonly userId: number | null;
     };
 
 /** A place in the audience of one happening, from which a later job goes on. */
@@ -60,6 +69,31 @@ export const membershipMail = (
   { source, userId }: Pick<MemberRecord, 'source' | 'userId'>,
   what: Extract<Happening, { kind: 'membership' }>['what'],
 ): OutboxMessage => promisedMail(deps, actor, { kind: 'membership', source, userId, what });
+
+/** As `membershipMail`, of a membership that nobody gave at this moment. */
+export const newMembershipMail = (
+  { source, userId }: Pick<MemberRecord, 'source' | 'userId'>,
+  baseUrl: string,
+): OutboxMessage =>
+  notificationMessage({
+    actorId: null,
+    baseUrl,
+    happening: { kind: 'membership', source, userId, what: 'granted' },
+  });
+
+/** What came of an invitation, for who made it and for who took it. @param userId null: it was declined */
+export function answerMails(
+  { environment }: Deps,
+  { source, email, createdById: inviterId, ...invitation }: InvitationRecord,
+  userId: number | null,
+): OutboxMessage[] {
+  const baseUrl = invitation.baseUrl ?? environment.baseUrl ?? '';
+  const happening = { kind: 'invitation', source, email, inviterId, userId } as const;
+  return [
+    ...(userId === null ? [] : [newMembershipMail({ source, userId }, baseUrl)]),
+    ...(userId === inviterId ? [] : [notificationMessage({ actorId: userId, baseUrl, happening })]),
+  ];
+}
 
 /** That a project is found elsewhere from now on. @param project as it was */
 export const moveMail = (deps: Deps, actor: Actor, project: ProjectRecord): OutboxMessage =>

@@ -147,9 +147,9 @@ export class Invitations {
   }
 
   /** @throws Missing when it was taken, or taken back */
-  async remove(invitation: InvitationRecord): Promise<void> {
+  async remove(invitation: InvitationRecord, messages: readonly OutboxMessage[] = []): Promise<void> {
     try {
-      await this.#table.transact(withoutInvitation(invitation));
+      await this.#outbox.commit(withoutInvitation(invitation), messages);
     } catch (error) {
       throw error instanceof TransactionRefused ? new Missing('invitation') : error;
     }

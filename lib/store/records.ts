@@ -387,6 +387,8 @@ export interface InvitationRecord {
   readonly createdById: number;
   /** Digest of the token in the mailed link. */
   readonly hash: string;
+  /** What links in mail about it begin with; earlier releases wrote none. */
+  readonly baseUrl?: string;
 }
 
 /** Invitations of one project or group that nobody has taken yet. */

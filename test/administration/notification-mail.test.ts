@@ -9,6 +9,7 @@ import { sendNotification } from '../../lib/domain/notifications.ts';
 import { message, messageText } from '../../lib/store/outbox.ts';
 import { MAIL_DIR } from '../../local/host.ts';
 import { type Pushed, pushedProject } from '../api/pushed-project.ts';
+import { person, scimGroup } from '../harness/scim.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { settled } from '../harness/settled.ts';
 
@@ -600,6 +601,80 @@ describe('memberships', () => {
     const found = await mails();
     expect(found['hal']!.map(({ subject }) => subject)).toEqual(['Access to the group shelf was denied']);
     expect(header(found['hal']![0]!, 'list-unsubscribe')).toBeUndefined();
+  });
+
+  test('that were offered are told to who took them, and what came of it to who offered', async () => {
+    const of = async () => {
+      const found = Object.entries(await mails()).flatMap(([name, all]) =>
+        all.map(({ subject, text }) => `${name}: ${subject}: ${text!.split('\n')[0]}`),
+      );
+      seen = new Set(readdirSync(join(dataDir, MAIL_DIR)));
+      return found.filter((line) => !line.includes('invites you')).sort();
+    };
+    const invited = async (email: string, place: string) => {
+      await call('gus', 'POST', `${place}/invitations`, { email, access_level: 20 });
+      await settled();
+      const [mail] = await service.mailTo(email);
+      return /invitation_token=([\w-]+)/.exec(mail!.text!)![1]!;
+    };
+    const answer = (invitation_token: string, said: string) =>
+      fetch(`${service.url}/users/invitation`, {
+        method: 'POST',
+        body: new URLSearchParams({ invitation_token, answer: said }),
+      });
+    const { id } = await call('gus', 'POST', '/groups', {
+      name: 'club',
+      path: 'club',
+      visibility: 'private',
+    });
+    const project = await call('gus', 'POST', '/projects', { name: 'rules', namespace_id: id });
+
+    // An account that has the address by and by.
+    await invited('kim@example.com', `/groups/${id}`);
+    expect(await of()).toEqual([]);
+    await service.user('kim');
+    expect(await of()).toEqual([
+      'gus: Invitation to the group club was accepted: You invited kim@example.com to the group club. kim (@kim) accepted.',
+      'kim: Access to the group club was granted: You are a member of the group club from now on as Reporter.',
+    ]);
+
+    const token = await invited('nobody@example.com', `/projects/${project.id}`);
+    for (const _ of [1, 2]) await answer(token, 'decline');
+    expect(await of()).toEqual([
+      'gus: Invitation to the project club/rules was declined: You invited nobody@example.com to the project club/rules. They declined.',
+    ]);
+
+    // Who wants no mail of it, and who is let in there no more, is told nothing.
+    await prefer('gus', `/projects/${project.id}`, { level: 'disabled' });
+    await answer(await invited('else@example.com', `/projects/${project.id}`), 'decline');
+    await prefer('gus', `/projects/${project.id}`, { level: 'global' });
+    const late = await invited('later@example.com', `/groups/${id}`);
+    await call('root', 'POST', `/groups/${id}/members`, { user_id: people['ada']!.id, access_level: 50 });
+    await call('root', 'DELETE', `/groups/${id}/members/${people['gus']!.id}`);
+    await settled();
+    seen = new Set(readdirSync(join(dataDir, MAIL_DIR)));
+    await answer(late, 'decline');
+    expect(await of()).toEqual([]);
+  });
+
+  test('that an identity provider gives are told as others are, once their address is known to be theirs', async () => {
+    const ways = { trusted_email_domains: ['example.com'], default_membership_role: 20 };
+    const { agent } = await scimGroup(service, people['hal']!.token, 'corp', ways);
+    const told = async () => {
+      const found = await mails();
+      seen = new Set(readdirSync(join(dataDir, MAIL_DIR)));
+      return Object.entries(found).map(([name, all]) => [name, ...all.map(({ subject }) => subject)]);
+    };
+    const granted = 'Access to the group corp was granted';
+    const lets = (name: string, at = 'example.com') =>
+      agent('POST', '/Users', person(name, { emails: [{ value: `${name}@${at}`, primary: true }] }));
+    for (const name of ['lea', 'fay']) {
+      expect((await lets(name)).status).toBe(201);
+      expect(await told()).toEqual([[name, granted]]);
+    }
+    // They are asked to confirm it.
+    expect((await lets('max', 'elsewhere.example')).status).toBe(201);
+    expect(await told()).toEqual([['max@elsewhere.example', 'Confirm your e-mail address']]);
   });
 
   test('are not told to whoever wants no mail', async () => {

@@ -8,6 +8,7 @@ import type { Deps } from '../deps.ts';
 import { departure } from '../leaving.ts';
 import { targeting } from '../member-audit.ts';
 import { LEVEL_NAMES } from '../member-rules.ts';
+import { newMembershipMail } from '../notification-promises.ts';
 import type { ScimCaller } from './caller.ts';
 
 /** For a transaction. */
@@ -25,7 +26,7 @@ type Person = Pick<UserRecord, 'name'>;
 /** What lets somebody in of whom only the id is not known yet. */
 export async function comes(
   deps: Deps,
-  { group, sso, author }: ScimCaller,
+  { group, sso, author, baseUrl }: ScimCaller,
   user: Person,
 ): Promise<(userId: number) => Movement> {
   const event = await auditing(deps, author);
@@ -49,7 +50,7 @@ export async function comes(
         ...joining(record, now.slice(0, 10)),
         event({ entity: auditedPlace('Group', group), details }),
       ],
-      messages: [],
+      messages: [newMembershipMail(record, baseUrl)],
     };
   };
 }
