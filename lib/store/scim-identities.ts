@@ -38,6 +38,8 @@ export interface ScimIdentity {
   readonly email: string;
   readonly givenName: string | null;
   readonly familyName: string | null;
+  /** As the provider told it; earlier releases kept none. */
+  readonly displayName?: string | null;
   /** False: they were let go, and may come back as who they were. */
   readonly active: boolean;
   readonly createdAt: string;

@@ -3,7 +3,7 @@
  * RFC 7644: what they send, and what they look for in the answers.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CORE_USER, type ScimGroup, scimGroup } from '../harness/scim.ts';
+import { CORE_USER, person, type ScimGroup, scimGroup } from '../harness/scim.ts';
 import { type Service, startService } from '../harness/service.ts';
 
 const LIST = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
@@ -190,6 +190,149 @@ test('Entra ID: tests the connection, creates, patches in its own ways, disables
   expect((await agent('DELETE', at)).status).toBe(404);
   expect((await agent('GET', found)).body.totalResults).toBe(0);
   expect(await levelOf(group, '5b50642d-79fc-4410-9e90-4c077cdd1a59')).toBe(undefined);
+});
+
+/** What its validator sends: of one type of address and no primary, with names that have nothing to do with each other. */
+test('Entra ID: its validator finds what it sent, and only that', async () => {
+  const group = await begin('validated');
+  const { agent } = group;
+  const sent = {
+    active: true,
+    displayName: 'XKWLCONOGMVT',
+    emails: [{ type: 'work', value: 'opal@corp.example' }],
+    externalId: '9950b140-90a0-4201-9d65-b5f209fb4cd0',
+    name: { formatted: 'Aric', familyName: 'Nia', givenName: 'Sandy' },
+    schemas: [CORE_USER],
+    userName: 'dale.mohr@romaguera.example',
+  };
+  const created = await agent('POST', '/Users', sent);
+  expect(created).toMatchObject({ status: 201, body: sent });
+  const at = `/Users/${created.body.id}`;
+  // Blanks as a form has them, and a name in another case.
+  const found = '/Users?filter=userName+eq+%22DALE.mohr%40romaguera.example%22';
+  expect((await agent('GET', found)).body).toMatchObject({ totalResults: 1, Resources: [sent] });
+  expect(await agent('POST', '/Users', sent)).toMatchObject({
+    status: 409,
+    body: { scimType: 'uniqueness' },
+  });
+
+  const changed = {
+    displayName: 'OTHER',
+    name: { formatted: 'Else', familyName: 'Family', givenName: 'Given' },
+    emails: [{ type: 'work', value: 'other@corp.example' }],
+  };
+  const patch = (...Operations: object[]) => agent('PATCH', at, { schemas: [PATCH], Operations });
+  const operations = [
+    { op: 'replace', path: 'displayName', value: 'OTHER' },
+    { op: 'replace', path: 'emails[type eq "work"].value', value: 'other@corp.example' },
+    {
+      op: 'replace',
+      value: { 'name.formatted': 'Else', 'name.familyName': 'Family', 'name.givenName': 'Given' },
+    },
+  ];
+  expect((await patch(...operations)).status).toBe(204);
+  expect((await agent('GET', at)).body).toMatchObject({ ...sent, ...changed });
+  // Where a schema has nothing to take away it sends nothing.
+  expect((await patch()).status).toBe(204);
+  expect((await patch({ op: 'remove', path: 'displayName' })).status).toBe(204);
+  expect((await agent('GET', at)).body).not.toHaveProperty('displayName');
+  const extension = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+  const unknown = [
+    { op: 'Add', path: `${extension}:manager`, value: '1234' },
+    { op: 'Replace', path: `${extension}:manager.value`, value: null },
+    { op: 'Add', path: 'roles[primary eq "True"].value', value: 'User' },
+    {
+      op: 'Replace',
+      value: { [extension]: { department: 'Sales' }, roles: [{ primary: 'True', value: 'x' }] },
+    },
+    { op: 'Remove', path: 'phoneNumbers[type eq "work"].value' },
+  ];
+  const before = (await agent('GET', at)).body;
+  expect((await patch(...unknown)).status).toBe(204);
+  expect((await agent('GET', at)).body).toEqual(before);
+
+  expect((await patch({ op: 'replace', path: 'active', value: false })).status).toBe(204);
+  expect((await agent('GET', found)).body.Resources[0]).toMatchObject({
+    active: false,
+    userName: sent.userName,
+  });
+  expect((await agent('GET', `${found}+and+active+eq+true`)).body.totalResults).toBe(0);
+  expect((await agent('GET', `${found}+and+active+eq+false`)).body.totalResults).toBe(1);
+  expect(await levelOf(group, 'dale.mohr')).toBe(undefined);
+});
+
+test('RFC 7644: what is asked for of a person is told, whatever asks; a search says it in a body', async () => {
+  const { agent } = await begin('chosen');
+  const of = (name: string) => person(name, { displayName: `${name} Shown` });
+  const made = await agent('POST', '/Users?attributes=userName,name.givenName', of('ann'));
+  expect(made).toMatchObject({ status: 201 });
+  expect(made.body).toEqual({
+    schemas: [CORE_USER],
+    id: 'ext-ann',
+    userName: 'ann',
+    name: { givenName: 'ann' },
+  });
+  expect(made.headers.get('location')).toMatch(/\/Users\/ext-ann$/);
+  await agent('POST', '/Users', of('bob'));
+
+  const whole = (await agent('GET', '/Users/ext-ann')).body;
+  const { name, meta, emails, ...others } = whole;
+  const { formatted, ...names } = name;
+  const cases: [string, object][] = [
+    [
+      'attributes=emails.value',
+      { schemas: [CORE_USER], id: 'ext-ann', emails: [{ value: emails[0].value }] },
+    ],
+    ['attributes=name.formatted,name', { schemas: [CORE_USER], id: 'ext-ann', name }],
+    [`attributes=${CORE_USER}:NAME.Formatted`, { schemas: [CORE_USER], id: 'ext-ann', name: { formatted } }],
+    ['attributes=title,name.title,active.value', { schemas: [CORE_USER], id: 'ext-ann' }],
+    ['excludedAttributes=id,schemas,meta,emails,name.formatted', { ...others, name: names }],
+    ['excludedAttributes=name,name.formatted,emails.value,emails.type,emails.primary,meta', others],
+    ['attributes=&excludedAttributes=,', whole],
+  ];
+  for (const [query, told] of cases) {
+    expect([query, (await agent('GET', `/Users/ext-ann?${query}`)).body]).toEqual([query, told]);
+  }
+  const put = await agent('PUT', '/Users/ext-ann?excludedAttributes=meta', { active: true });
+  expect(put.body).toEqual({ ...others, name, emails });
+  // 3.5.2: whoever asks for attributes is told them.
+  const Operations = [{ op: 'replace', path: 'displayName', value: 'Shown Else' }];
+  expect(
+    await agent('PATCH', '/Users/ext-ann?attributes=displayName', { schemas: [PATCH], Operations }),
+  ).toMatchObject({
+    status: 200,
+    body: { id: 'ext-ann', displayName: 'Shown Else' },
+  });
+
+  const search = { schemas: ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'] };
+  for (const root of ['', '/Users']) {
+    const asked = { ...search, attributes: ['displayName', 'name.givenName'], startIndex: 2, count: 10 };
+    expect((await agent('POST', `${root}/.search`, asked)).body).toEqual({
+      schemas: [LIST],
+      totalResults: 2,
+      itemsPerPage: 1,
+      startIndex: 2,
+      Resources: [
+        { schemas: [CORE_USER], id: 'ext-bob', displayName: 'bob Shown', name: { givenName: 'bob' } },
+      ],
+    });
+    const filtered = {
+      ...search,
+      filter: 'userName eq "ANN" and active eq true',
+      excludedAttributes: ['meta'],
+    };
+    const answer = await agent('POST', `${root}/.search`, filtered);
+    expect(answer).toMatchObject({ status: 200, body: { totalResults: 1, Resources: [{ id: 'ext-ann' }] } });
+    expect(answer.body.Resources[0]).not.toHaveProperty('meta');
+    expect(await agent('POST', `${root}/.search`, { ...search, filter: 'userName co "a"' })).toMatchObject({
+      status: 400,
+      body: { scimType: 'invalidFilter' },
+    });
+    for (const bad of [{ count: 'x' }, { startIndex: {} }, { filter: { a: 1 } }])
+      expect((await agent('POST', `${root}/.search`, bad)).status).toBe(400);
+  }
+  // Nobody is called what is searched by.
+  expect((await agent('POST', '/Users', person('x', { externalId: '.search' }))).status).toBe(400);
 });
 
 test('RFC 7644: its examples of requests are answered as it says', async () => {

@@ -46,7 +46,7 @@ interface Attribute {
   readonly multiValued: boolean;
   readonly required: boolean;
   readonly caseExact: boolean;
-  readonly mutability: 'readWrite' | 'readOnly';
+  readonly mutability: 'readWrite' | 'readOnly' | 'immutable';
   readonly returned: 'default' | 'always';
   readonly uniqueness: 'none' | 'server';
   readonly subAttributes?: readonly Attribute[];
@@ -71,10 +71,13 @@ const attribute = (
   ...more,
 });
 
+/** Whoever keeps to this is understood; who sends less, or changes what is not to change, may be too. */
 const ATTRIBUTES: readonly Attribute[] = [
   attribute('externalId', 'string', 'What the provider calls the person; the id here too', {
     required: true,
     caseExact: true,
+    // The id would change with it.
+    mutability: 'immutable',
     uniqueness: 'server',
   }),
   attribute('userName', 'string', 'What the person signs in with; the username follows from it', {
@@ -84,20 +87,20 @@ const ATTRIBUTES: readonly Attribute[] = [
   attribute('name', 'complex', 'What the person is called', {
     required: true,
     subAttributes: [
-      attribute('formatted', 'string', 'The full name'),
+      attribute('formatted', 'string', 'The full name', { required: true }),
       attribute('givenName', 'string', 'First name'),
       attribute('familyName', 'string', 'Last name'),
     ],
   }),
-  attribute('displayName', 'string', 'Stands for the full name where none is given'),
-  attribute('active', 'boolean', 'Whether the person is let into the group'),
+  attribute('displayName', 'string', 'Stands for the full name where none is given, too'),
+  attribute('active', 'boolean', 'Whether the person is let into the group', { required: true }),
   attribute('emails', 'complex', 'The address of work', {
     multiValued: true,
     required: true,
     subAttributes: [
       attribute('value', 'string', 'The address', { required: true }),
       attribute('type', 'string', 'Only `work` is kept', { canonicalValues: ['work'] }),
-      attribute('primary', 'boolean', 'Always true'),
+      attribute('primary', 'boolean', 'Chooses among several; of the one that is kept, true'),
     ],
   }),
 ];

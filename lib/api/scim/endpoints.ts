@@ -8,11 +8,11 @@ import { getUser, listUsers } from '../../domain/scim/find.ts';
 import { provision } from '../../domain/scim/provision.ts';
 import { otherCredential, type Shown } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
-import { json } from '../../http/reply.ts';
+import { json, noContent } from '../../http/reply.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { MAX_COUNT, serviceProvider, userSchema, userType } from './descriptions.ts';
 import { scim } from './dialect.ts';
-import { baseOf, chosen, list as listResponse, locationOf, user as shown } from './present.ts';
+import { baseOf, chosen, list as listResponse, locationOf, user as shown, type Wanted } from './present.ts';
 import * as shapes from './shapes.ts';
 
 const ROOT = '/api/scim/v2/groups/:group_path';
@@ -35,8 +35,16 @@ const inGroup = () => p.params({ group_path: groupPath() });
 const one = () =>
   p.params({ group_path: groupPath(), uid: p.string({ required: true, description: 'External UID' }) });
 const attributes = () => ({
-  attributes: p.string({ description: 'Only these, with commas between' }),
+  attributes: p.string({ description: 'Only these, with commas between; parts as `name.givenName`' }),
   excludedAttributes: p.string({ description: 'All but these' }),
+});
+const page = () => ({
+  filter: p.string({
+    description:
+      '`id`, `externalId`, `userName` or `emails.value`, `eq` and a quoted text; further comparisons with `and`',
+  }),
+  startIndex: p.integer({ default: 1, description: 'Counted from 1; below, 1' }),
+  count: p.integer({ default: DEFAULT_COUNT, description: `At most ${MAX_COUNT}` }),
 });
 const absent = { status: 404, description: 'No such group or person' };
 const often = { status: 429, description: 'Too much mail asks for addresses to be confirmed' };
@@ -48,28 +56,46 @@ const list = endpoint({
   path: `${ROOT}/Users`,
   summary: 'List whom the identity provider lets into the group',
   params: inGroup,
-  query: () =>
-    p.params({
-      filter: p.string({
-        description: '`id`, `externalId`, `userName` or `emails.value`, `eq` and a quoted text',
-      }),
-      startIndex: p.integer({ default: 1, description: 'Counted from 1; below, 1' }),
-      count: p.integer({ default: DEFAULT_COUNT, description: `At most ${MAX_COUNT}` }),
-      ...attributes(),
-    }),
+  query: () => p.params({ ...page(), ...attributes() }),
   returns: { body: shapes.users },
   errors: [absent],
-  handle: async ({ actor: caller, query }, deps) => {
-    const filter = query.filter === undefined ? undefined : parseFilter(query.filter);
-    const startIndex = Math.max(1, query.startIndex);
-    const count = Math.min(MAX_COUNT, Math.max(0, query.count));
-    const { total, items } = await listUsers(deps, caller, filter, { startIndex, count });
-    return listResponse(
-      items.map((item) => chosen(shown(caller, item), query)),
-      { total, startIndex },
-    );
-  },
+  handle: ({ actor: caller, query }, deps) => found(deps, caller, query),
 });
+
+/** RFC 7644, 3.4.3: what would be said in a query is said in a body, so that no log has it. */
+const search = (below: '' | '/Users') =>
+  endpoint({
+    ...common,
+    method: 'POST',
+    path: `${ROOT}${below}/.search`,
+    summary: `List whom the identity provider lets into the group${below === '' ? ', from the root' : ''}`,
+    params: inGroup,
+    body: () =>
+      p.params({
+        ...page(),
+        attributes: p.array(p.string(), { description: 'Only these' }),
+        excludedAttributes: p.array(p.string(), { description: 'All but these' }),
+      }),
+    inMaintenance: true,
+    returns: { status: 200, body: shapes.users },
+    errors: [absent],
+    handle: ({ actor: caller, body }, deps) => found(deps, caller, body),
+  });
+
+async function found(
+  deps: ApiDeps,
+  caller: ScimCaller,
+  asked: Wanted & { readonly filter?: string; readonly startIndex: number; readonly count: number },
+) {
+  const filter = asked.filter === undefined ? undefined : parseFilter(asked.filter);
+  const startIndex = Math.max(1, asked.startIndex);
+  const count = Math.min(MAX_COUNT, Math.max(0, asked.count));
+  const { total, items } = await listUsers(deps, caller, filter, { startIndex, count });
+  return listResponse(
+    items.map((item) => chosen(shown(caller, item), asked)),
+    { total, startIndex },
+  );
+}
 
 const get = endpoint({
   ...common,
@@ -112,14 +138,15 @@ const create = endpoint({
   description:
     'Who was let go comes back; who has an account with a confirmed address joins with it; for others one is made.',
   params: inGroup,
+  query: () => p.params(attributes()),
   body: () => p.asGiven(p.params(person(true))),
   returns: { body: shapes.user, headers: ['Location'] },
   errors: [absent, taken, often],
-  handle: async ({ actor: caller, body }, deps) => {
+  handle: async ({ actor: caller, query, body }, deps) => {
     if (memberOf(body, 'name') === undefined) throw p.parameterFailure(['name is missing']);
     const made = await provision(deps, caller, attributesOf(body));
     const headers = { Location: locationOf(caller, made.identity.externUid) };
-    return json(shown(caller, made), { status: 201, headers });
+    return json(chosen(shown(caller, made), query), { status: 201, headers });
   },
 });
 
@@ -130,11 +157,12 @@ const replace = endpoint({
   summary: 'Say anew who somebody is',
   description: 'What is left out stays. With `active` false they are let go; with true they come back.',
   params: one,
+  query: () => p.params(attributes()),
   body: () => p.asGiven(p.params(person(false))),
   returns: { body: shapes.user },
   errors: [absent, taken, often],
-  handle: async ({ actor: caller, params, body }, deps) =>
-    shown(caller, await changeUser(deps, caller, params.uid, attributesOf(body))),
+  handle: async ({ actor: caller, params, query, body }, deps) =>
+    chosen(shown(caller, await changeUser(deps, caller, params.uid, attributesOf(body))), query),
 });
 
 const patch = endpoint({
@@ -144,6 +172,7 @@ const patch = endpoint({
   summary: 'Change somebody',
   description: 'All operations or none. Attributes that are not kept are passed over.',
   params: one,
+  query: () => p.params(attributes()),
   body: () =>
     p.asGiven(
       p.params({
@@ -160,10 +189,20 @@ const patch = endpoint({
         ),
       }),
     ),
-  returns: { status: 204 },
+  returns: {
+    status: 204,
+    or: {
+      status: 200,
+      body: shapes.user,
+      description: 'Where `attributes` or `excludedAttributes` ask for some',
+    },
+  },
   errors: [absent, taken, often],
-  handle: async ({ actor: caller, params, body }, deps) => {
-    await changeUser(deps, caller, params.uid, patched(memberOf(body, 'Operations')));
+  handle: async ({ actor: caller, params, query, body }, deps) => {
+    const is = await changeUser(deps, caller, params.uid, patched(memberOf(body, 'Operations')));
+    // RFC 7644, 3.5.2.
+    const wanted = query.attributes !== undefined || query.excludedAttributes !== undefined;
+    return wanted ? json(chosen(shown(caller, is), query)) : noContent();
   },
 });
 
@@ -232,6 +271,8 @@ const described = (name: string, summary: string, only: (base: string) => { read
 
 export const scimEndpoints = [
   list,
+  search(''),
+  search('/Users'),
   get,
   create,
   replace,

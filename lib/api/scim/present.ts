@@ -9,7 +9,7 @@ export const baseOf = ({ group, baseUrl }: ScimCaller): string =>
 export const locationOf = (caller: ScimCaller, externUid: string): string =>
   `${baseOf(caller)}/Users/${encodeURIComponent(externUid)}`;
 
-/** RFC 7643, 4.1: the address and the names are the provider's, the full name is the account's. */
+/** RFC 7643, 4.1: what is told is the provider's, but the full name, which is the account's. */
 export function user(caller: ScimCaller, { identity, user }: ScimUser) {
   const { externUid, givenName, familyName } = identity;
   return {
@@ -22,7 +22,7 @@ export function user(caller: ScimCaller, { identity, user }: ScimUser) {
       ...(givenName === null ? {} : { givenName }),
       ...(familyName === null ? {} : { familyName }),
     },
-    displayName: user.name,
+    ...((identity.displayName ?? null) === null ? {} : { displayName: identity.displayName }),
     active: identity.active,
     emails: [{ type: 'work', value: identity.email, primary: true }],
     meta: {
@@ -34,29 +34,55 @@ export function user(caller: ScimCaller, { identity, user }: ScimUser) {
   };
 }
 
-/** Which attributes the caller wants: RFC 7644, 3.9. */
+/** Which attributes the caller wants: RFC 7644, 3.9. Names, with commas between where they are one text. */
 export interface Wanted {
-  readonly attributes?: string;
-  readonly excludedAttributes?: string;
+  readonly attributes?: string | readonly string[];
+  readonly excludedAttributes?: string | readonly string[];
 }
 
-/** Whole attributes are chosen, by the first part of what is asked for; who it is is always told. */
-export function chosen<T extends object>(resource: T, { attributes, excludedAttributes }: Wanted): object {
-  const [only, without] = [namesIn(attributes), namesIn(excludedAttributes)];
+/** Attributes are chosen, or parts of them; who it is is always told. */
+export function chosen(resource: Readonly<Record<string, unknown>>, wanted: Wanted): object {
+  const [only, without] = [namesIn(wanted.attributes), namesIn(wanted.excludedAttributes)];
   if (only === undefined && without === undefined) return resource;
-  const kept = Object.entries(resource).filter(([name]) => {
-    if (name === 'schemas' || name === 'id') return true;
-    return only === undefined ? !without!.has(name.toLowerCase()) : only.has(name.toLowerCase());
+  const kept = Object.entries(resource).flatMap(([name, value]) => {
+    if (name === 'schemas' || name === 'id') return [[name, value] as const];
+    const subs = (only ?? without!).get(name.toLowerCase());
+    if (subs === undefined) return only === undefined ? [[name, value] as const] : [];
+    if (subs === WHOLE) return only === undefined ? [] : [[name, value] as const];
+    const part = partOf(value, (sub) => subs.has(sub.toLowerCase()) === (only !== undefined));
+    return part === undefined ? [] : [[name, part] as const];
   });
   return Object.fromEntries(kept);
 }
 
-function namesIn(list: string | undefined): ReadonlySet<string> | undefined {
-  const names = (list ?? '').split(',').map((name) => name.trim().toLowerCase());
-  const given = names.filter((name) => name !== '');
+const WHOLE = 'whole';
+type Names = ReadonlyMap<string, ReadonlySet<string> | typeof WHOLE>;
+
+/** Attributes in lower case, with those of their parts that are named where they are not named themselves. */
+function namesIn(list: string | readonly string[] | undefined): Names | undefined {
+  const names = [list ?? []].flat().flatMap((name) => name.split(','));
+  const given = names.map((name) => name.trim().toLowerCase()).filter((name) => name !== '');
+  if (given.length === 0) return undefined;
   const core = `${USER.toLowerCase()}:`;
-  const first = (name: string) => (name.startsWith(core) ? name.slice(core.length) : name).split('.')[0]!;
-  return given.length === 0 ? undefined : new Set(given.map(first));
+  const found = new Map<string, Set<string> | typeof WHOLE>();
+  for (const name of given) {
+    const [attribute = '', sub] = (name.startsWith(core) ? name.slice(core.length) : name).split('.');
+    const known = found.get(attribute);
+    if (sub === undefined) found.set(attribute, WHOLE);
+    else if (known !== WHOLE) found.set(attribute, (known ?? new Set()).add(sub));
+  }
+  return found;
+}
+
+/** Of an attribute that has parts, or of each of its values. */
+function partOf(value: unknown, keep: (sub: string) => boolean): unknown {
+  if (Array.isArray(value)) {
+    const parts = value.map((one) => partOf(one, keep)).filter((one) => one !== undefined);
+    return parts.length === 0 ? undefined : parts;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const kept = Object.entries(value).filter(([sub]) => keep(sub));
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
 /** RFC 7644, 3.4.2. */

@@ -14,7 +14,7 @@ export const user = shape(() =>
       userName: z.string().optional(),
       name: z
         .object({
-          formatted: z.string(),
+          formatted: z.string().optional(),
           givenName: z.string().optional(),
           familyName: z.string().optional(),
         })
@@ -22,14 +22,20 @@ export const user = shape(() =>
       displayName: z.string().optional(),
       active: z.boolean().optional(),
       emails: z
-        .array(z.object({ type: z.literal('work'), value: z.string(), primary: z.literal(true) }))
+        .array(
+          z.object({
+            type: z.literal('work').optional(),
+            value: z.string().optional(),
+            primary: z.literal(true).optional(),
+          }),
+        )
         .optional(),
       meta: z
         .object({
-          resourceType: z.literal('User'),
-          created: z.iso.datetime(),
-          lastModified: z.iso.datetime(),
-          location: z.string(),
+          resourceType: z.literal('User').optional(),
+          created: z.iso.datetime().optional(),
+          lastModified: z.iso.datetime().optional(),
+          location: z.string().optional(),
         })
         .optional(),
     })

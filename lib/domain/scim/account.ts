@@ -43,6 +43,9 @@ export function fullNameOf(
   return said.formatted || joined || said.displayName || undefined;
 }
 
+/** Ids that no path leads to: clients take steps out of paths before they ask, and the last searches. */
+const UNREACHABLE: ReadonlySet<string> = new Set(['.', '..', '.search']);
+
 /** @throws 400 `invalidValue` */
 export function demandSound({
   externUid,
@@ -54,8 +57,7 @@ export function demandSound({
   name?: string | undefined;
 }): void {
   const problems = [
-    // Clients take steps out of paths before they ask: nobody could be found by one.
-    ...(externUid === '.' || externUid === '..' ? ['externalId is invalid'] : []),
+    ...(externUid !== undefined && UNREACHABLE.has(externUid) ? ['externalId is invalid'] : []),
     ...(email === undefined ? [] : emailProblems(email).map((problem) => `emails ${problem}`)),
     ...(name === undefined ? [] : nameProblems(name).map((problem) => `name ${problem}`)),
   ];

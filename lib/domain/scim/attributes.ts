@@ -37,11 +37,11 @@ export function attributesOf(resource: Readonly<Record<string, Json>>): ScimAttr
 }
 
 /**
- * Of the operations of a patch, each of which sees what those before it did.
+ * Of the operations of a patch, each of which sees what those before it did. Agents that find nothing to say send none.
  * @throws 400 `invalidSyntax`, `invalidPath`, `invalidValue`, `noTarget`, `mutability`
  */
 export function patched(operations: Json): ScimAttributes {
-  if (!Array.isArray(operations) || operations.length === 0)
+  if (!Array.isArray(operations))
     throw badRequest('invalidSyntax', 'Operations must be a list of operations');
   if (operations.length > MOST_OPERATIONS)
     throw badRequest('invalidSyntax', `Operations are too many (maximum is ${MOST_OPERATIONS})`);
@@ -118,6 +118,10 @@ function setName(said: ScimAttributes, sub: string | undefined, value: Json): vo
     if (isName(sub)) said[NAMES[sub]] = nameOf(`name.${NAMES[sub]}`, value);
     return;
   }
+  if (value === null) {
+    unset(said, { attribute: 'name' });
+    return;
+  }
   if (typeof value === 'string') {
     said.formatted = nameOf('name', value);
     return;
@@ -144,9 +148,13 @@ export const isWork = ({ where = [] }: AttributePath): boolean => where.every(ho
 function holdsForWork({ path: { attribute, sub }, value }: Comparison): boolean {
   if (sub !== undefined) return false;
   if (attribute === 'type') return typeof value === 'string' && value.toLowerCase() === 'work';
-  if (attribute === 'primary') return value === true || (typeof value === 'string' && /^true$/i.test(value));
+  if (attribute === 'primary') return isTrue(value);
   return false;
 }
+
+/** Agents write `"True"`, too. */
+const isTrue = (value: Json): boolean =>
+  value === true || (typeof value === 'string' && /^true$/i.test(value));
 
 /** The address among one or several: the primary, or else of work, or else one of no type. */
 function addressOf(value: Json): Json {
@@ -155,7 +163,7 @@ function addressOf(value: Json): Json {
   if (given.every((one) => !isObject(one))) return given[0];
   const objects = given.filter(isObject);
   const chosen =
-    objects.find((one) => memberOf(one, 'primary') === true) ??
+    objects.find((one) => isTrue(memberOf(one, 'primary'))) ??
     objects.find((one) => String(memberOf(one, 'type')).toLowerCase() === 'work') ??
     objects.find((one) => (memberOf(one, 'type') ?? null) === null);
   if (chosen === undefined) return undefined;

@@ -92,6 +92,7 @@ export async function changed(
     externUid: said.externUid ?? was.externUid,
     userName: said.userName ?? was.userName,
     email: said.email ?? was.email,
+    displayName: said.displayName === undefined ? (was.displayName ?? null) : said.displayName,
     active: said.active ?? was.active,
     updatedAt: now,
     version: was.version + 1,
@@ -122,6 +123,7 @@ function moved(
 }
 
 const isSame = (was: ScimIdentity, is: ScimIdentity): boolean =>
+  (was.displayName ?? null) === is.displayName &&
   (['externUid', 'userName', 'email', 'givenName', 'familyName', 'active'] as const).every(
     (attribute) => was[attribute] === is[attribute],
   );

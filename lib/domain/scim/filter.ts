@@ -1,38 +1,82 @@
+import { sameName } from '../../store/names.ts';
 import { isWork } from './attributes.ts';
 import { badRequest } from './errors.ts';
-import { NotReadable, parseComparison } from './path.ts';
+import type { ScimUser } from './find.ts';
+import { type Comparison, NotReadable, parseComparisons } from './path.ts';
 
 /** What people are looked for by. */
 export interface ScimFilter {
   readonly by: 'externUid' | 'userName' | 'email';
   readonly value: string;
+  /** What else is to hold of who is found so. */
+  holds(user: ScimUser): boolean;
 }
 
 /**
- * A filter of a list (RFC 7644, 3.4.2.2): one comparison by equality with a text.
+ * A filter of a list (RFC 7644, 3.4.2.2): comparisons by equality, one of which finds somebody.
  * @throws 400 `invalidFilter`
  */
 export function parseFilter(text: string): ScimFilter {
-  let comparison: ReturnType<typeof parseComparison>;
-  try {
-    comparison = parseComparison(text);
-  } catch (error) {
-    if (error instanceof NotReadable) throw badRequest('invalidFilter', `filter: ${error.message}`);
-    throw error;
-  }
-  const { path, value } = comparison;
-  const by = isWork(path) ? wanted(path.attribute, path.sub) : undefined;
+  const comparisons = comparisonsIn(text);
+  const finding = comparisons.find((comparison) => lookup(comparison) !== undefined) ?? comparisons[0]!;
+  const { path, value } = finding;
+  const by = lookup(finding);
   if (by === undefined)
     throw badRequest('invalidFilter', 'filter: only id, externalId, userName and emails.value are compared');
   if (by !== 'email' && path.where !== undefined)
     throw badRequest('invalidFilter', 'filter: only emails are several');
   if (typeof value !== 'string') throw badRequest('invalidFilter', 'filter: a text is expected');
-  return { by, value };
+  const others = comparisons.filter((comparison) => comparison !== finding).map(test);
+  return { by, value, holds: (user) => others.every((holds) => holds(user)) };
 }
 
-function wanted(attribute: string, sub: string | undefined): ScimFilter['by'] | undefined {
+function comparisonsIn(text: string): readonly Comparison[] {
+  try {
+    return parseComparisons(text);
+  } catch (error) {
+    if (error instanceof NotReadable) throw badRequest('invalidFilter', `filter: ${error.message}`);
+    throw error;
+  }
+}
+
+/** What finds somebody, where the comparison does. */
+function lookup({ path }: Comparison): ScimFilter['by'] | undefined {
+  const { attribute, sub } = path;
+  if (!isWork(path)) return undefined;
   if (attribute === 'emails') return sub === undefined || sub === 'value' ? 'email' : undefined;
   if (sub !== undefined) return undefined;
   if (attribute === 'id' || attribute === 'externalid') return 'externUid';
   return attribute === 'username' ? 'userName' : undefined;
 }
+
+/** Whether one comparison holds. @throws 400 for what nobody knows */
+function test({ path, value }: Comparison): (user: ScimUser) => boolean {
+  const { attribute, sub } = path;
+  const name = sub === undefined ? attribute : `${attribute}.${sub}`;
+  const known =
+    Object.hasOwn(VALUES, name) && isWork(path) && (path.where === undefined || attribute === 'emails');
+  if (!known) throw badRequest('invalidFilter', `filter: ${name} is not compared`);
+  const of = VALUES[name as keyof typeof VALUES];
+  const exact = attribute === 'id' || attribute === 'externalid';
+  return (user) => {
+    const is = of(user);
+    if (typeof is !== 'string') return is === value;
+    return typeof value === 'string' && (exact ? is === value : sameName(is, value));
+  };
+}
+
+type Value = string | boolean | null;
+
+/** What may be compared of who is found, as it is shown. */
+const VALUES = {
+  id: ({ identity }: ScimUser): Value => identity.externUid,
+  externalid: ({ identity }: ScimUser): Value => identity.externUid,
+  username: ({ identity }: ScimUser): Value => identity.userName,
+  active: ({ identity }: ScimUser): Value => identity.active,
+  emails: ({ identity }: ScimUser): Value => identity.email,
+  'emails.value': ({ identity }: ScimUser): Value => identity.email,
+  displayname: ({ identity }: ScimUser): Value => identity.displayName ?? null,
+  'name.formatted': ({ user }: ScimUser): Value => user.name,
+  'name.givenname': ({ identity }: ScimUser): Value => identity.givenName,
+  'name.familyname': ({ identity }: ScimUser): Value => identity.familyName,
+};

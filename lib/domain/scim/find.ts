@@ -36,7 +36,8 @@ export async function listUsers(
 ): Promise<{ readonly total: number; readonly items: readonly ScimUser[] }> {
   const { scimIdentities } = deps.store;
   if (filter !== undefined) {
-    const found = await withAccounts(deps, await filtered(deps, group.id, filter));
+    const named = await withAccounts(deps, await filtered(deps, group.id, filter));
+    const found = named.filter((user) => filter.holds(user));
     return { total: found.length, items: startIndex === 1 && count > 0 ? found : [] };
   }
   const counted = scimIdentities.count(group.id);

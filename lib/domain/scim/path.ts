@@ -36,12 +36,12 @@ export function parsePath(text: string): AttributePath {
   return path;
 }
 
-/** One comparison: nothing is combined, and nothing but equality asked. @throws NotReadable */
-export function parseComparison(text: string): Comparison {
+/** Comparisons that are all to hold, with `and` between: nothing but equality is asked. @throws NotReadable */
+export function parseComparisons(text: string): readonly Comparison[] {
   const reader = new Reader(text);
-  const comparison = reader.comparison(true);
+  const comparisons = reader.comparisons(true);
   reader.end();
-  return comparison;
+  return comparisons;
 }
 
 class Reader {
@@ -59,7 +59,8 @@ class Reader {
     const { attribute, sub } = split(name);
     if (!filtered || !this.#has('[')) return sub === undefined ? { attribute } : { attribute, sub };
     if (sub !== undefined) throw this.#wrong('a filter stands behind an attribute');
-    const where = this.#filter();
+    const where = this.comparisons(false);
+    if (!this.#has(']')) throw this.#wrong('`]` is expected');
     if (!this.#has('.')) return { attribute, where };
     return {
       attribute,
@@ -68,19 +69,19 @@ class Reader {
     };
   }
 
-  #filter(): Comparison[] {
-    const where = [];
+  /** @param filtered as for `path` */
+  comparisons(filtered: boolean): Comparison[] {
+    const all = [];
     do {
       this.#space();
-      where.push(this.comparison(false));
-      if (where.length > MOST_COMPARISONS) throw this.#wrong('too much is asked');
+      all.push(this.#comparison(filtered));
+      if (all.length > MOST_COMPARISONS) throw this.#wrong('too much is asked');
       this.#space();
     } while (this.#word(/and(?=\s)/iy) !== undefined);
-    if (!this.#has(']')) throw this.#wrong('`]` is expected');
-    return where;
+    return all;
   }
 
-  comparison(filtered: boolean): Comparison {
+  #comparison(filtered: boolean): Comparison {
     const path = this.path(filtered);
     this.#space();
     const operator = this.#take(/[A-Za-z]+/y, 'an operator is expected');

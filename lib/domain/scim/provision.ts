@@ -38,11 +38,16 @@ export function provision(deps: Deps, caller: ScimCaller, said: ScimAttributes):
   const names = { givenName: said.givenName ?? null, familyName: said.familyName ?? null };
   const name = fullNameOf(said, names) ?? userName;
   demandSound({ externUid, email, name });
-  const wanted = { ...names, externUid, userName, email, name, active: said.active ?? true };
+  const displayName = said.displayName ?? null;
+  const wanted = { ...names, displayName, externUid, userName, email, name, active: said.active ?? true };
   return attempted(() => provisionOnce(deps, caller, wanted, said));
 }
 
-interface Wanted extends Pick<ScimIdentity, 'externUid' | 'userName' | 'email' | 'givenName' | 'familyName'> {
+interface Wanted
+  extends Pick<
+    ScimIdentity,
+    'externUid' | 'userName' | 'email' | 'givenName' | 'familyName' | 'displayName'
+  > {
   readonly name: string;
   readonly active: boolean;
 }

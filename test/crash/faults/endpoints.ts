@@ -4,7 +4,6 @@ import type { Operation } from './driver.ts';
 import { groupWrites } from './group-endpoints.ts';
 import { invitationWrites } from './invitation-endpoints.ts';
 import { keyWrites } from './key-endpoints.ts';
-import { leavings } from './leaving-endpoints.ts';
 import { notificationWrites } from './notification-endpoints.ts';
 import { projectWrites } from './project-endpoints.ts';
 import { relationWrites } from './relation-endpoints.ts';
@@ -69,7 +68,6 @@ export const writes: readonly Operation[] = [
   ...attributeWrites,
   ...settingWrites,
   ...projectWrites,
-  ...leavings,
   ...relationWrites,
   ...scimWrites,
   endpoint('POST /projects/:id/members', async (scene) => {

@@ -11,6 +11,7 @@ import { reads, writes } from './endpoints.ts';
 import { gitOperations } from './git.ts';
 import { Injector } from './injector.ts';
 import { jobs } from './jobs.ts';
+import { leavings } from './leaving-endpoints.ts';
 import { Scene } from './scene.ts';
 import { uploads } from './uploads.ts';
 
@@ -30,6 +31,7 @@ export async function faults(tally: Tally, dataDir: string): Promise<void> {
   const [shard = 0, shards = 1] = (process.env['FAULTS_SHARD'] ?? '0/1').split('/').map(Number);
   const operations: readonly Operation[] = [
     ...writes,
+    ...leavings,
     ...reads,
     ...gitOperations,
     ...uploads,
