@@ -17,6 +17,7 @@ import type {
   ProjectAccess,
   Viewer,
 } from './access.ts';
+import { comesFromTooMany, demandFewAddresses } from './address-limit.ts';
 import { whileCounted } from './admission.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, forbidden, notFound, unauthorized } from './errors.ts';
@@ -52,18 +53,20 @@ export async function open(deps: Deps, request: OpenRequest): Promise<Opened> {
   let first: ReturnType<typeof beginFirst>;
   const ahead = new Surroundings(deps);
   const caller = token && ({ kind: 'user', id: token.userId } as const);
-  const [owner, projectRecord, groupRecord] = await whileCounted(admission, caller, () => {
+  const [owner, projectRecord, groupRecord, tooMany] = await whileCounted(admission, caller, () => {
     first = project && beginFirst(deps, project, request.first);
     return Promise.all([
       token && deps.store.users.get(token.userId),
       project && (project.record ?? deps.store.projects.get(project.id)),
       group && (group.record ?? deps.store.groups.get(group.id)),
+      token !== undefined && comesFromTooMany(deps, token.userId, request.origin?.address),
       project && readAhead(ahead, { kind: 'project', id: project.id }, project, token?.userId),
       group && readAhead(ahead, { kind: 'group', id: group.id }, group, token?.userId),
       token && noteUse(deps, token),
     ]);
   });
   const signedInAs = token === undefined ? undefined : actorOf(token, owner);
+  if (signedInAs !== undefined) demandFewAddresses(tooMany, signedInAs.user);
   const asked = await impersonated(deps, signedInAs ?? { kind: 'anonymous' }, request.sudo);
   const actor = request.origin === undefined ? asked : { ...asked, origin: request.origin };
   // What was read ahead is the token owner's.

@@ -550,6 +550,12 @@ export const rateKey = (kind: string, subject: string, window: number): Key => (
   sk: `WINDOW#${padded(window)}`,
 });
 
+/** Where a user came from lately: counted as rates are, also by functions that only read. */
+export const userAddressesKey = (userId: number): Key => ({
+  pk: `${RATE_LIMITS}addresses#${padded(userId)}`,
+  sk: 'ADDRESSES',
+});
+
 export const processedKey = (consumer: string, id: string): Key => ({
   pk: `DONE#${consumer}#${id}`,
   sk: 'DONE',

@@ -59,6 +59,7 @@ import { Statistics } from './statistics.ts';
 import { Table } from './table.ts';
 import { Threads } from './threads.ts';
 import { Tokens } from './tokens.ts';
+import { UserAddresses } from './user-addresses.ts';
 import { Users } from './users.ts';
 
 export interface Store {
@@ -117,6 +118,7 @@ export interface Store {
   readonly avatars: Avatars;
   readonly customAttributes: CustomAttributes;
   readonly rateLimits: RateLimits;
+  readonly userAddresses: UserAddresses;
   readonly settings: SettingsRows;
   readonly staging: Staging;
   readonly pushUploads: PushUploads;
@@ -130,6 +132,7 @@ export function createStore(
 ): Store {
   const client = documentClient(clients.dynamodb);
   const table = new Table(client, environment.tableName, retries);
+  const hasty = new Table(client, environment.tableName, HASTY);
   const queues = new Queues(clients.sqs, environment.queueUrls);
   const counters = new Counters(table);
   const names = new Names(table);
@@ -216,7 +219,8 @@ export function createStore(
     archives: new Archives(blobs),
     avatars: new Avatars(table),
     customAttributes: new CustomAttributes(table),
-    rateLimits: new RateLimits(table, new Table(client, environment.tableName, HASTY)),
+    rateLimits: new RateLimits(table, hasty),
+    userAddresses: new UserAddresses(hasty),
     settings: new SettingsRows(table),
     staging: new Staging(clients.s3, blobs),
     pushUploads: new PushUploads(table, outbox),

@@ -17,6 +17,7 @@ import {
   indexedKey,
   type Key,
   projectKey,
+  userAddressesKey,
   userKey,
   userPartition,
 } from './keys.ts';
@@ -91,6 +92,7 @@ export async function removeBelongings(
   for (const owned of [store.sshKeys, store.gpgKeys, store.emails]) {
     while (await owned.removeOfUser(userId)) if (Date.now() > deadline) return false;
   }
+  await store.table.delete({ delete: userAddressesKey(userId) });
   const search = indexedKey('user', userId).sk;
   // What the rows of the user's own partition stood for has gone by now; the search's go with what they tell of.
   for await (const { pk, sk } of store.table.queryAll({

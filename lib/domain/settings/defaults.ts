@@ -32,6 +32,10 @@ const fixed = {
   user_default_external: false,
   user_default_internal_regex: none,
   minimum_password_length: 8,
+  /** Addresses that one comes from, each seen in so many seconds */
+  unique_ips_limit_enabled: false,
+  unique_ips_limit_per_user: 10,
+  unique_ips_limit_time_window: 3600,
   personal_access_token_prefix: 'glpat-' as string | null,
   /** Days; null: for ever */
   max_personal_access_token_lifetime: noNumber,
