@@ -6,6 +6,8 @@ export const PRICE = {
   /** https://aws.amazon.com/cloudwatch/pricing: a standard-resolution alarm, and a GB of logs taken in. */
   alarm: 0.1,
   logsPerGb: 0.5,
+  /** The same page: a metric of one's own told in every hour of a month; in fewer it costs their share. */
+  metric: 0.3,
   /** The same page: three dashboards of an account cost nothing while none names more metrics than this. */
   dashboard: 3,
   dashboardFreeMetrics: 50,

@@ -1,6 +1,6 @@
 /**
- * docs/cost.md is counted here, and stays true: what an action asks of AWS may not drift from what is told by more than a
- * fifth. `COST_TABLE=write npm run test:drills -- cost` writes the table anew.
+ * docs/cost.md is counted here, and stays true: what an action asks of AWS, and the metrics that all of them tell, may not
+ * drift from what is told by more than a fifth. `COST_TABLE=write npm run test:drills -- cost` writes the table anew.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,9 +10,12 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { instance } from '../../cdk/app.ts';
 import { type Template as IdleTemplate, idleCost } from '../../cdk/idle-cost.ts';
+import { PRICE } from '../../cdk/prices.ts';
 import cdkJson from '../../cdk.json' with { type: 'json' };
+import { apiDocument } from '../../lib/api/all.ts';
 import { GitCli } from '../clients/git-cli.ts';
 import { LogLines } from '../harness/log-lines.ts';
+import { MetricLines } from '../harness/metric-lines.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { type Action, counted } from './counted-units.ts';
 
@@ -22,6 +25,7 @@ const END = '<!-- /counted -->';
 
 let service: Service;
 let lines: LogLines;
+let metrics: MetricLines;
 let git: GitCli;
 let owner: Awaited<ReturnType<Service['user']>>;
 let project: { id: number; url: string };
@@ -45,6 +49,7 @@ beforeAll(async () => {
   await ask('POST', `/projects/${project.id}/members`, { user_id: member.id, access_level: 30 });
 });
 afterAll(async () => {
+  metrics?.stop();
   git?.[Symbol.dispose]();
   await service?.stop();
 });
@@ -122,13 +127,15 @@ const COLUMNS = [
 
 test('the table tells what actions cost', async () => {
   const measured = new Map<string, Action>();
+  metrics = MetricLines.watch('Lemnos');
   for (const [name, prepare, act] of ACTIONS) {
     await prepare?.();
-    measured.set(name, await counted(service, lines, async () => void (await act())));
+    measured.set(name, await counted(service, { lines, metrics }, async () => void (await act())));
   }
   const idle = idleDollars();
-  if (process.env['COST_TABLE'] === 'write') writeTable(measured, idle);
-  const { rows, idle: toldIdle } = readTable();
+  const series = metrics.names.size;
+  if (process.env['COST_TABLE'] === 'write') writeTable(measured, idle, series);
+  const { rows, idle: toldIdle, series: toldSeries } = readTable();
   expect([...rows.keys()]).toEqual([...measured.keys()]);
   for (const [name, action] of measured) {
     const told = rows.get(name)!;
@@ -142,6 +149,7 @@ test('the table tells what actions cost', async () => {
     expect(Math.abs(action.million - dollars), `${name}: ${action.million} $`).toBeLessThan(0.25 * dollars);
   }
   expect(Math.abs(idle - toldIdle)).toBeLessThan(0.25);
+  expect(Math.abs(series - toldSeries), `${series} metrics`).toBeLessThanOrEqual(0.2 * toldSeries);
 }, 120_000);
 
 function idleDollars(): number {
@@ -151,7 +159,16 @@ function idleDollars(): number {
   return idleCost(templates).reduce((sum, { dollars }) => sum + dollars, 0);
 }
 
-function writeTable(measured: ReadonlyMap<string, Action>, idle: number): void {
+/** Eight hours of 22 days, and all of a month: a metric is paid for by the hour in which it was told. */
+const HOURS = { working: 176, all: 730 };
+
+/** What metrics cost that are told in so many hours of a month. */
+function metricDollars(series: number, hours: number): string {
+  const dollars = series * PRICE.metric * (hours / HOURS.all);
+  return dollars.toFixed(dollars < 10 ? 2 : 0);
+}
+
+function writeTable(measured: ReadonlyMap<string, Action>, idle: number, series: number): void {
   const number = (value: number) => String(Math.round(value * 10) / 10);
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const rows = [...measured].map(([name, action]) =>
@@ -163,6 +180,17 @@ function writeTable(measured: ReadonlyMap<string, Action>, idle: number): void {
     ...rows,
     '',
     `An idle month: ${idle.toFixed(2)} $.`,
+    '',
+    '| metrics of endpoints and jobs | metrics | $ a month |',
+    '| --- | --: | --: |',
+    line(['nothing is asked', '0', '0']),
+    line([
+      'all of the above in each of 176 working hours',
+      number(series),
+      metricDollars(series, HOURS.working),
+    ]),
+    line(['all of the above in every hour', number(series), metricDollars(series, HOURS.all)]),
+    line(['every endpoint in every hour', number(endpoints()), metricDollars(endpoints(), HOURS.all)]),
   ].join('\n');
   const text = readFileSync(FILE, 'utf8');
   const [before] = text.split(BEGIN);
@@ -170,9 +198,14 @@ function writeTable(measured: ReadonlyMap<string, Action>, idle: number): void {
   writeFileSync(FILE, `${before}${BEGIN}\n${table}\n${END}${after}`);
 }
 
-function readTable(): { rows: ReadonlyMap<string, number[]>; idle: number } {
+/** Each tells the time that it took; others only what went wrong. */
+const endpoints = () =>
+  Object.values(apiDocument().paths).reduce((sum, methods) => sum + Object.keys(methods).length, 0);
+
+function readTable(): { rows: ReadonlyMap<string, number[]>; idle: number; series: number } {
   const text = readFileSync(FILE, 'utf8').split(BEGIN)[1]!.split(END)[0]!;
   const cells = text
+    .split('An idle month')[0]!
     .split('\n')
     .filter((line) => line.startsWith('| '))
     .slice(2)
@@ -183,5 +216,6 @@ function readTable(): { rows: ReadonlyMap<string, number[]>; idle: number } {
         .slice(1, -1),
     );
   const rows = new Map(cells.map(([name, ...values]) => [name!, values.map(Number)]));
-  return { rows, idle: Number(/An idle month: ([\d.]+)/.exec(text)![1]) };
+  const [, series] = /^\| all of the above in every hour \| (\d+) /m.exec(text)!;
+  return { rows, idle: Number(/An idle month: ([\d.]+)/.exec(text)![1]), series: Number(series) };
 }

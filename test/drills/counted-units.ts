@@ -5,6 +5,7 @@ import { awsClients } from '../../lib/store/clients.ts';
 import type { Line } from '../../lib/telemetry/log.ts';
 import { forgetEverything } from '../harness/aws-calls.ts';
 import type { LogLines } from '../harness/log-lines.ts';
+import type { MetricLines } from '../harness/metric-lines.ts';
 import type { Service } from '../harness/service.ts';
 
 /** What one action asks of AWS, the work that it promises included. */
@@ -24,7 +25,7 @@ export interface Units {
 export interface Action extends Units {
   /** GB-seconds of functions, by {@link ASSUMED_MS}. */
   readonly gbSeconds: number;
-  /** Of log lines, the runtime's own included. */
+  /** Of log lines, those of metrics and the runtime's own included. */
   readonly logBytes: number;
   /** Dollars for a million of it. */
   readonly million: number;
@@ -40,7 +41,11 @@ const ACCESS_LOG_BYTES = 400;
 const REQUESTS_PER_MESSAGE = 3;
 
 /** Does something with nothing in memory, then all that it promised, and counts. The host has no background. */
-export async function counted(service: Service, lines: LogLines, work: () => Promise<void>): Promise<Action> {
+export async function counted(
+  service: Service,
+  { lines, metrics }: { lines: LogLines; metrics: MetricLines },
+  work: () => Promise<void>,
+): Promise<Action> {
   const { dynamo, s3 } = service.host;
   await finish(service);
   forgetEverything();
@@ -55,6 +60,7 @@ export async function counted(service: Service, lines: LogLines, work: () => Pro
     else if (!/^Delete|^Abort/.test(name)) counts.objectWrites++;
   };
   const from = lines.all.length;
+  const metricBytes = metrics.bytes;
   await work();
   const messages = await finish(service);
   dynamo.onOperation = undefined;
@@ -67,6 +73,7 @@ export async function counted(service: Service, lines: LogLines, work: () => Pro
   const gbSeconds = told.reduce((sum, line) => sum + costOfCall(line), 0) + guarded * inGb(512, 'authorizer');
   const logBytes =
     told.reduce((sum, line) => sum + JSON.stringify(line).length, 0) +
+    (metrics.bytes - metricBytes) +
     units.calls * RUNTIME_LOG_BYTES +
     units.requests * ACCESS_LOG_BYTES;
   return { ...units, gbSeconds, logBytes, million: 1e6 * dollars(units, gbSeconds, logBytes) };
