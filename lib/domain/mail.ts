@@ -26,7 +26,7 @@ interface Waiting extends Mail {
  */
 export function mailMessage(mail: Mail, reader?: MailReader): OutboxMessage {
   if (emailProblems(mail.to).length > 0) throw new Error('mail to what is no address');
-  const body = { ...mail, subject: oneLine(mail.subject), ...(reader === undefined ? {} : { reader }) };
+  const body = { ...mail, subject: headerText(mail.subject), ...(reader === undefined ? {} : { reader }) };
   return message(MAIL, SEND, body);
 }
 
@@ -83,6 +83,16 @@ async function later(deps: Deps, { id, body }: Job, since: string, error: MailDe
     // The message came twice, and the other one has seen to it.
     if (!(refused instanceof TransactionRefused && refused.has('processed'))) throw refused;
   }
+}
+
+/** A line of mail has 998 characters at most (RFC 5322, section 2.1.1), and one without spaces is not folded. */
+const MAX_HEADER = 500;
+
+/** What others named, for a header. */
+export function headerText(text: string): string {
+  const line = oneLine(text);
+  // Not between the halves of a character.
+  return line.length <= MAX_HEADER ? line : `${line.slice(0, MAX_HEADER).replace(/[\uD800-\uDBFF]$/, '')}...`;
 }
 
 /** As the instance's settings have mail: with a text at its end, with HTML or without. */

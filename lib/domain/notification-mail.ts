@@ -1,7 +1,7 @@
 /** Letters to people who are to hear of something: plain text, the same as HTML, and what mail programs sort them by. */
 import type { OutboxMessage } from '../store/outbox.ts';
 import type { ProjectRecord } from '../store/records.ts';
-import { mailMessage, oneLine } from './mail.ts';
+import { headerText, mailMessage, oneLine } from './mail.ts';
 import type { MailReader } from './notification-readers.ts';
 import type { Reason } from './notification-recipients.ts';
 
@@ -100,14 +100,19 @@ function headersOf(
   };
   // Filters know them by the other name too.
   for (const brand of [serviceName.replace(/[^A-Za-z0-9-]/g, ''), 'GitLab'])
-    for (const [name, value] of Object.entries(told)) headers[`X-${brand}-${name}`] = oneLine(value);
+    for (const [name, value] of Object.entries(told)) headers[`X-${brand}-${name}`] = headerText(value);
   return headers;
 }
+
+/** Octets (RFC 2919, section 4). */
+const MAX_LIST_ID = 255;
 
 function listId({ id, fullPath }: NonNullable<Letter['project']>, host: string): string {
   const labels = fullPath.split('/').reverse();
   const below = labels.map((label) => label.replace(/[^A-Za-z0-9-]+/g, '-')).join('.');
-  return `${oneLine(fullPath)} <${id}.${below}.${host}>`;
+  const most = Math.max(0, MAX_LIST_ID - `${id}..${host}`.length);
+  const labelled = below.slice(0, most).replace(/[.-]+$/, '');
+  return `${headerText(fullPath)} <${id}.${labelled === '' ? '' : `${labelled}.`}${host}>`;
 }
 
 const hostOf = (baseUrl: string): string => (URL.canParse(baseUrl) ? new URL(baseUrl).hostname : 'localhost');

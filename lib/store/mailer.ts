@@ -44,7 +44,11 @@ export class Mailer {
 }
 
 /** More than a second, or a day, may send. */
-const THROTTLED: ReadonlySet<string> = new Set(['TooManyRequestsException', 'LimitExceededException']);
+const THROTTLED: ReadonlySet<string> = new Set([
+  'TooManyRequestsException',
+  'ThrottlingException',
+  'LimitExceededException',
+]);
 
 /** The message as it travels: headers are folded and encoded, and no text of ours can add one. */
 async function compose(

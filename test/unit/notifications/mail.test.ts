@@ -111,3 +111,26 @@ test('a long text is cut, between characters', async () => {
   expect(mail.text).toContain('[...]');
   expect(mail.text).not.toContain('\ufffd');
 });
+
+describe('no line is longer than mail allows (RFC 5322, section 2.1.1)', () => {
+  const path = Array.from({ length: 20 }, () => 'p'.repeat(255)).join('/');
+  const long: Letter = {
+    ...letter('x'),
+    subject: `${'n'.repeat(255)} | ${'t'.repeat(5000)}`,
+    lines: [`${'n'.repeat(5000)} commented`],
+    quote: 'q'.repeat(50_000),
+    url: `https://git.example.com/${path}`,
+    project: { id: 2, name: 'n'.repeat(255), path: 'p'.repeat(255), fullPath: path },
+    facts: { 'Pipeline-Ref': 'r'.repeat(5000), Author: '🎉'.repeat(2000) },
+  };
+
+  test('of deep groups, long names and texts', async () => {
+    const { raw, mail } = await sent(mailOf(long, reader, sender).body as unknown as Mail);
+    expect(Math.max(...raw.split('\r\n').map(({ length }) => length))).toBeLessThanOrEqual(998);
+    expect(mail.headers.find(({ key }) => key === 'list-id')?.value).toMatch(
+      /^.+ <2\.[a-zA-Z0-9.-]{1,240}\.git\.example\.com>$/,
+    );
+    expect(mail.text).toContain(path);
+    expect(mail.headers.find(({ key }) => key === 'x-lemnos-author')?.value).not.toContain('\ufffd');
+  });
+});
