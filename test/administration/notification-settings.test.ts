@@ -154,6 +154,60 @@ describe('choosing', () => {
     },
   );
 
+  test.each(['', '/projects/public', '/groups/team'])(
+    'what names nothing changes nothing of %s',
+    async (at) => {
+      const base = at
+        .replace('public', String(world.ids['public']))
+        .replace('team', String(world.ids['team']));
+      const path = `${base}/notification_settings`;
+      const token = world.tokens.owner!;
+      await ask(world, 'owner', 'PUT', path, { level: 'custom', new_note: true });
+      const { body: kept } = await ask(world, 'owner', 'GET', path);
+      for (const json of [
+        {},
+        { level: null },
+        { new_note: null },
+        { other: 1 },
+        { events: { new_note: false } },
+        [1],
+      ])
+        expect(await ask(world, 'owner', 'PUT', path, json)).toMatchObject({ status: 200, body: kept });
+      expect(await service.call('PUT', path, { token })).toMatchObject({ status: 200, body: kept });
+      for (const [json, error] of [
+        [{ level: ['watch'] }, 'level is invalid'],
+        [{ level: { a: 1 } }, 'level is invalid'],
+        [{ level: 'watch', new_note: [] }, 'new_note is invalid'],
+      ] as const)
+        expect(await ask(world, 'owner', 'PUT', path, json)).toMatchObject({ status: 400, body: { error } });
+      for (const level of ['Watch', ' watch', 'wätch\u2028', '__proto__', 'constructor'])
+        expect(await ask(world, 'owner', 'PUT', path, { level })).toMatchObject({
+          status: 400,
+          body: { message: `'${level}' is not a valid level` },
+        });
+      expect((await ask(world, 'owner', 'GET', path)).body).toEqual(kept);
+      await ask(world, 'owner', 'PUT', path, {
+        level: at === '' ? 'participating' : 'global',
+        new_note: false,
+      });
+    },
+  );
+
+  test('of an archived project too, and by its path', async () => {
+    const token = world.tokens.owner!;
+    const json = { name: 'Grüße', path: 'resting', visibility: 'public' };
+    const { id, path_with_namespace: fullPath } = (await service.call('POST', '/projects', { token, json }))
+      .body;
+    await service.call('POST', `/projects/${id}/archive`, { token });
+    for (const ref of [id, encodeURIComponent(fullPath)]) {
+      const path = `/projects/${ref}/notification_settings`;
+      expect((await ask(world, 'stranger', 'PUT', path, { level: 'mention' })).body).toEqual({
+        level: 'mention',
+      });
+      expect((await ask(world, 'stranger', 'GET', path)).body).toEqual({ level: 'mention' });
+    }
+  });
+
   test('each event can be switched by itself, also in a form', async () => {
     const path = `/projects/${world.ids['public']}/notification_settings`;
     for (const event of NOTIFICATION_EVENTS) {

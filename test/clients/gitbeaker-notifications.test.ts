@@ -39,6 +39,19 @@ test('for everything, a group and a project', async () => {
   expect(shown.permissions).toMatchObject({ group_access: { access_level: 50, notification_level: 4 } });
 });
 
+test('where mail goes', async () => {
+  const { id } = await ada.Users.showCurrentUser();
+  const root = new Gitlab({ host: service.url, token: service.rootToken });
+  await root.UserEmails.add('ada@elsewhere.example', { userId: id, skipConfirmation: true });
+  expect(await ada.NotificationSettings.edit({ notificationEmail: 'ada@elsewhere.example' })).toMatchObject({
+    notification_email: 'ada@elsewhere.example',
+  });
+  expect(await ada.NotificationSettings.show()).toMatchObject({
+    notification_email: 'ada@elsewhere.example',
+  });
+  await expect(ada.NotificationSettings.edit({ notificationEmail: 'eve@example.com' })).rejects.toThrow();
+});
+
 test('what is wrong is told', async () => {
   await expect(ada.NotificationSettings.edit({ level: 'loud' as 'watch' })).rejects.toThrow(
     "'loud' is not a valid level",
