@@ -4,8 +4,9 @@ import { AUDITED_KINDS } from '../../lib/store/audit-events.ts';
 import { auditListClass, listPartitions } from '../../lib/store/keys.ts';
 import type { Item } from '../../lib/store/write.ts';
 import { auditOf } from '../harness/audit-events.ts';
+import { doneAs } from '../harness/done.ts';
 import { newSshKey } from '../harness/keys.ts';
-import { type Answer, type Service, startService } from '../harness/service.ts';
+import { type Service, startService } from '../harness/service.ts';
 import { storeOf } from '../harness/world.ts';
 
 let service: Service;
@@ -18,12 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-async function done(method: string, path: string, json?: unknown, token = ada.token): Promise<Answer> {
-  const answer = await service.call(method, path, { token, ...(json === undefined ? {} : { json }) });
-  if (answer.status >= 300)
-    throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer;
-}
+const done = (method: string, path: string, json?: unknown, token = ada.token) =>
+  doneAs(service, token, method, path, json);
 
 /** Every row of the audit, as the table holds it. */
 async function rows(): Promise<Map<string, Item>> {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditOf } from '../harness/audit-events.ts';
+import { doneAs } from '../harness/done.ts';
 import { type Answer, type Service, startService } from '../harness/service.ts';
 
 let service: Service;
@@ -16,12 +17,8 @@ type Kind = 'User' | 'Group' | 'Project';
 
 const call = async (method: string, path: string, json?: unknown, token = ada.token): Promise<Answer> =>
   service.call(method, path, { token, ...(json === undefined ? {} : { json }) });
-async function done(method: string, path: string, json?: unknown, token?: string): Promise<Answer> {
-  const answer = await call(method, path, json, token);
-  if (answer.status >= 300)
-    throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer;
-}
+const done = (method: string, path: string, json?: unknown, token = ada.token) =>
+  doneAs(service, token, method, path, json);
 const events = (kind: Kind, id: number) => auditOf(service, kind, id);
 
 let names = 0;

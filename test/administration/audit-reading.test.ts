@@ -1,13 +1,13 @@
 /** Who reads audit events, which of them, and in what pages. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type AuditEventRecord, auditEventPut } from '../../lib/store/audit-events.ts';
 import type { Event } from '../harness/audit-events.ts';
+import { ownWorld } from '../harness/own-world.ts';
 import { scenarios } from '../harness/scenarios.ts';
-import { type Answer, type Service, startService } from '../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../harness/world.ts';
+import type { Answer } from '../harness/service.ts';
+import type { Who } from '../harness/world.ts';
 
-let service: Service;
-let world: World;
+const { world, as } = ownWorld({ background: false });
 let group: number;
 let hidden: number;
 /** A group that nothing else is done to, with {@link MANY} events, the last of them of one moment. */
@@ -16,10 +16,8 @@ const MANY = 45;
 const at = (n: number) => new Date(Date.UTC(2020, 0, 1, 0, Math.min(n, 40))).toISOString();
 
 beforeAll(async () => {
-  service = await startService({ background: false });
-  world = await makeWorld(service);
   const made = async (path: string, visibility: string) => {
-    const { body } = await ask(world, 'owner', 'POST', '/groups', { name: path, path, visibility });
+    const { body } = await as('owner', 'POST', '/groups', { name: path, path, visibility });
     for (const [who, access_level] of Object.entries({
       guest: 10,
       reporter: 20,
@@ -27,7 +25,7 @@ beforeAll(async () => {
       maintainer: 40,
     })) {
       const json = { user_id: world.ids[who], access_level };
-      await ask(world, 'owner', 'POST', `/groups/${body.id}/members`, json);
+      await as('owner', 'POST', `/groups/${body.id}/members`, json);
     }
     return body.id;
   };
@@ -35,13 +33,12 @@ beforeAll(async () => {
   Object.assign(world.ids, { group, hidden });
   // What one did oneself: projects in it, shared with it.
   for (const who of ['developer', 'maintainer'] as const) {
-    const { body } = await ask(world, who, 'POST', '/projects', { name: `of ${who}` });
-    await ask(world, who, 'POST', `/projects/${body.id}/share`, { group_id: hidden, group_access: 10 });
+    const { body } = await as(who, 'POST', '/projects', { name: `of ${who}` });
+    await as(who, 'POST', `/projects/${body.id}/share`, { group_id: hidden, group_access: 10 });
   }
   // A place of its own, long ago, so that nothing else is in the way.
   for (let n = 1; n <= MANY; n++) await write({ id: 5_000_000 + n, createdAt: at(n) });
 });
-afterAll(() => service.stop());
 
 const write = (event: Pick<AuditEventRecord, 'id' | 'createdAt'> & Partial<AuditEventRecord>) =>
   world.store.table.put(
@@ -55,7 +52,7 @@ const write = (event: Pick<AuditEventRecord, 'id' | 'createdAt'> & Partial<Audit
   );
 
 const list = async (who: Who, path: string): Promise<Event[]> => {
-  const { status, body } = await ask(world, who, 'GET', path);
+  const { status, body } = await as(who, 'GET', path);
   expect(status, path).toBe(200);
   return body;
 };
@@ -160,28 +157,28 @@ test('members below the owner see what they did themselves, and none by its id',
     const own = all.filter(({ author_id }) => author_id === world.ids[who]);
     expect(own).toHaveLength(1);
     expect(await list(who, `/groups/${hidden}/audit_events`)).toEqual(own);
-    expect((await ask(world, who, 'GET', `/groups/${hidden}/audit_events/${own[0]!.id}`)).status).toBe(403);
+    expect((await as(who, 'GET', `/groups/${hidden}/audit_events/${own[0]!.id}`)).status).toBe(403);
   }
   const [first] = all;
   const one = `/groups/${hidden}/audit_events/${first!.id}`;
-  expect((await ask(world, 'owner', 'GET', one)).body).toEqual(first);
+  expect((await as('owner', 'GET', one)).body).toEqual(first);
   for (const path of [one, `/audit_events/${first!.id}`])
-    expect((await ask(world, 'administrator', 'GET', path)).body).toEqual(whole[0]);
+    expect((await as('administrator', 'GET', path)).body).toEqual(whole[0]);
   // Another group's, and what is of no group.
-  expect((await ask(world, 'owner', 'GET', `/groups/${group}/audit_events/${first!.id}`)).status).toBe(404);
+  expect((await as('owner', 'GET', `/groups/${group}/audit_events/${first!.id}`)).status).toBe(404);
   const id = world.ids['private'];
-  expect((await ask(world, 'owner', 'GET', `/projects/${id}/audit_events/${first!.id}`)).status).toBe(404);
+  expect((await as('owner', 'GET', `/projects/${id}/audit_events/${first!.id}`)).status).toBe(404);
 });
 
 test('a project is read whole by Maintainers, and by Developers what they did', async () => {
   const id = world.ids['internal']!;
-  await ask(world, 'maintainer', 'PUT', `/projects/${id}`, { name: 'Renamed' });
+  await as('maintainer', 'PUT', `/projects/${id}`, { name: 'Renamed' });
   const all = await list('maintainer', `/projects/${id}/audit_events`);
   expect(authors(all).sort()).toEqual([world.ids['maintainer']!, world.ids['owner']!].sort());
   expect(await list('developer', `/projects/${id}/audit_events`)).toEqual([]);
   const one = `/projects/${id}/audit_events/${all[0]!.id}`;
-  expect((await ask(world, 'maintainer', 'GET', one)).body).toEqual(all[0]);
-  expect((await ask(world, 'developer', 'GET', one)).status).toBe(403);
+  expect((await as('maintainer', 'GET', one)).body).toEqual(all[0]);
+  expect((await as('developer', 'GET', one)).status).toBe(403);
 });
 
 describe('pages', () => {
@@ -192,7 +189,7 @@ describe('pages', () => {
     const ids: number[] = [];
     let first: Answer | undefined;
     for (let page = '1'; page !== ''; ) {
-      const answer = await ask(world, 'administrator', 'GET', `${path}&page=${page}`);
+      const answer = await as('administrator', 'GET', `${path}&page=${page}`);
       first ??= answer;
       ids.push(...answer.body.map(({ id }: Event) => id));
       page = answer.headers.get('x-next-page') ?? '';
@@ -202,7 +199,7 @@ describe('pages', () => {
   const linked = async (path: string): Promise<number[]> => {
     const ids: number[] = [];
     for (let next: string | undefined = path; next !== undefined; ) {
-      const { body, headers } = await ask(world, 'administrator', 'GET', next);
+      const { body, headers } = await as('administrator', 'GET', next);
       ids.push(...body.map(({ id }: Event) => id));
       next = /<[^>]*\/api\/v4([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
     }
@@ -246,18 +243,18 @@ describe('pages', () => {
 
   test('a cursor is of its own list', async () => {
     const path = `${crowd}&pagination=keyset&per_page=2`;
-    const { headers } = await ask(world, 'administrator', 'GET', path);
+    const { headers } = await as('administrator', 'GET', path);
     const cursor = /cursor=([^&>]+)/.exec(headers.get('link')!)![1]!;
     for (const other of [`${path}&cursor=${cursor}x`, `${path}&created_after=2020-01-01&cursor=${cursor}`])
-      expect((await ask(world, 'administrator', 'GET', other)).status).toBe(400);
-    const far = await ask(world, 'administrator', 'GET', `${crowd}&page=10000`);
+      expect((await as('administrator', 'GET', other)).status).toBe(400);
+    const far = await as('administrator', 'GET', `${crowd}&page=10000`);
     expect(far.status).toBe(405);
     expect(await list('administrator', `${crowd}&page=50`)).toEqual([]);
   });
 
   test('what is recorded while somebody reads on shifts no page by place', async () => {
     const path = `${crowd}&pagination=keyset&per_page=40`;
-    const { headers } = await ask(world, 'administrator', 'GET', path);
+    const { headers } = await as('administrator', 'GET', path);
     const next = /<[^>]*\/api\/v4([^>]*)>/.exec(headers.get('link')!)![1]!;
     await write({ id: 6_000_000, createdAt: new Date(Date.UTC(2020, 0, 2)).toISOString() });
     const rest = await list('administrator', next);
@@ -268,7 +265,7 @@ describe('pages', () => {
 test('an event is written once: nothing takes its place', async () => {
   const again = write({ id: 5_000_001, createdAt: at(1), details: { add: 'something else' } });
   await expect(again).rejects.toThrow();
-  expect((await ask(world, 'administrator', 'GET', '/audit_events/5000001')).body.details).toEqual({
+  expect((await as('administrator', 'GET', '/audit_events/5000001')).body.details).toEqual({
     add: 'group',
   });
 });

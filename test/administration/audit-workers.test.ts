@@ -5,6 +5,7 @@ import { runJob } from '../../lib/domain/jobs.ts';
 import { OUTBOX_SHARDS, outboxPartition } from '../../lib/store/keys.ts';
 import type { Item } from '../../lib/store/write.ts';
 import { acts, auditOf, type Event } from '../harness/audit-events.ts';
+import { doneAs } from '../harness/done.ts';
 import { type Answer, type Service, startService } from '../harness/service.ts';
 import { changeSettings } from '../harness/settings.ts';
 import { storeOf } from '../harness/world.ts';
@@ -24,12 +25,8 @@ afterAll(() => service.stop());
 
 const call = (method: string, path: string, json?: unknown, token = ada.token): Promise<Answer> =>
   service.call(method, path, { token, ...(json === undefined ? {} : { json }) });
-async function done(method: string, path: string, json?: unknown, token?: string): Promise<Answer> {
-  const answer = await call(method, path, json, token);
-  if (answer.status >= 300)
-    throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer;
-}
+const done = (method: string, path: string, json?: unknown, token = ada.token) =>
+  doneAs(service, token, method, path, json);
 
 let names = 0;
 async function group(parent?: number): Promise<number> {

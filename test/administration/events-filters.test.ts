@@ -1,18 +1,11 @@
 /** Feeds of activity: filters, pages, and how long events are kept. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type EventRecord, eventWrite } from '../../lib/store/events.ts';
-import { type Service, startService } from '../harness/service.ts';
-import { ask, makeWorld, type World } from '../harness/world.ts';
+import { ownWorld } from '../harness/own-world.ts';
 import { feedsOf, type Told } from './feeds.ts';
 
-let service: Service;
-let world: World;
-const { done, feed } = feedsOf(() => world);
-beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
-});
-afterAll(() => service.stop());
+const { world, as } = ownWorld();
+const { done, feed } = feedsOf(world);
 
 let id: number;
 let number = 1_000_000;
@@ -101,7 +94,7 @@ test('pages, one after the other, hold each event once', async () => {
       const whole = await feed('former', query);
       const paged: Told[] = [];
       for (let page = '1'; page !== ''; ) {
-        const { body, headers } = await ask(world, 'former', 'GET', `${query}&per_page=4&page=${page}`);
+        const { body, headers } = await as('former', 'GET', `${query}&per_page=4&page=${page}`);
         expect(headers.get('x-page')).toBe(page);
         if (!path.includes('scope')) expect(headers.get('x-total')).toBe('15');
         paged.push(...body);
@@ -146,7 +139,7 @@ test.each([
   ['page=x', 'page is invalid'],
 ])('%s is refused', async (query, error) => {
   for (const path of ['/events', '/users/owner/events', `/projects/${id}/events`])
-    expect(await ask(world, 'owner', 'GET', `${path}?${query}`)).toMatchObject({
+    expect(await as('owner', 'GET', `${path}?${query}`)).toMatchObject({
       status: 400,
       body: { error },
     });

@@ -1,19 +1,13 @@
 /** Feeds after something happened to a place or a person: each change, and who is shown what from then on. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Service, startService } from '../harness/service.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ownWorld } from '../harness/own-world.ts';
 import { changeSettings } from '../harness/settings.ts';
-import { ask, makeWorld, type Who, type World } from '../harness/world.ts';
+import type { Who } from '../harness/world.ts';
 import { feedsOf, names } from './feeds.ts';
 
-let service: Service;
-let world: World;
-beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
-});
-afterAll(() => service.stop());
+const { service, world, as } = ownWorld();
+const { done, feed } = feedsOf(world);
 
-const { done, feed } = feedsOf(() => world);
 const user = (who: Who) => world.ids[who]!;
 
 /** A project of the maintainer's in a group of theirs, with a push of theirs. */
@@ -45,7 +39,7 @@ async function shown(who: Who, { project }: Place) {
   const ofAuthor = (await feed(who, '/users/maintainer/events')).filter(
     ({ project_id }) => project_id === project,
   );
-  const { status, body } = await ask(world, who, 'GET', `/projects/${project}/events`);
+  const { status, body } = await as(who, 'GET', `/projects/${project}/events`);
   const own = who === 'anonymous' ? [] : await feed(who, '/events?scope=all');
   const mine = own.filter(({ project_id }) => project_id === project);
   return { author: names(ofAuthor), project: status === 200 ? names(body) : status, mine: names(mine) };
@@ -248,7 +242,7 @@ describe('of people who are', () => {
     for (const who of ['anonymous', 'stranger', 'owner'] as const) {
       const { author, project } = await shown(who, at);
       expect([who, author, project]).toEqual([who, isShown ? PUSHED : [], PUSHED]);
-      const { headers } = await ask(world, who, 'GET', '/users/maintainer/events');
+      const { headers } = await as(who, 'GET', '/users/maintainer/events');
       expect(headers.get('x-total') === '0').toBe(!isShown);
     }
     expect((await shown('administrator', at)).author).toEqual(PUSHED);
@@ -294,7 +288,7 @@ describe('of people who are', () => {
     const { id } = await service.user('before');
     await done('maintainer', 'POST', `/projects/${at.project}/members`, { user_id: id, access_level: 10 });
     await done('administrator', 'PUT', `/users/${id}`, { username: 'after', name: 'After' });
-    expect((await ask(world, 'anonymous', 'GET', '/users/before/events')).status).toBe(404);
+    expect((await as('anonymous', 'GET', '/users/before/events')).status).toBe(404);
     for (const name of ['after', id])
       expect(await feed('anonymous', `/users/${name}/events`)).toMatchObject([
         { action_name: 'joined', author_username: 'after', author: { name: 'After' } },
@@ -306,7 +300,7 @@ test('what waits for its deletion is told to those who still see it', async () =
   await changeSettings(service, { delayed_project_deletion: true });
   const at = await place('public');
   await done('maintainer', 'DELETE', `/projects/${at.project}`);
-  const { status } = await ask(world, 'anonymous', 'GET', `/projects/${at.project}`);
+  const { status } = await as('anonymous', 'GET', `/projects/${at.project}`);
   const seen = await shown('anonymous', at);
   expect(seen).toEqual(status === 404 ? HIDDEN : open(PUSHED));
   await done('maintainer', 'POST', `/projects/${at.project}/restore`);

@@ -1,18 +1,16 @@
 /** Feeds of activity: what is told of each act, who is shown what, now and after things changed. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ownWorld } from '../harness/own-world.ts';
 import { type Scenario, scenarios } from '../harness/scenarios.ts';
-import { type Service, startService } from '../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../harness/world.ts';
+import type { Who } from '../harness/world.ts';
 import { feedsOf, names, type Told } from './feeds.ts';
 
-let service: Service;
-let world: World;
+const { service, world, as } = ownWorld();
+const { done, feed } = feedsOf(world);
 const VISIBILITIES = ['public', 'internal', 'private'] as const;
 const SECRET = 'Open sesame';
 
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   for (const visibility of VISIBILITIES) {
     const id = world.ids[visibility]!;
     const commit = await done('owner', 'POST', `/projects/${id}/repository/commits`, {
@@ -25,9 +23,6 @@ beforeAll(async () => {
     });
   }
 });
-afterAll(() => service.stop());
-
-const { done, feed } = feedsOf(() => world);
 
 const OPEN = ['created', 'joined'];
 const ALL = ['commented on', 'created', 'joined', 'pushed new'];
@@ -128,7 +123,7 @@ describe('who is shown what', () => {
       'nothing that is hidden, nor how much it is: %s',
       async (query) => {
         for (const author of ['owner', 'reporter']) {
-          const { body, headers } = await ask(world, 'anonymous', 'GET', `/users/${author}/events${query}`);
+          const { body, headers } = await as('anonymous', 'GET', `/users/${author}/events${query}`);
           for (const { project_id } of body) expect(project_id).toBe(world.ids['public']);
           const total = Number(headers.get('x-total'));
           const all = await feed('anonymous', `/users/${author}/events${query.replace('&per_page=1', '')}`);
@@ -153,7 +148,7 @@ describe('who is shown what', () => {
   });
 
   test('of oneself, and of others in one’s projects', async () => {
-    expect((await ask(world, 'anonymous', 'GET', '/events')).status).toBe(401);
+    expect((await as('anonymous', 'GET', '/events')).status).toBe(401);
     const own = await feed('reporter', '/events');
     expect(new Set(own.map(({ author_username }) => author_username))).toEqual(new Set(['reporter']));
     expect(own.length).toBe(6);
@@ -169,8 +164,8 @@ describe('who is shown what', () => {
     const guest = await feed('guest', '/events?scope=all');
     const inPrivate = guest.filter(({ project_id }) => project_id === world.ids['private']);
     expect(names(inPrivate)).toEqual(OPEN);
-    expect((await ask(world, 'read_repository', 'GET', '/events')).status).toBe(403);
-    expect((await ask(world, 'read_user', 'GET', '/events')).status).toBe(200);
+    expect((await as('read_repository', 'GET', '/events')).status).toBe(403);
+    expect((await as('read_user', 'GET', '/events')).status).toBe(200);
   });
 });
 
@@ -245,7 +240,7 @@ describe('after things changed', () => {
     await done('maintainer', 'DELETE', project());
     for (const who of ['anonymous', 'maintainer', 'administrator'] as const)
       expect(await inFeed(who)).toEqual([]);
-    expect((await ask(world, 'maintainer', 'GET', `${project()}/events`)).status).toBe(404);
+    expect((await as('maintainer', 'GET', `${project()}/events`)).status).toBe(404);
     const rows = () =>
       world.store.table.count({ partition: `EVENTS#PROJECT#${String(id).padStart(12, '0')}` }, 100);
     await expect.poll(rows, { timeout: 20_000 }).toBe(0);
@@ -289,7 +284,7 @@ describe('what acts tell', () => {
       ...author,
       action_name: 'created',
     });
-    const imported = await ask(world, 'owner', 'POST', '/projects', {
+    const imported = await as('owner', 'POST', '/projects', {
       name: 'imported',
       import_url: 'https://git.example.com/some.git',
     });
@@ -371,9 +366,9 @@ describe('what acts tell', () => {
       `project_${id}_bot joined`,
     ]);
     // Refused acts tell nothing.
-    expect((await ask(world, 'guest', 'POST', members, { user_id: 1, access_level: 30 })).status).toBe(403);
+    expect((await as('guest', 'POST', members, { user_id: 1, access_level: 30 })).status).toBe(403);
     const again = { user_id: world.ids['reporter'], access_level: 30 };
-    expect((await ask(world, 'owner', 'POST', members, again)).status).toBe(409);
+    expect((await as('owner', 'POST', members, again)).status).toBe(409);
     expect((await told()).length).toBe(7);
     const other = await done('owner', 'POST', '/projects', { name: 'importing' });
     await done('owner', 'POST', `/projects/${other.id}/import_project_members/${id}`);

@@ -9,11 +9,10 @@ export interface Told {
   readonly created_at: string;
 }
 
-/** @param world is asked for when something is done: it is made before tests, not before they are declared */
-export function feedsOf(world: () => World) {
+export function feedsOf(world: World) {
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
   async function done(who: Who, method: string, path: string, json?: unknown): Promise<any> {
-    const { status, body } = await ask(world(), who, method, path, json);
+    const { status, body } = await ask(world, who, method, path, json);
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
     return body;
   }

@@ -1,20 +1,13 @@
 /** A membership that ends: it is told and recorded once, and gives nothing from that day on. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { deps } from '../../functions/deps.ts';
 import { endMembership } from '../../lib/domain/member-expiry.ts';
 import { OUTBOX_SHARDS, outboxPartition } from '../../lib/store/keys.ts';
-import { type Service, startService } from '../harness/service.ts';
-import { ask, makeWorld, type World } from '../harness/world.ts';
+import { ownWorld } from '../harness/own-world.ts';
 import { feedsOf, names } from './feeds.ts';
 
-let service: Service;
-let world: World;
-const { done, feed } = feedsOf(() => world);
-beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
-});
-afterAll(() => service.stop());
+const { service, world, as } = ownWorld();
+const { done, feed } = feedsOf(world);
 
 const DAY = 86_400_000;
 const dayIn = (days: number) => new Date(Date.now() + days * DAY).toISOString().slice(0, 10);
@@ -63,7 +56,7 @@ test('does nothing where the end is another, or has not come', async () => {
 test('is told and recorded once, however often it comes, and the row is gone', async () => {
   await Promise.all([ends(dayIn(3), 3), ends(dayIn(3), 4)]);
   await ends(dayIn(3), 5);
-  expect((await ask(world, 'owner', 'GET', `${members()}/${member}`)).status).toBe(404);
+  expect((await as('owner', 'GET', `${members()}/${member}`)).status).toBe(404);
   const events = await feed('owner', `/projects/${id}/events?action=expired`);
   expect(events).toMatchObject([
     {
@@ -87,7 +80,7 @@ test('of a group is recorded, and told nowhere', async () => {
   await done('administrator', 'POST', path, { user_id: member, access_level: 50, expires_at: dayIn(2) });
   await done('administrator', 'PUT', `${path}/${member}`, { access_level: 30, expires_at: dayIn(4) });
   await ends(dayIn(4), 4, 'group', group.id);
-  expect((await ask(world, 'administrator', 'GET', `${path}/${member}`)).status).toBe(404);
+  expect((await as('administrator', 'GET', `${path}/${member}`)).status).toBe(404);
   const audited = await done('administrator', 'GET', `/groups/${group.id}/audit_events`);
   expect(audited[0]).toMatchObject({ details: { custom_message: 'removed due to expiry' } });
   expect(await told()).toContain('removed due to membership expiration from');
@@ -98,5 +91,5 @@ test('gives nothing from then on, whether a worker came by or not', async () => 
   const record = { source, userId: member, accessLevel: 30, createdAt: '', createdById: member } as const;
   await world.store.members.add({ ...record, expiresAt: dayIn(0) });
   expect((await world.store.members.getEvenExpired(source, member))?.expiresAt).toBe(dayIn(0));
-  expect((await ask(world, 'owner', 'GET', `${members()}/${member}`)).status).toBe(404);
+  expect((await as('owner', 'GET', `${members()}/${member}`)).status).toBe(404);
 });

@@ -2,7 +2,7 @@ import type { Service } from './service.ts';
 
 /** Changes settings of the instance as its administrator does; effective at once in the process of the service. */
 export async function changeSettings(
-  service: Service,
+  service: Pick<Service, 'call' | 'rootToken'>,
   json: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const { status, body } = await service.call('PUT', '/application/settings', {

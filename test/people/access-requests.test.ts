@@ -1,24 +1,17 @@
 import { Gitlab } from '@gitbeaker/rest';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ownWorld } from '../harness/own-world.ts';
+import { NO_RECORD } from '../harness/refusals.ts';
 import { scenarios } from '../harness/scenarios.ts';
-import { type Service, startService } from '../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../harness/world.ts';
 
-let service: Service;
-let world: World;
+const { service, world, as, root } = ownWorld();
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   const made = await as('owner', 'POST', '/groups', { name: 'Open', path: 'open', visibility: 'public' });
   world.ids['open'] = made.body.id;
   const { id } = await service.user('asker');
   world.ids['asker'] = id;
 });
-afterAll(() => service.stop());
 
-const as = (who: Who, method: string, path: string, json?: unknown) => ask(world, who, method, path, json);
-const root = (method: string, path: string, json: unknown) =>
-  service.call(method, path, { token: service.rootToken, json });
 let n = 0;
 const person = async () => {
   const made = await service.user(`person-${++n}`);
@@ -32,7 +25,6 @@ const asker = async (path: string) => {
   expect((await made.call('POST', `${path}/access_requests`)).status).toBe(201);
   return made;
 };
-const NOT_FOUND = { status: 404, holds: { message: '404 Not found' } };
 const REFUSED = { anonymous: 401, stranger: 403, guest: 403, reporter: 403, developer: 403 } as const;
 
 describe('who may', () => {
@@ -62,16 +54,16 @@ describe('who may', () => {
       { request: 'POST /projects/{private}/access_requests', as: { stranger: 404, former: 404 } },
       {
         request: 'PUT /projects/{public}/access_requests/{asker}/approve',
-        as: { ...REFUSED, maintainer: NOT_FOUND, owner: NOT_FOUND, administrator: NOT_FOUND },
+        as: { ...REFUSED, maintainer: NO_RECORD, owner: NO_RECORD, administrator: NO_RECORD },
       },
       {
         request: 'DELETE /projects/{public}/access_requests/{asker}',
-        as: { ...REFUSED, maintainer: NOT_FOUND, owner: NOT_FOUND },
+        as: { ...REFUSED, maintainer: NO_RECORD, owner: NO_RECORD },
       },
       {
         // Whoever is a member asks for nothing.
         request: 'DELETE /projects/{public}/access_requests/{developer}',
-        as: { maintainer: NOT_FOUND, developer: NOT_FOUND },
+        as: { maintainer: NO_RECORD, developer: NO_RECORD },
       },
     ],
   );

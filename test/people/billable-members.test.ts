@@ -1,15 +1,14 @@
 import { Gitlab } from '@gitbeaker/rest';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { handler as noon } from '../../functions/daily.ts';
 import { deps } from '../../functions/deps.ts';
 import { type Refresh, refreshBillable } from '../../lib/domain/billable-refresh.ts';
 import { type Billable, BillableLists } from '../../lib/store/billable-lists.ts';
+import { ownWorld } from '../harness/own-world.ts';
+import { absent, NO_RECORD } from '../harness/refusals.ts';
 import { scenarios } from '../harness/scenarios.ts';
-import { type Service, startService } from '../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../harness/world.ts';
 
-let service: Service;
-let world: World;
+const { service, world, as } = ownWorld();
 /**
  * The group `top` has its owner and `group-one`; a group in it `sub-one`, a project in that `project-one`; the group's
  * friends `friend`, `both` are also members of it; `helper` is of a group that is invited to the project.
@@ -18,8 +17,6 @@ const people: Record<string, number> = {};
 let sub: number;
 let inside: number;
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   const made = async (path: string, json: object) => {
     const answer = await as('owner', 'POST', path, json);
     expect([path, answer.status]).toEqual([path, 201]);
@@ -52,9 +49,7 @@ beforeAll(async () => {
   await made(`/projects/${inside}/access_tokens`, { name: 'bot', scopes: ['api'] });
   await service.call('POST', `/users/${people['gone']}/block`, { token: service.rootToken });
 });
-afterAll(() => service.stop());
 
-const as = (who: Who, method: string, path: string, json?: unknown) => ask(world, who, method, path, json);
 const list = async (query = '') => {
   const answer = await as('owner', 'GET', `/groups/${world.ids['top']}/billable_members${query}`);
   expect(answer.status).toBe(200);
@@ -82,12 +77,12 @@ describe('who may', () => {
       { request: 'GET /groups/{top}/billable_members/{owner}/memberships', as: { ...MANY, owner: 200 } },
       {
         request: 'GET /groups/{top}/billable_members/999999/memberships',
-        as: { owner: { status: 404, holds: { message: '404 User Not Found' } } },
+        as: { owner: absent('User') },
       },
       { request: 'DELETE /groups/{top}/billable_members/{stranger}', as: MANY },
       {
         request: 'DELETE /groups/{top}/billable_members/{stranger}',
-        as: { owner: { status: 404, holds: { message: '404 Not found' } } },
+        as: { owner: NO_RECORD },
       },
       // The last owner stays.
       { request: 'DELETE /groups/{top}/billable_members/{owner}', as: { owner: 403, administrator: 403 } },

@@ -1,18 +1,16 @@
 /** Access tokens of projects and groups, and the bots they act as. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Scene } from '../crash/faults/scene.ts';
+import { ownWorld } from '../harness/own-world.ts';
+import { BAD, NARROW } from '../harness/refusals.ts';
 import { scenarios } from '../harness/scenarios.ts';
 import { expectSchema } from '../harness/schemas.ts';
-import { type Answer, type Service, startService } from '../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../harness/world.ts';
+import type { Who } from '../harness/world.ts';
 
-let service: Service;
-let world: World;
+const { service, world, as } = ownWorld({ background: false });
 let scene: Scene;
 beforeAll(async () => {
-  service = await startService({ background: false });
-  scene = new Scene(service);
-  world = await makeWorld(service);
+  scene = new Scene(world.service);
   const group = await as('owner', 'POST', '/groups', { name: 'Team', path: 'team', visibility: 'public' });
   world.ids['team'] = group.body.id;
   for (const [name, access_level] of [
@@ -25,7 +23,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await scene.end();
-  await service.stop();
 });
 
 const FIELDS = [
@@ -44,8 +41,6 @@ const DENIED = (kind: string) => ({
   status: 400,
   holds: { message: `400 Bad request - User does not have permission to create ${kind} access token` },
 });
-const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
-const NARROW = { read_user: 403, read_repository: 403, write_repository: 403 } as const;
 
 describe('who manages them', () => {
   const body = { name: 'robot', scopes: ['api'] };
@@ -346,8 +341,4 @@ async function botOf(
   const answer = await as(who, 'POST', `${base}/access_tokens`, { name: 'bot', scopes: ['api'], ...more });
   expect([answer.status, answer.body]).toMatchObject([201, {}]);
   return answer.body;
-}
-
-function as(who: Who, method: string, path: string, json?: unknown): Promise<Answer> {
-  return ask(world, who, method, path, json);
 }

@@ -1,16 +1,14 @@
 /** Deploy tokens; and what tokens of each scope may do, over the interface and over Git. */
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { TOKEN_SCOPES, type TokenScope } from '../../lib/store/records.ts';
+import { ownWorld } from '../harness/own-world.ts';
+import { absent, BAD, NARROW } from '../harness/refusals.ts';
 import { scenarios } from '../harness/scenarios.ts';
-import { type Answer, request, type Service, startService } from '../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../harness/world.ts';
+import { request } from '../harness/service.ts';
 
-let service: Service;
-let world: World;
+const { service, world, as } = ownWorld();
 const paths: Record<string, string> = {};
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   for (const [name, parent] of [
     ['team', undefined],
     ['inner', 'team'],
@@ -31,12 +29,9 @@ beforeAll(async () => {
   const json = { user_id: world.ids['maintainer'], access_level: 40 };
   await as('owner', 'POST', `/groups/${world.ids['team']}/members`, json);
 });
-afterAll(() => service.stop());
 afterEach(() => vi.useRealTimers());
 
 const FIELDS = ['expired', 'expires_at', 'id', 'name', 'revoked', 'scopes', 'username'];
-const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
-const NARROW = { read_user: 403, read_repository: 403, write_repository: 403 } as const;
 const body = { name: 'ci', scopes: ['read_repository'] };
 
 describe('who manages them', () => {
@@ -107,7 +102,7 @@ describe('who manages them', () => {
         as: {
           stranger: 404,
           developer: 403,
-          maintainer: { status: 404, holds: { message: '404 Deploy Token Not Found' } },
+          maintainer: absent('Deploy Token'),
         },
       },
     ],
@@ -341,7 +336,3 @@ async function tokenOf(who: 'owner' | 'maintainer', scopes: readonly TokenScope[
 const basic = (user: string, password: string) => ({
   Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
 });
-
-function as(who: Who, method: string, path: string, json?: unknown): Promise<Answer> {
-  return ask(world, who, method, path, json);
-}

@@ -1,25 +1,18 @@
 import { Gitlab } from '@gitbeaker/rest';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ownWorld } from '../harness/own-world.ts';
 import { scenarios } from '../harness/scenarios.ts';
-import { request, type Service, startService } from '../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../harness/world.ts';
+import { request } from '../harness/service.ts';
 
-let service: Service;
-let world: World;
+const { service, world, as, root } = ownWorld();
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   const made = await as('owner', 'POST', '/groups', { name: 'Crew', path: 'crew' });
   world.ids['crew'] = made.body.id;
 });
-afterAll(() => service.stop());
 
-const as = (who: Who, method: string, path: string, json?: unknown) => ask(world, who, method, path, json);
 let n = 0;
 const fresh = () => `invited-${++n}`;
 const SUCCESS = { status: 'success' };
-const root = (method: string, path: string, json?: unknown) =>
-  service.call(method, path, { token: service.rootToken, ...(json === undefined ? {} : { json }) });
 const member = async (place: string, id: number) =>
   (await as('owner', 'GET', `${place}/members/${id}`)).body.access_level as number | undefined;
 const waiting = async (place: string) =>

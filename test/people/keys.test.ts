@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newPgpKey, newSshKey } from '../harness/keys.ts';
+import { ownWorld } from '../harness/own-world.ts';
+import { absent, BAD } from '../harness/refusals.ts';
 import { scenarios } from '../harness/scenarios.ts';
 import { expectSchema } from '../harness/schemas.ts';
-import { request, type Service, startService } from '../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../harness/world.ts';
+import { request } from '../harness/service.ts';
+import type { Who, World } from '../harness/world.ts';
 import fixtures from '../unit/signatures/fixtures.json' with { type: 'json' };
 
-let service: Service;
-let world: World;
+const { service, world, as } = ownWorld();
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   const made = await Promise.all([
-    ask(world, 'guest', 'POST', '/user/keys', { title: 'Laptop', key: fixtures.ssh.rsa.key }),
-    ask(world, 'guest', 'POST', '/user/gpg_keys', { key: fixtures.pgp.rsa.key }),
-    ask(world, 'administrator', 'POST', `/users/${world.ids['guest']}/emails`, {
+    as('guest', 'POST', '/user/keys', { title: 'Laptop', key: fixtures.ssh.rsa.key }),
+    as('guest', 'POST', '/user/gpg_keys', { key: fixtures.pgp.rsa.key }),
+    as('administrator', 'POST', `/users/${world.ids['guest']}/emails`, {
       email: 'Guest@Home.example',
       skip_confirmation: true,
     }),
@@ -24,10 +23,7 @@ beforeAll(async () => {
     world.ids[name] = made[at]!.body.id;
   });
 });
-afterAll(() => service.stop());
 
-const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
-const absent = (what: string) => ({ status: 404, holds: { message: `404 ${what} Not Found` } });
 const gone = absent('User');
 
 describe('who sees and changes what', () =>
@@ -151,10 +147,10 @@ describe('who sees and changes what', () =>
   ));
 
 describe('SSH keys', () => {
-  const add = (who: Who, json: unknown) => ask(world, who, 'POST', '/user/keys', json);
+  const add = (who: Who, json: unknown) => as(who, 'POST', '/user/keys', json);
 
   test('are shown with whose they are in place of a comment', async () => {
-    const { body } = await ask(world, 'guest', 'GET', `/user/keys/${world.ids['key']}`);
+    const { body } = await as('guest', 'GET', `/user/keys/${world.ids['key']}`);
     expect(body).toEqual({
       id: world.ids['key'],
       title: 'Laptop',
@@ -174,7 +170,7 @@ describe('SSH keys', () => {
       ),
     ];
     for (const path of paths) {
-      const { body } = await ask(world, 'administrator', 'GET', path);
+      const { body } = await as('administrator', 'GET', path);
       expect(body, path).toMatchObject({ id: world.ids['key'], user: { username: 'guest' } });
       expectSchema('user/public', body.user);
     }
@@ -217,7 +213,7 @@ describe('SSH keys', () => {
     const answers = await Promise.all(people.map((who) => add(who, json)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400]);
     const owner = answers.findIndex(({ status }) => status === 201);
-    const { body } = await ask(world, 'administrator', 'GET', `/keys/${answers[owner]!.body.id}`);
+    const { body } = await as('administrator', 'GET', `/keys/${answers[owner]!.body.id}`);
     expect(body.user.username).toBe(people[owner]);
   });
 
@@ -225,7 +221,7 @@ describe('SSH keys', () => {
     const json = { title: 'Old', key: newSshKey(), expires_at: '2099-12-31', usage_type: 'signing' };
     const { body } = await add('stranger', json);
     expect(body).toMatchObject({ expires_at: '2099-12-31T00:00:00.000Z', usage_type: 'signing' });
-    const remove = () => ask(world, 'stranger', 'DELETE', `/user/keys/${body.id}`);
+    const remove = () => as('stranger', 'DELETE', `/user/keys/${body.id}`);
     const answers = await Promise.all([remove(), remove()]);
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 404]);
     expect((await add('owner', json)).status).toBe(201);
@@ -241,25 +237,25 @@ describe('SSH keys', () => {
 
   test('pages', async () => {
     for (let n = 0; n < 3; n++) await add('external', { title: `${n}`, key: newSshKey() });
-    const { headers, body } = await ask(world, 'anonymous', 'GET', '/users/external/keys?per_page=2&page=2');
+    const { headers, body } = await as('anonymous', 'GET', '/users/external/keys?per_page=2&page=2');
     expect([headers.get('x-total'), body.map(({ title }: { title: string }) => title)]).toEqual(['3', ['2']]);
   });
 });
 
 describe('GPG keys', () => {
   test('are shown as they were given; one is had once', async () => {
-    const { body } = await ask(world, 'guest', 'GET', `/user/gpg_keys/${world.ids['gpg']}`);
+    const { body } = await as('guest', 'GET', `/user/gpg_keys/${world.ids['gpg']}`);
     expect(body).toEqual({
       id: world.ids['gpg'],
       key: fixtures.pgp.rsa.key.trim(),
       created_at: expect.any(String),
     });
-    const again = await ask(world, 'owner', 'POST', '/user/gpg_keys', { key: fixtures.pgp.rsa.key });
+    const again = await as('owner', 'POST', '/user/gpg_keys', { key: fixtures.pgp.rsa.key });
     expect(again).toMatchObject({
       status: 400,
       body: { message: { fingerprint: ['has already been taken'] } },
     });
-    const none = await ask(world, 'owner', 'POST', '/user/gpg_keys', {});
+    const none = await as('owner', 'POST', '/user/gpg_keys', {});
     expect(none).toMatchObject({ status: 400, body: { error: 'key is missing' } });
   });
 
@@ -269,19 +265,19 @@ describe('GPG keys', () => {
       ['owner', 'POST', '/user/gpg_keys/'],
       ['administrator', 'POST', `/users/${world.ids['owner']}/gpg_keys/`],
     ] as const) {
-      const { body } = await ask(world, 'owner', 'POST', '/user/gpg_keys', { key: fixtures.pgp.subkey.key });
+      const { body } = await as('owner', 'POST', '/user/gpg_keys', { key: fixtures.pgp.subkey.key });
       const end = method === 'POST' ? '/revoke' : '';
-      const answer = await ask(world, who, method, `${path}${body.id}${end}`);
+      const answer = await as(who, method, `${path}${body.id}${end}`);
       expect(answer.status).toBe(method === 'POST' ? 202 : 204);
-      expect((await ask(world, 'owner', 'GET', `/user/gpg_keys/${body.id}`)).status).toBe(404);
+      expect((await as('owner', 'GET', `/user/gpg_keys/${body.id}`)).status).toBe(404);
     }
   });
 });
 
 describe('e-mail addresses', () => {
-  const add = (who: Who, email: string) => ask(world, who, 'POST', '/user/emails', { email });
+  const add = (who: Who, email: string) => as(who, 'POST', '/user/emails', { email });
   const found = async (email: string) => {
-    const { body } = await ask(world, 'administrator', 'GET', `/users?search=${encodeURIComponent(email)}`);
+    const { body } = await as('administrator', 'GET', `/users?search=${encodeURIComponent(email)}`);
     return body.map(({ username }: { username: string }) => username);
   };
 
@@ -300,7 +296,7 @@ describe('e-mail addresses', () => {
       { message: { email: ['has already been taken'] } },
     ],
   ])('%s is refused', async (_, email, body) => {
-    expect(await ask(world, 'reporter', 'POST', '/user/emails', { email })).toMatchObject({
+    expect(await as('reporter', 'POST', '/user/emails', { email })).toMatchObject({
       status: 400,
       body,
     });
@@ -308,7 +304,7 @@ describe('e-mail addresses', () => {
 
   test("nobody's account begins with an address that somebody has", async () => {
     const json = { email: 'GUEST@home.example', name: 'x', username: 'second', force_random_password: true };
-    const answer = await ask(world, 'administrator', 'POST', '/users', json);
+    const answer = await as('administrator', 'POST', '/users', json);
     expect(answer).toMatchObject({ status: 409, body: { message: 'Email has already been taken' } });
   });
 
@@ -329,7 +325,7 @@ describe('e-mail addresses', () => {
     const page = await request(link, 'GET');
     expect(page.body).toContain('This is my address');
     // Looking is not enough.
-    expect((await ask(world, 'developer', 'GET', `/user/emails/${body.id}`)).body.confirmed_at).toBeNull();
+    expect((await as('developer', 'GET', `/user/emails/${body.id}`)).body.confirmed_at).toBeNull();
     const token = new URL(link).searchParams.get('confirmation_token')!;
     const confirm = () =>
       request(`${service.url}/users/confirmation`, 'POST', {
@@ -338,11 +334,11 @@ describe('e-mail addresses', () => {
       });
     const answers = await Promise.all([confirm(), confirm()]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
-    expect((await ask(world, 'developer', 'GET', `/user/emails/${body.id}`)).body.confirmed_at).toEqual(
+    expect((await as('developer', 'GET', `/user/emails/${body.id}`)).body.confirmed_at).toEqual(
       expect.any(String),
     );
     expect(await found('dev@HOME.example')).toEqual(['developer']);
-    await ask(world, 'developer', 'DELETE', `/user/emails/${body.id}`);
+    await as('developer', 'DELETE', `/user/emails/${body.id}`);
     expect(await found(email)).toEqual([]);
     expect((await add('maintainer', email)).status).toBe(201);
   });
@@ -350,7 +346,7 @@ describe('e-mail addresses', () => {
   test('the link of an address that was deleted leads nowhere', async () => {
     const { body } = await add('maintainer', 'away@home.example');
     const [mail] = await service.mailTo('away@home.example');
-    await ask(world, 'maintainer', 'DELETE', `/user/emails/${body.id}`);
+    await as('maintainer', 'DELETE', `/user/emails/${body.id}`);
     const token = new URL(/http:\S+/.exec(mail!.text!)![0]).searchParams.get('confirmation_token')!;
     const answer = await request(`${service.url}/users/confirmation`, 'POST', {
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
@@ -372,12 +368,12 @@ test('what a user had is free again when they are gone', async () => {
   const user = (await world.store.users.get(id))!;
   await world.store.users.remove(user);
   await expect
-    .poll(async () => (await ask(world, 'owner', 'POST', '/user/emails', { email: had.email })).status, {
+    .poll(async () => (await as('owner', 'POST', '/user/emails', { email: had.email })).status, {
       timeout: 10_000,
       interval: 50,
     })
     .toBe(201);
-  const key = await ask(world, 'owner', 'POST', '/user/keys', { title: 'x', key: had.ssh });
-  const gpg = await ask(world, 'owner', 'POST', '/user/gpg_keys', { key: had.gpg });
+  const key = await as('owner', 'POST', '/user/keys', { title: 'x', key: had.ssh });
+  const gpg = await as('owner', 'POST', '/user/gpg_keys', { key: had.gpg });
   expect([key.status, gpg.status]).toEqual([201, 201]);
 });

@@ -1,23 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { ownWorld } from '../harness/own-world.ts';
+import { absent, BAD, NO_RECORD } from '../harness/refusals.ts';
 import { scenarios } from '../harness/scenarios.ts';
 import { expectSchema } from '../harness/schemas.ts';
-import { type Service, startService } from '../harness/service.ts';
-import { ask, expiredMember, makeWorld, type Who, type World } from '../harness/world.ts';
+import { ask, expiredMember } from '../harness/world.ts';
 
-let service: Service;
-let world: World;
-beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
-});
-afterAll(() => service.stop());
+const { service, world, as } = ownWorld();
 
-const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
 const READ_SCOPES = { read_api: 200, read_user: 403, read_repository: 403, write_repository: 403 } as const;
 const WRITE_SCOPES = { read_api: 403, read_user: 403, read_repository: 403, write_repository: 403 } as const;
 const MEMBERS = { guest: 200, reporter: 200, developer: 200, maintainer: 200, owner: 200 } as const;
+const INSIDERS = {
+  anonymous: 401,
+  stranger: 404,
+  external: 404,
+  former: 404,
+  administrator: 200,
+  ...MEMBERS,
+  ...BAD,
+} as const;
 const hides = ['secret of', 'thing', 'owner/', 'developer'];
-const memberNotFound = { status: 404, holds: { message: '404 Not found' } };
 
 describe('reading', () =>
   scenarios(
@@ -61,15 +63,7 @@ describe('reading', () =>
       },
       {
         request: 'GET /projects/{private}/members',
-        as: {
-          anonymous: 401,
-          stranger: 404,
-          external: 404,
-          former: 404,
-          administrator: 200,
-          ...MEMBERS,
-          ...BAD,
-        },
+        as: INSIDERS,
         hides,
       },
       {
@@ -80,25 +74,16 @@ describe('reading', () =>
       },
       {
         request: 'GET /projects/{private}/members/{developer}',
-        as: {
-          anonymous: 401,
-          stranger: 404,
-          external: 404,
-          former: 404,
-          administrator: 200,
-          ...MEMBERS,
-          ...BAD,
-          ...READ_SCOPES,
-        },
+        as: { ...INSIDERS, ...READ_SCOPES },
         holds: { username: 'developer', access_level: 30, expires_at: null },
         hides,
       },
-      { request: 'GET /projects/{private}/members/{stranger}', as: { stranger: 404, guest: memberNotFound } },
+      { request: 'GET /projects/{private}/members/{stranger}', as: { stranger: 404, guest: NO_RECORD } },
       {
         request: 'GET /projects/{private}/members/{former}',
-        as: { guest: memberNotFound, owner: memberNotFound },
+        as: { guest: NO_RECORD, owner: NO_RECORD },
       },
-      { request: 'GET /projects/{private}/members/999999', as: { guest: memberNotFound } },
+      { request: 'GET /projects/{private}/members/999999', as: { guest: NO_RECORD } },
       {
         request: 'GET /projects/{public}/members/abc',
         as: {
@@ -154,7 +139,7 @@ describe('adding', () => {
       {
         request: 'POST /projects/{private}/members',
         json: { user_id: 999999, access_level: 30 },
-        as: { guest: 403, maintainer: { status: 404, holds: { message: '404 User Not Found' } } },
+        as: { guest: 403, maintainer: absent('User') },
       },
     ],
   );
@@ -262,9 +247,9 @@ describe('changing', () => {
         as: {
           stranger: 404,
           guest: 403,
-          maintainer: memberNotFound,
-          owner: memberNotFound,
-          administrator: memberNotFound,
+          maintainer: NO_RECORD,
+          owner: NO_RECORD,
+          administrator: NO_RECORD,
         },
       },
       {
@@ -352,9 +337,9 @@ describe('removing', () => {
       },
       {
         request: 'DELETE /projects/{private}/members/{stranger}',
-        as: { guest: memberNotFound, owner: memberNotFound },
+        as: { guest: NO_RECORD, owner: NO_RECORD },
       },
-      { request: 'DELETE /projects/{private}/members/{former}', as: { former: 404, owner: memberNotFound } },
+      { request: 'DELETE /projects/{private}/members/{former}', as: { former: 404, owner: NO_RECORD } },
     ],
   );
 
@@ -411,7 +396,3 @@ test('an external guest of an internal project is a guest, and no reader besides
   expect((await fetch(url, { headers })).status).toBe(403);
   await as('owner', 'DELETE', `${path}/${world.ids['external']}`);
 });
-
-function as(who: Who, method: string, path: string, json?: unknown) {
-  return ask(world, who, method, path, json);
-}

@@ -1,23 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { SYSTEM } from '../../lib/domain/audit.ts';
 import type { Deps } from '../../lib/domain/deps.ts';
 import { cachedSettings } from '../../lib/domain/settings.ts';
 import { rotateToken } from '../../lib/domain/tokens.ts';
+import { ownWorld } from '../harness/own-world.ts';
+import { ADMIN_ONLY, absent, NARROW } from '../harness/refusals.ts';
 import { scenarios } from '../harness/scenarios.ts';
-import { type Service, startService } from '../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../harness/world.ts';
+import type { Who } from '../harness/world.ts';
 
-let service: Service;
-let world: World;
-beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
-});
-afterAll(() => service.stop());
+const { service, world, as } = ownWorld();
 afterEach(() => vi.useRealTimers());
 
-const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
-const NARROW = { read_user: 403, read_repository: 403, write_repository: 403 } as const;
 const FIELDS = [
   'active',
   'created_at',
@@ -29,6 +22,8 @@ const FIELDS = [
   'scopes',
   'user_id',
 ];
+/** Of tokens that administrators make for others. */
+const MAKERS = { ...ADMIN_ONLY, administrator: 201, ...NARROW, read_api: 403 } as const;
 const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
 
 describe('creation', () => {
@@ -38,15 +33,7 @@ describe('creation', () => {
       {
         request: 'POST /users/{stranger}/personal_access_tokens',
         json: { name: 'given', scopes: ['api'] },
-        as: {
-          anonymous: 401,
-          stranger: 403,
-          owner: 403,
-          administrator: 201,
-          ...BAD,
-          ...NARROW,
-          read_api: 403,
-        },
+        as: MAKERS,
         holds: {
           name: 'given',
           scopes: ['api'],
@@ -65,7 +52,7 @@ describe('creation', () => {
       {
         request: 'POST /users/999999/personal_access_tokens',
         json: { name: 'given', scopes: ['api'] },
-        as: { stranger: 403, administrator: { status: 404, holds: { message: '404 User Not Found' } } },
+        as: { stranger: 403, administrator: absent('User') },
       },
     ],
   );
@@ -350,15 +337,7 @@ describe('impersonation', () => {
       {
         request: 'POST /users/{stranger}/impersonation_tokens',
         json: { name: 'as them', scopes: ['api'] },
-        as: {
-          anonymous: 401,
-          stranger: 403,
-          owner: 403,
-          administrator: 201,
-          ...BAD,
-          ...NARROW,
-          read_api: 403,
-        },
+        as: MAKERS,
         holds: { name: 'as them', scopes: ['api'], impersonation: true, active: true, revoked: false },
         look: ({ status, body }) => {
           if (status === 201)
@@ -371,13 +350,13 @@ describe('impersonation', () => {
       },
       {
         request: 'GET /users/999999/impersonation_tokens',
-        as: { administrator: { status: 404, holds: { message: '404 User Not Found' } } },
+        as: { administrator: absent('User') },
       },
       {
         request: 'GET /users/{stranger}/impersonation_tokens/999999',
         as: {
           stranger: 403,
-          administrator: { status: 404, holds: { message: '404 Impersonation Token Not Found' } },
+          administrator: absent('Impersonation Token'),
         },
       },
     ],
@@ -520,8 +499,4 @@ async function madeBy(who: Who, options: object): Promise<{ id: number; token: s
   const answer = await as('administrator', 'POST', `/users/${world.ids[who]}/personal_access_tokens`, json);
   expect(answer.status).toBe(201);
   return answer.body;
-}
-
-function as(who: Who, method: string, path: string, json?: unknown) {
-  return ask(world, who, method, path, json);
 }

@@ -1,34 +1,16 @@
 /** Who may sign in, who follows whom, what one says of oneself, and what administrators look up. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { UserChange } from '../../lib/store/users.ts';
+import { ownWorld } from '../harness/own-world.ts';
+import { ADMIN_ONLY, absent } from '../harness/refusals.ts';
 import { scenarios } from '../harness/scenarios.ts';
 import { expectSchema } from '../harness/schemas.ts';
-import { type Answer, type Service, startService } from '../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../harness/world.ts';
+import type { Answer } from '../harness/service.ts';
 
-let service: Service;
-let world: World;
-beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
-});
-afterAll(() => service.stop());
+const { service, world, as, root, someone } = ownWorld();
 
-const as = (who: Who, method: string, path: string, json?: unknown) => ask(world, who, method, path, json);
-const root = (method: string, path: string, json?: unknown) => as('administrator', method, path, json);
-let count = 0;
-const someone = (options: Record<string, unknown> = {}) => service.user(`someone-${++count}`, options);
 const set = async (id: number, change: UserChange) =>
   world.store.users.update((await world.store.users.get(id))!, change);
-
-const ADMIN_ONLY = {
-  anonymous: 401,
-  stranger: 403,
-  owner: 403,
-  blocked: 403,
-  expired: 401,
-} as const;
-const ABSENT = { status: 404, holds: { message: '404 User Not Found' } };
 
 describe('states', () => {
   const transitions = ['block', 'unblock', 'ban', 'unban', 'deactivate', 'activate', 'approve', 'reject'];
@@ -36,7 +18,7 @@ describe('states', () => {
     () => world,
     transitions.map((name) => ({
       request: `POST /users/999999/${name}`,
-      as: { ...ADMIN_ONLY, administrator: ABSENT },
+      as: { ...ADMIN_ONLY, administrator: absent('User') },
     })),
   );
 
@@ -152,7 +134,7 @@ describe('follows', () => {
         look: ({ status, body }) => status === 201 && expectSchema('user/basic', body),
       },
       { request: 'POST /users/{guest}/follow', as: { guest: 304, stranger: 304, reporter: 201 } },
-      { request: 'POST /users/999999/follow', as: { stranger: ABSENT } },
+      { request: 'POST /users/999999/follow', as: { stranger: absent('User') } },
       {
         request: 'GET /users/{guest}/followers',
         as: { anonymous: 401, stranger: 200, read_user: 200, read_repository: 403 },
@@ -215,7 +197,7 @@ describe('oneself', () => {
         as: { anonymous: 200, guest: 200 },
         holds: { message: 'at <lunch>' },
       })),
-      { request: 'GET /users/nobody/status', as: { anonymous: ABSENT } },
+      { request: 'GET /users/nobody/status', as: { anonymous: absent('User') } },
       { request: 'PUT /user/status', json: {}, as: { stranger: 200 }, look: nothing },
       { request: 'GET /users/{stranger}/status', as: { anonymous: 200 }, look: nothing },
       {
@@ -308,13 +290,13 @@ describe('what administrators look up', () => {
         look: ({ body, headers }) =>
           expect([body.length, headers.get('x-total'), headers.get('x-next-page')]).toEqual([1, '3', '']),
       },
-      { request: 'GET /users/999999/memberships', as: { administrator: ABSENT } },
+      { request: 'GET /users/999999/memberships', as: { administrator: absent('User') } },
       {
         request: 'GET /users/{guest}/associations_count',
         as: { anonymous: 401, stranger: 403, owner: 403, guest: 200, administrator: 200 },
         holds: { groups_count: 0, projects_count: 3, issues_count: 0, merge_requests_count: 0 },
       },
-      { request: 'GET /users/999999/associations_count', as: { administrator: ABSENT } },
+      { request: 'GET /users/999999/associations_count', as: { administrator: absent('User') } },
       { request: 'GET /user/activities', as: { ...ADMIN_ONLY, administrator: 200 } },
     ],
   );

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { ownWorld } from '../harness/own-world.ts';
+import { absent, BAD } from '../harness/refusals.ts';
 import { scenarios } from '../harness/scenarios.ts';
 import { expectSchema } from '../harness/schemas.ts';
-import { type Service, startService } from '../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../harness/world.ts';
+import type { Who } from '../harness/world.ts';
 
-let service: Service;
-let world: World;
-beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
-});
-afterAll(() => service.stop());
+const { world, as } = ownWorld();
 
-const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
 const SECRETS = [
   'email',
   'identities',
@@ -86,8 +80,8 @@ describe('one user', () =>
         request: 'GET /users/999999',
         as: {
           anonymous: { status: 403, holds: { message: '403 Forbidden - Not authorized!' } },
-          stranger: { status: 404, holds: { message: '404 User Not Found' } },
-          administrator: { status: 404, holds: { message: '404 User Not Found' } },
+          stranger: absent('User'),
+          administrator: absent('User'),
         },
       },
       {
@@ -395,10 +389,6 @@ describe('creation', () => {
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
   });
 });
-
-function as(who: Who, method: string, path: string, json?: unknown) {
-  return ask(world, who, method, path, json);
-}
 
 let indexed: Promise<void> | undefined;
 /** Search rows follow the users with a delay. */
