@@ -16,7 +16,7 @@ import { identityOf } from './identity.ts';
 import { can, signedIn } from './permissions.ts';
 import { accessesTo } from './project-accesses.ts';
 import { BRANCH_REFUSALS, branchProtection, started } from './ref-protection.ts';
-import { sizeExcess } from './size-limits.ts';
+import { sizeExcess, tooLargeForMore } from './size-limits.ts';
 import { inTurn } from './turns.ts';
 
 /** An action with the commit that the caller saw last at its path. */
@@ -89,8 +89,7 @@ export async function commitActions(
     if (!protection.mayPush(actor, input.branch)) {
       throw texts.push === undefined ? refused(BRANCH_REFUSALS.pushInto) : forbidden(texts.push);
     }
-    if (excess !== undefined)
-      throw refused(`Your changes could not be committed, because this repository has exceeded ${excess}`);
+    if (excess !== undefined) throw tooLargeForMore(excess);
     if (input.message.trim() === '') throw refused('You must provide a commit message');
     const start = await starting;
     if (!protection.mayForce(input.branch)) await demandForward(git, start);

@@ -181,7 +181,7 @@ async function goodToken(
     const token = await knownToken(deps, credential);
     // Two have the same text: whoever replaced it, and who shows it now.
     if (token.revoked && rotates) await revokeFamily(deps, unknownFrom(origin), token);
-    demandActive(token, deps.now());
+    await demandActive(deps, token);
     return token;
   } catch (error) {
     if (error instanceof DomainError) await admission?.admit(admission.stranger);

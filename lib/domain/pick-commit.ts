@@ -12,6 +12,7 @@ import { identityOf } from './identity.ts';
 import { can, signedIn } from './permissions.ts';
 import { lostRef, persist } from './persist.ts';
 import { BRANCH_REFUSALS, branchProtection, started } from './ref-protection.ts';
+import { sizeExcess, tooLargeForMore } from './size-limits.ts';
 import { inTurn } from './turns.ts';
 
 export interface PickInput {
@@ -31,7 +32,7 @@ const TURN_MS = 8000;
  * Puts what a commit changed upon a branch, or takes it back there, in a commit of its own. Of a merge it is the
  * change against its first parent.
  * @returns undefined after a dry run that went
- * @throws 403 without the right to push, `404 Commit Not Found`, `404 Branch Not Found`, 400 with an `error_code`
+ * @throws 403 without the right to push, 400 for a repository that is too large, `404 Commit Not Found`, `404 Branch Not Found`, 400 with an `error_code`
  *   `empty` or `conflict` for what does not go by itself
  */
 export async function pickCommit(
@@ -45,6 +46,8 @@ export async function pickCommit(
   const reading = started(branchProtection(deps, access));
   const resolving = started(codeOf(deps, access).resolve(input.sha));
   if (!(await reading).mayPush(actor, input.branch)) throw forbidden(BRANCH_REFUSALS.pushInto);
+  const excess = await sizeExcess(deps, access.project);
+  if (excess !== undefined) throw tooLargeForMore(excess);
   const picked = (await resolving)?.commit;
   if (picked === undefined) throw notFound('Commit');
   const branch = branchRef(input.branch);

@@ -1,6 +1,7 @@
 /** The sizes that the instance's settings allow, within what it can hold at all. */
 import type { ProjectRecord } from '../store/records.ts';
 import type { Deps } from './deps.ts';
+import { refused } from './errors.ts';
 
 const MB = 1024 ** 2;
 /** Bytes of one push. */
@@ -17,6 +18,10 @@ export async function maxImportBytes({ settings, environment }: Deps): Promise<n
   const { max_import_size: size } = await settings.current();
   return size === 0 ? environment.importMaxBytes : Math.min(environment.importMaxBytes, size * MB);
 }
+
+/** 400: no commit is made. @param excess as `sizeExcess` tells it */
+export const tooLargeForMore = (excess: string) =>
+  refused(`Your changes could not be committed, because this repository has exceeded ${excess}`);
 
 /** Of a repository that has grown too large to take anything more, as it was measured last: the limit, and by how much. */
 export async function sizeExcess(

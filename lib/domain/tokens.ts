@@ -26,12 +26,17 @@ export const isExpired = (token: { readonly expiresAt: string | null }, now: Dat
 
 export const isActive = (token: TokenRecord, now: Date): boolean => !token.revoked && !isExpired(token, now);
 
-/** @throws DomainError `invalid-token`, with the description OAuth clients expect (RFC 6750, 3.1). */
-export function demandActive(token: TokenRecord, now: Date): void {
+/**
+ * What somebody's own token is good for beyond its day is the instance's to say; others end with theirs.
+ * @throws DomainError `invalid-token`, with the description OAuth clients expect (RFC 6750, 3.1).
+ */
+export async function demandActive({ settings, now }: Deps, token: TokenRecord): Promise<void> {
   if (token.revoked) {
     throw new DomainError('invalid-token', 'Token was revoked. You have to re-authorize from the user.');
   }
-  if (isExpired(token, now)) {
+  if (isExpired(token, now())) {
+    const own = token.resource === undefined && token.impersonation !== true;
+    if (own && !(await settings.current()).enforce_pat_expiration) return;
     throw new DomainError(
       'invalid-token',
       'Token is expired. You can either do re-authorization or token refresh.',

@@ -10,6 +10,7 @@ import { defaultSettings } from '../../lib/domain/settings/defaults.ts';
 import { parseOid, ZERO_OID } from '../../lib/git/oid.ts';
 import { pushRequest } from '../../lib/git/wire/push-request.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
+import { tokenKey } from '../../lib/store/keys.ts';
 import { GitCli, withToken } from '../clients/git-cli.ts';
 import { newSshKey } from '../harness/keys.ts';
 import { type Answer, type Service, startService } from '../harness/service.ts';
@@ -331,6 +332,31 @@ describe('accounts', () => {
     expect((await rotate()).body.expires_at).toBe(day(5));
   });
 
+  test('whether tokens that somebody has are good beyond their day', async () => {
+    const { store } = deps();
+    const late = async (id: number) => {
+      const token = (await store.tokens.get(id))!;
+      await store.table.update({ update: tokenKey(token.hash), set: { expiresAt: '2020-02-02' } });
+    };
+    const { body: own } = await project();
+    const given = { name: 't', scopes: ['api'] };
+    const [personal, impersonation, bot] = await Promise.all([
+      admin('POST', `/users/${ada.id}/personal_access_tokens`, given),
+      admin('POST', `/users/${ada.id}/impersonation_tokens`, given),
+      mine('POST', `/projects/${own.id}/access_tokens`, given),
+    ]);
+    for (const { body } of [personal, impersonation, bot]) await late(body.id);
+    const seen = async () =>
+      Promise.all(
+        [personal, impersonation, bot].map(async ({ body }) => (await as(body.token, 'GET', '/user')).status),
+      );
+    expect(await seen()).toEqual([401, 401, 401]);
+    await set({ enforce_pat_expiration: false });
+    expect(await seen()).toEqual([200, 401, 401]);
+    await admin('DELETE', `/personal_access_tokens/${personal.body.id}`);
+    expect(await seen()).toEqual([401, 401, 401]);
+  });
+
   test('which SSH keys there may be', async () => {
     const add = (key: string, json: object = {}) =>
       mine('POST', '/user/keys', { title: fresh(), key, ...json });
@@ -419,10 +445,15 @@ describe('repositories', () => {
     );
     const file = { branch: 'main', content: 'x', commit_message: 'One more' };
     const add = () => mine('POST', `/projects/${body.id}/repository/files/${fresh('file')}`, file);
-    expect(status(await add())).toEqual([
+    const refused = [
       400,
       'Your changes could not be committed, because this repository has exceeded its size limit of 1 MB by 1 MB',
-    ]);
+    ];
+    expect(status(await add())).toEqual(refused);
+    for (const kind of ['cherry_pick', 'revert']) {
+      const pick = `/projects/${body.id}/repository/commits/main/${kind}`;
+      expect(status(await mine('POST', pick, { branch: 'main' })), kind).toEqual(refused);
+    }
     await set({ repository_size_limit: 3 });
     expect(status(await add())).toBe(201);
     expect(await push(body.path_with_namespace, 10, 'more')).toBe(undefined);

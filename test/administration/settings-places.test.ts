@@ -148,6 +148,25 @@ describe('another address to clone from', () => {
   });
 });
 
+test('whoever opens the page of the instance is led to the one that was chosen, unless it is that very page', async () => {
+  const home = async () => {
+    const answer = await fetch(`${service.url}/`, { redirect: 'manual' });
+    await answer.body?.cancel();
+    return [answer.status, answer.headers.get('location')];
+  };
+  expect(await home()).toEqual([200, null]);
+  for (const [given, location] of [
+    ['https://wiki.corp.example/start', 'https://wiki.corp.example/start'],
+    ['https://wiki.corp.example/ä b', 'https://wiki.corp.example/%C3%A4%20b'],
+    [`${service.url}/`, null],
+    [`${service.url}?again`, null],
+    ['', null],
+  ] as const) {
+    await changeSettings(service, { home_page_url: given });
+    expect(await home(), given).toEqual([location === null ? 200 : 302, location]);
+  }
+});
+
 describe('how much of a diff is shown', () => {
   const defaults = { diff_max_files: 1000, diff_max_patch_bytes: 204_800, diff_max_lines: 50_000 };
   afterEach(() => changeSettings(service, defaults));

@@ -37,6 +37,8 @@ const fixed = {
   unique_ips_limit_per_user: 10,
   unique_ips_limit_time_window: 3600,
   personal_access_token_prefix: 'glpat-' as string | null,
+  /** Whether somebody's own tokens end with their day */
+  enforce_pat_expiration: true,
   /** Days; null: for ever */
   max_personal_access_token_lifetime: noNumber,
   /** Days; null: for ever */
@@ -59,6 +61,8 @@ const fixed = {
   enabled_git_access_protocol: none as 'ssh' | 'http' | null,
   /** Instead of the instance's own address */
   custom_http_clone_url_root: none,
+  /** Where whoever opens the instance's own page is sent */
+  home_page_url: none,
   /** Of a diff that is shown: of one file, of all of them */
   diff_max_patch_bytes: 204_800,
   diff_max_files: 1000,
