@@ -261,6 +261,78 @@ describe('identities', () => {
     ]);
   });
 
+  test.each(['PATCH', 'PUT', 'DELETE'])(
+    'of who is let go by %s are shown nowhere but to the provider',
+    async (method) => {
+      const name = `gone-${method.toLowerCase()}`;
+      const uid = `ext-${name}`;
+      await group.agent('POST', '/Users', person(name));
+      const id = await idOf(name);
+      const within = await made(`of-${name}`, { parent_id: group.id });
+      /** Whoever shows it, by their answers: the administrator of accounts, the owner of sign-ins and of members. */
+      const shown = async () => {
+        const root = service.rootToken;
+        const at = `provider=group_saml&saml_provider_id=${group.id}`;
+        const inside = await call('GET', `/groups/${within}/members/all`);
+        const answers = {
+          account: (await call('GET', `/users/${id}`, undefined, root)).body.identities,
+          found: (await call('GET', `/users?extern_uid=${uid}&${at}`, undefined, root)).body,
+          ofProvider: (
+            await call('GET', `/users?saml_provider_id=${group.id}&username=${name}`, undefined, root)
+          ).body,
+          signIns: (await call('GET', `/groups/${group.id}/saml/identities?per_page=100`)).body,
+          signIn: [(await call('GET', `/groups/${group.id}/saml/${uid}`)).status],
+          renamed: [(await call('PATCH', `/groups/${group.id}/saml/${uid}`, { extern_uid: uid })).status],
+          members: inside.body.filter(({ username }: Answer['body']) => username === name),
+        };
+        const has = (value: unknown) =>
+          JSON.stringify(value).includes(uid) || JSON.stringify(value).includes(name);
+        return Object.entries(answers)
+          .filter(([, value]) => has(value) || /20\d/.test(String(value)))
+          .map(([who]) => who);
+      };
+      expect(await shown()).toEqual([
+        'account',
+        'found',
+        'ofProvider',
+        'signIns',
+        'signIn',
+        'renamed',
+        'members',
+      ]);
+      const json =
+        method === 'PATCH' ? patchOf({ op: 'replace', path: 'active', value: false }) : { active: false };
+      await group.agent(method, `/Users/${uid}`, method === 'DELETE' ? undefined : json);
+      expect(await shown()).toEqual([]);
+      // A member again by hand, they sign in there no more.
+      await call('POST', `/groups/${group.id}/members`, { user_id: id, access_level: 10 });
+      expect((await call('GET', `/groups/${group.id}/members/${id}`)).body.group_saml_identity).toBe(null);
+
+      const known = (await group.agent('GET', `/Users/${uid}`)).status;
+      const listed = await call('GET', `/groups/${group.id}/scim/${uid}`);
+      if (method === 'DELETE') expect([known, listed.status]).toEqual([404, 404]);
+      else expect([known, listed.body]).toEqual([200, { extern_uid: uid, user_id: id, active: false }]);
+      expect((await group.agent('POST', '/Users', person(name))).status).toBe(201);
+      expect((await shown()).slice(0, 3)).toEqual(['account', 'found', 'ofProvider']);
+      await group.agent('DELETE', `/Users/${uid}`);
+    },
+  );
+
+  test('of an account that is its owner’s by now are named and ended by the provider all the same', async () => {
+    await group.agent('POST', '/Users', person('risen'));
+    const id = await idOf('risen');
+    const root = service.rootToken;
+    await call('PUT', `/users/${id}`, { admin: true }, root);
+    const identities = async () => (await call('GET', `/users/${id}`, undefined, root)).body.identities;
+    const patch = (path: string, value: unknown, uid: string) =>
+      group.agent('PATCH', `/Users/${uid}`, patchOf({ op: 'replace', path, value }));
+    expect((await patch('externalId', 'ext-up', 'ext-risen')).status).toBe(204);
+    expect(await identities()).toMatchObject([{ extern_uid: 'ext-up' }]);
+    expect((await patch('active', false, 'ext-up')).status).toBe(204);
+    expect(await identities()).toEqual([]);
+    await group.agent('DELETE', '/Users/ext-up');
+  });
+
   test('are called nothing that no path leads to', async () => {
     const { status, body } = await call('PATCH', `/groups/${group.id}/scim/ext-ann`, { extern_uid: '.' });
     expect([status, body]).toMatchObject([400, { message: 'externalId is invalid' }]);

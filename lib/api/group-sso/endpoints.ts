@@ -177,6 +177,8 @@ const rename = (kind: 'saml' | 'scim') =>
     errors: [absent, { status: 409, description: 'Somebody else is called that' }],
     handle: async ({ actor, group: access, params, body, request }, deps) => {
       const caller = inItsPlace(actor, access, request.baseUrl);
+      // Who was let go, or had an account before, does not sign in there.
+      if (kind === 'saml') await samlUser(deps, access, params.uid);
       await changeUser(deps, caller, params.uid, { externUid: body.extern_uid });
       return noContent();
     },

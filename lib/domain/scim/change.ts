@@ -2,11 +2,11 @@
 import { sameName } from '../../store/names.ts';
 import type { UserRecord } from '../../store/records.ts';
 import type { ScimIdentity } from '../../store/scim-identities.ts';
-import { identitiesOf } from '../../store/user-item.ts';
 import type { UserChange } from '../../store/users.ts';
 import { audited } from '../audit.ts';
 import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../email-confirmation.ts';
+import { samlIdentityOf } from '../group-identities.ts';
 import { addressConfirmed } from '../invited-address.ts';
 import { helpNamespaceMove, namespaceMove } from '../namespace-move.ts';
 import type { Mover } from '../notification-promises.ts';
@@ -48,7 +48,7 @@ export function removeUser(deps: Deps, caller: ScimCaller, externUid: string): P
     const was = await identityOf(deps, caller, externUid);
     const user = await accountOf(deps, was);
     const movement = was.active ? await leaves(deps, caller, user) : STAYS;
-    const change = isManaged(user, caller.group) ? signsIn(caller, user, undefined) : {};
+    const change = signsIn(caller, user, undefined);
     const writes = deps.store.scimIdentities.remove(was);
     await written(deps, caller, user, change, {
       alongside: [...writes, ...movement.alongside],
@@ -98,7 +98,9 @@ export async function changed(
     version: was.version + 1,
   };
   const managed = isManaged(user, caller.group);
-  const account = managed ? await accountChange(deps, caller, user, { was, is, name }) : NOTHING;
+  const account = managed
+    ? await accountChange(deps, caller, user, { was, is, name })
+    : { ...NOTHING, change: keepsUp(caller, user, is) };
   const movement = await moved(deps, caller, user, was.active, is.active);
   const identity = isSame(was, is) ? [] : deps.store.scimIdentities.change(was, is);
   if (identity.length === 0 && Object.keys(account.change).length === 0) return { identity: was, user };
@@ -189,11 +191,15 @@ async function accountChange(
   };
 }
 
+/** Of an account that is its owner's by now: an identity that it has at the provider is still that one's to name and end. */
+function keepsUp(caller: ScimCaller, user: UserRecord, { active, externUid }: ScimIdentity): UserChange {
+  const has = samlIdentityOf(user, caller.group.id) !== undefined;
+  return has ? signsIn(caller, user, active ? externUid : undefined) : {};
+}
+
 /** By which identity the account signs in at the provider; nothing where it does already. */
 function signsIn({ group }: ScimCaller, user: UserRecord, externUid: string | undefined): UserChange {
-  const uidsOf = (identities: ReturnType<typeof identitiesOf>) =>
-    identities.find(({ saml_provider_id }) => saml_provider_id === group.id)?.extern_uid;
-  if (uidsOf(identitiesOf(user)) === externUid) return {};
+  if (samlIdentityOf(user, group.id)?.extern_uid === externUid) return {};
   return { profile: { ...user.profile, identities: identitiesWith(user, group, externUid) } };
 }
 
