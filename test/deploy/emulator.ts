@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { run, signal, start } from './process.ts';
+import { signal, start } from './process.ts';
+import { pythonWith } from './python.ts';
 
 const root = join(import.meta.dirname, '../..');
 const requirements = join(import.meta.dirname, 'requirements.txt');
@@ -22,7 +23,7 @@ export interface Emulator extends AsyncDisposable {
 
 /** Installs the emulator on first use, into a folder of its own, and starts it with empty data. */
 export async function startEmulator(): Promise<Emulator> {
-  const python = await install();
+  const python = await pythonWith(requirements, 'emulator');
   const port = await freePort();
   const data = mkdtempSync(join(tmpdir(), 'lemnos-deploy-'));
   const endpoint = `http://127.0.0.1:${port}`;
@@ -78,20 +79,6 @@ export async function startEmulator(): Promise<Emulator> {
   const log = emulator.log();
   await emulator[Symbol.asyncDispose]();
   throw new Error(`The emulator did not start:\n${log}`);
-}
-
-/** @returns the Python of a virtual environment that holds exactly what `requirements.txt` names. */
-async function install(): Promise<string> {
-  const folder = join(root, '.cache/emulator');
-  const python = join(folder, 'bin/python');
-  const installed = join(folder, 'installed.txt');
-  const wanted = readFileSync(requirements, 'utf8');
-  if (existsSync(installed) && readFileSync(installed, 'utf8') === wanted) return python;
-  mkdirSync(join(root, '.cache'), { recursive: true });
-  await run('python3', ['-m', 'venv', '--clear', folder]);
-  await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements]);
-  writeFileSync(installed, wanted);
-  return python;
 }
 
 /** Nothing of the caller's own AWS settings: a profile or an endpoint left in it could reach a real account. */
