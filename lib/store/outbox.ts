@@ -64,9 +64,15 @@ export function outboxWrite({ id, queue, type, body, requestId }: OutboxMessage)
   return { put: { ...outboxKey(id), queue, type, body, ...(requestId === undefined ? {} : { requestId }) } };
 }
 
-/** What travels in the queue; parse it with {@link parseMessage}. */
+/**
+ * What travels in the queue; parse it with {@link parseMessage}. SQS takes the characters of XML alone: two more of
+ * those that JSON leaves as they are have to be escaped, or whoever writes one would be in the way of all that waits.
+ */
 export const messageText = ({ id, type, body, requestId }: OutboxMessage): string =>
-  JSON.stringify({ id, type, body, requestId });
+  JSON.stringify({ id, type, body, requestId }).replace(
+    /[\ufffe\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16)}`,
+  );
 
 /** @returns the message, or undefined when the text is not one of ours. Earlier releases told no `requestId`. */
 export function parseMessage(text: string): Omit<OutboxMessage, 'queue'> | undefined {
@@ -115,7 +121,8 @@ export class Outbox {
   }
 
   /**
-   * Sends rows written before `now - olderThan`, oldest first in each shard.
+   * Sends rows written before `now - olderThan`, oldest first in each shard. What cannot be sent is in the way of its
+   * shard's alone.
    * @param olderThan milliseconds; leaves time for the request itself to deliver
    * @throws what the queue throws, so that the schedule's alarm sees it
    */
@@ -124,6 +131,7 @@ export class Outbox {
     const until = `${encodeTime(Math.max(0, now.getTime() - olderThan), 10)}~`;
     let sent = 0;
     let more = false;
+    let failed: { readonly error: unknown } | undefined;
     const perShard = Math.ceil(limit / OUTBOX_SHARDS);
     for (let shard = 0; shard < OUTBOX_SHARDS; shard++) {
       const page = await this.#table.query({
@@ -133,9 +141,14 @@ export class Outbox {
       });
       more ||= page.next !== undefined;
       const messages = page.items.map(fromRow);
-      if (messages.length > 0) await this.#send(messages);
-      sent += messages.length;
+      try {
+        if (messages.length > 0) await this.#send(messages);
+        sent += messages.length;
+      } catch (error) {
+        failed ??= { error };
+      }
     }
+    if (failed !== undefined) throw failed.error;
     return { sent, more };
   }
 

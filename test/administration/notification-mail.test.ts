@@ -139,6 +139,11 @@ describe('a comment on a commit', () => {
     expect(mail!.text).toContain(linkIn(mail!));
   });
 
+  test('may be of any characters', async () => {
+    await comment('ada', 'odd \uffff\ufffe \u0001 @bob');
+    expect((await mails())['bob']![0]!.text).toContain('odd');
+  });
+
   test('is text alone where the instance wants no HTML', async () => {
     await call('root', 'PUT', '/application/settings', { html_emails_enabled: false });
     await comment('ada', 'plain');

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { OUTBOX_SHARDS, outboxPartition, processedKey } from '../../lib/store/keys.ts';
+import { OUTBOX_SHARDS, outboxKey, outboxPartition, processedKey } from '../../lib/store/keys.ts';
 import {
   type MessageSender,
   message,
@@ -96,6 +97,23 @@ describe('a promised message', () => {
     expect(await outbox.sweep(later(), 0)).toMatchObject({ sent: 1 });
   });
 
+  test('that nobody takes is in the way of its shard alone', async () => {
+    const shardOf = ({ id }: { id: string }) => outboxKey(id).pk;
+    const messages = Array.from({ length: 40 }, () => message('mail', 'test', {}));
+    const [poison] = messages;
+    await new Outbox(opened.store.table).commit([], messages);
+    const choosy: MessageSender = {
+      send: async (queue, some) => {
+        if (some.some(({ id }) => id === poison!.id)) throw new Error('refused');
+        await sender.send(queue, some);
+      },
+    };
+    await expect(new Outbox(opened.store.table, choosy).sweep(later(), 0)).rejects.toThrow('refused');
+    const left = messages.filter((each) => shardOf(each) === shardOf(poison!)).map(({ id }) => id);
+    expect(new Set(await waiting())).toEqual(new Set(left));
+    expect(await outbox.sweep(later(), 0)).toMatchObject({ sent: left.length });
+  });
+
   test('rows beyond the bound of one sweep are left for the next', async () => {
     await new Outbox(opened.store.table).commit(
       [],
@@ -127,6 +145,21 @@ test('the text of a message is read back, and nothing else is taken for one', ()
     '{"id":"x","type":"x","body":null}',
   ])
     expect(parseMessage(text)).toBeUndefined();
+});
+
+test('any text travels as characters that a queue takes', () => {
+  // As SQS names them at `SendMessage`.
+  const taken = /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u;
+  const odd = fc.string({
+    unit: fc.oneof(fc.constantFrom('\ufffe', '\uffff', '\ud800', '\0', '\\', '"'), fc.string()),
+  });
+  fc.assert(
+    fc.property(odd, (text) => {
+      const promised = message('mail', 'test', { text });
+      expect(messageText(promised)).toMatch(taken);
+      expect(parseMessage(messageText(promised))!.body).toEqual({ text });
+    }),
+  );
 });
 
 test('a message is worked off once, however often it comes', async () => {
