@@ -36,6 +36,7 @@ const OF_PROJECTS: Settings = {
   issues_access_level: 'enabled',
   merge_requests_access_level: 'enabled',
   operations_access_level: 'enabled',
+  packages_enabled: true,
   pages_access_level: 'private',
   public_builds: true,
   repository_access_level: 'enabled',

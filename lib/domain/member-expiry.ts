@@ -40,7 +40,8 @@ export async function endMembership(
   if (member?.expiresAt !== expiresAt || user === undefined || place === undefined) return;
   if (!isExpired(member, deps.now())) return table.transact(promisesEnd(member));
   const entity = auditedSource(source.kind, place);
-  const details = { remove: 'user_access', custom_message: 'removed due to expiry', ...targeting(user) };
+  const why = { system_event: true, reason: `access expired on ${expiresAt}` };
+  const details = { remove: 'user_access', ...targeting(user), ...why };
   const alongside = [
     await audited(deps, SYSTEM, { entity, details }),
     ...(await membershipActivity(deps, source, userId, 'expired')),

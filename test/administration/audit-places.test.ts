@@ -221,13 +221,21 @@ const PROJECT_ACTS: Act[] = [
       { change: 'repository_access_level', from: 'enabled', to: 'private', ...whole('Project', id, path) },
     ],
   },
-  {
-    name: 'approvals that a merge needs',
-    act: ({ id }) => done('PUT', `/projects/${id}`, { approvals_before_merge: 2 }),
-    leaves: ({ id, path }) => [
-      { change: 'approvals_before_merge', from: '0', to: '2', ...whole('Project', id, path) },
-    ],
-  },
+  ...Object.entries({
+    approvals_before_merge: [0, 2],
+    packages_enabled: [true, false],
+    request_access_enabled: [true, false],
+    public_builds: [true, false],
+    issues_access_level: ['enabled', 'disabled'],
+  } as const).map(
+    ([name, [from, to]]): Act => ({
+      name,
+      act: ({ id }) => done('PUT', `/projects/${id}`, { [name]: to }),
+      leaves: ({ id, path }) => [
+        { change: name, from: String(from), to: String(to), ...whole('Project', id, path) },
+      ],
+    }),
+  ),
   {
     name: 'nothing, where nothing that matters changes',
     act: ({ id }) =>

@@ -68,7 +68,17 @@ test('is told and recorded once, however often it comes, and the row is gone', a
   const audited = await done('owner', 'GET', `/projects/${id}/audit_events?per_page=100`);
   const removed = audited.filter(({ details }: { details: { remove?: string } }) => details.remove);
   expect(removed).toMatchObject([
-    { details: { remove: 'user_access', custom_message: 'removed due to expiry', target_id: member } },
+    {
+      author_id: -1,
+      details: {
+        remove: 'user_access',
+        reason: expect.stringMatching(/^access expired on \d{4}-\d\d-\d\d$/),
+        system_event: true,
+        target_id: member,
+        target_details: 'ending',
+        author_name: '(System)',
+      },
+    },
   ]);
   const source = { kind: 'project', id } as const;
   expect(await world.store.members.getEvenExpired(source, member)).toBeUndefined();
@@ -82,7 +92,9 @@ test('of a group is recorded, and told nowhere', async () => {
   await ends(dayIn(4), 4, 'group', group.id);
   expect((await as('administrator', 'GET', `${path}/${member}`)).status).toBe(404);
   const audited = await done('administrator', 'GET', `/groups/${group.id}/audit_events`);
-  expect(audited[0]).toMatchObject({ details: { custom_message: 'removed due to expiry' } });
+  expect(audited[0]).toMatchObject({
+    details: { reason: `access expired on ${dayIn(4)}`, system_event: true },
+  });
   expect(await told()).toContain('removed due to membership expiration from');
 });
 
