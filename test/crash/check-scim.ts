@@ -1,3 +1,4 @@
+import { samlIdentityOf } from '../../lib/domain/group-identities.ts';
 import {
   idOf,
   scimCountKey,
@@ -8,6 +9,7 @@ import {
   scimUserKey,
   userKey,
 } from '../../lib/store/keys.ts';
+import type { UserRecord } from '../../lib/store/records.ts';
 import type { ScimIdentity } from '../../lib/store/scim-identities.ts';
 import type { ScimToken } from '../../lib/store/scim-tokens.ts';
 import { keyText, type Row, type Rows } from './rows.ts';
@@ -27,7 +29,10 @@ export function* scim(rows: Rows): Iterable<string> {
         if (rows.get(key)?.['externUid'] !== externUid)
           yield `${keyText(row)} is not found by ${keyText(key)}`;
       }
-      if (rows.get(userKey(userId)) === undefined) yield `${keyText(row)} is of nobody`;
+      const account = rows.get(userKey(userId)) as unknown as UserRecord | undefined;
+      if (account === undefined) yield `${keyText(row)} is of nobody`;
+      else if (row['active'] === false && samlIdentityOf(account, groupId) !== undefined)
+        yield `${keyText(row)} was let go, and its account signs in there`;
       counted.set(groupId, (counted.get(groupId) ?? 0) + 1);
     }
     if (row.sk === 'SCIMTOKEN') {

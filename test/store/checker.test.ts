@@ -240,6 +240,17 @@ describe('is found and named', () => {
       },
     ],
     [
+      'an account that signs in at a provider that let it go',
+      /^scim: GROUP#\d+ SCIM#ext was let go, and its account signs in there/,
+      async (data) => {
+        const { id } = await provisioned(data);
+        const identities = [{ provider: 'group_saml', extern_uid: 'ext', saml_provider_id: id }];
+        const user = (await data.store.users.get(bob.id))!;
+        await data.store.users.update(user, { profile: { ...user.profile, identities } });
+        await data.store.table.update({ update: keys.scimIdentityKey(id, 'ext'), set: { active: false } });
+      },
+    ],
+    [
       'a token of a provider that leads nowhere',
       /^scim: SCIMTOKEN#abc SCIMTOKEN is of no group/,
       async (data) => {

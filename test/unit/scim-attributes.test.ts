@@ -437,6 +437,8 @@ test.each([
   ['/api/scim/v2/groups/a/b/c/Users/x', '/api/scim/v2/groups/a%2Fb%2Fc/Users/x'],
   ['/api/scim/v2/groups/a/Users/x/y', '/api/scim/v2/groups/a/Users/x%2Fy'],
   ['/api/scim/v2/groups/Users/Users/x', '/api/scim/v2/groups/Users/Users/x'],
+  // A base URL with a slash behind it.
+  ['/api/scim/v2/groups/a/b//Users/x', '/api/scim/v2/groups/a%2Fb/Users/x'],
   ['/api/scim/v2/groups/a/.search', '/api/scim/v2/groups/a/.search'],
   ['/api/scim/v2/groups/a/b/Users/.search', '/api/scim/v2/groups/a%2Fb/Users/.search'],
   ['/api/scim/v2/groups/a/Else', undefined],

@@ -1,6 +1,6 @@
 /** The resources of a group, behind its path. */
 const OF_GROUP =
-  /^(\/api\/scim\/v2\/groups)\/(.+?)\/(Users|Groups|ServiceProviderConfig|Schemas|ResourceTypes|\.search)(\/.*)?$/;
+  /^(\/api\/scim\/v2\/groups)\/(.+?)\/+(Users|Groups|ServiceProviderConfig|Schemas|ResourceTypes|\.search)(\/.*)?$/;
 
 /**
  * Paths of groups and ids may hold slashes that clients do not encode: each is one segment of the path that is served.
