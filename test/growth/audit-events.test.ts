@@ -4,6 +4,7 @@
  * before it, as far as that may go; by place none does.
  */
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { ulid } from 'ulid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { auditEventPut } from '../../lib/store/audit-events.ts';
 import { awsClients } from '../../lib/store/clients.ts';
@@ -62,6 +63,7 @@ async function busy(name: string, events: number): Promise<{ id: number; first: 
         entityId: id,
         details,
         createdAt: at(n),
+        requestId: ulid(),
       }),
     );
   }
