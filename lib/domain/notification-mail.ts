@@ -51,6 +51,16 @@ const WHY: Readonly<Record<Reason, string>> = {
   custom: 'you chose to hear of such events',
 };
 
+/** A letter that says who did what it tells of, as many of them do by themselves. */
+export function withAuthor(
+  letter: Letter,
+  { name, username }: { readonly name: string; readonly username: string },
+): Letter {
+  const called = `(@${username})`;
+  if (letter.lines.some((line) => line.includes(called))) return letter;
+  return { ...letter, lines: [...letter.lines, `This was done by ${name} ${called}.`] };
+}
+
 export function mailOf(letter: Letter, reader: Reader, sender: Sender): OutboxMessage {
   const { address, reason, unsubscribe, userId, source, ability } = reader;
   const host = hostOf(sender.baseUrl);

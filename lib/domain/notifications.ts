@@ -12,7 +12,7 @@ import { addressesOf, isReached } from './notification-address.ts';
 import type { Bulletin } from './notification-audience.ts';
 import { bulletinOf } from './notification-bulletins.ts';
 import { effective } from './notification-levels.ts';
-import { mailOf } from './notification-mail.ts';
+import { mailOf, withAuthor } from './notification-mail.ts';
 import { scopesOf } from './notification-place.ts';
 import type { Notification } from './notification-promises.ts';
 import { mayRead, readerOf } from './notification-readers.ts';
@@ -64,13 +64,15 @@ export async function sendNotification(
 async function tell(
   deps: Deps,
   id: string,
-  { baseUrl }: Notification,
+  { baseUrl, actorId }: Notification,
   bulletin: Bulletin,
   ids: readonly number[],
 ): Promise<void> {
   const { store } = deps;
   const wanting = await readersAmong(deps, id, bulletin, ids);
-  const { html_emails_enabled: html } = await deps.settings.current();
+  const { html_emails_enabled: html, email_author_in_body: named } = await deps.settings.current();
+  const author = named && actorId !== null ? await store.users.get(actorId) : undefined;
+  const letter = author === undefined ? bulletin.letter : withAuthor(bulletin.letter, author);
   const sender = { baseUrl, serviceName: deps.environment.serviceName, html };
   for (let i = 0; i < wanting.length; i += AT_ONCE) {
     const some = await Promise.all(
@@ -78,7 +80,7 @@ async function tell(
         const unsubscribe =
           bulletin.unsubscribe && (await unsubscribeLink(deps, user.id, bulletin.unsubscribe, baseUrl));
         const mail = mailOf(
-          bulletin.letter,
+          letter,
           { ...readerOf(user.id, bulletin.about), address, reason, unsubscribe },
           sender,
         );

@@ -526,3 +526,16 @@ test('mail ends as the instance has it, and with HTML or without', async () => {
   const [mail] = await service.mailTo(body.email);
   expect(mail!.text!.trimEnd()).toMatch(/\n\nConfidential & <private>$/);
 });
+
+test('mail names who did what it tells of, where the instance has it so', async () => {
+  const { body: own } = await project();
+  const told = async () => {
+    const { body } = await person({ skip_confirmation: true });
+    await mine('POST', `/projects/${own.id}/members`, { user_id: body.id, access_level: 30 });
+    const [mail] = await service.mailTo(body.email);
+    return mail!.text!;
+  };
+  expect(await told()).not.toContain('@ada');
+  await set({ email_author_in_body: true });
+  expect(await told()).toContain('This was done by ada (@ada).');
+});

@@ -53,6 +53,7 @@ const fixed = {
   deactivate_dormant_users_period: 90,
   user_deactivation_emails_enabled: true,
   html_emails_enabled: true,
+  email_author_in_body: false,
 
   /** MB; null: what Git's limits allow */
   receive_max_input_size: noNumber,

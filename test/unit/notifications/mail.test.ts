@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import PostalMime from 'postal-mime';
 import { describe, expect, test } from 'vitest';
 import { invitationMail } from '../../../lib/domain/invitation-mail.ts';
-import { type Letter, mailOf } from '../../../lib/domain/notification-mail.ts';
+import { type Letter, mailOf, withAuthor } from '../../../lib/domain/notification-mail.ts';
 import type { Mail } from '../../../lib/store/mailer.ts';
 import { Mailer } from '../../../lib/store/mailer.ts';
 import type { InvitationRecord, UserRecord } from '../../../lib/store/records.ts';
@@ -133,4 +133,13 @@ describe('no line is longer than mail allows (RFC 5322, section 2.1.1)', () => {
     expect(mail.text).toContain(path);
     expect(mail.headers.find(({ key }) => key === 'x-lemnos-author')?.value).not.toContain('\ufffd');
   });
+});
+
+test('who did it is named once, by whatever name they have', () => {
+  const ada = { name: 'Ada\nBcc: x', username: 'ada' };
+  const pipeline = { ...letter('x'), lines: ['A pipeline has failed.'] };
+  const note = { ...letter('x'), lines: ['Ada (@ada) commented:'] };
+  const { text } = mailOf(withAuthor(pipeline, ada), reader, sender).body as unknown as Mail;
+  expect(text).toContain('A pipeline has failed.\n\nThis was done by Ada Bcc: x (@ada).\n\n');
+  expect(withAuthor(note, ada)).toEqual(note);
 });

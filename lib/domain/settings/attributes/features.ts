@@ -4,7 +4,7 @@ import { bool, float, hostname, int, line, list, obeyed, secret, text, url, word
 
 export const featureAttributes = {
   email_additional_text: obeyed(text({ max: 10_000 })),
-  email_author_in_body: bool(false),
+  email_author_in_body: bool(),
   html_emails_enabled: bool(),
   in_product_marketing_emails_enabled: bool(true),
   user_deactivation_emails_enabled: bool(),
