@@ -1,24 +1,32 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { apiDocument } from '../../lib/api/all.ts';
 import { pushedProject } from '../api/pushed-project.ts';
+import { embedded } from '../harness/embedded-metrics.ts';
 import { LogLines } from '../harness/log-lines.ts';
+import { MetricLines } from '../harness/metric-lines.ts';
 import { type Service, startService } from '../harness/service.ts';
 
 let service: Service;
 let lines: LogLines;
+let metrics: MetricLines;
 let owner: Awaited<ReturnType<Service['user']>>;
 let project: Awaited<ReturnType<typeof pushedProject>>;
 
 beforeAll(async () => {
   lines = LogLines.watch();
+  metrics = MetricLines.watch('Lemnos');
   service = await startService();
   owner = await service.user('owner');
   project = await pushedProject(service, owner, 'watched', (git) => {
     git.feed(commit('content\n'), 'fast-import', '--quiet');
   });
 });
-afterAll(() => service.stop());
+afterAll(async () => {
+  metrics.stop();
+  await service.stop();
+});
 
 /** For `git fast-import`. */
 const commit = (content: string, parent = '') =>
@@ -193,6 +201,43 @@ describe('one id finds everything', () => {
       }),
     ]);
   });
+});
+
+test('metrics are of endpoints as they are declared, of Git’s requests and of jobs, whatever was asked', () => {
+  const declared = Object.entries(apiDocument().paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
+  );
+  for (const line of metrics.all) expect(embedded(line), JSON.stringify([line, embedded.errors])).toBe(true);
+  const told = new Set(
+    metrics.all.flatMap(({ endpoint }) => (endpoint === undefined ? [] : String(endpoint))),
+  );
+  const git = [...told].filter((endpoint) => endpoint.includes('/:repository/'));
+  expect(git.sort()).toEqual(['GET /:repository/info/refs', 'POST /:repository/git-receive-pack']);
+  for (const endpoint of told) if (!git.includes(endpoint)) expect(declared).toContain(endpoint);
+  for (const endpoint of ['GET /projects/:id', 'POST /projects', 'DELETE /groups/:id', 'GET /user'])
+    expect(told).toContain(endpoint);
+  // As many samples as requests: each line of a request that an endpoint answered has one of its own.
+  for (const [name, kind] of [
+    ['endpoint', 'request'],
+    ['job', 'job'],
+  ] as const) {
+    const written = lines.all.filter(
+      ({ message, route, job }) => message === kind && (route ?? job) !== undefined,
+    );
+    const samples = metrics.all.filter((line) => line[name] !== undefined && line['Latency'] !== undefined);
+    expect(samples.map(({ requestId }) => requestId).sort()).toEqual(
+      written.map(({ requestId }) => requestId).sort(),
+    );
+    expect(samples.length).toBeGreaterThan(5);
+  }
+  const failed = metrics.all.filter(({ JobsFailed }) => JobsFailed !== undefined);
+  expect(failed.map(({ area, job }) => [area, job])).toEqual([
+    ['maintenance', undefined],
+    ['maintenance', 'nothing.we.know'],
+  ]);
+  expect(
+    metrics.all.some(({ MessagesSwept, area }) => MessagesSwept !== undefined && area === 'outbox-sweep'),
+  ).toBe(true);
 });
 
 test('no line holds a secret', async () => {

@@ -47,3 +47,36 @@ interface SentMail {
   readonly To: readonly string[];
   readonly BodyText: string;
 }
+
+/** What functions wrote to their log groups under a request's id: every line is JSON from its first character. */
+export async function linesOf(emulator: Emulator, requestId: string): Promise<Record<string, unknown>[]> {
+  const { logGroups } = await logs(emulator, 'DescribeLogGroups', {});
+  const found = await Promise.all(
+    (logGroups as { logGroupName: string }[]).map(({ logGroupName }) =>
+      logs(emulator, 'FilterLogEvents', { logGroupName, filterPattern: `"${requestId}"` }),
+    ),
+  );
+  return found
+    .flatMap(({ events }) => events as { message: string }[])
+    .map(({ message }) => JSON.parse(message) as Record<string, unknown>);
+}
+
+async function logs(
+  { endpoint }: Emulator,
+  operation: string,
+  asked: object,
+): Promise<Record<string, unknown>> {
+  const answer = await fetch(endpoint, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/x-amz-json-1.1',
+      'X-Amz-Target': `Logs_20140328.${operation}`,
+      // Where it goes to is all that is looked at.
+      Authorization:
+        'AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/logs/aws4_request, SignedHeaders=host, Signature=0',
+    },
+    body: JSON.stringify(asked),
+  });
+  if (answer.status !== 200) throw new Error(`${operation}: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as Record<string, unknown>;
+}

@@ -4,11 +4,12 @@ import { conformance } from './conformance.ts';
 import { dynamodbLocal } from './dynamodb-local.ts';
 import { type Emulator, startEmulator } from './emulator.ts';
 import { groupsStory } from './groups-story.ts';
-import { sentTo, storedPacks, verifyDomain } from './inspect.ts';
+import { linesOf, sentTo, storedPacks, verifyDomain } from './inspect.ts';
 import { run } from './process.ts';
 import { provisioningStory } from './provisioning-story.ts';
 import { type Deployed, story } from './story.ts';
 import { Tally } from './tally.ts';
+import { telemetryStory } from './telemetry-story.ts';
 
 /** Deploys onto an emulated AWS with the tools that deploy onto the real one, and uses what stands there. */
 const root = join(import.meta.dirname, '../..');
@@ -41,11 +42,13 @@ try {
       workerRuns: () => emulator.log().match(/ESM: Lambda \S+ processed [1-9]\d* SQS messages/g)?.length ?? 0,
       packs: () => storedPacks(emulator),
       mailTo: (address) => sentTo(emulator, address),
+      linesOf: (requestId) => linesOf(emulator, requestId),
     };
     await verifyDomain(emulator, 'example.com');
     const told = await story(deployed);
     await groupsStory(deployed, told);
     await provisioningStory(deployed, told);
+    await telemetryStory(deployed, told);
   }
   for (const service of ['dynamodb', 's3'] as const) {
     await conformance(tally, service, { name: 'the emulator', ...emulator });

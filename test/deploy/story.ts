@@ -29,6 +29,8 @@ export interface Deployed {
   packs(): Promise<string[]>;
   /** Texts of the mails that left for an address. */
   mailTo(address: string): Promise<string[]>;
+  /** What functions wrote under the id of a request. */
+  linesOf(requestId: string): Promise<Record<string, unknown>[]>;
 }
 
 /** What later stories go on with. */

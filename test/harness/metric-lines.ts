@@ -1,15 +1,4 @@
-/** As CloudWatch reads it from a line ("Specification: Embedded metric format", CloudWatch user guide). */
-export interface EmbeddedMetrics {
-  readonly _aws: {
-    readonly Timestamp: number;
-    readonly CloudWatchMetrics: readonly {
-      readonly Namespace: string;
-      readonly Dimensions: readonly (readonly string[])[];
-      readonly Metrics: readonly { readonly Name: string; readonly Unit?: string }[];
-    }[];
-  };
-  readonly [member: string]: unknown;
-}
+import type { EmbeddedMetrics } from './embedded-metrics.ts';
 
 const BEGINNING = '{"_aws":';
 

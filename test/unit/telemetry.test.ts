@@ -1,4 +1,3 @@
-import { Ajv } from 'ajv';
 import type { Context, SQSEvent } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { worker } from '../../functions/worker.ts';
@@ -10,6 +9,7 @@ import { type Line, log, logTo } from '../../lib/telemetry/log.ts';
 import { type Counts, measure } from '../../lib/telemetry/metrics.ts';
 import { plainError } from '../../lib/telemetry/plain-error.ts';
 import { readable } from '../../local/readable-log.ts';
+import { embedded } from '../harness/embedded-metrics.ts';
 
 let lines: Line[];
 beforeEach(() => {
@@ -129,52 +129,6 @@ describe('lines', () => {
     );
     expect(readable({ ...head, message: 'plain' })).toBe('03:04:05 INFO  plain');
   });
-});
-
-/** "Specification: Embedded metric format", CloudWatch user guide: what CloudWatch takes for metrics. */
-const embedded = new Ajv({ allErrors: true }).compile({
-  type: 'object',
-  required: ['_aws'],
-  properties: {
-    _aws: {
-      type: 'object',
-      required: ['Timestamp', 'CloudWatchMetrics'],
-      properties: {
-        Timestamp: { type: 'integer' },
-        CloudWatchMetrics: {
-          type: 'array',
-          items: {
-            type: 'object',
-            required: ['Namespace', 'Dimensions', 'Metrics'],
-            properties: {
-              Namespace: { type: 'string', minLength: 1, maxLength: 1024 },
-              Dimensions: {
-                type: 'array',
-                minItems: 1,
-                items: {
-                  type: 'array',
-                  maxItems: 30,
-                  items: { type: 'string', minLength: 1, maxLength: 250 },
-                },
-              },
-              Metrics: {
-                type: 'array',
-                maxItems: 100,
-                items: {
-                  type: 'object',
-                  required: ['Name'],
-                  properties: {
-                    Name: { type: 'string', minLength: 1, maxLength: 1024 },
-                    Unit: { enum: ['Count', 'Milliseconds'] },
-                  },
-                },
-              },
-            },
-          },
-        },
-      },
-    },
-  },
 });
 
 interface Told {

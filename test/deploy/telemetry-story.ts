@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { embedded } from '../harness/embedded-metrics.ts';
+import { call, eventually } from './client.ts';
+import type { Deployed, Told } from './story.ts';
+
+/** What an operator finds in the logs: one id leads from a request to its jobs, and each tells its metrics. */
+export async function telemetryStory({ tally, url, linesOf }: Deployed, { root }: Told): Promise<void> {
+  await tally.step('one id finds a request, its job, and the metrics of both', async () => {
+    const id = 'followed-through-queues';
+    const made = await call(`${url}/api/v4/projects`, {
+      token: root,
+      headers: { 'X-Request-Id': id },
+      body: { name: 'followed', description: 'said to nobody' },
+    });
+    assert.equal(made.status, 201, made.text);
+    let lines: Record<string, unknown>[] = [];
+    await eventually(async () => {
+      lines = await linesOf(id);
+      assert.ok(
+        lines.some(({ job, _aws }) => job !== undefined && _aws !== undefined),
+        JSON.stringify(lines),
+      );
+    });
+    const of = (message: string) => lines.filter((line) => line['message'] === message);
+    assert.equal(of('request').length, 1, JSON.stringify(lines));
+    const [request] = of('request');
+    const { level, service, area, route, status, function_request_id } = request!;
+    assert.deepEqual(
+      { level, service, area, route, status },
+      { level: 'INFO', service: 'Lemnos', area: 'projects', route: '/projects', status: 201 },
+    );
+    assert.match(String(function_request_id), /^[0-9a-f-]{36}$/);
+    const jobs = of('job').map(({ job }) => job);
+    assert.ok(jobs.includes('search.index'), JSON.stringify(jobs));
+
+    const metrics = lines.filter((line) => line['_aws'] !== undefined);
+    for (const line of metrics) assert.ok(embedded(line), JSON.stringify([line, embedded.errors]));
+    assert.deepEqual(
+      metrics.flatMap(({ endpoint }) => endpoint ?? []),
+      ['POST /projects'],
+    );
+    assert.deepEqual(metrics.flatMap(({ job }) => job ?? []).sort(), jobs.sort());
+    assert.ok(!JSON.stringify(lines).includes('said to nobody'));
+  });
+}
