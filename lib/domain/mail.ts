@@ -39,7 +39,7 @@ export const oneLine = (text: string): string =>
 
 /**
  * Sends one, and remembers that it did: a message that comes twice sends once. Only a process that dies between the
- * two sends again, since a mail too many does less harm than one that never comes. What SES takes no more of for now
+ * two, or loses SES's answer, sends again, since a mail too many does less harm than one that never comes. What SES takes no more of for now
  * is promised anew for later, so that many mails at once wait for their turn instead of being given up.
  *
  * @param mailer none where no sender is configured: the mail is dropped, and that is said
@@ -79,6 +79,7 @@ async function later(deps: Deps, { id, body }: Job, since: string, error: MailDe
   const again = messageAt(MAIL, SEND, { ...body, since }, due);
   try {
     await store.table.transact([store.processed.mark(MAIL, id, at), outboxWrite(again)]);
+    log('warn', 'mail delayed', { messageId: id, again: again.id });
   } catch (refused) {
     // The message came twice, and the other one has seen to it.
     if (!(refused instanceof TransactionRefused && refused.has('processed'))) throw refused;
