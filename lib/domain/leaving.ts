@@ -36,7 +36,8 @@ export function departure(deps: Deps, groupId: number, userId: number, author: A
     async finish() {
       const { left, ms } = MOST_AT_ONCE;
       try {
-        await leaveBelow(deps, leaver, { left, deadline: Date.now() + ms });
+        // Else the sweep sends it half a minute later, when the index shows whatever was given before.
+        if (await leaveBelow(deps, leaver, { left, deadline: Date.now() + ms })) return;
       } catch (error) {
         log('warn', 'a worker takes somebody out of what is inside a group', { error: String(error) });
       }
@@ -60,22 +61,26 @@ interface Bounds {
   readonly deadline: number;
 }
 
-/** Ends memberships below a group that were given until then, all of them without bounds. May come twice. */
+/**
+ * Ends memberships below a group that were given until then, all of them without bounds. May come twice.
+ * @returns whether there are no more
+ */
 export async function leaveBelow(
   deps: Deps,
   leaver: Leaver,
   bounds: Bounds = { left: Number.POSITIVE_INFINITY, deadline: Number.POSITIVE_INFINITY },
-): Promise<void> {
-  const of = async (kind: MemberSource['kind']) => {
+): Promise<boolean> {
+  const of = async (kind: MemberSource['kind']): Promise<boolean> => {
     let some: MemberSource[] = [];
     for await (const { source } of deps.store.members.ofUser(leaver.userId, [kind])) {
       if (some.push(source) < AT_ONCE) continue;
-      if (!(await leave(deps, leaver, some, bounds))) return;
+      if (!(await leave(deps, leaver, some, bounds))) return false;
       some = [];
     }
-    if (some.length > 0) await leave(deps, leaver, some, bounds);
+    return some.length === 0 || leave(deps, leaver, some, bounds);
   };
-  await Promise.all([of('group'), of('project')]);
+  const done = await Promise.all([of('group'), of('project')]);
+  return done.every(Boolean);
 }
 
 /** Memberships looked at together. */
@@ -83,7 +88,7 @@ const AT_ONCE = 100;
 /** Memberships that end in one transaction, which takes three items for that of a project. */
 const TOGETHER = 33;
 
-/** @param sources of one kind @returns whether there is time left */
+/** @param sources of one kind @returns whether all of them were looked at, and there is time left */
 async function leave(
   deps: Deps,
   leaver: Leaver,
@@ -99,11 +104,13 @@ async function leave(
     const member = members[i];
     return place?.ancestorIds.includes(leaver.groupId) && ends(leaver, member) ? [{ place, member }] : [];
   });
-  for (let i = 0; i < inside.length; i += TOGETHER) {
-    const some = inside.slice(i, i + Math.min(TOGETHER, bounds.left));
-    await endTogether(deps, leaver, some);
-    bounds.left -= some.length;
+  for (let ended = 0; ended < inside.length; ) {
+    // Groups and projects have one bound.
     if (bounds.left <= 0 || Date.now() > bounds.deadline) return false;
+    const some = inside.slice(ended, ended + Math.min(TOGETHER, bounds.left));
+    bounds.left -= some.length;
+    ended += some.length;
+    await endTogether(deps, leaver, some);
   }
   return Date.now() <= bounds.deadline;
 }

@@ -205,6 +205,18 @@ describe('who is let go', () => {
     expect(await levelIn({ kind: 'project', id: elsewhere.id }, there.who.id)).toBe(20);
   });
 
+  test('and was given what the index shows late is out of it half a minute later', async () => {
+    const there = await ground();
+    const source = { kind: 'group', id: there.sub } as const;
+    const { members } = storeOf();
+    const late = (await members.get(source, there.who.id))!;
+    await members.remove(source, there.who.id);
+    await there.group.agent('PATCH', `/Users/${there.who.uid}`, inactive);
+    await members.add(late);
+    await workersRun();
+    expect(await levelIn(source, there.who.id)).toBe(undefined);
+  });
+
   test('who has been let in anew stays, however often the worker comes', async () => {
     const there = await ground();
     await there.group.agent('PATCH', `/Users/${there.who.uid}`, inactive);
