@@ -107,7 +107,7 @@ test('it is written down as what was asked for, and counts as no error of the se
   await service.call('POST', `/projects/${project.id}/star`, { token: ada.token, headers });
   const [line, ...others] = lines.of('kept-as-it-is');
   expect(others).toEqual([]);
-  expect(line).toMatchObject({ level: 'info', status: 503, maintenanceMode: true });
+  expect(line).toMatchObject({ level: 'INFO', status: 503, maintenanceMode: true });
   expect(line).not.toHaveProperty('ServerErrors');
 });
 
