@@ -95,6 +95,15 @@ describe('architecture', () => {
     expect(wrong.map((edge) => `${edge.from} → ${edge.to}`)).toEqual([]);
   });
 
+  test('Powertools writes for lib/telemetry, and gathers the batches of workers', () => {
+    const users = all.filter((edge) => edge.to.startsWith('@aws-lambda-powertools/'));
+    expect(users.map((edge) => `${edge.from} → ${edge.to}`).sort()).toEqual([
+      'functions/worker.ts → @aws-lambda-powertools/batch',
+      'lib/telemetry/log.ts → @aws-lambda-powertools/logger',
+      'lib/telemetry/metrics.ts → @aws-lambda-powertools/metrics',
+    ]);
+  });
+
   test('no request path scans the table', () => {
     const scanning = [...sources('lib'), ...sources('functions')].filter((file) =>
       /ScanCommand|\.scan\(/.test(readFileSync(join(root, file), 'utf8')),
