@@ -204,6 +204,8 @@ export const ruleKey = (projectId: number, kind: RuleKind, name: string): Key =>
   pk: projectKey(projectId).pk,
   sk: rulePrefix(kind) + wholeOrDigest(name),
 });
+/** How many rules a project has; sorts behind them. */
+export const ruleCountKey = (projectId: number): Key => ({ pk: projectKey(projectId).pk, sk: 'RULES' });
 /** A project that was forked from this one. */
 export const FORK = 'FORK#';
 export const forkKey = (projectId: number, forkId: number): Key => ({
@@ -240,8 +242,6 @@ export const scimCountKey = (groupId: number): Key => ({ pk: groupKey(groupId).p
 /** The token that the provider shows: of its group, and leading there from its digest. */
 export const scimTokenOfKey = (groupId: number): Key => ({ pk: groupKey(groupId).pk, sk: 'SCIMTOKEN' });
 export const scimTokenKey = (hash: string): Key => ({ pk: `SCIMTOKEN#${hash}`, sk: 'SCIMTOKEN' });
-/** How many rules a project has; sorts behind them. */
-export const ruleCountKey = (projectId: number): Key => ({ pk: projectKey(projectId).pk, sk: 'RULES' });
 /** What the search rows of a subject were made from, so that they can be taken away again. */
 export const indexedKey = (kind: SearchKind, id: number): Key => ({
   pk: { project: projectKey, user: userKey, group: groupKey }[kind](id).pk,
@@ -383,12 +383,6 @@ export const leaseKey = (repositoryId: string): Key => ({
 /** A sort key holds 1,024 bytes and a ref name may too: long ones are cut and told apart by their digest. */
 export const refSort = (name: string): string => REF + wholeOrDigest(name);
 
-function wholeOrDigest(name: string): string {
-  if (Buffer.byteLength(name) <= REF_WHOLE) return name;
-  return `${cut(name, REF_WHOLE - 66)}\u007f${digestOf(name)}`;
-}
-const REF_WHOLE = 1000;
-
 /** The longest part of a ref prefix that {@link refSort} keeps for names of any length. */
 export const refPrefixSort = (prefix: string): string => REF + cut(prefix, REF_WHOLE - 66);
 
@@ -472,6 +466,12 @@ export const pipelineIdKey = (projectId: number, id: number): Key => ({
   pk: pipelinesPartition(projectId),
   sk: `ID#${padded(id)}`,
 });
+/** Pipelines of a ref, in the order of their ids. */
+export const refPipelinePrefix = (ref: string): string => `REF#${digestOf(ref)}#`;
+export const refPipelineKey = (projectId: number, ref: string, id: number): Key => ({
+  pk: pipelinesPartition(projectId),
+  sk: refPipelinePrefix(ref) + padded(id),
+});
 /** The last number within the project that a pipeline got. */
 export const pipelineIidKey = (projectId: number): Key => ({ pk: pipelinesPartition(projectId), sk: 'IID' });
 
@@ -491,13 +491,6 @@ export const auditOwnPartition = (kind: AuditedKind, entityId: number, authorId:
   `${auditPartition(kind, entityId)}#BY#${padded(authorId)}`;
 /** Of all that was done to things of a kind. */
 export const auditListClass = (kind: AuditedKind): string => `AUDIT#${kind}`;
-
-/** Pipelines of a ref, in the order of their ids. */
-export const refPipelinePrefix = (ref: string): string => `REF#${digestOf(ref)}#`;
-export const refPipelineKey = (projectId: number, ref: string, id: number): Key => ({
-  pk: pipelinesPartition(projectId),
-  sk: refPipelinePrefix(ref) + padded(id),
-});
 
 // What people want mail of.
 
@@ -521,8 +514,6 @@ export const threadKey = (projectId: number, noteable: Noteable, userId: number)
 });
 /** What links in mail are signed with, by what they do. */
 export const linkSecretKey = (purpose: string): Key => ({ pk: `LINKSECRET#${purpose}`, sk: 'LINKSECRET' });
-
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 // Work outside the request.
 
@@ -561,14 +552,7 @@ export const processedKey = (consumer: string, id: string): Key => ({
   sk: 'DONE',
 });
 
-/** At most `bytes` of UTF-8, never half a character. */
-function cut(text: string, bytes: number): string {
-  if (Buffer.byteLength(text) <= bytes) return text;
-  let end = bytes;
-  const encoded = Buffer.from(text);
-  while ((encoded[end]! & 0xc0) === 0x80) end--;
-  return encoded.toString('utf8', 0, end);
-}
+// Secrets.
 
 /** Secrets that are read again: shared out, because all of them are walked through when the master key changes. */
 export const SECRET_SHARDS = 4;
@@ -593,3 +577,22 @@ export const eventKey = (projectId: number, at: string, id: number, facet: strin
 /** The same by what was done. */
 export const eventFacetSort = (facet: string, at: string, id: number): string =>
   `${facet}#${at}#${padded(id)}`;
+
+// Parts of keys.
+
+function wholeOrDigest(name: string): string {
+  if (Buffer.byteLength(name) <= REF_WHOLE) return name;
+  return `${cut(name, REF_WHOLE - 66)}\u007f${digestOf(name)}`;
+}
+const REF_WHOLE = 1000;
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** At most `bytes` of UTF-8, never half a character. */
+function cut(text: string, bytes: number): string {
+  if (Buffer.byteLength(text) <= bytes) return text;
+  let end = bytes;
+  const encoded = Buffer.from(text);
+  while ((encoded[end]! & 0xc0) === 0x80) end--;
+  return encoded.toString('utf8', 0, end);
+}
