@@ -92,6 +92,13 @@ test('an id that cannot be written down leads nowhere, and is no part of it', as
   expect(sent.get('x-request-id')).not.toContain('no id');
 });
 
+test('what an operator does without a request leads to the invocation', async () => {
+  const { body: root } = await service.call('GET', '/user', { token: service.rootToken });
+  const events = await auditOf(service, 'User', root.id);
+  expect(events.length).toBeGreaterThan(1);
+  for (const id of ids(events)) expect(id).toMatch(/^[0-9a-f-]{36}$/);
+});
+
 test('it is for administrators: whoever runs the place is told nothing of the log', async () => {
   const group = await ask('POST', '/groups', { name: 'Run', path: 'run' });
   for (const path of [

@@ -56,7 +56,8 @@ server.on('request', (request, response) => {
   } else void serve(request, response);
 });
 if (process.env['ROOT_TOKEN'] !== undefined) {
-  await (await load('first-administrator.ts')).handler({ token: process.env['ROOT_TOKEN'] });
+  const { handler } = await load('first-administrator.ts');
+  await handler({ token: process.env['ROOT_TOKEN'] }, lambdaContext('first-administrator', 30));
 }
 process.stdout.write(`ready at ${url}\n`);
 
