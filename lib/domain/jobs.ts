@@ -36,6 +36,7 @@ import {
 } from './notification-promises.ts';
 import { sendNotification } from './notifications.ts';
 import { removeProject, removeUser, sweepRepository } from './removal.ts';
+import { endLongTokens, LIFETIME_JOB } from './token-lifetimes.ts';
 
 /** A message of the maintenance queue, as the outbox wrote it. */
 export interface Job {
@@ -184,6 +185,12 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
     const left = await deactivateDormant(deps, { after: 0, ...body }, Date.now() + SLICE_MS);
     if (left !== undefined)
       await deps.store.outbox.commit([], [message(MAINTENANCE, DORMANT_JOB, { ...left })]);
+  },
+  [LIFETIME_JOB]: async (deps, { body }) => {
+    const walk = { after: 0, ...body, days: numberOf(body, 'days') };
+    const left = await endLongTokens(deps, walk, Date.now() + SLICE_MS);
+    if (left !== undefined)
+      await deps.store.outbox.commit([], [message(MAINTENANCE, LIFETIME_JOB, { ...left })]);
   },
   [CONFIRMED_JOB]: async (deps, job) => {
     await inSlices(deps, job, (deadline) => takeInvitations(deps, textOf(job.body, 'email'), deadline));

@@ -6,6 +6,7 @@ import {
   listPartitions,
   type MemberSource,
   memberPartition,
+  padded,
   userPartition,
 } from './keys.ts';
 import type { PageRequest } from './paging.ts';
@@ -25,9 +26,13 @@ export function tokenKeys(
   of: TokensOf | undefined,
   direction: Direction,
   request: PageRequest,
+  idAfter?: number,
 ): { readonly sources: readonly KeySource[]; readonly count: () => Promise<number | undefined> } {
   if (of === undefined) {
-    const partitions = listPartitions(TOKEN_LIST).map((partition) => ({ index: 'byId', partition }) as const);
+    const from = idAfter === undefined ? {} : { from: padded(idAfter + 1) };
+    const partitions = listPartitions(TOKEN_LIST).map(
+      (partition) => ({ index: 'byId', partition, ...from }) as const,
+    );
     const chunk = chunkFor(request, partitions.length);
     const sources = partitions.map((where) => idSource(indexSource(table, where, direction, chunk)));
     return { sources, count: () => countPartitions(table, partitions) };

@@ -35,6 +35,8 @@ export interface TokenQuery extends PageRequest {
   /** By creation; ascending when not given. */
   readonly direction?: Direction;
   readonly where?: (token: TokenRecord) => boolean;
+  /** Of everybody's only: those made after this one. */
+  readonly idAfter?: number;
 }
 
 /** The job that takes away the user a project's or group's token acted as. */
@@ -208,8 +210,8 @@ export class Tokens {
   }
 
   /** By keys, a page at a time; a filter looks at 5,000 tokens. */
-  async list({ of, direction = 'asc', where, ...request }: TokenQuery): Promise<Page<TokenRecord>> {
-    const { sources, count } = tokenKeys(this.#table, of, direction, request);
+  async list({ of, direction = 'asc', where, idAfter, ...request }: TokenQuery): Promise<Page<TokenRecord>> {
+    const { sources, count } = tokenKeys(this.#table, of, direction, request, idAfter);
     const [page, total] = await Promise.all([
       cutPage(mergeKeys(sources, direction), request, { load: (ids) => this.getMany(ids), where }),
       request.count && where === undefined ? count() : undefined,

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { decodeTime } from 'ulid';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { deps } from '../../functions/deps.ts';
 import { runJob } from '../../lib/domain/jobs.ts';
@@ -10,7 +11,7 @@ import { defaultSettings } from '../../lib/domain/settings/defaults.ts';
 import { parseOid, ZERO_OID } from '../../lib/git/oid.ts';
 import { pushRequest } from '../../lib/git/wire/push-request.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
-import { tokenKey } from '../../lib/store/keys.ts';
+import { type Key, outboxPartition, tokenKey } from '../../lib/store/keys.ts';
 import { GitCli, withToken } from '../clients/git-cli.ts';
 import { newSshKey } from '../harness/keys.ts';
 import { type Answer, type Service, startService } from '../harness/service.ts';
@@ -355,6 +356,65 @@ describe('accounts', () => {
     expect(await seen()).toEqual([200, 401, 401]);
     await admin('DELETE', `/personal_access_tokens/${personal.body.id}`);
     expect(await seen()).toEqual([401, 401, 401]);
+  });
+
+  test('tokens that were there before and live too long end three hours later, unless that is taken back', async () => {
+    const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+    const made = async (path: string, json: object = {}) =>
+      (await admin('POST', path, { name: 't', scopes: ['api'], ...json })).body as { id: number };
+    const [own, theirs] = [
+      `/users/${ada.id}/personal_access_tokens`,
+      `/users/${ada.id}/impersonation_tokens`,
+    ];
+    const { body: place } = await project();
+    const [endless, long, short, other, bot] = [
+      await made(own),
+      await made(own, { expires_at: day(31) }),
+      await made(own, { expires_at: day(30) }),
+      await made(theirs),
+      (await mine('POST', `/projects/${place.id}/access_tokens`, { name: 't', scopes: ['api'] })).body,
+    ];
+    const revoked = async () =>
+      Promise.all(
+        [endless, long, short, other, bot].map(
+          async ({ id }) => (await deps().store.tokens.get(id))!.revoked,
+        ),
+      );
+    const { store } = deps();
+    const promised = async () => {
+      const found = [];
+      for (let shard = 0; shard < 8; shard++)
+        for await (const row of store.table.queryAll({ partition: outboxPartition(shard) }))
+          if (row['type'] === 'tokens.lifetime') found.push(row);
+      return found;
+    };
+    // Those of this test's own service live on: what they open is needed below.
+    const after = endless.id - 1;
+    await set({ max_personal_access_token_lifetime: 30 });
+    const row = (await promised()).find(({ body }) => (body as { days: number }).days === 30);
+    const due = decodeTime(row!['sk'] as string) - Date.now();
+    expect(Math.round(due / 3_600_000)).toBe(3);
+    const body = { ...(row!['body'] as object), after };
+    const job = () => runJob(deps(), { id: fresh('job'), type: 'tokens.lifetime', body });
+    await set({ max_personal_access_token_lifetime: 60 });
+    await job();
+    expect(await revoked()).toEqual([false, false, false, false, false]);
+    await set({ max_personal_access_token_lifetime: 30 });
+    await job();
+    await job();
+    expect(await revoked()).toEqual([true, true, false, false, false]);
+    const events = await admin('GET', `/audit_events?entity_type=User&entity_id=${ada.id}`);
+    expect(events.body.slice(0, 2)).toMatchObject(
+      [1, 1].map(() => ({
+        author_id: 1,
+        details: {
+          custom_message: expect.stringMatching(
+            /^Revoked personal access token .* the 30 days that are allowed$/,
+          ),
+        },
+      })),
+    );
+    for (const { pk, sk } of await promised()) await store.table.delete({ delete: { pk, sk } as Key });
   });
 
   test('which SSH keys there may be', async () => {

@@ -8,6 +8,7 @@ import type { Actor } from '../access.ts';
 import { audited, auditedUser } from '../audit.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, invalid } from '../errors.ts';
+import { promisesLifetime } from '../token-lifetimes.ts';
 import { allDefaults, attributes, isSecret } from './attributes.ts';
 import { defaultSettings } from './defaults.ts';
 import { storeSecrets } from './secrets.ts';
@@ -22,6 +23,8 @@ export interface AllSettings {
   readonly createdAt: string | null;
   readonly updatedAt: string | null;
 }
+
+const LIFETIME = 'max_personal_access_token_lifetime';
 
 /** Others who changed something at the same time are looked at again this often. */
 const ATTEMPTS = 8;
@@ -78,12 +81,15 @@ export async function changeSettings(
       ...changed.map((name) => ({ change: name, from: told(was.values[name]), to: told(shown[name]) })),
       ...Object.keys(secrets).map((name) => ({ change: name })),
     ]);
+    const promises = changed.includes(LIFETIME)
+      ? promisesLifetime(deps, actor, shown[LIFETIME] as number | null)
+      : [];
     const rows = {
       effective: { was: effective, values },
       ...(Object.keys(others).length > 0 && { kept: { was: kept, values: { ...kept.values, ...others } } }),
     };
     try {
-      const stored = await deps.store.settings.replace(rows, now, [...sealed, ...events]);
+      const stored = await deps.store.settings.replace(rows, now, [...sealed, ...events, ...promises]);
       deps.settings.changed(stored.effective);
       return allOf(deps, stored.effective, stored.kept ?? kept);
     } catch (error) {
