@@ -1,8 +1,11 @@
 /** From an audit event to the lines of the log: every event leads to the request that brought it about. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EXPIRY_JOB } from '../../lib/domain/member-expiry.ts';
+import { MAINTENANCE, message } from '../../lib/store/outbox.ts';
 import { auditOf, type Event } from '../harness/audit-events.ts';
 import { LogLines } from '../harness/log-lines.ts';
 import { type Answer, type Service, startService } from '../harness/service.ts';
+import { expiredMember, storeOf } from '../harness/world.ts';
 
 let service: Service;
 let lines: LogLines;
@@ -90,6 +93,23 @@ test('an id that cannot be written down leads nowhere, and is no part of it', as
   const { body, headers: sent } = await service.call('POST', path, { token: owner.token, json, headers });
   expect(ids(await auditOf(service, 'Group', body.id))).toEqual([sent.get('x-request-id')]);
   expect(sent.get('x-request-id')).not.toContain('no id');
+});
+
+test('what nobody asked for has the id of the message, and so has the job’s line', async () => {
+  const project = (await ask('POST', '/projects', { name: 'Ending' })).body.id;
+  const store = storeOf();
+  await expiredMember(store, project, member.id, 30);
+  const source = { kind: 'project', id: project } as const;
+  const { expiresAt } = (await store.members.getEvenExpired(source, member.id))!;
+  const promise = message(MAINTENANCE, EXPIRY_JOB, { ...source, userId: member.id, expiresAt });
+  await store.outbox.commit([], [promise]);
+  await service.host.invoke('outbox-sweep', { olderThan: 0 });
+  await lines.until(promise.id, (found) => found.some((line) => line['job'] === EXPIRY_JOB));
+  const [event] = await auditOf(service, 'Project', project);
+  expect(event).toMatchObject({
+    author_id: -1,
+    details: { remove: 'user_access', ip_address: null, correlation_id: promise.id },
+  });
 });
 
 test('what an operator does without a request leads to the invocation', async () => {
