@@ -493,6 +493,9 @@ describe('what it costs and who is told', () => {
   test('without metrics of endpoints nobody tells them, and the dashboard shows none', () => {
     const searches = (template: Template) => JSON.stringify(template.toJSON()).match(/SEARCH\(/g)?.length;
     expect(searches(service)).toBe(3);
+    const mailing = synthesize({ mailFrom: 'git@example.com' }).service;
+    const [[, dashboard]] = resourcesOf(mailing, 'AWS::CloudWatch::Dashboard') as [[string, Resource]];
+    expect(metricsOf(dashboard.Properties.DashboardBody)).toBeLessThanOrEqual(50);
     const plain = synthesize({ endpointMetrics: 'false' }).service;
     expect(searches(plain)).toBeUndefined();
     expect(JSON.stringify(plain.toJSON())).not.toContain('ENDPOINT_METRICS');

@@ -403,10 +403,14 @@ describe('answers as they come', () => {
     written.mockRestore();
   });
 
-  test('without the runtime it answers whole', async () => {
-    vi.stubEnv('STREAM', '1');
-    expect((await make().handler(rawEvent('DELETE'))).statusCode).toBe(204);
-  });
+  test.each([[undefined], [{}]])(
+    'without the runtime, its global %j, it answers whole',
+    async (awslambda) => {
+      vi.stubEnv('STREAM', '1');
+      vi.stubGlobal('awslambda', awslambda);
+      expect((await make().handler(rawEvent('DELETE'))).statusCode).toBe(204);
+    },
+  );
 });
 
 describe('functions without endpoints', () => {
