@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { deps } from '../../functions/deps.ts';
 import { notificationMessage, promisedMail } from '../../lib/domain/notification-promises.ts';
 import { sendNotification } from '../../lib/domain/notifications.ts';
+import { unsubscribeLink } from '../../lib/domain/unsubscribe.ts';
 import { message, messageText } from '../../lib/store/outbox.ts';
 import { MAIL_DIR } from '../../local/host.ts';
 import { type Pushed, pushedProject } from '../api/pushed-project.ts';
@@ -753,6 +754,41 @@ describe('the link in mail', () => {
       for (const method of ['GET', 'POST']) expect((await open(link, method)).status).toBe(400);
     },
   );
+
+  test('leads there, and tells nothing, when its reader is let in no more or is gone', async () => {
+    const secret = await call('ada', 'POST', '/projects', { name: 'secret plans', visibility: 'private' });
+    const ned = await service.user('ned');
+    people['ned'] = ned;
+    for (const method of ['POST', 'DELETE']) {
+      const path = `/projects/${secret.id}/members${method === 'POST' ? '' : `/${ned.id}`}`;
+      await call('ada', method, path, method === 'POST' ? { user_id: ned.id, access_level: 20 } : undefined);
+      await settled();
+    }
+    const { store } = deps();
+    const link = await unsubscribeLink(
+      deps(),
+      ned.id,
+      { source: { kind: 'project', id: secret.id } },
+      service.url,
+    );
+    const opened = async () => {
+      for (const method of ['GET', 'HEAD', 'POST']) {
+        const { status, text } = await open(link, method);
+        expect([method, status]).toEqual([method, 200]);
+        expect(text).not.toContain('secret');
+      }
+    };
+    await opened();
+    const source = { kind: 'project', id: secret.id } as const;
+    expect(await store.notificationSettings.get(ned.id, source)).toMatchObject({ level: 'disabled' });
+    await call('ada', 'DELETE', `/projects/${secret.id}`);
+    await settled();
+    await opened();
+    await call('root', 'DELETE', `/users/${ned.id}`);
+    await settled();
+    await opened();
+    expect(await store.notificationSettings.get(ned.id, source)).toEqual({ events: {} });
+  });
 
   test('of somebody else, or of something else, is not made of one’s own', async () => {
     await comment('ada', 'talk to me @cyd', story.git.oid('main~1'));

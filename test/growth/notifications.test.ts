@@ -18,6 +18,8 @@ import { type Service, startService } from '../harness/service.ts';
 import { storeOf } from '../harness/world.ts';
 
 const SMALL = 1000;
+/** Members of a group that is called. */
+const CALLED = Number(process.env['GROWTH_CALLED'] ?? 250);
 const LARGE = Number(process.env['GROWTH_SIZE'] ?? 10_000);
 
 let service: Service;
@@ -67,8 +69,8 @@ async function people(
   await bulk.flush();
 }
 
-/** A comment on a commit of a project in the group. */
-async function comment(name: string, group: number): Promise<Notification> {
+/** A comment on a commit of a project in the group, or in another that may be seen. */
+async function comment(name: string, group: number | undefined, note = 'heard'): Promise<Notification> {
   const project = await pushedProject(
     service,
     owner,
@@ -79,12 +81,12 @@ async function comment(name: string, group: number): Promise<Notification> {
         'fast-import',
         '--quiet',
       ),
-    { namespace_id: group },
+    group === undefined ? { visibility: 'public' } : { namespace_id: group },
   );
   pushed.push(project);
   const commit = project.git.oid('main');
   const path = `${project.repository}/commits/${commit}/comments`;
-  await service.call('POST', path, { token: owner.token, json: { note: 'heard' } });
+  await service.call('POST', path, { token: owner.token, json: { note } });
   const page = { page: 1, perPage: 1, count: false };
   const { items } = await storeOf().notes.list(project.id, { kind: 'commit', id: commit }, page);
   const happening = { kind: 'note', projectId: project.id, commit, noteId: items[0]!.id } as const;
@@ -134,4 +136,34 @@ test('few members, all of whom watch, where many others do', { timeout: 600_000 
     `few members among ${SMALL} and ${LARGE} watchers: ${costs.join(' and ')} round trips\n`,
   );
   expect(costs[1]).toBeLessThanOrEqual(costs[0]! + 2);
+});
+
+test('a group that is called by name: each member once, at the same cost, in as many jobs as it takes', {
+  timeout: 600_000,
+}, async () => {
+  const costs: number[] = [];
+  for (const many of [CALLED, CALLED * 4]) {
+    const name = `called-${many}`;
+    const group = await groupOf(name);
+    await people(name, many, { group });
+    const notification = await comment(name, undefined, `@${name} @${name}-1 @all`);
+    let jobs = 0;
+    const taken = await trips.of(async () => {
+      // Each ends after a page, as where time is short.
+      for (let left: Notification | undefined = notification; left !== undefined; jobs++)
+        left = await sendNotification(deps(), name, left, 0);
+    });
+    const { ids } = await storeOf().members.idsAfter({ kind: 'group', id: group }, 0, 100_000);
+    const done = await storeOf().processed.those(
+      'notification',
+      ids.map((userId) => `${name}#${userId}`),
+    );
+    // But for whoever wrote it.
+    expect([ids.length, done.size]).toEqual([many + 1, many]);
+    expect(jobs).toBeGreaterThanOrEqual(many / 100);
+    costs.push(taken.trips.length / many);
+  }
+  const told = costs.map((cost) => cost.toFixed(2)).join(' and ');
+  process.stderr.write(`each of ${CALLED} and ${CALLED * 4} who are called: ${told} round trips\n`);
+  expect(costs[1]).toBeLessThanOrEqual(costs[0]! * 1.1);
 });
