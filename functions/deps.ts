@@ -2,12 +2,16 @@ import { type ApiDeps, apiDeps } from '../lib/api/endpoint.ts';
 import { cachedSettings } from '../lib/domain/settings.ts';
 import { HistoryCache } from '../lib/git/history/known.ts';
 import { PackCache } from '../lib/git/pack/pack-cache.ts';
+import { warnTo } from '../lib/git/warnings.ts';
 import { awsClients } from '../lib/store/clients.ts';
 import { readEnvironment } from '../lib/store/environment.ts';
 import type { RetryPolicy } from '../lib/store/retry.ts';
 import { createStore } from '../lib/store/store.ts';
+import { log } from '../lib/telemetry/log.ts';
 
 let made: ApiDeps | undefined;
+
+warnTo((message, facts) => log('warn', message, facts));
 
 /** What every function works with; clients and caches are made once per process and shared. */
 export function deps(): ApiDeps {

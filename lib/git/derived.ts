@@ -6,6 +6,7 @@ import { crc32 } from 'node:zlib';
 import { CorruptData } from './objects.ts';
 import { BLOCK_SIZE, type BlockCache, BlockMiss, type CachedFile } from './pack/block-cache.ts';
 import type { DerivedContent, DerivedFile, DerivedFiles, DerivedKind, ObjectDatabase } from './ports.ts';
+import { warn } from './warnings.ts';
 
 /** After an error of the storage, not of the content, a file is tried again after so long. */
 const AGAIN_MS = 60_000;
@@ -109,9 +110,7 @@ export class OpenDerived {
     if (this.#warned) return;
     this.#warned = true;
     const { kind, id } = this.description;
-    console.warn(
-      JSON.stringify({ level: 'WARN', message: 'derived file left aside', kind, id, cause: String(cause) }),
-    );
+    warn('derived file left aside', { kind, id, cause: String(cause) });
   }
 
   /** Whole blocks, each compared with its checksum. */

@@ -1,7 +1,9 @@
 import type { Context, SQSEvent } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import '../../functions/deps.ts';
 import { worker } from '../../functions/worker.ts';
 import { DomainError } from '../../lib/domain/errors.ts';
+import { warn } from '../../lib/git/warnings.ts';
 import { rawFunction } from '../../lib/http/function.ts';
 import { message, messageText, parseMessage } from '../../lib/store/outbox.ts';
 import { annotate, annotations, bound, correlated, requestId } from '../../lib/telemetry/correlation.ts';
@@ -104,6 +106,20 @@ describe('lines', () => {
     expect(JSON.stringify(lines).match(/"location"/g)).toHaveLength(5);
     log('error', 'odder', { error: plainError('thrown as it is') });
     expect(lines[1]!['error']).toMatchObject({ name: 'string', message: 'thrown as it is' });
+  });
+
+  test('of the Git engine are written where the rest is', () => {
+    const told = vi.spyOn(console, 'warn');
+    correlated('r-1', () => warn('derived file left aside', { kind: 'tips' }));
+    expect(told).not.toHaveBeenCalled();
+    expect(lines).toEqual([
+      expect.objectContaining({
+        level: 'WARN',
+        requestId: 'r-1',
+        message: 'derived file left aside',
+        kind: 'tips',
+      }),
+    ]);
   });
 
   test('for a terminal say the same in words', () => {

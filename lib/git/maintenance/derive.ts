@@ -15,6 +15,7 @@ import type {
   RefDatabase,
 } from '../ports.ts';
 import { tipBuilder } from '../tree/build-tip.ts';
+import { warn } from '../warnings.ts';
 import { dueKinds, objectsIn } from './due.ts';
 
 /** What a builder works with. */
@@ -102,9 +103,7 @@ async function derive(
   } catch (error) {
     // A repository that is damaged does without.
     if (!(error instanceof CorruptData || error instanceof ObjectMissing)) throw error;
-    console.warn(
-      JSON.stringify({ level: 'WARN', message: 'derived file not made', kind, cause: String(error) }),
-    );
+    warn('derived file not made', { kind, cause: String(error) });
     return true;
   }
 }
