@@ -1,8 +1,9 @@
 /** What is recorded of rules for branches and tags, of the default branch, and of downloads of repositories. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type Pushed, pushedProject } from '../api/pushed-project.ts';
 import { recordedBy, type Told } from '../harness/audit.ts';
-import { type Answer, type Service, startService } from '../harness/service.ts';
+import { ownService } from '../harness/own-service.ts';
+import type { Answer } from '../harness/service.ts';
 
 interface Person {
   readonly id: number;
@@ -10,17 +11,15 @@ interface Person {
   readonly token: string;
 }
 
-let service: Service;
+const service = ownService({ background: false });
 let ada: Person;
 let pushed: Pushed;
 let base: string;
 beforeAll(async () => {
-  service = await startService({ background: false });
   ada = await service.user('ada');
   pushed = await newProject('first');
   base = `/projects/${pushed.id}`;
 });
-afterAll(() => service.stop());
 
 const newProject = (name: string) =>
   pushedProject(service, ada, name, (git) => {

@@ -1,23 +1,22 @@
 /** What was recorded is there for good: nothing changes it, nothing takes it away, and nobody comes into it. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { AUDITED_KINDS } from '../../lib/store/audit-events.ts';
 import { auditListClass, listPartitions } from '../../lib/store/keys.ts';
 import type { Item } from '../../lib/store/write.ts';
 import { auditOf } from '../harness/audit-events.ts';
 import { doneAs } from '../harness/done.ts';
 import { newSshKey } from '../harness/keys.ts';
-import { type Service, startService } from '../harness/service.ts';
+import { ownService } from '../harness/own-service.ts';
+import type { Service } from '../harness/service.ts';
 import { storeOf } from '../harness/world.ts';
 
-let service: Service;
+const service = ownService();
 type Person = Awaited<ReturnType<Service['user']>>;
 let ada: Person;
 let eve: Person;
 beforeAll(async () => {
-  service = await startService();
   [ada, eve] = [await service.user('ada'), await service.user('eve')];
 });
-afterAll(() => service.stop());
 
 const done = (method: string, path: string, json?: unknown, token = ada.token) =>
   doneAs(service, token, method, path, json);

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { auditOf } from '../harness/audit-events.ts';
 import { doneAs } from '../harness/done.ts';
-import { type Answer, type Service, startService } from '../harness/service.ts';
+import { ownService } from '../harness/own-service.ts';
+import type { Answer, Service } from '../harness/service.ts';
 
-let service: Service;
+const service = ownService();
 type Person = Awaited<ReturnType<Service['user']>>;
 let ada: Person;
 let bob: Person;
 beforeAll(async () => {
-  service = await startService();
   [ada, bob] = [await service.user('ada'), await service.user('bob')];
 });
-afterAll(() => service.stop());
 
 type Kind = 'User' | 'Group' | 'Project';
 

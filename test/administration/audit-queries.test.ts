@@ -1,15 +1,14 @@
 /** What may be asked of audit events: every form of a time, a type, an id and a page, and what is none. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { auditEventPut } from '../../lib/store/audit-events.ts';
-import { type Service, startService } from '../harness/service.ts';
+import { ownService } from '../harness/own-service.ts';
 import { storeOf } from '../harness/world.ts';
 
-let service: Service;
+const service = ownService({ background: false });
 /** A group that nothing else is done to: an event of the first moment of each of the first days of 2020. */
 const GROUP = 900_000;
 const DAYS = 5;
 beforeAll(async () => {
-  service = await startService({ background: false });
   for (let day = 1; day <= DAYS; day++)
     await storeOf().table.put(
       auditEventPut({
@@ -22,7 +21,6 @@ beforeAll(async () => {
       }),
     );
 });
-afterAll(() => service.stop());
 
 const ask = (path: string) => service.call('GET', path, { token: service.rootToken });
 const inGroup = (query: string) => ask(`/audit_events?entity_type=Group&entity_id=${GROUP}&${query}`);

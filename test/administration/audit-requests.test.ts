@@ -1,22 +1,20 @@
 /** From an audit event to the lines of the log: every event leads to the request that brought it about. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { EXPIRY_JOB } from '../../lib/domain/member-expiry.ts';
 import { MAINTENANCE, message } from '../../lib/store/outbox.ts';
 import { auditOf, type Event } from '../harness/audit-events.ts';
 import { LogLines } from '../harness/log-lines.ts';
-import { type Answer, type Service, startService } from '../harness/service.ts';
+import { ownService } from '../harness/own-service.ts';
+import type { Answer, Service } from '../harness/service.ts';
 import { expiredMember, storeOf } from '../harness/world.ts';
 
-let service: Service;
-let lines: LogLines;
+const service = ownService();
+const lines = LogLines.watch();
 let owner: Awaited<ReturnType<Service['user']>>;
 let member: Awaited<ReturnType<Service['user']>>;
 beforeAll(async () => {
-  lines = LogLines.watch();
-  service = await startService();
   [owner, member] = [await service.user('owner'), await service.user('member')];
 });
-afterAll(() => service.stop());
 
 let asked = 0;
 /** A request with an id of its own. */

@@ -1,7 +1,8 @@
 /** What is recorded of tokens of every kind: made, revoked, rotated, and attempts at it that were refused. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { recordedBy, type Told } from '../harness/audit.ts';
-import { type Answer, type Service, startService } from '../harness/service.ts';
+import { ownService } from '../harness/own-service.ts';
+import type { Answer } from '../harness/service.ts';
 
 interface Person {
   readonly id: number;
@@ -9,18 +10,16 @@ interface Person {
   readonly token: string;
 }
 
-let service: Service;
+const service = ownService();
 let ada: Person;
 let eve: Person;
 let project: { readonly id: number; readonly path_with_namespace: string };
 let group: { readonly id: number; readonly full_path: string };
 beforeAll(async () => {
-  service = await startService();
   [ada, eve] = await Promise.all([service.user('ada'), service.user('eve')]);
   project = (await as(ada, 'POST', '/projects', { name: 'Thing', visibility: 'public' })).body;
   group = (await as(ada, 'POST', '/groups', { name: 'Club', path: 'club', visibility: 'public' })).body;
 });
-afterAll(() => service.stop());
 
 const call = (token: string, method: string, path: string, json?: unknown): Promise<Answer> =>
   service.call(method, path, { token, ...(json === undefined ? {} : { json }) });

@@ -1,17 +1,16 @@
 /** What is recorded of accounts, keys and addresses: each action with exactly its events, and refusals with none. */
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { recordedBy, type Told } from '../harness/audit.ts';
 import { newPgpKey, newSshKey } from '../harness/keys.ts';
-import { type Answer, request, type Service, startService } from '../harness/service.ts';
+import { ownService } from '../harness/own-service.ts';
+import { type Answer, request } from '../harness/service.ts';
 import { storeOf } from '../harness/world.ts';
 
-let service: Service;
+const service = ownService();
 let root: { readonly id: number };
 beforeAll(async () => {
-  service = await startService();
   root = (await service.call('GET', '/user', { token: service.rootToken })).body;
 });
-afterAll(() => service.stop());
 
 interface Person {
   readonly id: number;

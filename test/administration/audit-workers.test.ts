@@ -6,22 +6,21 @@ import { OUTBOX_SHARDS, outboxPartition } from '../../lib/store/keys.ts';
 import type { Item } from '../../lib/store/write.ts';
 import { acts, auditOf, type Event } from '../harness/audit-events.ts';
 import { doneAs } from '../harness/done.ts';
-import { type Answer, type Service, startService } from '../harness/service.ts';
+import { ownService } from '../harness/own-service.ts';
+import type { Answer, Service } from '../harness/service.ts';
 import { changeSettings } from '../harness/settings.ts';
 import { storeOf } from '../harness/world.ts';
 
-let service: Service;
+const service = ownService();
 let root: string;
 type Person = Awaited<ReturnType<Service['user']>>;
 let ada: Person;
 let bob: Person;
 let eve: Person;
 beforeAll(async () => {
-  service = await startService();
   root = service.rootToken;
   [ada, bob, eve] = [await service.user('ada'), await service.user('bob'), await service.user('eve')];
 });
-afterAll(() => service.stop());
 
 const call = (method: string, path: string, json?: unknown, token = ada.token): Promise<Answer> =>
   service.call(method, path, { token, ...(json === undefined ? {} : { json }) });

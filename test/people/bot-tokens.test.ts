@@ -10,7 +10,7 @@ import type { Who } from '../harness/world.ts';
 const { service, world, as } = ownWorld({ background: false });
 let scene: Scene;
 beforeAll(async () => {
-  scene = new Scene(world.service);
+  scene = new Scene(service);
   const group = await as('owner', 'POST', '/groups', { name: 'Team', path: 'team', visibility: 'public' });
   world.ids['team'] = group.body.id;
   for (const [name, access_level] of [

@@ -1,19 +1,16 @@
 import { Gitlab } from '@gitbeaker/rest';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Deps } from '../../lib/domain/deps.ts';
 import { leaveBelow } from '../../lib/domain/leaving.ts';
+import { ownWorld } from '../harness/own-world.ts';
+import { BAD, NO_RECORD } from '../harness/refusals.ts';
 import { scenarios } from '../harness/scenarios.ts';
 import { expectSchema } from '../harness/schemas.ts';
-import { type Service, startService } from '../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../harness/world.ts';
 
-let service: Service;
-let world: World;
+const { service, world, as } = ownWorld();
 const LEVELS = { guest: 10, reporter: 20, developer: 30, maintainer: 40 } as const;
 /** `gpublic`, `ginternal`, `gprivate` with somebody of each role; `gsub` and a project `inside` below the last. */
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   for (const visibility of ['public', 'internal', 'private']) {
     const made = await as('owner', 'POST', '/groups', {
       name: `G ${visibility}`,
@@ -33,18 +30,13 @@ beforeAll(async () => {
   expect(inside.status).toBe(201);
   world.ids['inside'] = inside.body.id;
 });
-afterAll(() => service.stop());
 
-function as(who: Who, method: string, path: string, json?: unknown) {
-  return ask(world, who, method, path, json);
-}
 const person = async (name: string) => {
   const made = await service.user(name);
   const call = (method: string, path: string, json?: unknown) =>
     service.call(method, path, { token: made.token, ...(json === undefined ? {} : { json }) });
   return { ...made, call };
 };
-const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
 const MEMBERS = {
   guest: 200,
   reporter: 200,
@@ -55,7 +47,6 @@ const MEMBERS = {
 } as const;
 const OUT = { stranger: 404, external: 404, former: 404 } as const;
 const hides = ['gprivate', 'Sub', 'developer'];
-const memberNotFound = { status: 404, holds: { message: '404 Not found' } };
 
 describe('reading', () =>
   scenarios(
@@ -117,7 +108,7 @@ describe('reading', () =>
         holds: { username: 'developer', access_level: 30, expires_at: null },
         hides,
       },
-      { request: 'GET /groups/{gsub}/members/{developer}', as: { ...OUT, guest: memberNotFound } },
+      { request: 'GET /groups/{gsub}/members/{developer}', as: { ...OUT, guest: NO_RECORD } },
       {
         request: 'GET /groups/{gsub}/members/all/{developer}',
         as: { anonymous: 401, ...OUT, ...MEMBERS },
@@ -129,7 +120,7 @@ describe('reading', () =>
         as: { ...OUT, guest: 200 },
         holds: { username: 'owner', access_level: 50 },
       },
-      { request: 'GET /groups/{gsub}/members/all/{stranger}', as: { ...OUT, guest: memberNotFound } },
+      { request: 'GET /groups/{gsub}/members/all/{stranger}', as: { ...OUT, guest: NO_RECORD } },
       {
         request: 'GET /groups/{gpublic}/members/x',
         as: { anonymous: 401, guest: { status: 400, holds: { error: 'user_id is invalid' } } },
@@ -164,9 +155,9 @@ describe('writing', () => {
         hides,
       },
       {
-        request: async function DELETE_somebody(w) {
+        request: async function DELETE_somebody() {
           const id = await fresh();
-          await ask(w, 'owner', 'POST', '/groups/gprivate/members', { user_id: id, access_level: 10 });
+          await as('owner', 'POST', '/groups/gprivate/members', { user_id: id, access_level: 10 });
           return `DELETE /groups/{gprivate}/members/${id}`;
         },
         as: { ...WRITERS, ...OUT, ...BAD, owner: 204, administrator: 204 },
@@ -174,7 +165,7 @@ describe('writing', () => {
       },
       {
         request: 'DELETE /groups/{gsub}/members/{developer}',
-        as: { guest: memberNotFound, owner: memberNotFound },
+        as: { guest: NO_RECORD, owner: NO_RECORD },
       },
     ],
   );
