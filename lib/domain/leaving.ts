@@ -79,8 +79,9 @@ export async function leaveBelow(
     }
     return some.length === 0 || leave(deps, leaver, some, bounds);
   };
-  const done = await Promise.all([of('group'), of('project')]);
-  return done.every(Boolean);
+  const done = await Promise.allSettled([of('group'), of('project')]);
+  for (const end of done) if (end.status === 'rejected') throw end.reason;
+  return done.every((end) => end.status === 'fulfilled' && end.value);
 }
 
 /** Memberships looked at together. */
