@@ -4,6 +4,8 @@ import { removeWhole } from '../../../lib/domain/deletions.ts';
 import { NOTIFY_JOB } from '../../../lib/domain/notification-promises.ts';
 import { StoreUnavailable } from '../../../lib/store/errors.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox.ts';
+import type { UserChange } from '../../../lib/store/users.ts';
+import { changeSettings } from '../../harness/settings.ts';
 import type { Operation, Told, Work } from './driver.ts';
 import { refOf } from './endpoints.ts';
 import type { Ground, Scene } from './scene.ts';
@@ -156,6 +158,26 @@ export const jobs: readonly Operation[] = [
           : row === undefined && told === 1
             ? 'after'
             : 'half';
+      });
+    },
+  },
+  {
+    name: 'job: whoever was not here for long is deactivated, and it is told once',
+    async prepare(scene) {
+      await changeSettings(scene.service, { deactivate_dormant_users: true });
+      const { id } = await scene.service.user(scene.fresh('dormant'));
+      const { users } = scene.store;
+      await users.update((await users.get(id))!, { createdAt: '2020-01-01T00:00:00.000Z' } as UserChange);
+      return job(scene, 'users.dormant', { after: id - 1 }, async () => {
+        const { state } = (await users.get(id))!;
+        const path = `/audit_events?entity_type=User&entity_id=${id}`;
+        const all = await scene.done('GET', path, { token: scene.service.rootToken });
+        const told = all.filter(
+          ({ details }: { details: { custom_message?: string } }) =>
+            details.custom_message === 'Deactivated user',
+        ).length;
+        if ((state === 'deactivated' ? 1 : 0) !== told) return `${state}, told ${told} times`;
+        return told === 1 ? 'after' : 'before';
       });
     },
   },
