@@ -9,7 +9,7 @@ export interface Line extends Facts {
   readonly level: Uppercase<Level>;
   /** What kind of line it is: `request`, `job`, or what happened. */
   readonly message: string;
-  /** ISO 8601, UTC. */
+  /** ISO 8601: UTC, or the time of `TZ`, with its offset. */
   readonly timestamp: string;
   readonly service: string;
   readonly requestId?: string | undefined;

@@ -49,7 +49,7 @@ describe('a request', () => {
     expect(told).toEqual([
       {
         level: 'INFO',
-        timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+        timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/),
         message: 'request',
         service: 'Lemnos',
         sampling_rate: 0,

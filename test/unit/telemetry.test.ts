@@ -81,7 +81,7 @@ describe('lines', () => {
     log('warn', 'of nobody');
     expect(lines).toHaveLength(7);
     for (const { timestamp, ...line } of lines) {
-      expect(new Date(timestamp).toISOString()).toBe(timestamp);
+      expect(Math.abs(Date.parse(timestamp) - Date.now())).toBeLessThan(60_000);
       const own = line.requestId === undefined ? {} : { requestId: line.requestId, user: line.requestId };
       const { level, message } = line;
       expect(line).toEqual({ level, message, service: 'Lemnos', sampling_rate: 0, ...own });
