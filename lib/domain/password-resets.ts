@@ -5,10 +5,11 @@ import type { PasswordReset } from '../store/password-resets.ts';
 import type { UserRecord } from '../store/records.ts';
 import type { Write } from '../store/write.ts';
 import type { Actor } from './access.ts';
+import { passwordMails } from './account-mail.ts';
 import { audited, auditedUser } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, invalid, tooManyRequests } from './errors.ts';
-import { mailMessage } from './mail.ts';
+import { mailMessage, oneLine } from './mail.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
 import { problemsOf } from './paths.ts';
 import { subjectOf } from './throttles.ts';
@@ -73,7 +74,8 @@ export async function choosePassword(
     const change = { passwordHash, passwordExpired: false, passwordReset: null };
     const told = { entity: auditedUser(user), details: { change: 'password' } };
     const event = await audited(deps, actor, told);
-    return { change, alongside: [deps.store.passwordResets.closes(passwordReset), event] };
+    const alongside = [deps.store.passwordResets.closes(passwordReset), event];
+    return { change, alongside, messages: passwordMails(user, 'owner') };
   });
   return changed ?? found;
 }
@@ -81,7 +83,7 @@ export async function choosePassword(
 const deadLink = () => new DomainError('not-found', 'Reset password token is invalid or has expired');
 
 const textOf = ({ name, username }: Pick<UserRecord, 'name' | 'username'>, link: string) =>
-  `Hello ${name},
+  `Hello ${oneLine(name)},
 
 a password is to be chosen for your account "${username}". Do so here:
 

@@ -3,6 +3,7 @@ import type { UserRecord } from '../store/records.ts';
 import { type Identity, identitiesOf, MAX_IDENTITIES } from '../store/user-item.ts';
 import type { UserChange } from '../store/users.ts';
 import type { Actor } from './access.ts';
+import { addressMails, passwordMails } from './account-mail.ts';
 import { type AuditAuthor, audited } from './audit.ts';
 import { type AvatarFile, newAvatar } from './avatars.ts';
 import type { Deps } from './deps.ts';
@@ -155,6 +156,9 @@ async function plan(
       ...move.messages,
       ...address.messages,
       ...(invited === undefined ? [] : [invited.mail({ ...user, ...change })]),
+      ...('passwordHash' in change
+        ? passwordMails(user, signedIn(actor).user.id === user.id ? 'owner' : 'administrator')
+        : []),
     ],
   };
 }
@@ -176,13 +180,21 @@ async function newAddress(
   }
   if (input.skipReconfirmation || sameName(email, user.email)) {
     const confirmed = input.skipReconfirmation ? { confirmedAt: deps.now().toISOString() } : {};
-    const messages = input.skipReconfirmation ? [addressConfirmed(email)] : [];
+    const messages = [
+      ...(input.skipReconfirmation ? [addressConfirmed(email)] : []),
+      ...(sameName(email, user.email) ? [] : addressMails(user, email, 'now')),
+    ];
     return { change: { email, unconfirmedEmail: null, ...confirmed }, alongside: [], messages };
   }
   if ((await deps.store.names.holder('email', email)) !== undefined)
     throw conflict('Email has already been taken');
   const asked = { userId: user.id, emailId: null, email };
-  return { change: { unconfirmedEmail: email }, ...confirmationOf(deps, asked, input.baseUrl) };
+  const { alongside, messages } = confirmationOf(deps, asked, input.baseUrl);
+  return {
+    change: { unconfirmedEmail: email },
+    alongside,
+    messages: [...messages, ...addressMails(user, email, 'confirmed')],
+  };
 }
 
 const named = ({ name, username }: UserChangeInput) => ({

@@ -3,6 +3,7 @@ import { sameName } from '../../store/names.ts';
 import type { UserRecord } from '../../store/records.ts';
 import type { ScimIdentity } from '../../store/scim-identities.ts';
 import type { UserChange } from '../../store/users.ts';
+import { addressMails } from '../account-mail.ts';
 import { audited } from '../audit.ts';
 import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../email-confirmation.ts';
@@ -223,11 +224,20 @@ async function addressChange(
       confirmedAt: deps.now().toISOString(),
       profile: withoutAddress(user.profile, user.email),
     };
-    return { change, alongside: [], messages: [addressConfirmed(email)] };
+    return {
+      change,
+      alongside: [],
+      messages: [addressConfirmed(email), ...addressMails(user, email, 'now')],
+    };
   }
   if ((await deps.store.names.holder('email', email)) !== undefined)
     throw notUnique('Email has already been taken');
   await demandMail(deps, caller, email);
   const change = user.confirmedAt === null ? { email } : { unconfirmedEmail: email };
-  return { change, ...confirmationOf(deps, { userId: user.id, emailId: null, email }, baseUrl) };
+  const asked = confirmationOf(deps, { userId: user.id, emailId: null, email }, baseUrl);
+  return {
+    change,
+    alongside: asked.alongside,
+    messages: [...asked.messages, ...addressMails(user, email, 'confirmed')],
+  };
 }
