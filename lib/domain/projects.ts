@@ -19,6 +19,7 @@ import { projectJudge, viewerOf } from './judges.ts';
 import { boundBy, type Namespace, placeIn, visibilityProblems, visibleNamespace } from './namespaces.ts';
 import { pathFromName, problemsOf, projectNameProblems, projectPathProblems } from './paths.ts';
 import { canInGroup } from './permissions.ts';
+import { newProjectSettings } from './project-defaults.ts';
 import { starredByActor } from './stars.ts';
 
 export interface NewProjectInput {
@@ -120,7 +121,7 @@ export async function createProject(
         archived: false,
         defaultBranch: null,
         topics: [...new Set(input.topics)],
-        settings: input.settings,
+        settings: await newProjectSettings(deps, input.settings),
         ...(avatar && { avatar: avatar.avatar }),
         ...(order === undefined ? {} : { importStatus: 'scheduled', importSource: order.source }),
       },

@@ -167,6 +167,26 @@ test('whoever opens the page of the instance is led to the one that was chosen, 
   }
 });
 
+test('what new projects are set to, where nobody says otherwise', async () => {
+  const told = ({ shared_runners_enabled, ci_config_path }: Record<string, unknown>) => [
+    shared_runners_enabled,
+    ci_config_path,
+  ];
+  const before = await project();
+  expect(told(before)).toEqual([true, null]);
+  await changeSettings(service, { shared_runners_enabled: false, default_ci_config_path: 'ci/all.yml' });
+  expect(told(await project())).toEqual([false, 'ci/all.yml']);
+  expect(told(await project({ shared_runners_enabled: true, ci_config_path: 'own.yml' }))).toEqual([
+    true,
+    'own.yml',
+  ]);
+  expect(told(await project({ ci_config_path: null }))).toEqual([false, null]);
+  expect(told((await mine('GET', `/projects/${before.id}`)).body)).toEqual([true, null]);
+  const on = { shared_runners_enabled: true, shared_runners_text: 'Be kind.', default_ci_config_path: null };
+  await changeSettings(service, on);
+  expect(told(await project())).toEqual([true, null]);
+});
+
 describe('how much of a diff is shown', () => {
   const defaults = { diff_max_files: 1000, diff_max_patch_bytes: 204_800, diff_max_lines: 50_000 };
   afterEach(() => changeSettings(service, defaults));

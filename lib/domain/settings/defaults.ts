@@ -21,6 +21,9 @@ const fixed = {
   default_project_deletion_protection: false,
   /** 0: no one, 1: maintainers, 2: developers and maintainers */
   default_project_creation: 2 as 0 | 1 | 2,
+  /** Of new projects */
+  shared_runners_enabled: true,
+  default_ci_config_path: none,
   /** 0: not protected ... 3: nobody may push before there is one */
   default_branch_protection: 2 as 0 | 1 | 2 | 3,
 

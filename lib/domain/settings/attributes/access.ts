@@ -87,7 +87,7 @@ export const accessAttributes = {
   diff_max_patch_bytes: int({ min: 204_800, max: 512_000 }),
   diff_max_files: int({ min: 1000, max: 3000 }),
   diff_max_lines: int({ min: 50_000, max: 100_000 }),
-  default_ci_config_path: line({ check: noDirectoryAbove }),
+  default_ci_config_path: obeyed(line({ check: noDirectoryAbove })),
   external_authorization_service_enabled: bool(false),
   external_authorization_service_default_label: line(),
   external_authorization_service_url: url(),

@@ -21,7 +21,7 @@ export const featureAttributes = {
   auto_devops_domain: hostname(),
   keep_latest_artifact: bool(true),
   protected_ci_variables: bool(true),
-  shared_runners_enabled: bool(true),
+  shared_runners_enabled: bool(),
   shared_runners_text: text(),
   shared_runners_minutes: int({ default: 0 }),
   suggest_pipeline_enabled: bool(true),
