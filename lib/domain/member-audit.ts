@@ -37,8 +37,7 @@ export async function memberChanged(
   user: Person,
   { was, is }: { readonly was: Membership; readonly is: Membership },
 ): Promise<Put[]> {
-  const extends_ = was.expiresAt !== is.expiresAt;
-  if (was.accessLevel === is.accessLevel && !extends_) return [];
+  if (was.accessLevel === is.accessLevel && was.expiresAt === is.expiresAt) return [];
   return [
     await audited(deps, author, {
       entity,
@@ -47,7 +46,8 @@ export async function memberChanged(
         from: LEVEL_NAMES[was.accessLevel],
         to: LEVEL_NAMES[is.accessLevel],
         ...targeting(user),
-        ...(extends_ ? { expiry_from: was.expiresAt, expiry_to: is.expiresAt } : {}),
+        expiry_from: was.expiresAt,
+        expiry_to: is.expiresAt,
       },
     }),
   ];

@@ -300,7 +300,15 @@ const memberActs = (place: 'groups' | 'projects'): Act[] => {
           ...person(),
           entity_path: path,
         },
-        { change: 'access_level', from: 'Reporter', to: 'Developer', ...person(), entity_path: path },
+        {
+          change: 'access_level',
+          from: 'Reporter',
+          to: 'Developer',
+          expiry_from: null,
+          expiry_to: null,
+          ...person(),
+          entity_path: path,
+        },
       ],
     },
     {
