@@ -1,6 +1,7 @@
 /** Which settings there are, what each may be, and what is told of what it may not be. */
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deps } from '../../functions/deps.ts';
 import { aliases, allDefaults, attributes, demands } from '../../lib/domain/settings/attributes.ts';
 import { defaultSettings } from '../../lib/domain/settings/defaults.ts';
 import type { Attribute } from '../../lib/domain/settings/kinds.ts';
@@ -503,4 +504,18 @@ test('what is recorded for good keeps no credentials of a URL', async () => {
     'https://***@search.example:9200/a@b',
   ]);
   await put({ elasticsearch_url: [], sourcegraph_url: null });
+});
+
+test('a long text that was only kept is found by the rule that came, after the next change of any setting', async () => {
+  const { store, settings } = deps();
+  const { kept } = await store.settings.read();
+  const values = { ...kept.values, maintenance_mode_message: 'Set before' };
+  await store.settings.replace({ kept: { was: kept, values } }, new Date(), []);
+  expect((await get())['maintenance_mode_message']).toBe('Set before');
+  expect((await settings.current()).maintenance_mode_message).not.toBe('Set before');
+  expect((await put({ after_sign_up_text: 'Come in' })).status).toBe(200);
+  expect((await settings.current()).maintenance_mode_message).toBe('Set before');
+  await put({ maintenance_mode_message: null });
+  expect((await settings.current()).maintenance_mode_message).toBe(null);
+  expect((await get())['maintenance_mode_message']).toBe(null);
 });
