@@ -62,7 +62,8 @@ beforeAll(async () => {
   // As it is a quarter of an hour later.
   const { repositoryId } = (await storeOf().projects.get(made.body.id))!;
   const left = { partition: repositoryPartition(repositoryId), prefix: LEFT };
-  for await (const row of storeOf().table.queryAll(left)) await storeOf().table.delete({ delete: row as Key });
+  for await (const { pk, sk } of storeOf().table.queryAll(left))
+    await storeOf().table.delete({ delete: { pk, sk } as Key });
 });
 afterAll(async () => {
   await service.stop();
