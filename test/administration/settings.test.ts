@@ -508,9 +508,11 @@ test('what is recorded for good keeps no credentials of a URL', async () => {
 
 test('a long text that was only kept is found by the rule that came, after the next change of any setting', async () => {
   const { store, settings } = deps();
-  const { kept } = await store.settings.read();
+  const { kept, effective } = await store.settings.read();
   const values = { ...kept.values, maintenance_mode_message: 'Set before' };
-  await store.settings.replace({ kept: { was: kept, values } }, new Date(), []);
+  const { maintenance_mode_message: _, ...others } = effective.values;
+  const rows = { kept: { was: kept, values }, effective: { was: effective, values: others } };
+  settings.changed((await store.settings.replace(rows, new Date(), [])).effective);
   expect((await get())['maintenance_mode_message']).toBe('Set before');
   expect((await settings.current()).maintenance_mode_message).not.toBe('Set before');
   expect((await put({ after_sign_up_text: 'Come in' })).status).toBe(200);
