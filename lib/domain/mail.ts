@@ -38,9 +38,10 @@ export const oneLine = (text: string): string =>
     .trim();
 
 /**
- * Sends one, and remembers that it did: a message that comes twice sends once. Only a process that dies between the
- * two, or loses SES's answer, sends again, since a mail too many does less harm than one that never comes. What SES takes no more of for now
- * is promised anew for later, so that many mails at once wait for their turn instead of being given up.
+ * Sends one, and remembers that it did: a message that comes twice sends once, also at the same moment. Only a process that
+ * dies between the two, or loses SES's answer, sends again, since a mail too many does less harm than one that never comes.
+ * What SES takes no more of for now is promised anew for later, so that many mails at once wait for their turn instead of
+ * being given up.
  *
  * @param mailer none where no sender is configured: the mail is dropped, and that is said
  * @throws what may pass: the message comes again
@@ -50,19 +51,25 @@ export async function sendMail(deps: Deps, mailer: Mailer | undefined, job: Job)
   const { reader, since, ...mail } = job.body as unknown as Waiting;
   if (job.type !== SEND || typeof mail.to !== 'string') throw new Error(`no job is called ${job.type}`);
   if (mailer === undefined) return dropped(job, 'no sender is configured');
-  if (await store.processed.has(MAIL, job.id)) return;
   const to = reader === undefined ? mail.to : await addressNow(deps, reader);
-  // Nothing went wrong: nobody has to look.
-  if (to === undefined) return log('info', 'mail not wanted any more', { messageId: job.id });
+  if (to === undefined) return dropped(job, 'its reader is to be sent it no longer');
+  const begun = await store.processed.begin(MAIL, job.id, now(), MOST_MS);
+  if (begun === 'done') return;
+  // Should the other one die, this one has to come again.
+  if (begun === 'under way') throw new Error('another copy of the message is being sent');
   try {
     await mailer.send(await asSet(deps, { ...mail, to }));
   } catch (error) {
     if (error instanceof MailDelayed) return later(deps, job, since ?? now().toISOString(), error);
+    await store.processed.release(MAIL, job.id);
     if (!(error instanceof MailRefused)) throw error;
     return dropped(job, String((error.cause as Error).name));
   }
-  await store.processed.markNow(MAIL, job.id, now());
+  await store.processed.end(MAIL, job.id, now());
 }
+
+/** Longer than the worker may run, shorter than a queue waits before a message comes again. */
+const MOST_MS = 90_000;
 
 /** Milliseconds between which a mail that SES did not take tries again, so that they do not all come at once. */
 const WAITS = [60_000, 900_000] as const;
@@ -73,15 +80,18 @@ const MOST_WAITED_MS = 2 * 86_400_000;
 async function later(deps: Deps, { id, body }: Job, since: string, error: MailDelayed): Promise<void> {
   const { store, now } = deps;
   const at = now();
-  if (at.getTime() - Date.parse(since) > MOST_WAITED_MS) throw error;
+  if (at.getTime() - Date.parse(since) > MOST_WAITED_MS) {
+    await store.processed.release(MAIL, id);
+    throw error;
+  }
   const [least, most] = WAITS;
   const due = new Date(at.getTime() + least + Math.random() * (most - least));
   const again = messageAt(MAIL, SEND, { ...body, since }, due);
   try {
-    await store.table.transact([store.processed.mark(MAIL, id, at), outboxWrite(again)]);
+    await store.table.transact([store.processed.ends(MAIL, id, at), outboxWrite(again)]);
     log('warn', 'mail delayed', { messageId: id, again: again.id });
   } catch (refused) {
-    // The message came twice, and the other one has seen to it.
+    // Whoever took this one for dead has seen to it.
     if (!(refused instanceof TransactionRefused && refused.has('processed'))) throw refused;
   }
 }

@@ -32,14 +32,46 @@ export class Processed {
     };
   }
 
-  /** @returns false when it was marked before: somebody else has done the work. */
-  async markNow(consumer: string, messageId: string, now = new Date()): Promise<boolean> {
+  /**
+   * For work that no transaction can hold, such as calling somebody else: whoever begins it has it for itself until `ms`
+   * have passed, and ends it with {@link end} or {@link release}.
+   */
+  async begin(consumer: string, messageId: string, now: Date, ms: number): Promise<Begun> {
+    const row = this.mark(consumer, messageId, now).put;
+    const at = now.getTime();
     try {
-      await this.#table.put(this.mark(consumer, messageId, now));
-      return true;
+      await this.#table.put({
+        put: { ...row, until: at + ms },
+        if: `${ABSENT} OR #until <= :at`,
+        values: { at },
+      });
+      return 'begun';
     } catch (error) {
-      if (error instanceof ConditionFailed) return false;
-      throw error;
+      if (!(error instanceof ConditionFailed)) throw error;
+      return error.item?.['until'] === undefined ? 'done' : 'under way';
     }
   }
+
+  /** It was done. */
+  async end(consumer: string, messageId: string, now = new Date()): Promise<void> {
+    try {
+      await this.#table.put(this.ends(consumer, messageId, now));
+    } catch (error) {
+      // Whoever took this one for dead has done it too.
+      if (!(error instanceof ConditionFailed)) throw error;
+    }
+  }
+
+  /** The same for a transaction, which is refused as `processed` when it has ended. */
+  ends(consumer: string, messageId: string, now = new Date()): Put {
+    return { ...this.mark(consumer, messageId, now), if: 'attribute_exists(#until)' };
+  }
+
+  /** It was not done: whoever comes next may begin. */
+  async release(consumer: string, messageId: string): Promise<void> {
+    await this.#table.delete({ delete: processedKey(consumer, messageId) });
+  }
 }
+
+/** `under way`: somebody else is at it. */
+export type Begun = 'begun' | 'done' | 'under way';

@@ -166,8 +166,20 @@ test('a message is worked off once, however often it comes', async () => {
   const processed = new Processed(opened.store.table);
   const id = message('maintenance', 'x', {}).id;
   expect(await processed.has('mail', id)).toBe(false);
-  const firsts = await Promise.all(Array.from({ length: 8 }, () => processed.markNow('mail', id)));
-  expect(firsts.filter(Boolean)).toHaveLength(1);
+  const now = new Date();
+  const begin = (at = now) => processed.begin('mail', id, at, 1000);
+  const firsts = await Promise.all(Array.from({ length: 8 }, () => begin()));
+  expect(firsts.sort()).toEqual(['begun', ...Array.from({ length: 7 }, () => 'under way')]);
+  // Given up, or taken for dead.
+  await processed.release('mail', id);
+  expect(await begin()).toBe('begun');
+  expect(await begin(new Date(now.getTime() + 999))).toBe('under way');
+  expect(await begin(new Date(now.getTime() + 1000))).toBe('begun');
+  await processed.end('mail', id);
+  await processed.end('mail', id);
+  expect(await begin(new Date(now.getTime() + 100_000))).toBe('done');
+  const again = opened.store.table.transact([processed.ends('mail', id)]);
+  await expect(again).rejects.toMatchObject({ refusals: [{ reason: 'processed' }] });
   expect(await processed.has('mail', id)).toBe(true);
   expect(await processed.has('hooks', id)).toBe(false);
   const work = opened.store.table.transact([{ put: key('work') }, processed.mark('mail', id)]);
