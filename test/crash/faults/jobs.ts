@@ -256,6 +256,26 @@ export const jobs: readonly Operation[] = [
     },
   },
   {
+    name: 'job: what is inside a group follows it, and is told of',
+    costly: true,
+    async prepare(scene) {
+      const { token } = await scene.owner();
+      const [path, to, name] = [scene.fresh('before'), scene.fresh('behind'), scene.fresh('along')];
+      const { id: groupId } = await scene.done('POST', '/groups', { token, json: { name: path, path } });
+      const { id } = await scene.done('POST', '/projects', { token, json: { name, namespace_id: groupId } });
+      const { groups, projects } = scene.store;
+      const mover = { actorId: null, baseUrl: scene.service.url };
+      await groups.update((await groups.get(groupId))!, { path: to }, { parents: [], mover });
+      return job(scene, 'group.move', { groupId, mover }, async () => {
+        const there = (await projects.get(id))!.fullPath === `${to}/${name}`;
+        const arrived = (await groups.get(groupId))!.movedFrom === null;
+        if (arrived && !there) return 'arrived without what is inside';
+        // Until then it is found below both.
+        return arrived ? 'after' : 'before';
+      });
+    },
+  },
+  {
     name: 'job: a less visible project has no forks',
     costly: true,
     async prepare(scene) {
