@@ -69,7 +69,7 @@ export async function sendMail(deps: Deps, mailer: Mailer | undefined, job: Job)
 }
 
 /** Longer than the worker may run, shorter than a queue waits before a message comes again. */
-const MOST_MS = 90_000;
+const MOST_MS = 65_000;
 
 /** Milliseconds between which a mail that SES did not take tries again, so that they do not all come at once. */
 const WAITS = [60_000, 900_000] as const;

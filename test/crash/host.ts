@@ -109,7 +109,10 @@ export class Host {
   }
 }
 
-/** Runs a host until its workers have done everything that was promised. @throws Error when they do not within 90 s */
+/**
+ * Runs a host until its workers have done everything that was promised.
+ * @throws Error when they do not within 180 s: a mail whose worker was killed waits a minute until another may send it
+ */
 export async function settle(dataDir: string): Promise<void> {
-  await run(process.execPath, [join(import.meta.dirname, 'settle.ts'), dataDir], { timeout: 90_000 });
+  await run(process.execPath, [join(import.meta.dirname, 'settle.ts'), dataDir], { timeout: 180_000 });
 }
