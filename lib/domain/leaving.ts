@@ -4,6 +4,7 @@
  * those that the index of a user's memberships did not show yet.
  */
 import { Missing } from '../store/errors.ts';
+import { standsWhereItDid } from '../store/group-place.ts';
 import { MAINTENANCE, message, outboxWrite } from '../store/outbox.ts';
 import type { GroupRecord, MemberRecord, MemberSource, ProjectRecord } from '../store/records.ts';
 import type { Put } from '../store/write.ts';
@@ -86,7 +87,7 @@ export async function leaveBelow(
 
 /** Memberships looked at together. */
 const AT_ONCE = 100;
-/** Memberships that end in one transaction, which takes three items for that of a project. */
+/** Memberships that end in one transaction, which takes three items for each. */
 const TOGETHER = 33;
 
 /** @param sources of one kind @returns whether all of them were looked at, and there is time left */
@@ -96,15 +97,7 @@ async function leave(
   sources: readonly MemberSource[],
   bounds: Bounds,
 ): Promise<boolean> {
-  const { store } = deps;
-  const [places, members] = await Promise.all([
-    placesOf(store, sources),
-    store.members.ofUserIn(leaver.userId, sources),
-  ]);
-  const inside = places.flatMap((place, i) => {
-    const member = members[i];
-    return place?.ancestorIds.includes(leaver.groupId) && ends(leaver, member) ? [{ place, member }] : [];
-  });
+  const inside = await insideAmong(deps, leaver, sources);
   for (let ended = 0; ended < inside.length; ) {
     // Groups and projects have one bound.
     if (bounds.left <= 0 || Date.now() > bounds.deadline) return false;
@@ -121,17 +114,35 @@ interface Inside {
   readonly member: MemberRecord;
 }
 
-const ends = ({ until }: Leaver, member: MemberRecord | undefined): member is MemberRecord =>
-  member !== undefined && member.createdAt <= until;
+/** @param sources of one kind */
+async function insideAmong(
+  { store }: Deps,
+  { groupId, userId, until }: Leaver,
+  sources: readonly MemberSource[],
+): Promise<Inside[]> {
+  const [places, members] = await Promise.all([
+    placesOf(store, sources),
+    store.members.ofUserIn(userId, sources),
+  ]);
+  return places.flatMap((place, i) => {
+    const member = members[i];
+    const ends = member !== undefined && member.createdAt <= until;
+    return ends && place?.ancestorIds.includes(groupId) ? [{ place, member }] : [];
+  });
+}
 
 /** Tries while others end the same memberships. */
 const TRIES = 5;
 
-/** Each with its event in the audit, and a project's with one in its feed. */
+/**
+ * Each with its event in the audit, and a project's with one in its feed. A group has to stand where it did: outside of
+ * all others it inherits no owner, and who leaves may be its only one.
+ */
 async function endTogether(deps: Deps, leaver: Leaver, inside: readonly Inside[]): Promise<void> {
   const { members, users } = deps.store;
   const user = (await users.get(leaver.userId)) ?? goneUser(leaver.userId);
   const told = async ({ place, member: { source } }: Inside) => [
+    ...('parentId' in place ? [standsWhereItDid(place)] : []),
     await memberRemoved(deps, authorIn(leaver), auditedSource(source.kind, place), user),
     ...(await membershipActivity(deps, source, user.id, 'left')),
   ];
@@ -148,11 +159,7 @@ async function endTogether(deps: Deps, leaver: Leaver, inside: readonly Inside[]
       if (!(error instanceof Missing) || n === TRIES) throw error;
     }
     const sources = ending.map(({ member }) => member.source);
-    const still = await members.ofUserIn(leaver.userId, sources);
-    ending = ending.flatMap(({ place }, i) => {
-      const member = still[i];
-      return ends(leaver, member) ? [{ place, member }] : [];
-    });
+    ending = await insideAmong(deps, leaver, sources);
   }
 }
 

@@ -40,6 +40,14 @@ export function enters(
   return [still, freeName('path', `${former}/${path}`, 'path')];
 }
 
+/** That a group stands in the same one as when it was read. Refused as `namespace`. */
+export const standsWhereItDid = ({ id, parentId }: Pick<GroupRecord, 'id' | 'parentId'>): Check => ({
+  check: groupKey(id),
+  if: parentId === null ? 'attribute_type(#parentId, :null)' : '#parentId = :parent',
+  values: parentId === null ? { null: 'NULL' } : { parent: parentId },
+  reason: 'namespace',
+});
+
 /** That a group further above a place is where it was and is not moving, for a move there. Refused as `namespace`. */
 export const standsStill = ({ id, parentId }: GroupRecord): Check => ({
   check: groupKey(id),

@@ -231,7 +231,7 @@ export class Members {
 
   /**
    * Several of one user's in one transaction, as many as it takes.
-   * @throws Missing when one of them is gone, or given anew
+   * @throws Missing when one of them is gone, or given anew, or what `alongside` asks of a `namespace` does not hold
    */
   async endTogether(members: readonly MemberRecord[], alongside: readonly Write[]): Promise<void> {
     const rows = members.map(({ source, userId, createdAt }) => ({
@@ -258,7 +258,7 @@ export class Members {
     try {
       await this.#table.transact([...rows, ...alongside]);
     } catch (error) {
-      const gone = error instanceof TransactionRefused && error.has('member');
+      const gone = error instanceof TransactionRefused && (error.has('member') || error.has('namespace'));
       throw gone ? new Missing('member') : error;
     }
   }

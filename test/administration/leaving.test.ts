@@ -5,6 +5,7 @@
 import { DeleteMessageCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { awsClients } from '../../lib/store/clients.ts';
+import { memberKey } from '../../lib/store/keys.ts';
 import type { MemberSource } from '../../lib/store/records.ts';
 import { GitCli, withToken } from '../clients/git-cli.ts';
 import { type Interposed, interpose } from '../harness/aws-calls.ts';
@@ -277,6 +278,29 @@ test('a member who is changed, or taken away and let in again, at the same momen
   expect(await levelIn({ kind: 'project', id: there.projects[1]!.id }, there.who.id)).toBe(undefined);
   expect(await levelIn({ kind: 'project', id: there.projects[2]!.id }, there.who.id)).toBe(undefined);
   expect(await told(there)).toEqual({ audited: INSIDE, left: 2 });
+});
+
+test('a group that is put elsewhere at the same moment keeps its owner, who is let go of the rest', async () => {
+  const there = await ground();
+  const source = { kind: 'group', id: there.sub } as const;
+  await storeOf().members.change(source, there.who.id, { accessLevel: 50 });
+  await storeOf().members.remove(source, owner.id);
+  let met = 0;
+  befalls = async (call, send) => {
+    const ends = call.operation === 'TransactWriteItems' && call.subject.includes('MEMBER#');
+    if (!ends || !call.subject.includes(memberKey(source, there.who.id).pk) || met++ > 0) return send();
+    befalls = (_, next) => next();
+    // Outside of all others it relies on the owner it has.
+    const moved = await asOwner('POST', `/groups/${there.sub}/transfer`);
+    expect([moved.status, moved.body.parent_id]).toEqual([201, null]);
+    return send();
+  };
+  expect((await there.group.agent('DELETE', `/Users/${there.who.uid}`)).status).toBe(204);
+  expect(met).toBe(1);
+  await workersRun();
+  expect(await levelIn(source, there.who.id)).toBe(50);
+  expect(await levelIn({ kind: 'group', id: there.group.id }, there.who.id)).toBe(undefined);
+  expect(await levelIn({ kind: 'project', id: there.projects[0]!.id }, there.who.id)).toBe(undefined);
 });
 
 test('the last owner stays, inside too', async () => {
