@@ -104,7 +104,14 @@ describe('who is', () => {
       400,
       { message: { deactivate_dormant_users_period: ['must be greater than or equal to 90'] } },
     ]);
-    await changeSettings(service, { deactivate_dormant_users: true });
+    // Before the first day there was nobody was here.
+    await changeSettings(service, {
+      deactivate_dormant_users: true,
+      deactivate_dormant_users_period: 2_147_483_647,
+    });
+    expect(await walk()).toBeUndefined();
+    expect(await state(id)).toBe('active');
+    await changeSettings(service, { deactivate_dormant_users_period: 90 });
     await walk();
     expect(await state(id)).toBe('deactivated');
   });
