@@ -14,8 +14,7 @@ export async function demandProjectDeletion(deps: Deps, actor: Actor): Promise<v
 /** @throws 403 for a group that holds a project, however deep */
 export async function demandGroupDeletion(deps: Deps, actor: Actor, groupId: number): Promise<void> {
   if (!(await isProtected(deps, actor))) return;
-  for (const row of ['DIRECT', 'DEEP'] as const)
-    for await (const _ of deps.store.groups.rowsBelow(groupId, row, 'project')) throw forbidden(REASON);
+  if (await deps.store.groups.holdsProjects(groupId)) throw forbidden(REASON);
 }
 
 const isProtected = async ({ settings }: Deps, actor: Actor): Promise<boolean> =>

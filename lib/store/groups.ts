@@ -13,7 +13,7 @@ import {
   standsStill,
 } from './group-place.ts';
 import { moveRows, settlingRows, treeRows } from './group-tree.ts';
-import { groupKey, idOf, type TreeKind, type TreeRow, treePartition, treePrefix } from './keys.ts';
+import { groupKey, idOf, SETTLING, type TreeKind, type TreeRow, treePartition, treePrefix } from './keys.ts';
 import { memberWrite } from './member-item.ts';
 import { leave, type NameHolder, type Names, takenNames } from './names.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
@@ -56,6 +56,8 @@ export class MoreVisibleInside extends Stale {
 
 /** As long as a group that becomes less visible refuses what is more visible, before anybody looked inside. */
 const CEILING_MS = 60_000;
+/** Groups on their way into one that are looked into. */
+const MAX_COMING = 1000;
 
 export class Groups {
   readonly #table: Table;
@@ -158,6 +160,24 @@ export class Groups {
     for (const row of ['DIRECT', 'DEEP'] as const) {
       const rows = { partition: treePartition(id), prefix: treePrefix(row, 'group'), ...filter };
       for await (const _ of this.#table.queryAll(rows)) return true;
+    }
+    return false;
+  }
+
+  /**
+   * Whether a project stands anywhere below: also below what has just come in, of which the rows here do not know yet.
+   * While a great many groups are coming in, one is taken to.
+   */
+  async holdsProjects(id: number): Promise<boolean> {
+    // Those found on the way are looked at too.
+    const coming = new Set([id]);
+    for (const each of coming) {
+      // First: what has arrived meanwhile is in the rows.
+      const rows = { partition: treePartition(each), prefix: SETTLING, only: ['sk'] };
+      for await (const { sk } of this.#table.queryAll(rows)) coming.add(idOf(sk as string));
+      if (coming.size > MAX_COMING) return true;
+      for (const row of ['DIRECT', 'DEEP'] as const)
+        for await (const _ of this.rowsBelow(each, row, 'project')) return true;
     }
     return false;
   }
