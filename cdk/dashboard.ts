@@ -122,7 +122,7 @@ export class Dashboard extends Construct {
           deadLetters.metricApproximateNumberOfMessagesVisible({ label: short(node.id) }),
         ),
       ),
-      graph('Left behind and sent by the sweep', [
+      graph('Sent by the sweep: fallen due, or left behind', [
         own(settings, 'MessagesSwept', 'outbox-sweep'),
         props.sweep.metricErrors({ label: 'sweeps that failed' }),
       ]),

@@ -2,13 +2,13 @@ import { log } from '../lib/telemetry/log.ts';
 import { count } from '../lib/telemetry/metrics.ts';
 import { deps } from './deps.ts';
 
-/** A request delivers its own messages at once: what is older than this was left behind. */
+/** A request delivers its own messages at once: what is older than this fell due, or was left behind. */
 const LEFT_BEHIND_MS = 30_000;
 const AREA = 'outbox-sweep';
 
 /**
- * Sends what a crash left between a commit and its queue. Invoked by hand it takes `{ "olderThan": milliseconds }`,
- * 0 for everything that is due.
+ * Sends what was dated ahead, and what a crash left between a commit and its queue. Invoked by hand it takes
+ * `{ "olderThan": milliseconds }`, 0 for everything that is due.
  */
 export const handler = async (event?: { olderThan?: number }) => {
   const { store, now } = deps();

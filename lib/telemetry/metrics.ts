@@ -2,7 +2,7 @@ import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { requestId } from './correlation.ts';
 import { serviceName } from './log.ts';
 
-/** What is counted beyond what AWS counts by itself (`cdk/dashboard.ts`): only what somebody has to look at. */
+/** What is counted beyond what AWS counts by itself (`cdk/dashboard.ts`): what tells whether somebody has to look. */
 export type Count = 'ServerErrors' | 'RateLimited' | 'JobsFailed' | 'MessagesSwept';
 export type Counts = Partial<Readonly<Record<Count, number>>>;
 
