@@ -1,4 +1,5 @@
 /** From which addresses a user came lately: a row per user, while an administrator limits how many there may be. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ConditionFailed } from './errors.ts';
 import { userAddressesKey } from './keys.ts';
 import type { Table } from './table.ts';
@@ -15,8 +16,9 @@ const MOST = 1_000;
 const MOST_KNOWN = 10_000;
 /** An address that is known is not written again before. */
 const REFRESH_SECONDS = 60;
-/** Requests of one user that come at once from new addresses. */
-const ATTEMPTS = 4;
+/** Each that fails was another address's turn, of which no more than the limit have one; waits of up to so long between. */
+const ATTEMPTS = 64;
+const MOST_WAIT_MS = 40;
 
 export class UserAddresses {
   readonly #table: Table;
@@ -30,7 +32,8 @@ export class UserAddresses {
 
   /**
    * Whether a user may come from an address: one of those seen lately, or one more while there are fewer than the limit.
-   * It is remembered then; one that is refused is not.
+   * It is remembered then; one that is refused is not. Whoever finds no turn among very many that come at once is refused:
+   * else many at once would be no fewer.
    * @throws StoreUnavailable soon
    */
   async admits(userId: number, address: string, limit: AddressLimit, now: Date): Promise<boolean> {
@@ -40,6 +43,7 @@ export class UserAddresses {
     const name = `${userId} ${address}`;
     if ((this.#known.get(name) ?? Number.NEGATIVE_INFINITY) > fresh) return true;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      if (attempt > 0) await sleep(Math.random() * Math.min(MOST_WAIT_MS, 2 ** attempt));
       const row = await this.#table.get(userAddressesKey(userId));
       const seen = Object.entries((row?.['seen'] ?? {}) as Record<string, number>).filter(
         ([, last]) => last > at - limit.seconds,
@@ -64,7 +68,7 @@ export class UserAddresses {
         if (!(error instanceof ConditionFailed)) throw error;
       }
     }
-    return true;
+    return false;
   }
 
   #remember(name: string, at: number): true {

@@ -119,6 +119,15 @@ test('of many new ones at once no more than the limit get in, in one process or 
   expect((await Promise.all(asked)).filter((admitted) => admitted)).toHaveLength(3);
 });
 
+test.each([10, 40])('nor of many more than a few, where %i may', async (most) => {
+  const several = Array.from({ length: 4 }, () => new UserAddresses(deps().store.table));
+  const limit = { addresses: most, seconds: 600 };
+  const asked = Array.from({ length: 100 }, (_, n) =>
+    several[n % 4]!.admits(7_000_100 + most, `address ${n}`, limit, new Date()),
+  );
+  expect((await Promise.all(asked)).filter((admitted) => admitted)).toHaveLength(most);
+});
+
 test('a limit of one, a window of nothing, more than a row has room for; off, nothing is read', async () => {
   await limit({ unique_ips_limit_per_user: 1 });
   expect([await from('192.0.2.1'), await from('192.0.2.2')]).toEqual([200, REFUSED]);
