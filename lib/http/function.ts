@@ -11,7 +11,7 @@ import { log } from '../telemetry/log.ts';
 import { type Counts, measure } from '../telemetry/metrics.ts';
 import { credentialOf } from './credentials.ts';
 import { type Dialect, inDialect } from './dialect.ts';
-import type { Endpoint, HttpDeps, RequestFacts } from './endpoint.ts';
+import type { Endpoint, HttpDeps, Method, RequestFacts } from './endpoint.ts';
 import { failureReply, internalError } from './errors.ts';
 import {
   buffered,
@@ -219,11 +219,13 @@ function logRequest(method: string, status: number, started: number, how: Ending
   log('info', 'request', { ...facts, method, status, ms, ...how, ...counts });
   const { area, route } = facts;
   if (area === undefined) return;
-  // What no endpoint serves is told by area alone: somebody could think of any number of paths.
-  const piece =
-    route === undefined ? undefined : { endpoint: `${method === 'HEAD' ? 'GET' : method} ${route}` };
+  // What no endpoint serves is told by area alone: somebody could think of any number of paths, and methods.
+  const asked = method === 'HEAD' ? 'GET' : method;
+  const piece = route === undefined || !METHODS.has(asked) ? undefined : { endpoint: `${asked} ${route}` };
   measure(String(area), piece, ms, counts);
 }
+
+const METHODS: ReadonlySet<string> = new Set<Method>(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 const streams = (runtime: Partial<StreamingRuntime> | undefined): runtime is StreamingRuntime =>
   runtime?.streamifyResponse !== undefined;

@@ -255,6 +255,8 @@ describe('metrics', () => {
   test('HEAD is its endpoint’s GET, and what no endpoint serves has no metric of its own', async () => {
     await ask(() => new Response(), { method: 'HEAD', route: '/x/:id' });
     await ask(() => new Response('', { status: 404 }));
+    for (const method of ['OPTIONS', 'PROPFIND', 'ANY-THING'])
+      await ask(() => new Response('', { status: 401 }), { method, route: '/x/:id' });
     expect(told.map(({ dimensions }) => dimensions['endpoint'])).toEqual(['GET /x/:id']);
   });
 
