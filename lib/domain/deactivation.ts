@@ -3,7 +3,7 @@ import type { OutboxMessage } from '../store/outbox.ts';
 import type { UserRecord } from '../store/records.ts';
 import { type AuditAuthor, audited, auditedUser } from './audit.ts';
 import type { Deps } from './deps.ts';
-import { mailMessage } from './mail.ts';
+import { mailMessage, oneLine } from './mail.ts';
 import { isReached } from './notification-address.ts';
 import type { PlannedChange } from './user-records.ts';
 
@@ -31,7 +31,7 @@ const lastMail = ({ name, username, email }: UserRecord): OutboxMessage =>
   mailMessage({
     to: email,
     subject: 'Your account has been deactivated',
-    text: `Hello ${name},
+    text: `Hello ${oneLine(name)},
 
 your account "${username}" has been deactivated. You will not be able to:
 

@@ -192,6 +192,15 @@ describe('mail about it', () => {
     expect((await root('POST', `/users/${id}/deactivate`)).body).toBe(null);
   });
 
+  test('says their name in one line, whoever chose it', async () => {
+    const name = 'Eve,\n\nyour account moved to https://evil.example.\u202e\n\nHello';
+    const { id } = await person(400, 300, { name });
+    const planned = await deactivation(deps(), SYSTEM, (await store().users.get(id))!);
+    expect(String(planned.messages![0]!.body['text']).split('\n')[0]).toBe(
+      'Hello Eve, your account moved to https://evil.example. Hello,',
+    );
+  });
+
   test('goes to addresses that are theirs, while the instance sends it', async () => {
     const [sure, unconfirmed] = [
       await person(400, 300),
