@@ -16,6 +16,8 @@ interface Waiting extends Mail {
   readonly reader?: MailReader;
   /** ISO time, when it was promised first. */
   readonly since?: string;
+  /** Id of the message that this one is to look after: see {@link afterwards}. */
+  readonly original?: string;
 }
 
 /**
@@ -48,28 +50,38 @@ export const oneLine = (text: string): string =>
  */
 export async function sendMail(deps: Deps, mailer: Mailer | undefined, job: Job): Promise<void> {
   const { store, now } = deps;
-  const { reader, since, ...mail } = job.body as unknown as Waiting;
+  const { reader, since, original = job.id, ...mail } = job.body as unknown as Waiting;
   if (job.type !== SEND || typeof mail.to !== 'string') throw new Error(`no job is called ${job.type}`);
   if (mailer === undefined) return dropped(job, 'no sender is configured');
   const to = reader === undefined ? mail.to : await addressNow(deps, reader);
-  if (to === undefined) return dropped(job, 'its reader is to be sent it no longer');
-  const begun = await store.processed.begin(MAIL, job.id, now(), MOST_MS);
+  // Nothing went wrong: nobody has to look.
+  if (to === undefined) return log('info', 'mail not wanted any more', { messageId: job.id });
+  const begun = await store.processed.begin(MAIL, original, now(), MOST_MS);
   if (begun === 'done') return;
-  // Should the other one die, this one has to come again.
-  if (begun === 'under way') throw new Error('another copy of the message is being sent');
+  if (begun === 'under way') return afterwards(deps, job, original);
   try {
     await mailer.send(await asSet(deps, { ...mail, to }));
   } catch (error) {
-    if (error instanceof MailDelayed) return later(deps, job, since ?? now().toISOString(), error);
-    await store.processed.release(MAIL, job.id);
+    if (error instanceof MailDelayed)
+      return later(deps, { id: original, body: job.body }, since ?? now().toISOString(), error);
+    await store.processed.release(MAIL, original);
     if (!(error instanceof MailRefused)) throw error;
     return dropped(job, String((error.cause as Error).name));
   }
-  await store.processed.end(MAIL, job.id, now());
+  await store.processed.end(MAIL, original, now());
 }
 
-/** Longer than the worker may run, shorter than a queue waits before a message comes again. */
+/** Longer than the worker may run. */
 const MOST_MS = 65_000;
+
+/**
+ * Somebody else is at it, and may die at it: another message looks after that when its time is over. This one is done
+ * with, since a queue gives up what comes back to it too often.
+ */
+async function afterwards({ store, now }: Deps, { body }: Job, original: string): Promise<void> {
+  const due = new Date(now().getTime() + MOST_MS);
+  await store.table.transact([outboxWrite(messageAt(MAIL, SEND, { ...body, original }, due))]);
+}
 
 /** Milliseconds between which a mail that SES did not take tries again, so that they do not all come at once. */
 const WAITS = [60_000, 900_000] as const;
@@ -77,7 +89,12 @@ const WAITS = [60_000, 900_000] as const;
 const MOST_WAITED_MS = 2 * 86_400_000;
 
 /** Another message in the place of this one, which is done with. @throws what delayed it, when that goes on for days */
-async function later(deps: Deps, { id, body }: Job, since: string, error: MailDelayed): Promise<void> {
+async function later(
+  deps: Deps,
+  { id, body: { original: _, ...body } }: Pick<Job, 'id' | 'body'>,
+  since: string,
+  error: MailDelayed,
+): Promise<void> {
   const { store, now } = deps;
   const at = now();
   if (at.getTime() - Date.parse(since) > MOST_WAITED_MS) {
