@@ -144,6 +144,21 @@ describe.each([0, 1, 2])('by version %i', (version) => {
   });
 });
 
+test('one that goes away is not told of for having been there; those shown are, to clones under way', async () => {
+  const [shown, hidden] = [SHOWN[0]!, HIDDEN[0]!];
+  const { id } = (await service.call('GET', '/projects/ada%2Fhoard')).body;
+  const refs = storeOf().repositories.open((await storeOf().projects.get(id))!.repositoryId);
+  const gone = [shown, hidden].map((name) => ({ name: name as RefName, from: commits[name]!, to: ZERO_OID }));
+  await refs.compareAndSwap(gone);
+  expect(await refs.left()).toMatchObject([{ name: shown }, { name: hidden }, { name: 'refs/heads/beside' }]);
+  const copy = git.path('late');
+  await git.ok(git.home, 'init', '--quiet', copy);
+  await git.ok(copy, 'fetch', '--quiet', url, commits[shown]!);
+  expect(await git.fails(copy, 'fetch', '--quiet', url, commits[hidden]!)).toContain(
+    `upload-pack: not our ref ${commits[hidden]}`,
+  );
+});
+
 test('the interface shows every commit by its id, as ever', async () => {
   for (const commit of Object.values(commits)) {
     expect((await service.call('GET', `${repository}/commits/${commit}`)).status).toBe(200);
