@@ -220,7 +220,7 @@ const own = ({ instance, serviceName }: Settings, metricName: string, area: stri
   });
 
 /** As many as a graph can show, and the free dashboard has room for. */
-export const LEADING = 5;
+const LEADING = 5;
 
 /** The endpoints, or the kinds of jobs, that lead in what is shown: CloudWatch finds them when somebody looks. */
 const leading = ({ instance }: Settings, by: 'endpoint' | 'job', metricName: string, statistic: string) => {
