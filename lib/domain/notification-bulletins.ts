@@ -71,6 +71,7 @@ async function noteBulletin(
     letter: {
       subject: `Re: ${project.name} | ${titleOf(commit.message).slice(0, MAX_TITLE)} (${short})`,
       lines: [`${note.author.name} (@${note.author.username}) commented on commit ${short}${where}:`],
+      namesAuthor: true,
       quote: note.body,
       url: `${urlOf(project, baseUrl)}/-/commit/${commit.oid}#note_${note.id}`,
       thread: `commit_${commit.oid}.project_${project.id}`,

@@ -10,6 +10,8 @@ export interface Letter {
   readonly subject: string;
   /** Sentences, of a line each. */
   readonly lines: readonly string[];
+  /** Whether these say who did what they tell of. */
+  readonly namesAuthor?: true;
   /** What somebody wrote, as they did. */
   readonly quote?: string;
   readonly url: string;
@@ -56,9 +58,8 @@ export function withAuthor(
   letter: Letter,
   { name, username }: { readonly name: string; readonly username: string },
 ): Letter {
-  const called = `(@${username})`;
-  if (letter.lines.some((line) => line.includes(called))) return letter;
-  return { ...letter, lines: [...letter.lines, `This was done by ${name} ${called}.`] };
+  if (letter.namesAuthor) return letter;
+  return { ...letter, lines: [...letter.lines, `This was done by ${name} (@${username}).`] };
 }
 
 export function mailOf(letter: Letter, reader: Reader, sender: Sender): OutboxMessage {

@@ -85,6 +85,7 @@ export async function invitationBulletin(
           ? `You invited ${email} to ${where}. They declined.`
           : `You invited ${email} to ${where}. ${user.name} (@${user.username}) accepted.`,
       ],
+      namesAuthor: true,
       ...signed(place, baseUrl),
       message: `invitation_${source.kind}_${source.id}.${id}`,
     },

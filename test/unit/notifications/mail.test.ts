@@ -138,8 +138,11 @@ describe('no line is longer than mail allows (RFC 5322, section 2.1.1)', () => {
 test('who did it is named once, by whatever name they have', () => {
   const ada = { name: 'Ada\nBcc: x', username: 'ada' };
   const pipeline = { ...letter('x'), lines: ['A pipeline has failed.'] };
-  const note = { ...letter('x'), lines: ['Ada (@ada) commented:'] };
+  const note = { ...letter('x'), lines: ['Ada (@ada) commented:'], namesAuthor: true } as const;
   const { text } = mailOf(withAuthor(pipeline, ada), reader, sender).body as unknown as Mail;
   expect(text).toContain('A pipeline has failed.\n\nThis was done by Ada Bcc: x (@ada).\n\n');
   expect(withAuthor(note, ada)).toEqual(note);
+  // What somebody named after themselves says nothing of who did it.
+  const branch = { ...pipeline, lines: ['A pipeline has failed for by-(@ada).'] };
+  expect(withAuthor(branch, ada).lines).toHaveLength(2);
 });
