@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import PostalMime, { type Email } from 'postal-mime';
-import { MAIL_DIR } from '../../local/host.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { settled } from '../harness/settled.ts';
 
@@ -9,17 +8,14 @@ import { settled } from '../harness/settled.ts';
 export class MailStage {
   readonly people: Record<string, { id: number; username: string; token: string }> = {};
   readonly service: Service;
-  readonly #dir: string;
   #seen = new Set<string>();
 
-  private constructor(service: Service, dir: string) {
+  private constructor(service: Service) {
     this.service = service;
-    this.#dir = dir;
   }
 
   static async open(names: readonly string[]): Promise<MailStage> {
-    const dataDir = join(process.env['TMPDIR'] ?? '/tmp', `lemnos-notify-${process.pid}`);
-    const stage = new MailStage(await startService({ dataDir }), join(dataDir, MAIL_DIR));
+    const stage = new MailStage(await startService());
     for (const name of names) stage.people[name] = await stage.service.user(name);
     return stage;
   }
@@ -40,16 +36,16 @@ export class MailStage {
 
   /** What was sent so far counts no longer. */
   readonly forget = (): void => {
-    this.#seen = new Set(readdirSync(this.#dir));
+    this.#seen = new Set(readdirSync(this.service.mailDir));
   };
 
   /** The mails since then, by recipient: names, or addresses of other domains. */
   readonly mails = async (): Promise<Record<string, Email[]>> => {
     await settled();
     const found: Record<string, Email[]> = {};
-    for (const file of readdirSync(this.#dir).sort()) {
+    for (const file of readdirSync(this.service.mailDir).sort()) {
       if (this.#seen.has(file) || !file.endsWith('.eml')) continue;
-      const mail = await PostalMime.parse(readFileSync(join(this.#dir, file)));
+      const mail = await PostalMime.parse(readFileSync(join(this.service.mailDir, file)));
       const name = mail.to![0]!.address!.replace('@example.com', '');
       found[name] = [...(found[name] ?? []), mail];
     }

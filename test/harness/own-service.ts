@@ -26,6 +26,9 @@ export function ownService(options: Partial<HostOptions> = {}): Service {
     get rootToken() {
       return there().rootToken;
     },
+    get mailDir() {
+      return there().mailDir;
+    },
     call: (...request) => there().call(...request),
     user: (...person) => there().user(...person),
     mailTo: (...address) => there().mailTo(...address),

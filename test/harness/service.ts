@@ -27,6 +27,8 @@ export interface Service {
   readonly url: string;
   readonly host: Host;
   readonly rootToken: string;
+  /** The folder of its mails, each a file. */
+  readonly mailDir: string;
   /** `path` is below `/api/v4`, or from the root where it begins with `/api/`, percent-encoded. The answer must be one that the OpenAPI document tells. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** A user with a token of all scopes, made by the administrator. */
@@ -48,6 +50,7 @@ export async function startService(options: Partial<HostOptions> = {}): Promise<
   if (running) throw new Error('this process had its service already: share one per test file');
   running = true;
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'lemnos-test-'));
+  const mailDir = join(dataDir, MAIL_DIR);
   const host = await startHost({ port: 0, host: '127.0.0.1', ...options, dataDir });
   await host.invoke('first-administrator', { token: ROOT_TOKEN });
   const call = async (
@@ -71,6 +74,7 @@ export async function startService(options: Partial<HostOptions> = {}): Promise<
     url: host.url,
     host,
     rootToken: ROOT_TOKEN,
+    mailDir,
     call,
     async user(username, more = {}) {
       const made = await call('POST', '/users', {
@@ -92,7 +96,7 @@ export async function startService(options: Partial<HostOptions> = {}): Promise<
       });
       return { id: made.body.id, username, token: token.body.token };
     },
-    mailTo: (address, count) => mailTo(join(dataDir, MAIL_DIR), address, count),
+    mailTo: (address, count) => mailTo(mailDir, address, count),
     async stop() {
       await host.stop();
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
