@@ -33,17 +33,7 @@ const set = async (id: number, change: UserChange) =>
 
 /** Somebody who came so many days ago and was last here then. */
 async function person(came: number, here: number | null, more: Record<string, unknown> = {}) {
-  const username = `person-${++names}`;
-  const made = await root('POST', '/users', {
-    username,
-    name: username,
-    email: `${username}@example.com`,
-    force_random_password: true,
-    skip_confirmation: true,
-    ...more,
-  });
-  expect(made.status).toBe(201);
-  const id = made.body.id as number;
+  const { id, username } = await service.user(`person-${++names}`, more);
   // No rule changes the day somebody came.
   const change = {
     createdAt: `${day(came)}T10:00:00.000Z`,
