@@ -31,18 +31,23 @@ const MOST_AT_ONCE = { left: 500, ms: 10_000 };
 /** @param author who asks for it */
 export function departure(deps: Deps, groupId: number, userId: number, author: AuditAuthor): Departure {
   const leaver: Leaver = { groupId, userId, until: deps.now().toISOString(), by: requesterOf(author) };
-  const job = message(MAINTENANCE, LEAVE_JOB, { ...leaver });
+  const job = () => message(MAINTENANCE, LEAVE_JOB, { ...leaver });
   return {
-    promise: outboxWrite(job),
+    // The sweep sends it half a minute later, when the index shows whatever was given before.
+    promise: outboxWrite(job()),
     async finish() {
       const { left, ms } = MOST_AT_ONCE;
       try {
-        // Else the sweep sends it half a minute later, when the index shows whatever was given before.
         if (await leaveBelow(deps, leaver, { left, deadline: Date.now() + ms })) return;
       } catch (error) {
         log('warn', 'a worker takes somebody out of what is inside a group', { error: String(error) });
       }
-      await deps.store.outbox.deliver([job]);
+      // What is left is not to wait for that.
+      try {
+        await deps.store.outbox.commit([], [job()]);
+      } catch (error) {
+        log('warn', 'what is inside a group is left half a minute later', { error: String(error) });
+      }
     },
   };
 }
