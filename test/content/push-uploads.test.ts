@@ -9,10 +9,10 @@ import { parseOid, ZERO_OID } from '../../lib/git/oid.ts';
 import { pushRequest } from '../../lib/git/wire/push-request.ts';
 import { OUTBOX_SHARDS, outboxPartition, pushUploadKey, uploadSlotKey } from '../../lib/store/keys.ts';
 import { UPLOADS_PER_USER } from '../../lib/store/push-uploads.ts';
+import { seedCode } from '../api/code-audience.ts';
 import { GitCli, withToken } from '../clients/git-cli.ts';
 import { type Answer, request, type Service, startService } from '../harness/service.ts';
 import { ask, makeWorld, type Who, type World } from '../harness/world.ts';
-import { seedCode } from './code-audience.ts';
 
 /** The calls of a large push one by one, as no client should make them. */
 const git = new GitCli();

@@ -3,13 +3,13 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { archivePrefix } from '../../lib/store/archives.ts';
 import { RateLimits } from '../../lib/store/rate-limits.ts';
+import { codeReads, seedCode } from '../api/code-audience.ts';
+import { type Pushed, pushedProject } from '../api/pushed-project.ts';
 import { generateHistory } from '../git/history-fixture.ts';
 import { collected, readZip, type Zip } from '../git/read-zip.ts';
 import { scenarios } from '../harness/scenarios.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { makeWorld, type World } from '../harness/world.ts';
-import { codeReads, seedCode } from './code-audience.ts';
-import { type Pushed, pushedProject } from './pushed-project.ts';
 
 let service: Service;
 let world: World;
