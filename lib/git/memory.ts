@@ -15,6 +15,7 @@ import {
   type RefRejection,
   type RefUpdate,
 } from './ports.ts';
+import { leaves } from './ref-tips.ts';
 import { parseRefName, type RefName, spacePrefix } from './refname.ts';
 
 const ulid = monotonicFactory();
@@ -146,10 +147,9 @@ export class MemoryRepository {
       if (!this.#stored.has(pack.id)) throw new Error(`pack ${pack.id} was not stored, or was rolled back`);
     }
     if (rejections.length > 0) throw new RefConflict(rejections);
-    for (const { name, from, to, forced } of updates) {
-      const before = this.#refs.get(name);
-      if (before !== undefined && from !== to && (to === ZERO_OID || forced === true))
-        this.left.unshift(before);
+    for (const update of updates) {
+      const before = this.#refs.get(update.name);
+      if (before !== undefined && leaves(update)) this.left.unshift(before);
     }
     this.#refs.clear();
     for (const [name, ref] of after) this.#refs.set(name, ref);

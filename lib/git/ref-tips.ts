@@ -1,5 +1,5 @@
-import type { Oid } from './oid.ts';
-import type { Ref } from './ports.ts';
+import { type Oid, ZERO_OID } from './oid.ts';
+import type { Ref, RefUpdate } from './ports.ts';
 
 /** What refs lead to, each once: of a million refs, memory holds no more than these. */
 export async function refTips(
@@ -13,3 +13,7 @@ export async function refTips(
 
 /** The object at the end of an annotated tag. */
 export const peeledEnd = ({ oid, peeled }: Ref): Oid => peeled ?? oid;
+
+/** Whether what it pointed to may be reached by nothing now. */
+export const leaves = ({ from, to, forced }: RefUpdate): boolean =>
+  from !== ZERO_OID && from !== to && (to === ZERO_OID || forced === true);

@@ -3,8 +3,9 @@
  * saw. One row for each transaction that moved some, gone by itself.
  */
 import { encodeTime } from 'ulid';
-import { type Oid, ZERO_OID } from '../git/oid.ts';
+import type { Oid } from '../git/oid.ts';
 import type { Ref, RefUpdate } from '../git/ports.ts';
+import { leaves } from '../git/ref-tips.ts';
 import type { RefName } from '../git/refname.ts';
 import { LEFT, leftKey, repositoryPartition } from './keys.ts';
 import type { Table } from './table.ts';
@@ -16,10 +17,6 @@ export const LEFT_MS = 15 * 60_000;
 const MAX_TIPS = 200;
 /** Rows read, newest first: many more leave nobody a quarter of an hour. */
 const MAX_ROWS = 200;
-
-/** Whether what it pointed to may be reached by nothing now. */
-export const leaves = ({ from, to, forced }: RefUpdate): boolean =>
-  from !== ZERO_OID && from !== to && (to === ZERO_OID || forced === true);
 
 /**
  * For the transaction that moves them.
