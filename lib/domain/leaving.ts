@@ -6,7 +6,7 @@
 import { Missing } from '../store/errors.ts';
 import { standsWhereItDid } from '../store/group-place.ts';
 import { MAINTENANCE, message, outboxWrite } from '../store/outbox.ts';
-import type { GroupRecord, MemberRecord, MemberSource, ProjectRecord } from '../store/records.ts';
+import type { GroupRecord, MemberRecord, MemberSource, ProjectRecord, UserRecord } from '../store/records.ts';
 import type { Put } from '../store/write.ts';
 import { log } from '../telemetry/log.ts';
 import { membershipActivity } from './activity.ts';
@@ -67,6 +67,9 @@ interface Bounds {
   readonly deadline: number;
 }
 
+/** A leaver with what records name them by, which is read where somebody has to be told. */
+type Leaving = Leaver & { readonly named: () => Promise<Pick<UserRecord, 'id' | 'name'>> };
+
 /**
  * Ends memberships below a group that were given until then, all of them without bounds. May come twice.
  * @returns whether there are no more
@@ -76,14 +79,21 @@ export async function leaveBelow(
   leaver: Leaver,
   bounds: Bounds = { left: Number.POSITIVE_INFINITY, deadline: Number.POSITIVE_INFINITY },
 ): Promise<boolean> {
+  const { userId } = leaver;
+  let user: Promise<UserRecord | undefined> | undefined;
+  const named = async () => {
+    user ??= deps.store.users.get(userId);
+    return (await user) ?? goneUser(userId);
+  };
+  const leaving = { ...leaver, named };
   const of = async (kind: MemberSource['kind']): Promise<boolean> => {
     let some: MemberSource[] = [];
-    for await (const { source } of deps.store.members.ofUser(leaver.userId, [kind])) {
+    for await (const { source } of deps.store.members.ofUser(userId, [kind])) {
       if (some.push(source) < AT_ONCE) continue;
-      if (!(await leave(deps, leaver, some, bounds))) return false;
+      if (!(await leave(deps, leaving, some, bounds))) return false;
       some = [];
     }
-    return some.length === 0 || leave(deps, leaver, some, bounds);
+    return some.length === 0 || leave(deps, leaving, some, bounds);
   };
   const done = await Promise.allSettled([of('group'), of('project')]);
   for (const end of done) if (end.status === 'rejected') throw end.reason;
@@ -98,18 +108,18 @@ const TOGETHER = 33;
 /** @param sources of one kind @returns whether all of them were looked at, and there is time left */
 async function leave(
   deps: Deps,
-  leaver: Leaver,
+  leaving: Leaving,
   sources: readonly MemberSource[],
   bounds: Bounds,
 ): Promise<boolean> {
-  const inside = await insideAmong(deps, leaver, sources);
+  const inside = await insideAmong(deps, leaving, sources);
   for (let ended = 0; ended < inside.length; ) {
     // Groups and projects have one bound.
     if (bounds.left <= 0 || Date.now() > bounds.deadline) return false;
     const some = inside.slice(ended, ended + Math.min(TOGETHER, bounds.left));
     bounds.left -= some.length;
     ended += some.length;
-    await endTogether(deps, leaver, some);
+    await endTogether(deps, leaving, some);
   }
   return Date.now() <= bounds.deadline;
 }
@@ -143,12 +153,12 @@ const TRIES = 5;
  * Each with its event in the audit, and a project's with one in its feed. A group has to stand where it did: outside of
  * all others it inherits no owner, and who leaves may be its only one.
  */
-async function endTogether(deps: Deps, leaver: Leaver, inside: readonly Inside[]): Promise<void> {
-  const { members, users } = deps.store;
-  const user = (await users.get(leaver.userId)) ?? goneUser(leaver.userId);
+async function endTogether(deps: Deps, leaving: Leaving, inside: readonly Inside[]): Promise<void> {
+  const { members } = deps.store;
+  const user = await leaving.named();
   const told = async ({ place, member: { source } }: Inside) => [
     ...('parentId' in place ? [standsWhereItDid(place)] : []),
-    await memberRemoved(deps, authorIn(leaver), auditedSource(source.kind, place), user),
+    await memberRemoved(deps, authorIn(leaving), auditedSource(source.kind, place), user),
     ...(await membershipActivity(deps, source, user.id, 'left')),
   ];
   let ending = inside;
@@ -164,7 +174,7 @@ async function endTogether(deps: Deps, leaver: Leaver, inside: readonly Inside[]
       if (!(error instanceof Missing) || n === TRIES) throw error;
     }
     const sources = ending.map(({ member }) => member.source);
-    ending = await insideAmong(deps, leaver, sources);
+    ending = await insideAmong(deps, leaving, sources);
   }
 }
 
