@@ -73,6 +73,11 @@ async function later({ store, now }: Deps, { type, body }: Job, ms: number): Pro
   await store.table.transact([outboxWrite(messageAt(MAINTENANCE, type, body, at))]);
 }
 
+/** The rest of what a job walks through; undefined: there is none. */
+async function goOn(deps: Deps, job: Job, left: object | undefined): Promise<void> {
+  if (left !== undefined) await later(deps, { ...job, body: { ...left } }, 0);
+}
+
 const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = {
   'search.index': async (deps, { body }) => {
     const id = numberOf(body, 'id');
@@ -175,22 +180,18 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
     if (left !== undefined) await deps.store.outbox.commit([], [notificationMessage(left)]);
   },
   [REFRESH_ALL_JOB]: (deps) => refreshAll(deps),
-  [REFRESH_JOB]: async (deps, { id, body }) => {
+  [REFRESH_JOB]: async (deps, job) => {
+    const { id, body } = job;
     const begun = { listId: id, parts: 0, ...body, groupId: numberOf(body, 'groupId') } as Refresh;
-    const left = await refreshBillable(deps, begun, Date.now() + SLICE_MS);
-    if (left !== undefined)
-      await deps.store.outbox.commit([], [message(MAINTENANCE, REFRESH_JOB, { ...left })]);
+    await goOn(deps, job, await refreshBillable(deps, begun, Date.now() + SLICE_MS));
   },
-  [DORMANT_JOB]: async (deps, { body }) => {
-    const left = await deactivateDormant(deps, { after: 0, ...body }, Date.now() + SLICE_MS);
-    if (left !== undefined)
-      await deps.store.outbox.commit([], [message(MAINTENANCE, DORMANT_JOB, { ...left })]);
+  [DORMANT_JOB]: async (deps, job) => {
+    const walk = { after: 0, ...job.body };
+    await goOn(deps, job, await deactivateDormant(deps, walk, Date.now() + SLICE_MS));
   },
-  [LIFETIME_JOB]: async (deps, { body }) => {
-    const walk = { after: 0, ...body, days: numberOf(body, 'days') };
-    const left = await endLongTokens(deps, walk, Date.now() + SLICE_MS);
-    if (left !== undefined)
-      await deps.store.outbox.commit([], [message(MAINTENANCE, LIFETIME_JOB, { ...left })]);
+  [LIFETIME_JOB]: async (deps, job) => {
+    const walk = { after: 0, ...job.body, days: numberOf(job.body, 'days') };
+    await goOn(deps, job, await endLongTokens(deps, walk, Date.now() + SLICE_MS));
   },
   [CONFIRMED_JOB]: async (deps, job) => {
     await inSlices(deps, job, (deadline) => takeInvitations(deps, textOf(job.body, 'email'), deadline));
