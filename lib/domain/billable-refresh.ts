@@ -3,6 +3,7 @@ import { type Billable, MEMBERSHIP_TYPES } from '../store/billable-lists.ts';
 import { isExpired } from '../store/member-item.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../store/outbox.ts';
 import type { GroupRecord, MemberSource, ProjectRecord } from '../store/records.ts';
+import { dayBefore } from './days.ts';
 import type { Deps } from './deps.ts';
 
 /** The daily job, and that of one group. */
@@ -11,7 +12,6 @@ export const REFRESH_JOB = 'billable.refresh';
 
 /** A list that nobody asked for in so many days is kept no longer. */
 const KEPT_DAYS = 30;
-const DAY_MS = 86_400_000;
 /** Who was not at it for so long has given up. */
 const STALE_MS = 20 * 60_000;
 /** Projects and groups that are read together. */
@@ -33,7 +33,7 @@ export interface Refresh {
 
 /** Promises a new list of each group whose list is kept; those nobody asks for any more go. May come twice. */
 export async function refreshAll({ store, now }: Deps): Promise<void> {
-  const last = new Date(now().getTime() - KEPT_DAYS * DAY_MS).toISOString().slice(0, 10);
+  const last = dayBefore(now(), KEPT_DAYS);
   let promised: OutboxMessage[] = [];
   for await (const groupId of store.billableLists.kept()) {
     const state = await store.billableLists.state(groupId);

@@ -23,10 +23,6 @@ export async function deactivation(
   };
 }
 
-/** The day so many days ago, or the first there was: who was last here then, or before, was not here for as long. */
-export const dayBefore = (now: Date, days: number): string =>
-  new Date(Math.max(0, now.getTime() - days * 86_400_000)).toISOString().slice(0, 10);
-
 const lastMail = ({ name, username, email }: UserRecord): OutboxMessage =>
   mailMessage({
     to: email,

@@ -10,13 +10,12 @@ import type { DeletionMark, GroupRecord, MemberSource, ProjectRecord } from '../
 import type { Write } from '../store/write.ts';
 import { authorIn, type Requester } from './audit.ts';
 import { happened } from './change-audit.ts';
+import { dayIn, dayOf } from './days.ts';
 import type { Deps } from './deps.ts';
 import { placeNoun } from './errors.ts';
 
 /** The maintenance queue's job that deletes what is due: a project or group, and the day that its mark named. */
 export const DELETION_JOB = 'deletion.due';
-
-const DAY_MS = 86_400_000;
 
 /** @returns what a deletion that is asked for now writes into the record; undefined: it is deleted at once */
 export async function deletionMark(
@@ -27,8 +26,7 @@ export async function deletionMark(
   const days = settings.deletion_adjourned_period;
   if (!settings[`delayed_${kind}_deletion`] || days <= 0) return undefined;
   const now = deps.now();
-  const due = new Date(now.getTime() + days * DAY_MS);
-  return { askedAt: now.toISOString(), dueOn: dayOf(due) };
+  return { askedAt: now.toISOString(), dueOn: dayIn(now, days) };
 }
 
 /** The day somebody asked, as answers tell it. */
@@ -97,5 +95,3 @@ export function emptyGroup(
     await happened(deps, author, placeNoun(kind), record, { remove: kind }),
   ]);
 }
-
-const dayOf = (at: Date): string => at.toISOString().slice(0, 10);

@@ -1,7 +1,9 @@
 /** People who were not here for long are deactivated, where an administrator has it so. */
+import { inParallel } from '../store/in-parallel.ts';
 import type { UserRecord } from '../store/records.ts';
 import { SYSTEM } from './audit.ts';
-import { dayBefore, deactivation } from './deactivation.ts';
+import { dayBefore } from './days.ts';
+import { deactivation } from './deactivation.ts';
 import type { Deps } from './deps.ts';
 import { DomainError } from './errors.ts';
 import { changeUser } from './user-records.ts';
@@ -38,8 +40,7 @@ export async function deactivateDormant(
     const request = { order: 'id', direction: 'asc', states: ['active'], service: false } as const;
     const { items } = await deps.store.users.list({ ...request, idAfter, page: 1, perPage: PAGE });
     const dormant = items.filter((user) => isDormant(user, last));
-    for (let at = 0; at < dormant.length; at += AT_ONCE)
-      await Promise.all(dormant.slice(at, at + AT_ONCE).map(({ id }) => deactivate(deps, id, last)));
+    await inParallel(AT_ONCE, dormant, ({ id }) => deactivate(deps, id, last));
     const end = items.at(-1);
     if (end === undefined || end.createdAt.slice(0, 10) > last) return undefined;
     idAfter = end.id;

@@ -1,9 +1,11 @@
 /** People's tokens that live longer than an administrator came to allow end some hours after that was said. */
+import { inParallel } from '../store/in-parallel.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../store/outbox.ts';
 import type { TokenRecord } from '../store/records.ts';
 import type { Put } from '../store/write.ts';
 import type { Actor } from './access.ts';
 import { authorIn, type Requester, requesterOf } from './audit.ts';
+import { dayIn } from './days.ts';
 import type { Deps } from './deps.ts';
 import { DomainError } from './errors.ts';
 import { isActive, revokeToken } from './tokens.ts';
@@ -12,7 +14,6 @@ export const LIFETIME_JOB = 'tokens.lifetime';
 
 /** Until then whoever chose too few days may choose others. */
 const GRACE_MS = 3 * 3_600_000;
-const DAY_MS = 86_400_000;
 /** Tokens that are read together, and of them revoked together. */
 const PAGE = 100;
 const AT_ONCE = 10;
@@ -47,15 +48,12 @@ export async function endLongTokens(
   const { days, by } = walk;
   const { max_personal_access_token_lifetime: allowed } = await deps.settings.current();
   if (allowed !== days) return undefined;
-  const last = new Date(deps.now().getTime() + days * DAY_MS).toISOString().slice(0, 10);
+  const last = dayIn(deps.now(), days);
   for (let idAfter = walk.after; ; ) {
     if (Date.now() > deadline) return { ...walk, after: idAfter };
     const { items } = await deps.store.tokens.list({ idAfter, page: 1, perPage: PAGE });
     const long = items.filter((token) => isLong(token, last) && isActive(token, deps.now()));
-    for (let at = 0; at < long.length; at += AT_ONCE)
-      await Promise.all(
-        long.slice(at, at + AT_ONCE).map((token) => end(deps, token, days, by === undefined ? {} : { by })),
-      );
+    await inParallel(AT_ONCE, long, (token) => end(deps, token, days, by === undefined ? {} : { by }));
     const latest = items.at(-1);
     if (latest === undefined) return undefined;
     idAfter = latest.id;

@@ -3,6 +3,7 @@ import { Missing, Stale } from '../store/errors.ts';
 import type { TokenRecord, TokenScope } from '../store/records.ts';
 import type { Origin } from './access.ts';
 import { type AuditAuthor, type AuditedEntity, auditing, requesterOf, SYSTEM } from './audit.ts';
+import { dayIn, dayOf } from './days.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, conflict, DomainError, notFound, unprocessable } from './errors.ts';
 import { auditedToken, openedBy } from './token-audit.ts';
@@ -77,7 +78,7 @@ export async function tokenProblems(
 /** The last day that a token may be in force until, where the instance has one. */
 async function latestEnd({ settings }: Deps, now: Date): Promise<string | undefined> {
   const { max_personal_access_token_lifetime: days } = await settings.current();
-  return days === null ? undefined : dayOf(new Date(now.getTime() + days * DAY_MS));
+  return days === null ? undefined : dayIn(now, days);
 }
 
 /** The first of the problems as a sentence. @returns undefined when there is none */
@@ -113,7 +114,6 @@ export async function revokeToken(
 
 /** How long a token that takes another's place lives when nobody says so. */
 const ROTATED_DAYS = 7;
-const DAY_MS = 86_400_000;
 
 /**
  * Puts a new token in the place of one, which is revoked with that. To rotate one that is revoked already tells that
@@ -136,7 +136,7 @@ export async function rotateToken(
     throw badRequest('token already revoked');
   }
   const latest = await latestEnd(deps, now);
-  const week = dayOf(new Date(now.getTime() + ROTATED_DAYS * DAY_MS));
+  const week = dayIn(now, ROTATED_DAYS);
   const until = expiresAt ?? (latest === undefined || week < latest ? week : latest);
   if (isPast(until, now)) throw unprocessable('Expires at cannot be a date in the past');
   if (latest !== undefined && until > latest) throw unprocessable('Expires at is invalid');
@@ -171,4 +171,3 @@ export const unknownFrom = (origin: Origin | undefined): AuditAuthor => ({
 });
 
 const isPast = (day: string | null, now: Date): boolean => day !== null && day <= dayOf(now);
-const dayOf = (time: Date): string => time.toISOString().slice(0, 10);

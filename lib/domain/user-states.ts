@@ -2,7 +2,8 @@
 import type { UserRecord, UserState } from '../store/records.ts';
 import type { Actor } from './access.ts';
 import { audited, auditedUser } from './audit.ts';
-import { dayBefore, deactivation } from './deactivation.ts';
+import { dayBefore, dayOf } from './days.ts';
+import { deactivation } from './deactivation.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, forbidden } from './errors.ts';
 import { signedIn } from './permissions.ts';
@@ -85,7 +86,7 @@ export async function changeState(
       transition === 'deactivate'
         ? await deactivation(deps, actor, user)
         : {
-            change: { state, ...(transition === 'activate' && { activatedOn: dayBefore(deps.now(), 0) }) },
+            change: { state, ...(transition === 'activate' && { activatedOn: dayOf(deps.now()) }) },
             alongside: [await recorded(deps, actor, user, RECORDED[transition])],
           };
     const checks = state === 'active' ? [] : staysAdministered(deps, actor, user);

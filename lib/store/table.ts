@@ -16,6 +16,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { ConditionFailed, StoreUnavailable, TransactionRefused } from './errors.ts';
+import { inParallel } from './in-parallel.ts';
 import type { Key } from './keys.ts';
 import { type CancellationReason, type RetryPolicy, retrying, standardRetries } from './retry.ts';
 import type { IndexName } from './schema.ts';
@@ -345,16 +346,3 @@ const found = (item: WireItem | undefined): Item | undefined =>
 
 const onlyKey = ({ pk, sk }: Key): Key & Record<string, string> => ({ pk, sk });
 const identity = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
-
-/** At most `width` at a time. */
-async function inParallel<T>(
-  width: number,
-  inputs: readonly T[],
-  run: (input: T) => Promise<void>,
-): Promise<void> {
-  const rest = [...inputs];
-  const workers = Array.from({ length: Math.min(width, rest.length) }, async () => {
-    for (let input = rest.shift(); input !== undefined; input = rest.shift()) await run(input);
-  });
-  await Promise.all(workers);
-}
