@@ -1,12 +1,12 @@
 /** Which SSH keys people may have, as the instance's settings say. */
 import { bitsOf } from '../signatures/public-keys.ts';
 import type { SshPublicKey } from '../signatures/ssh-key.ts';
+import { DAY_MS } from './days.ts';
 import type { InstanceSettings } from './settings.ts';
 
 const KINDS = ['rsa', 'dsa', 'ecdsa', 'ed25519'] as const;
 type Kind = (typeof KINDS)[number];
 const NONE = -1;
-const DAY_MS = 86_400_000;
 const CONTACT = 'for SSH keys on this instance. Contact the instance administrator.';
 
 /** Problems of a key with its kind and size. */
