@@ -8,7 +8,7 @@ import type { Write } from '../store/write.ts';
 import type { Deps } from './deps.ts';
 import { invalid } from './errors.ts';
 import { IMAGE_TYPES, readImage } from './images.ts';
-import { emailProblems } from './paths.ts';
+import { emailProblems } from './name-rules.ts';
 
 const MAX_BYTES = 200 * 1024;
 /** What an image may become in the memory of whoever shows it: a small file can hold a very large picture. */

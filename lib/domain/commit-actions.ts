@@ -13,11 +13,11 @@ import type { Deps } from './deps.ts';
 import { forbidden, notFound, refused } from './errors.ts';
 import { codeBeside, related } from './fork-network.ts';
 import { identityOf } from './identity.ts';
+import { inTurn } from './in-process-queue.ts';
 import { can, signedIn } from './permissions.ts';
 import { accessesTo } from './project-accesses.ts';
 import { BRANCH_REFUSALS, branchProtection, started } from './ref-protection.ts';
 import { sizeExcess, tooLargeForMore } from './size-limits.ts';
-import { inTurn } from './turns.ts';
 
 /** An action with the commit that the caller saw last at its path. */
 export interface GuardedAction {

@@ -1,3 +1,4 @@
+import { titleOf } from '../git/commit-title.ts';
 import type { FileDiff } from '../git/diff/patch.ts';
 import type { Oid } from '../git/oid.ts';
 import type { GitRepository } from '../git/repository.ts';
@@ -11,7 +12,6 @@ import type { Actor, ProjectAccess } from './access.ts';
 import { demandRate, NOTES } from './action-limits.ts';
 import { telling } from './activity.ts';
 import { bounded, codeOf, resolved } from './code.ts';
-import { titleOf } from './commit-title.ts';
 import type { Deps } from './deps.ts';
 import { diffLimits } from './diff-limits.ts';
 import { notFound, refused } from './errors.ts';

@@ -16,13 +16,13 @@ import { codeOf, resolved } from './code.ts';
 import { refsContaining } from './commit-refs.ts';
 import type { Deps } from './deps.ts';
 import { conflict, forbidden, invalid, notFound, refused, unprocessable } from './errors.ts';
+import { inTurn } from './in-process-queue.ts';
 import { keepCommit } from './keep-commit.ts';
 import { type Happening, promisedMail } from './notification-promises.ts';
 import { demand, signedIn } from './permissions.ts';
-import { persist } from './persist.ts';
 import { moved, pipelineStatus } from './pipelines.ts';
 import { branchProtection, started } from './ref-protection.ts';
-import { inTurn } from './turns.ts';
+import { persist } from './retry-on-conflict.ts';
 
 /** A status with the account of whoever reported it, while there is one. */
 export interface CommitStatus {

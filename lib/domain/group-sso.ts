@@ -7,7 +7,7 @@ import type { Actor, GroupAccess } from './access.ts';
 import { type Audited, audited, auditedPlace } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { conflict, forbidden, invalid, notFound, refused } from './errors.ts';
-import { problemsOf } from './paths.ts';
+import { problemsOf } from './name-rules.ts';
 import { isAdministrator, signedIn } from './permissions.ts';
 import { hasSso } from './scim/caller.ts';
 import { tokenHash } from './tokens.ts';

@@ -8,8 +8,8 @@ import type { Deps } from './deps.ts';
 import { refused } from './errors.ts';
 import { followed, groupOfId, locked, mayCreateOutermost } from './groups.ts';
 import { memberAdded } from './member-audit.ts';
+import { groupPathProblems } from './name-rules.ts';
 import { moverOf } from './notification-promises.ts';
-import { groupPathProblems } from './paths.ts';
 import { canInGroup, OWNER } from './permissions.ts';
 import { lower } from './visibility.ts';
 

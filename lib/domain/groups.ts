@@ -19,8 +19,8 @@ import {
 } from './errors.ts';
 import { accessesToGroups } from './group-details.ts';
 import { restrictionProblems, unchosenVisibility } from './instance-visibility.ts';
+import { groupNameProblems, groupPathProblems, problemsOf } from './name-rules.ts';
 import { type Mover, moveMails, moverOf } from './notification-promises.ts';
-import { groupNameProblems, groupPathProblems, problemsOf } from './paths.ts';
 import { demandInGroup, isAdministrator } from './permissions.ts';
 import { inRuby } from './ruby-notation.ts';
 import { isBelow } from './visibility.ts';

@@ -21,8 +21,8 @@ import { promisesEnd } from './member-expiry.ts';
 import { type MemberPlace, parentsOf, sourceOf } from './member-list.ts';
 import { demandAdmin, demandUnlocked, grantable, type MembershipInput } from './member-rules.ts';
 import { addMember, MAX_AT_ONCE, reasonOf, TOO_MANY } from './members.ts';
+import { emailProblems } from './name-rules.ts';
 import { answerMails } from './notification-promises.ts';
-import { emailProblems } from './paths.ts';
 import { isAdministrator, signedIn } from './permissions.ts';
 import { addressProblems } from './sign-up-rules.ts';
 

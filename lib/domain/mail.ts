@@ -5,8 +5,8 @@ import { MAIL, message, messageAt, type OutboxMessage, outboxWrite } from '../st
 import { log } from '../telemetry/log.ts';
 import type { Deps } from './deps.ts';
 import type { Job } from './jobs.ts';
+import { emailProblems } from './name-rules.ts';
 import { addressNow, type MailReader } from './notification-readers.ts';
-import { emailProblems } from './paths.ts';
 
 const SEND = 'mail.send';
 

@@ -1,11 +1,12 @@
 /** What happened, as it is told and to whom: read anew when the job comes, so that nobody is told what is gone by then. */
+
+import { titleOf } from '../git/commit-title.ts';
 import type { Oid } from '../git/oid.ts';
 import type { ProjectRecord } from '../store/records.ts';
 import type { ProjectAbility } from './access.ts';
 import { calledIn } from './called.ts';
 import { cloneRoot, cloneUrl } from './clone-url.ts';
 import { codeOf } from './code.ts';
-import { titleOf } from './commit-title.ts';
 import type { Deps } from './deps.ts';
 import { type Bulletin, moveAudience, noteAudience, pipelineAudience } from './notification-audience.ts';
 import { invitationBulletin, membershipBulletin } from './notification-memberships.ts';

@@ -1,3 +1,4 @@
+import { titleOf } from '../git/commit-title.ts';
 import type { Oid } from '../git/oid.ts';
 import type { Identity } from '../git/parse.ts';
 import { branchRef, type RefName } from '../git/refname.ts';
@@ -5,15 +6,14 @@ import type { CommitRecord, GitRepository } from '../git/repository.ts';
 import type { Actor, ProjectAccess } from './access.ts';
 import { codeOf } from './code.ts';
 import { writeRefusal } from './commit-actions.ts';
-import { titleOf } from './commit-title.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, notFound, refused } from './errors.ts';
 import { identityOf } from './identity.ts';
+import { inTurn } from './in-process-queue.ts';
 import { can, signedIn } from './permissions.ts';
-import { lostRef, persist } from './persist.ts';
 import { BRANCH_REFUSALS, branchProtection, started } from './ref-protection.ts';
+import { lostRef, persist } from './retry-on-conflict.ts';
 import { sizeExcess, tooLargeForMore } from './size-limits.ts';
-import { inTurn } from './turns.ts';
 
 export interface PickInput {
   /** Whose change it is about: a branch, tag or id. */

@@ -10,7 +10,7 @@ import { demandProjectDeletion } from './deletion-protection.ts';
 import { deletionMark, promisesDeletion } from './deletions.ts';
 import type { Deps } from './deps.ts';
 import { refused } from './errors.ts';
-import { MAX_NAME_LENGTH } from './paths.ts';
+import { MAX_NAME_LENGTH } from './name-rules.ts';
 import { changeError } from './project-update.ts';
 import { deleteProject } from './projects.ts';
 

@@ -1,4 +1,6 @@
 /** What a push tells of itself in the feeds of the project and of whoever pushed. */
+
+import { titleOf } from '../git/commit-title.ts';
 import { History, HistoryLimit, type KnownHistory } from '../git/history.ts';
 import { CorruptData, ObjectMissing, type ObjectStore } from '../git/objects.ts';
 import { type Oid, ZERO_OID } from '../git/oid.ts';
@@ -8,7 +10,6 @@ import { type RefName, shortName, spaceOf } from '../git/refname.ts';
 import type { PushRecord } from '../store/events.ts';
 import type { Put } from '../store/write.ts';
 import { activity } from './activity.ts';
-import { titleOf } from './commit-title.ts';
 import type { Deps } from './deps.ts';
 
 /** A transaction has room for no more: what is above is told together, whatever the settings say. */

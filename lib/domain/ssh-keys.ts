@@ -4,8 +4,8 @@ import type { Actor } from './access.ts';
 import { type Audited, audited, auditedUser } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, invalid, notFound } from './errors.ts';
+import { problemsOf } from './name-rules.ts';
 import { orAbsent, told } from './owned.ts';
-import { problemsOf } from './paths.ts';
 import { keyEndProblems, keyKindProblems } from './ssh-key-rules.ts';
 
 export interface SshKeyInput {

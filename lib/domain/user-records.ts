@@ -8,7 +8,7 @@ import type { Actor } from './access.ts';
 import type { Deps } from './deps.ts';
 import { conflict, forbidden, invalid, notFound } from './errors.ts';
 import { isAdministrator, signedIn } from './permissions.ts';
-import { persist } from './persist.ts';
+import { persist } from './retry-on-conflict.ts';
 
 /** @throws `404 User Not Found` */
 export async function userOfId({ store }: Deps, id: number): Promise<UserRecord> {

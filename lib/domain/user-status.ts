@@ -3,7 +3,7 @@ import type { Actor } from './access.ts';
 import { type AvatarFile, newAvatar } from './avatars.ts';
 import type { Deps } from './deps.ts';
 import { invalid, notFound } from './errors.ts';
-import { problemsOf } from './paths.ts';
+import { problemsOf } from './name-rules.ts';
 import { signedIn } from './permissions.ts';
 import { changeUser } from './user-records.ts';
 

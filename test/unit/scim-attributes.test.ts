@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { scimAlias } from '../../lib/api/scim/alias.ts';
 import { DomainError } from '../../lib/domain/errors.ts';
-import { usernameProblems } from '../../lib/domain/paths.ts';
+import { usernameProblems } from '../../lib/domain/name-rules.ts';
 import { fullNameOf, usernameOf } from '../../lib/domain/scim/account.ts';
 import { attributesOf, patched } from '../../lib/domain/scim/attributes.ts';
 import { parseFilter } from '../../lib/domain/scim/filter.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { inTurn } from '../../lib/domain/turns.ts';
+import { inTurn } from '../../lib/domain/in-process-queue.ts';
 
 test('work under one key runs in order, one at a time; other keys do not wait', async () => {
   const log: string[] = [];

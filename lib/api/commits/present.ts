@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { titleOf } from '../../domain/commit-title.ts';
+import { titleOf } from '../../git/commit-title.ts';
 import type { FileDiff } from '../../git/diff/patch.ts';
 import type { Identity } from '../../git/parse.ts';
 import type { CommitRecord } from '../../git/repository.ts';

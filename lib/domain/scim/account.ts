@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { GroupRecord, GroupSso, UserRecord } from '../../store/records.ts';
 import { type Identity, identitiesOf, MAX_IDENTITIES } from '../../store/user-item.ts';
 import type { Deps } from '../deps.ts';
-import { emailProblems, usernameProblems } from '../paths.ts';
+import { emailProblems, usernameProblems } from '../name-rules.ts';
 import { addressProblems } from '../sign-up-rules.ts';
 import { nameProblems } from '../users.ts';
 import type { ScimAttributes } from './attributes.ts';

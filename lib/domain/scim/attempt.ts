@@ -1,6 +1,6 @@
 import { LastOwner, Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
 import { conflict, notFound, unauthorized } from '../errors.ts';
-import { persist } from '../persist.ts';
+import { persist } from '../retry-on-conflict.ts';
 import { notUnique } from './errors.ts';
 
 /**
