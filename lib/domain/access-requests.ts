@@ -3,7 +3,8 @@ import { AlreadyExists, Missing } from '../store/errors.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../store/outbox.ts';
 import type { Page, PageRequest } from '../store/paging.ts';
 import type { AccessRequestRecord, MemberSource, UserRecord } from '../store/records.ts';
-import type { Actor } from './access.ts';
+import { DEVELOPER, isAdministrator, MAINTAINER, OWNER, signedIn } from './access/permissions.ts';
+import type { Actor } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, invalid, placeNotFound, recordNotFound, tooManyRequests } from './errors.ts';
 import { mailMessage, oneLine } from './mail.ts';
@@ -14,7 +15,6 @@ import { addressesOf, isReached } from './notification-address.ts';
 import { effective } from './notification-levels.ts';
 import { groupPlaceOf, isMuted, placeOf } from './notification-place.ts';
 import { membershipMail } from './notification-promises.ts';
-import { DEVELOPER, isAdministrator, MAINTAINER, OWNER, signedIn } from './permissions.ts';
 
 export interface AccessRequest {
   readonly record: AccessRequestRecord;

@@ -2,10 +2,10 @@
 import type { RateLimit } from '../store/rate-limits.ts';
 import type { UserRecord } from '../store/records.ts';
 import { annotate } from '../telemetry/correlation.ts';
-import type { Actor } from './access.ts';
+import { isAdministrator } from './access/permissions.ts';
+import type { Actor } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { type DomainError, tooManyRequests } from './errors.ts';
-import { isAdministrator } from './permissions.ts';
 import { started } from './ref-protection.ts';
 import type { InstanceSettings } from './settings.ts';
 

@@ -12,10 +12,10 @@ import {
 import type { NoteRecord } from '../store/notes.ts';
 import type { Page } from '../store/paging.ts';
 import type { UserRecord } from '../store/records.ts';
-import type { Actor, ProjectAccess } from './access.ts';
+import { can, isAdministrator } from './access/permissions.ts';
+import { accessesTo } from './access/project-accesses.ts';
+import type { Actor, ProjectAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
-import { can, isAdministrator } from './permissions.ts';
-import { accessesTo } from './project-accesses.ts';
 import { listProjects } from './projects.ts';
 import { maySeeProfile } from './user-records.ts';
 

@@ -3,7 +3,7 @@ import { CorruptData } from '../git/objects.ts';
 import { shortName } from '../git/refname.ts';
 import { GitRepository } from '../git/repository.ts';
 import type { RateLimit } from '../store/rate-limits.ts';
-import type { Actor, ProjectAccess } from './access.ts';
+import type { Actor, ProjectAccess } from './access/types.ts';
 import { auditedPlace, auditing } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { notFound, tooLarge, tooManyRequests } from './errors.ts';

@@ -5,10 +5,10 @@ export { AUDITED_KINDS };
 
 import { decodeCursor, encodeCursor } from '../store/cursor.ts';
 import type { Page, PageRequest } from '../store/paging.ts';
-import type { Actor, GroupAccess, ProjectAccess } from './access.ts';
+import { can, canInGroup, isAdministrator, signedIn } from './access/permissions.ts';
+import type { Actor, GroupAccess, ProjectAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { recordNotFound } from './errors.ts';
-import { can, canInGroup, isAdministrator, signedIn } from './permissions.ts';
 
 export interface AuditListInput extends PageRequest {
   /** Both inclusive. */

@@ -7,7 +7,7 @@ import {
 import type { MemberSource, UserRecord } from '../store/records.ts';
 import type { Put } from '../store/write.ts';
 import { requestId } from '../telemetry/correlation.ts';
-import type { Actor } from './access.ts';
+import type { Actor } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { placeNoun } from './errors.ts';
 

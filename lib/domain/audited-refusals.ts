@@ -1,4 +1,4 @@
-import type { Actor } from './access.ts';
+import type { Actor } from './access/types.ts';
 import { type AuditedEntity, audited } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { DomainError } from './errors.ts';

@@ -6,13 +6,13 @@ import { folded } from '../store/keys.ts';
 import { MAINTENANCE, message } from '../store/outbox.ts';
 import type { Page, PageRequest } from '../store/paging.ts';
 import type { GroupRecord, MemberRecord, ProjectRecord, UserRecord } from '../store/records.ts';
-import type { Actor, GroupAccess } from './access.ts';
+import { isAdministrator } from './access/permissions.ts';
+import type { Actor, GroupAccess } from './access/types.ts';
 import { REFRESH_JOB, refreshBillable } from './billable-refresh.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, notFound, recordNotFound, unavailable } from './errors.ts';
 import { departure } from './leaving.ts';
 import { removeMember } from './members.ts';
-import { isAdministrator } from './permissions.ts';
 
 export interface BillableMember extends Listed {
   readonly user: UserRecord;

@@ -5,7 +5,8 @@ import type { Page } from '../store/paging.ts';
 import type { AccessLevel, MemberSource, TokenRecord, TokenScope, UserRecord } from '../store/records.ts';
 import { MAX_TOKENS } from '../store/token-rows.ts';
 import type { Write } from '../store/write.ts';
-import type { Actor } from './access.ts';
+import { can, canInGroup, isAdministrator, signedIn } from './access/permissions.ts';
+import type { Actor } from './access/types.ts';
 import { telling } from './activity.ts';
 import { auditing } from './audit.ts';
 import { recordingRefusals } from './audited-refusals.ts';
@@ -13,7 +14,6 @@ import type { Deps } from './deps.ts';
 import { badRequest, DomainError, notFound, placeNotFound, unauthorized } from './errors.ts';
 import { entityOf } from './member-audit.ts';
 import { type MemberPlace, sourceOf } from './member-list.ts';
-import { can, canInGroup, isAdministrator, signedIn } from './permissions.ts';
 import { auditedToken } from './token-audit.ts';
 import {
   firstSentence,

@@ -4,7 +4,7 @@ import type { Oid } from '../git/oid.ts';
 import { type CommitRecord, GitRepository, type LogRequest } from '../git/repository.ts';
 import type { Resolved } from '../git/revision.ts';
 import { type TreeListing, type TreePage, type TreeRecord, UnknownPageToken } from '../git/tree.ts';
-import type { ProjectAccess } from './access.ts';
+import type { ProjectAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, notFound, tooLarge } from './errors.ts';
 import { openRepository, type Pusher } from './repositories.ts';

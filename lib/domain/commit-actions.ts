@@ -7,15 +7,15 @@ import type { Identity } from '../git/parse.ts';
 import { RefConflict } from '../git/ports.ts';
 import { branchRef, type RefName } from '../git/refname.ts';
 import type { CommitRecord, GitRepository } from '../git/repository.ts';
-import type { Actor, ProjectAccess } from './access.ts';
+import { can, signedIn } from './access/permissions.ts';
+import { accessesTo } from './access/project-accesses.ts';
+import type { Actor, ProjectAccess } from './access/types.ts';
 import { bounded, codeOf } from './code.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, notFound, refused } from './errors.ts';
 import { codeBeside, related } from './fork-network.ts';
 import { identityOf } from './identity.ts';
 import { inTurn } from './in-process-queue.ts';
-import { can, signedIn } from './permissions.ts';
-import { accessesTo } from './project-accesses.ts';
 import { BRANCH_REFUSALS, branchProtection, started } from './ref-protection.ts';
 import { sizeExcess, tooLargeForMore } from './size-limits.ts';
 

@@ -8,7 +8,8 @@ import { MAX_NOTE_BYTES, type NotedLine, type NoteRecord } from '../store/notes.
 import { outboxWrite } from '../store/outbox.ts';
 import type { Page, PageRequest } from '../store/paging.ts';
 import type { UserRecord } from '../store/records.ts';
-import type { Actor, ProjectAccess } from './access.ts';
+import { demand, signedIn } from './access/permissions.ts';
+import type { Actor, ProjectAccess } from './access/types.ts';
 import { demandRate, NOTES } from './action-limits.ts';
 import { telling } from './activity.ts';
 import { bounded, codeOf, resolved } from './code.ts';
@@ -17,7 +18,6 @@ import { diffLimits } from './diff-limits.ts';
 import { notFound, refused } from './errors.ts';
 import { keepCommit } from './keep-commit.ts';
 import { promisedMail } from './notification-promises.ts';
-import { demand, signedIn } from './permissions.ts';
 
 /** A comment with the account of whoever wrote it, while there is one. */
 export interface CommitComment {

@@ -11,7 +11,8 @@ import type {
   StatusWrite,
 } from '../store/pipelines.ts';
 import type { UserRecord } from '../store/records.ts';
-import type { Actor, ProjectAccess } from './access.ts';
+import { demand, signedIn } from './access/permissions.ts';
+import type { Actor, ProjectAccess } from './access/types.ts';
 import { codeOf, resolved } from './code.ts';
 import { refsContaining } from './commit-refs.ts';
 import type { Deps } from './deps.ts';
@@ -19,7 +20,6 @@ import { conflict, forbidden, invalid, notFound, refused, unprocessable } from '
 import { inTurn } from './in-process-queue.ts';
 import { keepCommit } from './keep-commit.ts';
 import { type Happening, promisedMail } from './notification-promises.ts';
-import { demand, signedIn } from './permissions.ts';
 import { moved, pipelineStatus } from './pipelines.ts';
 import { branchProtection, started } from './ref-protection.ts';
 import { persist } from './retry-on-conflict.ts';

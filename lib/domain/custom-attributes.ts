@@ -2,10 +2,10 @@
 import { type Attributes, MAX_ATTRIBUTES } from '../store/custom-attributes.ts';
 import { LimitReached, Missing, Stale } from '../store/errors.ts';
 import type { Subject } from '../store/keys.ts';
-import type { Actor } from './access.ts';
+import { isAdministrator } from './access/permissions.ts';
+import type { Actor } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, conflict, forbidden, invalid, notFound } from './errors.ts';
-import { isAdministrator } from './permissions.ts';
 
 export interface CustomAttribute {
   readonly key: string;

@@ -2,14 +2,14 @@
 import { LimitReached, Missing } from '../store/errors.ts';
 import type { Page, PageRequest } from '../store/paging.ts';
 import type { DeployTokenRecord, DeployTokenScope, MemberSource } from '../store/records.ts';
-import type { Actor } from './access.ts';
+import { signedIn } from './access/permissions.ts';
+import type { Actor } from './access/types.ts';
 import { audited, auditing } from './audit.ts';
 import { recordingRefusals } from './audited-refusals.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, invalid, notFound, placeNotFound } from './errors.ts';
 import { entityOf } from './member-audit.ts';
 import { type MemberPlace, sourceOf } from './member-list.ts';
-import { signedIn } from './permissions.ts';
 import { auditedDeployToken } from './token-audit.ts';
 import { newTokenText, TOKEN_PREFIXES, tokenHash } from './tokens.ts';
 

@@ -1,6 +1,6 @@
 import { sameName } from '../store/names.ts';
 import type { EmailRecord, UserRecord } from '../store/records.ts';
-import type { Actor } from './access.ts';
+import type { Actor } from './access/types.ts';
 import { audited } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { auditedEmail } from './email-audit.ts';

@@ -5,7 +5,7 @@ import { GitRepository } from '../git/repository.ts';
 import type { Repository } from '../git/wire/repository.ts';
 import { forkRoot } from '../store/forks.ts';
 import type { ProjectRecord } from '../store/records.ts';
-import type { ProjectAccess } from './access.ts';
+import type { ProjectAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { openRepository, type Pusher } from './repositories.ts';
 

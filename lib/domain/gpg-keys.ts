@@ -1,6 +1,6 @@
 import { parsePgpKey } from '../signatures/pgp-key.ts';
 import type { GpgKeyRecord, UserRecord } from '../store/records.ts';
-import type { Actor } from './access.ts';
+import type { Actor } from './access/types.ts';
 import { type Audited, audited, auditedUser } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { invalid, notFound } from './errors.ts';

@@ -3,7 +3,8 @@ import { Missing } from '../store/errors.ts';
 import type { GroupChange } from '../store/groups.ts';
 import type { GroupRecord } from '../store/records.ts';
 import type { Write } from '../store/write.ts';
-import type { Actor, GroupAccess } from './access.ts';
+import { isMarked } from './access/permissions.ts';
+import type { Actor, GroupAccess } from './access/types.ts';
 import { requesterOf } from './audit.ts';
 import { happened } from './change-audit.ts';
 import { demandGroupDeletion } from './deletion-protection.ts';
@@ -11,7 +12,6 @@ import { deletionMark, emptyGroup, promisesDeletion, removeGroup } from './delet
 import type { Deps } from './deps.ts';
 import { notFound, refused } from './errors.ts';
 import { HELP_MS, locked } from './groups.ts';
-import { isMarked } from './permissions.ts';
 
 export interface GroupDeletionInput {
   /** Without waiting any longer, which only a group inside another can be asked for that waits already. */

@@ -3,10 +3,10 @@ import type { Page, PageRequest } from '../store/paging.ts';
 import type { GroupRecord, UserRecord } from '../store/records.ts';
 import type { ScimIdentity } from '../store/scim-identities.ts';
 import { type Identity, identitiesOf } from '../store/user-item.ts';
-import type { Actor, GroupAccess } from './access.ts';
+import { isAdministrator, OWNER } from './access/permissions.ts';
+import type { Actor, GroupAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { notFound } from './errors.ts';
-import { isAdministrator, OWNER } from './permissions.ts';
 import { type GroupWithSso, hasSso, PROVIDER, type ScimCaller } from './scim/caller.ts';
 
 /** Their identity at a group's provider, if they have one. */

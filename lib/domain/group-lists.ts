@@ -3,10 +3,10 @@ import { decodeCursor, encodeCursor } from '../store/cursor.ts';
 import type { GroupQuery, ListedGroup } from '../store/group-list.ts';
 import type { Page } from '../store/paging.ts';
 import type { ListedProject, ProjectQuery } from '../store/project-query.ts';
-import type { Actor, GroupAccess } from './access.ts';
+import { isAdministrator } from './access/permissions.ts';
+import type { Actor, GroupAccess } from './access/types.ts';
+import { groupJudge, projectJudge, viewerOf } from './access/visibility-filter.ts';
 import type { Deps } from './deps.ts';
-import { groupJudge, projectJudge, viewerOf } from './judges.ts';
-import { isAdministrator } from './permissions.ts';
 import { starredByActor } from './stars.ts';
 
 export interface GroupListInput extends Omit<GroupQuery, 'viewer' | 'judge' | 'all' | 'below' | 'after'> {

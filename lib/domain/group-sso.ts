@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { Missing, Stale } from '../store/errors.ts';
 import type { GroupRecord, GroupSso } from '../store/records.ts';
 import type { ScimToken } from '../store/scim-tokens.ts';
-import type { Actor, GroupAccess } from './access.ts';
+import { isAdministrator, signedIn } from './access/permissions.ts';
+import type { Actor, GroupAccess } from './access/types.ts';
 import { type Audited, audited, auditedPlace } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { conflict, forbidden, invalid, notFound, refused } from './errors.ts';
 import { problemsOf } from './name-rules.ts';
-import { isAdministrator, signedIn } from './permissions.ts';
 import { hasSso } from './scim/caller.ts';
 import { tokenHash } from './tokens.ts';
 

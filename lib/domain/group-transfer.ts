@@ -1,7 +1,8 @@
 import { Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
 import { placeBelow } from '../store/group-place.ts';
 import { type GroupRecord, MAX_DEPTH } from '../store/records.ts';
-import type { Actor, GroupAccess } from './access.ts';
+import { canInGroup, OWNER } from './access/permissions.ts';
+import type { Actor, GroupAccess } from './access/types.ts';
 import { auditedPlace } from './audit.ts';
 import { placeMoved } from './change-audit.ts';
 import type { Deps } from './deps.ts';
@@ -10,7 +11,6 @@ import { followed, groupOfId, locked, mayCreateOutermost } from './groups.ts';
 import { memberAdded } from './member-audit.ts';
 import { groupPathProblems } from './name-rules.ts';
 import { moverOf } from './notification-promises.ts';
-import { canInGroup, OWNER } from './permissions.ts';
 import { lower } from './visibility.ts';
 
 /**

@@ -3,7 +3,9 @@ import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../
 import { placeBelow } from '../store/group-place.ts';
 import { type GroupChange, MoreVisibleInside } from '../store/groups.ts';
 import { type GroupRecord, MAX_DEPTH, type Visibility } from '../store/records.ts';
-import type { Actor, GroupAccess } from './access.ts';
+import { restrictionProblems, unchosenVisibility } from './access/instance-visibility.ts';
+import { demandInGroup, isAdministrator } from './access/permissions.ts';
+import type { Actor, GroupAccess } from './access/types.ts';
 import { auditedPlace, auditing } from './audit.ts';
 import { type AvatarFile, newAvatar } from './avatars.ts';
 import { groupChanged } from './change-audit.ts';
@@ -18,10 +20,8 @@ import {
   unauthorized,
 } from './errors.ts';
 import { accessesToGroups } from './group-details.ts';
-import { restrictionProblems, unchosenVisibility } from './instance-visibility.ts';
 import { groupNameProblems, groupPathProblems, problemsOf } from './name-rules.ts';
 import { type Mover, moveMails, moverOf } from './notification-promises.ts';
-import { demandInGroup, isAdministrator } from './permissions.ts';
 import { inRuby } from './ruby-notation.ts';
 import { isBelow } from './visibility.ts';
 

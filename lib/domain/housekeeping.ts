@@ -1,5 +1,5 @@
 import { MAINTENANCE, message } from '../store/outbox.ts';
-import type { ProjectAccess } from './access.ts';
+import type { ProjectAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { conflict } from './errors.ts';
 

@@ -3,9 +3,9 @@ import type { Repository } from '../git/wire/repository.ts';
 import { Stale } from '../store/errors.ts';
 import type { IngestProgress, PushUpload } from '../store/push-uploads.ts';
 import { log } from '../telemetry/log.ts';
+import { openGit } from './access/git-access.ts';
 import type { Deps } from './deps.ts';
 import { DomainError } from './errors.ts';
-import { openGit } from './git-access.ts';
 import { ingest, readPushRequest } from './ingest.ts';
 import { openRepository } from './repositories.ts';
 

@@ -10,7 +10,8 @@ import { sameName } from '../store/names.ts';
 import { outboxWrite } from '../store/outbox.ts';
 import type { Page, PageRequest } from '../store/paging.ts';
 import type { InvitationRecord, UserRecord } from '../store/records.ts';
-import type { Actor } from './access.ts';
+import { isAdministrator, signedIn } from './access/permissions.ts';
+import type { Actor } from './access/types.ts';
 import { membershipActivity } from './activity.ts';
 import { auditedPlace, inPerson } from './audit.ts';
 import type { Deps } from './deps.ts';
@@ -23,7 +24,6 @@ import { demandAdmin, demandUnlocked, grantable, type MembershipInput } from './
 import { addMember, MAX_AT_ONCE, reasonOf, TOO_MANY } from './members.ts';
 import { emailProblems } from './name-rules.ts';
 import { answerMails } from './notification-promises.ts';
-import { isAdministrator, signedIn } from './permissions.ts';
 import { addressProblems } from './sign-up-rules.ts';
 
 /** A link leads there for two weeks; the invitation stays. */

@@ -2,11 +2,11 @@
 import type { Giver } from '../store/members.ts';
 import type { PageRequest } from '../store/paging.ts';
 import type { GroupRecord, MemberRecord, MemberSource, UserRecord } from '../store/records.ts';
-import type { GroupAccess, ProjectAccess } from './access.ts';
+import { keepsProjectsToItself, Surroundings, standing } from './access/effective-level.ts';
+import { subjectOf } from './access/open-request.ts';
+import type { GroupAccess, ProjectAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { recordNotFound } from './errors.ts';
-import { subjectOf } from './open.ts';
-import { keepsProjectsToItself, Surroundings, standing } from './standing.ts';
 
 /** A membership with the person it is of. */
 export interface Member {

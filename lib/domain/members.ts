@@ -2,7 +2,8 @@ import { AlreadyExists, LastOwner, Missing, Stale } from '../store/errors.ts';
 import type { AlongsideChange } from '../store/members.ts';
 import { type OutboxMessage, outboxWrite } from '../store/outbox.ts';
 import type { AccessLevel, MemberRecord, UserRecord } from '../store/records.ts';
-import type { Actor, GroupAccess } from './access.ts';
+import { OWNER, signedIn } from './access/permissions.ts';
+import type { Actor, GroupAccess } from './access/types.ts';
 import { membershipActivity } from './activity.ts';
 import type { Deps } from './deps.ts';
 import {
@@ -27,7 +28,6 @@ import {
   type MembershipInput,
 } from './member-rules.ts';
 import { membershipMail } from './notification-promises.ts';
-import { OWNER, signedIn } from './permissions.ts';
 
 /**
  * @param options.requested whether they have to have asked for it; 404 `404 Not found` of who did not, or does no more

@@ -2,14 +2,14 @@
 import type { Giver } from '../store/members.ts';
 import type { ListedNamespace } from '../store/namespace-list.ts';
 import type { Page } from '../store/paging.ts';
-import type { Actor } from './access.ts';
+import { isAdministrator, OWNER } from './access/permissions.ts';
+import type { Actor } from './access/types.ts';
+import { groupJudge } from './access/visibility-filter.ts';
 import type { Deps } from './deps.ts';
 import { notFound } from './errors.ts';
 import { accessesToGroups } from './group-details.ts';
 import { listGroups } from './group-lists.ts';
-import { groupJudge } from './judges.ts';
 import { visibleNamespace } from './namespaces.ts';
-import { isAdministrator, OWNER } from './permissions.ts';
 
 /** What things have their paths in: a user, or a group. */
 export type Namespace = ListedNamespace;

@@ -1,10 +1,10 @@
 /** Where a project may be put: a person's own namespace, or a group. */
 import { type ProjectPlace, placeInGroup } from '../store/project-place.ts';
 import type { GroupRecord, UserRecord, Visibility } from '../store/records.ts';
-import type { Actor, GroupAccess } from './access.ts';
+import { locateGroup } from './access/locate.ts';
+import type { Actor, GroupAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { accessesToGroups } from './group-details.ts';
-import { locateGroup } from './locate.ts';
 import { isBelow } from './visibility.ts';
 
 export type Namespace =

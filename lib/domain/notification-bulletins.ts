@@ -3,7 +3,7 @@
 import { titleOf } from '../git/commit-title.ts';
 import type { Oid } from '../git/oid.ts';
 import type { ProjectRecord } from '../store/records.ts';
-import type { ProjectAbility } from './access.ts';
+import type { ProjectAbility } from './access/types.ts';
 import { calledIn } from './called.ts';
 import { cloneRoot, cloneUrl } from './clone-url.ts';
 import { codeOf } from './code.ts';

@@ -4,7 +4,7 @@ import type { OutboxMessage } from '../store/outbox.ts';
 import type { PasswordReset } from '../store/password-resets.ts';
 import type { UserRecord } from '../store/records.ts';
 import type { Write } from '../store/write.ts';
-import type { Actor } from './access.ts';
+import type { Actor } from './access/types.ts';
 import { passwordMails } from './account-mail.ts';
 import { audited, auditedUser } from './audit.ts';
 import type { Deps } from './deps.ts';

@@ -3,7 +3,8 @@
 import { Missing, Stale } from '../store/errors.ts';
 import { isExpired } from '../store/member-item.ts';
 import { type GroupRecord, MAX_SHARES, type ProjectRecord, type ShareRecord } from '../store/records.ts';
-import type { Actor, ProjectAccess } from './access.ts';
+import { keepsProjectsToItself } from './access/effective-level.ts';
+import type { Actor, ProjectAccess } from './access/types.ts';
 import { happened, targetingProject } from './change-audit.ts';
 import type { Deps } from './deps.ts';
 import { conflict, invalid, notFound, refused } from './errors.ts';
@@ -12,7 +13,6 @@ import type { ShareInput } from './group-shares.ts';
 import { locked } from './groups.ts';
 import { parentsOf } from './member-list.ts';
 import { LEVEL_NAMES } from './member-rules.ts';
-import { keepsProjectsToItself } from './standing.ts';
 
 /** A project's share has an id of its own. */
 export type ProjectShare = ShareRecord & { readonly id: number };

@@ -1,14 +1,14 @@
 import { LimitReached, Missing, NameTaken, Stale } from '../store/errors.ts';
 import type { ProjectRecord } from '../store/records.ts';
 import { measureSoon } from '../store/statistics.ts';
-import type { Actor, ProjectAccess } from './access.ts';
+import { canInGroup, isAdministrator } from './access/permissions.ts';
+import type { Actor, ProjectAccess } from './access/types.ts';
 import { placeMoved } from './change-audit.ts';
 import type { Deps } from './deps.ts';
 import { notFound, refused } from './errors.ts';
 import { unlinkPromises } from './fork-visibility.ts';
 import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from './namespaces.ts';
 import { moveMail } from './notification-promises.ts';
-import { canInGroup, isAdministrator } from './permissions.ts';
 import { changeError } from './project-update.ts';
 import { limitProblem } from './projects.ts';
 import { inRuby } from './ruby-notation.ts';

@@ -1,10 +1,10 @@
 import { AlreadyExists, LimitReached, Missing, Stale } from '../store/errors.ts';
 import type { BranchRule, ProjectRecord, RuleLevel } from '../store/records.ts';
-import type { Actor, ProjectAccess } from './access.ts';
+import { DEVELOPER, MAINTAINER } from './access/permissions.ts';
+import type { Actor, ProjectAccess } from './access/types.ts';
 import { audited } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { conflict, notFound, recordNotFound, unprocessable } from './errors.ts';
-import { DEVELOPER, MAINTAINER } from './permissions.ts';
 import { auditedBranchRule, auditedLevels } from './rule-audit.ts';
 
 /** As long as a ref name can be, in bytes. */

@@ -1,10 +1,10 @@
 import { AlreadyExists } from '../store/errors.ts';
 import type { RuleLevel, TagRule } from '../store/records.ts';
-import type { Actor, ProjectAccess } from './access.ts';
+import { MAINTAINER } from './access/permissions.ts';
+import type { Actor, ProjectAccess } from './access/types.ts';
 import { audited } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { recordNotFound, unprocessable } from './errors.ts';
-import { MAINTAINER } from './permissions.ts';
 import { demandRuleName, refusedRule } from './protected-branches.ts';
 import { auditedTagRule } from './rule-audit.ts';
 

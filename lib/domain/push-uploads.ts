@@ -1,6 +1,7 @@
 import { LimitReached, Missing } from '../store/errors.ts';
 import { type PushUpload, UPLOADS_PER_USER } from '../store/push-uploads.ts';
 import { IncompleteUpload, type PresignedPart, partCount, type UploadedPart } from '../store/staging.ts';
+import type { GitAccess } from './access/git-access.ts';
 import type { Deps } from './deps.ts';
 import {
   badRequest,
@@ -11,7 +12,6 @@ import {
   tooLarge,
   tooManyRequests,
 } from './errors.ts';
-import type { GitAccess } from './git-access.ts';
 import { readPushRequest } from './ingest.ts';
 import { maxPushBytes } from './size-limits.ts';
 

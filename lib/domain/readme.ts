@@ -2,11 +2,11 @@ import { commitChanges } from '../git/commit-changes.ts';
 import { ZERO_OID } from '../git/oid.ts';
 import { RefConflict } from '../git/ports.ts';
 import { shortName } from '../git/refname.ts';
-import type { Actor, ProjectAccess } from './access.ts';
+import { can, signedIn } from './access/permissions.ts';
+import type { Actor, ProjectAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, notFound } from './errors.ts';
 import { identityOf } from './identity.ts';
-import { can, signedIn } from './permissions.ts';
 import { openRepository } from './repositories.ts';
 
 /**

@@ -1,5 +1,6 @@
 import type { BranchRule, RuleLevel, TagRule } from '../store/records.ts';
-import type { Actor, ProjectAccess } from './access.ts';
+import { can, DEVELOPER, isAdministrator, MAINTAINER } from './access/permissions.ts';
+import type { Actor, ProjectAccess } from './access/types.ts';
 import {
   type DefaultBranchProtection,
   defaultBranchProtection,
@@ -7,7 +8,6 @@ import {
   protectsEmpty,
 } from './default-branch-protection.ts';
 import type { Deps } from './deps.ts';
-import { can, DEVELOPER, isAdministrator, MAINTAINER } from './permissions.ts';
 import { RuleSet } from './ref-pattern.ts';
 
 /**

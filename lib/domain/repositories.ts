@@ -12,7 +12,8 @@ import { snapshotOf } from '../store/ref-views.ts';
 import type { RepositoryRefs } from '../store/repository-refs.ts';
 import { measureSoon } from '../store/statistics.ts';
 import type { Write } from '../store/write.ts';
-import type { Actor } from './access.ts';
+import type { FirstLook, ReadAhead } from './access/prefetch.ts';
+import type { Actor } from './access/types.ts';
 import { type AuditAuthor, auditing, SYSTEM } from './audit.ts';
 import { defaultBranchProtection, levelsOf } from './default-branch-protection.ts';
 import type { Deps } from './deps.ts';
@@ -20,7 +21,6 @@ import { notFound } from './errors.ts';
 import { importFills, isImporting, withoutContent } from './import-state.ts';
 import { newBranchRule } from './protected-branches.ts';
 import { pushEvents } from './push-events.ts';
-import type { FirstLook, ReadAhead } from './read-ahead.ts';
 import { RuleSet } from './ref-pattern.ts';
 import { auditedBranchRule } from './rule-audit.ts';
 

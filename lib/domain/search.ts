@@ -2,12 +2,12 @@
 import type { Page, PageRequest } from '../store/paging.ts';
 import type { ListedProject } from '../store/project-query.ts';
 import type { UserRecord } from '../store/records.ts';
-import type { Actor, GroupAccess, ProjectAccess } from './access.ts';
+import { can, canInGroup } from './access/permissions.ts';
+import type { Actor, GroupAccess, ProjectAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { invalid } from './errors.ts';
 import { listGroupProjects } from './group-lists.ts';
 import { listMembers } from './member-list.ts';
-import { can, canInGroup } from './permissions.ts';
 import { listProjects } from './projects.ts';
 import { listUsers, seesAll } from './users.ts';
 

@@ -1,6 +1,6 @@
 import { parseSshKey } from '../signatures/ssh-key.ts';
 import type { SshKeyRecord, SshKeyUsage, UserRecord } from '../store/records.ts';
-import type { Actor } from './access.ts';
+import type { Actor } from './access/types.ts';
 import { type Audited, audited, auditedUser } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, invalid, notFound } from './errors.ts';

@@ -4,7 +4,7 @@ import { MAX_OFFSET, type Page, type PageRequest } from '../store/paging.ts';
 import type { ProjectQuery } from '../store/project-query.ts';
 import type { UserRecord } from '../store/records.ts';
 import type { StarRecord } from '../store/stars.ts';
-import type { Actor, ProjectAccess } from './access.ts';
+import type { Actor, ProjectAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, notFound } from './errors.ts';
 import { maySeeProfile } from './user-records.ts';

@@ -3,7 +3,8 @@ import type { Oid } from '../git/oid.ts';
 import { type Ref, RefConflict } from '../git/ports.ts';
 import { shortName, tagRef } from '../git/refname.ts';
 import type { CommitRecord, GitRepository, Tip } from '../git/repository.ts';
-import type { Actor, ProjectAccess } from './access.ts';
+import { signedIn } from './access/permissions.ts';
+import type { Actor, ProjectAccess } from './access/types.ts';
 import { demandPush } from './branches.ts';
 import { codeOf } from './code.ts';
 import { refConflictError } from './commit-actions.ts';
@@ -11,7 +12,6 @@ import { deleteAsRead } from './delete-ref.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, forbidden, notFound, refused } from './errors.ts';
 import { identityOf } from './identity.ts';
-import { signedIn } from './permissions.ts';
 import { listRefs, type RefListQuery } from './ref-list.ts';
 import { started, TAG_REFUSALS, type TagProtection, tagProtection } from './ref-protection.ts';
 

@@ -3,7 +3,7 @@ import { inParallel } from '../store/in-parallel.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../store/outbox.ts';
 import type { TokenRecord } from '../store/records.ts';
 import type { Put } from '../store/write.ts';
-import type { Actor } from './access.ts';
+import type { Actor } from './access/types.ts';
 import { authorIn, type Requester, requesterOf } from './audit.ts';
 import { dayIn } from './days.ts';
 import type { Deps } from './deps.ts';

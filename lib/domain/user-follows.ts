@@ -3,10 +3,10 @@ import { MAX_FOLLOWING } from '../store/follows.ts';
 import type { FollowRow } from '../store/keys.ts';
 import type { Page, PageRequest } from '../store/paging.ts';
 import type { UserRecord } from '../store/records.ts';
-import type { Actor } from './access.ts';
+import { signedIn } from './access/permissions.ts';
+import type { Actor } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { notFound, refused } from './errors.ts';
-import { signedIn } from './permissions.ts';
 import { maySeeProfile, userOfId } from './user-records.ts';
 
 /** @returns the user, or undefined when nothing changed; nobody follows themselves @throws 404; 400 at the limit */

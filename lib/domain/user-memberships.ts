@@ -1,10 +1,10 @@
 import type { ListedMembership } from '../store/members.ts';
 import { MAX_OFFSET, MAX_TOTAL, type Page, type PageRequest } from '../store/paging.ts';
 import type { AccessLevel, MemberSource } from '../store/records.ts';
-import type { Actor } from './access.ts';
+import { isAdministrator, signedIn } from './access/permissions.ts';
+import type { Actor } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, forbidden } from './errors.ts';
-import { isAdministrator, signedIn } from './permissions.ts';
 import { userOfId } from './user-records.ts';
 
 export interface NamedMembership {

@@ -4,10 +4,10 @@ import type { OutboxMessage } from '../store/outbox.ts';
 import type { UserRecord } from '../store/records.ts';
 import type { UserChange } from '../store/users.ts';
 import type { Check, Write } from '../store/write.ts';
-import type { Actor } from './access.ts';
+import { isAdministrator, signedIn } from './access/permissions.ts';
+import type { Actor } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { conflict, forbidden, invalid, notFound } from './errors.ts';
-import { isAdministrator, signedIn } from './permissions.ts';
 import { persist } from './retry-on-conflict.ts';
 
 /** @throws `404 User Not Found` */

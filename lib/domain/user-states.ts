@@ -1,12 +1,12 @@
 /** Blocking, banning, deactivating, approving: who may sign in. Effective at the next request, for Git too. */
 import type { UserRecord, UserState } from '../store/records.ts';
-import type { Actor } from './access.ts';
+import { signedIn } from './access/permissions.ts';
+import type { Actor } from './access/types.ts';
 import { audited, auditedUser } from './audit.ts';
 import { dayBefore, dayOf } from './days.ts';
 import { deactivation } from './deactivation.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, forbidden } from './errors.ts';
-import { signedIn } from './permissions.ts';
 import { deleteUser } from './user-deletion.ts';
 import { changeUser, type PlannedChange, staysAdministered, userOfId } from './user-records.ts';
 

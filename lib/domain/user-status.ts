@@ -1,10 +1,10 @@
 import type { UserRecord, UserStatus } from '../store/records.ts';
-import type { Actor } from './access.ts';
+import { signedIn } from './access/permissions.ts';
+import type { Actor } from './access/types.ts';
 import { type AvatarFile, newAvatar } from './avatars.ts';
 import type { Deps } from './deps.ts';
 import { invalid, notFound } from './errors.ts';
 import { problemsOf } from './name-rules.ts';
-import { signedIn } from './permissions.ts';
 import { changeUser } from './user-records.ts';
 
 /** Until when a status stands that is said for a while: milliseconds. */

@@ -3,12 +3,12 @@ import { LimitReached, Missing } from '../store/errors.ts';
 import type { Page } from '../store/paging.ts';
 import type { TokenRecord, UserRecord } from '../store/records.ts';
 import type { TokenQuery } from '../store/tokens.ts';
-import type { Actor } from './access.ts';
+import { isAdministrator, signedIn } from './access/permissions.ts';
+import type { Actor } from './access/types.ts';
 import { auditedUser, auditing } from './audit.ts';
 import { recordingRefusals } from './audited-refusals.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, forbidden, invalid, notFound, unauthorized, unprocessable } from './errors.ts';
-import { isAdministrator, signedIn } from './permissions.ts';
 import { auditedToken, kindOf, openedBy } from './token-audit.ts';
 import {
   firstSentence,

@@ -9,7 +9,7 @@ import type {
   OpenRequest,
   Origin,
   ProjectAbility,
-} from '../domain/access.ts';
+} from '../domain/access/types.ts';
 import type { TokenScope } from '../store/records.ts';
 
 /** Answers who asks, what they may know of, and whether they may. */

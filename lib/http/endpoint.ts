@@ -3,7 +3,7 @@
  * conditional requests and the OpenAPI document are all made from this one value.
  */
 import type * as z from 'zod';
-import type { FirstReads, GroupAccess, ProjectAccess } from '../domain/access.ts';
+import type { FirstReads, GroupAccess, ProjectAccess } from '../domain/access/types.ts';
 import type { AdmissionPort } from '../domain/admission.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { TokenScope } from '../store/records.ts';

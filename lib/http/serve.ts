@@ -1,6 +1,6 @@
 /** One request through one endpoint: credential, parameters, access, handler, answer. */
 
-import type { Credential, FirstReads, Opened, Origin } from '../domain/access.ts';
+import type { Credential, FirstReads, Opened, Origin } from '../domain/access/types.ts';
 import { type Admission, whileCounted } from '../domain/admission.ts';
 import { DomainError, forbidden, placeNotFound, unauthorized } from '../domain/errors.ts';
 import { demandWritable } from '../domain/maintenance-mode.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { locateGroup, locateProject } from '../../lib/domain/access/locate.ts';
 import type { Deps } from '../../lib/domain/deps.ts';
-import { locateGroup, locateProject } from '../../lib/domain/locate.ts';
 import { NameTaken, Stale } from '../../lib/store/errors.ts';
 import { OUTBOX_SHARDS, outboxPartition, treePartition } from '../../lib/store/keys.ts';
 import { message } from '../../lib/store/outbox.ts';

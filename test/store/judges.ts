@@ -1,7 +1,7 @@
 /** Lists of a store, judged as the domain judges them. */
-import type { Actor } from '../../lib/domain/access.ts';
+import type { Actor } from '../../lib/domain/access/types.ts';
+import { groupJudge, projectJudge } from '../../lib/domain/access/visibility-filter.ts';
 import type { Deps } from '../../lib/domain/deps.ts';
-import { groupJudge, projectJudge } from '../../lib/domain/judges.ts';
 import type { GroupQuery } from '../../lib/store/group-list.ts';
 import type { ProjectQuery, Viewer } from '../../lib/store/project-query.ts';
 import type { Store } from '../../lib/store/store.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { locateProject } from '../../lib/domain/access/locate.ts';
 import type { Deps } from '../../lib/domain/deps.ts';
-import { locateProject } from '../../lib/domain/locate.ts';
 import { namespaceMove } from '../../lib/domain/namespace-move.ts';
 import { placeIn } from '../../lib/domain/namespaces.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';

@@ -1,6 +1,6 @@
 /** A store over the embedded DynamoDB, in memory, with its operations counted. The SDK clients are the real ones. */
 import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { Actor } from '../../lib/domain/access.ts';
+import type { Actor } from '../../lib/domain/access/types.ts';
 import { makeClients } from '../../lib/store/clients.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
 import type { NewProject } from '../../lib/store/projects.ts';

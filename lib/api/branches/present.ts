@@ -1,4 +1,4 @@
-import type { Actor } from '../../domain/access.ts';
+import type { Actor } from '../../domain/access/types.ts';
 import type { Branch } from '../../domain/branches.ts';
 import type { BranchProtection } from '../../domain/ref-protection.ts';
 import { RULE_LEVEL_NAMES } from '../../domain/rule-audit.ts';

@@ -1,5 +1,5 @@
 /** The older way to protect one branch that exists; it changes the same rules as `protected_branches`. */
-import type { Actor, ProjectAccess } from '../../domain/access.ts';
+import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
 import { getBranch } from '../../domain/branches.ts';
 import { codeOf } from '../../domain/code.ts';
 import { protectOneBranch, unprotectOneBranch } from '../../domain/protected-branches.ts';

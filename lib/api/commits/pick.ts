@@ -1,4 +1,4 @@
-import type { ProjectAccess } from '../../domain/access.ts';
+import type { ProjectAccess } from '../../domain/access/types.ts';
 import { type PickInput, pickCommit } from '../../domain/pick-commit.ts';
 import type { SignedInActor } from '../../http/access.ts';
 import { project } from '../../http/access.ts';

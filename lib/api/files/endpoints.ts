@@ -1,4 +1,4 @@
-import type { Actor, ProjectAccess } from '../../domain/access.ts';
+import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
 import { RAW_BLOBS, withinRate } from '../../domain/action-limits.ts';
 import { blameFile } from '../../domain/blame.ts';
 import { codeOf, openFile, readFile, resolved } from '../../domain/code.ts';

@@ -1,9 +1,9 @@
-import type { FirstReads } from '../../domain/access.ts';
+import { openGit } from '../../domain/access/git-access.ts';
+import type { FirstReads } from '../../domain/access/types.ts';
 import type { Admission } from '../../domain/admission.ts';
 import { defaultBranchName } from '../../domain/default-branch-name.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { openGit } from '../../domain/git-access.ts';
 import { isFetchable, isPushable } from '../../domain/internal-refs.ts';
 import { demandPushable } from '../../domain/maintenance-mode.ts';
 import { pushPolicy } from '../../domain/push-policy.ts';

@@ -2,9 +2,10 @@
  * Pushes too large for one request, below a repository's URL (`docs/large-pushes.md`): `POST lemnos/uploads?size=`
  * with what stands before the pack, `GET lemnos/uploads/<id>/parts`, `POST .../finish`, `GET` and `DELETE .../<id>`.
  */
+
+import type { GitAccess } from '../../domain/access/git-access.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { badRequest, notFound, tooLarge } from '../../domain/errors.ts';
-import type { GitAccess } from '../../domain/git-access.ts';
 import {
   abortUpload,
   beginUpload,

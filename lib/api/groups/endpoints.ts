@@ -1,4 +1,4 @@
-import { canInGroup } from '../../domain/permissions.ts';
+import { canInGroup } from '../../domain/access/permissions.ts';
 import { group } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { endpoint } from '../endpoint.ts';

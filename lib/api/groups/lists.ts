@@ -1,8 +1,9 @@
 /** Lists of groups, and of the projects in one. */
-import type { Actor, GroupAccess } from '../../domain/access.ts';
+
+import { isAdministrator } from '../../domain/access/permissions.ts';
+import type { Actor, GroupAccess } from '../../domain/access/types.ts';
 import { attributesOfMany, wantedAttributes } from '../../domain/custom-attributes.ts';
 import { listGroupProjects, listGroups } from '../../domain/group-lists.ts';
-import { isAdministrator } from '../../domain/permissions.ts';
 import { anyone, group } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';

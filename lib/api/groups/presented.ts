@@ -1,4 +1,4 @@
-import type { Actor, GroupAccess } from '../../domain/access.ts';
+import type { Actor, GroupAccess } from '../../domain/access/types.ts';
 import { attributesOfMany } from '../../domain/custom-attributes.ts';
 import { invitedGroups, projectsShown, runnersToken } from '../../domain/group-details.ts';
 import type { ApiDeps } from '../endpoint.ts';

@@ -1,4 +1,4 @@
-import type { Actor, GroupAccess } from '../../domain/access.ts';
+import type { Actor, GroupAccess } from '../../domain/access/types.ts';
 import { outermostOf, seesIdentities } from '../../domain/group-identities.ts';
 import { getMember, listMembers, type Member } from '../../domain/member-list.ts';
 import { addMember, addMembers, changeMember, removeMember } from '../../domain/members.ts';

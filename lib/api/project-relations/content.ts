@@ -1,7 +1,7 @@
 /** What a project is made of, and where it is kept. */
 import { createHash } from 'node:crypto';
+import { isAdministrator } from '../../domain/access/permissions.ts';
 import { forbidden } from '../../domain/errors.ts';
-import { isAdministrator } from '../../domain/permissions.ts';
 import { project } from '../../http/access.ts';
 import { endpoint } from '../endpoint.ts';
 import * as shapes from './shapes.ts';

@@ -1,9 +1,9 @@
-import type { Actor, ProjectAccess } from '../../domain/access.ts';
+import { isAdministrator } from '../../domain/access/permissions.ts';
+import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
 import { wantedAttributes } from '../../domain/custom-attributes.ts';
 import { invalid } from '../../domain/errors.ts';
 import { readImportUrl } from '../../domain/imports.ts';
 import type { Namespace } from '../../domain/namespaces.ts';
-import { isAdministrator } from '../../domain/permissions.ts';
 import * as projects from '../../domain/projects.ts';
 import { createInitialReadme } from '../../domain/readme.ts';
 import { getUser } from '../../domain/users.ts';

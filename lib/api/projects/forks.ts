@@ -1,6 +1,6 @@
-import type { ProjectAccess } from '../../domain/access.ts';
+import { MAINTAINER, OWNER } from '../../domain/access/permissions.ts';
+import type { ProjectAccess } from '../../domain/access/types.ts';
 import * as forks from '../../domain/forks.ts';
-import { MAINTAINER, OWNER } from '../../domain/permissions.ts';
 import { listProjects } from '../../domain/projects.ts';
 import { project } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';

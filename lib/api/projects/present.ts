@@ -1,4 +1,4 @@
-import type { ProjectAccess } from '../../domain/access.ts';
+import type { ProjectAccess } from '../../domain/access/types.ts';
 import { cloneUrl } from '../../domain/clone-url.ts';
 import { markedOn } from '../../domain/deletions.ts';
 import { LEVEL_NUMBERS } from '../../domain/notification-levels.ts';

@@ -1,8 +1,8 @@
-import type { Actor, ProjectAccess } from '../../domain/access.ts';
+import { can, isAdministrator, MAINTAINER } from '../../domain/access/permissions.ts';
+import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
 import { cloneRoot } from '../../domain/clone-url.ts';
 import { attributesOfMany } from '../../domain/custom-attributes.ts';
 import { parentsOf } from '../../domain/forks.ts';
-import { can, isAdministrator, MAINTAINER } from '../../domain/permissions.ts';
 import { membershipsIn } from '../../domain/project-memberships.ts';
 import { invitationsTo } from '../../domain/project-shares.ts';
 import { ownersOf } from '../../domain/projects.ts';

@@ -1,4 +1,4 @@
-import type { Actor, ProjectAccess } from '../../domain/access.ts';
+import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
 import { downloadArchive } from '../../domain/archives.ts';
 import type { ArchiveFormat } from '../../git/archive.ts';
 import { project } from '../../http/access.ts';

@@ -1,4 +1,4 @@
-import type { GroupAccess, ProjectAccess } from '../../domain/access.ts';
+import type { GroupAccess, ProjectAccess } from '../../domain/access/types.ts';
 import { SEARCHES, withinRate } from '../../domain/action-limits.ts';
 import { refused } from '../../domain/errors.ts';
 import { listGroups } from '../../domain/group-lists.ts';

@@ -1,5 +1,5 @@
+import { locateGroup } from '../../domain/access/locate.ts';
 import { invalid } from '../../domain/errors.ts';
-import { locateGroup } from '../../domain/locate.ts';
 import { aliases } from '../../domain/settings/attributes.ts';
 import type { SettingValue } from '../../store/settings.ts';
 import type { ApiDeps } from '../endpoint.ts';

@@ -1,4 +1,4 @@
-import { signedIn as signedInActor } from '../../domain/permissions.ts';
+import { signedIn as signedInActor } from '../../domain/access/permissions.ts';
 import { revokeToken, rotateToken, type ToldToken } from '../../domain/tokens.ts';
 import { createToken, listTokens, readableToken } from '../../domain/user-tokens.ts';
 import { administrator, signedIn } from '../../http/access.ts';

@@ -1,4 +1,4 @@
-import type { Actor } from '../../domain/access.ts';
+import type { Actor } from '../../domain/access/types.ts';
 import { attributesOfMany, wantedAttributes } from '../../domain/custom-attributes.ts';
 import { samlIdentityOf } from '../../domain/group-identities.ts';
 import * as users from '../../domain/users.ts';

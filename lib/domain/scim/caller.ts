@@ -1,10 +1,10 @@
 import type { GroupRecord, GroupSso } from '../../store/records.ts';
 import type { Check } from '../../store/write.ts';
-import type { Credential, Origin } from '../access.ts';
+import { locateGroup } from '../access/locate.ts';
+import type { Credential, Origin } from '../access/types.ts';
 import type { AuditAuthor } from '../audit.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, unauthorized } from '../errors.ts';
-import { locateGroup } from '../locate.ts';
 import { tokenHash } from '../tokens.ts';
 
 /** How the provider of a group is called among a user's identities. */

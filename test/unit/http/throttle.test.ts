@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Credential } from '../../../lib/domain/access.ts';
+import type { Credential } from '../../../lib/domain/access/types.ts';
 import { Admissions, whileCounted } from '../../../lib/domain/admission.ts';
 import { defaultSettings } from '../../../lib/domain/settings/defaults.ts';
 import type { InstanceSettings } from '../../../lib/domain/settings.ts';

@@ -5,8 +5,18 @@ import type {
   TokenRecord,
   TokenScope,
   UserRecord,
-} from '../store/records.ts';
-import { annotate } from '../telemetry/correlation.ts';
+} from '../../store/records.ts';
+import { annotate } from '../../telemetry/correlation.ts';
+import { comesFromTooMany, demandFewAddresses } from '../address-limit.ts';
+import { whileCounted } from '../admission.ts';
+import type { Deps } from '../deps.ts';
+import { DomainError, forbidden, notFound, unauthorized } from '../errors.ts';
+import type { Caller } from '../throttles.ts';
+import { demandActive, revokeFamily, tokenHash, unknownFrom } from '../tokens.ts';
+import { type Subject, Surroundings, standing } from './effective-level.ts';
+import { type Located, locateGroup, locateProject } from './locate.ts';
+import { canSee, canSeeGroup, OWNER } from './permissions.ts';
+import { ReadAhead } from './prefetch.ts';
 import type {
   Actor,
   Credential,
@@ -16,17 +26,7 @@ import type {
   OpenRequest,
   ProjectAccess,
   Viewer,
-} from './access.ts';
-import { comesFromTooMany, demandFewAddresses } from './address-limit.ts';
-import { whileCounted } from './admission.ts';
-import type { Deps } from './deps.ts';
-import { DomainError, forbidden, notFound, unauthorized } from './errors.ts';
-import { type Located, locateGroup, locateProject } from './locate.ts';
-import { canSee, canSeeGroup, OWNER } from './permissions.ts';
-import { ReadAhead } from './read-ahead.ts';
-import { type Subject, Surroundings, standing } from './standing.ts';
-import type { Caller } from './throttles.ts';
-import { demandActive, revokeFamily, tokenHash, unknownFrom } from './tokens.ts';
+} from './types.ts';
 
 /**
  * Decides who asks and what they may know, in two round trips: the token beside the project or group (or its path),

@@ -1,11 +1,11 @@
 /** Who sees what in lists: the records decide, not where they were found. */
-import type { Judge, Viewer } from '../store/project-query.ts';
-import type { GroupRecord, MemberSource, ProjectRecord, ShareRecord } from '../store/records.ts';
-import type { Actor } from './access.ts';
-import type { Deps } from './deps.ts';
-import { groupAccess, projectAccess } from './open.ts';
+import type { Judge, Viewer } from '../../store/project-query.ts';
+import type { GroupRecord, MemberSource, ProjectRecord, ShareRecord } from '../../store/records.ts';
+import type { Deps } from '../deps.ts';
+import { Surroundings } from './effective-level.ts';
+import { groupAccess, projectAccess } from './open-request.ts';
 import { canSee, canSeeGroup, isAdministrator } from './permissions.ts';
-import { Surroundings } from './standing.ts';
+import type { Actor } from './types.ts';
 
 export function viewerOf(actor: Actor): Viewer {
   if (actor.kind === 'anonymous') return { kind: 'anonymous' };

@@ -1,5 +1,5 @@
-import type { MemberSource } from '../store/records.ts';
-import type { Deps } from './deps.ts';
+import type { MemberSource } from '../../store/records.ts';
+import type { Deps } from '../deps.ts';
 
 /** Memberships looked at, groups first, the oldest first. */
 const MAX_LOOKED_AT = 1000;

@@ -1,6 +1,6 @@
-import type { AccessLevel, DeletionMark, ProjectRecord, Visibility } from '../store/records.ts';
-import type { Actor, GroupAbility, GroupAccess, ProjectAbility, ProjectAccess, Viewer } from './access.ts';
-import { forbidden, notFound, unauthorized } from './errors.ts';
+import type { AccessLevel, DeletionMark, ProjectRecord, Visibility } from '../../store/records.ts';
+import { forbidden, notFound, unauthorized } from '../errors.ts';
+import type { Actor, GroupAbility, GroupAccess, ProjectAbility, ProjectAccess, Viewer } from './types.ts';
 
 export const GUEST = 10 satisfies AccessLevel;
 export const REPORTER = 20 satisfies AccessLevel;

@@ -1,14 +1,14 @@
-import type { Credential, FirstReads } from './access.ts';
-import { type Admission, whileCounted } from './admission.ts';
-import { hasEnded, isUsername } from './deploy-tokens.ts';
-import type { Deps } from './deps.ts';
-import { forbidden, notFound, unauthorized } from './errors.ts';
+import { type Admission, whileCounted } from '../admission.ts';
+import { hasEnded, isUsername } from '../deploy-tokens.ts';
+import type { Deps } from '../deps.ts';
+import { forbidden, notFound, unauthorized } from '../errors.ts';
+import { TOKEN_PREFIXES, tokenHash } from '../tokens.ts';
+import { Surroundings, standing } from './effective-level.ts';
 import type { GitAccess } from './git-access.ts';
 import { locateProject } from './locate.ts';
-import { beginFirst, projectAccess, subjectOf } from './open.ts';
+import { beginFirst, projectAccess, subjectOf } from './open-request.ts';
 import { can, canSee } from './permissions.ts';
-import { Surroundings, standing } from './standing.ts';
-import { TOKEN_PREFIXES, tokenHash } from './tokens.ts';
+import type { Credential, FirstReads } from './types.ts';
 
 /** A deploy token as Git shows it: with its username. */
 export interface DeployCredential {

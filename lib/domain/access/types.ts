@@ -1,4 +1,4 @@
-import type { RefPageQuery } from '../git/ports.ts';
+import type { RefPageQuery } from '../../git/ports.ts';
 import type {
   AccessLevel,
   GroupRecord,
@@ -6,9 +6,9 @@ import type {
   TokenRecord,
   TokenScope,
   UserRecord,
-} from '../store/records.ts';
-import type { Admission } from './admission.ts';
-import type { ReadAhead } from './read-ahead.ts';
+} from '../../store/records.ts';
+import type { Admission } from '../admission.ts';
+import type { ReadAhead } from './prefetch.ts';
 
 /** Where a request came from; records of what was done with it tell it. */
 export interface Origin {

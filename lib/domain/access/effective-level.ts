@@ -1,6 +1,12 @@
-import type { AccessLevel, GroupRecord, MemberRecord, MemberSource, ShareRecord } from '../store/records.ts';
-import type { Deps } from './deps.ts';
-import { isStillMember, membershipsInside } from './inside.ts';
+import type {
+  AccessLevel,
+  GroupRecord,
+  MemberRecord,
+  MemberSource,
+  ShareRecord,
+} from '../../store/records.ts';
+import type { Deps } from '../deps.ts';
+import { isStillMember, membershipsInside } from './memberships-inside.ts';
 
 /** A project or group, as far as it decides who is what in it. */
 export interface Subject {

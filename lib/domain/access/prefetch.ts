@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { PackDescription, Ref, RefPage, RefPageQuery, RefView } from '../git/ports.ts';
-import { branchRef, type RefName, tagRef } from '../git/refname.ts';
-import { type RevisionNames, revisionNames } from '../git/revision.ts';
-import type { BranchRule, ProjectRecord, TagRule } from '../store/records.ts';
-import type { RepositoryRefs } from '../store/repository-refs.ts';
-import type { FirstReads } from './access.ts';
-import type { Deps } from './deps.ts';
-import { started } from './ref-protection.ts';
+import type { PackDescription, Ref, RefPage, RefPageQuery, RefView } from '../../git/ports.ts';
+import { branchRef, type RefName, tagRef } from '../../git/refname.ts';
+import { type RevisionNames, revisionNames } from '../../git/revision.ts';
+import type { BranchRule, ProjectRecord, TagRule } from '../../store/records.ts';
+import type { RepositoryRefs } from '../../store/repository-refs.ts';
+import type { Deps } from '../deps.ts';
+import { started } from '../ref-protection.ts';
+import type { FirstReads } from './types.ts';
 
 /** What is known of a project before its right is decided. */
 interface Foreseen {

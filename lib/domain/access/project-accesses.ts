@@ -1,6 +1,6 @@
-import type { Actor, ProjectAccess } from './access.ts';
-import type { Deps } from './deps.ts';
-import { projectJudge } from './judges.ts';
+import type { Deps } from '../deps.ts';
+import type { Actor, ProjectAccess } from './types.ts';
+import { projectJudge } from './visibility-filter.ts';
 
 /** Projects by id as the actor may see them; undefined for the others. */
 export async function accessesTo(

@@ -1,10 +1,10 @@
-import type { TokenScope } from '../store/records.ts';
-import type { Actor, OpenRequest, ProjectAccess } from './access.ts';
+import type { TokenScope } from '../../store/records.ts';
+import type { Deps } from '../deps.ts';
+import { DomainError, forbidden, unauthorized } from '../errors.ts';
 import { deployCredential, openWithDeployToken } from './deploy-access.ts';
-import type { Deps } from './deps.ts';
-import { DomainError, forbidden, unauthorized } from './errors.ts';
-import { open } from './open.ts';
+import { open } from './open-request.ts';
 import { can } from './permissions.ts';
+import type { Actor, OpenRequest, ProjectAccess } from './types.ts';
 
 export interface GitAccess {
   readonly actor: Actor;
