@@ -9,7 +9,7 @@ import {
 } from 'aws-cdk-lib/aws-dynamodb';
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { ARCHIVES, indexes, STAGING, STAGING_DAYS, table as schema } from '../lib/store/schema.ts';
+import { ARCHIVES, indexes, STAGING, STAGING_DAYS, table as schema } from '../lib/store/table/schema.ts';
 import type { Settings } from './settings.ts';
 
 const text = (name: string): Attribute => ({ name, type: AttributeType.STRING });

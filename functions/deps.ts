@@ -5,8 +5,8 @@ import { PackCache } from '../lib/git/pack/pack-cache.ts';
 import { warnTo } from '../lib/git/warnings.ts';
 import { awsClients } from '../lib/store/clients.ts';
 import { readEnvironment } from '../lib/store/environment.ts';
-import type { RetryPolicy } from '../lib/store/retry.ts';
 import { createStore } from '../lib/store/store.ts';
+import type { RetryPolicy } from '../lib/store/table/retry.ts';
 import { log } from '../lib/telemetry/log.ts';
 
 let made: ApiDeps | undefined;

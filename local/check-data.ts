@@ -5,7 +5,7 @@ import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type AwsClients, awsClients, makeClients, useTransport } from '../lib/store/clients.ts';
 import { readEnvironment, type StoreEnvironment } from '../lib/store/environment.ts';
 import { packObjectKeys } from '../lib/store/git-objects.ts';
-import { DERIVED, PACK } from '../lib/store/keys.ts';
+import { DERIVED, PACK } from '../lib/store/table/keys.ts';
 import { openDynamo } from './dynamodb/index.ts';
 import { lockDirectory } from './lock.ts';
 import { openS3 } from './s3/index.ts';

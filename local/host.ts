@@ -11,8 +11,8 @@ import {
 import { areas, areasOf, type QueueName } from '../functions/areas.ts';
 import { awsClients, useTransport } from '../lib/store/clients.ts';
 import { readEnvironment } from '../lib/store/environment.ts';
-import { STAGING_DAYS, TABLE_TTL_ATTRIBUTE, tableDefinition } from '../lib/store/schema.ts';
 import { createStore } from '../lib/store/store.ts';
+import { STAGING_DAYS, TABLE_TTL_ATTRIBUTE, tableDefinition } from '../lib/store/table/schema.ts';
 import { log } from '../lib/telemetry/log.ts';
 import { drain } from './drain.ts';
 import { ensureTable } from './dynamodb/ensure-table.ts';

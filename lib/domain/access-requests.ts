@@ -1,8 +1,8 @@
 /** People who ask to be let into projects and groups they see and are no members of. */
 import { AlreadyExists, Missing } from '../store/errors.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../store/outbox.ts';
-import type { Page, PageRequest } from '../store/paging.ts';
 import type { AccessRequestRecord, MemberSource, UserRecord } from '../store/records.ts';
+import type { Page, PageRequest } from '../store/table/paging.ts';
 import { DEVELOPER, isAdministrator, MAINTAINER, OWNER, signedIn } from './access/permissions.ts';
 import type { Actor } from './access/types.ts';
 import type { Deps } from './deps.ts';

@@ -10,8 +10,8 @@ import {
   facetName,
 } from '../store/events.ts';
 import type { NoteRecord } from '../store/notes.ts';
-import type { Page } from '../store/paging.ts';
 import type { UserRecord } from '../store/records.ts';
+import type { Page } from '../store/table/paging.ts';
 import { can, isAdministrator } from './access/permissions.ts';
 import { accessesTo } from './access/project-accesses.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';

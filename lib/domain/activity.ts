@@ -1,6 +1,6 @@
 import { type EventAction, type EventTarget, eventWrite, type PushRecord } from '../store/events.ts';
 import type { MemberSource } from '../store/records.ts';
-import type { Put } from '../store/write.ts';
+import type { Put } from '../store/table/write.ts';
 import type { Deps } from './deps.ts';
 
 /** What somebody did in a project. */

@@ -3,8 +3,8 @@ import { AUDITED_KINDS, type AuditEventRecord, type AuditedKind } from '../store
 
 export { AUDITED_KINDS };
 
-import { decodeCursor, encodeCursor } from '../store/cursor.ts';
-import type { Page, PageRequest } from '../store/paging.ts';
+import { decodeCursor, encodeCursor } from '../store/table/cursor.ts';
+import type { Page, PageRequest } from '../store/table/paging.ts';
 import { can, canInGroup, isAdministrator, signedIn } from './access/permissions.ts';
 import type { Actor, GroupAccess, ProjectAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';

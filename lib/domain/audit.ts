@@ -5,7 +5,7 @@ import {
   auditEventPut,
 } from '../store/audit-events.ts';
 import type { MemberSource, UserRecord } from '../store/records.ts';
-import type { Put } from '../store/write.ts';
+import type { Put } from '../store/table/write.ts';
 import { requestId } from '../telemetry/correlation.ts';
 import type { Actor } from './access/types.ts';
 import type { Deps } from './deps.ts';

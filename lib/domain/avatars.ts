@@ -1,10 +1,10 @@
 /** Avatars of users, groups and projects: what may be one, and how it is kept. */
 import { ulid } from 'ulid';
 import { avatarWrite } from '../store/avatars.ts';
-import type { Subject } from '../store/keys.ts';
-import { sameName } from '../store/names.ts';
 import type { AvatarRecord, UserRecord } from '../store/records.ts';
-import type { Write } from '../store/write.ts';
+import type { Subject } from '../store/table/keys.ts';
+import { sameName } from '../store/table/unique-names.ts';
+import type { Write } from '../store/table/write.ts';
 import type { Deps } from './deps.ts';
 import { invalid } from './errors.ts';
 import { IMAGE_TYPES, readImage } from './images.ts';

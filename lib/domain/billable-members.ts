@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ulid } from 'ulid';
 import type { BillableOrder, BillableState, Listed } from '../store/billable-lists.ts';
-import { folded } from '../store/keys.ts';
 import { MAINTENANCE, message } from '../store/outbox.ts';
-import type { Page, PageRequest } from '../store/paging.ts';
 import type { GroupRecord, MemberRecord, ProjectRecord, UserRecord } from '../store/records.ts';
+import { folded } from '../store/table/keys.ts';
+import type { Page, PageRequest } from '../store/table/paging.ts';
 import { isAdministrator } from './access/permissions.ts';
 import type { Actor, GroupAccess } from './access/types.ts';
 import { REFRESH_JOB, refreshBillable } from './billable-refresh.ts';

@@ -1,10 +1,10 @@
 /** Tokens of projects and groups: each acts as a bot, a user of its own who is a member there and nowhere else. */
 import { LimitReached, Missing, NameTaken, TransactionRefused } from '../store/errors.ts';
 import { memberWrite, sourceLives } from '../store/member-item.ts';
-import type { Page } from '../store/paging.ts';
 import type { AccessLevel, MemberSource, TokenRecord, TokenScope, UserRecord } from '../store/records.ts';
+import type { Page } from '../store/table/paging.ts';
+import type { Write } from '../store/table/write.ts';
 import { MAX_TOKENS } from '../store/token-rows.ts';
-import type { Write } from '../store/write.ts';
 import { can, canInGroup, isAdministrator, signedIn } from './access/permissions.ts';
 import type { Actor } from './access/types.ts';
 import { telling } from './activity.ts';

@@ -2,7 +2,6 @@ import type { Oid } from '../git/oid.ts';
 import type { GitRepository } from '../git/repository.ts';
 import { LimitReached, Missing, Stale } from '../store/errors.ts';
 import { outboxWrite } from '../store/outbox.ts';
-import type { PageRequest } from '../store/paging.ts';
 import type {
   CommitStatusRecord,
   PipelineRecord,
@@ -11,6 +10,7 @@ import type {
   StatusWrite,
 } from '../store/pipelines.ts';
 import type { UserRecord } from '../store/records.ts';
+import type { PageRequest } from '../store/table/paging.ts';
 import { demand, signedIn } from './access/permissions.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
 import { codeOf, resolved } from './code.ts';

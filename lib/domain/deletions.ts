@@ -7,7 +7,7 @@
 import { Missing } from '../store/errors.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../store/outbox.ts';
 import type { DeletionMark, GroupRecord, MemberSource, ProjectRecord } from '../store/records.ts';
-import type { Write } from '../store/write.ts';
+import type { Write } from '../store/table/write.ts';
 import { authorIn, type Requester } from './audit.ts';
 import { happened } from './change-audit.ts';
 import { dayIn, dayOf } from './days.ts';

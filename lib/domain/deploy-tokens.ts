@@ -1,7 +1,7 @@
 /** Tokens by which a machine reads a project, or all in a group, without being anybody. */
 import { LimitReached, Missing } from '../store/errors.ts';
-import type { Page, PageRequest } from '../store/paging.ts';
 import type { DeployTokenRecord, DeployTokenScope, MemberSource } from '../store/records.ts';
+import type { Page, PageRequest } from '../store/table/paging.ts';
 import { signedIn } from './access/permissions.ts';
 import type { Actor } from './access/types.ts';
 import { audited, auditing } from './audit.ts';

@@ -1,6 +1,7 @@
 /** People who were not here for long are deactivated, where an administrator has it so. */
-import { inParallel } from '../store/in-parallel.ts';
+
 import type { UserRecord } from '../store/records.ts';
+import { inParallel } from '../store/table/map-limit.ts';
 import { SYSTEM } from './audit.ts';
 import { dayBefore } from './days.ts';
 import { deactivation } from './deactivation.ts';

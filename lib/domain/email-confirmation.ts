@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Confirmation } from '../store/emails.ts';
 import { Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
-import { sameName } from '../store/names.ts';
 import { type OutboxMessage, outboxWrite } from '../store/outbox.ts';
 import type { UserRecord } from '../store/records.ts';
-import type { Write } from '../store/write.ts';
+import { sameName } from '../store/table/unique-names.ts';
+import type { Write } from '../store/table/write.ts';
 import { type AuditAuthor, audited, auditedUser } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { auditedEmail } from './email-audit.ts';

@@ -1,5 +1,5 @@
-import { sameName } from '../store/names.ts';
 import type { EmailRecord, UserRecord } from '../store/records.ts';
+import { sameName } from '../store/table/unique-names.ts';
 import type { Actor } from './access/types.ts';
 import { audited } from './audit.ts';
 import type { Deps } from './deps.ts';

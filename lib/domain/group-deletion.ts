@@ -2,7 +2,7 @@
 import { Missing } from '../store/errors.ts';
 import type { GroupChange } from '../store/groups.ts';
 import type { GroupRecord } from '../store/records.ts';
-import type { Write } from '../store/write.ts';
+import type { Write } from '../store/table/write.ts';
 import { isMarked } from './access/permissions.ts';
 import type { Actor, GroupAccess } from './access/types.ts';
 import { requesterOf } from './audit.ts';

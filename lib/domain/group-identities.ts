@@ -1,7 +1,8 @@
 /** How members sign in at the provider of a group, and whom it has provisioned, as its owners see it. */
-import type { Page, PageRequest } from '../store/paging.ts';
+
 import type { GroupRecord, UserRecord } from '../store/records.ts';
 import type { ScimIdentity } from '../store/scim-identities.ts';
+import type { Page, PageRequest } from '../store/table/paging.ts';
 import { type Identity, identitiesOf } from '../store/user-item.ts';
 import { isAdministrator, OWNER } from './access/permissions.ts';
 import type { Actor, GroupAccess } from './access/types.ts';

@@ -1,8 +1,9 @@
 /** Lists of groups, and of the projects in a group. */
-import { decodeCursor, encodeCursor } from '../store/cursor.ts';
+
 import type { GroupQuery, ListedGroup } from '../store/group-list.ts';
-import type { Page } from '../store/paging.ts';
 import type { ListedProject, ProjectQuery } from '../store/project-query.ts';
+import { decodeCursor, encodeCursor } from '../store/table/cursor.ts';
+import type { Page } from '../store/table/paging.ts';
 import { isAdministrator } from './access/permissions.ts';
 import type { Actor, GroupAccess } from './access/types.ts';
 import { groupJudge, projectJudge, viewerOf } from './access/visibility-filter.ts';

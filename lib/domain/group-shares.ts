@@ -2,7 +2,7 @@
 import { Missing, Stale, TransactionRefused } from '../store/errors.ts';
 import { invites, uninvites } from '../store/group-place.ts';
 import { type AccessLevel, type GroupRecord, MAX_SHARES, type ShareRecord } from '../store/records.ts';
-import type { Write } from '../store/write.ts';
+import type { Write } from '../store/table/write.ts';
 import type { Actor, GroupAccess } from './access/types.ts';
 import { happened } from './change-audit.ts';
 import type { Deps } from './deps.ts';

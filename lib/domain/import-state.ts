@@ -6,7 +6,7 @@
 import { RefConflict, type RefDatabase } from '../git/ports.ts';
 import { ConditionFailed } from '../store/errors.ts';
 import type { ImportStatus, ProjectRecord } from '../store/records.ts';
-import type { Check, Update } from '../store/write.ts';
+import type { Check, Update } from '../store/table/write.ts';
 import type { Deps } from './deps.ts';
 
 export const isImporting = ({ importStatus }: ProjectRecord): boolean => UNDER_WAY.includes(importStatus);

@@ -6,7 +6,7 @@ import { seal } from '../outbound/seal.ts';
 import type { StagingOrder } from '../outbound/stage-repository.ts';
 import { INGEST, message, messageAt, OUTBOUND, type OutboxMessage, outboxWrite } from '../store/outbox.ts';
 import type { ImportSource, ProjectRecord } from '../store/records.ts';
-import type { Write } from '../store/write.ts';
+import type { Write } from '../store/table/write.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, invalid } from './errors.ts';
 import type { InstanceSettings } from './settings.ts';

@@ -4,12 +4,12 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { AlreadyExists, LimitReached, Missing } from '../store/errors.ts';
-import { folded } from '../store/keys.ts';
 import { isExpired } from '../store/member-item.ts';
-import { sameName } from '../store/names.ts';
 import { outboxWrite } from '../store/outbox.ts';
-import type { Page, PageRequest } from '../store/paging.ts';
 import type { InvitationRecord, UserRecord } from '../store/records.ts';
+import { folded } from '../store/table/keys.ts';
+import type { Page, PageRequest } from '../store/table/paging.ts';
+import { sameName } from '../store/table/unique-names.ts';
 import { isAdministrator, signedIn } from './access/permissions.ts';
 import type { Actor } from './access/types.ts';
 import { membershipActivity } from './activity.ts';

@@ -5,7 +5,7 @@ import { rescue } from '../git/rescue.ts';
 import { Missing, TransactionRefused } from '../store/errors.ts';
 import { KEEP_REFUSED } from '../store/keeps.ts';
 import type { ProjectRecord } from '../store/records.ts';
-import type { Write } from '../store/write.ts';
+import type { Write } from '../store/table/write.ts';
 import type { Deps } from './deps.ts';
 import { notFound } from './errors.ts';
 import { openRepository } from './repositories.ts';

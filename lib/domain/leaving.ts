@@ -7,7 +7,7 @@ import { Missing } from '../store/errors.ts';
 import { standsWhereItDid } from '../store/group-place.ts';
 import { MAINTENANCE, message, outboxWrite } from '../store/outbox.ts';
 import type { GroupRecord, MemberRecord, MemberSource, ProjectRecord, UserRecord } from '../store/records.ts';
-import type { Put } from '../store/write.ts';
+import type { Put } from '../store/table/write.ts';
 import { log } from '../telemetry/log.ts';
 import { membershipActivity } from './activity.ts';
 import { type AuditAuthor, auditedSource, authorIn, type Requester, requesterOf } from './audit.ts';

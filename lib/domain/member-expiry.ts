@@ -6,7 +6,7 @@ import { Missing } from '../store/errors.ts';
 import { isExpired } from '../store/member-item.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../store/outbox.ts';
 import type { MemberRecord, MemberSource } from '../store/records.ts';
-import type { Put } from '../store/write.ts';
+import type { Put } from '../store/table/write.ts';
 import { membershipActivity } from './activity.ts';
 import { audited, auditedSource, SYSTEM } from './audit.ts';
 import type { Deps } from './deps.ts';

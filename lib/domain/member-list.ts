@@ -1,7 +1,7 @@
 /** Who is a member of a project or group: directly, or by what it stands in. */
 import type { Giver } from '../store/members.ts';
-import type { PageRequest } from '../store/paging.ts';
 import type { GroupRecord, MemberRecord, MemberSource, UserRecord } from '../store/records.ts';
+import type { PageRequest } from '../store/table/paging.ts';
 import { keepsProjectsToItself, Surroundings, standing } from './access/effective-level.ts';
 import { subjectOf } from './access/open-request.ts';
 import type { GroupAccess, ProjectAccess } from './access/types.ts';

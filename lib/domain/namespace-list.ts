@@ -1,7 +1,7 @@
 /** What paths begin with, as lists and look-ups tell it. */
 import type { Giver } from '../store/members.ts';
 import type { ListedNamespace } from '../store/namespace-list.ts';
-import type { Page } from '../store/paging.ts';
+import type { Page } from '../store/table/paging.ts';
 import { isAdministrator, OWNER } from './access/permissions.ts';
 import type { Actor } from './access/types.ts';
 import { groupJudge } from './access/visibility-filter.ts';

@@ -2,8 +2,9 @@
  * Who may have to hear of something, found some at a time in the order of their ids, and what each of them is to it.
  * Whoever is found twice is found out later, by what was sent already; so nothing here holds more than a page.
  */
-import type { IdPage } from '../store/id-page.ts';
+
 import type { MemberSource, NotificationEvent, ProjectRecord } from '../store/records.ts';
+import type { IdPage } from '../store/table/id-page.ts';
 import type { Thread } from '../store/threads.ts';
 import type { Called } from './called.ts';
 import type { Deps } from './deps.ts';

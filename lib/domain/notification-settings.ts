@@ -1,6 +1,5 @@
 /** What somebody wants mail of: read and changed by themselves. */
 import { Missing } from '../store/errors.ts';
-import { sameName } from '../store/names.ts';
 import type { NotificationChange, NotificationScope } from '../store/notification-settings.ts';
 import type { MemberSource, UserRecord } from '../store/records.ts';
 import {
@@ -9,6 +8,7 @@ import {
   type NotificationEvent,
   type NotificationLevel,
 } from '../store/records.ts';
+import { sameName } from '../store/table/unique-names.ts';
 import type { Deps } from './deps.ts';
 import { isConfirmedEmail } from './emails.ts';
 import { invalid, placeNotFound, refused, unauthorized } from './errors.ts';

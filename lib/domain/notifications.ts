@@ -6,7 +6,7 @@ import { TransactionRefused } from '../store/errors.ts';
 import type { NotificationScope } from '../store/notification-settings.ts';
 import type { OutboxMessage } from '../store/outbox.ts';
 import type { UserRecord } from '../store/records.ts';
-import type { Write } from '../store/write.ts';
+import type { Write } from '../store/table/write.ts';
 import type { Deps } from './deps.ts';
 import { addressesOf, isReached } from './notification-address.ts';
 import type { Bulletin } from './notification-audience.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { OutboxMessage } from '../store/outbox.ts';
 import type { PasswordReset } from '../store/password-resets.ts';
 import type { UserRecord } from '../store/records.ts';
-import type { Write } from '../store/write.ts';
+import type { Write } from '../store/table/write.ts';
 import type { Actor } from './access/types.ts';
 import { passwordMails } from './account-mail.ts';
 import { audited, auditedUser } from './audit.ts';

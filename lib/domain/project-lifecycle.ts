@@ -2,7 +2,7 @@
 import { NameTaken } from '../store/errors.ts';
 import type { ProjectChange } from '../store/project-update.ts';
 import type { ProjectRecord } from '../store/records.ts';
-import type { Write } from '../store/write.ts';
+import type { Write } from '../store/table/write.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
 import { requesterOf } from './audit.ts';
 import { happened } from './change-audit.ts';

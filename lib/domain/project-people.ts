@@ -1,6 +1,7 @@
 /** The users and the groups that have to do with a project. */
-import type { Page, PageRequest } from '../store/paging.ts';
+
 import type { AccessLevel, GroupRecord, UserRecord } from '../store/records.ts';
+import type { Page, PageRequest } from '../store/table/paging.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { accessesToGroups } from './group-details.ts';

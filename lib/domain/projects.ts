@@ -1,8 +1,8 @@
 import { branchRef } from '../git/refname.ts';
 import { LimitReached, Missing, NameTaken, Stale } from '../store/errors.ts';
-import type { Page } from '../store/paging.ts';
 import type { ListedProject, ProjectQuery } from '../store/project-query.ts';
 import type { ProjectRecord, UserRecord, Visibility } from '../store/records.ts';
+import type { Page } from '../store/table/paging.ts';
 import { restrictionProblems, unchosenVisibility } from './access/instance-visibility.ts';
 import { canInGroup } from './access/permissions.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';

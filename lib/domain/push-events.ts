@@ -8,7 +8,7 @@ import { parseCommit } from '../git/parse.ts';
 import type { RefUpdate } from '../git/ports.ts';
 import { type RefName, shortName, spaceOf } from '../git/refname.ts';
 import type { PushRecord } from '../store/events.ts';
-import type { Put } from '../store/write.ts';
+import type { Put } from '../store/table/write.ts';
 import { activity } from './activity.ts';
 import type { Deps } from './deps.ts';
 

@@ -11,7 +11,7 @@ import { addRule } from '../store/ref-rules.ts';
 import { snapshotOf } from '../store/ref-views.ts';
 import type { RepositoryRefs } from '../store/repository-refs.ts';
 import { measureSoon } from '../store/statistics.ts';
-import type { Write } from '../store/write.ts';
+import type { Write } from '../store/table/write.ts';
 import type { FirstLook, ReadAhead } from './access/prefetch.ts';
 import type { Actor } from './access/types.ts';
 import { type AuditAuthor, auditing, SYSTEM } from './audit.ts';

@@ -1,7 +1,8 @@
 /** One term over what an instance, a group or a project holds, for those who may see it. */
-import type { Page, PageRequest } from '../store/paging.ts';
+
 import type { ListedProject } from '../store/project-query.ts';
 import type { UserRecord } from '../store/records.ts';
+import type { Page, PageRequest } from '../store/table/paging.ts';
 import { can, canInGroup } from './access/permissions.ts';
 import type { Actor, GroupAccess, ProjectAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';

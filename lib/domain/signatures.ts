@@ -4,8 +4,8 @@ import { keyOfSignature, type PgpPublicKey, parsePgpKey, pgpVouches } from '../s
 import { type PgpSignature, parsePgpSignatures } from '../signatures/pgp-signature.ts';
 import { signedCommit } from '../signatures/signed-commit.ts';
 import { parseSshSignature, SSH_LABEL, sshSigned } from '../signatures/ssh-signature.ts';
-import { sameName } from '../store/names.ts';
 import type { GpgKeyRecord, SshKeyRecord, UserRecord } from '../store/records.ts';
+import { sameName } from '../store/table/unique-names.ts';
 import type { Deps } from './deps.ts';
 import { isConfirmedEmail } from './emails.ts';
 import { notFound } from './errors.ts';

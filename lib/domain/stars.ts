@@ -1,9 +1,9 @@
 /** Stars: which projects people point out to themselves and others. */
 import { Missing } from '../store/errors.ts';
-import { MAX_OFFSET, type Page, type PageRequest } from '../store/paging.ts';
 import type { ProjectQuery } from '../store/project-query.ts';
 import type { UserRecord } from '../store/records.ts';
 import type { StarRecord } from '../store/stars.ts';
+import { MAX_OFFSET, type Page, type PageRequest } from '../store/table/paging.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, notFound } from './errors.ts';

@@ -1,8 +1,9 @@
 /** People's tokens that live longer than an administrator came to allow end some hours after that was said. */
-import { inParallel } from '../store/in-parallel.ts';
+
 import { MAINTENANCE, messageAt, outboxWrite } from '../store/outbox.ts';
 import type { TokenRecord } from '../store/records.ts';
-import type { Put } from '../store/write.ts';
+import { inParallel } from '../store/table/map-limit.ts';
+import type { Put } from '../store/table/write.ts';
 import type { Actor } from './access/types.ts';
 import { authorIn, type Requester, requesterOf } from './audit.ts';
 import { dayIn } from './days.ts';

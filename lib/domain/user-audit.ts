@@ -1,6 +1,7 @@
 /** What is recorded of the changes of an account: one event for each thing that is another than before. */
-import { sameName } from '../store/names.ts';
+
 import type { UserRecord } from '../store/records.ts';
+import { sameName } from '../store/table/unique-names.ts';
 import { identitiesOf, identityNames } from '../store/user-item.ts';
 import type { UserChange } from '../store/users.ts';
 import { type Audited, auditedUser } from './audit.ts';

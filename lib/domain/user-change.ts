@@ -1,5 +1,5 @@
-import { sameName } from '../store/names.ts';
 import type { UserRecord } from '../store/records.ts';
+import { sameName } from '../store/table/unique-names.ts';
 import { type Identity, identitiesOf, MAX_IDENTITIES } from '../store/user-item.ts';
 import type { UserChange } from '../store/users.ts';
 import { signedIn } from './access/permissions.ts';

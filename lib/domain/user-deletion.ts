@@ -1,6 +1,6 @@
 import { LastOwner, Missing, Stale, TransactionRefused } from '../store/errors.ts';
 import type { GroupRecord, UserRecord } from '../store/records.ts';
-import type { Write } from '../store/write.ts';
+import type { Write } from '../store/table/write.ts';
 import { OWNER, signedIn } from './access/permissions.ts';
 import type { Actor } from './access/types.ts';
 import { audited, auditedPlace, auditedUser, requesterOf } from './audit.ts';

@@ -1,8 +1,8 @@
 import { Missing } from '../store/errors.ts';
 import { MAX_FOLLOWING } from '../store/follows.ts';
-import type { FollowRow } from '../store/keys.ts';
-import type { Page, PageRequest } from '../store/paging.ts';
 import type { UserRecord } from '../store/records.ts';
+import type { FollowRow } from '../store/table/keys.ts';
+import type { Page, PageRequest } from '../store/table/paging.ts';
 import { signedIn } from './access/permissions.ts';
 import type { Actor } from './access/types.ts';
 import type { Deps } from './deps.ts';

@@ -1,6 +1,6 @@
 import type { ListedMembership } from '../store/members.ts';
-import { MAX_OFFSET, MAX_TOTAL, type Page, type PageRequest } from '../store/paging.ts';
 import type { AccessLevel, MemberSource } from '../store/records.ts';
+import { MAX_OFFSET, MAX_TOTAL, type Page, type PageRequest } from '../store/table/paging.ts';
 import { isAdministrator, signedIn } from './access/permissions.ts';
 import type { Actor } from './access/types.ts';
 import type { Deps } from './deps.ts';

@@ -1,5 +1,5 @@
 /** What accounts say of themselves and how they like things shown; most of it no rule reads. */
-import { sameName } from '../store/names.ts';
+import { sameName } from '../store/table/unique-names.ts';
 import type { FieldProblems } from './errors.ts';
 
 export { identitiesOf } from '../store/user-item.ts';

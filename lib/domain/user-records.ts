@@ -2,8 +2,8 @@
 import { Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
 import type { OutboxMessage } from '../store/outbox.ts';
 import type { UserRecord } from '../store/records.ts';
+import type { Check, Write } from '../store/table/write.ts';
 import type { UserChange } from '../store/users.ts';
-import type { Check, Write } from '../store/write.ts';
 import { isAdministrator, signedIn } from './access/permissions.ts';
 import type { Actor } from './access/types.ts';
 import type { Deps } from './deps.ts';

@@ -1,7 +1,7 @@
 /** Tokens that act as a person: their own, and those administrators make to act as them. */
 import { LimitReached, Missing } from '../store/errors.ts';
-import type { Page } from '../store/paging.ts';
 import type { TokenRecord, UserRecord } from '../store/records.ts';
+import type { Page } from '../store/table/paging.ts';
 import type { TokenQuery } from '../store/tokens.ts';
 import { isAdministrator, signedIn } from './access/permissions.ts';
 import type { Actor } from './access/types.ts';

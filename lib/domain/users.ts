@@ -1,9 +1,9 @@
-import { sameName } from '../store/names.ts';
-import type { Page, PageRequest } from '../store/paging.ts';
 import type { UserRecord } from '../store/records.ts';
+import type { Page, PageRequest } from '../store/table/paging.ts';
+import { sameName } from '../store/table/unique-names.ts';
+import type { Put } from '../store/table/write.ts';
 import { type Identity, identityName, identityNames } from '../store/user-item.ts';
 import type { UserQuery } from '../store/user-list.ts';
-import type { Put } from '../store/write.ts';
 import { isAdministrator } from './access/permissions.ts';
 import type { Actor } from './access/types.ts';
 import { type AuditAuthor, auditedUser, auditing } from './audit.ts';

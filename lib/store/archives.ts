@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { log } from '../telemetry/log.ts';
 import type { Blobs } from './blobs.ts';
 import { AlreadyExists, Missing } from './errors.ts';
-import { ARCHIVES } from './schema.ts';
+import { ARCHIVES } from './table/schema.ts';
 
 /** Where the archives of a repository lie: what its network shares, not every repository of it may read. */
 export const archivePrefix = (repositoryId: string): string => `${ARCHIVES}${repositoryId}/`;

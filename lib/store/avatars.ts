@@ -2,10 +2,11 @@
  * Avatars' bytes: a row beside the record, small enough to be written in the record's own transaction, so that the two
  * never tell of different images and none is left over.
  */
-import { avatarKey, type Subject } from './keys.ts';
+
 import type { AvatarRecord } from './records.ts';
-import type { Table } from './table.ts';
-import type { Write } from './write.ts';
+import { avatarKey, type Subject } from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import type { Write } from './table/write.ts';
 
 export interface StoredAvatar extends AvatarRecord {
   readonly bytes: Uint8Array;

@@ -3,6 +3,8 @@
  * that a page of a list reads each subject's once; each has a row of its own besides, which an index finds by its value.
  */
 import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
+import { removeSome } from './table/delete-page.ts';
+import { type RowSet, rowsOfIndex } from './table/id-sources.ts';
 import {
   ABOUT,
   attributeKey,
@@ -13,11 +15,9 @@ import {
   projectKey,
   type Subject,
   userKey,
-} from './keys.ts';
-import { removeSome } from './remove-some.ts';
-import { type RowSet, rowsOfIndex } from './row-sets.ts';
-import type { Table } from './table.ts';
-import { ABSENT, type Check, type Item, PRESENT, type Write } from './write.ts';
+} from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import { ABSENT, type Check, type Item, PRESENT, type Write } from './table/write.ts';
 
 export type Attributes = Readonly<Record<string, string>>;
 

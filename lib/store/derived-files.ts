@@ -5,8 +5,8 @@
 import { decodeTime, ulid } from 'ulid';
 import type { DerivedContent, DerivedFile, DerivedKind, MadeFrom, RandomAccess } from '../git/ports.ts';
 import type { Blobs } from './blobs.ts';
-import { derivedKey } from './keys.ts';
-import { ABSENT, type Item, type Put, type Update } from './write.ts';
+import { derivedKey } from './table/keys.ts';
+import { ABSENT, type Item, type Put, type Update } from './table/write.ts';
 
 /** One that was replaced, until its bytes are removed. */
 interface Replaced {

@@ -2,7 +2,6 @@
 import { ulid } from 'ulid';
 import type { Ref } from '../git/ports.ts';
 import { type RefName, spacePrefix } from '../git/refname.ts';
-import { headKey, heirKey, leaseKey, packKey, refKey, refNamesKey } from './keys.ts';
 import { type Swaps, swapsOf, unswapped } from './leases.ts';
 import { LOOKS_MS, type SecondLook } from './network-looks.ts';
 import { inheritPacks, joinNetwork, type NetworkMember, writerOf } from './networks.ts';
@@ -11,8 +10,9 @@ import { type CataloguedPack, listingOf } from './pack-catalogue.ts';
 import { countsOf, writeRefTable } from './ref-table-writer.ts';
 import type { Repositories } from './repositories.ts';
 import { changeGuards, checkReadable, type Guard } from './repository-state.ts';
-import type { Table } from './table.ts';
-import type { Check, Write } from './write.ts';
+import { headKey, heirKey, leaseKey, packKey, refKey, refNamesKey } from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import type { Check, Write } from './table/write.ts';
 
 /** Two writes each. With all else a transaction has at most a hundred. */
 const PACKS_AT_ONCE = 36;

@@ -3,10 +3,10 @@
  * fork. What the repositories share is another matter (`networks.ts`): it outlives the relation.
  */
 import { Missing, Stale, TransactionRefused } from './errors.ts';
-import { FORK, forkKey, idOf, type Key, projectKey } from './keys.ts';
 import type { ProjectRecord } from './records.ts';
-import type { Table } from './table.ts';
-import { ABSENT, PRESENT, type Write } from './write.ts';
+import { FORK, forkKey, idOf, type Key, projectKey } from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import { ABSENT, PRESENT, type Write } from './table/write.ts';
 
 /** Forks whose relation is ended in one step. */
 const BATCH = 100;

@@ -1,30 +1,14 @@
 /** Lists of groups: who sees which, in three orders, by offset or by keyset. */
-import type { Position } from './cursor.ts';
+
 import { type Attributes, haveAll, rowsWith } from './custom-attributes.ts';
 import { groupClass, groupItem, groupOf } from './group-item.ts';
-import {
-  comparing,
-  type Direction,
-  type IndexPartition,
-  indexSource,
-  type KeySource,
-  listSource,
-  mergeKeys,
-} from './key-sources.ts';
-import { groupKey, listPartitions } from './keys.ts';
 import type { Members } from './members.ts';
-import {
-  chunkFor,
-  countPartitions,
-  countWalk,
-  cutPage,
-  MAX_TOTAL,
-  type Page,
-  type PageRequest,
-} from './paging.ts';
 import { hasText, type Judge, type Viewer, visibleTo } from './project-query.ts';
 import { Reach } from './reach.ts';
 import type { AccessLevel, GroupRecord } from './records.ts';
+import type { Search } from './search.ts';
+import { similarity } from './similarity.ts';
+import type { Position } from './table/cursor.ts';
 import {
   allRows,
   keysById,
@@ -34,10 +18,27 @@ import {
   rowsOfSettling,
   rowsOfTree,
   settlingBelow,
-} from './row-sets.ts';
-import type { Search } from './search.ts';
-import { similarity } from './similarity.ts';
-import type { Table } from './table.ts';
+} from './table/id-sources.ts';
+import { groupKey, listPartitions } from './table/keys.ts';
+import {
+  chunkFor,
+  countPartitions,
+  countWalk,
+  cutPage,
+  MAX_TOTAL,
+  type Page,
+  type PageRequest,
+} from './table/paging.ts';
+import {
+  comparing,
+  type Direction,
+  type IndexPartition,
+  indexSource,
+  type KeySource,
+  listSource,
+  mergeKeys,
+} from './table/sorted-sources.ts';
+import type { Table } from './table/table.ts';
 import { matchesWords, wordsOf } from './trigrams.ts';
 
 export interface GroupQuery extends PageRequest {

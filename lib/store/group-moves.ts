@@ -11,15 +11,15 @@ import { groupItem, isArriving } from './group-item.ts';
 import { moveGroupPath, placeBelow, rank } from './group-place.ts';
 import { moveRows, settledRows } from './group-tree.ts';
 import type { Groups } from './groups.ts';
-import { groupKey, projectKey, type TreeKind } from './keys.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } from './outbox.ts';
 import { fromItem } from './project-item.ts';
 import { moveProjectPath, placeInGroup } from './project-place.ts';
 import type { ProjectShares } from './project-shares.ts';
 import { projectUpdate } from './project-update.ts';
 import type { GroupRecord, ProjectRecord, Visibility } from './records.ts';
-import type { Table } from './table.ts';
-import { type Check, PRESENT, type Write } from './write.ts';
+import { groupKey, projectKey, type TreeKind } from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import { type Check, PRESENT, type Write } from './table/write.ts';
 
 /** How far a move came: `blocked` by something that is on its way elsewhere, or that others change all the time. */
 export type MoveProgress = 'done' | 'more' | 'blocked';

@@ -1,11 +1,11 @@
 /** Changes of a group's memberships that leave somebody who owns it. */
 import { LastOwner, Missing, Stale, TransactionRefused } from './errors.ts';
-import { type Key, MEMBER, type MemberSource, memberKey, memberPartition } from './keys.ts';
 import { changedMember, fromItem, live, membershipChange, memberWrite, stillMember } from './member-item.ts';
 import type { AlongsideChange, Members } from './members.ts';
 import type { AccessLevel, GroupRecord, MemberRecord } from './records.ts';
-import type { Table } from './table.ts';
-import type { Check, Delete, Update, Write } from './write.ts';
+import { type Key, MEMBER, type MemberSource, memberKey, memberPartition } from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import type { Check, Delete, Update, Write } from './table/write.ts';
 
 interface Options {
   /** Whether somebody else has to own the group: an outermost one, which inherits no owner. */

@@ -4,6 +4,11 @@ import { removeAbout } from './custom-attributes.ts';
 import { Missing, Stale, TransactionRefused } from './errors.ts';
 import { leaveTree, settledRows } from './group-tree.ts';
 import type { Groups } from './groups.ts';
+import type { Members } from './members.ts';
+import type { ProjectShares } from './project-shares.ts';
+import type { Projects } from './projects.ts';
+import type { GroupRecord, ProjectRecord } from './records.ts';
+import type { Search } from './search.ts';
 import {
   groupKey,
   type Key,
@@ -12,15 +17,10 @@ import {
   statisticsKey,
   treeKey,
   treePartition,
-} from './keys.ts';
-import type { Members } from './members.ts';
-import { release } from './names.ts';
-import type { ProjectShares } from './project-shares.ts';
-import type { Projects } from './projects.ts';
-import type { GroupRecord, ProjectRecord } from './records.ts';
-import type { Search } from './search.ts';
-import type { Table } from './table.ts';
-import { PRESENT, type Write } from './write.ts';
+} from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import { release } from './table/unique-names.ts';
+import { PRESENT, type Write } from './table/write.ts';
 
 const BATCH = 100;
 

@@ -4,9 +4,9 @@
  */
 
 import { groupOrders } from './group-item.ts';
-import { settlingKey, type TreeKind, type TreeRow, treeKey } from './keys.ts';
 import type { Visibility } from './records.ts';
-import type { Delete, Put } from './write.ts';
+import { settlingKey, type TreeKind, type TreeRow, treeKey } from './table/keys.ts';
+import type { Delete, Put } from './table/write.ts';
 
 /** A group or project in a tree of groups. */
 export interface TreeNode {

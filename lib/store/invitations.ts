@@ -2,8 +2,19 @@
  * Memberships that wait for whoever has an e-mail address. An invitation is a row of the project or group, one that
  * finds it by the address, and one that the mailed link leads to; the three come and go together.
  */
-import type { Counters } from './counters.ts';
+
 import { AlreadyExists, ConditionFailed, LimitReached, Missing, TransactionRefused } from './errors.ts';
+import { sourceLives } from './member-item.ts';
+import type { Members } from './members.ts';
+import type { Outbox, OutboxMessage } from './outbox.ts';
+import {
+  type AccessLevel,
+  type InvitationRecord,
+  MAX_INVITATIONS,
+  type MemberRecord,
+  type UserRecord,
+} from './records.ts';
+import type { Counters } from './table/counters.ts';
 import {
   INVITE,
   invitationKey,
@@ -15,21 +26,11 @@ import {
   memberPartition,
   nameKey,
   userKey,
-} from './keys.ts';
-import { sourceLives } from './member-item.ts';
-import type { Members } from './members.ts';
-import { sameName } from './names.ts';
-import type { Outbox, OutboxMessage } from './outbox.ts';
-import { type Page, type PageRequest, pageOfRows } from './paging.ts';
-import {
-  type AccessLevel,
-  type InvitationRecord,
-  MAX_INVITATIONS,
-  type MemberRecord,
-  type UserRecord,
-} from './records.ts';
-import type { Table } from './table.ts';
-import { ABSENT, type Check, type Item, PRESENT, type Write } from './write.ts';
+} from './table/keys.ts';
+import { type Page, type PageRequest, pageOfRows } from './table/paging.ts';
+import type { Table } from './table/table.ts';
+import { sameName } from './table/unique-names.ts';
+import { ABSENT, type Check, type Item, PRESENT, type Write } from './table/write.ts';
 
 /** Which invitation a link was mailed with. */
 export interface Invited {

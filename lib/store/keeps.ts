@@ -5,11 +5,11 @@
 import type { Oid } from '../git/oid.ts';
 import type { PackDescription } from '../git/ports.ts';
 import { Missing } from './errors.ts';
-import { guardKey, KEEP, keepKey, repositoryPartition } from './keys.ts';
 import { listPack } from './pack-catalogue.ts';
 import { guardOf, randomStripe } from './repository-state.ts';
-import type { Table } from './table.ts';
-import type { Write } from './write.ts';
+import { guardKey, KEEP, keepKey, repositoryPartition } from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import type { Write } from './table/write.ts';
 
 /** How a transaction is refused that keeps a commit while a collection begins, or in a closed repository. */
 export const KEEP_REFUSED = 'keep';

@@ -3,9 +3,9 @@
  * holder, and every change made under it checks that number, so a holder that slept too long changes nothing.
  */
 import { ConditionFailed } from './errors.ts';
-import { type Key, leaseKey } from './keys.ts';
-import type { Table } from './table.ts';
-import type { Check, Item, Update } from './write.ts';
+import { type Key, leaseKey } from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import type { Check, Item, Update } from './table/write.ts';
 
 export interface Lease {
   readonly repositoryId: string;

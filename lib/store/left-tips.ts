@@ -7,9 +7,9 @@ import type { Oid } from '../git/oid.ts';
 import type { Ref, RefUpdate } from '../git/ports.ts';
 import { leaves } from '../git/ref-tips.ts';
 import type { RefName } from '../git/refname.ts';
-import { LEFT, leftKey, repositoryPartition } from './keys.ts';
-import type { Table } from './table.ts';
-import type { Write } from './write.ts';
+import { LEFT, leftKey, repositoryPartition } from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import type { Write } from './table/write.ts';
 
 /** A fetch that listed refs has asked for them by then: only the slowest negotiations take minutes. */
 export const LEFT_MS = 15 * 60_000;

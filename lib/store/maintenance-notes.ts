@@ -3,10 +3,10 @@
  * there may be garbage, whether somebody waits for the lease.
  */
 import { TransactionRefused } from './errors.ts';
-import { leaseKey } from './keys.ts';
 import type { Lease } from './leases.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from './outbox.ts';
-import type { Table } from './table.ts';
+import { leaseKey } from './table/keys.ts';
+import type { Table } from './table/table.ts';
 
 export interface Notes {
   /** Milliseconds since 1970; a message is promised for then. 0 when none is. */

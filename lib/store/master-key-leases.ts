@@ -1,7 +1,8 @@
 /** Who changes the master key: one at a time, for as long as a function may run. */
-import { masterKeyLease } from './keys.ts';
+
 import { endLease, takeLease } from './leases.ts';
-import type { Table } from './table.ts';
+import { masterKeyLease } from './table/keys.ts';
+import type { Table } from './table/table.ts';
 
 /** Seconds; the command ends before. */
 const SECONDS = 900;

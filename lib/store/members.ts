@@ -1,16 +1,5 @@
 /** Memberships of projects and groups: stored once, where they were given; a user's are found through an index. */
 import { AlreadyExists, Missing, Stale, TransactionRefused } from './errors.ts';
-import { type IdPage, idPage } from './id-page.ts';
-import {
-  accessRequestKey,
-  idOf,
-  MEMBER,
-  type MemberSource,
-  memberKey,
-  memberPartition,
-  userKey,
-  userPartition,
-} from './keys.ts';
 import {
   changedMember,
   fromItem,
@@ -22,10 +11,21 @@ import {
   sourceLives,
   stillMember,
 } from './member-item.ts';
-import { MAX_TOTAL, type Page, type PageRequest } from './paging.ts';
 import type { AccessLevel, MemberRecord } from './records.ts';
-import type { Table } from './table.ts';
-import { ABSENT, type Delete, PRESENT, type Write } from './write.ts';
+import { type IdPage, idPage } from './table/id-page.ts';
+import {
+  accessRequestKey,
+  idOf,
+  MEMBER,
+  type MemberSource,
+  memberKey,
+  memberPartition,
+  userKey,
+  userPartition,
+} from './table/keys.ts';
+import { MAX_TOTAL, type Page, type PageRequest } from './table/paging.ts';
+import type { Table } from './table/table.ts';
+import { ABSENT, type Delete, PRESENT, type Write } from './table/write.ts';
 
 /** A membership as the index shows it: for rights ask {@link Members.get}, an index may be late. */
 export interface ListedMembership {

@@ -3,13 +3,26 @@
  * ids of people and of groups, merged: those of one kind stand as they were made.
  */
 import { groupClass, groupOf } from './group-item.ts';
-import { type IndexPartition, indexSource, type KeySource, listSource, mergeKeys } from './key-sources.ts';
-import { groupKey, listPartitions, padded } from './keys.ts';
-import { chunkFor, countPartitions, countWalk, cutPage, type Page, type PageRequest } from './paging.ts';
 import type { Judge } from './project-query.ts';
 import { type GroupRecord, USER_STATES, type UserRecord, VISIBILITIES } from './records.ts';
 import type { Search } from './search.ts';
-import type { Table } from './table.ts';
+import { groupKey, listPartitions, padded } from './table/keys.ts';
+import {
+  chunkFor,
+  countPartitions,
+  countWalk,
+  cutPage,
+  type Page,
+  type PageRequest,
+} from './table/paging.ts';
+import {
+  type IndexPartition,
+  indexSource,
+  type KeySource,
+  listSource,
+  mergeKeys,
+} from './table/sorted-sources.ts';
+import type { Table } from './table/table.ts';
 import { SERVICE } from './user-item.ts';
 
 export type ListedNamespace =

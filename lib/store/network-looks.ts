@@ -4,13 +4,13 @@
  */
 import { decodeTime } from 'ulid';
 import type { Blobs } from './blobs.ts';
-import { guardKey, packKey } from './keys.ts';
 import { type NetworkMember, type Networks, packPrefix, writerOf } from './networks.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from './outbox.ts';
 import type { CataloguedPack } from './pack-catalogue.ts';
 import type { Repositories } from './repositories.ts';
 import { randomStripe } from './repository-state.ts';
-import type { Table } from './table.ts';
+import { guardKey, packKey } from './table/keys.ts';
+import type { Table } from './table/table.ts';
 
 /** Between the two looks: longer than any request, any presigned URL and any listing that somebody may still hold. */
 export const LOOKS_MS = 24 * 3600_000;

@@ -3,10 +3,17 @@
  * parent's packs among its own, and beside each such row stands one that says so to whoever would remove the bytes.
  */
 import type { PackDescription } from '../git/ports.ts';
-import { heirKey, heirsPartition, MEMBER, networkMemberKey, networkPartition, packKey } from './keys.ts';
 import type { CataloguedPack } from './pack-catalogue.ts';
-import type { Table } from './table.ts';
-import type { Put } from './write.ts';
+import {
+  heirKey,
+  heirsPartition,
+  MEMBER,
+  networkMemberKey,
+  networkPartition,
+  packKey,
+} from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import type { Put } from './table/write.ts';
 
 /** A repository, and the network its packs lie in: its own id when it never was a fork. */
 export interface NetworkMember {

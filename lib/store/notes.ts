@@ -1,14 +1,15 @@
 /** Notes: what people say about the things of a project. Those of one thing lie together, oldest first. */
-import type { Counters } from './counters.ts';
-import { Missing, TransactionRefused } from './errors.ts';
-import { type Noteable, noteKey, notePrefix, notesPartition, userPartition, userRow } from './keys.ts';
-import { type Page, type PageRequest, pageOfRows } from './paging.ts';
-import { projectLives } from './project-item.ts';
-import { removeSome } from './remove-some.ts';
-import type { Table } from './table.ts';
-import { ABSENT, type Item, type Write } from './write.ts';
 
-export type { Noteable } from './keys.ts';
+import { Missing, TransactionRefused } from './errors.ts';
+import { projectLives } from './project-item.ts';
+import type { Counters } from './table/counters.ts';
+import { removeSome } from './table/delete-page.ts';
+import { type Noteable, noteKey, notePrefix, notesPartition, userPartition, userRow } from './table/keys.ts';
+import { type Page, type PageRequest, pageOfRows } from './table/paging.ts';
+import type { Table } from './table/table.ts';
+import { ABSENT, type Item, type Write } from './table/write.ts';
+
+export type { Noteable } from './table/keys.ts';
 
 export interface NoteRecord {
   readonly id: number;

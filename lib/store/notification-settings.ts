@@ -3,7 +3,10 @@
  * chose is not there. A choice changes in one write, so those of two callers at once both stay.
  */
 import { Missing, TransactionRefused } from './errors.ts';
-import { type IdPage, idPage } from './id-page.ts';
+import { sourceLives } from './member-item.ts';
+import { NOTIFICATION_EVENTS, type NotificationChoice, type NotificationLevel } from './records.ts';
+import { removeSome } from './table/delete-page.ts';
+import { type IdPage, idPage } from './table/id-page.ts';
 import {
   type MemberSource,
   memberPartition,
@@ -15,12 +18,9 @@ import {
   userRow,
   WATCHERS,
   watcherKey,
-} from './keys.ts';
-import { sourceLives } from './member-item.ts';
-import { NOTIFICATION_EVENTS, type NotificationChoice, type NotificationLevel } from './records.ts';
-import { removeSome } from './remove-some.ts';
-import type { Table } from './table.ts';
-import { type Item, PRESENT, type Write } from './write.ts';
+} from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import { type Item, PRESENT, type Write } from './table/write.ts';
 
 /** What is absent stays. */
 export type NotificationChange = Partial<NotificationChoice>;

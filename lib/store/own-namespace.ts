@@ -7,15 +7,15 @@
  */
 import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
 import type { MovePromise } from './group-moves.ts';
-import { idOf, projectKey, userKey, userPartition } from './keys.ts';
-import { freeName, sameName } from './names.ts';
 import type { Outbox, OutboxMessage } from './outbox.ts';
 import { fromItem } from './project-item.ts';
 import { moveProjectPath } from './project-place.ts';
 import type { ProjectRecord, UserRecord } from './records.ts';
-import type { Table } from './table.ts';
+import { idOf, projectKey, userKey, userPartition } from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import { freeName, sameName } from './table/unique-names.ts';
+import { PRESENT, type Write } from './table/write.ts';
 import type { Users } from './users.ts';
-import { PRESENT, type Write } from './write.ts';
 
 /** The owner as they were read: their projects' paths begin with the username. */
 export type Owner = Pick<UserRecord, 'id' | 'username' | 'projectsLimit' | 'movedFrom'>;

@@ -2,14 +2,23 @@
  * What users have several of: a row each in the user's partition, with rows elsewhere that claim what no two users may
  * have and lead back. Row and claims come and go in one transaction.
  */
-import type { Counters } from './counters.ts';
+
 import { LimitReached, Missing, TransactionRefused } from './errors.ts';
-import { type CounterKind, type Key, type OwnKind, ownCountKey, ownKey, ownPrefix, userKey } from './keys.ts';
-import { takenNames } from './names.ts';
 import type { Outbox, OutboxMessage } from './outbox.ts';
-import { type Page, type PageRequest, pageOfRows } from './paging.ts';
-import type { Table } from './table.ts';
-import { ABSENT, type Item, keyOf, PRESENT, type Put, type Write } from './write.ts';
+import type { Counters } from './table/counters.ts';
+import {
+  type CounterKind,
+  type Key,
+  type OwnKind,
+  ownCountKey,
+  ownKey,
+  ownPrefix,
+  userKey,
+} from './table/keys.ts';
+import { type Page, type PageRequest, pageOfRows } from './table/paging.ts';
+import type { Table } from './table/table.ts';
+import { takenNames } from './table/unique-names.ts';
+import { ABSENT, type Item, keyOf, PRESENT, type Put, type Write } from './table/write.ts';
 
 interface Owned {
   readonly id: number;

@@ -1,9 +1,9 @@
 /** The packs of one repository, as rows. Their bytes are `git-objects.ts`'s business. */
 import type { PackDescription } from '../git/ports.ts';
 import { type DerivedRow, derivedOf } from './derived-files.ts';
-import { DERIVED, OLD_PACK, oldPackKey, PACK_ROWS, packKey, repositoryPartition } from './keys.ts';
-import type { QueryOptions, Table } from './table.ts';
-import { ABSENT, type Item, PRESENT, type Put, type Write } from './write.ts';
+import { DERIVED, OLD_PACK, oldPackKey, PACK_ROWS, packKey, repositoryPartition } from './table/keys.ts';
+import type { QueryOptions, Table } from './table/table.ts';
+import { ABSENT, type Item, PRESENT, type Put, type Write } from './table/write.ts';
 
 export interface CataloguedPack extends PackDescription {
   /** Superseded packs hold nothing that active ones lack, and stay readable for a while. */

@@ -1,10 +1,10 @@
 /** The packs of one repository and what was made of them, as one request saw them. */
 import type { DerivedFile, DerivedKind } from '../git/ports.ts';
 import { Missing } from './errors.ts';
-import { guardKey } from './keys.ts';
 import { type CataloguedPack, type Listing, listingOf, supersededOf } from './pack-catalogue.ts';
 import type { RefLooks } from './ref-looks.ts';
 import { randomStripe } from './repository-state.ts';
+import { guardKey } from './table/keys.ts';
 
 export class PackLooks {
   readonly #looks: RefLooks;

@@ -2,12 +2,12 @@
 import { decodeTime } from 'ulid';
 import type { Blobs } from './blobs.ts';
 import { packObjectKeys } from './git-objects.ts';
-import { leaseKey } from './keys.ts';
 import { networkOf } from './leases.ts';
 import { firstLook, packIdOf, UNLISTED_MS } from './network-looks.ts';
 import { type NetworkMember, type Networks, packPrefix } from './networks.ts';
 import type { Repositories } from './repositories.ts';
-import type { Table } from './table.ts';
+import { leaseKey } from './table/keys.ts';
+import type { Table } from './table/table.ts';
 
 /** Longer than any request, any presigned URL and any listing that somebody may still hold. */
 export const SUPERSEDED_MS = 24 * 3600_000;

@@ -1,9 +1,10 @@
 /** Links by which a password may be chosen: found by the digest of their token, one at a time for each user. */
-import { passwordResetKey } from './keys.ts';
+
 import type { UserRecord } from './records.ts';
-import type { Table } from './table.ts';
+import { passwordResetKey } from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import type { Delete, Put } from './table/write.ts';
 import type { Users } from './users.ts';
-import type { Delete, Put } from './write.ts';
 
 /** As a user's record names the one that is in force. */
 export type PasswordReset = NonNullable<UserRecord['passwordReset']>;

@@ -2,10 +2,13 @@
  * Pipelines of commits and the statuses in them. A pipeline and its statuses change together, in one transaction on
  * condition of the pipeline's version, so its own status is always that of what is in it.
  */
-import type { Counters } from './counters.ts';
+
 import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
 import { KEEP_REFUSED } from './keeps.ts';
-import { mergeKeys, rowSource } from './key-sources.ts';
+import type { AuthorSnapshot } from './notes.ts';
+import { projectLives } from './project-item.ts';
+import type { Counters } from './table/counters.ts';
+import { removeSome } from './table/delete-page.ts';
 import {
   commitRowKey,
   commitRowPrefix,
@@ -19,13 +22,11 @@ import {
   statusOfNameKey,
   userPartition,
   userRow,
-} from './keys.ts';
-import type { AuthorSnapshot } from './notes.ts';
-import { chunkFor, cutPage, MAX_TOTAL, type Page, type PageRequest } from './paging.ts';
-import { projectLives } from './project-item.ts';
-import { removeSome } from './remove-some.ts';
-import type { Table } from './table.ts';
-import { ABSENT, type Item, PRESENT, type Write } from './write.ts';
+} from './table/keys.ts';
+import { chunkFor, cutPage, MAX_TOTAL, type Page, type PageRequest } from './table/paging.ts';
+import { mergeKeys, rowSource } from './table/sorted-sources.ts';
+import type { Table } from './table/table.ts';
+import { ABSENT, type Item, PRESENT, type Write } from './table/write.ts';
 
 /** States that others may report of a commit. */
 export const REPORTED_STATES = ['pending', 'running', 'success', 'failed', 'canceled'] as const;

@@ -1,7 +1,16 @@
 /** A project's record as an item, with the attributes of its lists. */
-import { folded, listPartition, orderedBy, padded, projectKey, userPartition, userRow } from './keys.ts';
+
 import type { ProjectRecord, Visibility } from './records.ts';
-import { type Check, type Item, PRESENT } from './write.ts';
+import {
+  folded,
+  listPartition,
+  orderedBy,
+  padded,
+  projectKey,
+  userPartition,
+  userRow,
+} from './table/keys.ts';
+import { type Check, type Item, PRESENT } from './table/write.ts';
 
 /** Which list a project stands in: archived projects are few and kept apart. */
 export const listClass = (visibility: Visibility, archived: boolean): string =>

@@ -1,17 +1,7 @@
 /** Lists of projects: who sees which, in six orders, by offset or by keyset. */
-import type { Position } from './cursor.ts';
+
 import { haveAll, rowsWith } from './custom-attributes.ts';
-import {
-  type Direction,
-  type IndexPartition,
-  indexSource,
-  type KeySource,
-  listSource,
-  mergeKeys,
-} from './key-sources.ts';
-import { projectKey } from './keys.ts';
 import type { Members } from './members.ts';
-import { chunkFor, countPartitions, countWalk, cutPage, MAX_TOTAL, type Page } from './paging.ts';
 import { fromItem, listClass, sortValues } from './project-item.ts';
 import {
   bounds,
@@ -29,6 +19,9 @@ import {
 } from './project-query.ts';
 import { Reach } from './reach.ts';
 import type { Visibility } from './records.ts';
+import type { Hits, Search } from './search.ts';
+import { similarity } from './similarity.ts';
+import type { Position } from './table/cursor.ts';
 import {
   allRows,
   judged,
@@ -44,12 +37,20 @@ import {
   rowsOfTree,
   rowsOfUser,
   settlingBelow,
-} from './row-sets.ts';
-import type { Hits, Search } from './search.ts';
-import { similarity } from './similarity.ts';
-import type { Table } from './table.ts';
+} from './table/id-sources.ts';
+import { projectKey } from './table/keys.ts';
+import { chunkFor, countPartitions, countWalk, cutPage, MAX_TOTAL, type Page } from './table/paging.ts';
+import {
+  type Direction,
+  type IndexPartition,
+  indexSource,
+  type KeySource,
+  listSource,
+  mergeKeys,
+} from './table/sorted-sources.ts';
+import type { Table } from './table/table.ts';
+import type { Item } from './table/write.ts';
 import { wordsOf } from './trigrams.ts';
-import type { Item } from './write.ts';
 
 /** What a list may be limited to and rows do not tell. */
 const CLASS = ['visibility', 'archived'];

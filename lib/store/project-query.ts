@@ -1,13 +1,13 @@
 /** What a list of projects may be asked for, and which of its conditions the keys alone decide. */
 import type { Attributes } from './custom-attributes.ts';
-import type { Direction, IndexPartition, Range } from './key-sources.ts';
-import { listPartitions, padded } from './keys.ts';
 import { isExpired } from './member-item.ts';
-import type { PageRequest } from './paging.ts';
 import { listClass } from './project-item.ts';
 import type { AccessLevel, ProjectRecord, Visibility } from './records.ts';
+import { listPartitions, padded } from './table/keys.ts';
+import type { PageRequest } from './table/paging.ts';
+import type { Direction, IndexPartition, Range } from './table/sorted-sources.ts';
+import type { Item } from './table/write.ts';
 import { matchesWords } from './trigrams.ts';
-import type { Item } from './write.ts';
 
 /** Who looks. `internal`: may see internal projects (external users may not). */
 export type Viewer =

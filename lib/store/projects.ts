@@ -1,17 +1,13 @@
 /** Projects: creation, change and deletion. What a change writes is in `project-update.ts`, lists in `project-list.ts`. */
 import { ulid } from 'ulid';
-import type { Counters } from './counters.ts';
 import { Missing, Stale, type StoreError, TransactionRefused } from './errors.ts';
 import { countedDown, forkOf } from './forks.ts';
 import { enters, refusedByParent } from './group-place.ts';
 import { leaveTree, treeRows } from './group-tree.ts';
-import { forkKey, orderedBy, projectKey, userKey } from './keys.ts';
 import { memberWrite } from './member-item.ts';
 import type { Members } from './members.ts';
-import { type NameHolder, type Names, release, takenNames } from './names.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
 import { entersOwn, type Owner, refusedByOwner } from './own-namespace.ts';
-import type { Page } from './paging.ts';
 import { fromItem, listAttributes, toItem } from './project-item.ts';
 import { ProjectList } from './project-list.ts';
 import { claimProjectPath, type ProjectPlace } from './project-place.ts';
@@ -26,8 +22,12 @@ import {
 import type { GroupRecord, ImportStatus, MemberRecord, ProjectRecord } from './records.ts';
 import { closeRepository, newRepository } from './repository-state.ts';
 import type { Search } from './search.ts';
-import type { Table } from './table.ts';
-import { PRESENT, type Update, type Write } from './write.ts';
+import type { Counters } from './table/counters.ts';
+import { forkKey, orderedBy, projectKey, userKey } from './table/keys.ts';
+import type { Page } from './table/paging.ts';
+import type { Table } from './table/table.ts';
+import { type NameHolder, type Names, release, takenNames } from './table/unique-names.ts';
+import { PRESENT, type Update, type Write } from './table/write.ts';
 
 export type NewProject = Omit<
   ProjectRecord,

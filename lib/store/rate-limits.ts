@@ -3,9 +3,9 @@
  * what is limited is the cost, not the pace.
  */
 import { ConditionFailed } from './errors.ts';
-import { rateKey } from './keys.ts';
-import type { RetryPolicy } from './retry.ts';
-import type { Table } from './table.ts';
+import { rateKey } from './table/keys.ts';
+import type { RetryPolicy } from './table/retry.ts';
+import type { Table } from './table/table.ts';
 
 export interface RateLimit {
   /** What is limited, such as `archive`. */

@@ -1,5 +1,5 @@
 /** What a user reaches through memberships of groups: all below these, and what they were invited to. */
-import { groupKey, idOf, LED_ELSEWHERE, projectKey, SETTLING, type TreeKind, treePartition } from './keys.ts';
+
 import type { Members } from './members.ts';
 import type { AccessLevel } from './records.ts';
 import {
@@ -11,8 +11,17 @@ import {
   rowsOfAll,
   rowsOfSettling,
   settlingBelow,
-} from './row-sets.ts';
-import type { Table } from './table.ts';
+} from './table/id-sources.ts';
+import {
+  groupKey,
+  idOf,
+  LED_ELSEWHERE,
+  projectKey,
+  SETTLING,
+  type TreeKind,
+  treePartition,
+} from './table/keys.ts';
+import type { Table } from './table/table.ts';
 
 /** Memberships of groups that a list looks at, the oldest groups first. */
 const MAX_GROUPS = 1000;

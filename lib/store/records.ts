@@ -1,5 +1,5 @@
 /** The records that aggregates keep, as the rest of the code sees them: no keys, no index attributes. */
-import type { MemberSource } from './keys.ts';
+import type { MemberSource } from './table/keys.ts';
 
 export type { MemberSource };
 

@@ -3,11 +3,11 @@ import { ZERO_OID } from '../git/oid.ts';
 import type { Ref, RefUpdate } from '../git/ports.ts';
 import type { RefName } from '../git/refname.ts';
 import { Missing } from './errors.ts';
-import { guardKey, refKey, refNamesKey } from './keys.ts';
 import { RefTable } from './ref-table.ts';
 import { type Guard, guardOf, randomStripe } from './repository-state.ts';
-import type { Table } from './table.ts';
-import type { Item } from './write.ts';
+import { guardKey, refKey, refNamesKey } from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import type { Item } from './table/write.ts';
 
 /** What stands under a name: the ref, if any, and the row that says so, if one does. */
 export interface Standing {

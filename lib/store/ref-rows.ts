@@ -1,10 +1,10 @@
 /** Ref rows in order, and a table of refs as they amend it. */
 import type { Ref } from '../git/ports.ts';
-import { refSort } from './keys.ts';
 import { refOfRow } from './ref-looks.ts';
 import { isListed } from './ref-table.ts';
-import { compareText } from './text-order.ts';
-import type { Item } from './write.ts';
+import { refSort } from './table/keys.ts';
+import { compareText } from './table/text-order.ts';
+import type { Item } from './table/write.ts';
 
 /** What a row says about a name; rows that amend a table which was replaced say nothing. */
 export interface RefRow {

@@ -8,7 +8,6 @@ import { type PackDescription, type Ref, RefConflict, type RefUpdate } from '../
 import { leaves } from '../git/ref-tips.ts';
 import type { RefName } from '../git/refname.ts';
 import { StoreUnavailable, TransactionRefused } from './errors.ts';
-import { guardKey, refKey, refNamesKey } from './keys.ts';
 import { leftWrites } from './left-tips.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
 import type { PackLooks } from './pack-looks.ts';
@@ -19,8 +18,9 @@ import { updated } from './ref-updates.ts';
 import type { RefViews } from './ref-views.ts';
 import { companions, namesWrite, refWrite, type SwapOptions } from './ref-writes.ts';
 import { changeGuards, checkGuard, type Guard, randomStripe } from './repository-state.ts';
-import { TRANSACTION_ITEMS } from './table.ts';
-import type { Write } from './write.ts';
+import { guardKey, refKey, refNamesKey } from './table/keys.ts';
+import { TRANSACTION_ITEMS } from './table/table.ts';
+import type { Write } from './table/write.ts';
 
 /** One attempt at a swap, which adds messages of its own. */
 interface Attempt extends SwapOptions {

@@ -17,10 +17,10 @@ import {
   refRankPrefix,
   refSort,
   refTablePartition,
-} from './keys.ts';
-import type { Table } from './table.ts';
-import { compareText } from './text-order.ts';
-import type { Item } from './write.ts';
+} from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import { compareText } from './table/text-order.ts';
+import type { Item } from './table/write.ts';
 
 /** Names looked up each by themselves; more share what they read. */
 const ALONE = 8;

@@ -3,13 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ref, RefPage, RefPageQuery, RefSnapshot, RefView } from '../git/ports.ts';
 import { type RefName, spacePrefix } from '../git/refname.ts';
 import { Missing, StoreUnavailable } from './errors.ts';
-import { guardKey, headKey, REF, refNamesKey, refPrefixSort, refSort, repositoryPartition } from './keys.ts';
 import type { RefLooks } from './ref-looks.ts';
 import { addedBy, amended, type RefRow, rowsOf } from './ref-rows.ts';
 import { isListed, RefTable } from './ref-table.ts';
 import { type Guard, guardOf, randomStripe } from './repository-state.ts';
-import { compareText } from './text-order.ts';
-import type { Item } from './write.ts';
+import {
+  guardKey,
+  headKey,
+  REF,
+  refNamesKey,
+  refPrefixSort,
+  refSort,
+  repositoryPartition,
+} from './table/keys.ts';
+import { compareText } from './table/text-order.ts';
+import type { Item } from './table/write.ts';
 
 const SNAPSHOTS = 30;
 /** Of more prefixes the whole is read. */

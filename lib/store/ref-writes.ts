@@ -3,14 +3,14 @@
 import { ZERO_OID } from '../git/oid.ts';
 import type { PackDescription, Ref, RefUpdate } from '../git/ports.ts';
 import { type RefName, spaceOf } from '../git/refname.ts';
-import { headKey, refKey, refNamesKey } from './keys.ts';
 import { type OutboxMessage, outboxWrite } from './outbox.ts';
 import { listPack } from './pack-catalogue.ts';
 import { creates } from './ref-check.ts';
 import type { Standing } from './ref-looks.ts';
 import { isListed } from './ref-table.ts';
 import type { Guard } from './repository-state.ts';
-import type { Write } from './write.ts';
+import { headKey, refKey, refNamesKey } from './table/keys.ts';
+import type { Write } from './table/write.ts';
 
 export interface SwapOptions {
   readonly packs?: readonly PackDescription[];

@@ -15,7 +15,6 @@ import type {
 import type { RefName } from '../git/refname.ts';
 import { Missing } from './errors.ts';
 import { keptIn } from './keeps.ts';
-import { headKey } from './keys.ts';
 import { leftTips } from './left-tips.ts';
 import type { Outbox } from './outbox.ts';
 import type { CataloguedPack, Listing } from './pack-catalogue.ts';
@@ -24,7 +23,8 @@ import { RefLooks } from './ref-looks.ts';
 import { RefSwaps } from './ref-swaps.ts';
 import { RefViews, snapshotOf } from './ref-views.ts';
 import type { SwapOptions } from './ref-writes.ts';
-import type { Table } from './table.ts';
+import { headKey } from './table/keys.ts';
+import type { Table } from './table/table.ts';
 
 export class RepositoryRefs implements RefDatabase {
   readonly id: string;

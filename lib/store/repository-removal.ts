@@ -2,6 +2,11 @@
 import { archivePrefix } from './archives.ts';
 import type { Blobs } from './blobs.ts';
 import { derivedPrefix } from './derived-files.ts';
+import { networkOf } from './leases.ts';
+import { firstLook, releasePacks } from './network-looks.ts';
+import { type Networks, packPrefix } from './networks.ts';
+import { listingOf } from './pack-catalogue.ts';
+import type { Repositories } from './repositories.ts';
 import {
   GUARD_STRIPES,
   guardKey,
@@ -9,13 +14,8 @@ import {
   REF_TABLES,
   refTablePartition,
   repositoryPartition,
-} from './keys.ts';
-import { networkOf } from './leases.ts';
-import { firstLook, releasePacks } from './network-looks.ts';
-import { type Networks, packPrefix } from './networks.ts';
-import { listingOf } from './pack-catalogue.ts';
-import type { Repositories } from './repositories.ts';
-import type { Table } from './table.ts';
+} from './table/keys.ts';
+import type { Table } from './table/table.ts';
 
 /** Rows read, or objects deleted, in one step. */
 const BATCH = 500;

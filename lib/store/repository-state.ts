@@ -1,6 +1,6 @@
 /** The first rows of a repository and the state of its guards. */
-import { GUARD_STRIPES, guardKey, headKey, leaseKey, refNamesKey } from './keys.ts';
-import { ABSENT, type Check, type Item, PRESENT, type Put, type Update } from './write.ts';
+import { GUARD_STRIPES, guardKey, headKey, leaseKey, refNamesKey } from './table/keys.ts';
+import { ABSENT, type Check, type Item, PRESENT, type Put, type Update } from './table/write.ts';
 
 export type RepositoryState = 'open' | 'read-only' | 'deleted';
 

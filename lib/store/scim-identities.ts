@@ -4,7 +4,7 @@
  * transactions of the accounts and memberships they are about.
  */
 import { Missing, Stale, TransactionRefused } from './errors.ts';
-import { mergeKeys, rowSource } from './key-sources.ts';
+import type { UserRecord } from './records.ts';
 import {
   groupKey,
   idOf,
@@ -17,14 +17,14 @@ import {
   scimUserKey,
   userPartition,
   userRow,
-} from './keys.ts';
-import { sameName } from './names.ts';
-import { chunkFor, cutPage, type Page, type PageRequest } from './paging.ts';
-import type { UserRecord } from './records.ts';
-import type { Table } from './table.ts';
+} from './table/keys.ts';
+import { chunkFor, cutPage, type Page, type PageRequest } from './table/paging.ts';
+import { mergeKeys, rowSource } from './table/sorted-sources.ts';
+import type { Table } from './table/table.ts';
+import { sameName } from './table/unique-names.ts';
+import { ABSENT, type Check, type Item, PRESENT, type Write } from './table/write.ts';
 import { identitiesOf } from './user-item.ts';
 import type { Users } from './users.ts';
-import { ABSENT, type Check, type Item, PRESENT, type Write } from './write.ts';
 
 /** Times are ISO 8601. */
 export interface ScimIdentity {

@@ -4,10 +4,10 @@
  */
 import { decrypt, encrypt } from '../sealing/cipher.ts';
 import { ConditionFailed } from './errors.ts';
-import { type Key, SECRET_SHARDS, secretKey, secretPartition } from './keys.ts';
 import type { Keyring, MasterKeys } from './master-key.ts';
-import type { Table } from './table.ts';
-import type { Delete, Item, Put } from './write.ts';
+import { type Key, SECRET_SHARDS, secretKey, secretPartition } from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import type { Delete, Item, Put } from './table/write.ts';
 
 export interface ResealReport {
   /** Sealed anew with the current key. */

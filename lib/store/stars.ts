@@ -3,10 +3,10 @@
  * count is added to, never read for it: any number may star at once.
  */
 import { Missing, TransactionRefused } from './errors.ts';
-import { idOf, projectKey, STAR, starKey, userKey, userPartition, userRow } from './keys.ts';
-import { removeSome } from './remove-some.ts';
-import type { Table } from './table.ts';
-import { ABSENT, PRESENT, type Update } from './write.ts';
+import { removeSome } from './table/delete-page.ts';
+import { idOf, projectKey, STAR, starKey, userKey, userPartition, userRow } from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import { ABSENT, PRESENT, type Update } from './table/write.ts';
 
 export interface StarRecord {
   readonly projectId: number;

@@ -4,11 +4,11 @@
  */
 import { encodeTime } from 'ulid';
 import { Missing, Stale, TransactionRefused } from './errors.ts';
-import { groupKey, type Key, padded, projectKey, statisticsKey } from './keys.ts';
 import { MAINTENANCE, outboxWrite } from './outbox.ts';
 import { bySize } from './project-item.ts';
-import type { Table } from './table.ts';
-import { ABSENT, type Item, PRESENT, type Put, type Write } from './write.ts';
+import { groupKey, type Key, padded, projectKey, statisticsKey } from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import { ABSENT, type Item, PRESENT, type Put, type Write } from './table/write.ts';
 
 /** The queue's job that measures a project: `{ projectId }`. */
 export const MEASURE_JOB = 'project.measure';

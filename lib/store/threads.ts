@@ -3,7 +3,9 @@
  * person, so that there may be any number.
  */
 import { Missing, TransactionRefused } from './errors.ts';
-import { type IdPage, idPage } from './id-page.ts';
+import { projectLives } from './project-item.ts';
+import { removeSome } from './table/delete-page.ts';
+import { type IdPage, idPage } from './table/id-page.ts';
 import {
   type Noteable,
   threadKey,
@@ -12,11 +14,9 @@ import {
   userKey,
   userPartition,
   userRow,
-} from './keys.ts';
-import { projectLives } from './project-item.ts';
-import { removeSome } from './remove-some.ts';
-import type { Table } from './table.ts';
-import { type Item, PRESENT, type Update } from './write.ts';
+} from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import { type Item, PRESENT, type Update } from './table/write.ts';
 
 export interface Thread {
   readonly projectId: number;

@@ -1,5 +1,3 @@
-import type { Direction, KeySource } from './key-sources.ts';
-import { indexSource, rowSource } from './key-sources.ts';
 import {
   ACCESS_TOKEN,
   idOf,
@@ -8,12 +6,14 @@ import {
   memberPartition,
   padded,
   userPartition,
-} from './keys.ts';
-import type { PageRequest } from './paging.ts';
-import { chunkFor, countPartitions, MAX_TOTAL } from './paging.ts';
-import type { Table } from './table.ts';
+} from './table/keys.ts';
+import type { PageRequest } from './table/paging.ts';
+import { chunkFor, countPartitions, MAX_TOTAL } from './table/paging.ts';
+import type { Direction, KeySource } from './table/sorted-sources.ts';
+import { indexSource, rowSource } from './table/sorted-sources.ts';
+import type { Table } from './table/table.ts';
+import type { Item } from './table/write.ts';
 import { TOKEN_LIST } from './token-rows.ts';
-import type { Item } from './write.ts';
 
 /** Whose tokens a list is of; everybody's but impersonation tokens when it names nobody. */
 export type TokensOf =

@@ -1,4 +1,6 @@
 /** The rows of an access token: its record with what lists it, what leads to it, and the count of its owner's. */
+
+import type { TokenRecord } from './records.ts';
 import {
   accessTokenRow,
   listPartition,
@@ -9,9 +11,8 @@ import {
   tokenKey,
   userPartition,
   userRow,
-} from './keys.ts';
-import type { TokenRecord } from './records.ts';
-import { ABSENT, type Item, type Write } from './write.ts';
+} from './table/keys.ts';
+import { ABSENT, type Item, type Write } from './table/write.ts';
 
 export type NewToken = Omit<TokenRecord, 'id' | 'createdAt' | 'lastUsedAt' | 'revoked'>;
 

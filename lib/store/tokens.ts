@@ -1,5 +1,5 @@
 /** Access tokens of every kind. One item per token, under the hash of its text: access is one read. */
-import type { Counters } from './counters.ts';
+
 import {
   AlreadyExists,
   ConditionFailed,
@@ -8,8 +8,9 @@ import {
   Stale,
   TransactionRefused,
 } from './errors.ts';
-import type { Direction } from './key-sources.ts';
-import { mergeKeys } from './key-sources.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
+import type { TokenRecord } from './records.ts';
+import type { Counters } from './table/counters.ts';
 import {
   ACCESS_TOKEN,
   accessTokenRow,
@@ -20,15 +21,15 @@ import {
   tokenIdKey,
   tokenKey,
   userKey,
-} from './keys.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
-import type { Page, PageRequest } from './paging.ts';
-import { cutPage } from './paging.ts';
-import type { TokenRecord } from './records.ts';
-import type { Table } from './table.ts';
+} from './table/keys.ts';
+import type { Page, PageRequest } from './table/paging.ts';
+import { cutPage } from './table/paging.ts';
+import type { Direction } from './table/sorted-sources.ts';
+import { mergeKeys } from './table/sorted-sources.ts';
+import type { Table } from './table/table.ts';
+import { PRESENT, type Write } from './table/write.ts';
 import { type TokensOf, tokenKeys } from './token-list.ts';
 import { counted, familyOf, fromItem, MAX_TOKENS, type NewToken, ownerOf, rowsOf } from './token-rows.ts';
-import { PRESENT, type Write } from './write.ts';
 
 export interface TokenQuery extends PageRequest {
   readonly of?: TokensOf;

@@ -1,7 +1,8 @@
 /** A user's record as an item, with the attributes of its lists; and the identities in it. */
-import { folded, listPartition, orderedBy, padded } from './keys.ts';
+
 import type { UserRecord } from './records.ts';
-import type { Item } from './write.ts';
+import { folded, listPartition, orderedBy, padded } from './table/keys.ts';
+import type { Item } from './table/write.ts';
 
 /** The values of the ordered indexes. */
 export const sortValues = (user: UserRecord) => ({

@@ -1,5 +1,17 @@
 /** Lists of users: over the indexes, by search, by custom attributes. */
 import { type Attributes, haveAll, rowsWith } from './custom-attributes.ts';
+import { USER_STATES, type UserRecord, type UserState } from './records.ts';
+import type { Search } from './search.ts';
+import { keysById, keysSorted } from './table/id-sources.ts';
+import { listPartitions, padded, userKey } from './table/keys.ts';
+import {
+  chunkFor,
+  countPartitions,
+  countWalk,
+  cutPage,
+  type Page,
+  type PageRequest,
+} from './table/paging.ts';
 import {
   type Direction,
   type IndexPartition,
@@ -8,14 +20,9 @@ import {
   listSource,
   mergeKeys,
   type Range,
-} from './key-sources.ts';
-import { listPartitions, padded, userKey } from './keys.ts';
-import { sameName } from './names.ts';
-import { chunkFor, countPartitions, countWalk, cutPage, type Page, type PageRequest } from './paging.ts';
-import { USER_STATES, type UserRecord, type UserState } from './records.ts';
-import { keysById, keysSorted } from './row-sets.ts';
-import type { Search } from './search.ts';
-import type { Table } from './table.ts';
+} from './table/sorted-sources.ts';
+import type { Table } from './table/table.ts';
+import { sameName } from './table/unique-names.ts';
 import { SERVICE, sortValues } from './user-item.ts';
 
 export type UserOrder = 'id' | 'name' | 'username' | 'created_at' | 'updated_at';

@@ -10,6 +10,13 @@ import type { Follows } from './follows.ts';
 import type { GpgKeys } from './gpg-keys.ts';
 import type { GroupOwners } from './group-owners.ts';
 import type { Groups } from './groups.ts';
+import type { AuthorSnapshot } from './notes.ts';
+import type { CommitStatusRecord } from './pipelines.ts';
+import type { Projects } from './projects.ts';
+import type { GroupRecord, ProjectRecord } from './records.ts';
+import type { ScimIdentities } from './scim-identities.ts';
+import type { SshKeys } from './ssh-keys.ts';
+import type { Stars } from './stars.ts';
 import {
   commitRowKey,
   groupKey,
@@ -20,18 +27,11 @@ import {
   userAddressesKey,
   userKey,
   userPartition,
-} from './keys.ts';
-import type { AuthorSnapshot } from './notes.ts';
-import type { CommitStatusRecord } from './pipelines.ts';
-import type { Projects } from './projects.ts';
-import type { GroupRecord, ProjectRecord } from './records.ts';
-import type { ScimIdentities } from './scim-identities.ts';
-import type { SshKeys } from './ssh-keys.ts';
-import type { Stars } from './stars.ts';
-import type { Table } from './table.ts';
+} from './table/keys.ts';
+import type { Table } from './table/table.ts';
+import { PRESENT } from './table/write.ts';
 import type { Tokens } from './tokens.ts';
 import { ignoreRefusal, type Users } from './users.ts';
-import { PRESENT } from './write.ts';
 
 interface Store {
   readonly table: Table;

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeDeps } from '../../functions/deps.ts';
 import { runJob } from '../../lib/domain/jobs.ts';
-import { OUTBOX_SHARDS, outboxPartition } from '../../lib/store/keys.ts';
-import type { Item } from '../../lib/store/write.ts';
+import { OUTBOX_SHARDS, outboxPartition } from '../../lib/store/table/keys.ts';
+import type { Item } from '../../lib/store/table/write.ts';
 import { acts, auditOf, type Event } from '../harness/audit-events.ts';
 import { doneAs } from '../harness/done.ts';
 import { ownService } from '../harness/own-service.ts';

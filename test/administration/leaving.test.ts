@@ -6,8 +6,8 @@ import { DeleteMessageCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LEAVE_JOB } from '../../lib/domain/leaving.ts';
 import { awsClients } from '../../lib/store/clients.ts';
-import { memberKey, OUTBOX_SHARDS, outboxPartition } from '../../lib/store/keys.ts';
 import type { MemberSource } from '../../lib/store/records.ts';
+import { memberKey, OUTBOX_SHARDS, outboxPartition } from '../../lib/store/table/keys.ts';
 import { GitCli, withToken } from '../clients/git-cli.ts';
 import { type Interposed, interpose } from '../harness/aws-calls.ts';
 import { patchOf, person, type ScimGroup, scimGroup } from '../harness/scim.ts';

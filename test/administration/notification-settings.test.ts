@@ -1,8 +1,8 @@
 /** How much mail somebody wants, for each project and group and for everything else. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Missing } from '../../lib/store/errors.ts';
-import { memberPartition, threadsPartition, userKey } from '../../lib/store/keys.ts';
 import { NOTIFICATION_EVENTS } from '../../lib/store/records.ts';
+import { memberPartition, threadsPartition, userKey } from '../../lib/store/table/keys.ts';
 import { scenarios } from '../harness/scenarios.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { settled } from '../harness/settled.ts';

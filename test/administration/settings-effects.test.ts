@@ -11,7 +11,7 @@ import { defaultSettings } from '../../lib/domain/settings/defaults.ts';
 import { parseOid, ZERO_OID } from '../../lib/git/oid.ts';
 import { pushRequest } from '../../lib/git/wire/push-request.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
-import { type Key, outboxPartition, tokenKey } from '../../lib/store/keys.ts';
+import { type Key, outboxPartition, tokenKey } from '../../lib/store/table/keys.ts';
 import { GitCli, withToken } from '../clients/git-cli.ts';
 import { newSshKey } from '../harness/keys.ts';
 import { type Answer, type Service, startService } from '../harness/service.ts';

@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { allEndpoints } from '../../lib/api/all.ts';
 import { tokenHash } from '../../lib/domain/tokens.ts';
-import { projectKey, tokenKey } from '../../lib/store/keys.ts';
 import type { TokenScope, UserRecord } from '../../lib/store/records.ts';
+import { projectKey, tokenKey } from '../../lib/store/table/keys.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { type Cast, type Column, makeCast, tokenOf } from './matrix/cast.ts';
 import { type Row, readRows } from './matrix/rows.ts';

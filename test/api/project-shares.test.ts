@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { treePartition } from '../../lib/store/keys.ts';
 import type { AccessLevel } from '../../lib/store/records.ts';
+import { treePartition } from '../../lib/store/table/keys.ts';
 import { scenarios } from '../harness/scenarios.ts';
 import { type Answer, type Service, startService } from '../harness/service.ts';
 import { ask, makeWorld, type Who, type World } from '../harness/world.ts';

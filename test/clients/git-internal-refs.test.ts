@@ -5,7 +5,7 @@ import { deps } from '../../functions/deps.ts';
 import { keepCommit } from '../../lib/domain/keep-commit.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';
-import { type Key, LEFT, repositoryPartition } from '../../lib/store/keys.ts';
+import { type Key, LEFT, repositoryPartition } from '../../lib/store/table/keys.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { storeOf } from '../harness/world.ts';
 import { GitCli, withToken } from './git-cli.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { eventOf, eventWrite } from '../../lib/store/events.ts';
-import { noteKey, projectKey } from '../../lib/store/keys.ts';
+import { noteKey, projectKey } from '../../lib/store/table/keys.ts';
 import { keyText, type Rows } from './rows.ts';
 
 /** Events stand where feeds look for them, and are of what is there. */

@@ -1,3 +1,4 @@
+import type { AccessRequestRecord, InvitationRecord } from '../../lib/store/records.ts';
 import {
   INVITE,
   idOf,
@@ -8,8 +9,7 @@ import {
   memberKey,
   REQUEST,
   userKey,
-} from '../../lib/store/keys.ts';
-import type { AccessRequestRecord, InvitationRecord } from '../../lib/store/records.ts';
+} from '../../lib/store/table/keys.ts';
 import { keyText, type Rows } from './rows.ts';
 
 /** Invitations are found by address and by link, and counted; nobody asks to be let in who is in. */

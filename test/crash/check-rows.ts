@@ -1,6 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decodeTime } from 'ulid';
 import { isBelow } from '../../lib/domain/visibility.ts';
+import type {
+  DeployTokenRecord,
+  MemberRecord,
+  TokenRecord,
+  UserRecord,
+  Visibility,
+} from '../../lib/store/records.ts';
 import {
   ACCESS_TOKEN,
   type CounterKind,
@@ -44,15 +51,8 @@ import {
   treeKey,
   userKey,
   WATCHERS,
-} from '../../lib/store/keys.ts';
-import type {
-  DeployTokenRecord,
-  MemberRecord,
-  TokenRecord,
-  UserRecord,
-  Visibility,
-} from '../../lib/store/records.ts';
-import { type IndexName, indexes } from '../../lib/store/schema.ts';
+} from '../../lib/store/table/keys.ts';
+import { type IndexName, indexes } from '../../lib/store/table/schema.ts';
 import { gramsOf } from '../../lib/store/trigrams.ts';
 import { identityNames } from '../../lib/store/user-item.ts';
 import { audit } from './check-audit.ts';

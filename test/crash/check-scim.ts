@@ -1,4 +1,7 @@
 import { samlIdentityOf } from '../../lib/domain/group-identities.ts';
+import type { UserRecord } from '../../lib/store/records.ts';
+import type { ScimIdentity } from '../../lib/store/scim-identities.ts';
+import type { ScimToken } from '../../lib/store/scim-tokens.ts';
 import {
   idOf,
   scimCountKey,
@@ -8,10 +11,7 @@ import {
   scimTokenOfKey,
   scimUserKey,
   userKey,
-} from '../../lib/store/keys.ts';
-import type { UserRecord } from '../../lib/store/records.ts';
-import type { ScimIdentity } from '../../lib/store/scim-identities.ts';
-import type { ScimToken } from '../../lib/store/scim-tokens.ts';
+} from '../../lib/store/table/keys.ts';
 import { keyText, type Row, type Rows } from './rows.ts';
 
 /** People of a group's identity provider are found by account and by name, and counted; so is its token. */

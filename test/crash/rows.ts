@@ -1,6 +1,6 @@
 import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { type IndexName, indexes } from '../../lib/store/schema.ts';
-import type { Item } from '../../lib/store/write.ts';
+import { type IndexName, indexes } from '../../lib/store/table/schema.ts';
+import type { Item } from '../../lib/store/table/write.ts';
 import type { Data } from './data.ts';
 
 export type Row = Item & { readonly pk: string; readonly sk: string };

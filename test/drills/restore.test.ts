@@ -16,7 +16,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeClients } from '../../lib/store/clients.ts';
-import { tableDefinition } from '../../lib/store/schema.ts';
+import { tableDefinition } from '../../lib/store/table/schema.ts';
 import { checkData, openDataDirectory } from '../../local/check-data.ts';
 import { GitCli } from '../clients/git-cli.ts';
 import { check } from '../crash/checker.ts';

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { makeClients } from '../../lib/store/clients.ts';
-import { TABLE_TTL_ATTRIBUTE, tableDefinition } from '../../lib/store/schema.ts';
+import { TABLE_TTL_ATTRIBUTE, tableDefinition } from '../../lib/store/table/schema.ts';
 import { ensureTable, openDynamo } from '../../local/dynamodb/index.ts';
 import { openS3 } from '../../local/s3/index.ts';
 

@@ -2,7 +2,7 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
 import { documentClient } from '../../lib/store/clients.ts';
-import { fromWire } from '../../lib/store/wire.ts';
+import { fromWire } from '../../lib/store/table/unmarshall.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { type Makers, makersOf } from '../harness/makers.ts';
 import { newProject, newUser, openTestStore, type TestStore } from '../store/store-fixture.ts';

@@ -1,6 +1,6 @@
 import { deps, makeDeps } from '../../functions/deps.ts';
 import { transports, useTransport } from '../../lib/store/clients.ts';
-import type { RetryPolicy } from '../../lib/store/retry.ts';
+import type { RetryPolicy } from '../../lib/store/table/retry.ts';
 import type { Host } from '../../local/host.ts';
 
 /** One request of an SDK client; its own repetitions are requests too. */

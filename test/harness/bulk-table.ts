@@ -4,9 +4,9 @@
  * because the caller makes nothing twice.
  */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { Key } from '../../lib/store/keys.ts';
-import { Table } from '../../lib/store/table.ts';
-import type { Delete, Item, Put, Update, Write } from '../../lib/store/write.ts';
+import type { Key } from '../../lib/store/table/keys.ts';
+import { Table } from '../../lib/store/table/table.ts';
+import type { Delete, Item, Put, Update, Write } from '../../lib/store/table/write.ts';
 import type { EmbeddedDynamo } from '../../local/dynamodb/index.ts';
 
 /** What the service says of BatchWriteItem. */

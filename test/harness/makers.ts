@@ -1,13 +1,13 @@
-import { Counters } from '../../lib/store/counters.ts';
 import { Groups } from '../../lib/store/groups.ts';
-import type { SearchKind } from '../../lib/store/keys.ts';
 import { Members } from '../../lib/store/members.ts';
-import { Names } from '../../lib/store/names.ts';
 import { Outbox } from '../../lib/store/outbox.ts';
 import { Projects } from '../../lib/store/projects.ts';
 import { Search } from '../../lib/store/search.ts';
 import { Stars } from '../../lib/store/stars.ts';
-import type { Table } from '../../lib/store/table.ts';
+import { Counters } from '../../lib/store/table/counters.ts';
+import type { SearchKind } from '../../lib/store/table/keys.ts';
+import type { Table } from '../../lib/store/table/table.ts';
+import { Names } from '../../lib/store/table/unique-names.ts';
 import { Users } from '../../lib/store/users.ts';
 
 /** What makes people, groups and projects, over a table of the caller's. */

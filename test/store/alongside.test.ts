@@ -3,7 +3,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Stale } from '../../lib/store/errors.ts';
 import type { BranchRule, TokenRecord, UserRecord } from '../../lib/store/records.ts';
-import { ABSENT, type Put, type Write } from '../../lib/store/write.ts';
+import { ABSENT, type Put, type Write } from '../../lib/store/table/write.ts';
 import { createProject, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 
 let opened: TestStore;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Counters } from '../../lib/store/counters.ts';
+import { Counters } from '../../lib/store/table/counters.ts';
 import { openTestStore, type TestStore } from './store-fixture.ts';
 
 let opened: TestStore;

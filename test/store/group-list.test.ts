@@ -3,12 +3,12 @@ import { groupItem } from '../../lib/store/group-item.ts';
 import type { GroupQuery, ListedGroup } from '../../lib/store/group-list.ts';
 import { placeBelow } from '../../lib/store/group-place.ts';
 import { treeRows } from '../../lib/store/group-tree.ts';
-import { treeKey } from '../../lib/store/keys.ts';
 import { memberWrite } from '../../lib/store/member-item.ts';
-import { claim } from '../../lib/store/names.ts';
 import type { Viewer } from '../../lib/store/project-query.ts';
 import type { AccessLevel, GroupRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
-import type { Write } from '../../lib/store/write.ts';
+import { treeKey } from '../../lib/store/table/keys.ts';
+import { claim } from '../../lib/store/table/unique-names.ts';
+import type { Write } from '../../lib/store/table/write.ts';
 import { listGroups, listProjects } from './judges.ts';
 import { measured, newProject, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { locateGroup, locateProject } from '../../lib/domain/access/locate.ts';
 import type { Deps } from '../../lib/domain/deps.ts';
 import { NameTaken, Stale } from '../../lib/store/errors.ts';
-import { OUTBOX_SHARDS, outboxPartition, treePartition } from '../../lib/store/keys.ts';
 import { message } from '../../lib/store/outbox.ts';
 import { placeInGroup } from '../../lib/store/project-place.ts';
 import type { GroupRecord, ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
+import { OUTBOX_SHARDS, outboxPartition, treePartition } from '../../lib/store/table/keys.ts';
 import { listGroups, listProjects } from './judges.ts';
 import { newProject, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { OUTBOX_SHARDS, outboxKey, outboxPartition, processedKey } from '../../lib/store/keys.ts';
 import {
   type MessageSender,
   message,
@@ -11,6 +10,7 @@ import {
   writtenAt,
 } from '../../lib/store/outbox.ts';
 import { Processed } from '../../lib/store/processed.ts';
+import { OUTBOX_SHARDS, outboxKey, outboxPartition, processedKey } from '../../lib/store/table/keys.ts';
 import { openTestStore, type TestStore } from './store-fixture.ts';
 
 let opened: TestStore;

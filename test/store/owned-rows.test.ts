@@ -1,9 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LimitReached, Missing, NameTaken } from '../../lib/store/errors.ts';
-import { gpgKeyIdKey, nameKey, ownCountKey, sshFingerprintKey, sshKeyIdKey } from '../../lib/store/keys.ts';
 import type { EmailRecord, GpgKeyRecord, SshKeyRecord } from '../../lib/store/records.ts';
 import { MAX_SSH_KEYS } from '../../lib/store/ssh-keys.ts';
+import {
+  gpgKeyIdKey,
+  nameKey,
+  ownCountKey,
+  sshFingerprintKey,
+  sshKeyIdKey,
+} from '../../lib/store/table/keys.ts';
 import { measured, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 
 let opened: TestStore;

@@ -1,12 +1,12 @@
 /** The pure parts below the lists: cursors, grams, merging, order. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts';
 import { StoreError } from '../../lib/store/errors.ts';
-import { comparing, listSource, mergeKeys } from '../../lib/store/key-sources.ts';
-import { folded, orderedBy, padded, refPrefixSort, refSort } from '../../lib/store/keys.ts';
-import { cutPage } from '../../lib/store/paging.ts';
-import { compareText } from '../../lib/store/text-order.ts';
+import { decodeCursor, encodeCursor } from '../../lib/store/table/cursor.ts';
+import { folded, orderedBy, padded, refPrefixSort, refSort } from '../../lib/store/table/keys.ts';
+import { cutPage } from '../../lib/store/table/paging.ts';
+import { comparing, listSource, mergeKeys } from '../../lib/store/table/sorted-sources.ts';
+import { compareText } from '../../lib/store/table/text-order.ts';
 import { gramsOf, lookupGrams, matchesWords, wordsOf } from '../../lib/store/trigrams.ts';
 
 const bytewise = (a: string, b: string) => Math.sign(Buffer.compare(Buffer.from(a), Buffer.from(b)));

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Counters } from '../../lib/store/counters.ts';
 import { memberWrite } from '../../lib/store/member-item.ts';
 import { toItem } from '../../lib/store/project-item.ts';
 import type { ListedProject, ProjectQuery, Viewer } from '../../lib/store/project-query.ts';
 import { Projects } from '../../lib/store/projects.ts';
 import type { AccessLevel, ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
 import { Search } from '../../lib/store/search.ts';
+import { Counters } from '../../lib/store/table/counters.ts';
+import type { Write } from '../../lib/store/table/write.ts';
 import { Users } from '../../lib/store/users.ts';
-import type { Write } from '../../lib/store/write.ts';
 import { listProjects } from './judges.ts';
 import {
   createProject,

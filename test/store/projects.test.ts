@@ -4,8 +4,13 @@ import { ZERO_OID } from '../../lib/git/oid.ts';
 import { RefConflict } from '../../lib/git/ports.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { LimitReached, Missing, NameTaken, Stale, StoreUnavailable } from '../../lib/store/errors.ts';
-import { OUTBOX_SHARDS, outboxPartition, projectKey, repositoryPartition } from '../../lib/store/keys.ts';
 import type { UserRecord } from '../../lib/store/records.ts';
+import {
+  OUTBOX_SHARDS,
+  outboxPartition,
+  projectKey,
+  repositoryPartition,
+} from '../../lib/store/table/keys.ts';
 import { listProjects } from './judges.ts';
 import {
   createProject,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AlreadyExists, LimitReached, Missing, Stale } from '../../lib/store/errors.ts';
-import { ruleCountKey } from '../../lib/store/keys.ts';
 import type { BranchRule, ProjectRecord, TagRule, UserRecord } from '../../lib/store/records.ts';
 import { addRule, MAX_RULES } from '../../lib/store/ref-rules.ts';
+import { ruleCountKey } from '../../lib/store/table/keys.ts';
 import { createProject, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 
 let opened: TestStore;

@@ -5,7 +5,7 @@ import { type Ref, RefConflict, type RefUpdate } from '../../lib/git/ports.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { PrefixConflicts } from '../../lib/store/ref-check.ts';
 import { updated } from '../../lib/store/ref-updates.ts';
-import { compareText } from '../../lib/store/text-order.ts';
+import { compareText } from '../../lib/store/table/text-order.ts';
 
 const oid = (n: number) => (n === 0 ? ZERO_OID : (n.toString(16).padStart(40, '0') as Oid));
 const part = fc.constantFrom('a', 'a!', 'a.', 'ab', 'b', 'é', '\u{1f600}', '\uff21');

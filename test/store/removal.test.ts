@@ -11,11 +11,11 @@ import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { GitObjects } from '../../lib/store/git-objects.ts';
-import { refTableKey } from '../../lib/store/keys.ts';
 import { Outbox, parseMessage } from '../../lib/store/outbox.ts';
 import type { ProjectRecord, UserRecord } from '../../lib/store/records.ts';
 import { writeRefTable } from '../../lib/store/ref-table-writer.ts';
 import { removeRepository, WRITERS_GONE_MS } from '../../lib/store/repository-removal.ts';
+import { refTableKey } from '../../lib/store/table/keys.ts';
 import { type Data, openData } from '../crash/data.ts';
 import { createProject, newUser } from './store-fixture.ts';
 

@@ -4,11 +4,11 @@ import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import { type PackDescription, RefConflict, type RefUpdate } from '../../lib/git/ports.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { Missing, StoreUnavailable, TransactionRefused } from '../../lib/store/errors.ts';
-import { projectKey, refNamesKey } from '../../lib/store/keys.ts';
 import { message } from '../../lib/store/outbox.ts';
 import type { RepositoryRefs } from '../../lib/store/repository-refs.ts';
 import { changeGuards, newRepository } from '../../lib/store/repository-state.ts';
-import { compareText } from '../../lib/store/text-order.ts';
+import { projectKey, refNamesKey } from '../../lib/store/table/keys.ts';
+import { compareText } from '../../lib/store/table/text-order.ts';
 import type { Fault } from '../../local/dynamodb/index.ts';
 import { measured, openTestStore, type TestStore } from './store-fixture.ts';
 

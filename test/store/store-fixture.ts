@@ -5,8 +5,8 @@ import { makeClients } from '../../lib/store/clients.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
 import type { NewProject } from '../../lib/store/projects.ts';
 import type { ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
-import { tableDefinition } from '../../lib/store/schema.ts';
 import { createStore, type Store } from '../../lib/store/store.ts';
+import { tableDefinition } from '../../lib/store/table/schema.ts';
 import type { NewUser } from '../../lib/store/users.ts';
 import { type EmbeddedDynamo, type OperationRecord, openDynamo } from '../../local/dynamodb/index.ts';
 

@@ -13,9 +13,9 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { documentClient } from '../../lib/store/clients.ts';
 import { ConditionFailed, TransactionRefused } from '../../lib/store/errors.ts';
-import { tableDefinition } from '../../lib/store/schema.ts';
-import { Table } from '../../lib/store/table.ts';
-import { ABSENT, type Item, PRESENT } from '../../lib/store/write.ts';
+import { tableDefinition } from '../../lib/store/table/schema.ts';
+import { Table } from '../../lib/store/table/table.ts';
+import { ABSENT, type Item, PRESENT } from '../../lib/store/table/write.ts';
 
 export interface ConformanceTarget {
   readonly client: DynamoDBClient;

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Missing, NameTaken, Stale } from '../../lib/store/errors.ts';
-import { counterKey } from '../../lib/store/keys.ts';
 import type { UserRecord } from '../../lib/store/records.ts';
+import { counterKey } from '../../lib/store/table/keys.ts';
 import { newUser, openTestStore, type TestStore } from './store-fixture.ts';
 
 let opened: TestStore;

@@ -8,7 +8,7 @@ import { instance } from '../../cdk/app.ts';
 import { type Template as IdleTemplate, idleCost, metricsOf } from '../../cdk/idle-cost.ts';
 import cdkJson from '../../cdk.json' with { type: 'json' };
 import { areas, areasOf } from '../../functions/areas.ts';
-import { ARCHIVES, indexes, STAGING, STAGING_DAYS } from '../../lib/store/schema.ts';
+import { ARCHIVES, indexes, STAGING, STAGING_DAYS } from '../../lib/store/table/schema.ts';
 
 const code = () => Code.fromInline('exports.handler = async () => {};');
 

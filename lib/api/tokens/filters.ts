@@ -1,6 +1,6 @@
 import type { TokenFilters } from '../../domain/user-tokens.ts';
 import * as p from '../../http/params.ts';
-import type { Direction } from '../../store/key-sources.ts';
+import type { Direction } from '../../store/table/sorted-sources.ts';
 
 /** How lists of access tokens are narrowed. */
 export const filters = () => ({

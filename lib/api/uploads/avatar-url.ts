@@ -1,5 +1,5 @@
-import type { Subject } from '../../store/keys.ts';
 import type { AvatarRecord } from '../../store/records.ts';
+import type { Subject } from '../../store/table/keys.ts';
 
 /** Where an avatar is to be had; null where there is none. */
 export const avatarUrl = (

@@ -7,8 +7,8 @@ import type { RequestFacts } from '../../http/endpoint.ts';
 import * as p from '../../http/params.ts';
 import { type Reply, reply } from '../../http/reply.ts';
 import { shape } from '../../http/shape.ts';
-import type { Subject } from '../../store/keys.ts';
 import type { AvatarRecord } from '../../store/records.ts';
+import type { Subject } from '../../store/table/keys.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { avatarUrl } from './avatar-url.ts';
 

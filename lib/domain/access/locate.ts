@@ -1,6 +1,6 @@
-import type { NameHolder } from '../../store/names.ts';
-import { sameName } from '../../store/names.ts';
 import { type GroupRecord, MAX_DEPTH, type ProjectRecord } from '../../store/records.ts';
+import type { NameHolder } from '../../store/table/unique-names.ts';
+import { sameName } from '../../store/table/unique-names.ts';
 import type { Deps } from '../deps.ts';
 
 /** What an id or path names, before anybody's right to know of it is looked at. */

@@ -1,5 +1,5 @@
 import type { GroupRecord, GroupSso } from '../../store/records.ts';
-import type { Check } from '../../store/write.ts';
+import type { Check } from '../../store/table/write.ts';
 import { locateGroup } from '../access/locate.ts';
 import type { Credential, Origin } from '../access/types.ts';
 import type { AuditAuthor } from '../audit.ts';

@@ -1,7 +1,8 @@
 /** Changes of people whom the provider has named before, with their account and membership: all of it or nothing. */
-import { sameName } from '../../store/names.ts';
+
 import type { UserRecord } from '../../store/records.ts';
 import type { ScimIdentity } from '../../store/scim-identities.ts';
+import { sameName } from '../../store/table/unique-names.ts';
 import type { UserChange } from '../../store/users.ts';
 import { addressMails } from '../account-mail.ts';
 import { audited } from '../audit.ts';

@@ -1,4 +1,4 @@
-import { sameName } from '../../store/names.ts';
+import { sameName } from '../../store/table/unique-names.ts';
 import { isWork } from './attributes.ts';
 import { badRequest } from './errors.ts';
 import type { ScimUser } from './find.ts';

@@ -1,6 +1,6 @@
-import { sameName } from '../../store/names.ts';
 import type { UserRecord } from '../../store/records.ts';
 import type { ScimIdentity } from '../../store/scim-identities.ts';
+import { sameName } from '../../store/table/unique-names.ts';
 import type { Deps } from '../deps.ts';
 import type { ScimCaller } from './caller.ts';
 import { noResource } from './errors.ts';

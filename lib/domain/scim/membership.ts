@@ -2,7 +2,7 @@
 import type { OutboxMessage } from '../../store/outbox.ts';
 import type { MemberRecord, UserRecord } from '../../store/records.ts';
 import { joining, leaving } from '../../store/scim-memberships.ts';
-import type { Write } from '../../store/write.ts';
+import type { Write } from '../../store/table/write.ts';
 import { auditedPlace, auditing } from '../audit.ts';
 import type { Deps } from '../deps.ts';
 import { departure } from '../leaving.ts';

@@ -1,6 +1,6 @@
-import { sameName } from '../../store/names.ts';
 import type { UserRecord } from '../../store/records.ts';
 import type { ScimIdentity } from '../../store/scim-identities.ts';
+import { sameName } from '../../store/table/unique-names.ts';
 import { auditedUser, auditing } from '../audit.ts';
 import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../email-confirmation.ts';

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { TransactionRefused } from '../../store/errors.ts';
 import type { UserRecord } from '../../store/records.ts';
 import type { SettingValue, StoredSettings } from '../../store/settings.ts';
-import type { Put } from '../../store/write.ts';
+import type { Put } from '../../store/table/write.ts';
 import type { Actor } from '../access/types.ts';
 import { audited, auditedUser } from '../audit.ts';
 import type { Deps } from '../deps.ts';

@@ -1,4 +1,4 @@
-import type { Write } from '../../store/write.ts';
+import type { Write } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 
 /** Whose the secrets of settings are. */

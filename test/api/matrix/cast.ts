@@ -1,6 +1,6 @@
-import { projectKey } from '../../../lib/store/keys.ts';
 import type { AccessLevel, MemberSource, TokenScope } from '../../../lib/store/records.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { projectKey } from '../../../lib/store/table/keys.ts';
 import type { Answer, Service } from '../../harness/service.ts';
 import { storeOf } from '../../harness/world.ts';
 

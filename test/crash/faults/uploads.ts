@@ -1,8 +1,8 @@
 import { deps } from '../../../functions/deps.ts';
 import { parseOid, ZERO_OID } from '../../../lib/git/oid.ts';
 import { pushRequest } from '../../../lib/git/wire/push-request.ts';
-import { SLOT, uploadSlotKey, uploadSlotsPartition } from '../../../lib/store/keys.ts';
 import { UPLOADS_PER_USER } from '../../../lib/store/push-uploads.ts';
+import { SLOT, uploadSlotKey, uploadSlotsPartition } from '../../../lib/store/table/keys.ts';
 import { type Answer, request } from '../../harness/service.ts';
 import type { Operation } from './driver.ts';
 import { commit, moved, treeOf } from './git.ts';

@@ -3,7 +3,7 @@
  * cannot tell a lost answer from a refused condition, and this file can.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StoreUnavailable } from './errors.ts';
+import { StoreUnavailable } from '../errors.ts';
 
 export interface RetryPolicy {
   readonly attempts: number;

@@ -4,7 +4,7 @@
  * checked for its shape before it is used.
  */
 import { createHash } from 'node:crypto';
-import { StoreError } from './errors.ts';
+import { StoreError } from '../errors.ts';
 
 /** Where a page ended: the sort key of its last item and its id. */
 export interface Position {

@@ -15,12 +15,12 @@ import {
   type TransactWriteCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { ConditionFailed, StoreUnavailable, TransactionRefused } from './errors.ts';
-import { inParallel } from './in-parallel.ts';
+import { ConditionFailed, StoreUnavailable, TransactionRefused } from '../errors.ts';
 import type { Key } from './keys.ts';
+import { inParallel } from './map-limit.ts';
 import { type CancellationReason, type RetryPolicy, retrying, standardRetries } from './retry.ts';
 import type { IndexName } from './schema.ts';
-import { fromWire, type WireValue } from './wire.ts';
+import { fromWire, type WireValue } from './unmarshall.ts';
 import {
   type Delete,
   type Item,

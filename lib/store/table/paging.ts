@@ -2,9 +2,10 @@
  * Pages of lists that are spread over several partitions: keys are merged in order, and only the page
  * itself is loaded.
  */
+
+import { StoreError } from '../errors.ts';
 import type { Position } from './cursor.ts';
-import { StoreError } from './errors.ts';
-import { MAX_CHUNK } from './key-sources.ts';
+import { MAX_CHUNK } from './sorted-sources.ts';
 import type { QueryOptions, Table } from './table.ts';
 import type { Item } from './write.ts';
 

@@ -1,13 +1,7 @@
 /** Ids of what is listed, from rows of the table that stand in the order of these ids. */
+
+import { isExpired } from '../member-item.ts';
 import type { Position } from './cursor.ts';
-import {
-  type Direction,
-  type KeySource,
-  listSource,
-  mergeKeys,
-  nextChunk,
-  type Range,
-} from './key-sources.ts';
 import {
   FORK,
   idOf,
@@ -21,7 +15,14 @@ import {
   treePrefix,
   userPartition,
 } from './keys.ts';
-import { isExpired } from './member-item.ts';
+import {
+  type Direction,
+  type KeySource,
+  listSource,
+  mergeKeys,
+  nextChunk,
+  type Range,
+} from './sorted-sources.ts';
 import type { Table } from './table.ts';
 import type { Item } from './write.ts';
 

@@ -1,4 +1,4 @@
-import { ConditionFailed } from './errors.ts';
+import { ConditionFailed } from '../errors.ts';
 import type { Table } from './table.ts';
 import type { Item } from './write.ts';
 
