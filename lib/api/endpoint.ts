@@ -1,7 +1,7 @@
 import { callerOf, open } from '../domain/access/open-request.ts';
 import { demand, demandInGroup } from '../domain/access/permissions.ts';
-import { Admissions } from '../domain/admission.ts';
 import type { Deps } from '../domain/deps.ts';
+import { Admissions } from '../domain/rate-limits/request-counting.ts';
 import { endpointFor, type HttpDeps } from '../http/endpoint.ts';
 import type { OffsetPage } from '../http/pagination.ts';
 

@@ -2,14 +2,14 @@ import { type ArchiveFormat, archive } from '../git/archive.ts';
 import { CorruptData } from '../git/objects.ts';
 import { shortName } from '../git/refname.ts';
 import { GitRepository } from '../git/repository.ts';
-import type { RateLimit } from '../store/rate-limits.ts';
+import type { RateLimit } from '../store/rate-limits/rate-limits.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
 import { auditedPlace, auditing } from './audit.ts';
 import type { Deps } from './deps.ts';
 import { notFound, tooLarge, tooManyRequests } from './errors.ts';
+import { subjectFor } from './rate-limits/throttles.ts';
 import { started } from './ref-protection.ts';
 import { openRepository } from './repositories.ts';
-import { subjectFor } from './throttles.ts';
 
 export interface Download {
   /** Without an extension; also the directory that everything in the archive is in. */

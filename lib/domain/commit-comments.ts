@@ -10,7 +10,6 @@ import type { UserRecord } from '../store/records.ts';
 import type { Page, PageRequest } from '../store/table/paging.ts';
 import { demand, signedIn } from './access/permissions.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
-import { demandRate, NOTES } from './action-limits.ts';
 import { telling } from './activity.ts';
 import { bounded, codeOf, resolved } from './code.ts';
 import type { Deps } from './deps.ts';
@@ -18,6 +17,7 @@ import { diffLimits } from './diff-limits.ts';
 import { notFound, refused } from './errors.ts';
 import { keepCommit } from './keep-commit.ts';
 import { promisedMail } from './notification-promises.ts';
+import { demandRate, NOTES } from './rate-limits/action-limits.ts';
 
 /** A comment with the account of whoever wrote it, while there is one. */
 export interface CommitComment {

@@ -12,7 +12,7 @@ import { DomainError, invalid, tooManyRequests } from './errors.ts';
 import { mailMessage, oneLine } from './mail.ts';
 import { problemsOf } from './name-rules.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
-import { subjectOf } from './throttles.ts';
+import { subjectOf } from './rate-limits/throttles.ts';
 import { tokenHash } from './tokens.ts';
 import { changeUser } from './user-records.ts';
 

@@ -7,7 +7,6 @@ import { restrictionProblems, unchosenVisibility } from './access/instance-visib
 import { canInGroup } from './access/permissions.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
 import { projectJudge, viewerOf } from './access/visibility-filter.ts';
-import { demandRate, PROJECT_IMPORTS } from './action-limits.ts';
 import { telling } from './activity.ts';
 import { requesterOf } from './audit.ts';
 import { type AvatarFile, newAvatar } from './avatars.ts';
@@ -20,6 +19,7 @@ import { type ImportOrder, planImport } from './imports.ts';
 import { pathFromName, problemsOf, projectNameProblems, projectPathProblems } from './name-rules.ts';
 import { boundBy, type Namespace, placeIn, visibilityProblems, visibleNamespace } from './namespaces.ts';
 import { newProjectSettings } from './project-defaults.ts';
+import { demandRate, PROJECT_IMPORTS } from './rate-limits/action-limits.ts';
 import { starredByActor } from './stars.ts';
 
 export interface NewProjectInput {

@@ -3,7 +3,7 @@
  * says `{"error": ...}`, one that a rule raised says `{"message": ...}`.
  */
 import { type DomainError, domainErrorOf, type ErrorCode } from '../domain/errors.ts';
-import { Throttled } from '../domain/throttles.ts';
+import { Throttled } from '../domain/rate-limits/throttles.ts';
 import { json, type Reply } from './reply.ts';
 import { throttledReply } from './throttle.ts';
 

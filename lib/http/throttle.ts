@@ -1,6 +1,6 @@
 /** Requests before the throttles of the settings: what each counts as, and the answer to one too many. */
-import type { Admission } from '../domain/admission.ts';
-import type { Asked, AskedKind, Throttled } from '../domain/throttles.ts';
+import type { Admission } from '../domain/rate-limits/request-counting.ts';
+import type { Asked, AskedKind, Throttled } from '../domain/rate-limits/throttles.ts';
 import { credentialOf } from './credentials.ts';
 import type { HttpDeps, RequestFacts } from './endpoint.ts';
 import { type Reply, reply } from './reply.ts';

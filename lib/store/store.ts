@@ -40,7 +40,8 @@ import { ProjectShares } from './project-shares.ts';
 import { Projects } from './projects.ts';
 import { PushUploads } from './push-uploads.ts';
 import { Queues } from './queues.ts';
-import { HASTY, RateLimits } from './rate-limits.ts';
+import { HASTY, RateLimits } from './rate-limits/rate-limits.ts';
+import { UserAddresses } from './rate-limits/user-addresses.ts';
 import { RefRules } from './ref-rules.ts';
 import { Repositories } from './repositories.ts';
 import { RunnersTokens } from './runners-tokens.ts';
@@ -59,7 +60,6 @@ import { Table } from './table/table.ts';
 import { Names } from './table/unique-names.ts';
 import { Threads } from './threads.ts';
 import { Tokens } from './tokens.ts';
-import { UserAddresses } from './user-addresses.ts';
 import { Users } from './users.ts';
 
 export interface Store {

@@ -5,7 +5,7 @@ import { fetch as events } from '../../functions/events.ts';
 import { fetch as git } from '../../functions/git.ts';
 import { fetch as settings } from '../../functions/settings.ts';
 import { fetch as users } from '../../functions/users.ts';
-import { UserAddresses } from '../../lib/store/user-addresses.ts';
+import { UserAddresses } from '../../lib/store/rate-limits/user-addresses.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { changeSettings } from '../harness/settings.ts';
 

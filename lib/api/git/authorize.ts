@@ -2,7 +2,7 @@ import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { openGit } from '../../domain/access/git-access.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { Throttled } from '../../domain/throttles.ts';
+import { Throttled } from '../../domain/rate-limits/throttles.ts';
 import { credentialOf } from '../../http/credentials.ts';
 import type { HttpDeps } from '../../http/endpoint.ts';
 import { beginsPush, parseGitPath } from './path.ts';

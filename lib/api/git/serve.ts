@@ -1,12 +1,12 @@
 import { openGit } from '../../domain/access/git-access.ts';
 import type { FirstReads } from '../../domain/access/types.ts';
-import type { Admission } from '../../domain/admission.ts';
 import { defaultBranchName } from '../../domain/default-branch-name.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isFetchable, isPushable } from '../../domain/internal-refs.ts';
 import { demandPushable } from '../../domain/maintenance-mode.ts';
 import { pushPolicy } from '../../domain/push-policy.ts';
+import type { Admission } from '../../domain/rate-limits/request-counting.ts';
 import { openRepository } from '../../domain/repositories.ts';
 import { maxPushBytes } from '../../domain/size-limits.ts';
 import { protocolVersion } from '../../git/wire/capabilities.ts';

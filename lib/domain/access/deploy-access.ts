@@ -1,7 +1,7 @@
-import { type Admission, whileCounted } from '../admission.ts';
 import { hasEnded, isUsername } from '../deploy-tokens.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, notFound, unauthorized } from '../errors.ts';
+import { type Admission, whileCounted } from '../rate-limits/request-counting.ts';
 import { TOKEN_PREFIXES, tokenHash } from '../tokens.ts';
 import { Surroundings, standing } from './effective-level.ts';
 import type { GitAccess } from './git-access.ts';

@@ -7,11 +7,11 @@ import type {
   UserRecord,
 } from '../../store/records.ts';
 import { annotate } from '../../telemetry/correlation.ts';
-import { comesFromTooMany, demandFewAddresses } from '../address-limit.ts';
-import { whileCounted } from '../admission.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, forbidden, notFound, unauthorized } from '../errors.ts';
-import type { Caller } from '../throttles.ts';
+import { comesFromTooMany, demandFewAddresses } from '../rate-limits/address-limit.ts';
+import { whileCounted } from '../rate-limits/request-counting.ts';
+import type { Caller } from '../rate-limits/throttles.ts';
 import { demandActive, revokeFamily, tokenHash, unknownFrom } from '../tokens.ts';
 import { type Subject, Surroundings, standing } from './effective-level.ts';
 import { type Located, locateGroup, locateProject } from './locate.ts';

@@ -7,7 +7,7 @@ import type {
   TokenScope,
   UserRecord,
 } from '../../store/records.ts';
-import type { Admission } from '../admission.ts';
+import type { Admission } from '../rate-limits/request-counting.ts';
 import type { ReadAhead } from './prefetch.ts';
 
 /** Where a request came from; records of what was done with it tell it. */

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Credential } from '../../../lib/domain/access/types.ts';
-import { Admissions, whileCounted } from '../../../lib/domain/admission.ts';
-import { defaultSettings } from '../../../lib/domain/settings/defaults.ts';
-import type { InstanceSettings } from '../../../lib/domain/settings.ts';
+import { Admissions, whileCounted } from '../../../lib/domain/rate-limits/request-counting.ts';
 import {
   type AskedKind,
   type Caller,
   subjectOf,
   Throttled,
   throttlesOf,
-} from '../../../lib/domain/throttles.ts';
+} from '../../../lib/domain/rate-limits/throttles.ts';
+import { defaultSettings } from '../../../lib/domain/settings/defaults.ts';
+import type { InstanceSettings } from '../../../lib/domain/settings.ts';
 import { failureReply } from '../../../lib/http/errors.ts';
 import { askedOf } from '../../../lib/http/throttle.ts';
 import { readEnvironment } from '../../../lib/store/environment.ts';

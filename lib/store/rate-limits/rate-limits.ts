@@ -2,10 +2,10 @@
  * How often a subject may do something. Windows are fixed, so at the turn of one twice as much may pass in a moment:
  * what is limited is the cost, not the pace.
  */
-import { ConditionFailed } from './errors.ts';
-import { rateKey } from './table/keys.ts';
-import type { RetryPolicy } from './table/retry.ts';
-import type { Table } from './table/table.ts';
+import { ConditionFailed } from '../errors.ts';
+import { rateKey } from '../table/keys.ts';
+import type { RetryPolicy } from '../table/retry.ts';
+import type { Table } from '../table/table.ts';
 
 export interface RateLimit {
   /** What is limited, such as `archive`. */

@@ -1,13 +1,13 @@
 /** How often one may do single things, where an administrator chooses; 0 is as often as one likes. */
-import type { RateLimit } from '../store/rate-limits.ts';
-import type { UserRecord } from '../store/records.ts';
-import { annotate } from '../telemetry/correlation.ts';
-import { isAdministrator } from './access/permissions.ts';
-import type { Actor } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { type DomainError, tooManyRequests } from './errors.ts';
-import { started } from './ref-protection.ts';
-import type { InstanceSettings } from './settings.ts';
+import type { RateLimit } from '../../store/rate-limits/rate-limits.ts';
+import type { UserRecord } from '../../store/records.ts';
+import { annotate } from '../../telemetry/correlation.ts';
+import { isAdministrator } from '../access/permissions.ts';
+import type { Actor } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { type DomainError, tooManyRequests } from '../errors.ts';
+import { started } from '../ref-protection.ts';
+import type { InstanceSettings } from '../settings.ts';
 
 export interface ActionLimit {
   readonly kind: string;

@@ -2,9 +2,9 @@
  * Which throttles of the settings a request falls under. They limit requests as such, whatever these do: signed-in
  * callers by who they are, all others by where they come from. Limits of single actions are in `action-limits.ts`.
  */
-import { parseAddress, unmapped } from '../outbound/address.ts';
-import type { Actor } from './access/types.ts';
-import type { InstanceSettings } from './settings.ts';
+import { parseAddress, unmapped } from '../../outbound/address.ts';
+import type { Actor } from '../access/types.ts';
+import type { InstanceSettings } from '../settings.ts';
 
 /** A request as throttles tell requests apart. */
 export interface Asked {

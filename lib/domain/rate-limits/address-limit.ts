@@ -1,9 +1,9 @@
 /** Of how many addresses at a time one may come, where an administrator limits it. */
-import type { UserRecord } from '../store/records.ts';
-import { annotate } from '../telemetry/correlation.ts';
-import { log } from '../telemetry/log.ts';
-import type { Deps } from './deps.ts';
-import { forbidden } from './errors.ts';
+import type { UserRecord } from '../../store/records.ts';
+import { annotate } from '../../telemetry/correlation.ts';
+import { log } from '../../telemetry/log.ts';
+import type { Deps } from '../deps.ts';
+import { forbidden } from '../errors.ts';
 import { subjectOf } from './throttles.ts';
 
 const NAME = 'unique_ips_limit';
