@@ -7,9 +7,9 @@ import { isExpired } from '../store/member-item.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../store/outbox.ts';
 import type { MemberRecord, MemberSource } from '../store/records.ts';
 import type { Put } from '../store/table/write.ts';
-import { membershipActivity } from './activity.ts';
 import { audited, auditedSource, SYSTEM } from './audit.ts';
 import type { Deps } from './deps.ts';
+import { membershipActivity } from './events/record.ts';
 import { targeting } from './member-audit.ts';
 
 /** The maintenance queue's job that ends a membership: of whom, in what, and the day it was to end on. */

@@ -4,7 +4,6 @@ import { type OutboxMessage, outboxWrite } from '../store/outbox.ts';
 import type { AccessLevel, MemberRecord, UserRecord } from '../store/records.ts';
 import { OWNER, signedIn } from './access/permissions.ts';
 import type { Actor, GroupAccess } from './access/types.ts';
-import { membershipActivity } from './activity.ts';
 import type { Deps } from './deps.ts';
 import {
   conflict,
@@ -15,6 +14,7 @@ import {
   placeNotFound,
   recordNotFound,
 } from './errors.ts';
+import { membershipActivity } from './events/record.ts';
 import { departure, goneUser } from './leaving.ts';
 import { entityOf, memberAdded, memberChanged, memberRemoved } from './member-audit.ts';
 import { promisesEnd } from './member-expiry.ts';

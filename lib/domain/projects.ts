@@ -7,7 +7,6 @@ import { restrictionProblems, unchosenVisibility } from './access/instance-visib
 import { canInGroup } from './access/permissions.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
 import { projectJudge, viewerOf } from './access/visibility-filter.ts';
-import { telling } from './activity.ts';
 import { requesterOf } from './audit.ts';
 import { type AvatarFile, newAvatar } from './avatars.ts';
 import { creationEvents } from './change-audit.ts';
@@ -15,6 +14,7 @@ import { defaultBranchName } from './default-branch-name.ts';
 import { removeWhole } from './deletions.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, invalid, notFound } from './errors.ts';
+import { telling } from './events/record.ts';
 import { type ImportOrder, planImport } from './imports.ts';
 import { pathFromName, problemsOf, projectNameProblems, projectPathProblems } from './name-rules.ts';
 import { boundBy, type Namespace, placeIn, visibilityProblems, visibleNamespace } from './namespaces.ts';

@@ -18,9 +18,9 @@ import { type AuditAuthor, auditing, SYSTEM } from './audit.ts';
 import { defaultBranchProtection, levelsOf } from './default-branch-protection.ts';
 import type { Deps } from './deps.ts';
 import { notFound } from './errors.ts';
+import { pushEvents } from './events/push-events.ts';
 import { importFills, isImporting, withoutContent } from './import-state.ts';
 import { newBranchRule } from './protected-branches.ts';
-import { pushEvents } from './push-events.ts';
 import { RuleSet } from './ref-pattern.ts';
 import { auditedBranchRule } from './rule-audit.ts';
 

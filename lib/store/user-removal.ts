@@ -5,7 +5,7 @@
  */
 import type { Emails } from './emails.ts';
 import { Missing, Stale } from './errors.ts';
-import type { Events } from './events.ts';
+import type { Events } from './events/events.ts';
 import type { Follows } from './follows.ts';
 import type { GpgKeys } from './gpg-keys.ts';
 import type { GroupOwners } from './group-owners.ts';

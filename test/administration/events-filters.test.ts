@@ -1,6 +1,6 @@
 /** Feeds of activity: filters, pages, and how long events are kept. */
 import { beforeAll, expect, test } from 'vitest';
-import { type EventRecord, eventWrite } from '../../lib/store/events.ts';
+import { type EventRecord, eventWrite } from '../../lib/store/events/events.ts';
 import { ownWorld } from '../harness/own-world.ts';
 import { feedsOf, type Told } from './feeds.ts';
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { eventOf, eventWrite } from '../../lib/store/events.ts';
+import { eventOf, eventWrite } from '../../lib/store/events/events.ts';
 import { noteKey, projectKey } from '../../lib/store/table/keys.ts';
 import { keyText, type Rows } from './rows.ts';
 

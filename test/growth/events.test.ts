@@ -5,7 +5,7 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { awsClients } from '../../lib/store/clients.ts';
-import { type EventRecord, eventWrite } from '../../lib/store/events.ts';
+import { type EventRecord, eventWrite } from '../../lib/store/events/events.ts';
 import type { OperationRecord } from '../../local/dynamodb/index.ts';
 import { forgetEverything } from '../harness/aws-calls.ts';
 import { BulkTable } from '../harness/bulk-table.ts';

@@ -7,7 +7,7 @@ import { tokenHash } from '../../lib/domain/tokens.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { type AuditEventRecord, auditEventPut } from '../../lib/store/audit-events.ts';
-import { type EventRecord, eventWrite } from '../../lib/store/events.ts';
+import { type EventRecord, eventWrite } from '../../lib/store/events/events.ts';
 import { GitObjects } from '../../lib/store/git-objects.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../lib/store/outbox.ts';
 import type { GroupRecord, ProjectRecord, UserRecord } from '../../lib/store/records.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { keptSince, keptUntil } from '../../lib/store/events.ts';
+import { keptSince, keptUntil } from '../../lib/store/events/events.ts';
 
 const YEAR = 365 * 86_400_000;
 const moments = fc.date({ min: new Date('2000-01-01'), max: new Date('2099-12-31'), noInvalidDate: true });

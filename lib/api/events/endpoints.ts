@@ -1,4 +1,4 @@
-import { type FeedQuery, ownFeed, projectFeed, userFeed } from '../../domain/activity-feed.ts';
+import { type FeedQuery, ownFeed, projectFeed, userFeed } from '../../domain/events/feed.ts';
 import { userNamed } from '../../domain/user-records.ts';
 import { anyone, project, signedIn } from '../../http/access.ts';
 import { MAX_OFFSET, type OffsetPage } from '../../http/pagination.ts';

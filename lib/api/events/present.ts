@@ -1,5 +1,5 @@
-import type { FeedItem } from '../../domain/activity-feed.ts';
-import type { EventRecord, PushRecord } from '../../store/events.ts';
+import type { FeedItem } from '../../domain/events/feed.ts';
+import type { EventRecord, PushRecord } from '../../store/events/events.ts';
 import { author as authorOf, userBasic } from '../users/present.ts';
 
 /** As the interface tells it. */

@@ -1,7 +1,12 @@
-import { type EventAction, type EventTarget, eventWrite, type PushRecord } from '../store/events.ts';
-import type { MemberSource } from '../store/records.ts';
-import type { Put } from '../store/table/write.ts';
-import type { Deps } from './deps.ts';
+import {
+  type EventAction,
+  type EventTarget,
+  eventWrite,
+  type PushRecord,
+} from '../../store/events/events.ts';
+import type { MemberSource } from '../../store/records.ts';
+import type { Put } from '../../store/table/write.ts';
+import type { Deps } from '../deps.ts';
 
 /** What somebody did in a project. */
 export interface Activity {

@@ -3,11 +3,11 @@
  * the project by time. Indexes find a project's by what was done, and an author's both ways, so that filters read
  * what they show.
  */
-import type { Counters } from './table/counters.ts';
-import { removeSome } from './table/delete-page.ts';
-import { authorEventsPartition, eventFacetSort, eventKey, eventsPartition, type Key } from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import type { Item, Put } from './table/write.ts';
+import type { Counters } from '../table/counters.ts';
+import { removeSome } from '../table/delete-page.ts';
+import { authorEventsPartition, eventFacetSort, eventKey, eventsPartition, type Key } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import type { Item, Put } from '../table/write.ts';
 
 /** What was done, as filters name it. */
 export type EventAction =

@@ -1,12 +1,12 @@
 /** Feeds of events: those of projects, and of one author, merged by time and cut into pages. */
 
+import type { Position } from '../table/cursor.ts';
+import { authorEventsPartition, eventsPartition, idOf, type Key } from '../table/keys.ts';
+import { chunkFor, countPartitions, cutPage, type Page, type PageRequest } from '../table/paging.ts';
+import { type Direction, type KeySource, mergeKeys, querySource } from '../table/sorted-sources.ts';
+import type { QueryOptions, Table } from '../table/table.ts';
+import type { Item } from '../table/write.ts';
 import { EVENT_FACETS, type EventFacet, type EventRecord, eventOf, facetName, keptSince } from './events.ts';
-import type { Position } from './table/cursor.ts';
-import { authorEventsPartition, eventsPartition, idOf, type Key } from './table/keys.ts';
-import { chunkFor, countPartitions, cutPage, type Page, type PageRequest } from './table/paging.ts';
-import { type Direction, type KeySource, mergeKeys, querySource } from './table/sorted-sources.ts';
-import type { QueryOptions, Table } from './table/table.ts';
-import type { Item } from './table/write.ts';
 
 /** Where to look. Several together are one feed, in which each event comes once. */
 export interface FeedView {

@@ -1,6 +1,5 @@
 /** Feeds of what people did, as whoever asks may know of it now. */
 
-import type { EventJudge, FeedRequest, FeedView } from '../store/event-feed.ts';
 import {
   EVENT_FACETS,
   type EventAction,
@@ -8,16 +7,17 @@ import {
   type EventRecord,
   type EventTargetType,
   facetName,
-} from '../store/events.ts';
-import type { NoteRecord } from '../store/notes.ts';
-import type { UserRecord } from '../store/records.ts';
-import type { Page } from '../store/table/paging.ts';
-import { can, isAdministrator } from './access/permissions.ts';
-import { accessesTo } from './access/project-accesses.ts';
-import type { Actor, ProjectAccess } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { listProjects } from './projects.ts';
-import { maySeeProfile } from './user-records.ts';
+} from '../../store/events/events.ts';
+import type { EventJudge, FeedRequest, FeedView } from '../../store/events/feed.ts';
+import type { NoteRecord } from '../../store/notes.ts';
+import type { UserRecord } from '../../store/records.ts';
+import type { Page } from '../../store/table/paging.ts';
+import { can, isAdministrator } from '../access/permissions.ts';
+import { accessesTo } from '../access/project-accesses.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { listProjects } from '../projects.ts';
+import { maySeeProfile } from '../user-records.ts';
 
 export interface FeedQuery extends Omit<FeedRequest, 'now'> {
   readonly action?: EventAction | undefined;

@@ -1,16 +1,16 @@
 /** What a push tells of itself in the feeds of the project and of whoever pushed. */
 
-import { titleOf } from '../git/commit-title.ts';
-import { History, HistoryLimit, type KnownHistory } from '../git/history.ts';
-import { CorruptData, ObjectMissing, type ObjectStore } from '../git/objects.ts';
-import { type Oid, ZERO_OID } from '../git/oid.ts';
-import { parseCommit } from '../git/parse.ts';
-import type { RefUpdate } from '../git/ports.ts';
-import { type RefName, shortName, spaceOf } from '../git/refname.ts';
-import type { PushRecord } from '../store/events.ts';
-import type { Put } from '../store/table/write.ts';
-import { activity } from './activity.ts';
-import type { Deps } from './deps.ts';
+import { titleOf } from '../../git/commit-title.ts';
+import { History, HistoryLimit, type KnownHistory } from '../../git/history.ts';
+import { CorruptData, ObjectMissing, type ObjectStore } from '../../git/objects.ts';
+import { type Oid, ZERO_OID } from '../../git/oid.ts';
+import { parseCommit } from '../../git/parse.ts';
+import type { RefUpdate } from '../../git/ports.ts';
+import { type RefName, shortName, spaceOf } from '../../git/refname.ts';
+import type { PushRecord } from '../../store/events/events.ts';
+import type { Put } from '../../store/table/write.ts';
+import type { Deps } from '../deps.ts';
+import { activity } from './record.ts';
 
 /** A transaction has room for no more: what is above is told together, whatever the settings say. */
 const MAX_PUSH_EVENTS = 30;
