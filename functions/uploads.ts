@@ -1,4 +1,4 @@
-import { uploadAlias, uploadEndpoints } from '../lib/api/uploads/endpoints.ts';
+import { uploadAlias, uploadEndpoints } from '../lib/api/avatars/endpoints.ts';
 import { apiFunction } from '../lib/http/function.ts';
 import { deps } from './deps.ts';
 

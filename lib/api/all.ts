@@ -2,6 +2,7 @@ import type { Endpoint } from '../http/endpoint.ts';
 import { document } from '../http/openapi.ts';
 import type { OpenApiDocument } from '../http/openapi-document.ts';
 import { auditEventEndpoints } from './audit-events/endpoints.ts';
+import { uploadEndpoints } from './avatars/endpoints.ts';
 import { branchEndpoints } from './branches/endpoints.ts';
 import { changelogEndpoints } from './changelog/endpoints.ts';
 import { commitEndpoints } from './commits/endpoints.ts';
@@ -24,7 +25,6 @@ import { settingEndpoints } from './settings/endpoints.ts';
 import { signatureEndpoints } from './signatures/endpoints.ts';
 import { tagEndpoints } from './tags/endpoints.ts';
 import { tokenEndpoints } from './tokens/endpoints.ts';
-import { uploadEndpoints } from './uploads/endpoints.ts';
 import { userEndpoints } from './users/endpoints.ts';
 import { VERSION } from './version.ts';
 

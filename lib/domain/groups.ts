@@ -7,7 +7,7 @@ import { restrictionProblems, unchosenVisibility } from './access/instance-visib
 import { demandInGroup, isAdministrator } from './access/permissions.ts';
 import type { Actor, GroupAccess } from './access/types.ts';
 import { auditedPlace, auditing } from './audit.ts';
-import { type AvatarFile, newAvatar } from './avatars.ts';
+import { type AvatarFile, newAvatar } from './avatars/avatars.ts';
 import { groupChanged } from './change-audit.ts';
 import type { Deps } from './deps.ts';
 import {

@@ -8,7 +8,7 @@ import { canInGroup } from './access/permissions.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
 import { projectJudge, viewerOf } from './access/visibility-filter.ts';
 import { requesterOf } from './audit.ts';
-import { type AvatarFile, newAvatar } from './avatars.ts';
+import { type AvatarFile, newAvatar } from './avatars/avatars.ts';
 import { creationEvents } from './change-audit.ts';
 import { defaultBranchName } from './default-branch-name.ts';
 import { removeWhole } from './deletions.ts';

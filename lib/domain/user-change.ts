@@ -6,7 +6,7 @@ import { signedIn } from './access/permissions.ts';
 import type { Actor } from './access/types.ts';
 import { addressMails, passwordMails } from './account-mail.ts';
 import { type AuditAuthor, audited } from './audit.ts';
-import { type AvatarFile, newAvatar } from './avatars.ts';
+import { type AvatarFile, newAvatar } from './avatars/avatars.ts';
 import type { Deps } from './deps.ts';
 import { confirmationOf } from './email-confirmation.ts';
 import { isConfirmedEmail } from './emails.ts';

@@ -1,7 +1,7 @@
 import type { UserRecord, UserStatus } from '../store/records.ts';
 import { signedIn } from './access/permissions.ts';
 import type { Actor } from './access/types.ts';
-import { type AvatarFile, newAvatar } from './avatars.ts';
+import { type AvatarFile, newAvatar } from './avatars/avatars.ts';
 import type { Deps } from './deps.ts';
 import { invalid, notFound } from './errors.ts';
 import { problemsOf } from './name-rules.ts';

@@ -2,7 +2,7 @@
 import { AccessRequests } from './access-requests.ts';
 import { Archives } from './archives.ts';
 import { AuditEvents } from './audit-events.ts';
-import { Avatars } from './avatars.ts';
+import { Avatars } from './avatars/avatars.ts';
 import { BillableLists } from './billable-lists.ts';
 import { Blobs } from './blobs.ts';
 import { type AwsClients, awsClients, documentClient } from './clients.ts';

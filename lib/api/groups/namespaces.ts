@@ -10,9 +10,9 @@ import {
 import { signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { shape } from '../../http/shape.ts';
+import { avatarUrl } from '../avatars/avatar-url.ts';
 import { endpoint } from '../endpoint.ts';
 import { namespace as basic } from '../projects/shapes.ts';
-import { avatarUrl } from '../uploads/avatar-url.ts';
 import { groupNamespace } from './present.ts';
 
 const area = 'groups';

@@ -1,7 +1,7 @@
 import { markedOn } from '../../domain/deletions.ts';
 import type { InstanceSettings } from '../../domain/settings.ts';
 import type { GroupRecord, ShareRecord } from '../../store/records.ts';
-import { avatarUrl } from '../uploads/avatar-url.ts';
+import { avatarUrl } from '../avatars/avatar-url.ts';
 
 /** A group's page, on which links into it build. */
 export const groupUrl = ({ fullPath }: Pick<GroupRecord, 'fullPath'>, baseUrl: string): string =>

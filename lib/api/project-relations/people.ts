@@ -2,10 +2,10 @@ import { projectGroups, projectUsers } from '../../domain/project-people.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import type { AccessLevel, GroupRecord } from '../../store/records.ts';
+import { avatarUrl } from '../avatars/avatar-url.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { groupUrl } from '../groups/present.ts';
 import { given } from '../projects/listing.ts';
-import { avatarUrl } from '../uploads/avatar-url.ts';
 import { userBasic } from '../users/present.ts';
 import * as shapes from './shapes.ts';
 

@@ -1,5 +1,5 @@
 import * as p from '../../http/params.ts';
-import { avatarField } from '../uploads/avatar-field.ts';
+import { avatarField } from '../avatars/avatar-field.ts';
 import { settingFields, switchFields } from './settings.ts';
 
 /** What creation and update take alike. */

@@ -4,7 +4,7 @@ import { markedOn } from '../../domain/deletions.ts';
 import { LEVEL_NUMBERS } from '../../domain/notification-levels.ts';
 import type { ProjectMemberships } from '../../domain/project-memberships.ts';
 import type { NotificationLevel, ProjectRecord, UserRecord } from '../../store/records.ts';
-import { avatarUrl } from '../uploads/avatar-url.ts';
+import { avatarUrl } from '../avatars/avatar-url.ts';
 import { userBasic } from '../users/present.ts';
 import { STORAGE } from './settings.ts';
 

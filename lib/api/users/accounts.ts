@@ -11,8 +11,8 @@ import * as users from '../../domain/users.ts';
 import { administrator, anyone } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
+import { avatarField } from '../avatars/avatar-field.ts';
 import { endpoint } from '../endpoint.ts';
-import { avatarField } from '../uploads/avatar-field.ts';
 import { userAdmin, userPublic } from './present.ts';
 import * as shapes from './shapes.ts';
 

@@ -1,7 +1,7 @@
 import type { NamedMembership } from '../../domain/user-memberships.ts';
 import { identitiesOf } from '../../domain/user-profile.ts';
 import type { UserRecord, UserStatus } from '../../store/records.ts';
-import { avatarUrl } from '../uploads/avatar-url.ts';
+import { avatarUrl } from '../avatars/avatar-url.ts';
 
 /** The six fields every other answer embeds. */
 export function userBasic(

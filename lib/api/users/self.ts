@@ -10,9 +10,9 @@ import {
 } from '../../domain/user-status.ts';
 import { anyone, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
+import { requiredAvatarField } from '../avatars/avatar-field.ts';
+import { avatarUrl } from '../avatars/avatar-url.ts';
 import { endpoint } from '../endpoint.ts';
-import { requiredAvatarField } from '../uploads/avatar-field.ts';
-import { avatarUrl } from '../uploads/avatar-url.ts';
 import { preferences, status, userSelf } from './present.ts';
 import * as shapes from './shapes.ts';
 

@@ -1,14 +1,14 @@
 /** Avatars of users, groups and projects: what may be one, and how it is kept. */
 import { ulid } from 'ulid';
-import { avatarWrite } from '../store/avatars.ts';
-import type { AvatarRecord, UserRecord } from '../store/records.ts';
-import type { Subject } from '../store/table/keys.ts';
-import { sameName } from '../store/table/unique-names.ts';
-import type { Write } from '../store/table/write.ts';
-import type { Deps } from './deps.ts';
-import { invalid } from './errors.ts';
+import { avatarWrite } from '../../store/avatars/avatars.ts';
+import type { AvatarRecord, UserRecord } from '../../store/records.ts';
+import type { Subject } from '../../store/table/keys.ts';
+import { sameName } from '../../store/table/unique-names.ts';
+import type { Write } from '../../store/table/write.ts';
+import type { Deps } from '../deps.ts';
+import { invalid } from '../errors.ts';
+import { emailProblems } from '../name-rules.ts';
 import { IMAGE_TYPES, readImage } from './images.ts';
-import { emailProblems } from './name-rules.ts';
 
 const MAX_BYTES = 200 * 1024;
 /** What an image may become in the memory of whoever shows it: a small file can hold a very large picture. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { userByPublicEmail } from '../../domain/avatars.ts';
+import { userByPublicEmail } from '../../domain/avatars/avatars.ts';
 import { notFound } from '../../domain/errors.ts';
 import { anyone, group, project } from '../../http/access.ts';
 import { matches, REVALIDATE } from '../../http/conditional.ts';

@@ -3,10 +3,10 @@
  * never tell of different images and none is left over.
  */
 
-import type { AvatarRecord } from './records.ts';
-import { avatarKey, type Subject } from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import type { Write } from './table/write.ts';
+import type { AvatarRecord } from '../records.ts';
+import { avatarKey, type Subject } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import type { Write } from '../table/write.ts';
 
 export interface StoredAvatar extends AvatarRecord {
   readonly bytes: Uint8Array;
