@@ -4,7 +4,7 @@ import { shortName } from '../git/refname.ts';
 import { GitRepository } from '../git/repository.ts';
 import type { RateLimit } from '../store/rate-limits/rate-limits.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
-import { auditedPlace, auditing } from './audit.ts';
+import { auditedPlace, auditing } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { notFound, tooLarge, tooManyRequests } from './errors.ts';
 import { subjectFor } from './rate-limits/throttles.ts';

@@ -1,6 +1,6 @@
 import { AlreadyExists, NameTaken } from '../store/errors.ts';
 import { TOKEN_SCOPES, type TokenRecord, type UserRecord } from '../store/records.ts';
-import { type AuditAuthor, auditedUser, auditing } from './audit.ts';
+import { type AuditAuthor, auditedUser, auditing } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { refused } from './errors.ts';
 import { auditedToken } from './token-audit.ts';

@@ -4,8 +4,8 @@ import type { DeployTokenRecord, DeployTokenScope, MemberSource } from '../store
 import type { Page, PageRequest } from '../store/table/paging.ts';
 import { signedIn } from './access/permissions.ts';
 import type { Actor } from './access/types.ts';
-import { audited, auditing } from './audit.ts';
-import { recordingRefusals } from './audited-refusals.ts';
+import { recordingRefusals } from './audit-events/audited-refusals.ts';
+import { audited, auditing } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, invalid, notFound, placeNotFound } from './errors.ts';
 import { entityOf } from './member-audit.ts';

@@ -2,7 +2,7 @@
 
 import type { UserRecord } from '../store/records.ts';
 import { inParallel } from '../store/table/map-limit.ts';
-import { SYSTEM } from './audit.ts';
+import { SYSTEM } from './audit-events/event.ts';
 import { dayBefore } from './days.ts';
 import { deactivation } from './deactivation.ts';
 import type { Deps } from './deps.ts';

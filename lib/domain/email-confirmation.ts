@@ -5,7 +5,7 @@ import { type OutboxMessage, outboxWrite } from '../store/outbox.ts';
 import type { UserRecord } from '../store/records.ts';
 import { sameName } from '../store/table/unique-names.ts';
 import type { Write } from '../store/table/write.ts';
-import { type AuditAuthor, audited, auditedUser } from './audit.ts';
+import { type AuditAuthor, audited, auditedUser } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { auditedEmail } from './email-audit.ts';
 import { conflict, refused } from './errors.ts';

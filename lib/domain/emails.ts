@@ -1,7 +1,7 @@
 import type { EmailRecord, UserRecord } from '../store/records.ts';
 import { sameName } from '../store/table/unique-names.ts';
 import type { Actor } from './access/types.ts';
-import { audited } from './audit.ts';
+import { audited } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { auditedEmail } from './email-audit.ts';
 import { confirmationOf } from './email-confirmation.ts';

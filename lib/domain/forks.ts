@@ -6,7 +6,7 @@ import { inheritedVisibility } from './access/instance-visibility.ts';
 import { can, canInGroup, isAdministrator } from './access/permissions.ts';
 import { accessesTo } from './access/project-accesses.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
-import { creationEvents } from './change-audit.ts';
+import { creationEvents } from './audit-events/setting-changes.ts';
 import { defaultBranchName } from './default-branch-name.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, invalid, notFound } from './errors.ts';

@@ -4,7 +4,7 @@ import { invites, uninvites } from '../store/group-place.ts';
 import { type AccessLevel, type GroupRecord, MAX_SHARES, type ShareRecord } from '../store/records.ts';
 import type { Write } from '../store/table/write.ts';
 import type { Actor, GroupAccess } from './access/types.ts';
-import { happened } from './change-audit.ts';
+import { happened } from './audit-events/setting-changes.ts';
 import type { Deps } from './deps.ts';
 import { conflict, invalid, notFound, refused } from './errors.ts';
 import { groupOfId, locked } from './groups.ts';

@@ -5,7 +5,7 @@ import type { GroupRecord, GroupSso } from '../store/records.ts';
 import type { ScimToken } from '../store/scim-tokens.ts';
 import { isAdministrator, signedIn } from './access/permissions.ts';
 import type { Actor, GroupAccess } from './access/types.ts';
-import { type Audited, audited, auditedPlace } from './audit.ts';
+import { type Audited, audited, auditedPlace } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { conflict, forbidden, invalid, notFound, refused } from './errors.ts';
 import { problemsOf } from './name-rules.ts';

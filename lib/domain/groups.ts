@@ -6,9 +6,9 @@ import { type GroupRecord, MAX_DEPTH, type Visibility } from '../store/records.t
 import { restrictionProblems, unchosenVisibility } from './access/instance-visibility.ts';
 import { demandInGroup, isAdministrator } from './access/permissions.ts';
 import type { Actor, GroupAccess } from './access/types.ts';
-import { auditedPlace, auditing } from './audit.ts';
+import { auditedPlace, auditing } from './audit-events/event.ts';
+import { groupChanged } from './audit-events/setting-changes.ts';
 import { type AvatarFile, newAvatar } from './avatars/avatars.ts';
-import { groupChanged } from './change-audit.ts';
 import type { Deps } from './deps.ts';
 import {
   conflict,

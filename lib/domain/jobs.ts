@@ -6,7 +6,7 @@ import { MEASURE_JOB } from '../store/statistics.ts';
 import type { SearchKind } from '../store/table/keys.ts';
 import { BOT_JOB } from '../store/tokens.ts';
 import { REQUESTED_JOB, tellOfRequest } from './access-requests.ts';
-import type { Requester } from './audit.ts';
+import type { Requester } from './audit-events/event.ts';
 import {
   REFRESH_ALL_JOB,
   REFRESH_JOB,

@@ -9,7 +9,13 @@ import { MAINTENANCE, message, outboxWrite } from '../store/outbox.ts';
 import type { GroupRecord, MemberRecord, MemberSource, ProjectRecord, UserRecord } from '../store/records.ts';
 import type { Put } from '../store/table/write.ts';
 import { log } from '../telemetry/log.ts';
-import { type AuditAuthor, auditedSource, authorIn, type Requester, requesterOf } from './audit.ts';
+import {
+  type AuditAuthor,
+  auditedSource,
+  authorIn,
+  type Requester,
+  requesterOf,
+} from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { membershipActivity } from './events/record.ts';
 import { memberRemoved } from './member-audit.ts';

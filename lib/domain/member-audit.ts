@@ -1,7 +1,7 @@
 /** What is recorded of memberships, in the project or group that they are of. */
 import type { MemberRecord, UserRecord } from '../store/records.ts';
 import type { Put } from '../store/table/write.ts';
-import { type AuditAuthor, type AuditedEntity, audited, auditedPlace } from './audit.ts';
+import { type AuditAuthor, type AuditedEntity, audited, auditedPlace } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import type { MemberPlace } from './member-list.ts';
 import { LEVEL_NAMES } from './member-rules.ts';

@@ -7,7 +7,7 @@ import { isExpired } from '../store/member-item.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../store/outbox.ts';
 import type { MemberRecord, MemberSource } from '../store/records.ts';
 import type { Put } from '../store/table/write.ts';
-import { audited, auditedSource, SYSTEM } from './audit.ts';
+import { audited, auditedSource, SYSTEM } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { membershipActivity } from './events/record.ts';
 import { targeting } from './member-audit.ts';

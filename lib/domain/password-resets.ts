@@ -6,7 +6,7 @@ import type { UserRecord } from '../store/records.ts';
 import type { Write } from '../store/table/write.ts';
 import type { Actor } from './access/types.ts';
 import { passwordMails } from './account-mail.ts';
-import { audited, auditedUser } from './audit.ts';
+import { audited, auditedUser } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, invalid, tooManyRequests } from './errors.ts';
 import { mailMessage, oneLine } from './mail.ts';

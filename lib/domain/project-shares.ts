@@ -5,7 +5,7 @@ import { isExpired } from '../store/member-item.ts';
 import { type GroupRecord, MAX_SHARES, type ProjectRecord, type ShareRecord } from '../store/records.ts';
 import { keepsProjectsToItself } from './access/effective-level.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
-import { happened, targetingProject } from './change-audit.ts';
+import { happened, targetingProject } from './audit-events/setting-changes.ts';
 import type { Deps } from './deps.ts';
 import { conflict, invalid, notFound, refused } from './errors.ts';
 import { accessesToGroups } from './group-details.ts';

@@ -3,7 +3,7 @@ import type { ProjectRecord } from '../store/records.ts';
 import { measureSoon } from '../store/statistics.ts';
 import { canInGroup, isAdministrator } from './access/permissions.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
-import { placeMoved } from './change-audit.ts';
+import { placeMoved } from './audit-events/setting-changes.ts';
 import type { Deps } from './deps.ts';
 import { notFound, refused } from './errors.ts';
 import { unlinkPromises } from './fork-visibility.ts';

@@ -9,8 +9,8 @@ import type { GroupRecord, ProjectRecord, Visibility } from '../store/records.ts
 import { restrictionProblems } from './access/instance-visibility.ts';
 import { demand } from './access/permissions.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
+import { happened, projectChanged } from './audit-events/setting-changes.ts';
 import { type AvatarFile, newAvatar } from './avatars/avatars.ts';
-import { happened, projectChanged } from './change-audit.ts';
 import type { Deps } from './deps.ts';
 import { conflict, invalid, notFound } from './errors.ts';
 import { unlinkPromises } from './fork-visibility.ts';

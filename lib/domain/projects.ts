@@ -7,9 +7,9 @@ import { restrictionProblems, unchosenVisibility } from './access/instance-visib
 import { canInGroup } from './access/permissions.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
 import { projectJudge, viewerOf } from './access/visibility-filter.ts';
-import { requesterOf } from './audit.ts';
+import { requesterOf } from './audit-events/event.ts';
+import { creationEvents } from './audit-events/setting-changes.ts';
 import { type AvatarFile, newAvatar } from './avatars/avatars.ts';
-import { creationEvents } from './change-audit.ts';
 import { defaultBranchName } from './default-branch-name.ts';
 import { removeWhole } from './deletions.ts';
 import type { Deps } from './deps.ts';

@@ -2,7 +2,7 @@ import { AlreadyExists } from '../store/errors.ts';
 import type { RuleLevel, TagRule } from '../store/records.ts';
 import { MAINTAINER } from './access/permissions.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
-import { audited } from './audit.ts';
+import { audited } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { recordNotFound, unprocessable } from './errors.ts';
 import { demandRuleName, refusedRule } from './protected-branches.ts';

@@ -3,7 +3,7 @@ import { MAINTENANCE, messageAt, outboxWrite } from '../store/outbox.ts';
 import type { GroupRecord, ProjectRecord } from '../store/records.ts';
 import { removeRepository, WRITERS_GONE_MS } from '../store/repository-removal.ts';
 import { removeBelongings } from '../store/user-removal.ts';
-import type { Requester } from './audit.ts';
+import type { Requester } from './audit-events/event.ts';
 import { removeGroup, removeWhole } from './deletions.ts';
 import type { Deps } from './deps.ts';
 

@@ -14,7 +14,7 @@ import { measureSoon } from '../store/statistics.ts';
 import type { Write } from '../store/table/write.ts';
 import type { FirstLook, ReadAhead } from './access/prefetch.ts';
 import type { Actor } from './access/types.ts';
-import { type AuditAuthor, auditing, SYSTEM } from './audit.ts';
+import { type AuditAuthor, auditing, SYSTEM } from './audit-events/event.ts';
 import { defaultBranchProtection, levelsOf } from './default-branch-protection.ts';
 import type { Deps } from './deps.ts';
 import { notFound } from './errors.ts';

@@ -1,7 +1,7 @@
 import { parseSshKey } from '../signatures/ssh-key.ts';
 import type { SshKeyRecord, SshKeyUsage, UserRecord } from '../store/records.ts';
 import type { Actor } from './access/types.ts';
-import { type Audited, audited, auditedUser } from './audit.ts';
+import { type Audited, audited, auditedUser } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, invalid, notFound } from './errors.ts';
 import { problemsOf } from './name-rules.ts';

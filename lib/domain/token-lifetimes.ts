@@ -5,7 +5,7 @@ import type { TokenRecord } from '../store/records.ts';
 import { inParallel } from '../store/table/map-limit.ts';
 import type { Put } from '../store/table/write.ts';
 import type { Actor } from './access/types.ts';
-import { authorIn, type Requester, requesterOf } from './audit.ts';
+import { authorIn, type Requester, requesterOf } from './audit-events/event.ts';
 import { dayIn } from './days.ts';
 import type { Deps } from './deps.ts';
 import { DomainError } from './errors.ts';

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Missing, Stale } from '../store/errors.ts';
 import type { TokenRecord, TokenScope } from '../store/records.ts';
 import type { Origin } from './access/types.ts';
-import { type AuditAuthor, type AuditedEntity, auditing, requesterOf, SYSTEM } from './audit.ts';
+import { type AuditAuthor, type AuditedEntity, auditing, requesterOf, SYSTEM } from './audit-events/event.ts';
 import { dayIn, dayOf } from './days.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, conflict, DomainError, notFound, unprocessable } from './errors.ts';

@@ -4,7 +4,7 @@ import type { UserRecord } from '../store/records.ts';
 import { sameName } from '../store/table/unique-names.ts';
 import { identitiesOf, identityNames } from '../store/user-item.ts';
 import type { UserChange } from '../store/users.ts';
-import { type Audited, auditedUser } from './audit.ts';
+import { type Audited, auditedUser } from './audit-events/event.ts';
 import { auditedEmail } from './email-audit.ts';
 
 type Details = Audited['details'];

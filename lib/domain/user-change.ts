@@ -5,7 +5,7 @@ import type { UserChange } from '../store/users.ts';
 import { signedIn } from './access/permissions.ts';
 import type { Actor } from './access/types.ts';
 import { addressMails, passwordMails } from './account-mail.ts';
-import { type AuditAuthor, audited } from './audit.ts';
+import { type AuditAuthor, audited } from './audit-events/event.ts';
 import { type AvatarFile, newAvatar } from './avatars/avatars.ts';
 import type { Deps } from './deps.ts';
 import { confirmationOf } from './email-confirmation.ts';

@@ -3,7 +3,7 @@ import type { GroupRecord, UserRecord } from '../store/records.ts';
 import type { Write } from '../store/table/write.ts';
 import { OWNER, signedIn } from './access/permissions.ts';
 import type { Actor } from './access/types.ts';
-import { audited, auditedPlace, auditedUser, requesterOf } from './audit.ts';
+import { audited, auditedPlace, auditedUser, requesterOf } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { conflict, forbidden } from './errors.ts';
 import { memberRemoved } from './member-audit.ts';

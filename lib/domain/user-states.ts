@@ -2,7 +2,7 @@
 import type { UserRecord, UserState } from '../store/records.ts';
 import { signedIn } from './access/permissions.ts';
 import type { Actor } from './access/types.ts';
-import { audited, auditedUser } from './audit.ts';
+import { audited, auditedUser } from './audit-events/event.ts';
 import { dayBefore, dayOf } from './days.ts';
 import { deactivation } from './deactivation.ts';
 import type { Deps } from './deps.ts';

@@ -6,7 +6,7 @@ import { type Identity, identityName, identityNames } from '../store/user-item.t
 import type { UserQuery } from '../store/user-list.ts';
 import { isAdministrator } from './access/permissions.ts';
 import type { Actor } from './access/types.ts';
-import { type AuditAuthor, auditedUser, auditing } from './audit.ts';
+import { type AuditAuthor, auditedUser, auditing } from './audit-events/event.ts';
 import { type AvatarFile, type NewAvatar, newAvatar } from './avatars/avatars.ts';
 import type { Deps } from './deps.ts';
 import { confirmationOf } from './email-confirmation.ts';

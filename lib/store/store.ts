@@ -1,7 +1,7 @@
 /** Everything the domain reaches the world through, made once per process. */
 import { AccessRequests } from './access-requests.ts';
 import { Archives } from './archives.ts';
-import { AuditEvents } from './audit-events.ts';
+import { AuditEvents } from './audit-events/audit-events.ts';
 import { Avatars } from './avatars/avatars.ts';
 import { BillableLists } from './billable-lists.ts';
 import { Blobs } from './blobs.ts';

@@ -1,6 +1,6 @@
 /** What was recorded is there for good: nothing changes it, nothing takes it away, and nobody comes into it. */
 import { beforeAll, expect, test } from 'vitest';
-import { AUDITED_KINDS } from '../../lib/store/audit-events.ts';
+import { AUDITED_KINDS } from '../../lib/store/audit-events/audit-events.ts';
 import { auditListClass, listPartitions } from '../../lib/store/table/keys.ts';
 import type { Item } from '../../lib/store/table/write.ts';
 import { auditOf } from '../harness/audit-events.ts';

@@ -1,6 +1,6 @@
 /** What may be asked of audit events: every form of a time, a type, an id and a page, and what is none. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { auditEventPut } from '../../lib/store/audit-events.ts';
+import { auditEventPut } from '../../lib/store/audit-events/audit-events.ts';
 import { ownService } from '../harness/own-service.ts';
 import { storeOf } from '../harness/world.ts';
 

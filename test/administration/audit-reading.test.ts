@@ -1,6 +1,6 @@
 /** Who reads audit events, which of them, and in what pages. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type AuditEventRecord, auditEventPut } from '../../lib/store/audit-events.ts';
+import { type AuditEventRecord, auditEventPut } from '../../lib/store/audit-events/audit-events.ts';
 import type { Event } from '../harness/audit-events.ts';
 import { ownWorld } from '../harness/own-world.ts';
 import { scenarios } from '../harness/scenarios.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { handler as noon } from '../../functions/daily.ts';
 import { deps } from '../../functions/deps.ts';
-import { SYSTEM } from '../../lib/domain/audit.ts';
+import { SYSTEM } from '../../lib/domain/audit-events/event.ts';
 import { deactivation } from '../../lib/domain/deactivation.ts';
 import { deactivateDormant } from '../../lib/domain/dormant-users.ts';
 import type { UserChange } from '../../lib/store/users.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type AuditEventRecord, auditEventPut } from '../../lib/store/audit-events.ts';
+import { type AuditEventRecord, auditEventPut } from '../../lib/store/audit-events/audit-events.ts';
 import { groupKey, projectKey } from '../../lib/store/table/keys.ts';
 import { keyText, type Row, type Rows } from './rows.ts';
 

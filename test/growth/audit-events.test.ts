@@ -6,7 +6,7 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { ulid } from 'ulid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { auditEventPut } from '../../lib/store/audit-events.ts';
+import { auditEventPut } from '../../lib/store/audit-events/audit-events.ts';
 import { awsClients } from '../../lib/store/clients.ts';
 import { encodeCursor } from '../../lib/store/table/cursor.ts';
 import { auditPosition } from '../../lib/store/table/keys.ts';

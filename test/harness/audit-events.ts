@@ -1,4 +1,4 @@
-import type { AuditedKind } from '../../lib/store/audit-events.ts';
+import type { AuditedKind } from '../../lib/store/audit-events/audit-events.ts';
 import type { Service } from './service.ts';
 
 /** An event as the API tells it. */

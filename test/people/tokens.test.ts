@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { SYSTEM } from '../../lib/domain/audit.ts';
+import { SYSTEM } from '../../lib/domain/audit-events/event.ts';
 import type { Deps } from '../../lib/domain/deps.ts';
 import { cachedSettings } from '../../lib/domain/settings.ts';
 import { rotateToken } from '../../lib/domain/tokens.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tokenHash } from '../../lib/domain/tokens.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';
-import { type AuditEventRecord, auditEventPut } from '../../lib/store/audit-events.ts';
+import { type AuditEventRecord, auditEventPut } from '../../lib/store/audit-events/audit-events.ts';
 import { type EventRecord, eventWrite } from '../../lib/store/events/events.ts';
 import { GitObjects } from '../../lib/store/git-objects.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../lib/store/outbox.ts';

@@ -117,8 +117,8 @@ describe('architecture', () => {
     const naming = [...sources('lib'), ...sources('functions')].filter((file) =>
       KEYS.test(readFileSync(join(root, file), 'utf8')),
     );
-    expect(naming.sort()).toEqual(['lib/store/audit-events.ts', 'lib/store/table/keys.ts']);
-    const text = readFileSync(join(root, 'lib/store/audit-events.ts'), 'utf8');
+    expect(naming.sort()).toEqual(['lib/store/audit-events/audit-events.ts', 'lib/store/table/keys.ts']);
+    const text = readFileSync(join(root, 'lib/store/audit-events/audit-events.ts'), 'utf8');
     expect(text).not.toMatch(/\b(delete|update|removeSome)\b/);
     expect(text.match(/\bput: /g)).toHaveLength(1);
     expect(text).toMatch(/if: ABSENT/);

@@ -1,5 +1,5 @@
-import * as audit from '../../domain/audit-list.ts';
-import { AUDITED_KINDS } from '../../domain/audit-list.ts';
+import * as audit from '../../domain/audit-events/list.ts';
+import { AUDITED_KINDS } from '../../domain/audit-events/list.ts';
 import { administrator, group, project } from '../../http/access.ts';
 import type { KeysetPage, OffsetPage, Page } from '../../http/pagination.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';

@@ -1,4 +1,4 @@
-import type { AuditDetails, AuditEventRecord } from '../../store/audit-events.ts';
+import type { AuditDetails, AuditEventRecord } from '../../store/audit-events/audit-events.ts';
 
 export const auditEvent = (event: AuditEventRecord) => ({
   id: event.id,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { AUDITED_KINDS } from '../../domain/audit-list.ts';
+import { AUDITED_KINDS } from '../../domain/audit-events/list.ts';
 import { shape } from '../../http/shape.ts';
 import { time } from '../users/shapes.ts';
 

@@ -2,7 +2,7 @@ import type { GroupRecord, GroupSso } from '../../store/records.ts';
 import type { Check } from '../../store/table/write.ts';
 import { locateGroup } from '../access/locate.ts';
 import type { Credential, Origin } from '../access/types.ts';
-import type { AuditAuthor } from '../audit.ts';
+import type { AuditAuthor } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, unauthorized } from '../errors.ts';
 import { tokenHash } from '../tokens.ts';

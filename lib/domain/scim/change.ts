@@ -5,7 +5,7 @@ import type { ScimIdentity } from '../../store/scim-identities.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { UserChange } from '../../store/users.ts';
 import { addressMails } from '../account-mail.ts';
-import { audited } from '../audit.ts';
+import { audited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../email-confirmation.ts';
 import { samlIdentityOf } from '../group-identities.ts';

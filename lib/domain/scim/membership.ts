@@ -3,7 +3,7 @@ import type { OutboxMessage } from '../../store/outbox.ts';
 import type { MemberRecord, UserRecord } from '../../store/records.ts';
 import { joining, leaving } from '../../store/scim-memberships.ts';
 import type { Write } from '../../store/table/write.ts';
-import { auditedPlace, auditing } from '../audit.ts';
+import { auditedPlace, auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { departure } from '../leaving.ts';
 import { targeting } from '../member-audit.ts';

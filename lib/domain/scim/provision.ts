@@ -1,7 +1,7 @@
 import type { UserRecord } from '../../store/records.ts';
 import type { ScimIdentity } from '../../store/scim-identities.ts';
 import { sameName } from '../../store/table/unique-names.ts';
-import { auditedUser, auditing } from '../audit.ts';
+import { auditedUser, auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../email-confirmation.ts';
 import { addressConfirmed } from '../invited-address.ts';

@@ -5,7 +5,7 @@ import type { UserRecord } from '../../store/records.ts';
 import type { SettingValue, StoredSettings } from '../../store/settings.ts';
 import type { Put } from '../../store/table/write.ts';
 import type { Actor } from '../access/types.ts';
-import { audited, auditedUser } from '../audit.ts';
+import { audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, invalid } from '../errors.ts';
 import { promisesLifetime } from '../token-lifetimes.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteMessageCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { areasOf, type WorkerArea } from '../../../functions/areas.ts';
-import { AUDITED_KINDS } from '../../../lib/store/audit-events.ts';
+import { AUDITED_KINDS } from '../../../lib/store/audit-events/audit-events.ts';
 import { awsClients } from '../../../lib/store/clients.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { type HttpBackend, startHttpBackend } from '../../bench/http-backend.ts';

@@ -1,9 +1,9 @@
 /** What is recorded of changes to groups and projects: an event for each attribute that the audit is about. */
-import type { GroupRecord, ProjectRecord, Visibility } from '../store/records.ts';
-import type { Put } from '../store/table/write.ts';
-import { type AuditAuthor, type Audited, audited, auditedPlace, auditing } from './audit.ts';
-import type { Deps } from './deps.ts';
-import type { Namespace } from './namespaces.ts';
+import type { GroupRecord, ProjectRecord, Visibility } from '../../store/records.ts';
+import type { Put } from '../../store/table/write.ts';
+import type { Deps } from '../deps.ts';
+import type { Namespace } from '../namespaces.ts';
+import { type AuditAuthor, type Audited, audited, auditedPlace, auditing } from './event.ts';
 
 type Changed = Pick<
   GroupRecord | ProjectRecord,

@@ -1,7 +1,7 @@
-import type { Actor } from './access/types.ts';
-import { type AuditedEntity, audited } from './audit.ts';
-import type { Deps } from './deps.ts';
-import { DomainError } from './errors.ts';
+import type { Actor } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { DomainError } from '../errors.ts';
+import { type AuditedEntity, audited } from './event.ts';
 
 interface Attempt {
   /** What it is recorded in; asked for when it is needed, and undefined when there is no such thing. */

@@ -3,13 +3,13 @@ import {
   type AuditEventRecord,
   type AuditedKind,
   auditEventPut,
-} from '../store/audit-events.ts';
-import type { MemberSource, UserRecord } from '../store/records.ts';
-import type { Put } from '../store/table/write.ts';
-import { requestId } from '../telemetry/correlation.ts';
-import type { Actor } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { placeNoun } from './errors.ts';
+} from '../../store/audit-events/audit-events.ts';
+import type { MemberSource, UserRecord } from '../../store/records.ts';
+import type { Put } from '../../store/table/write.ts';
+import { requestId } from '../../telemetry/correlation.ts';
+import type { Actor } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { placeNoun } from '../errors.ts';
 
 /** What something was done to, with the path (a user's: username) it has as it is done. */
 export interface AuditedEntity {

@@ -1,14 +1,18 @@
 /** What was done, for those who may read it. */
-import { AUDITED_KINDS, type AuditEventRecord, type AuditedKind } from '../store/audit-events.ts';
+import {
+  AUDITED_KINDS,
+  type AuditEventRecord,
+  type AuditedKind,
+} from '../../store/audit-events/audit-events.ts';
 
 export { AUDITED_KINDS };
 
-import { decodeCursor, encodeCursor } from '../store/table/cursor.ts';
-import type { Page, PageRequest } from '../store/table/paging.ts';
-import { can, canInGroup, isAdministrator, signedIn } from './access/permissions.ts';
-import type { Actor, GroupAccess, ProjectAccess } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { recordNotFound } from './errors.ts';
+import { decodeCursor, encodeCursor } from '../../store/table/cursor.ts';
+import type { Page, PageRequest } from '../../store/table/paging.ts';
+import { can, canInGroup, isAdministrator, signedIn } from '../access/permissions.ts';
+import type { Actor, GroupAccess, ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { recordNotFound } from '../errors.ts';
 
 export interface AuditListInput extends PageRequest {
   /** Both inclusive. */
