@@ -1,5 +1,5 @@
 import { Missing, TransactionRefused } from './errors.ts';
-import { type Beside, OwnedRows } from './owned-rows.ts';
+import { type Beside, OwnedRows } from './keys/owned-rows.ts';
 import type { EmailRecord } from './records.ts';
 import { confirmationKey, nameKey, ownKey } from './table/keys.ts';
 import type { Table } from './table/table.ts';

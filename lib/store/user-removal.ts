@@ -7,15 +7,15 @@ import type { Emails } from './emails.ts';
 import { Missing, Stale } from './errors.ts';
 import type { Events } from './events/events.ts';
 import type { Follows } from './follows.ts';
-import type { GpgKeys } from './gpg-keys.ts';
 import type { GroupOwners } from './group-owners.ts';
 import type { Groups } from './groups.ts';
+import type { GpgKeys } from './keys/gpg-keys.ts';
+import type { SshKeys } from './keys/ssh-keys.ts';
 import type { AuthorSnapshot } from './notes.ts';
 import type { CommitStatusRecord } from './pipelines.ts';
 import type { Projects } from './projects.ts';
 import type { GroupRecord, ProjectRecord } from './records.ts';
 import type { ScimIdentities } from './scim-identities.ts';
-import type { SshKeys } from './ssh-keys.ts';
 import type { Stars } from './stars.ts';
 import {
   commitRowKey,

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LimitReached, Missing, NameTaken } from '../../lib/store/errors.ts';
+import { MAX_SSH_KEYS } from '../../lib/store/keys/ssh-keys.ts';
 import type { EmailRecord, GpgKeyRecord, SshKeyRecord } from '../../lib/store/records.ts';
-import { MAX_SSH_KEYS } from '../../lib/store/ssh-keys.ts';
 import {
   gpgKeyIdKey,
   nameKey,

@@ -1,4 +1,4 @@
-import * as keys from '../../domain/gpg-keys.ts';
+import * as keys from '../../domain/keys/gpg-keys.ts';
 import { userNamed } from '../../domain/user-records.ts';
 import { administrator, anyone, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';

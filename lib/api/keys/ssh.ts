@@ -1,4 +1,4 @@
-import * as keys from '../../domain/ssh-keys.ts';
+import * as keys from '../../domain/keys/ssh-keys.ts';
 import { userNamed } from '../../domain/user-records.ts';
 import { administrator, anyone, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';

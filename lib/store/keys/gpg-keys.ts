@@ -1,9 +1,9 @@
-import type { Outbox } from './outbox.ts';
+import type { Outbox } from '../outbox.ts';
+import type { GpgKeyRecord } from '../records.ts';
+import type { Counters } from '../table/counters.ts';
+import { gpgKeyIdKey } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
 import { type Beside, claimOf, type OwnedKind, OwnedRows } from './owned-rows.ts';
-import type { GpgKeyRecord } from './records.ts';
-import type { Counters } from './table/counters.ts';
-import { gpgKeyIdKey } from './table/keys.ts';
-import type { Table } from './table/table.ts';
 
 export const MAX_GPG_KEYS = 50;
 

@@ -1,12 +1,12 @@
-import { parseSshKey } from '../signatures/ssh-key.ts';
-import type { SshKeyRecord, SshKeyUsage, UserRecord } from '../store/records.ts';
-import type { Actor } from './access/types.ts';
-import { type Audited, audited, auditedUser } from './audit-events/event.ts';
-import type { Deps } from './deps.ts';
-import { badRequest, invalid, notFound } from './errors.ts';
-import { problemsOf } from './name-rules.ts';
-import { orAbsent, told } from './owned.ts';
+import { parseSshKey } from '../../signatures/ssh-key.ts';
+import type { SshKeyRecord, SshKeyUsage, UserRecord } from '../../store/records.ts';
+import type { Actor } from '../access/types.ts';
+import { type Audited, audited, auditedUser } from '../audit-events/event.ts';
+import type { Deps } from '../deps.ts';
+import { badRequest, invalid, notFound } from '../errors.ts';
+import { problemsOf } from '../name-rules.ts';
 import { keyEndProblems, keyKindProblems } from './ssh-key-rules.ts';
+import { orAbsent, told } from './store-errors.ts';
 
 export interface SshKeyInput {
   readonly title: string;

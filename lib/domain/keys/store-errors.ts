@@ -1,5 +1,5 @@
-import { LimitReached, Missing, NameTaken } from '../store/errors.ts';
-import { invalid, notFound } from './errors.ts';
+import { LimitReached, Missing, NameTaken } from '../../store/errors.ts';
+import { invalid, notFound } from '../errors.ts';
 
 /** What the store refuses of something that a user adds, as callers are told it. */
 export async function told(adding: Promise<void>): Promise<void> {

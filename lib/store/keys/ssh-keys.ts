@@ -1,6 +1,6 @@
+import type { SshKeyRecord } from '../records.ts';
+import { sshFingerprintKey, sshKeyIdKey } from '../table/keys.ts';
 import { type Beside, claimOf, OwnedRows } from './owned-rows.ts';
-import type { SshKeyRecord } from './records.ts';
-import { sshFingerprintKey, sshKeyIdKey } from './table/keys.ts';
 
 export const MAX_SSH_KEYS = 100;
 

@@ -1,10 +1,10 @@
-import { parsePgpKey } from '../signatures/pgp-key.ts';
-import type { GpgKeyRecord, UserRecord } from '../store/records.ts';
-import type { Actor } from './access/types.ts';
-import { type Audited, audited, auditedUser } from './audit-events/event.ts';
-import type { Deps } from './deps.ts';
-import { invalid, notFound } from './errors.ts';
-import { orAbsent, told } from './owned.ts';
+import { parsePgpKey } from '../../signatures/pgp-key.ts';
+import type { GpgKeyRecord, UserRecord } from '../../store/records.ts';
+import type { Actor } from '../access/types.ts';
+import { type Audited, audited, auditedUser } from '../audit-events/event.ts';
+import type { Deps } from '../deps.ts';
+import { invalid, notFound } from '../errors.ts';
+import { orAbsent, told } from './store-errors.ts';
 
 const WHAT = 'GPG Key';
 

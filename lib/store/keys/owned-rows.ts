@@ -3,9 +3,9 @@
  * have and lead back. Row and claims come and go in one transaction.
  */
 
-import { LimitReached, Missing, TransactionRefused } from './errors.ts';
-import type { Outbox, OutboxMessage } from './outbox.ts';
-import type { Counters } from './table/counters.ts';
+import { LimitReached, Missing, TransactionRefused } from '../errors.ts';
+import type { Outbox, OutboxMessage } from '../outbox.ts';
+import type { Counters } from '../table/counters.ts';
 import {
   type CounterKind,
   type Key,
@@ -14,11 +14,11 @@ import {
   ownKey,
   ownPrefix,
   userKey,
-} from './table/keys.ts';
-import { type Page, type PageRequest, pageOfRows } from './table/paging.ts';
-import type { Table } from './table/table.ts';
-import { takenNames } from './table/unique-names.ts';
-import { ABSENT, type Item, keyOf, PRESENT, type Put, type Write } from './table/write.ts';
+} from '../table/keys.ts';
+import { type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
+import type { Table } from '../table/table.ts';
+import { takenNames } from '../table/unique-names.ts';
+import { ABSENT, type Item, keyOf, PRESENT, type Put, type Write } from '../table/write.ts';
 
 interface Owned {
   readonly id: number;

@@ -1,8 +1,8 @@
 /** Which SSH keys people may have, as the instance's settings say. */
-import { bitsOf } from '../signatures/public-keys.ts';
-import type { SshPublicKey } from '../signatures/ssh-key.ts';
-import { DAY_MS } from './days.ts';
-import type { InstanceSettings } from './settings.ts';
+import { bitsOf } from '../../signatures/public-keys.ts';
+import type { SshPublicKey } from '../../signatures/ssh-key.ts';
+import { DAY_MS } from '../days.ts';
+import type { InstanceSettings } from '../settings.ts';
 
 const KINDS = ['rsa', 'dsa', 'ecdsa', 'ed25519'] as const;
 type Kind = (typeof KINDS)[number];
