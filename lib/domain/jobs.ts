@@ -23,7 +23,7 @@ import { unlinkForks } from './fork-visibility.ts';
 import { takeInvitations } from './invitations.ts';
 import { CONFIRMED_JOB } from './invited-address.ts';
 import { LEAVE_JOB, leaveBelow } from './leaving.ts';
-import { maintainRepository } from './maintenance.ts';
+import { maintainRepository } from './maintenance/run.ts';
 import { measureProject } from './measure.ts';
 import { EXPIRY_JOB, endMembership } from './member-expiry.ts';
 import { NAMESPACE_MOVE_JOB } from './namespace-move.ts';

@@ -2,7 +2,7 @@
 import { ulid } from 'ulid';
 import type { Ref } from '../git/ports.ts';
 import { type RefName, spacePrefix } from '../git/refname.ts';
-import { type Swaps, swapsOf, unswapped } from './leases.ts';
+import { type Swaps, swapsOf, unswapped } from './maintenance/leases.ts';
 import { LOOKS_MS, type SecondLook } from './network-looks.ts';
 import { inheritPacks, joinNetwork, type NetworkMember, writerOf } from './networks.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from './outbox.ts';

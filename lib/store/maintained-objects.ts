@@ -12,7 +12,7 @@ import type { Blobs } from './blobs.ts';
 import { storeDerived } from './derived-files.ts';
 import { Stale } from './errors.ts';
 import { GitObjects, packSinkTo } from './git-objects.ts';
-import type { Lease } from './leases.ts';
+import type { Lease } from './maintenance/leases.ts';
 import type { Repositories } from './repositories.ts';
 
 /** The packs of a repository whose lease the caller holds. */

@@ -1,6 +1,6 @@
 /** Who changes the master key: one at a time, for as long as a function may run. */
 
-import { endLease, takeLease } from './leases.ts';
+import { endLease, takeLease } from './maintenance/leases.ts';
 import { masterKeyLease } from './table/keys.ts';
 import type { Table } from './table/table.ts';
 

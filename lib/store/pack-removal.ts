@@ -2,7 +2,7 @@
 import { decodeTime } from 'ulid';
 import type { Blobs } from './blobs.ts';
 import { packObjectKeys } from './git-objects.ts';
-import { networkOf } from './leases.ts';
+import { networkOf } from './maintenance/leases.ts';
 import { firstLook, packIdOf, UNLISTED_MS } from './network-looks.ts';
 import { type NetworkMember, type Networks, packPrefix } from './networks.ts';
 import type { Repositories } from './repositories.ts';

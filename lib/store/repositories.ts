@@ -8,7 +8,7 @@ import type { DerivedFile, PackDescription } from '../git/ports.ts';
 import type { RefName } from '../git/refname.ts';
 import { type DerivedRow, forgetReplaced, listDerived } from './derived-files.ts';
 import { ConditionFailed, Missing, Stale, TransactionRefused } from './errors.ts';
-import { fencedBy, type Lease, swappedBy } from './leases.ts';
+import { fencedBy, type Lease, swappedBy } from './maintenance/leases.ts';
 import type { Outbox } from './outbox.ts';
 import { type CataloguedPack, listPack, supersededOf, supersedePacks } from './pack-catalogue.ts';
 import { FREEZE_MS } from './ref-swaps.ts';

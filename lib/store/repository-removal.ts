@@ -2,7 +2,7 @@
 import { archivePrefix } from './archives.ts';
 import type { Blobs } from './blobs.ts';
 import { derivedPrefix } from './derived-files.ts';
-import { networkOf } from './leases.ts';
+import { networkOf } from './maintenance/leases.ts';
 import { firstLook, releasePacks } from './network-looks.ts';
 import { type Networks, packPrefix } from './networks.ts';
 import { listingOf } from './pack-catalogue.ts';

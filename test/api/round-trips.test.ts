@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../functions/deps.ts';
-import { maintainRepository } from '../../lib/domain/maintenance.ts';
+import { maintainRepository } from '../../lib/domain/maintenance/run.ts';
 import { GitCli, withToken } from '../clients/git-cli.ts';
 import { random } from '../git/history-fixture.ts';
 import { forgetEverything } from '../harness/aws-calls.ts';

@@ -1,6 +1,6 @@
 import { accessesTo } from '../../domain/access/project-accesses.ts';
 import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
-import { askForHousekeeping } from '../../domain/housekeeping.ts';
+import { askForHousekeeping } from '../../domain/maintenance/request.ts';
 import { archiveProject, askForDeletion, restoreProject } from '../../domain/project-lifecycle.ts';
 import { namespaceToMoveTo, transferProject } from '../../domain/project-transfer.ts';
 import { project } from '../../http/access.ts';

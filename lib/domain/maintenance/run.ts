@@ -1,19 +1,19 @@
 import { decodeTime } from 'ulid';
-import { collect, GARBAGE_MS } from '../git/maintenance/collect.ts';
-import { compact } from '../git/maintenance/compact.ts';
-import { deriveFiles } from '../git/maintenance/derive.ts';
-import { dueKinds } from '../git/maintenance/due.ts';
-import { compactionPlan } from '../git/maintenance/plan.ts';
-import { type PackDescription, PacksChanged } from '../git/ports.ts';
-import { type DerivedRow, replacedUntil, sweepDerived } from '../store/derived-files.ts';
-import { Missing } from '../store/errors.ts';
-import type { Lease } from '../store/leases.ts';
-import { MaintainedGitObjects } from '../store/maintained-objects.ts';
-import type { Notes } from '../store/maintenance-notes.ts';
-import type { CataloguedPack } from '../store/pack-catalogue.ts';
-import { removeSuperseded, SUPERSEDED_MS, sweepUnlisted } from '../store/pack-removal.ts';
-import type { Repositories } from '../store/repositories.ts';
-import type { Deps } from './deps.ts';
+import { collect, GARBAGE_MS } from '../../git/maintenance/collect.ts';
+import { compact } from '../../git/maintenance/compact.ts';
+import { deriveFiles } from '../../git/maintenance/derive.ts';
+import { dueKinds } from '../../git/maintenance/due.ts';
+import { compactionPlan } from '../../git/maintenance/plan.ts';
+import { type PackDescription, PacksChanged } from '../../git/ports.ts';
+import { type DerivedRow, replacedUntil, sweepDerived } from '../../store/derived-files.ts';
+import { Missing } from '../../store/errors.ts';
+import { MaintainedGitObjects } from '../../store/maintained-objects.ts';
+import type { Notes } from '../../store/maintenance/last-runs.ts';
+import type { Lease } from '../../store/maintenance/leases.ts';
+import type { CataloguedPack } from '../../store/pack-catalogue.ts';
+import { removeSuperseded, SUPERSEDED_MS, sweepUnlisted } from '../../store/pack-removal.ts';
+import type { Repositories } from '../../store/repositories.ts';
+import type { Deps } from '../deps.ts';
 
 export interface MaintenanceOrder {
   readonly repositoryId: string;

@@ -1,7 +1,7 @@
-import { MAINTENANCE, message } from '../store/outbox.ts';
-import type { ProjectAccess } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { conflict } from './errors.ts';
+import { MAINTENANCE, message } from '../../store/outbox.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { conflict } from '../errors.ts';
 
 /**
  * Asks a worker to put a project's repository in order now: packs merged, garbage collected, refs folded, as far as any

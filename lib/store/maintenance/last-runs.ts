@@ -2,11 +2,11 @@
  * What the jobs of one repository tell each other, kept in the lease's row: when the next visit is promised, whether
  * there may be garbage, whether somebody waits for the lease.
  */
-import { TransactionRefused } from './errors.ts';
+import { TransactionRefused } from '../errors.ts';
+import { MAINTENANCE, messageAt, outboxWrite } from '../outbox.ts';
+import { leaseKey } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
 import type { Lease } from './leases.ts';
-import { MAINTENANCE, messageAt, outboxWrite } from './outbox.ts';
-import { leaseKey } from './table/keys.ts';
-import type { Table } from './table/table.ts';
 
 export interface Notes {
   /** Milliseconds since 1970; a message is promised for then. 0 when none is. */

@@ -2,10 +2,10 @@
  * One maintenance job per repository at a time. A lease ends by itself; its fencing number rises with every
  * holder, and every change made under it checks that number, so a holder that slept too long changes nothing.
  */
-import { ConditionFailed } from './errors.ts';
-import { type Key, leaseKey } from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import type { Check, Item, Update } from './table/write.ts';
+import { ConditionFailed } from '../errors.ts';
+import { type Key, leaseKey } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import type { Check, Item, Update } from '../table/write.ts';
 
 export interface Lease {
   readonly repositoryId: string;
