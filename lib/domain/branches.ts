@@ -8,12 +8,12 @@ import { can, signedIn } from './access/permissions.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
 import { bounded, codeOf } from './code.ts';
 import { refConflictError } from './commit-actions.ts';
-import { deleteAsRead } from './delete-ref.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, notFound, refused } from './errors.ts';
 import { createInitialReadme } from './readme.ts';
-import { listRefs, type RefListQuery } from './ref-list.ts';
-import { BRANCH_REFUSALS, type BranchProtection, branchProtection, started } from './ref-protection.ts';
+import { deleteAsRead } from './refs/delete-ref.ts';
+import { listRefs, type RefListQuery } from './refs/list.ts';
+import { BRANCH_REFUSALS, type BranchProtection, branchProtection, started } from './refs/protection.ts';
 
 export interface Branch {
   readonly name: string;

@@ -16,7 +16,7 @@ import { forbidden, notFound, refused } from './errors.ts';
 import { codeBeside, related } from './fork-network.ts';
 import { identityOf } from './identity.ts';
 import { inTurn } from './in-process-queue.ts';
-import { BRANCH_REFUSALS, branchProtection, started } from './ref-protection.ts';
+import { BRANCH_REFUSALS, branchProtection, started } from './refs/protection.ts';
 import { sizeExcess, tooLargeForMore } from './size-limits.ts';
 
 /** An action with the commit that the caller saw last at its path. */

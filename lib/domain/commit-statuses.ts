@@ -21,7 +21,7 @@ import { inTurn } from './in-process-queue.ts';
 import { keepCommit } from './keep-commit.ts';
 import { type Happening, promisedMail } from './notification-promises.ts';
 import { moved, pipelineStatus } from './pipelines.ts';
-import { branchProtection, started } from './ref-protection.ts';
+import { branchProtection, started } from './refs/protection.ts';
 import { persist } from './retry-on-conflict.ts';
 
 /** A status with the account of whoever reported it, while there is one. */

@@ -8,8 +8,8 @@ import type { GitAccess } from './access/git-access.ts';
 import { defaultBranchName } from './default-branch-name.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, DomainError } from './errors.ts';
-import { isPushable } from './internal-refs.ts';
 import { pushPolicy } from './push-policy.ts';
+import { isPushable } from './refs/hidden-refs.ts';
 import { openRepository } from './repositories.ts';
 import { MAX_PUSH_BYTES } from './size-limits.ts';
 

@@ -11,7 +11,7 @@ import type { Deps } from './deps.ts';
 import { forbidden, notFound, refused } from './errors.ts';
 import { identityOf } from './identity.ts';
 import { inTurn } from './in-process-queue.ts';
-import { BRANCH_REFUSALS, branchProtection, started } from './ref-protection.ts';
+import { BRANCH_REFUSALS, branchProtection, started } from './refs/protection.ts';
 import { lostRef, persist } from './retry-on-conflict.ts';
 import { sizeExcess, tooLargeForMore } from './size-limits.ts';
 

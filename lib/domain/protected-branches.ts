@@ -5,7 +5,7 @@ import type { Actor, ProjectAccess } from './access/types.ts';
 import { audited } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { conflict, notFound, recordNotFound, unprocessable } from './errors.ts';
-import { auditedBranchRule, auditedLevels } from './rule-audit.ts';
+import { auditedBranchRule, auditedLevels } from './refs/rule-audit.ts';
 
 /** As long as a ref name can be, in bytes. */
 const MAX_NAME = 1024;

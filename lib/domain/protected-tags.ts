@@ -6,7 +6,7 @@ import { audited } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { recordNotFound, unprocessable } from './errors.ts';
 import { demandRuleName, refusedRule } from './protected-branches.ts';
-import { auditedTagRule } from './rule-audit.ts';
+import { auditedTagRule } from './refs/rule-audit.ts';
 
 /** Rules by name. */
 export async function listProtectedTags(

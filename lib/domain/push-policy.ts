@@ -10,7 +10,7 @@ import {
   started,
   TAG_REFUSALS,
   type TagProtection,
-} from './ref-protection.ts';
+} from './refs/protection.ts';
 import { sizeExcess } from './size-limits.ts';
 
 /**

@@ -7,22 +7,22 @@ import { Missing, TransactionRefused } from '../store/errors.ts';
 import { GitObjects } from '../store/git-objects.ts';
 import type { NetworkMember } from '../store/networks.ts';
 import type { ProjectRecord } from '../store/records.ts';
-import { addRule } from '../store/ref-rules.ts';
 import { snapshotOf } from '../store/ref-views.ts';
+import { addRule } from '../store/refs/protection-rules.ts';
 import type { RepositoryRefs } from '../store/repository-refs.ts';
 import { measureSoon } from '../store/statistics.ts';
 import type { Write } from '../store/table/write.ts';
 import type { FirstLook, ReadAhead } from './access/prefetch.ts';
 import type { Actor } from './access/types.ts';
 import { type AuditAuthor, auditing, SYSTEM } from './audit-events/event.ts';
-import { defaultBranchProtection, levelsOf } from './default-branch-protection.ts';
 import type { Deps } from './deps.ts';
 import { notFound } from './errors.ts';
 import { pushEvents } from './events/push-events.ts';
 import { importFills, isImporting, withoutContent } from './import-state.ts';
 import { newBranchRule } from './protected-branches.ts';
-import { RuleSet } from './ref-pattern.ts';
-import { auditedBranchRule } from './rule-audit.ts';
+import { defaultBranchProtection, levelsOf } from './refs/default-branch-protection.ts';
+import { RuleSet } from './refs/pattern.ts';
+import { auditedBranchRule } from './refs/rule-audit.ts';
 
 /** A project's last activity is written down at most this often: fifty pushes a second must not meet in one item. */
 const ACTIVITY_MS = 60_000;

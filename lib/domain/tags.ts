@@ -8,12 +8,12 @@ import type { Actor, ProjectAccess } from './access/types.ts';
 import { demandPush } from './branches.ts';
 import { codeOf } from './code.ts';
 import { refConflictError } from './commit-actions.ts';
-import { deleteAsRead } from './delete-ref.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, forbidden, notFound, refused } from './errors.ts';
 import { identityOf } from './identity.ts';
-import { listRefs, type RefListQuery } from './ref-list.ts';
-import { started, TAG_REFUSALS, type TagProtection, tagProtection } from './ref-protection.ts';
+import { deleteAsRead } from './refs/delete-ref.ts';
+import { listRefs, type RefListQuery } from './refs/list.ts';
+import { started, TAG_REFUSALS, type TagProtection, tagProtection } from './refs/protection.ts';
 
 export interface TagRecord {
   readonly name: string;

@@ -43,7 +43,7 @@ import { PushUploads } from './push-uploads.ts';
 import { Queues } from './queues.ts';
 import { HASTY, RateLimits } from './rate-limits/rate-limits.ts';
 import { UserAddresses } from './rate-limits/user-addresses.ts';
-import { RefRules } from './ref-rules.ts';
+import { RefRules } from './refs/protection-rules.ts';
 import { Repositories } from './repositories.ts';
 import { RunnersTokens } from './runners-tokens.ts';
 import { ScimIdentities } from './scim-identities.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { patternMatcher, RuleSet } from '../../lib/domain/ref-pattern.ts';
+import { patternMatcher, RuleSet } from '../../lib/domain/refs/pattern.ts';
 
 test.each([
   ['main', 'main', true],

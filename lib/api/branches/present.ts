@@ -1,7 +1,7 @@
 import type { Actor } from '../../domain/access/types.ts';
 import type { Branch } from '../../domain/branches.ts';
-import type { BranchProtection } from '../../domain/ref-protection.ts';
-import { RULE_LEVEL_NAMES } from '../../domain/rule-audit.ts';
+import type { BranchProtection } from '../../domain/refs/protection.ts';
+import { RULE_LEVEL_NAMES } from '../../domain/refs/rule-audit.ts';
 import type { BranchRule, RuleLevel } from '../../store/records.ts';
 import { commitBasic } from '../commits/present.ts';
 

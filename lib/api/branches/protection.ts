@@ -3,7 +3,7 @@ import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
 import { getBranch } from '../../domain/branches.ts';
 import { codeOf } from '../../domain/code.ts';
 import { protectOneBranch, unprotectOneBranch } from '../../domain/protected-branches.ts';
-import { branchProtection } from '../../domain/ref-protection.ts';
+import { branchProtection } from '../../domain/refs/protection.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';

@@ -3,7 +3,7 @@ import { commitActions, type GuardedAction } from '../../domain/commit-actions.t
 import { refsContaining } from '../../domain/commit-refs.ts';
 import { badRequest } from '../../domain/errors.ts';
 import { lastPipeline } from '../../domain/pipelines.ts';
-import { started } from '../../domain/ref-protection.ts';
+import { started } from '../../domain/refs/protection.ts';
 import type { EditAction } from '../../git/edit.ts';
 import { parseOid } from '../../git/oid.ts';
 import { project } from '../../http/access.ts';

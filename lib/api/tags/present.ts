@@ -1,4 +1,4 @@
-import type { TagProtection } from '../../domain/ref-protection.ts';
+import type { TagProtection } from '../../domain/refs/protection.ts';
 import type { TagRecord } from '../../domain/tags.ts';
 import type { TagRule } from '../../store/records.ts';
 import { accessLevel } from '../branches/present.ts';

@@ -5,7 +5,7 @@ import { type RevisionNames, revisionNames } from '../../git/revision.ts';
 import type { BranchRule, ProjectRecord, TagRule } from '../../store/records.ts';
 import type { RepositoryRefs } from '../../store/repository-refs.ts';
 import type { Deps } from '../deps.ts';
-import { started } from '../ref-protection.ts';
+import { started } from '../refs/protection.ts';
 import type { FirstReads } from './types.ts';
 
 /** What is known of a project before its right is decided. */

@@ -12,7 +12,7 @@ import { forbidden, refused, tooManyRequests } from '../errors.ts';
 import { identityOf } from '../identity.ts';
 import { inTurn } from '../in-process-queue.ts';
 import { subjectFor } from '../rate-limits/throttles.ts';
-import { branchProtection } from '../ref-protection.ts';
+import { branchProtection } from '../refs/protection.ts';
 import { lostRef, persist } from '../retry-on-conflict.ts';
 import { authorsOf } from './authors.ts';
 import { changelogConfig } from './config.ts';

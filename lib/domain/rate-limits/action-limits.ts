@@ -6,7 +6,7 @@ import { isAdministrator } from '../access/permissions.ts';
 import type { Actor } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { type DomainError, tooManyRequests } from '../errors.ts';
-import { started } from '../ref-protection.ts';
+import { started } from '../refs/protection.ts';
 import type { InstanceSettings } from '../settings.ts';
 
 export interface ActionLimit {

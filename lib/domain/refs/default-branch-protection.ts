@@ -1,6 +1,6 @@
-import type { BranchRule, ProjectRecord } from '../store/records.ts';
-import { DEVELOPER, MAINTAINER } from './access/permissions.ts';
-import type { Deps } from './deps.ts';
+import type { BranchRule, ProjectRecord } from '../../store/records.ts';
+import { DEVELOPER, MAINTAINER } from '../access/permissions.ts';
+import type { Deps } from '../deps.ts';
 
 /**
  * How much of the default branch is protected when it comes to be: 0 nothing, 1 against force pushes and deletion (developers

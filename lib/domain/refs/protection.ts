@@ -1,14 +1,14 @@
-import type { BranchRule, RuleLevel, TagRule } from '../store/records.ts';
-import { can, DEVELOPER, isAdministrator, MAINTAINER } from './access/permissions.ts';
-import type { Actor, ProjectAccess } from './access/types.ts';
+import type { BranchRule, RuleLevel, TagRule } from '../../store/records.ts';
+import { can, DEVELOPER, isAdministrator, MAINTAINER } from '../access/permissions.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
 import {
   type DefaultBranchProtection,
   defaultBranchProtection,
   FULL,
   protectsEmpty,
 } from './default-branch-protection.ts';
-import type { Deps } from './deps.ts';
-import { RuleSet } from './ref-pattern.ts';
+import { RuleSet } from './pattern.ts';
 
 /**
  * What the rules of a project let one do with its branches. Of several rules that match a branch the most generous

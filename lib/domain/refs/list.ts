@@ -1,9 +1,9 @@
 /** Pages of branches and tags: by name, by the time of their commits, and of those that a search finds. */
-import type { Ref, RefPageQuery } from '../git/ports.ts';
-import { branchRef, type RefName, type RefSpace, shortName, spacePrefix, tagRef } from '../git/refname.ts';
-import type { GitRepository } from '../git/repository.ts';
-import type { FirstReads } from './access/types.ts';
-import { nameMatcher } from './ref-search.ts';
+import type { Ref, RefPageQuery } from '../../git/ports.ts';
+import { branchRef, type RefName, type RefSpace, shortName, spacePrefix, tagRef } from '../../git/refname.ts';
+import type { GitRepository } from '../../git/repository.ts';
+import type { FirstReads } from '../access/types.ts';
+import { nameMatcher } from './search.ts';
 
 export interface RefListQuery {
   readonly space: RefSpace;

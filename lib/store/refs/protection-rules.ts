@@ -1,12 +1,12 @@
 /** Rules that protect a project's branches and tags: an item per name or pattern, in the project's partition. */
 
-import { AlreadyExists, LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
-import { projectLives } from './project-item.ts';
-import type { BranchRule, RefRule, TagRule } from './records.ts';
-import type { Counters } from './table/counters.ts';
-import { projectKey, RULE, type RuleKind, ruleCountKey, ruleKey, rulePrefix } from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import { ABSENT, type Item, PRESENT, type Write } from './table/write.ts';
+import { AlreadyExists, LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
+import { projectLives } from '../project-item.ts';
+import type { BranchRule, RefRule, TagRule } from '../records.ts';
+import type { Counters } from '../table/counters.ts';
+import { projectKey, RULE, type RuleKind, ruleCountKey, ruleKey, rulePrefix } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { ABSENT, type Item, PRESENT, type Write } from '../table/write.ts';
 
 /** Of one kind in one project. All are read where refs are judged, and each of many refs is held against all. */
 export const MAX_RULES = 500;

@@ -1,6 +1,6 @@
 /** What is recorded of rules that protect branches and tags. */
-import type { BranchRule, ProjectRecord, RuleLevel, TagRule } from '../store/records.ts';
-import { type Audited, auditedPlace } from './audit-events/event.ts';
+import type { BranchRule, ProjectRecord, RuleLevel, TagRule } from '../../store/records.ts';
+import { type Audited, auditedPlace } from '../audit-events/event.ts';
 
 /** Levels of rules, as people read them. */
 export const RULE_LEVEL_NAMES: Readonly<Record<RuleLevel, string>> = {
