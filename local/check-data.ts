@@ -4,7 +4,7 @@ import { DeleteObjectCommand, HeadObjectCommand, ListObjectVersionsCommand } fro
 import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type AwsClients, awsClients, makeClients, useTransport } from '../lib/store/clients.ts';
 import { readEnvironment, type StoreEnvironment } from '../lib/store/environment.ts';
-import { packObjectKeys } from '../lib/store/git-objects.ts';
+import { packObjectKeys } from '../lib/store/repository/pack-objects.ts';
 import { DERIVED, PACK } from '../lib/store/table/keys.ts';
 import { openDynamo } from './dynamodb/index.ts';
 import { lockDirectory } from './lock.ts';

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { BlameLimit } from '../git/history.ts';
 import type { CommitRecord, GitRepository } from '../git/repository.ts';
 import { lookupPath } from '../git/tree/path.ts';
-import { bounded, type FileRecord } from './code.ts';
 import { badRequest, notFound } from './errors.ts';
+import { bounded, type FileRecord } from './repository/read.ts';
 
 /** Consecutive lines of one commit. */
 export interface BlameRange {

@@ -10,14 +10,14 @@ import type { CommitRecord, GitRepository } from '../git/repository.ts';
 import { can, signedIn } from './access/permissions.ts';
 import { accessesTo } from './access/project-accesses.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
-import { bounded, codeOf } from './code.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, notFound, refused } from './errors.ts';
 import { codeBeside, related } from './fork-network.ts';
-import { identityOf } from './identity.ts';
 import { inTurn } from './in-process-queue.ts';
 import { BRANCH_REFUSALS, branchProtection, started } from './refs/protection.ts';
-import { sizeExcess, tooLargeForMore } from './size-limits.ts';
+import { identityOf } from './repository/identity.ts';
+import { bounded, codeOf } from './repository/read.ts';
+import { sizeExcess, tooLargeForMore } from './repository/size-limits.ts';
 
 /** An action with the commit that the caller saw last at its path. */
 export interface GuardedAction {

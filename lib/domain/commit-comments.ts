@@ -10,14 +10,14 @@ import type { UserRecord } from '../store/records.ts';
 import type { Page, PageRequest } from '../store/table/paging.ts';
 import { demand, signedIn } from './access/permissions.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
-import { bounded, codeOf, resolved } from './code.ts';
 import type { Deps } from './deps.ts';
-import { diffLimits } from './diff-limits.ts';
 import { notFound, refused } from './errors.ts';
 import { telling } from './events/record.ts';
 import { keepCommit } from './keep-commit.ts';
 import { promisedMail } from './notification-promises.ts';
 import { demandRate, NOTES } from './rate-limits/action-limits.ts';
+import { diffLimits } from './repository/diff-limits.ts';
+import { bounded, codeOf, resolved } from './repository/read.ts';
 
 /** A comment with the account of whoever wrote it, while there is one. */
 export interface CommitComment {

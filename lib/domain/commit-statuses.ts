@@ -13,7 +13,6 @@ import type { UserRecord } from '../store/records.ts';
 import type { PageRequest } from '../store/table/paging.ts';
 import { demand, signedIn } from './access/permissions.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
-import { codeOf, resolved } from './code.ts';
 import { refsContaining } from './commit-refs.ts';
 import type { Deps } from './deps.ts';
 import { conflict, forbidden, invalid, notFound, refused, unprocessable } from './errors.ts';
@@ -22,6 +21,7 @@ import { keepCommit } from './keep-commit.ts';
 import { type Happening, promisedMail } from './notification-promises.ts';
 import { moved, pipelineStatus } from './pipelines.ts';
 import { branchProtection, started } from './refs/protection.ts';
+import { codeOf, resolved } from './repository/read.ts';
 import { persist } from './retry-on-conflict.ts';
 
 /** A status with the account of whoever reported it, while there is one. */

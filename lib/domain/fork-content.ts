@@ -6,9 +6,15 @@ import { FORKS, MAINTENANCE, message, messageAt, outboxWrite } from '../store/ou
 import type { ProjectRecord } from '../store/records.ts';
 import { measureSoon } from '../store/statistics.ts';
 import type { Deps } from './deps.ts';
-import { failImport, importFills, isImporting, mayStillImport, startImport } from './import-state.ts';
 import type { Job } from './jobs.ts';
-import { networkMember, protectingWrites } from './repositories.ts';
+import {
+  failImport,
+  importFills,
+  isImporting,
+  mayStillImport,
+  startImport,
+} from './repository/import-state.ts';
+import { networkMember, protectingWrites } from './repository/open.ts';
 import { isBelow } from './visibility.ts';
 
 /** What a request promised that made a fork. */

@@ -7,7 +7,7 @@ import { forkRoot } from '../store/forks.ts';
 import type { ProjectRecord } from '../store/records.ts';
 import type { ProjectAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
-import { openRepository, type Pusher } from './repositories.ts';
+import { openRepository, type Pusher } from './repository/open.ts';
 
 /** Whether both descend from one project, or one from the other. */
 export const related = (a: ProjectRecord, b: ProjectRecord): boolean =>

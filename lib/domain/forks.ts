@@ -7,7 +7,6 @@ import { can, canInGroup, isAdministrator } from './access/permissions.ts';
 import { accessesTo } from './access/project-accesses.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
 import { creationEvents } from './audit-events/setting-changes.ts';
-import { defaultBranchName } from './default-branch-name.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, invalid, notFound } from './errors.ts';
 import { telling } from './events/record.ts';
@@ -15,7 +14,8 @@ import { forkPromises } from './fork-content.ts';
 import { problemsOf, projectNameProblems, projectPathProblems } from './name-rules.ts';
 import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from './namespaces.ts';
 import { descriptionProblems, limitError } from './projects.ts';
-import { networkMember } from './repositories.ts';
+import { defaultBranchName } from './repository/default-branch-name.ts';
+import { networkMember } from './repository/open.ts';
 import { isBelow, lower } from './visibility.ts';
 
 export interface ForkInput {

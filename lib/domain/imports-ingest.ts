@@ -7,12 +7,12 @@ import type { Command } from '../git/wire/receive-request.ts';
 import type { StagedRefs, StagingFailure } from '../outbound/stage-repository.ts';
 import type { ProjectRecord } from '../store/records.ts';
 import type { Deps } from './deps.ts';
-import { failImport, finishImport, isImporting, startImport } from './import-state.ts';
 import { SEALED_CREDENTIALS, STAGED_REFS } from './imports.ts';
 import { ingest } from './ingest.ts';
 import type { Job } from './jobs.ts';
-import { openRepository } from './repositories.ts';
-import { maxImportBytes } from './size-limits.ts';
+import { failImport, finishImport, isImporting, startImport } from './repository/import-state.ts';
+import { openRepository } from './repository/open.ts';
+import { maxImportBytes } from './repository/size-limits.ts';
 
 /**
  * @param last whether the message does not come again: what fails then has failed for good

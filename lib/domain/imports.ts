@@ -9,8 +9,8 @@ import type { ImportSource, ProjectRecord } from '../store/records.ts';
 import type { Write } from '../store/table/write.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, invalid } from './errors.ts';
+import { maxImportBytes } from './repository/size-limits.ts';
 import type { InstanceSettings } from './settings.ts';
-import { maxImportBytes } from './size-limits.ts';
 
 /** A repository to import, as its URL says. */
 export interface ImportOrder {

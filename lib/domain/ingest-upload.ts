@@ -7,7 +7,7 @@ import { openGit } from './access/git-access.ts';
 import type { Deps } from './deps.ts';
 import { DomainError } from './errors.ts';
 import { ingest, readPushRequest } from './ingest.ts';
-import { openRepository } from './repositories.ts';
+import { openRepository } from './repository/open.ts';
 
 /** Renewed while the work goes on: one that died is taken over that soon. */
 const LEASE_SECONDS = 60;

@@ -5,13 +5,13 @@ import { type ReceivePackOptions, receivePack } from '../git/wire/receive-pack.t
 import { type ReceiveRequest, ReceiveRequestError, readCommands } from '../git/wire/receive-request.ts';
 import type { Repository } from '../git/wire/repository.ts';
 import type { GitAccess } from './access/git-access.ts';
-import { defaultBranchName } from './default-branch-name.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, DomainError } from './errors.ts';
 import { pushPolicy } from './push-policy.ts';
 import { isPushable } from './refs/hidden-refs.ts';
-import { openRepository } from './repositories.ts';
-import { MAX_PUSH_BYTES } from './size-limits.ts';
+import { defaultBranchName } from './repository/default-branch-name.ts';
+import { openRepository } from './repository/open.ts';
+import { MAX_PUSH_BYTES } from './repository/size-limits.ts';
 
 /** A push that did not come as one request. */
 export interface StagedPush {

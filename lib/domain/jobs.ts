@@ -1,7 +1,7 @@
 import { UNLINK_JOB } from '../store/forks.ts';
 import { DELETE_JOB, MOVE_JOB } from '../store/groups.ts';
-import { secondLook } from '../store/network-looks.ts';
 import { MAINTENANCE, message, messageAt, outboxWrite } from '../store/outbox.ts';
+import { secondLook } from '../store/repository/unlisted-pack-gc.ts';
 import { MEASURE_JOB } from '../store/statistics.ts';
 import type { SearchKind } from '../store/table/keys.ts';
 import { BOT_JOB } from '../store/tokens.ts';

@@ -7,11 +7,11 @@ import type { GitRepository } from '../git/repository.ts';
 import { Missing, Stale } from '../store/errors.ts';
 import type { ProjectRecord } from '../store/records.ts';
 import type { ProjectStatistics } from '../store/statistics.ts';
-import { codeOf } from './code.ts';
 import type { Deps } from './deps.ts';
-import { isImporting } from './import-state.ts';
 import { languagesOf } from './languages.ts';
 import { findLicense } from './licenses.ts';
+import { isImporting } from './repository/import-state.ts';
+import { codeOf } from './repository/read.ts';
 
 /** Tries at what others measure at the same time. */
 const TRIES = 3;

@@ -5,13 +5,13 @@ import type { Oid } from '../git/oid.ts';
 import type { ProjectRecord } from '../store/records.ts';
 import type { ProjectAbility } from './access/types.ts';
 import { calledIn } from './called.ts';
-import { cloneRoot, cloneUrl } from './clone-url.ts';
-import { codeOf } from './code.ts';
 import type { Deps } from './deps.ts';
 import { type Bulletin, moveAudience, noteAudience, pipelineAudience } from './notification-audience.ts';
 import { invitationBulletin, membershipBulletin } from './notification-memberships.ts';
 import { isMuted, memberSourcesOf, type Place, placeOf, sourceOf } from './notification-place.ts';
 import type { Happening, Notification } from './notification-promises.ts';
+import { cloneRoot, cloneUrl } from './repository/clone-url.ts';
+import { codeOf } from './repository/read.ts';
 
 /** Of a commit, as far as a subject tells it. */
 const MAX_TITLE = 200;

@@ -5,15 +5,15 @@ import { branchRef, type RefName } from '../git/refname.ts';
 import type { CommitRecord, GitRepository } from '../git/repository.ts';
 import { can, signedIn } from './access/permissions.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
-import { codeOf } from './code.ts';
 import { writeRefusal } from './commit-actions.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, notFound, refused } from './errors.ts';
-import { identityOf } from './identity.ts';
 import { inTurn } from './in-process-queue.ts';
 import { BRANCH_REFUSALS, branchProtection, started } from './refs/protection.ts';
+import { identityOf } from './repository/identity.ts';
+import { codeOf } from './repository/read.ts';
+import { sizeExcess, tooLargeForMore } from './repository/size-limits.ts';
 import { lostRef, persist } from './retry-on-conflict.ts';
-import { sizeExcess, tooLargeForMore } from './size-limits.ts';
 
 export interface PickInput {
   /** Whose change it is about: a branch, tag or id. */

@@ -14,11 +14,11 @@ import { type AvatarFile, newAvatar } from './avatars/avatars.ts';
 import type { Deps } from './deps.ts';
 import { conflict, invalid, notFound } from './errors.ts';
 import { unlinkPromises } from './fork-visibility.ts';
-import { isImporting } from './import-state.ts';
 import { problemsOf, projectNameProblems, projectPathProblems } from './name-rules.ts';
 import { moveMail } from './notification-promises.ts';
 import { descriptionProblems, topicProblems } from './projects.ts';
-import { protectingWrites } from './repositories.ts';
+import { isImporting } from './repository/import-state.ts';
+import { protectingWrites } from './repository/open.ts';
 import { isBelow } from './visibility.ts';
 
 export interface ProjectInput {

@@ -10,7 +10,6 @@ import { projectJudge, viewerOf } from './access/visibility-filter.ts';
 import { requesterOf } from './audit-events/event.ts';
 import { creationEvents } from './audit-events/setting-changes.ts';
 import { type AvatarFile, newAvatar } from './avatars/avatars.ts';
-import { defaultBranchName } from './default-branch-name.ts';
 import { removeWhole } from './deletions.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, invalid, notFound } from './errors.ts';
@@ -20,6 +19,7 @@ import { pathFromName, problemsOf, projectNameProblems, projectPathProblems } fr
 import { boundBy, type Namespace, placeIn, visibilityProblems, visibleNamespace } from './namespaces.ts';
 import { newProjectSettings } from './project-defaults.ts';
 import { demandRate, PROJECT_IMPORTS } from './rate-limits/action-limits.ts';
+import { defaultBranchName } from './repository/default-branch-name.ts';
 import { starredByActor } from './stars.ts';
 
 export interface NewProjectInput {

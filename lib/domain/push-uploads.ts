@@ -13,7 +13,7 @@ import {
   tooManyRequests,
 } from './errors.ts';
 import { readPushRequest } from './ingest.ts';
-import { maxPushBytes } from './size-limits.ts';
+import { maxPushBytes } from './repository/size-limits.ts';
 
 /**
  * Pushes that are too large for a request: declared, uploaded in parts to the staging area, finished, and taken in by

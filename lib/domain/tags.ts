@@ -6,14 +6,14 @@ import type { CommitRecord, GitRepository, Tip } from '../git/repository.ts';
 import { signedIn } from './access/permissions.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
 import { demandPush } from './branches.ts';
-import { codeOf } from './code.ts';
 import { refConflictError } from './commit-actions.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, forbidden, notFound, refused } from './errors.ts';
-import { identityOf } from './identity.ts';
 import { deleteAsRead } from './refs/delete-ref.ts';
 import { listRefs, type RefListQuery } from './refs/list.ts';
 import { started, TAG_REFUSALS, type TagProtection, tagProtection } from './refs/protection.ts';
+import { identityOf } from './repository/identity.ts';
+import { codeOf } from './repository/read.ts';
 
 export interface TagRecord {
   readonly name: string;

@@ -4,9 +4,9 @@
  */
 
 import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
-import { KEEP_REFUSED } from './keeps.ts';
 import type { AuthorSnapshot } from './notes.ts';
 import { projectLives } from './project-item.ts';
+import { KEEP_REFUSED } from './repository/pinned-commits.ts';
 import type { Counters } from './table/counters.ts';
 import { removeSome } from './table/delete-page.ts';
 import {

@@ -6,7 +6,7 @@ import { MAINTENANCE, message, type OutboxMessage } from './outbox.ts';
 import { toItem } from './project-item.ts';
 import { moveProjectPath, type ProjectPlace } from './project-place.ts';
 import { type GroupRecord, type ProjectRecord, VISIBILITIES } from './records.ts';
-import { changeGuards } from './repository-state.ts';
+import { changeGuards } from './repository/state.ts';
 import { userKey } from './table/keys.ts';
 import { sameName } from './table/unique-names.ts';
 import { type Check, PRESENT, type Update, type Write } from './table/write.ts';

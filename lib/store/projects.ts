@@ -20,7 +20,7 @@ import {
   projectUpdate,
 } from './project-update.ts';
 import type { GroupRecord, ImportStatus, MemberRecord, ProjectRecord } from './records.ts';
-import { closeRepository, newRepository } from './repository-state.ts';
+import { closeRepository, newRepository } from './repository/state.ts';
 import type { Search } from './search.ts';
 import type { Counters } from './table/counters.ts';
 import { forkKey, orderedBy, projectKey, userKey } from './table/keys.ts';

@@ -6,7 +6,7 @@ import { ZERO_OID } from '../../lib/git/oid.ts';
 import type { PackDescription, Ref } from '../../lib/git/ports.ts';
 import { spacePrefix } from '../../lib/git/refname.ts';
 import { Missing } from '../../lib/store/errors.ts';
-import { GitObjects } from '../../lib/store/git-objects.ts';
+import { GitObjects } from '../../lib/store/repository/pack-objects.ts';
 import { attempt, run } from '../deploy/process.ts';
 import type { Data } from './data.ts';
 import type { Ledger } from './ledger.ts';

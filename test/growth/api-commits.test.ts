@@ -8,7 +8,7 @@ import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import type { ObjectDatabase } from '../../lib/git/ports.ts';
 import { GitRepository } from '../../lib/git/repository.ts';
-import { GitObjects } from '../../lib/store/git-objects.ts';
+import { GitObjects } from '../../lib/store/repository/pack-objects.ts';
 import { GitCli, withToken } from '../clients/git-cli.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { storeOf } from '../harness/world.ts';

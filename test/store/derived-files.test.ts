@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { sealDerived } from '../../lib/git/derived.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import { type DerivedContent, PacksChanged } from '../../lib/git/ports.ts';
-import { derivedPrefix } from '../../lib/store/derived-files.ts';
-import { MaintainedGitObjects } from '../../lib/store/maintained-objects.ts';
-import { removeRepository } from '../../lib/store/repository-removal.ts';
-import { closeRepository } from '../../lib/store/repository-state.ts';
+import { derivedPrefix } from '../../lib/store/repository/derived-files.ts';
+import { MaintainedGitObjects } from '../../lib/store/repository/maintained-objects.ts';
+import { removeRepository } from '../../lib/store/repository/removal.ts';
+import { closeRepository } from '../../lib/store/repository/state.ts';
 import { DAY, type Ground, HOUR, openYard, type Yard } from './maintenance-fixture.ts';
 
 let yard: Yard;

@@ -2,7 +2,7 @@ import { ulid } from 'ulid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';
-import { changeGuards } from '../../lib/store/repository-state.ts';
+import { changeGuards } from '../../lib/store/repository/state.ts';
 import { createProject, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 
 let opened: TestStore;

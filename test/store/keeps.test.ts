@@ -6,7 +6,7 @@ import type { Oid } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { TransactionRefused } from '../../lib/store/errors.ts';
 import type { ProjectRecord } from '../../lib/store/records.ts';
-import { closeRepository } from '../../lib/store/repository-state.ts';
+import { closeRepository } from '../../lib/store/repository/state.ts';
 import { keepKey } from '../../lib/store/table/keys.ts';
 import type { Write } from '../../lib/store/table/write.ts';
 import { DAY, type Ground, openYard, type Yard } from './maintenance-fixture.ts';

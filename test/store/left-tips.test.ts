@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import type { RefUpdate } from '../../lib/git/ports.ts';
 import type { RefName } from '../../lib/git/refname.ts';
-import { LEFT_MS, leftTips } from '../../lib/store/left-tips.ts';
-import { newRepository } from '../../lib/store/repository-state.ts';
+import { LEFT_MS, leftTips } from '../../lib/store/repository/recent-tips.ts';
+import { newRepository } from '../../lib/store/repository/state.ts';
 import { openTestStore, type TestStore } from './store-fixture.ts';
 
 let opened: TestStore;

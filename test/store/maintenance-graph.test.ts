@@ -5,7 +5,7 @@ import { CommitGraphFile } from '../../lib/git/commit-graph/read.ts';
 import { History } from '../../lib/git/history.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';
-import { derivedPrefix } from '../../lib/store/derived-files.ts';
+import { derivedPrefix } from '../../lib/store/repository/derived-files.ts';
 import { DAY, type Ground, HOUR, openYard, type Yard } from './maintenance-fixture.ts';
 
 let yard: Yard;

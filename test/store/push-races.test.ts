@@ -6,7 +6,7 @@ import { encodeCommit, hashObject } from '../../lib/git/parse.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { FLUSH, PktReader, pkt } from '../../lib/git/wire/pkt-line.ts';
 import { receivePack } from '../../lib/git/wire/receive-pack.ts';
-import { closeRepository } from '../../lib/store/repository-state.ts';
+import { closeRepository } from '../../lib/store/repository/state.ts';
 import { type Ground, openYard, type Yard } from './maintenance-fixture.ts';
 
 let yard: Yard;

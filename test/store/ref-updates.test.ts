@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import { type Ref, RefConflict, type RefUpdate } from '../../lib/git/ports.ts';
 import type { RefName } from '../../lib/git/refname.ts';
-import { PrefixConflicts } from '../../lib/store/ref-check.ts';
-import { updated } from '../../lib/store/ref-updates.ts';
+import { PrefixConflicts } from '../../lib/store/repository/ref-check.ts';
+import { updated } from '../../lib/store/repository/ref-updates.ts';
 import { compareText } from '../../lib/store/table/text-order.ts';
 
 const oid = (n: number) => (n === 0 ? ZERO_OID : (n.toString(16).padStart(40, '0') as Oid));

@@ -5,8 +5,8 @@ import { type PackDescription, RefConflict, type RefUpdate } from '../../lib/git
 import type { RefName } from '../../lib/git/refname.ts';
 import { Missing, StoreUnavailable, TransactionRefused } from '../../lib/store/errors.ts';
 import { message } from '../../lib/store/outbox.ts';
-import type { RepositoryRefs } from '../../lib/store/repository-refs.ts';
-import { changeGuards, newRepository } from '../../lib/store/repository-state.ts';
+import type { RepositoryRefs } from '../../lib/store/repository/refs-and-objects.ts';
+import { changeGuards, newRepository } from '../../lib/store/repository/state.ts';
 import { projectKey, refNamesKey } from '../../lib/store/table/keys.ts';
 import { compareText } from '../../lib/store/table/text-order.ts';
 import type { Fault } from '../../local/dynamodb/index.ts';

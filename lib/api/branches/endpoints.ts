@@ -1,8 +1,8 @@
 import * as branches from '../../domain/branches.ts';
-import { codeOf } from '../../domain/code.ts';
 import { notFound } from '../../domain/errors.ts';
 import { firstOf } from '../../domain/refs/list.ts';
 import { branchProtection, started } from '../../domain/refs/protection.ts';
+import { codeOf } from '../../domain/repository/read.ts';
 import { project } from '../../http/access.ts';
 import type { KeysetPage, OffsetPage } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';

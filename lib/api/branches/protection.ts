@@ -1,9 +1,9 @@
 /** The older way to protect one branch that exists; it changes the same rules as `protected_branches`. */
 import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
 import { getBranch } from '../../domain/branches.ts';
-import { codeOf } from '../../domain/code.ts';
 import { protectOneBranch, unprotectOneBranch } from '../../domain/protected-branches.ts';
 import { branchProtection } from '../../domain/refs/protection.ts';
+import { codeOf } from '../../domain/repository/read.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';

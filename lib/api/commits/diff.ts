@@ -1,5 +1,5 @@
-import { bounded, codeOf, resolved } from '../../domain/code.ts';
-import { diffLimits } from '../../domain/diff-limits.ts';
+import { diffLimits } from '../../domain/repository/diff-limits.ts';
+import { bounded, codeOf, resolved } from '../../domain/repository/read.ts';
 import { project } from '../../http/access.ts';
 import { endpoint } from '../endpoint.ts';
 import { fileDiff } from './present.ts';

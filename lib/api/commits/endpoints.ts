@@ -1,9 +1,9 @@
-import { codeOf, listCommits, rangeEnds, resolved } from '../../domain/code.ts';
 import { commitActions, type GuardedAction } from '../../domain/commit-actions.ts';
 import { refsContaining } from '../../domain/commit-refs.ts';
 import { badRequest } from '../../domain/errors.ts';
 import { lastPipeline } from '../../domain/pipelines.ts';
 import { started } from '../../domain/refs/protection.ts';
+import { codeOf, listCommits, rangeEnds, resolved } from '../../domain/repository/read.ts';
 import type { EditAction } from '../../git/edit.ts';
 import { parseOid } from '../../git/oid.ts';
 import { project } from '../../http/access.ts';

@@ -1,9 +1,9 @@
 import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
 import { blameFile } from '../../domain/blame.ts';
-import { codeOf, openFile, readFile, resolved } from '../../domain/code.ts';
 import { commitActions } from '../../domain/commit-actions.ts';
 import { notFound, refused } from '../../domain/errors.ts';
 import { RAW_BLOBS, withinRate } from '../../domain/rate-limits/action-limits.ts';
+import { codeOf, openFile, readFile, resolved } from '../../domain/repository/read.ts';
 import type { EditAction } from '../../git/edit.ts';
 import { project } from '../../http/access.ts';
 import { brandHeaders } from '../../http/headers.ts';

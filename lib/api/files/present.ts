@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FileFacts, FileRecord } from '../../domain/code.ts';
+import type { FileFacts, FileRecord } from '../../domain/repository/read.ts';
 import type { CommitRecord } from '../../git/repository.ts';
 import { gitTime } from '../commits/present.ts';
 

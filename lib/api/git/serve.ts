@@ -1,14 +1,14 @@
 import { openGit } from '../../domain/access/git-access.ts';
 import type { FirstReads } from '../../domain/access/types.ts';
-import { defaultBranchName } from '../../domain/default-branch-name.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { demandPushable } from '../../domain/maintenance-mode.ts';
 import { pushPolicy } from '../../domain/push-policy.ts';
 import type { Admission } from '../../domain/rate-limits/request-counting.ts';
 import { isFetchable, isPushable } from '../../domain/refs/hidden-refs.ts';
-import { openRepository } from '../../domain/repositories.ts';
-import { maxPushBytes } from '../../domain/size-limits.ts';
+import { defaultBranchName } from '../../domain/repository/default-branch-name.ts';
+import { openRepository } from '../../domain/repository/open.ts';
+import { maxPushBytes } from '../../domain/repository/size-limits.ts';
 import { protocolVersion } from '../../git/wire/capabilities.ts';
 import { type SmartHttpResponse, smartHttp } from '../../git/wire/http.ts';
 import { credentialOf } from '../../http/credentials.ts';

@@ -1,4 +1,4 @@
-import { cloneRoot } from '../../domain/clone-url.ts';
+import { cloneRoot } from '../../domain/repository/clone-url.ts';
 import type { Page } from '../../http/function.ts';
 import { reply } from '../../http/reply.ts';
 import type { ApiDeps } from '../endpoint.ts';

@@ -5,7 +5,7 @@ import { invalid } from '../../domain/errors.ts';
 import { readImportUrl } from '../../domain/imports.ts';
 import type { Namespace } from '../../domain/namespaces.ts';
 import * as projects from '../../domain/projects.ts';
-import { createInitialReadme } from '../../domain/readme.ts';
+import { createInitialReadme } from '../../domain/repository/readme.ts';
 import { getUser } from '../../domain/users.ts';
 import { administrator, anyone, project, signedIn } from '../../http/access.ts';
 import type { UploadedFile } from '../../http/multipart.ts';

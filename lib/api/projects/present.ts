@@ -1,8 +1,8 @@
 import type { ProjectAccess } from '../../domain/access/types.ts';
-import { cloneUrl } from '../../domain/clone-url.ts';
 import { markedOn } from '../../domain/deletions.ts';
 import { LEVEL_NUMBERS } from '../../domain/notification-levels.ts';
 import type { ProjectMemberships } from '../../domain/project-memberships.ts';
+import { cloneUrl } from '../../domain/repository/clone-url.ts';
 import type { NotificationLevel, ProjectRecord, UserRecord } from '../../store/records.ts';
 import { avatarUrl } from '../avatars/avatar-url.ts';
 import { userBasic } from '../users/present.ts';

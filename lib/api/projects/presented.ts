@@ -1,11 +1,11 @@
 import { can, isAdministrator, MAINTAINER } from '../../domain/access/permissions.ts';
 import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
-import { cloneRoot } from '../../domain/clone-url.ts';
 import { attributesOfMany } from '../../domain/custom-attributes.ts';
 import { parentsOf } from '../../domain/forks.ts';
 import { membershipsIn } from '../../domain/project-memberships.ts';
 import { invitationsTo } from '../../domain/project-shares.ts';
 import { ownersOf } from '../../domain/projects.ts';
+import { cloneRoot } from '../../domain/repository/clone-url.ts';
 import { statisticsOf } from '../../domain/statistics.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { sharedWithGroup } from '../groups/present.ts';

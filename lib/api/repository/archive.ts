@@ -1,5 +1,5 @@
 import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
-import { downloadArchive } from '../../domain/archives.ts';
+import { downloadArchive } from '../../domain/repository/archives.ts';
 import type { ArchiveFormat } from '../../git/archive.ts';
 import { project } from '../../http/access.ts';
 import type { RequestFacts } from '../../http/endpoint.ts';

@@ -1,11 +1,11 @@
 import { can } from '../../domain/access/permissions.ts';
 import { accessesTo } from '../../domain/access/project-accesses.ts';
 import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
-import { codeOf } from '../../domain/code.ts';
-import { compareRefs } from '../../domain/compare.ts';
-import { diffLimits } from '../../domain/diff-limits.ts';
 import { forbidden, refused } from '../../domain/errors.ts';
 import { codeBeside, related } from '../../domain/fork-network.ts';
+import { compareRefs } from '../../domain/repository/compare.ts';
+import { diffLimits } from '../../domain/repository/diff-limits.ts';
+import { codeOf } from '../../domain/repository/read.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { commitBasic, fileDiff } from '../commits/present.ts';

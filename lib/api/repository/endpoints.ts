@@ -1,8 +1,8 @@
-import { blob, codeOf, listDirectory, openBlob } from '../../domain/code.ts';
-import { contributors } from '../../domain/contributors.ts';
 import { notFound } from '../../domain/errors.ts';
-import { mergeBase } from '../../domain/merge-base.ts';
 import { demandBlobRate, RAW_BLOBS, withinRate } from '../../domain/rate-limits/action-limits.ts';
+import { contributors } from '../../domain/repository/contributors.ts';
+import { mergeBase } from '../../domain/repository/merge-base.ts';
+import { blob, codeOf, listDirectory, openBlob } from '../../domain/repository/read.ts';
 import { type Oid, parseOid } from '../../git/oid.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';

@@ -1,4 +1,4 @@
-import { codeOf, resolved } from '../../domain/code.ts';
+import { codeOf, resolved } from '../../domain/repository/read.ts';
 import { signatureOf } from '../../domain/signatures.ts';
 import { project } from '../../http/access.ts';
 import { endpoint } from '../endpoint.ts';

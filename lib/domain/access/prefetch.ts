@@ -3,7 +3,7 @@ import type { PackDescription, Ref, RefPage, RefPageQuery, RefView } from '../..
 import { branchRef, type RefName, tagRef } from '../../git/refname.ts';
 import { type RevisionNames, revisionNames } from '../../git/revision.ts';
 import type { BranchRule, ProjectRecord, TagRule } from '../../store/records.ts';
-import type { RepositoryRefs } from '../../store/repository-refs.ts';
+import type { RepositoryRefs } from '../../store/repository/refs-and-objects.ts';
 import type { Deps } from '../deps.ts';
 import { started } from '../refs/protection.ts';
 import type { FirstReads } from './types.ts';

@@ -1,5 +1,5 @@
 import type { GitRepository } from '../../git/repository.ts';
-import { blob } from '../code.ts';
+import { blob } from '../repository/read.ts';
 import { changelogFailure } from './failure.ts';
 import { LinearRegExp } from './linear-regexp.ts';
 import { BadExpression } from './linear-regexp-syntax.ts';

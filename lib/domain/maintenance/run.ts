@@ -5,14 +5,14 @@ import { deriveFiles } from '../../git/maintenance/derive.ts';
 import { dueKinds } from '../../git/maintenance/due.ts';
 import { compactionPlan } from '../../git/maintenance/plan.ts';
 import { type PackDescription, PacksChanged } from '../../git/ports.ts';
-import { type DerivedRow, replacedUntil, sweepDerived } from '../../store/derived-files.ts';
 import { Missing } from '../../store/errors.ts';
-import { MaintainedGitObjects } from '../../store/maintained-objects.ts';
 import type { Notes } from '../../store/maintenance/last-runs.ts';
 import type { Lease } from '../../store/maintenance/leases.ts';
-import type { CataloguedPack } from '../../store/pack-catalogue.ts';
-import { removeSuperseded, SUPERSEDED_MS, sweepUnlisted } from '../../store/pack-removal.ts';
-import type { Repositories } from '../../store/repositories.ts';
+import { type DerivedRow, replacedUntil, sweepDerived } from '../../store/repository/derived-files.ts';
+import { MaintainedGitObjects } from '../../store/repository/maintained-objects.ts';
+import { removeSuperseded, SUPERSEDED_MS, sweepUnlisted } from '../../store/repository/pack-gc.ts';
+import type { CataloguedPack } from '../../store/repository/pack-list.ts';
+import type { Repositories } from '../../store/repository/repositories.ts';
 import type { Deps } from '../deps.ts';
 
 export interface MaintenanceOrder {

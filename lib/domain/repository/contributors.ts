@@ -1,0 +1,37 @@
+import type { AuthorCount } from '../../git/history.ts';
+import type { GitRepository } from '../../git/repository.ts';
+import { notFound } from '../errors.ts';
+import { bounded } from './read.ts';
+
+export type ContributorOrder = 'name' | 'email' | 'commits';
+
+/**
+ * Who wrote the commits of a branch, merges left out; in full, sorted. A repository without commits has none.
+ *
+ * @param ref HEAD when absent
+ * @throws `404 Not Found` for a ref that is none
+ */
+export async function contributors(
+  git: GitRepository,
+  ref: string | undefined,
+  orderBy: ContributorOrder,
+  sort: 'asc' | 'desc',
+): Promise<AuthorCount[]> {
+  const tip = await git.resolve(ref ?? 'HEAD');
+  if (tip === undefined) {
+    if (ref !== undefined) throw notFound();
+    return [];
+  }
+  const authors = await bounded(() => git.history.authors(tip.commit));
+  const direction = sort === 'desc' ? -1 : 1;
+  return authors.sort((a, b) => direction * compare(orderBy, a, b) || tieBreak(a, b));
+}
+
+function compare(by: ContributorOrder, a: AuthorCount, b: AuthorCount): number {
+  return by === 'commits' ? a.commits - b.commits : ordinal(a[by].toLowerCase(), b[by].toLowerCase());
+}
+
+/** Pages of one list must not depend on the order of a walk. */
+const tieBreak = (a: AuthorCount, b: AuthorCount) => ordinal(a.name, b.name) || ordinal(a.email, b.email);
+
+const ordinal = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

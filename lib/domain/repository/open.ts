@@ -1,0 +1,247 @@
+import { ZERO_OID } from '../../git/oid.ts';
+import { PackStore } from '../../git/pack/store.ts';
+import {
+  type Ref,
+  RefConflict,
+  type RefDatabase,
+  type RefPageQuery,
+  type RefUpdate,
+} from '../../git/ports.ts';
+import { branchRef, type RefName, shortName } from '../../git/refname.ts';
+import type { Repository } from '../../git/wire/repository.ts';
+import { Missing, TransactionRefused } from '../../store/errors.ts';
+import type { ProjectRecord } from '../../store/records.ts';
+import { addRule } from '../../store/refs/protection-rules.ts';
+import type { NetworkMember } from '../../store/repository/fork-networks.ts';
+import { GitObjects } from '../../store/repository/pack-objects.ts';
+import { snapshotOf } from '../../store/repository/ref-views.ts';
+import type { RepositoryRefs } from '../../store/repository/refs-and-objects.ts';
+import { measureSoon } from '../../store/statistics.ts';
+import type { Write } from '../../store/table/write.ts';
+import type { FirstLook, ReadAhead } from '../access/prefetch.ts';
+import type { Actor } from '../access/types.ts';
+import { type AuditAuthor, auditing, SYSTEM } from '../audit-events/event.ts';
+import type { Deps } from '../deps.ts';
+import { notFound } from '../errors.ts';
+import { pushEvents } from '../events/push-events.ts';
+import { newBranchRule } from '../protected-branches.ts';
+import { defaultBranchProtection, levelsOf } from '../refs/default-branch-protection.ts';
+import { RuleSet } from '../refs/pattern.ts';
+import { auditedBranchRule } from '../refs/rule-audit.ts';
+import { importFills, isImporting, withoutContent } from './import-state.ts';
+
+/** A project's last activity is written down at most this often: fifty pushes a second must not meet in one item. */
+const ACTIVITY_MS = 60_000;
+
+/**
+ * The repository of a project, for one request. Nothing is read before it is used.
+ * @param options.ahead what was begun to read of it, which the first who opens it takes
+ * @param options.pusher who may write to it: what they push is told in their name
+ * @param options.importer for the worker that fills it: to everybody else it is empty until then
+ * @param options.finishing the first swap ends the import, in the same transaction
+ */
+export function openRepository(
+  deps: Deps,
+  project: ProjectRecord,
+  options: {
+    readonly ahead?: ReadAhead | undefined;
+    readonly pusher?: Pusher | undefined;
+    readonly importer?: boolean;
+    readonly finishing?: boolean;
+  } = {},
+): Repository {
+  const hidden = isImporting(project) && options.importer !== true;
+  const likelyHead = project.defaultBranch === null ? undefined : branchRef(project.defaultBranch);
+  const first = options.ahead?.repositoryOf(project);
+  const stored = first?.refs ?? deps.store.repositories.open(project.repositoryId, likelyHead);
+  const catalogue = {
+    listPacks: async ({ fresh }: { fresh?: boolean } = {}) => {
+      if (hidden) return [];
+      return present((fresh === true ? undefined : first?.packs()) ?? stored.listPacks());
+    },
+    derived: stored.derived.bind(stored),
+  };
+  const objects = new GitObjects(deps.store.blobs, catalogue, project.repositoryId, project.networkId);
+  const store = new PackStore(objects, { cache: deps.packs });
+  const { pusher, finishing = false } = options;
+  const refs = new ProjectRefs(deps, project, stored, { first, finishing, pusher });
+  return { objects, refs: hidden ? withoutContent(refs) : refs, store, cache: deps.packs };
+}
+
+/** Who writes to a repository: an actor, or whoever asked for what a worker does. */
+export type Pusher = Actor | { readonly kind: 'requester'; readonly userId: number };
+
+/**
+ * The refs of a project: what moves them tells the project, the first branch in the same transaction, and what was
+ * pushed in that too.
+ */
+class ProjectRefs implements RefDatabase {
+  readonly #deps: Deps;
+  readonly #project: ProjectRecord;
+  readonly #refs: RepositoryRefs;
+  readonly #first: FirstLook | undefined;
+  readonly #finishing: boolean;
+  readonly #pusher: number | undefined;
+  /** As it was read last. */
+  #head: Promise<{ readonly target: RefName; readonly head: Ref | undefined }> | undefined;
+
+  constructor(
+    deps: Deps,
+    project: ProjectRecord,
+    refs: RepositoryRefs,
+    {
+      first,
+      finishing,
+      pusher,
+    }: {
+      readonly first: FirstLook | undefined;
+      readonly finishing: boolean;
+      readonly pusher: Pusher | undefined;
+    },
+  ) {
+    this.#first = first;
+    this.#finishing = finishing;
+    this.#pusher = pusher && userOf(pusher);
+    if (this.#pusher !== undefined) deps.store.events.prepare();
+    this.#deps = deps;
+    this.#project = project;
+    this.#refs = refs;
+  }
+
+  all(options?: { prefix?: string }) {
+    const view = this.#first?.view([options?.prefix ?? '']);
+    return present(view?.then((read) => snapshotOf(read, options?.prefix)) ?? this.#refs.all(options));
+  }
+
+  view(options?: Parameters<RefDatabase['view']>[0]) {
+    return present(this.#first?.view(options?.prefixes ?? []) ?? this.#refs.view(options));
+  }
+
+  page(query: RefPageQuery) {
+    return present(this.#first?.page(query) ?? this.#refs.page(query));
+  }
+
+  get(names: readonly RefName[]) {
+    return present(this.#first?.get(names) ?? this.#refs.get(names));
+  }
+
+  head() {
+    return present(this.#refs.head());
+  }
+
+  headRef() {
+    this.#head = this.#first?.headRef() ?? this.#refs.headRef();
+    return present(this.#head);
+  }
+
+  kept() {
+    return this.#refs.kept();
+  }
+
+  left() {
+    return this.#refs.left();
+  }
+
+  async compareAndSwap(updates: readonly RefUpdate[], options: SwapCompanions = {}): Promise<void> {
+    const { projects, table } = this.#deps.store;
+    const { id } = this.#project;
+    const [first, events] = await Promise.all([
+      this.#firstBranch(updates, options.head),
+      this.#events(updates, options),
+    ]);
+    this.#first?.forget();
+    const now = this.#deps.now();
+    const change = first === undefined ? {} : { defaultBranch: first };
+    const alongside = first === undefined ? [] : await protectingWrites(this.#deps, this.#project, first);
+    if (this.#finishing) alongside.push(importFills(this.#deps, id, change));
+    else if (first !== undefined) alongside.push(projects.activity(id, now, change));
+    alongside.push(measureSoon(id, now), ...events);
+    try {
+      await this.#refs.compareAndSwap(updates, { ...options, alongside });
+    } catch (error) {
+      // Somebody protected this very branch meanwhile: their rule stands.
+      if (error instanceof TransactionRefused && error.has('rule'))
+        return this.compareAndSwap(updates, options);
+      const gone =
+        error instanceof Missing ||
+        (error instanceof TransactionRefused && (error.has('project') || error.has('import')));
+      throw gone ? new RefConflict([{ name: null, reason: 'deleted' }]) : error;
+    }
+    if (
+      this.#finishing ||
+      first !== undefined ||
+      now.getTime() - Date.parse(this.#project.lastActivityAt) < ACTIVITY_MS
+    )
+      return;
+    // The refs have moved whatever becomes of this; the next push writes it down.
+    await table.update(projects.activity(id, now)).catch(() => {});
+  }
+
+  /** What these updates tell in the feeds, when somebody pushes them. */
+  async #events(updates: readonly RefUpdate[], { head, packs, objects }: SwapCompanions): Promise<Write[]> {
+    if (this.#pusher === undefined) return [];
+    const { id, repositoryId } = this.#project;
+    const known = packs === undefined ? this.#deps.histories.of(repositoryId) : undefined;
+    const defaultBranch = async () => {
+      const { target, head: before } = await (this.#head ?? this.headRef());
+      const name = head ?? target;
+      return { name, tip: before?.name === name ? before.oid : undefined };
+    };
+    const push = { projectId: id, pusher: this.#pusher, updates, objects, known, defaultBranch };
+    return pushEvents(this.#deps, push);
+  }
+
+  /** The branch that HEAD points to, when these updates are the first to make it. */
+  async #firstBranch(updates: readonly RefUpdate[], head: RefName | undefined): Promise<string | undefined> {
+    if (this.#project.defaultBranch !== null) return undefined;
+    const target = head ?? (await this.head());
+    return updates.some((update) => update.name === target && update.to !== ZERO_OID)
+      ? shortName(target)
+      : undefined;
+  }
+}
+
+/**
+ * The writes that protect a new default branch as its group has it, unless a rule is about it already.
+ * @param author who chose the branch; the service, where it became the default by being the first
+ */
+export async function protectingWrites(
+  deps: Deps,
+  project: ProjectRecord,
+  branch: string,
+  author: AuditAuthor = SYSTEM,
+): Promise<Write[]> {
+  const [protection, rules] = await Promise.all([
+    defaultBranchProtection(deps, project),
+    deps.store.refRules.list(project.id, 'branch'),
+  ]);
+  const levels = levelsOf(protection);
+  if (levels === undefined || new RuleSet(rules).matching(branch).length > 0) return [];
+  const [rule, event] = await Promise.all([
+    newBranchRule(deps, project.id, { name: branch, ...levels }),
+    auditing(deps, author),
+  ]);
+  return [...addRule(rule), event(auditedBranchRule('add', project, rule))];
+}
+
+type SwapCompanions = NonNullable<Parameters<RefDatabase['compareAndSwap']>[1]>;
+
+function userOf(pusher: Pusher): number | undefined {
+  if (pusher.kind === 'requester') return pusher.userId;
+  return pusher.kind === 'user' ? pusher.user.id : undefined;
+}
+
+/** A project's repository in its fork network. */
+export const networkMember = ({ repositoryId, networkId }: ProjectRecord): NetworkMember => ({
+  repositoryId,
+  networkId: networkId ?? repositoryId,
+});
+
+/** A project that is deleted while a request reads its repository is gone for that request too. */
+async function present<T>(read: Promise<T>): Promise<T> {
+  try {
+    return await read;
+  } catch (error) {
+    throw error instanceof Missing ? notFound('Project') : error;
+  }
+}

@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto';
+import { HistoryLimit } from '../../git/history.ts';
+import type { Oid } from '../../git/oid.ts';
+import { type CommitRecord, GitRepository, type LogRequest } from '../../git/repository.ts';
+import type { Resolved } from '../../git/revision.ts';
+import { type TreeListing, type TreePage, type TreeRecord, UnknownPageToken } from '../../git/tree.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { badRequest, notFound, tooLarge } from '../errors.ts';
+import { openRepository, type Pusher } from './open.ts';
+
+/**
+ * The repository of a project, as rules read and write it. One per request; what it learns of history is kept.
+ * @param pusher for whoever writes: what moves is told in their name
+ */
+export const codeOf = (deps: Deps, { project, ahead }: ProjectAccess, pusher?: Pusher): GitRepository =>
+  new GitRepository(
+    openRepository(deps, project, { ahead, pusher }),
+    deps.histories.of(project.repositoryId),
+  );
+
+/**
+ * The commit that a branch, tag, id or `HEAD` names.
+ * @param what how an absent one is called: `404 <what> Not Found`
+ */
+export async function resolved(git: GitRepository, ref: string, what = 'Commit'): Promise<Resolved> {
+  const found = await git.resolve(ref);
+  if (found === undefined) throw notFound(what);
+  return found;
+}
+
+/** What a file is, without its content. */
+export interface FileFacts {
+  readonly entry: TreeRecord;
+  readonly commit: Oid;
+  readonly lastCommit: Oid;
+  /** Bytes. */
+  readonly size: number;
+}
+
+export interface FileRecord extends FileFacts {
+  readonly data: Uint8Array;
+}
+
+/** A file of any size. */
+export interface OpenFile extends FileFacts {
+  /** SHA-256 of the content, in hex. */
+  readonly sha256: string;
+  /** To be read once, if at all. */
+  readonly content: Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+/** Content that is answered within JSON, or looked at line by line, is held as a whole: no more than this. */
+export const MAX_HELD_MIB = 32;
+/** Up to here content is held all the same: one reading serves its digest and the answer. */
+const HELD_BYTES = 4 * 2 ** 20;
+
+/** @throws `404 Commit Not Found`, `404 File Not Found`; 413 for a file above {@link MAX_HELD_MIB} */
+export async function readFile(git: GitRepository, ref: string, path: string): Promise<FileRecord> {
+  const found = await findFile(git, ref, path, (oid) => blob(git, oid));
+  if (found.content === undefined) throw notFound('File');
+  return { ...found.facts, size: found.content.length, data: found.content };
+}
+
+/** @throws `404 Commit Not Found`, `404 File Not Found` */
+export async function openFile(git: GitRepository, ref: string, path: string): Promise<OpenFile> {
+  const { facts, content } = await findFile(git, ref, path, (oid) => openBlob(git, oid));
+  if (content === undefined) throw notFound('File');
+  const sha = createHash('sha256');
+  if (content.content instanceof Uint8Array) sha.update(content.content);
+  else for await (const bytes of content.content) sha.update(bytes);
+  const again = content.content instanceof Uint8Array ? content : await openBlob(git, facts.entry.id);
+  if (again === undefined) throw notFound('File');
+  return { ...facts, size: content.size, sha256: sha.digest('hex'), content: again.content };
+}
+
+async function findFile<T>(git: GitRepository, ref: string, path: string, read: (oid: Oid) => Promise<T>) {
+  const { commit } = await resolved(git, ref);
+  const entry = await git.entryAt(commit, path);
+  if (entry?.type !== 'blob') throw notFound('File');
+  const [content, lastCommit] = await Promise.all([
+    read(entry.id),
+    bounded(() => git.lastCommitForPath(commit, path)),
+  ]);
+  return { facts: { entry, commit, lastCommit: lastCommit ?? commit }, content };
+}
+
+/**
+ * @param allow is asked whether a blob of so many bytes may be read
+ * @throws 413 for a blob above {@link MAX_HELD_MIB}
+ */
+export async function blob(
+  git: GitRepository,
+  oid: Oid,
+  allow?: (size: number) => Promise<void>,
+): Promise<Uint8Array | undefined> {
+  const header = await git.blobHeader(oid);
+  if (header === undefined) return undefined;
+  await allow?.(header.size);
+  if (header.size > MAX_HELD_MIB * 2 ** 20) {
+    throw tooLarge(
+      `413 Request Entity Too Large: a file of more than ${MAX_HELD_MIB} MiB is served raw only`,
+    );
+  }
+  return git.readBlob(oid);
+}
+
+/** A blob of any size, to be read once. @param allow as for `blob` */
+export async function openBlob(
+  git: GitRepository,
+  oid: Oid,
+  allow?: (size: number) => Promise<void>,
+): Promise<{ readonly size: number; readonly content: Uint8Array | AsyncIterable<Uint8Array> } | undefined> {
+  const header = await git.blobHeader(oid);
+  if (header !== undefined) await allow?.(header.size);
+  if (header === undefined || header.size > HELD_BYTES) return git.streamBlob(oid);
+  const data = await git.readBlob(oid);
+  return data && { size: data.length, content: data };
+}
+
+/** @throws `404 Tree Not Found`, `404 invalid revision or path Not Found`, 400 for a page token of another list */
+export async function listDirectory(
+  git: GitRepository,
+  ref: string,
+  listing: TreeListing,
+): Promise<TreePage> {
+  const { commit } = await resolved(git, ref, 'Tree');
+  try {
+    const page = await git.listTree(commit, listing);
+    if (page === undefined) throw notFound('invalid revision or path');
+    return page;
+  } catch (error) {
+    throw error instanceof UnknownPageToken ? badRequest('page_token is invalid') : error;
+  }
+}
+
+export interface CommitQuery {
+  /** A branch, tag or id, or a range `a..b` or `a...b`; HEAD when absent. */
+  readonly refName?: string | undefined;
+  readonly all: boolean;
+  readonly path?: string | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+  readonly firstParent: boolean;
+  readonly topological: boolean;
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** A page of history; a ref that does not exist has none. */
+export async function listCommits(git: GitRepository, query: CommitQuery): Promise<CommitRecord[]> {
+  const tips = await tipsOf(git, query);
+  if (tips === undefined || tips.tips.length === 0) return [];
+  const seconds = (date: Date | undefined, name: 'since' | 'until') =>
+    date === undefined ? {} : { [name]: Math.floor(date.getTime() / 1000) };
+  return bounded(() =>
+    git.log({
+      ...tips,
+      firstParent: query.firstParent,
+      order: query.topological ? 'topo' : 'date',
+      skip: query.skip,
+      limit: query.limit,
+      ...seconds(query.since, 'since'),
+      ...seconds(query.until, 'until'),
+      ...(query.path === undefined ? {} : { path: query.path }),
+    }),
+  );
+}
+
+const RANGE = /^(.*?)(\.\.\.?)(.*)$/;
+
+/** The revisions in `a..b` or `a...b`, or in a name that is no range. */
+export function rangeEnds(refName = 'HEAD'): readonly string[] {
+  const range = RANGE.exec(refName);
+  return range === null ? [refName] : [range[1] || 'HEAD', range[3] || 'HEAD'];
+}
+
+async function tipsOf(
+  git: GitRepository,
+  query: CommitQuery,
+): Promise<Pick<LogRequest, 'tips' | 'exclude'> | undefined> {
+  if (query.all) {
+    const [branches, tags] = await Promise.all([git.branches(), git.tags()]);
+    const tips = await git.tips([...branches.refs, ...tags.refs]);
+    return { tips: tips.map((tip) => tip.commit.oid) };
+  }
+  const [from, to] = await Promise.all(rangeEnds(query.refName).map((end) => git.resolve(end)));
+  const range = RANGE.exec(query.refName ?? '');
+  if (range === null) return from && { tips: [from.commit] };
+  if (from === undefined || to === undefined) return undefined;
+  if (range[2] === '..') return { tips: [to.commit], exclude: [from.commit] };
+  const bases = await bounded(() => git.history.mergeBases(from.commit, [to.commit]));
+  return { tips: [from.commit, to.commit], exclude: bases.map((base) => base.oid) };
+}
+
+/** A walk that passes its bounds is the caller's to narrow. */
+export async function bounded<T>(walk: () => Promise<T>): Promise<T> {
+  try {
+    return await walk();
+  } catch (error) {
+    if (error instanceof HistoryLimit)
+      throw badRequest('the history is too long for this question: narrow it');
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+import { commitChanges } from '../../git/commit-changes.ts';
+import { ZERO_OID } from '../../git/oid.ts';
+import { RefConflict } from '../../git/ports.ts';
+import { shortName } from '../../git/refname.ts';
+import { can, signedIn } from '../access/permissions.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { forbidden, notFound } from '../errors.ts';
+import { identityOf } from './identity.ts';
+import { openRepository } from './open.ts';
+
+/**
+ * The first commit of an empty repository: a README on the branch HEAD points to. Nothing protects that yet.
+ * @returns the project as it is now
+ * @throws 403 where the repository is switched off, 404 when the project was deleted meanwhile
+ */
+export async function createInitialReadme(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+): Promise<ProjectAccess> {
+  if (!can(actor, access, 'push_code')) throw forbidden();
+  const { project } = access;
+  const ports = openRepository(deps, project, { pusher: actor });
+  const branch = await ports.refs.head();
+  const description = project.description ? `\n${project.description}\n` : '';
+  const content = Buffer.from(`# ${project.name}\n${description}`);
+  const author = identityOf(signedIn(actor).user, deps.now());
+  try {
+    await commitChanges(ports, {
+      branch,
+      expected: ZERO_OID,
+      actions: [{ action: 'create', path: 'README.md', content }],
+      author,
+      committer: author,
+      message: 'Initial commit',
+    });
+  } catch (error) {
+    throw error instanceof RefConflict ? notFound('Project') : error;
+  }
+  return { ...access, project: { ...project, defaultBranch: shortName(branch) } };
+}

@@ -1,0 +1,95 @@
+/**
+ * Fork networks. A repository's own packs lie under a prefix of its own within its network's; a fork lists its
+ * parent's packs among its own, and beside each such row stands one that says so to whoever would remove the bytes.
+ */
+import type { PackDescription } from '../../git/ports.ts';
+import {
+  heirKey,
+  heirsPartition,
+  MEMBER,
+  networkMemberKey,
+  networkPartition,
+  packKey,
+} from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import type { Put } from '../table/write.ts';
+import type { CataloguedPack } from './pack-list.ts';
+
+/** A repository, and the network its packs lie in: its own id when it never was a fork. */
+export interface NetworkMember {
+  readonly repositoryId: string;
+  readonly networkId: string;
+}
+
+/** Below it lies what this repository wrote. Nobody but this repository adds anything there. */
+export const packPrefix = ({ networkId, repositoryId }: NetworkMember): string =>
+  `networks/${networkId}/packs/${repositoryId}/`;
+
+/** The repository that wrote a pack. */
+export const writerOf = ({ location }: Pick<PackDescription, 'location'>): NetworkMember => {
+  const [, networkId = '', , repositoryId = ''] = location.split('/');
+  return { networkId, repositoryId };
+};
+
+export class Networks {
+  readonly #table: Table;
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Whether another repository may list what this one wrote. */
+  async hasOthers({ networkId, repositoryId }: NetworkMember): Promise<boolean> {
+    const rows = { partition: networkPartition(networkId), prefix: MEMBER, limit: 2, only: ['sk'] };
+    const { items } = await this.#table.query(rows);
+    return items.some(({ sk }) => sk !== networkMemberKey(networkId, repositoryId).sk);
+  }
+
+  /** Those of these packs that a repository lists which did not write them. */
+  async inherited(packIds: readonly string[]): Promise<Set<string>> {
+    const listed = new Set<string>();
+    for (let i = 0; i < packIds.length; i += 16) {
+      await Promise.all(
+        packIds.slice(i, i + 16).map(async (id) => {
+          const { items } = await this.#table.query({
+            partition: heirsPartition(id),
+            limit: 1,
+            only: ['sk'],
+          });
+          if (items.length > 0) listed.add(id);
+        }),
+      );
+    }
+    return listed;
+  }
+
+  /** These packs are no longer listed by a repository that did not write them: what is left of them is to be looked at. */
+  async disinherit(repositoryId: string, packs: readonly PackDescription[]): Promise<void> {
+    for (let i = 0; i < packs.length; i += 16) {
+      await Promise.all(
+        packs.slice(i, i + 16).map(({ id }) => this.#table.delete({ delete: heirKey(id, repositoryId) })),
+      );
+    }
+  }
+
+  async leave({ networkId, repositoryId }: NetworkMember): Promise<void> {
+    await this.#table.delete({ delete: networkMemberKey(networkId, repositoryId) });
+  }
+}
+
+/** Both are members from then on; each of the writes may be done twice. */
+export const joinNetwork = (networkId: string, ...repositoryIds: readonly string[]): Put[] =>
+  repositoryIds.map((id) => ({ put: { ...networkMemberKey(networkId, id) } }));
+
+/** Lists another repository's packs: two writes each, which may be done twice. */
+export function inheritPacks(repositoryId: string, packs: readonly CataloguedPack[], by: string): Put[] {
+  return packs.flatMap(({ id, source, objectCount, packSize, indexSize, layout, location }): Put[] => [
+    {
+      put: {
+        ...packKey(repositoryId, id),
+        ...{ id, source, objectCount, packSize, indexSize, layout, location },
+        ...{ inherited: true, state: 'active', by },
+      },
+    },
+    { put: { ...heirKey(id, repositoryId) } },
+  ]);
+}

@@ -1,0 +1,100 @@
+/** The packs of one repository, as rows. Their bytes are `git-objects.ts`'s business. */
+import type { PackDescription } from '../../git/ports.ts';
+import { DERIVED, OLD_PACK, oldPackKey, PACK_ROWS, packKey, repositoryPartition } from '../table/keys.ts';
+import type { QueryOptions, Table } from '../table/table.ts';
+import { ABSENT, type Item, PRESENT, type Put, type Write } from '../table/write.ts';
+import { type DerivedRow, derivedOf } from './derived-files.ts';
+
+export interface CataloguedPack extends PackDescription {
+  /** Superseded packs hold nothing that active ones lack, and stay readable for a while. */
+  readonly state: 'active' | 'superseded';
+  /** ISO 8601, when it was superseded. */
+  readonly supersededAt?: string;
+}
+
+/** @param by the transaction that lists it, by which a writer knows its own row again */
+export function listPack(repositoryId: string, pack: PackDescription, by: string): Put {
+  return {
+    put: { ...packKey(repositoryId, pack.id), ...pack, state: 'active', by },
+    if: ABSENT,
+    reason: 'pack',
+  };
+}
+
+/**
+ * Takes packs out of the list in the transaction that lists what replaces them: two writes each.
+ * @throws RangeError for one that another repository wrote: it stays listed as long as this repository is there
+ */
+export function supersedePacks(repositoryId: string, packs: readonly PackDescription[], at: Date): Write[] {
+  const supersededAt = at.toISOString();
+  const foreign = packs.find(({ inherited }) => inherited === true);
+  if (foreign !== undefined) throw new RangeError(`pack ${foreign.id} is inherited`);
+  return packs.flatMap((pack): Write[] => [
+    { delete: packKey(repositoryId, pack.id), if: PRESENT, reason: 'superseded' },
+    {
+      put: {
+        ...oldPackKey(repositoryId, supersededAt, pack.id),
+        ...describe(pack),
+        state: 'superseded',
+        supersededAt,
+      },
+    },
+  ]);
+}
+
+export interface Listing {
+  /** Those in use, newest first. */
+  readonly packs: readonly CataloguedPack[];
+  /** What maintenance has made of them, one of each kind at most. */
+  readonly derived: readonly DerivedRow[];
+}
+
+/** Strongly consistent. */
+export async function listingOf(table: Table, repositoryId: string): Promise<Listing> {
+  const packs: CataloguedPack[] = [];
+  const derived: DerivedRow[] = [];
+  const rows = { partition: repositoryPartition(repositoryId), prefix: PACK_ROWS, reverse: true };
+  for await (const item of table.queryAll(rows)) {
+    if ((item['sk'] as string).startsWith(DERIVED)) derived.push(derivedOf(item));
+    else packs.push(fromRow(item));
+  }
+  return { packs, derived };
+}
+
+/**
+ * Those superseded, those first that were so first.
+ * @param options.until at that time at the latest
+ */
+export function supersededOf(
+  table: Table,
+  repositoryId: string,
+  options: { readonly until?: Date; readonly most?: number } = {},
+): Promise<CataloguedPack[]> {
+  const { until, most } = options;
+  const range = {
+    partition: repositoryPartition(repositoryId),
+    from: OLD_PACK,
+    // Behind the ids of packs of that very millisecond.
+    to: `${OLD_PACK}${until === undefined ? '' : until.toISOString()}~`,
+  };
+  return collect(table, most === undefined ? range : { ...range, limit: most }, most);
+}
+
+async function collect(table: Table, rows: QueryOptions, most?: number): Promise<CataloguedPack[]> {
+  const packs: CataloguedPack[] = [];
+  for await (const item of table.queryAll(rows)) {
+    packs.push(fromRow(item));
+    if (packs.length === most) break;
+  }
+  return packs;
+}
+
+function fromRow(item: Item): CataloguedPack {
+  const { pk: _p, sk: _s, by: _b, w: _w, ...pack } = item;
+  return pack as unknown as CataloguedPack;
+}
+
+function describe(pack: PackDescription): PackDescription {
+  const { id, source, objectCount, packSize, indexSize, layout, location } = pack;
+  return { id, source, objectCount, packSize, indexSize, layout, location };
+}

@@ -1,0 +1,139 @@
+/** Writes a table of any number of refs; memory holds a few rows of it. */
+import type { Ref } from '../../git/ports.ts';
+import { type RefSpace, spaceOf } from '../../git/refname.ts';
+import { removeEach } from '../table/delete-matching.ts';
+import { REF_TABLES, refRankKey, refSort, refTableKey, refTablePartition } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { chunkRow, isListed, lineOf } from './ref-table.ts';
+
+/** Branches and tags that lists have. */
+export type RefCounts = Readonly<Record<RefSpace, number>>;
+
+export function countsOf(refs: readonly Ref[]): RefCounts {
+  const counts = { heads: 0, tags: 0 };
+  for (const ref of refs) {
+    const space = spaceOf(ref.name);
+    if (space !== undefined && isListed(ref)) counts[space]++;
+  }
+  return counts;
+}
+
+/** Characters of refs in one row, before it is compressed to less than half. */
+const CHUNK = 32_000;
+const PUTS_AT_ONCE = 16;
+
+/**
+ * Registers the table and writes its rows. Nobody reads them before a guard names them.
+ * @param refs by their keys, as {@link RefTable.walk} tells them
+ */
+export async function writeRefTable(
+  table: Table,
+  repositoryId: string,
+  tableId: string,
+  refs: AsyncIterable<readonly Ref[]> | Iterable<readonly Ref[]>,
+  now = new Date(),
+): Promise<RefCounts> {
+  await table.put({ put: { ...refTableKey(repositoryId, tableId), writtenAt: now.toISOString() } });
+  const writer = new Writer(table, repositoryId, tableId);
+  try {
+    for await (const some of refs) {
+      for (const ref of some) writer.add(ref);
+      await writer.keptUp();
+    }
+    return await writer.finish();
+  } finally {
+    await writer.settled();
+  }
+}
+
+/** Takes a table away that no guard names. */
+export async function removeRefTable(table: Table, repositoryId: string, tableId: string): Promise<void> {
+  const partition = refTablePartition(repositoryId, tableId);
+  await removeEach(table, table.queryAll({ partition, only: ['pk', 'sk'] }), () => ({}));
+  await table.delete({ delete: refTableKey(repositoryId, tableId) });
+}
+
+/** Every table of a repository that was written and not taken away. */
+export async function* refTables(table: Table, repositoryId: string) {
+  const { pk, sk: prefix } = refTableKey(repositoryId, '');
+  for await (const { sk, writtenAt } of table.queryAll({ partition: pk, prefix }))
+    yield { id: (sk as string).slice(REF_TABLES.length), writtenAt: Date.parse(writtenAt as string) };
+}
+
+class Writer {
+  readonly #table: Table;
+  readonly #repositoryId: string;
+  readonly #tableId: string;
+  readonly #puts = new Set<Promise<void>>();
+  #failure: unknown;
+  /** A run waits for the key of the one behind it. */
+  #closed: Ref[] = [];
+  #run: Ref[] = [];
+  #size = 0;
+  #space: RefSpace | undefined;
+  #counts = { heads: 0, tags: 0 };
+
+  constructor(table: Table, repositoryId: string, tableId: string) {
+    this.#table = table;
+    this.#repositoryId = repositoryId;
+    this.#tableId = tableId;
+  }
+
+  add(ref: Ref): void {
+    const space = spaceOf(ref.name);
+    // Places are counted in runs: none is of branches and of tags.
+    if (this.#run.length > 0 && (this.#size >= CHUNK || space !== this.#space)) this.#close();
+    if (this.#run.length === 0) this.#begin(ref, space);
+    this.#run.push(ref);
+    this.#size += lineOf(ref).length + 1;
+    if (space !== undefined && isListed(ref)) this.#counts[space]++;
+  }
+
+  /** Waits while many rows are on their way. */
+  async keptUp(): Promise<void> {
+    while (this.#puts.size >= PUTS_AT_ONCE) await Promise.race(this.#puts);
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  async finish(): Promise<RefCounts> {
+    this.#close();
+    this.#write(undefined);
+    await this.settled();
+    if (this.#failure !== undefined) throw this.#failure;
+    return this.#counts;
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#puts);
+  }
+
+  #begin(first: Ref, space: RefSpace | undefined): void {
+    const chunk = refSort(first.name);
+    this.#write(chunk);
+    this.#space = space;
+    if (space === undefined) return;
+    const key = refRankKey(this.#repositoryId, this.#tableId, space, this.#counts[space]);
+    this.#put({ ...key, chunk });
+  }
+
+  #close(): void {
+    this.#closed = this.#run;
+    this.#run = [];
+    this.#size = 0;
+  }
+
+  #write(next: string | undefined): void {
+    if (this.#closed.length > 0) this.#put(chunkRow(this.#repositoryId, this.#tableId, this.#closed, next));
+    this.#closed = [];
+  }
+
+  #put(put: { pk: string; sk: string } & Record<string, unknown>): void {
+    const running = this.#table
+      .put({ put })
+      .catch((error: unknown) => {
+        this.#failure ??= error;
+      })
+      .finally(() => this.#puts.delete(running));
+    this.#puts.add(running);
+  }
+}

@@ -1,0 +1,116 @@
+/** The reference database and pack catalogue of one repository, over the table (`lib/git/ports.ts`). */
+import type { Oid } from '../../git/oid.ts';
+import type {
+  DerivedFile,
+  DerivedKind,
+  PackDescription,
+  Ref,
+  RefDatabase,
+  RefPage,
+  RefPageQuery,
+  RefSnapshot,
+  RefUpdate,
+  RefView,
+} from '../../git/ports.ts';
+import type { RefName } from '../../git/refname.ts';
+import { Missing } from '../errors.ts';
+import type { Outbox } from '../outbox.ts';
+import { headKey } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import type { CataloguedPack, Listing } from './pack-list.ts';
+import { PackLooks } from './pack-list-snapshot.ts';
+import { keptIn } from './pinned-commits.ts';
+import { leftTips } from './recent-tips.ts';
+import { RefLooks } from './ref-snapshot.ts';
+import { RefSwaps } from './ref-transaction.ts';
+import { RefViews, snapshotOf } from './ref-views.ts';
+import type { SwapOptions } from './ref-writes.ts';
+
+export class RepositoryRefs implements RefDatabase {
+  readonly id: string;
+  readonly #table: Table;
+  readonly #likelyHead: RefName | undefined;
+  readonly #looks: RefLooks;
+  readonly #views: RefViews;
+  readonly #packs: PackLooks;
+  readonly #swaps: RefSwaps;
+
+  constructor(table: Table, outbox: Outbox, repositoryId: string, likelyHead?: RefName) {
+    this.id = repositoryId;
+    this.#table = table;
+    this.#likelyHead = likelyHead;
+    this.#looks = new RefLooks(table, repositoryId);
+    this.#views = new RefViews(this.#looks);
+    this.#packs = new PackLooks(this.#looks);
+    this.#swaps = new RefSwaps(this.#looks, this.#views, this.#packs, outbox);
+  }
+
+  async all({ prefix = '' }: { prefix?: string } = {}): Promise<RefSnapshot> {
+    return snapshotOf(await this.#views.view([prefix]), prefix);
+  }
+
+  view({ prefixes }: { readonly prefixes?: readonly string[] } = {}): Promise<RefView> {
+    return this.#views.view(prefixes);
+  }
+
+  page(query: RefPageQuery): Promise<RefPage> {
+    return this.#views.page(query);
+  }
+
+  async get(names: readonly RefName[]): Promise<ReadonlyMap<RefName, Ref>> {
+    const { standing } = await this.#looks.look(names);
+    const found = new Map<RefName, Ref>();
+    for (const [name, { ref }] of standing) if (ref !== undefined) found.set(name, ref);
+    return found;
+  }
+
+  async head(): Promise<RefName> {
+    const item = await this.#table.get(headKey(this.id));
+    if (item === undefined) throw new Missing('repository');
+    return item['target'] as RefName;
+  }
+
+  async headRef(): Promise<{ readonly target: RefName; readonly head: Ref | undefined }> {
+    const likely = this.#likelyHead;
+    const [target, guessed] = await Promise.all([this.head(), likely && this.get([likely])]);
+    const found = guessed !== undefined && target === likely ? guessed : await this.get([target]);
+    return { target, head: found.get(target) };
+  }
+
+  kept(): AsyncIterable<Oid> {
+    return keptIn(this.#table, this.id);
+  }
+
+  left(): Promise<readonly Ref[]> {
+    return leftTips(this.#table, this.id);
+  }
+
+  /** Active packs, newest first. */
+  async listPacks(): Promise<readonly PackDescription[]> {
+    return (await this.listing()).packs;
+  }
+
+  /** What maintenance made of the packs, as the last listing told. */
+  derived(kind: DerivedKind): DerivedFile | undefined {
+    return this.#packs.derived(kind);
+  }
+
+  /** Packs and what was made of them, as they are now. */
+  listing(): Promise<Listing> {
+    return this.#packs.listing();
+  }
+
+  /** Superseded packs too, behind those in use. */
+  catalogue(): Promise<readonly CataloguedPack[]> {
+    return this.#packs.catalogue();
+  }
+
+  compareAndSwap(updates: readonly RefUpdate[], options?: SwapOptions): Promise<void> {
+    return this.#swaps.compareAndSwap(updates, options);
+  }
+
+  /** Moves every ref into a new table, so that rows are few again. For the maintenance worker. */
+  foldRefs(): Promise<void> {
+    return this.#swaps.foldRefs();
+  }
+}

@@ -1,0 +1,130 @@
+/** Takes a closed repository away: its bytes, its ref tables and its rows. */
+import { archivePrefix } from '../archives.ts';
+import type { Blobs } from '../blobs.ts';
+import { networkOf } from '../maintenance/leases.ts';
+import {
+  GUARD_STRIPES,
+  guardKey,
+  leaseKey,
+  REF_TABLES,
+  refTablePartition,
+  repositoryPartition,
+} from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { derivedPrefix } from './derived-files.ts';
+import { type Networks, packPrefix } from './fork-networks.ts';
+import { listingOf } from './pack-list.ts';
+import type { Repositories } from './repositories.ts';
+import { firstLook, releasePacks } from './unlisted-pack-gc.ts';
+
+/** Rows read, or objects deleted, in one step. */
+const BATCH = 500;
+/**
+ * A writer that began before the repository was closed may still put a pack or the chunks of a ref table; none
+ * lives longer. What such a writer leaves, the sweep after this time takes away.
+ */
+export const WRITERS_GONE_MS = 24 * 3600_000;
+
+interface Stores {
+  readonly table: Table;
+  readonly blobs: Blobs;
+  readonly networks: Networks;
+  readonly repositories: Repositories;
+}
+
+/**
+ * May be called any number of times, and goes on where an earlier call stopped: the guards, which say that the
+ * repository is closed, go last.
+ *
+ * What it inherited stays, and what it wrote too while others are in its network: of both, what nobody lists is looked
+ * at twice, a day apart, before it goes.
+ *
+ * @param deadline milliseconds since 1970; no new step begins after it
+ * @returns whether everything is gone, or promised to be looked at
+ * @throws Error when the repository is not closed; then nothing was touched
+ */
+export async function removeRepository(
+  stores: Stores,
+  { repositoryId, networkId }: { readonly repositoryId: string; readonly networkId?: string | undefined },
+  deadline: number,
+  now = new Date(),
+): Promise<boolean> {
+  const { table, blobs, networks } = stores;
+  const guards = Array.from({ length: GUARD_STRIPES }, (_, stripe) => guardKey(repositoryId, stripe));
+  const standing = await table.batchGet(guards);
+  if (standing.some((guard) => guard !== undefined && guard['state'] !== 'deleted')) {
+    throw new Error(`repository ${repositoryId} is not closed`);
+  }
+  const member = {
+    repositoryId,
+    networkId: networkId ?? networkOf(repositoryId, await table.get(leaseKey(repositoryId))),
+  };
+  const shared = await networks.hasOthers(member);
+  const inherited = (await listingOf(table, repositoryId)).packs.filter((pack) => pack.inherited === true);
+  await releasePacks(stores, repositoryId, inherited, now);
+  if (shared) await firstLook(stores, member, now);
+  const done =
+    (shared || (await removeBytes(blobs, packPrefix(member), deadline))) &&
+    (await removeBytes(blobs, archivePrefix(repositoryId), deadline)) &&
+    (await removeBytes(blobs, derivedPrefix(repositoryId), deadline)) &&
+    (await removeRefTables(table, repositoryId, deadline)) &&
+    (await removeRows(table, repositoryId, deadline));
+  if (done) {
+    await networks.leave(member);
+    await Promise.all(guards.map((guard) => table.delete({ delete: guard })));
+  }
+  return done;
+}
+
+async function removeBytes(blobs: Blobs, prefix: string, deadline: number): Promise<boolean> {
+  for (let more = true; more; ) {
+    if (Date.now() > deadline) return false;
+    const page = await blobs.list(prefix, { limit: BATCH });
+    if (page.keys.length > 0) await blobs.delete(page.keys);
+    more = page.more;
+  }
+  return true;
+}
+
+/** The row that leads to a table stays as long as somebody may still be writing the table's chunks. */
+async function removeRefTables(table: Table, repositoryId: string, deadline: number): Promise<boolean> {
+  const tables = table.queryAll({ partition: repositoryPartition(repositoryId), prefix: REF_TABLES });
+  for await (const row of tables) {
+    const { pk, sk, writtenAt } = row as { pk: string; sk: string; writtenAt: string };
+    const chunks = refTablePartition(repositoryId, sk.slice(REF_TABLES.length));
+    if (!(await removeRange(table, { partition: chunks }, () => true, deadline))) return false;
+    if (Date.parse(writtenAt) + WRITERS_GONE_MS <= Date.now()) await table.delete({ delete: { pk, sk } });
+  }
+  return true;
+}
+
+function removeRows(table: Table, repositoryId: string, deadline: number): Promise<boolean> {
+  const stays = (sk: string) => sk.startsWith('GUARD#') || sk.startsWith(REF_TABLES);
+  const rows = { partition: repositoryPartition(repositoryId) };
+  return removeRange(table, rows, (sk) => !stays(sk), deadline);
+}
+
+/** @returns false when the deadline came first */
+async function removeRange(
+  table: Table,
+  range: { readonly partition: string },
+  goes: (sk: string) => boolean,
+  deadline: number,
+): Promise<boolean> {
+  let startKey: Record<string, unknown> | undefined;
+  do {
+    if (Date.now() > deadline) return false;
+    const page = await table.query({
+      ...range,
+      limit: BATCH,
+      only: ['pk', 'sk'],
+      ...(startKey === undefined ? {} : { startKey }),
+    });
+    const keys = (page.items as { pk: string; sk: string }[]).filter(({ sk }) => goes(sk));
+    for (let i = 0; i < keys.length; i += 25) {
+      await Promise.all(keys.slice(i, i + 25).map((key) => table.delete({ delete: key })));
+    }
+    startKey = page.next;
+  } while (startKey !== undefined);
+  return true;
+}
