@@ -1,7 +1,7 @@
 import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
-import { blameFile } from '../../domain/blame.ts';
 import { commitActions } from '../../domain/commit-actions.ts';
 import { notFound, refused } from '../../domain/errors.ts';
+import { blameFile } from '../../domain/files/blame.ts';
 import { RAW_BLOBS, withinRate } from '../../domain/rate-limits/action-limits.ts';
 import { codeOf, openFile, readFile, resolved } from '../../domain/repository/read.ts';
 import type { EditAction } from '../../git/edit.ts';

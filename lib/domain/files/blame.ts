@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { BlameLimit } from '../git/history.ts';
-import type { CommitRecord, GitRepository } from '../git/repository.ts';
-import { lookupPath } from '../git/tree/path.ts';
-import { badRequest, notFound } from './errors.ts';
-import { bounded, type FileRecord } from './repository/read.ts';
+import { BlameLimit } from '../../git/history.ts';
+import type { CommitRecord, GitRepository } from '../../git/repository.ts';
+import { lookupPath } from '../../git/tree/path.ts';
+import { badRequest, notFound } from '../errors.ts';
+import { bounded, type FileRecord } from '../repository/read.ts';
 
 /** Consecutive lines of one commit. */
 export interface BlameRange {
