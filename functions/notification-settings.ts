@@ -1,5 +1,5 @@
-import { notificationSettingEndpoints } from '../lib/api/notification-settings/endpoints.ts';
-import { unsubscribed, unsubscribePage } from '../lib/api/notification-settings/unsubscribe-page.ts';
+import { notificationSettingEndpoints } from '../lib/api/notifications/endpoints.ts';
+import { unsubscribed, unsubscribePage } from '../lib/api/notifications/unsubscribe-page.ts';
 import { apiFunction } from '../lib/http/function.ts';
 import { deps } from './deps.ts';
 

@@ -15,7 +15,7 @@ import { groupEndpoints } from './groups/endpoints.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { memberEndpoints } from './members/endpoints.ts';
 import { metaEndpoints } from './meta/endpoints.ts';
-import { notificationSettingEndpoints } from './notification-settings/endpoints.ts';
+import { notificationSettingEndpoints } from './notifications/endpoints.ts';
 import { projectRelationEndpoints } from './project-relations/endpoints.ts';
 import { projectEndpoints } from './projects/endpoints.ts';
 import { repositoryEndpoints } from './repository/endpoints.ts';

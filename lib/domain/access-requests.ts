@@ -11,10 +11,10 @@ import { mailMessage, oneLine } from './mail.ts';
 import { type Member, type MemberPlace, sourceOf } from './member-list.ts';
 import { demandAdmin } from './member-rules.ts';
 import { addMember } from './members.ts';
-import { addressesOf, isReached } from './notification-address.ts';
-import { effective } from './notification-levels.ts';
-import { groupPlaceOf, isMuted, placeOf } from './notification-place.ts';
-import { membershipMail } from './notification-promises.ts';
+import { addressesOf, isReached } from './notifications/address.ts';
+import { membershipMail } from './notifications/enqueue.ts';
+import { effective } from './notifications/levels.ts';
+import { groupPlaceOf, isMuted, placeOf } from './notifications/place.ts';
 
 export interface AccessRequest {
   readonly record: AccessRequestRecord;

@@ -14,7 +14,7 @@ import type { Deps } from './deps.ts';
 import { notFound, refused } from './errors.ts';
 import { telling } from './events/record.ts';
 import { keepCommit } from './keep-commit.ts';
-import { promisedMail } from './notification-promises.ts';
+import { promisedMail } from './notifications/enqueue.ts';
 import { demandRate, NOTES } from './rate-limits/action-limits.ts';
 import { diffLimits } from './repository/diff-limits.ts';
 import { bounded, codeOf, resolved } from './repository/read.ts';

@@ -18,7 +18,7 @@ import type { Deps } from './deps.ts';
 import { conflict, forbidden, invalid, notFound, refused, unprocessable } from './errors.ts';
 import { inTurn } from './in-process-queue.ts';
 import { keepCommit } from './keep-commit.ts';
-import { type Happening, promisedMail } from './notification-promises.ts';
+import { type Happening, promisedMail } from './notifications/enqueue.ts';
 import { moved, pipelineStatus } from './pipelines.ts';
 import { branchProtection, started } from './refs/protection.ts';
 import { codeOf, resolved } from './repository/read.ts';

@@ -4,7 +4,7 @@ import type { UserRecord } from '../store/records.ts';
 import { type AuditAuthor, audited, auditedUser } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { mailMessage, oneLine } from './mail.ts';
-import { isReached } from './notification-address.ts';
+import { isReached } from './notifications/address.ts';
 import type { PlannedChange } from './user-records.ts';
 
 /** What the transaction changes, records, and promises to whoever it is. */

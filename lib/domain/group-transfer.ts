@@ -10,7 +10,7 @@ import { refused } from './errors.ts';
 import { followed, groupOfId, locked, mayCreateOutermost } from './groups.ts';
 import { memberAdded } from './member-audit.ts';
 import { groupPathProblems } from './name-rules.ts';
-import { moverOf } from './notification-promises.ts';
+import { moverOf } from './notifications/enqueue.ts';
 import { lower } from './visibility.ts';
 
 /**

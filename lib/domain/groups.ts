@@ -21,7 +21,7 @@ import {
 } from './errors.ts';
 import { accessesToGroups } from './group-details.ts';
 import { groupNameProblems, groupPathProblems, problemsOf } from './name-rules.ts';
-import { type Mover, moveMails, moverOf } from './notification-promises.ts';
+import { type Mover, moveMails, moverOf } from './notifications/enqueue.ts';
 import { inRuby } from './ruby-notation.ts';
 import { isBelow } from './visibility.ts';
 

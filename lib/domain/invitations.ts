@@ -23,7 +23,7 @@ import { type MemberPlace, parentsOf, sourceOf } from './member-list.ts';
 import { demandAdmin, demandUnlocked, grantable, type MembershipInput } from './member-rules.ts';
 import { addMember, MAX_AT_ONCE, reasonOf, TOO_MANY } from './members.ts';
 import { emailProblems } from './name-rules.ts';
-import { answerMails } from './notification-promises.ts';
+import { answerMails } from './notifications/enqueue.ts';
 import { addressProblems } from './sign-up-rules.ts';
 
 /** A link leads there for two weeks; the invitation stays. */

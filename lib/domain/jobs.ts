@@ -33,8 +33,8 @@ import {
   NOTIFY_JOB,
   type Notification,
   notificationMessage,
-} from './notification-promises.ts';
-import { sendNotification } from './notifications.ts';
+} from './notifications/enqueue.ts';
+import { sendNotification } from './notifications/send.ts';
 import { removeProject, removeUser, sweepRepository } from './removal.ts';
 import { endLongTokens, LIFETIME_JOB } from './token-lifetimes.ts';
 

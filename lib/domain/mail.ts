@@ -6,7 +6,7 @@ import { log } from '../telemetry/log.ts';
 import type { Deps } from './deps.ts';
 import type { Job } from './jobs.ts';
 import { emailProblems } from './name-rules.ts';
-import { addressNow, type MailReader } from './notification-readers.ts';
+import { addressNow, type MailReader } from './notifications/readers.ts';
 
 const SEND = 'mail.send';
 

@@ -27,7 +27,7 @@ import {
   isNamespaceOwner,
   type MembershipInput,
 } from './member-rules.ts';
-import { membershipMail } from './notification-promises.ts';
+import { membershipMail } from './notifications/enqueue.ts';
 
 /**
  * @param options.requested whether they have to have asked for it; 404 `404 Not found` of who did not, or does no more

@@ -6,7 +6,7 @@ import { sameName } from '../store/table/unique-names.ts';
 import type { Write } from '../store/table/write.ts';
 import type { Deps } from './deps.ts';
 import { conflict } from './errors.ts';
-import { type Mover, moveMails } from './notification-promises.ts';
+import { type Mover, moveMails } from './notifications/enqueue.ts';
 
 /** The maintenance queue's job: `{ userId, last, mover }`. */
 export const NAMESPACE_MOVE_JOB = 'namespace.move';

@@ -8,7 +8,7 @@ import type { Deps } from './deps.ts';
 import { notFound, refused } from './errors.ts';
 import { unlinkPromises } from './fork-visibility.ts';
 import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from './namespaces.ts';
-import { moveMail } from './notification-promises.ts';
+import { moveMail } from './notifications/enqueue.ts';
 import { changeError } from './project-update.ts';
 import { limitProblem } from './projects.ts';
 import { inRuby } from './ruby-notation.ts';

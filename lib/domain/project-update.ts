@@ -15,7 +15,7 @@ import type { Deps } from './deps.ts';
 import { conflict, invalid, notFound } from './errors.ts';
 import { unlinkPromises } from './fork-visibility.ts';
 import { problemsOf, projectNameProblems, projectPathProblems } from './name-rules.ts';
-import { moveMail } from './notification-promises.ts';
+import { moveMail } from './notifications/enqueue.ts';
 import { descriptionProblems, topicProblems } from './projects.ts';
 import { isImporting } from './repository/import-state.ts';
 import { protectingWrites } from './repository/open.ts';

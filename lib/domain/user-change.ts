@@ -14,7 +14,7 @@ import { conflict, forbidden, invalid, notFound } from './errors.ts';
 import { addressConfirmed } from './invited-address.ts';
 import { emailProblems, problemsOf, usernameProblems } from './name-rules.ts';
 import { helpNamespaceMove, namespaceMove } from './namespace-move.ts';
-import { moverOf } from './notification-promises.ts';
+import { moverOf } from './notifications/enqueue.ts';
 import { invitation } from './password-resets.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
 import { addressProblems } from './sign-up-rules.ts';

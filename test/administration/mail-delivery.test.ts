@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../functions/deps.ts';
 import { mailMessage } from '../../lib/domain/mail.ts';
-import type { MailReader } from '../../lib/domain/notification-readers.ts';
+import type { MailReader } from '../../lib/domain/notifications/readers.ts';
 import { messageText, type OutboxMessage } from '../../lib/store/outbox.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { settled } from '../harness/settled.ts';

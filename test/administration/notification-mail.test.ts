@@ -1,9 +1,9 @@
 /** Mail about comments and pipelines: who is sent it, once, what it says, and how it is ended. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { deps } from '../../functions/deps.ts';
-import { notificationMessage, promisedMail } from '../../lib/domain/notification-promises.ts';
-import { sendNotification } from '../../lib/domain/notifications.ts';
-import { unsubscribeLink } from '../../lib/domain/unsubscribe.ts';
+import { notificationMessage, promisedMail } from '../../lib/domain/notifications/enqueue.ts';
+import { sendNotification } from '../../lib/domain/notifications/send.ts';
+import { unsubscribeLink } from '../../lib/domain/notifications/unsubscribe.ts';
 import { messageText } from '../../lib/store/outbox.ts';
 import { type Pushed, pushedProject } from '../api/pushed-project.ts';
 import type { Service } from '../harness/service.ts';

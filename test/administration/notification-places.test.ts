@@ -1,7 +1,7 @@
 /** Mail about where projects are, and who is let into what: moves and memberships. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { deps } from '../../functions/deps.ts';
-import { notificationMessage, promisedMail } from '../../lib/domain/notification-promises.ts';
+import { notificationMessage, promisedMail } from '../../lib/domain/notifications/enqueue.ts';
 import { message } from '../../lib/store/outbox.ts';
 import { person, scimGroup } from '../harness/scim.ts';
 import type { Service } from '../harness/service.ts';

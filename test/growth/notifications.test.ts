@@ -6,10 +6,10 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deps } from '../../functions/deps.ts';
-import type { Notification } from '../../lib/domain/notification-promises.ts';
-import { sendNotification } from '../../lib/domain/notifications.ts';
+import type { Notification } from '../../lib/domain/notifications/enqueue.ts';
+import { sendNotification } from '../../lib/domain/notifications/send.ts';
 import { awsClients } from '../../lib/store/clients.ts';
-import { NotificationSettings } from '../../lib/store/notification-settings.ts';
+import { NotificationSettings } from '../../lib/store/notifications/settings.ts';
 import { type Pushed, pushedProject } from '../api/pushed-project.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { makersOf } from '../harness/makers.ts';

@@ -1,6 +1,6 @@
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import { markedOn } from '../../domain/deletions.ts';
-import { LEVEL_NUMBERS } from '../../domain/notification-levels.ts';
+import { LEVEL_NUMBERS } from '../../domain/notifications/levels.ts';
 import type { ProjectMemberships } from '../../domain/project-memberships.ts';
 import { cloneUrl } from '../../domain/repository/clone-url.ts';
 import type { NotificationLevel, ProjectRecord, UserRecord } from '../../store/records.ts';

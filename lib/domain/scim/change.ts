@@ -11,7 +11,7 @@ import { confirmationOf } from '../email-confirmation.ts';
 import { samlIdentityOf } from '../group-identities.ts';
 import { addressConfirmed } from '../invited-address.ts';
 import { helpNamespaceMove, namespaceMove } from '../namespace-move.ts';
-import type { Mover } from '../notification-promises.ts';
+import type { Mover } from '../notifications/enqueue.ts';
 import { auditedChange } from '../user-audit.ts';
 import { withoutAddress } from '../user-profile.ts';
 import {

@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts';
 import { departure } from '../leaving.ts';
 import { targeting } from '../member-audit.ts';
 import { LEVEL_NAMES } from '../member-rules.ts';
-import { newMembershipMail } from '../notification-promises.ts';
+import { newMembershipMail } from '../notifications/enqueue.ts';
 import type { ScimCaller } from './caller.ts';
 
 /** For a transaction. */

@@ -1,7 +1,7 @@
 import { ulid } from 'ulid';
 import { deps } from '../../../functions/deps.ts';
 import { removeWhole } from '../../../lib/domain/deletions.ts';
-import { NOTIFY_JOB } from '../../../lib/domain/notification-promises.ts';
+import { NOTIFY_JOB } from '../../../lib/domain/notifications/enqueue.ts';
 import { StoreUnavailable } from '../../../lib/store/errors.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox.ts';
 import type { UserChange } from '../../../lib/store/users.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { effective } from '../../../lib/domain/notification-levels.ts';
+import { effective } from '../../../lib/domain/notifications/levels.ts';
 import type { NotificationLevel } from '../../../lib/store/records.ts';
 
 /** A project, the group it is in, the one above that, and everything. */

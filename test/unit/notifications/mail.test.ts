@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import PostalMime from 'postal-mime';
 import { describe, expect, test } from 'vitest';
 import { invitationMail } from '../../../lib/domain/invitation-mail.ts';
-import { type Letter, mailOf, withAuthor } from '../../../lib/domain/notification-mail.ts';
+import { type Letter, mailOf, withAuthor } from '../../../lib/domain/notifications/mail.ts';
 import type { Mail } from '../../../lib/store/mailer.ts';
 import { Mailer } from '../../../lib/store/mailer.ts';
 import type { InvitationRecord, UserRecord } from '../../../lib/store/records.ts';

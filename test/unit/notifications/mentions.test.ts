@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MAX_MENTIONS, mentionsIn } from '../../../lib/domain/mentions.ts';
+import { MAX_MENTIONS, mentionsIn } from '../../../lib/domain/notifications/mentions.ts';
 
 test.each<[text: string, names: string[]]>([
   ['@ada look', ['ada']],

@@ -4,8 +4,8 @@
  * that is not chosen by itself, and with this event alone.
  */
 import { describe, expect, test } from 'vitest';
-import { type EffectiveLevel, eventsOf } from '../../../lib/domain/notification-levels.ts';
-import { type Relation, reasonToMail } from '../../../lib/domain/notification-recipients.ts';
+import { type Relation, reasonToMail } from '../../../lib/domain/notifications/decide.ts';
+import { type EffectiveLevel, eventsOf } from '../../../lib/domain/notifications/levels.ts';
 import { NOTIFICATION_EVENTS, type NotificationEvent } from '../../../lib/store/records.ts';
 
 const ISSUE = 'reopen_issue close_issue';

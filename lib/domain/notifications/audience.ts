@@ -3,15 +3,15 @@
  * Whoever is found twice is found out later, by what was sent already; so nothing here holds more than a page.
  */
 
-import type { MemberSource, NotificationEvent, ProjectRecord } from '../store/records.ts';
-import type { IdPage } from '../store/table/id-page.ts';
-import type { Thread } from '../store/threads.ts';
-import type { Called } from './called.ts';
-import type { Deps } from './deps.ts';
-import type { Letter } from './notification-mail.ts';
-import { type Place, sourceOf } from './notification-place.ts';
-import type { About } from './notification-readers.ts';
-import { type Candidate, type Reason, type Relation, reasonToMail } from './notification-recipients.ts';
+import type { MemberSource, NotificationEvent, ProjectRecord } from '../../store/records.ts';
+import type { IdPage } from '../../store/table/id-page.ts';
+import type { Thread } from '../../store/threads.ts';
+import type { Deps } from '../deps.ts';
+import { type Candidate, type Reason, type Relation, reasonToMail } from './decide.ts';
+import type { Letter } from './mail.ts';
+import type { Called } from './mentioned-members.ts';
+import { type Place, sourceOf } from './place.ts';
+import type { About } from './readers.ts';
 import type { UnsubscribeFrom } from './unsubscribe.ts';
 
 /** One way of finding people. */

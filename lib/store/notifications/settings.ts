@@ -2,11 +2,11 @@
  * What people want mail of: for each project and group they said something about, and for everything else. What nobody
  * chose is not there. A choice changes in one write, so those of two callers at once both stay.
  */
-import { Missing, TransactionRefused } from './errors.ts';
-import { sourceLives } from './member-item.ts';
-import { NOTIFICATION_EVENTS, type NotificationChoice, type NotificationLevel } from './records.ts';
-import { removeSome } from './table/delete-page.ts';
-import { type IdPage, idPage } from './table/id-page.ts';
+import { Missing, TransactionRefused } from '../errors.ts';
+import { sourceLives } from '../member-item.ts';
+import { NOTIFICATION_EVENTS, type NotificationChoice, type NotificationLevel } from '../records.ts';
+import { removeSome } from '../table/delete-page.ts';
+import { type IdPage, idPage } from '../table/id-page.ts';
 import {
   type MemberSource,
   memberPartition,
@@ -18,9 +18,9 @@ import {
   userRow,
   WATCHERS,
   watcherKey,
-} from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import { type Item, PRESENT, type Write } from './table/write.ts';
+} from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { type Item, PRESENT, type Write } from '../table/write.ts';
 
 /** What is absent stays. */
 export type NotificationChange = Partial<NotificationChoice>;

@@ -4,11 +4,11 @@
  * forwarded to can do no more with it than that.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { Missing } from '../store/errors.ts';
-import type { MemberSource } from '../store/records.ts';
-import type { Thread } from '../store/threads.ts';
-import type { Deps } from './deps.ts';
-import { refused } from './errors.ts';
+import { Missing } from '../../store/errors.ts';
+import type { MemberSource } from '../../store/records.ts';
+import type { Thread } from '../../store/threads.ts';
+import type { Deps } from '../deps.ts';
+import { refused } from '../errors.ts';
 
 /** The page that a mailed link leads to. */
 const UNSUBSCRIBE_PAGE = '/users/unsubscribe';

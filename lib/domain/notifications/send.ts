@@ -2,21 +2,21 @@
  * Sends mail of what happened to those who are to hear of it: once to each, however often the job comes and wherever it
  * stopped. They are looked at in pages, and what each chose, may see and is reached by counts at that moment.
  */
-import { TransactionRefused } from '../store/errors.ts';
-import type { NotificationScope } from '../store/notification-settings.ts';
-import type { OutboxMessage } from '../store/outbox.ts';
-import type { UserRecord } from '../store/records.ts';
-import type { Write } from '../store/table/write.ts';
-import type { Deps } from './deps.ts';
-import { addressesOf, isReached } from './notification-address.ts';
-import type { Bulletin } from './notification-audience.ts';
-import { bulletinOf } from './notification-bulletins.ts';
-import { effective } from './notification-levels.ts';
-import { mailOf, withAuthor } from './notification-mail.ts';
-import { scopesOf } from './notification-place.ts';
-import type { Notification } from './notification-promises.ts';
-import { mayRead, readerOf } from './notification-readers.ts';
-import type { Reason } from './notification-recipients.ts';
+import { TransactionRefused } from '../../store/errors.ts';
+import type { NotificationScope } from '../../store/notifications/settings.ts';
+import type { OutboxMessage } from '../../store/outbox.ts';
+import type { UserRecord } from '../../store/records.ts';
+import type { Write } from '../../store/table/write.ts';
+import type { Deps } from '../deps.ts';
+import { addressesOf, isReached } from './address.ts';
+import type { Bulletin } from './audience.ts';
+import { bulletinOf } from './content.ts';
+import type { Reason } from './decide.ts';
+import type { Notification } from './enqueue.ts';
+import { effective } from './levels.ts';
+import { mailOf, withAuthor } from './mail.ts';
+import { scopesOf } from './place.ts';
+import { mayRead, readerOf } from './readers.ts';
 import { unsubscribeLink } from './unsubscribe.ts';
 
 /** People who are looked at together. */

@@ -1,6 +1,6 @@
 /** Whom mail reaches, and where. */
-import type { NotificationChoice, UserRecord } from '../store/records.ts';
-import type { Deps } from './deps.ts';
+import type { NotificationChoice, UserRecord } from '../../store/records.ts';
+import type { Deps } from '../deps.ts';
 
 /** A person who may sign in, at an address they have shown to be theirs. */
 export const isReached = ({ state, type, confirmedAt }: UserRecord): boolean =>

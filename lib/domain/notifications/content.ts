@@ -1,17 +1,17 @@
 /** What happened, as it is told and to whom: read anew when the job comes, so that nobody is told what is gone by then. */
 
-import { titleOf } from '../git/commit-title.ts';
-import type { Oid } from '../git/oid.ts';
-import type { ProjectRecord } from '../store/records.ts';
-import type { ProjectAbility } from './access/types.ts';
-import { calledIn } from './called.ts';
-import type { Deps } from './deps.ts';
-import { type Bulletin, moveAudience, noteAudience, pipelineAudience } from './notification-audience.ts';
-import { invitationBulletin, membershipBulletin } from './notification-memberships.ts';
-import { isMuted, memberSourcesOf, type Place, placeOf, sourceOf } from './notification-place.ts';
-import type { Happening, Notification } from './notification-promises.ts';
-import { cloneRoot, cloneUrl } from './repository/clone-url.ts';
-import { codeOf } from './repository/read.ts';
+import { titleOf } from '../../git/commit-title.ts';
+import type { Oid } from '../../git/oid.ts';
+import type { ProjectRecord } from '../../store/records.ts';
+import type { ProjectAbility } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { cloneRoot, cloneUrl } from '../repository/clone-url.ts';
+import { codeOf } from '../repository/read.ts';
+import { type Bulletin, moveAudience, noteAudience, pipelineAudience } from './audience.ts';
+import type { Happening, Notification } from './enqueue.ts';
+import { invitationBulletin, membershipBulletin } from './membership-content.ts';
+import { calledIn } from './mentioned-members.ts';
+import { isMuted, memberSourcesOf, type Place, placeOf, sourceOf } from './place.ts';
 
 /** Of a commit, as far as a subject tells it. */
 const MAX_TITLE = 200;

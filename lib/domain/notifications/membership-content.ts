@@ -1,11 +1,11 @@
 /** What somebody is told of their own membership, and of one that they offered. */
-import type { MemberSource } from '../store/records.ts';
-import type { Deps } from './deps.ts';
-import { LEVEL_NAMES } from './member-rules.ts';
-import { type Bulletin, named } from './notification-audience.ts';
-import { type GroupPlace, groupPlaceOf, isMuted, type Place, placeOf } from './notification-place.ts';
-import type { Happening, Notification } from './notification-promises.ts';
-import type { About } from './notification-readers.ts';
+import type { MemberSource } from '../../store/records.ts';
+import type { Deps } from '../deps.ts';
+import { LEVEL_NAMES } from '../member-rules.ts';
+import { type Bulletin, named } from './audience.ts';
+import type { Happening, Notification } from './enqueue.ts';
+import { type GroupPlace, groupPlaceOf, isMuted, type Place, placeOf } from './place.ts';
+import type { About } from './readers.ts';
 
 type Told<K extends Happening['kind']> = Notification & {
   readonly id: string;

@@ -1,10 +1,10 @@
-import type { MemberSource, UserRecord } from '../store/records.ts';
-import { Surroundings } from './access/effective-level.ts';
-import { groupAccess } from './access/open-request.ts';
-import { canSeeGroup } from './access/permissions.ts';
-import type { Deps } from './deps.ts';
+import type { MemberSource, UserRecord } from '../../store/records.ts';
+import { Surroundings } from '../access/effective-level.ts';
+import { groupAccess } from '../access/open-request.ts';
+import { canSeeGroup } from '../access/permissions.ts';
+import type { Deps } from '../deps.ts';
 import { EVERYBODY, mentionsIn } from './mentions.ts';
-import type { Place } from './notification-place.ts';
+import type { Place } from './place.ts';
 
 /** Whom a text calls. */
 export interface Called {

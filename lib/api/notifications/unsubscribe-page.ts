@@ -3,7 +3,7 @@
  * follow them too; mail clients that know RFC 8058 send its form at once, by the same address.
  */
 import { DomainError } from '../../domain/errors.ts';
-import { readToken, type UnsubscribeFrom, unsubscribe } from '../../domain/unsubscribe.ts';
+import { readToken, type UnsubscribeFrom, unsubscribe } from '../../domain/notifications/unsubscribe.ts';
 import type { Page } from '../../http/function.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { formPage } from '../keys/form-page.ts';

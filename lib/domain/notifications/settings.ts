@@ -1,18 +1,18 @@
 /** What somebody wants mail of: read and changed by themselves. */
-import { Missing } from '../store/errors.ts';
-import type { NotificationChange, NotificationScope } from '../store/notification-settings.ts';
-import type { MemberSource, UserRecord } from '../store/records.ts';
+import { Missing } from '../../store/errors.ts';
+import type { NotificationChange, NotificationScope } from '../../store/notifications/settings.ts';
+import type { MemberSource, UserRecord } from '../../store/records.ts';
 import {
   NOTIFICATION_LEVELS,
   type NotificationChoice,
   type NotificationEvent,
   type NotificationLevel,
-} from '../store/records.ts';
-import { sameName } from '../store/table/unique-names.ts';
-import type { Deps } from './deps.ts';
-import { isConfirmedEmail } from './emails.ts';
-import { invalid, placeNotFound, refused, unauthorized } from './errors.ts';
-import { DEFAULT_LEVEL } from './notification-levels.ts';
+} from '../../store/records.ts';
+import { sameName } from '../../store/table/unique-names.ts';
+import type { Deps } from '../deps.ts';
+import { isConfirmedEmail } from '../emails.ts';
+import { invalid, placeNotFound, refused, unauthorized } from '../errors.ts';
+import { DEFAULT_LEVEL } from './levels.ts';
 
 export interface NotificationInput {
   readonly level?: string | undefined;

@@ -1,11 +1,11 @@
 import { sourceOf } from '../../domain/member-list.ts';
-import { eventsOf } from '../../domain/notification-levels.ts';
+import { eventsOf } from '../../domain/notifications/levels.ts';
 import {
   changeSetting,
   globalSetting,
   type NotificationInput,
   sourceSetting,
-} from '../../domain/notification-settings.ts';
+} from '../../domain/notifications/settings.ts';
 import { signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import {

@@ -1,9 +1,9 @@
 /** Letters to people who are to hear of something: plain text, the same as HTML, and what mail programs sort them by. */
-import type { OutboxMessage } from '../store/outbox.ts';
-import type { ProjectRecord } from '../store/records.ts';
-import { headerText, mailMessage, oneLine } from './mail.ts';
-import type { MailReader } from './notification-readers.ts';
-import type { Reason } from './notification-recipients.ts';
+import type { OutboxMessage } from '../../store/outbox.ts';
+import type { ProjectRecord } from '../../store/records.ts';
+import { headerText, mailMessage, oneLine } from '../mail.ts';
+import type { Reason } from './decide.ts';
+import type { MailReader } from './readers.ts';
 
 /** What is told, to whomever it is. Names and texts in it are other people's. */
 export interface Letter {

@@ -1,14 +1,14 @@
 /** Whether somebody may read what they would be sent: asked when mail is decided, and again when it is sent. */
-import type { MemberSource, UserRecord } from '../store/records.ts';
-import { Surroundings } from './access/effective-level.ts';
-import { groupAccess, projectAccess } from './access/open-request.ts';
-import { can, canInGroup } from './access/permissions.ts';
-import type { GroupAbility, ProjectAbility } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { addressesOf, isReached } from './notification-address.ts';
-import { effective } from './notification-levels.ts';
-import type { GroupPlace } from './notification-place.ts';
-import { groupPlaceOf, isMuted, type Place, placeOf, scopesOf } from './notification-place.ts';
+import type { MemberSource, UserRecord } from '../../store/records.ts';
+import { Surroundings } from '../access/effective-level.ts';
+import { groupAccess, projectAccess } from '../access/open-request.ts';
+import { can, canInGroup } from '../access/permissions.ts';
+import type { GroupAbility, ProjectAbility } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { addressesOf, isReached } from './address.ts';
+import { effective } from './levels.ts';
+import type { GroupPlace } from './place.ts';
+import { groupPlaceOf, isMuted, type Place, placeOf, scopesOf } from './place.ts';
 
 /** What mail is about, and what one has to be allowed there to read it. */
 export type About =

@@ -1,7 +1,7 @@
-import type { GroupRecord, MemberSource, ProjectRecord } from '../store/records.ts';
-import { Surroundings, standing } from './access/effective-level.ts';
-import { subjectOf } from './access/open-request.ts';
-import type { Deps } from './deps.ts';
+import type { GroupRecord, MemberSource, ProjectRecord } from '../../store/records.ts';
+import { Surroundings, standing } from '../access/effective-level.ts';
+import { subjectOf } from '../access/open-request.ts';
+import type { Deps } from '../deps.ts';
 
 /** A project with what it stands in. */
 export interface Place {
