@@ -11,8 +11,8 @@ import type { Actor, GroupAccess } from './access/types.ts';
 import { REFRESH_JOB, refreshBillable } from './billable-refresh.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, notFound, recordNotFound, unavailable } from './errors.ts';
-import { departure } from './leaving.ts';
-import { removeMember } from './members.ts';
+import { departure } from './members/cascade-removal.ts';
+import { removeMember } from './members/members.ts';
 
 export interface BillableMember extends Listed {
   readonly user: UserRecord;

@@ -1,6 +1,6 @@
 /** Finds everybody with access to an outermost group: its own members, those inside it, and those of invited groups. */
 import { type Billable, MEMBERSHIP_TYPES } from '../store/billable-lists.ts';
-import { isExpired } from '../store/member-item.ts';
+import { isExpired } from '../store/members/item.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../store/outbox.ts';
 import type { GroupRecord, MemberSource, ProjectRecord } from '../store/records.ts';
 import { dayBefore } from './days.ts';

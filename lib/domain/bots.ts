@@ -1,6 +1,6 @@
 /** Tokens of projects and groups: each acts as a bot, a user of its own who is a member there and nowhere else. */
 import { LimitReached, Missing, NameTaken, TransactionRefused } from '../store/errors.ts';
-import { memberWrite, sourceLives } from '../store/member-item.ts';
+import { memberWrite, sourceLives } from '../store/members/item.ts';
 import type { AccessLevel, MemberSource, TokenRecord, TokenScope, UserRecord } from '../store/records.ts';
 import type { Page } from '../store/table/paging.ts';
 import type { Write } from '../store/table/write.ts';
@@ -12,8 +12,8 @@ import { auditing } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, DomainError, notFound, placeNotFound, unauthorized } from './errors.ts';
 import { telling } from './events/record.ts';
-import { entityOf } from './member-audit.ts';
-import { type MemberPlace, sourceOf } from './member-list.ts';
+import { entityOf } from './members/audit.ts';
+import { type MemberPlace, sourceOf } from './members/list.ts';
 import { auditedToken } from './token-audit.ts';
 import {
   firstSentence,

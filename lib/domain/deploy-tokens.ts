@@ -8,8 +8,8 @@ import { recordingRefusals } from './audit-events/audited-refusals.ts';
 import { audited, auditing } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { badRequest, invalid, notFound, placeNotFound } from './errors.ts';
-import { entityOf } from './member-audit.ts';
-import { type MemberPlace, sourceOf } from './member-list.ts';
+import { entityOf } from './members/audit.ts';
+import { type MemberPlace, sourceOf } from './members/list.ts';
 import { auditedDeployToken } from './token-audit.ts';
 import { newTokenText, TOKEN_PREFIXES, tokenHash } from './tokens.ts';
 

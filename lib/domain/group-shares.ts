@@ -8,7 +8,7 @@ import { happened } from './audit-events/setting-changes.ts';
 import type { Deps } from './deps.ts';
 import { conflict, invalid, notFound, refused } from './errors.ts';
 import { groupOfId, locked } from './groups.ts';
-import { LEVEL_NAMES } from './member-rules.ts';
+import { LEVEL_NAMES } from './members/rules.ts';
 
 export interface ShareInput {
   readonly groupId: number;

@@ -8,7 +8,7 @@ import { placeMoved } from './audit-events/setting-changes.ts';
 import type { Deps } from './deps.ts';
 import { refused } from './errors.ts';
 import { followed, groupOfId, locked, mayCreateOutermost } from './groups.ts';
-import { memberAdded } from './member-audit.ts';
+import { memberAdded } from './members/audit.ts';
 import { groupPathProblems } from './name-rules.ts';
 import { moverOf } from './notifications/enqueue.ts';
 import { lower } from './visibility.ts';

@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { AlreadyExists, LimitReached, Missing } from '../store/errors.ts';
-import { isExpired } from '../store/member-item.ts';
+import { isExpired } from '../store/members/item.ts';
 import { outboxWrite } from '../store/outbox.ts';
 import type { InvitationRecord, UserRecord } from '../store/records.ts';
 import { folded } from '../store/table/keys.ts';
@@ -17,11 +17,11 @@ import type { Deps } from './deps.ts';
 import { DomainError, forbidden, placeNotFound, recordNotFound, refused } from './errors.ts';
 import { membershipActivity } from './events/record.ts';
 import { invitationMail } from './invitation-mail.ts';
-import { memberAdded } from './member-audit.ts';
-import { promisesEnd } from './member-expiry.ts';
-import { type MemberPlace, parentsOf, sourceOf } from './member-list.ts';
-import { demandAdmin, demandUnlocked, grantable, type MembershipInput } from './member-rules.ts';
-import { addMember, MAX_AT_ONCE, reasonOf, TOO_MANY } from './members.ts';
+import { memberAdded } from './members/audit.ts';
+import { promisesEnd } from './members/expiry.ts';
+import { type MemberPlace, parentsOf, sourceOf } from './members/list.ts';
+import { addMember, MAX_AT_ONCE, reasonOf, TOO_MANY } from './members/members.ts';
+import { demandAdmin, demandUnlocked, grantable, type MembershipInput } from './members/rules.ts';
 import { emailProblems } from './name-rules.ts';
 import { answerMails } from './notifications/enqueue.ts';
 import { addressProblems } from './sign-up-rules.ts';

@@ -22,10 +22,10 @@ import { DORMANT_JOB, deactivateDormant } from './dormant-users.ts';
 import { unlinkForks } from './fork-visibility.ts';
 import { takeInvitations } from './invitations.ts';
 import { CONFIRMED_JOB } from './invited-address.ts';
-import { LEAVE_JOB, leaveBelow } from './leaving.ts';
 import { maintainRepository } from './maintenance/run.ts';
 import { measureProject } from './measure.ts';
-import { EXPIRY_JOB, endMembership } from './member-expiry.ts';
+import { LEAVE_JOB, leaveBelow } from './members/cascade-removal.ts';
+import { EXPIRY_JOB, endMembership } from './members/expiry.ts';
 import { NAMESPACE_MOVE_JOB } from './namespace-move.ts';
 import {
   type Mover,

@@ -1,5 +1,5 @@
 /** What paths begin with, as lists and look-ups tell it. */
-import type { Giver } from '../store/members.ts';
+import type { Giver } from '../store/members/members.ts';
 import type { ListedNamespace } from '../store/namespace-list.ts';
 import type { Page } from '../store/table/paging.ts';
 import { isAdministrator, OWNER } from './access/permissions.ts';

@@ -5,7 +5,7 @@ import type { Page, PageRequest } from '../store/table/paging.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { accessesToGroups } from './group-details.ts';
-import { listMembers } from './member-list.ts';
+import { listMembers } from './members/list.ts';
 import { invitationsTo } from './project-shares.ts';
 
 /**

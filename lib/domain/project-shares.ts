@@ -1,7 +1,7 @@
 /** Groups that are invited to projects. */
 
 import { Missing, Stale } from '../store/errors.ts';
-import { isExpired } from '../store/member-item.ts';
+import { isExpired } from '../store/members/item.ts';
 import { type GroupRecord, MAX_SHARES, type ProjectRecord, type ShareRecord } from '../store/records.ts';
 import { keepsProjectsToItself } from './access/effective-level.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
@@ -11,8 +11,8 @@ import { conflict, invalid, notFound, refused } from './errors.ts';
 import { accessesToGroups } from './group-details.ts';
 import type { ShareInput } from './group-shares.ts';
 import { locked } from './groups.ts';
-import { parentsOf } from './member-list.ts';
-import { LEVEL_NAMES } from './member-rules.ts';
+import { parentsOf } from './members/list.ts';
+import { LEVEL_NAMES } from './members/rules.ts';
 
 /** A project's share has an id of its own. */
 export type ProjectShare = ShareRecord & { readonly id: number };

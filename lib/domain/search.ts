@@ -8,7 +8,7 @@ import type { Actor, GroupAccess, ProjectAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { invalid } from './errors.ts';
 import { listGroupProjects } from './group-lists.ts';
-import { listMembers } from './member-list.ts';
+import { listMembers } from './members/list.ts';
 import { listProjects } from './projects.ts';
 import { listUsers, seesAll } from './users.ts';
 

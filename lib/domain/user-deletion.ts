@@ -6,7 +6,7 @@ import type { Actor } from './access/types.ts';
 import { audited, auditedPlace, auditedUser, requesterOf } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { conflict, forbidden } from './errors.ts';
-import { memberRemoved } from './member-audit.ts';
+import { memberRemoved } from './members/audit.ts';
 import { changeError, staysAdministered } from './user-records.ts';
 
 /** Groups that are left in the transaction of the deletion; from more somebody departs one by one before it. */

@@ -1,6 +1,6 @@
 /** People who ask to be let into projects and groups: none of them is a member. */
 import { AlreadyExists, Missing, TransactionRefused } from './errors.ts';
-import { sourceLives } from './member-item.ts';
+import { sourceLives } from './members/item.ts';
 import type { Outbox, OutboxMessage } from './outbox.ts';
 import type { AccessRequestRecord } from './records.ts';
 import {

@@ -2,7 +2,7 @@
 
 import { type Attributes, haveAll, rowsWith } from './custom-attributes.ts';
 import { groupClass, groupItem, groupOf } from './group-item.ts';
-import type { Members } from './members.ts';
+import type { Members } from './members/members.ts';
 import { hasText, type Judge, type Viewer, visibleTo } from './project-query.ts';
 import { Reach } from './reach.ts';
 import type { AccessLevel, GroupRecord } from './records.ts';

@@ -13,7 +13,7 @@ import {
   standsStill,
 } from './group-place.ts';
 import { moveRows, settlingRows, treeRows } from './group-tree.ts';
-import { memberWrite } from './member-item.ts';
+import { memberWrite } from './members/item.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
 import { type GroupRecord, MAX_DEPTH, VISIBILITIES, type Visibility } from './records.ts';
 import type { Counters } from './table/counters.ts';

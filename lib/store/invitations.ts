@@ -4,8 +4,8 @@
  */
 
 import { AlreadyExists, ConditionFailed, LimitReached, Missing, TransactionRefused } from './errors.ts';
-import { sourceLives } from './member-item.ts';
-import type { Members } from './members.ts';
+import { sourceLives } from './members/item.ts';
+import type { Members } from './members/members.ts';
 import type { Outbox, OutboxMessage } from './outbox.ts';
 import {
   type AccessLevel,

@@ -1,7 +1,7 @@
 /** Lists of projects: who sees which, in six orders, by offset or by keyset. */
 
 import { haveAll, rowsWith } from './custom-attributes.ts';
-import type { Members } from './members.ts';
+import type { Members } from './members/members.ts';
 import { fromItem, listClass, sortValues } from './project-item.ts';
 import {
   bounds,

@@ -1,6 +1,6 @@
 /** What a list of projects may be asked for, and which of its conditions the keys alone decide. */
 import type { Attributes } from './custom-attributes.ts';
-import { isExpired } from './member-item.ts';
+import { isExpired } from './members/item.ts';
 import { listClass } from './project-item.ts';
 import type { AccessLevel, ProjectRecord, Visibility } from './records.ts';
 import { listPartitions, padded } from './table/keys.ts';

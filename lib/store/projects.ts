@@ -4,8 +4,8 @@ import { Missing, Stale, type StoreError, TransactionRefused } from './errors.ts
 import { countedDown, forkOf } from './forks.ts';
 import { enters, refusedByParent } from './group-place.ts';
 import { leaveTree, treeRows } from './group-tree.ts';
-import { memberWrite } from './member-item.ts';
-import type { Members } from './members.ts';
+import { memberWrite } from './members/item.ts';
+import type { Members } from './members/members.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
 import { entersOwn, type Owner, refusedByOwner } from './own-namespace.ts';
 import { fromItem, listAttributes, toItem } from './project-item.ts';

@@ -25,7 +25,7 @@ import { MAX_SSH_KEYS, SshKeys } from './keys/ssh-keys.ts';
 import { MaintenanceNotes } from './maintenance/last-runs.ts';
 import { Leases } from './maintenance/leases.ts';
 import { MasterKeyLeases } from './master-key-leases.ts';
-import { Members } from './members.ts';
+import { Members } from './members/members.ts';
 import { NamespaceList } from './namespace-list.ts';
 import { Notes } from './notes.ts';
 import { NotificationSettings } from './notifications/settings.ts';

@@ -1,6 +1,6 @@
 /** From an audit event to the lines of the log: every event leads to the request that brought it about. */
 import { beforeAll, expect, test } from 'vitest';
-import { EXPIRY_JOB } from '../../lib/domain/member-expiry.ts';
+import { EXPIRY_JOB } from '../../lib/domain/members/expiry.ts';
 import { MAINTENANCE, message } from '../../lib/store/outbox.ts';
 import { auditOf, type Event } from '../harness/audit-events.ts';
 import { LogLines } from '../harness/log-lines.ts';

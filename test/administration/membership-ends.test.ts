@@ -1,7 +1,7 @@
 /** A membership that ends: it is told and recorded once, and gives nothing from that day on. */
 import { beforeAll, expect, test } from 'vitest';
 import { deps } from '../../functions/deps.ts';
-import { endMembership } from '../../lib/domain/member-expiry.ts';
+import { endMembership } from '../../lib/domain/members/expiry.ts';
 import { OUTBOX_SHARDS, outboxPartition } from '../../lib/store/table/keys.ts';
 import { ownWorld } from '../harness/own-world.ts';
 import { feedsOf, names } from './feeds.ts';

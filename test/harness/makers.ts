@@ -1,5 +1,5 @@
 import { Groups } from '../../lib/store/groups.ts';
-import { Members } from '../../lib/store/members.ts';
+import { Members } from '../../lib/store/members/members.ts';
 import { Outbox } from '../../lib/store/outbox.ts';
 import { Projects } from '../../lib/store/projects.ts';
 import { Search } from '../../lib/store/search.ts';

@@ -1,7 +1,7 @@
 import { Gitlab } from '@gitbeaker/rest';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Deps } from '../../lib/domain/deps.ts';
-import { leaveBelow } from '../../lib/domain/leaving.ts';
+import { leaveBelow } from '../../lib/domain/members/cascade-removal.ts';
 import { ownWorld } from '../harness/own-world.ts';
 import { BAD, NO_RECORD } from '../harness/refusals.ts';
 import { scenarios } from '../harness/scenarios.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { memberWrite } from '../../lib/store/member-item.ts';
+import { memberWrite } from '../../lib/store/members/item.ts';
 import { toItem } from '../../lib/store/project-item.ts';
 import type { ListedProject, ProjectQuery, Viewer } from '../../lib/store/project-query.ts';
 import { Projects } from '../../lib/store/projects.ts';

@@ -7,7 +7,7 @@ import {
   membershipsOf,
   removeBillable,
 } from '../../domain/billable-members.ts';
-import { LEVEL_NAMES } from '../../domain/member-rules.ts';
+import { LEVEL_NAMES } from '../../domain/members/rules.ts';
 import { group } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';

@@ -1,4 +1,4 @@
-import { importMembers } from '../../domain/member-import.ts';
+import { importMembers } from '../../domain/members/import.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { endpoint } from '../endpoint.ts';

@@ -1,5 +1,5 @@
 import * as rules from '../../domain/invitations.ts';
-import { addMembers } from '../../domain/members.ts';
+import { addMembers } from '../../domain/members/members.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent } from '../../http/reply.ts';
 import { counted, endpoint } from '../endpoint.ts';

@@ -1,4 +1,4 @@
-import type { MemberPlace } from '../../domain/member-list.ts';
+import type { MemberPlace } from '../../domain/members/list.ts';
 import { group, project } from '../../http/access.ts';
 
 /** The same endpoints for both: who is let into a project, or into a group. */

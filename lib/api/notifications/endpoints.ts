@@ -1,4 +1,4 @@
-import { sourceOf } from '../../domain/member-list.ts';
+import { sourceOf } from '../../domain/members/list.ts';
 import { eventsOf } from '../../domain/notifications/levels.ts';
 import {
   changeSetting,

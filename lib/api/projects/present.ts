@@ -1,7 +1,7 @@
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import { markedOn } from '../../domain/deletions.ts';
+import type { ProjectMemberships } from '../../domain/members/project-memberships.ts';
 import { LEVEL_NUMBERS } from '../../domain/notifications/levels.ts';
-import type { ProjectMemberships } from '../../domain/project-memberships.ts';
 import { cloneUrl } from '../../domain/repository/clone-url.ts';
 import type { NotificationLevel, ProjectRecord, UserRecord } from '../../store/records.ts';
 import { avatarUrl } from '../avatars/avatar-url.ts';

@@ -4,7 +4,7 @@ import {
   deployToken,
   listDeployTokens,
 } from '../../domain/deploy-tokens.ts';
-import { type MemberPlace, sourceOf } from '../../domain/member-list.ts';
+import { type MemberPlace, sourceOf } from '../../domain/members/list.ts';
 import { administrator, group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';

@@ -1,7 +1,7 @@
 /** Accounts: shown, made, changed and deleted. */
 
 import { attributesOfMany } from '../../domain/custom-attributes.ts';
-import { highestRole } from '../../domain/members.ts';
+import { highestRole } from '../../domain/members/members.ts';
 import { byId } from '../../domain/rate-limits/action-limits.ts';
 import { changeAccount, removeIdentity } from '../../domain/user-change.ts';
 import { deleteUser } from '../../domain/user-deletion.ts';

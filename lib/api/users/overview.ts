@@ -1,5 +1,5 @@
 /** What administrators look up of all users: who was active, and who is a member of what. */
-import { countMemberships, listMemberships } from '../../domain/user-memberships.ts';
+import { countMemberships, listMemberships } from '../../domain/members/user-memberships.ts';
 import { activeSince } from '../../domain/users.ts';
 import { administrator, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';

@@ -1,4 +1,4 @@
-import type { NamedMembership } from '../../domain/user-memberships.ts';
+import type { NamedMembership } from '../../domain/members/user-memberships.ts';
 import { identitiesOf } from '../../domain/user-profile.ts';
 import type { UserRecord, UserStatus } from '../../store/records.ts';
 import { avatarUrl } from '../avatars/avatar-url.ts';

@@ -5,9 +5,9 @@ import { joining, leaving } from '../../store/scim-memberships.ts';
 import type { Write } from '../../store/table/write.ts';
 import { auditedPlace, auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
-import { departure } from '../leaving.ts';
-import { targeting } from '../member-audit.ts';
-import { LEVEL_NAMES } from '../member-rules.ts';
+import { targeting } from '../members/audit.ts';
+import { departure } from '../members/cascade-removal.ts';
+import { LEVEL_NAMES } from '../members/rules.ts';
 import { newMembershipMail } from '../notifications/enqueue.ts';
 import type { ScimCaller } from './caller.ts';
 

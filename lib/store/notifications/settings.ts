@@ -3,7 +3,7 @@
  * chose is not there. A choice changes in one write, so those of two callers at once both stay.
  */
 import { Missing, TransactionRefused } from '../errors.ts';
-import { sourceLives } from '../member-item.ts';
+import { sourceLives } from '../members/item.ts';
 import { NOTIFICATION_EVENTS, type NotificationChoice, type NotificationLevel } from '../records.ts';
 import { removeSome } from '../table/delete-page.ts';
 import { type IdPage, idPage } from '../table/id-page.ts';

@@ -1,6 +1,6 @@
 /** Ids of what is listed, from rows of the table that stand in the order of these ids. */
 
-import { isExpired } from '../member-item.ts';
+import { isExpired } from '../members/item.ts';
 import type { Position } from './cursor.ts';
 import {
   FORK,

@@ -1,5 +1,20 @@
 /** Memberships of projects and groups: stored once, where they were given; a user's are found through an index. */
-import { AlreadyExists, Missing, Stale, TransactionRefused } from './errors.ts';
+import { AlreadyExists, Missing, Stale, TransactionRefused } from '../errors.ts';
+import type { AccessLevel, MemberRecord } from '../records.ts';
+import { type IdPage, idPage } from '../table/id-page.ts';
+import {
+  accessRequestKey,
+  idOf,
+  MEMBER,
+  type MemberSource,
+  memberKey,
+  memberPartition,
+  userKey,
+  userPartition,
+} from '../table/keys.ts';
+import { MAX_TOTAL, type Page, type PageRequest } from '../table/paging.ts';
+import type { Table } from '../table/table.ts';
+import { ABSENT, type Delete, PRESENT, type Write } from '../table/write.ts';
 import {
   changedMember,
   fromItem,
@@ -10,22 +25,7 @@ import {
   ROW,
   sourceLives,
   stillMember,
-} from './member-item.ts';
-import type { AccessLevel, MemberRecord } from './records.ts';
-import { type IdPage, idPage } from './table/id-page.ts';
-import {
-  accessRequestKey,
-  idOf,
-  MEMBER,
-  type MemberSource,
-  memberKey,
-  memberPartition,
-  userKey,
-  userPartition,
-} from './table/keys.ts';
-import { MAX_TOTAL, type Page, type PageRequest } from './table/paging.ts';
-import type { Table } from './table/table.ts';
-import { ABSENT, type Delete, PRESENT, type Write } from './table/write.ts';
+} from './item.ts';
 
 /** A membership as the index shows it: for rights ask {@link Members.get}, an index may be late. */
 export interface ListedMembership {

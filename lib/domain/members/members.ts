@@ -1,10 +1,10 @@
-import { AlreadyExists, LastOwner, Missing, Stale } from '../store/errors.ts';
-import type { AlongsideChange } from '../store/members.ts';
-import { type OutboxMessage, outboxWrite } from '../store/outbox.ts';
-import type { AccessLevel, MemberRecord, UserRecord } from '../store/records.ts';
-import { OWNER, signedIn } from './access/permissions.ts';
-import type { Actor, GroupAccess } from './access/types.ts';
-import type { Deps } from './deps.ts';
+import { AlreadyExists, LastOwner, Missing, Stale } from '../../store/errors.ts';
+import type { AlongsideChange } from '../../store/members/members.ts';
+import { type OutboxMessage, outboxWrite } from '../../store/outbox.ts';
+import type { AccessLevel, MemberRecord, UserRecord } from '../../store/records.ts';
+import { OWNER, signedIn } from '../access/permissions.ts';
+import type { Actor, GroupAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
 import {
   conflict,
   DomainError,
@@ -13,12 +13,13 @@ import {
   notFound,
   placeNotFound,
   recordNotFound,
-} from './errors.ts';
-import { membershipActivity } from './events/record.ts';
-import { departure, goneUser } from './leaving.ts';
-import { entityOf, memberAdded, memberChanged, memberRemoved } from './member-audit.ts';
-import { promisesEnd } from './member-expiry.ts';
-import { type Member, type MemberPlace, sourceOf } from './member-list.ts';
+} from '../errors.ts';
+import { membershipActivity } from '../events/record.ts';
+import { membershipMail } from '../notifications/enqueue.ts';
+import { entityOf, memberAdded, memberChanged, memberRemoved } from './audit.ts';
+import { departure, goneUser } from './cascade-removal.ts';
+import { promisesEnd } from './expiry.ts';
+import { type Member, type MemberPlace, sourceOf } from './list.ts';
 import {
   demandAbove,
   demandAdmin,
@@ -26,8 +27,7 @@ import {
   grantable,
   isNamespaceOwner,
   type MembershipInput,
-} from './member-rules.ts';
-import { membershipMail } from './notifications/enqueue.ts';
+} from './rules.ts';
 
 /**
  * @param options.requested whether they have to have asked for it; 404 `404 Not found` of who did not, or does no more

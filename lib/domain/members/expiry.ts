@@ -2,15 +2,15 @@
  * Memberships that end on a day. They give nothing from then on, whatever becomes of their rows; the promise written
  * with them has a worker take them away that day, and tell it.
  */
-import { Missing } from '../store/errors.ts';
-import { isExpired } from '../store/member-item.ts';
-import { MAINTENANCE, messageAt, outboxWrite } from '../store/outbox.ts';
-import type { MemberRecord, MemberSource } from '../store/records.ts';
-import type { Put } from '../store/table/write.ts';
-import { audited, auditedSource, SYSTEM } from './audit-events/event.ts';
-import type { Deps } from './deps.ts';
-import { membershipActivity } from './events/record.ts';
-import { targeting } from './member-audit.ts';
+import { Missing } from '../../store/errors.ts';
+import { isExpired } from '../../store/members/item.ts';
+import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox.ts';
+import type { MemberRecord, MemberSource } from '../../store/records.ts';
+import type { Put } from '../../store/table/write.ts';
+import { audited, auditedSource, SYSTEM } from '../audit-events/event.ts';
+import type { Deps } from '../deps.ts';
+import { membershipActivity } from '../events/record.ts';
+import { targeting } from './audit.ts';
 
 /** The maintenance queue's job that ends a membership: of whom, in what, and the day it was to end on. */
 export const EXPIRY_JOB = 'member.expires';

@@ -1,12 +1,12 @@
 /** Who is a member of a project or group: directly, or by what it stands in. */
-import type { Giver } from '../store/members.ts';
-import type { GroupRecord, MemberRecord, MemberSource, UserRecord } from '../store/records.ts';
-import type { PageRequest } from '../store/table/paging.ts';
-import { keepsProjectsToItself, Surroundings, standing } from './access/effective-level.ts';
-import { subjectOf } from './access/open-request.ts';
-import type { GroupAccess, ProjectAccess } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { recordNotFound } from './errors.ts';
+import type { Giver } from '../../store/members/members.ts';
+import type { GroupRecord, MemberRecord, MemberSource, UserRecord } from '../../store/records.ts';
+import type { PageRequest } from '../../store/table/paging.ts';
+import { keepsProjectsToItself, Surroundings, standing } from '../access/effective-level.ts';
+import { subjectOf } from '../access/open-request.ts';
+import type { GroupAccess, ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { recordNotFound } from '../errors.ts';
 
 /** A membership with the person it is of. */
 export interface Member {

@@ -1,5 +1,5 @@
-import type { AccessLevel, NotificationLevel, ProjectRecord } from '../store/records.ts';
-import type { Deps } from './deps.ts';
+import type { AccessLevel, NotificationLevel, ProjectRecord } from '../../store/records.ts';
+import type { Deps } from '../deps.ts';
 
 /**
  * What somebody is in a project by memberships alone: of itself, and of the groups above; and how much mail they want

@@ -1,12 +1,12 @@
-import type { AccessLevel } from '../store/records.ts';
-import { can, isAdministrator } from './access/permissions.ts';
-import { accessesTo } from './access/project-accesses.ts';
-import type { Actor, ProjectAccess } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { DomainError, notFound, unprocessable } from './errors.ts';
-import { parentsOf, sourceOf } from './member-list.ts';
-import { demandAdmin, demandUnlocked } from './member-rules.ts';
+import type { AccessLevel } from '../../store/records.ts';
+import { can, isAdministrator } from '../access/permissions.ts';
+import { accessesTo } from '../access/project-accesses.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { DomainError, notFound, unprocessable } from '../errors.ts';
+import { parentsOf, sourceOf } from './list.ts';
 import { addMember } from './members.ts';
+import { demandAdmin, demandUnlocked } from './rules.ts';
 
 /** Direct members of a project that others can be given. */
 const MAX_IMPORTED = 1_000;

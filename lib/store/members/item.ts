@@ -1,9 +1,9 @@
 /** The row of a membership: how it is written, read and changed. */
 
-import { projectLives } from './project-item.ts';
-import type { AccessLevel, MemberRecord } from './records.ts';
-import { groupKey, type MemberSource, memberKey, userPartition, userRow } from './table/keys.ts';
-import { ABSENT, type Check, type Item, PRESENT, type Put } from './table/write.ts';
+import { projectLives } from '../project-item.ts';
+import type { AccessLevel, MemberRecord } from '../records.ts';
+import { groupKey, type MemberSource, memberKey, userPartition, userRow } from '../table/keys.ts';
+import { ABSENT, type Check, type Item, PRESENT, type Put } from '../table/write.ts';
 
 /** A membership is over at the start of the day it names, UTC. */
 export const isExpired = (member: { readonly expiresAt: string | null }, now = new Date()): boolean =>

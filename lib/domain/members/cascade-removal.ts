@@ -3,22 +3,28 @@
  * before it answers, as many as it has time for; a worker that is promised with the departure those that are left, and
  * those that the index of a user's memberships did not show yet.
  */
-import { Missing } from '../store/errors.ts';
-import { standsWhereItDid } from '../store/group-place.ts';
-import { MAINTENANCE, message, outboxWrite } from '../store/outbox.ts';
-import type { GroupRecord, MemberRecord, MemberSource, ProjectRecord, UserRecord } from '../store/records.ts';
-import type { Put } from '../store/table/write.ts';
-import { log } from '../telemetry/log.ts';
+import { Missing } from '../../store/errors.ts';
+import { standsWhereItDid } from '../../store/group-place.ts';
+import { MAINTENANCE, message, outboxWrite } from '../../store/outbox.ts';
+import type {
+  GroupRecord,
+  MemberRecord,
+  MemberSource,
+  ProjectRecord,
+  UserRecord,
+} from '../../store/records.ts';
+import type { Put } from '../../store/table/write.ts';
+import { log } from '../../telemetry/log.ts';
 import {
   type AuditAuthor,
   auditedSource,
   authorIn,
   type Requester,
   requesterOf,
-} from './audit-events/event.ts';
-import type { Deps } from './deps.ts';
-import { membershipActivity } from './events/record.ts';
-import { memberRemoved } from './member-audit.ts';
+} from '../audit-events/event.ts';
+import type { Deps } from '../deps.ts';
+import { membershipActivity } from '../events/record.ts';
+import { memberRemoved } from './audit.ts';
 
 /** The maintenance queue's job that takes somebody out of what is inside a group they left. */
 export const LEAVE_JOB = 'group.leave-below';

@@ -1,10 +1,10 @@
 /** What is recorded of memberships, in the project or group that they are of. */
-import type { MemberRecord, UserRecord } from '../store/records.ts';
-import type { Put } from '../store/table/write.ts';
-import { type AuditAuthor, type AuditedEntity, audited, auditedPlace } from './audit-events/event.ts';
-import type { Deps } from './deps.ts';
-import type { MemberPlace } from './member-list.ts';
-import { LEVEL_NAMES } from './member-rules.ts';
+import type { MemberRecord, UserRecord } from '../../store/records.ts';
+import type { Put } from '../../store/table/write.ts';
+import { type AuditAuthor, type AuditedEntity, audited, auditedPlace } from '../audit-events/event.ts';
+import type { Deps } from '../deps.ts';
+import type { MemberPlace } from './list.ts';
+import { LEVEL_NAMES } from './rules.ts';
 
 type Membership = Pick<MemberRecord, 'accessLevel' | 'expiresAt'>;
 type Person = Pick<UserRecord, 'id' | 'name'>;

@@ -1,10 +1,10 @@
 /** What memberships may be given, and by whom; the same however they come about. */
-import type { AccessLevel, GroupRecord, MemberRecord, MemberSource } from '../store/records.ts';
-import { demand, demandInGroup, isAdministrator, MAINTAINER } from './access/permissions.ts';
-import type { Actor } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { DomainError, forbidden, invalid, recordNotFound } from './errors.ts';
-import { type MemberPlace, parentsOf, sourceOf } from './member-list.ts';
+import type { AccessLevel, GroupRecord, MemberRecord, MemberSource } from '../../store/records.ts';
+import { demand, demandInGroup, isAdministrator, MAINTAINER } from '../access/permissions.ts';
+import type { Actor } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { DomainError, forbidden, invalid, recordNotFound } from '../errors.ts';
+import { type MemberPlace, parentsOf, sourceOf } from './list.ts';
 
 /** Levels that a membership may have: owning a project belongs to its namespace. */
 const LEVELS: Readonly<Record<MemberSource['kind'], readonly number[]>> = {

@@ -1,11 +1,11 @@
-import type { ListedMembership } from '../store/members.ts';
-import type { AccessLevel, MemberSource } from '../store/records.ts';
-import { MAX_OFFSET, MAX_TOTAL, type Page, type PageRequest } from '../store/table/paging.ts';
-import { isAdministrator, signedIn } from './access/permissions.ts';
-import type { Actor } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { badRequest, forbidden } from './errors.ts';
-import { userOfId } from './user-records.ts';
+import type { ListedMembership } from '../../store/members/members.ts';
+import type { AccessLevel, MemberSource } from '../../store/records.ts';
+import { MAX_OFFSET, MAX_TOTAL, type Page, type PageRequest } from '../../store/table/paging.ts';
+import { isAdministrator, signedIn } from '../access/permissions.ts';
+import type { Actor } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { badRequest, forbidden } from '../errors.ts';
+import { userOfId } from '../user-records.ts';
 
 export interface NamedMembership {
   readonly source: MemberSource;
