@@ -1,5 +1,5 @@
-import { sendMail } from '../lib/domain/mail.ts';
-import { Mailer } from '../lib/store/mailer.ts';
+import { sendMail } from '../lib/domain/mail/send.ts';
+import { Mailer } from '../lib/store/mail/transport.ts';
 import { deps } from './deps.ts';
 import { worker } from './worker.ts';
 

@@ -7,7 +7,7 @@ import { DEVELOPER, isAdministrator, MAINTAINER, OWNER, signedIn } from './acces
 import type { Actor } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, invalid, placeNotFound, recordNotFound, tooManyRequests } from './errors.ts';
-import { mailMessage, oneLine } from './mail.ts';
+import { mailMessage, oneLine } from './mail/send.ts';
 import { type Member, type MemberPlace, sourceOf } from './members/list.ts';
 import { addMember } from './members/members.ts';
 import { demandAdmin } from './members/rules.ts';

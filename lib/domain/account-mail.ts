@@ -4,7 +4,7 @@
  */
 import type { OutboxMessage } from '../store/outbox.ts';
 import type { UserRecord } from '../store/records.ts';
-import { mailMessage, oneLine } from './mail.ts';
+import { mailMessage, oneLine } from './mail/send.ts';
 
 type Owner = Pick<UserRecord, 'name' | 'username' | 'email' | 'confirmedAt' | 'type'>;
 

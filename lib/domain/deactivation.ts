@@ -3,7 +3,7 @@ import type { OutboxMessage } from '../store/outbox.ts';
 import type { UserRecord } from '../store/records.ts';
 import { type AuditAuthor, audited, auditedUser } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
-import { mailMessage, oneLine } from './mail.ts';
+import { mailMessage, oneLine } from './mail/send.ts';
 import { isReached } from './notifications/address.ts';
 import type { PlannedChange } from './user-records.ts';
 

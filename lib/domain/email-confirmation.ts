@@ -10,7 +10,7 @@ import type { Deps } from './deps.ts';
 import { auditedEmail } from './email-audit.ts';
 import { conflict, refused } from './errors.ts';
 import { addressConfirmed } from './invited-address.ts';
-import { mailMessage } from './mail.ts';
+import { mailMessage } from './mail/send.ts';
 import { withoutAddress } from './user-profile.ts';
 
 /** The page that a mailed link leads to. */

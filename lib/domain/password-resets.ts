@@ -9,7 +9,7 @@ import { passwordMails } from './account-mail.ts';
 import { audited, auditedUser } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, invalid, tooManyRequests } from './errors.ts';
-import { mailMessage, oneLine } from './mail.ts';
+import { mailMessage, oneLine } from './mail/send.ts';
 import { problemsOf } from './name-rules.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
 import { subjectOf } from './rate-limits/throttles.ts';

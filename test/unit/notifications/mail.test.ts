@@ -4,8 +4,8 @@ import PostalMime from 'postal-mime';
 import { describe, expect, test } from 'vitest';
 import { invitationMail } from '../../../lib/domain/invitation-mail.ts';
 import { type Letter, mailOf, withAuthor } from '../../../lib/domain/notifications/mail.ts';
-import type { Mail } from '../../../lib/store/mailer.ts';
-import { Mailer } from '../../../lib/store/mailer.ts';
+import type { Mail } from '../../../lib/store/mail/transport.ts';
+import { Mailer } from '../../../lib/store/mail/transport.ts';
 import type { InvitationRecord, UserRecord } from '../../../lib/store/records.ts';
 
 const sender = { baseUrl: 'https://git.example.com/stage', serviceName: 'Lemnos', html: true };

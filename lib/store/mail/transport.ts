@@ -1,8 +1,8 @@
 /** Sending mail, through SES. The only module that knows its SDK, so that only the function that sends carries it. */
 import { SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2';
 import MailComposer from 'nodemailer/lib/mail-composer';
-import { transports } from './clients.ts';
-import { MailDelayed, MailRefused, StoreUnavailable } from './errors.ts';
+import { transports } from '../clients.ts';
+import { MailDelayed, MailRefused, StoreUnavailable } from '../errors.ts';
 
 export interface Mail {
   /** One address, without a name. */
