@@ -16,7 +16,8 @@ import {
 } from './billable-refresh.ts';
 import { removeBot } from './bots.ts';
 import { deleteMerged } from './branches.ts';
-import { DELETION_JOB, deleteDue, emptyGroup } from './deletions.ts';
+import { DELETION_JOB, deleteDue, emptyGroup } from './deletion/mark-and-delete.ts';
+import { removeProject, removeUser, sweepRepository } from './deletion/purge.ts';
 import type { Deps } from './deps.ts';
 import { DORMANT_JOB, deactivateDormant } from './dormant-users.ts';
 import { unlinkForks } from './fork-visibility.ts';
@@ -35,7 +36,6 @@ import {
   notificationMessage,
 } from './notifications/enqueue.ts';
 import { sendNotification } from './notifications/send.ts';
-import { removeProject, removeUser, sweepRepository } from './removal.ts';
 import { endLongTokens, LIFETIME_JOB } from './token-lifetimes.ts';
 
 /** A message of the maintenance queue, as the outbox wrote it. */

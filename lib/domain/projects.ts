@@ -10,7 +10,7 @@ import { projectJudge, viewerOf } from './access/visibility-filter.ts';
 import { requesterOf } from './audit-events/event.ts';
 import { creationEvents } from './audit-events/setting-changes.ts';
 import { type AvatarFile, newAvatar } from './avatars/avatars.ts';
-import { removeWhole } from './deletions.ts';
+import { removeWhole } from './deletion/mark-and-delete.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, invalid, notFound } from './errors.ts';
 import { telling } from './events/record.ts';

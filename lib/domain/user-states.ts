@@ -5,9 +5,9 @@ import type { Actor } from './access/types.ts';
 import { audited, auditedUser } from './audit-events/event.ts';
 import { dayBefore, dayOf } from './days.ts';
 import { deactivation } from './deactivation.ts';
+import { deleteUser } from './deletion/user-deletion.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, forbidden } from './errors.ts';
-import { deleteUser } from './user-deletion.ts';
 import { changeUser, type PlannedChange, staysAdministered, userOfId } from './user-records.ts';
 
 /** Somebody who was here within that many days is not deactivated. */

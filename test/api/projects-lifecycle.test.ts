@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { DELETION_JOB } from '../../lib/domain/deletions.ts';
+import { DELETION_JOB } from '../../lib/domain/deletion/mark-and-delete.ts';
 import type { Deps } from '../../lib/domain/deps.ts';
 import { runJob } from '../../lib/domain/jobs.ts';
 import { scenarios } from '../harness/scenarios.ts';

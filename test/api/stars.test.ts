@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { removeProject, removeUser } from '../../lib/domain/removal.ts';
+import { removeProject, removeUser } from '../../lib/domain/deletion/purge.ts';
 import { cachedSettings } from '../../lib/domain/settings.ts';
 import { HistoryCache } from '../../lib/git/history/known.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';

@@ -1,4 +1,4 @@
-import { markedOn } from '../../domain/deletions.ts';
+import { markedOn } from '../../domain/deletion/mark-and-delete.ts';
 import type { InstanceSettings } from '../../domain/settings.ts';
 import type { GroupRecord, ShareRecord } from '../../store/records.ts';
 import { avatarUrl } from '../avatars/avatar-url.ts';

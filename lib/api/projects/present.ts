@@ -1,5 +1,5 @@
 import type { ProjectAccess } from '../../domain/access/types.ts';
-import { markedOn } from '../../domain/deletions.ts';
+import { markedOn } from '../../domain/deletion/mark-and-delete.ts';
 import type { ProjectMemberships } from '../../domain/members/project-memberships.ts';
 import { LEVEL_NUMBERS } from '../../domain/notifications/levels.ts';
 import { cloneUrl } from '../../domain/repository/clone-url.ts';

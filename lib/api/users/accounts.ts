@@ -1,10 +1,10 @@
 /** Accounts: shown, made, changed and deleted. */
 
 import { attributesOfMany } from '../../domain/custom-attributes.ts';
+import { deleteUser } from '../../domain/deletion/user-deletion.ts';
 import { highestRole } from '../../domain/members/members.ts';
 import { byId } from '../../domain/rate-limits/action-limits.ts';
 import { changeAccount, removeIdentity } from '../../domain/user-change.ts';
-import { deleteUser } from '../../domain/user-deletion.ts';
 import { isFollowed } from '../../domain/user-follows.ts';
 import { maySeeProfile, userOfId } from '../../domain/user-records.ts';
 import * as users from '../../domain/users.ts';

@@ -1,6 +1,6 @@
 import { ulid } from 'ulid';
 import { deps } from '../../../functions/deps.ts';
-import { removeWhole } from '../../../lib/domain/deletions.ts';
+import { removeWhole } from '../../../lib/domain/deletion/mark-and-delete.ts';
 import { NOTIFY_JOB } from '../../../lib/domain/notifications/enqueue.ts';
 import { StoreUnavailable } from '../../../lib/store/errors.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox.ts';

@@ -1,9 +1,9 @@
 /** Where it is switched on, only administrators delete projects: one by itself, or all that a group holds. */
 
-import { isAdministrator } from './access/permissions.ts';
-import type { Actor } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { forbidden } from './errors.ts';
+import { isAdministrator } from '../access/permissions.ts';
+import type { Actor } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { forbidden } from '../errors.ts';
 
 const REASON = 'Only administrators can delete projects';
 

@@ -4,15 +4,15 @@
  * it back writes null. The promise is a message dated ahead, so the sweep of the outbox finds what is due, in the order of
  * its time and so many a minute. A promise whose mark is gone, or is another, does nothing.
  */
-import { Missing } from '../store/errors.ts';
-import { MAINTENANCE, messageAt, outboxWrite } from '../store/outbox.ts';
-import type { DeletionMark, GroupRecord, MemberSource, ProjectRecord } from '../store/records.ts';
-import type { Write } from '../store/table/write.ts';
-import { authorIn, type Requester } from './audit-events/event.ts';
-import { happened } from './audit-events/setting-changes.ts';
-import { dayIn, dayOf } from './days.ts';
-import type { Deps } from './deps.ts';
-import { placeNoun } from './errors.ts';
+import { Missing } from '../../store/errors.ts';
+import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox.ts';
+import type { DeletionMark, GroupRecord, MemberSource, ProjectRecord } from '../../store/records.ts';
+import type { Write } from '../../store/table/write.ts';
+import { authorIn, type Requester } from '../audit-events/event.ts';
+import { happened } from '../audit-events/setting-changes.ts';
+import { dayIn, dayOf } from '../days.ts';
+import type { Deps } from '../deps.ts';
+import { placeNoun } from '../errors.ts';
 
 /** The maintenance queue's job that deletes what is due: a project or group, and the day that its mark named. */
 export const DELETION_JOB = 'deletion.due';
