@@ -1,5 +1,5 @@
 import { UNLINK_JOB } from '../store/forks.ts';
-import { DELETE_JOB, MOVE_JOB } from '../store/groups.ts';
+import { DELETE_JOB, MOVE_JOB } from '../store/groups/groups.ts';
 import { MAINTENANCE, message, messageAt, outboxWrite } from '../store/outbox.ts';
 import { secondLook } from '../store/repository/unlisted-pack-gc.ts';
 import { MEASURE_JOB } from '../store/statistics.ts';

@@ -7,8 +7,8 @@ import type { Actor } from './access/types.ts';
 import { groupJudge } from './access/visibility-filter.ts';
 import type { Deps } from './deps.ts';
 import { notFound } from './errors.ts';
-import { accessesToGroups } from './group-details.ts';
-import { listGroups } from './group-lists.ts';
+import { accessesToGroups } from './groups/details.ts';
+import { listGroups } from './groups/lists.ts';
 import { visibleNamespace } from './namespaces.ts';
 
 /** What things have their paths in: a user, or a group. */

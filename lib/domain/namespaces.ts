@@ -4,7 +4,7 @@ import type { GroupRecord, UserRecord, Visibility } from '../store/records.ts';
 import { locateGroup } from './access/locate.ts';
 import type { Actor, GroupAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
-import { accessesToGroups } from './group-details.ts';
+import { accessesToGroups } from './groups/details.ts';
 import { isBelow } from './visibility.ts';
 
 export type Namespace =

@@ -4,7 +4,7 @@ import type { AccessLevel, GroupRecord, UserRecord } from '../store/records.ts';
 import type { Page, PageRequest } from '../store/table/paging.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
-import { accessesToGroups } from './group-details.ts';
+import { accessesToGroups } from './groups/details.ts';
 import { listMembers } from './members/list.ts';
 import { invitationsTo } from './project-shares.ts';
 

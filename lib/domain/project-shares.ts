@@ -8,9 +8,9 @@ import type { Actor, ProjectAccess } from './access/types.ts';
 import { happened, targetingProject } from './audit-events/setting-changes.ts';
 import type { Deps } from './deps.ts';
 import { conflict, invalid, notFound, refused } from './errors.ts';
-import { accessesToGroups } from './group-details.ts';
-import type { ShareInput } from './group-shares.ts';
-import { locked } from './groups.ts';
+import { accessesToGroups } from './groups/details.ts';
+import { locked } from './groups/groups.ts';
+import type { ShareInput } from './groups/shares.ts';
 import { parentsOf } from './members/list.ts';
 import { LEVEL_NAMES } from './members/rules.ts';
 

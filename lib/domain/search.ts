@@ -7,7 +7,7 @@ import { can, canInGroup } from './access/permissions.ts';
 import type { Actor, GroupAccess, ProjectAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { invalid } from './errors.ts';
-import { listGroupProjects } from './group-lists.ts';
+import { listGroupProjects } from './groups/lists.ts';
 import { listMembers } from './members/list.ts';
 import { listProjects } from './projects.ts';
 import { listUsers, seesAll } from './users.ts';

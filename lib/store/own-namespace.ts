@@ -6,7 +6,7 @@
  * is in the index. Whoever comes in meanwhile comes in under the new username.
  */
 import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
-import type { MovePromise } from './group-moves.ts';
+import type { MovePromise } from './groups/moves.ts';
 import type { Outbox, OutboxMessage } from './outbox.ts';
 import { fromItem } from './project-item.ts';
 import { moveProjectPath } from './project-place.ts';

@@ -1,6 +1,7 @@
 /** Lists of projects: who sees which, in six orders, by offset or by keyset. */
 
 import { haveAll, rowsWith } from './custom-attributes.ts';
+import { Reach } from './groups/reachable.ts';
 import type { Members } from './members/members.ts';
 import { fromItem, listClass, sortValues } from './project-item.ts';
 import {
@@ -17,7 +18,6 @@ import {
   partitionsOf,
   passes,
 } from './project-query.ts';
-import { Reach } from './reach.ts';
 import type { Visibility } from './records.ts';
 import type { Hits, Search } from './search.ts';
 import { similarity } from './similarity.ts';

@@ -1,6 +1,6 @@
 /** Comings and goings that an identity provider brings about, for the transactions of its accounts. */
 
-import type { GroupOwners } from './group-owners.ts';
+import type { GroupOwners } from './groups/owners.ts';
 import { memberWrite } from './members/item.ts';
 import type { Members } from './members/members.ts';
 import type { AccessLevel, MemberRecord } from './records.ts';

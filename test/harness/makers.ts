@@ -1,4 +1,4 @@
-import { Groups } from '../../lib/store/groups.ts';
+import { Groups } from '../../lib/store/groups/groups.ts';
 import { Members } from '../../lib/store/members/members.ts';
 import { Outbox } from '../../lib/store/outbox.ts';
 import { Projects } from '../../lib/store/projects.ts';

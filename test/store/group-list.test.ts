@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { groupItem } from '../../lib/store/group-item.ts';
-import type { GroupQuery, ListedGroup } from '../../lib/store/group-list.ts';
 import { placeBelow } from '../../lib/store/group-place.ts';
 import { treeRows } from '../../lib/store/group-tree.ts';
+import type { GroupQuery, ListedGroup } from '../../lib/store/groups/list.ts';
 import { memberWrite } from '../../lib/store/members/item.ts';
 import type { Viewer } from '../../lib/store/project-query.ts';
 import type { AccessLevel, GroupRecord, UserRecord, Visibility } from '../../lib/store/records.ts';

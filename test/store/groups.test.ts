@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LimitReached, Missing, NameTaken, Stale } from '../../lib/store/errors.ts';
-import { MoreVisibleInside, type NewGroup } from '../../lib/store/groups.ts';
+import { MoreVisibleInside, type NewGroup } from '../../lib/store/groups/groups.ts';
 import type { GroupRecord, UserRecord } from '../../lib/store/records.ts';
 import { treePartition } from '../../lib/store/table/keys.ts';
 import { newUser, openTestStore, type TestStore } from './store-fixture.ts';

@@ -1,7 +1,7 @@
-import { askForGroupDeletion, restoreGroup } from '../../domain/group-deletion.ts';
-import { shareGroup, unshareGroup } from '../../domain/group-shares.ts';
-import { transferGroup } from '../../domain/group-transfer.ts';
-import { createGroup, updateGroup } from '../../domain/groups.ts';
+import { askForGroupDeletion, restoreGroup } from '../../domain/groups/deletion.ts';
+import { createGroup, updateGroup } from '../../domain/groups/groups.ts';
+import { shareGroup, unshareGroup } from '../../domain/groups/shares.ts';
+import { transferGroup } from '../../domain/groups/transfer.ts';
 import { group, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { accepted, noContent } from '../../http/reply.ts';

@@ -3,11 +3,11 @@
 import { isAdministrator } from '../../domain/access/permissions.ts';
 import type { Actor, GroupAccess } from '../../domain/access/types.ts';
 import { attributesOfMany, wantedAttributes } from '../../domain/custom-attributes.ts';
-import { listGroupProjects, listGroups } from '../../domain/group-lists.ts';
+import { listGroupProjects, listGroups } from '../../domain/groups/lists.ts';
 import { anyone, group } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
-import type { ListedGroup } from '../../store/group-list.ts';
+import type { ListedGroup } from '../../store/groups/list.ts';
 import { type AccessLevel, VISIBILITIES } from '../../store/records.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
 import { given, listInput } from '../projects/listing.ts';

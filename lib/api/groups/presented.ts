@@ -1,6 +1,6 @@
 import type { Actor, GroupAccess } from '../../domain/access/types.ts';
 import { attributesOfMany } from '../../domain/custom-attributes.ts';
-import { invitedGroups, projectsShown, runnersToken } from '../../domain/group-details.ts';
+import { invitedGroups, projectsShown, runnersToken } from '../../domain/groups/details.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { presented as presentedProjects } from '../projects/presented.ts';
 import { group, sharedWithGroup } from './present.ts';

@@ -1,17 +1,17 @@
-import { Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
-import { placeBelow } from '../store/group-place.ts';
-import { type GroupRecord, MAX_DEPTH } from '../store/records.ts';
-import { canInGroup, OWNER } from './access/permissions.ts';
-import type { Actor, GroupAccess } from './access/types.ts';
-import { auditedPlace } from './audit-events/event.ts';
-import { placeMoved } from './audit-events/setting-changes.ts';
-import type { Deps } from './deps.ts';
-import { refused } from './errors.ts';
+import { Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
+import { placeBelow } from '../../store/group-place.ts';
+import { type GroupRecord, MAX_DEPTH } from '../../store/records.ts';
+import { canInGroup, OWNER } from '../access/permissions.ts';
+import type { Actor, GroupAccess } from '../access/types.ts';
+import { auditedPlace } from '../audit-events/event.ts';
+import { placeMoved } from '../audit-events/setting-changes.ts';
+import type { Deps } from '../deps.ts';
+import { refused } from '../errors.ts';
+import { memberAdded } from '../members/audit.ts';
+import { groupPathProblems } from '../name-rules.ts';
+import { moverOf } from '../notifications/enqueue.ts';
+import { lower } from '../visibility.ts';
 import { followed, groupOfId, locked, mayCreateOutermost } from './groups.ts';
-import { memberAdded } from './members/audit.ts';
-import { groupPathProblems } from './name-rules.ts';
-import { moverOf } from './notifications/enqueue.ts';
-import { lower } from './visibility.ts';
 
 /**
  * Puts a group with all inside into another, or outside of all. Its former path leads on. Where it is to stand in a less

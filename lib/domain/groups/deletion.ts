@@ -1,16 +1,16 @@
 /** Deletions of groups: at once, or some days after somebody asked, and taken back until then. */
-import { Missing } from '../store/errors.ts';
-import type { GroupChange } from '../store/groups.ts';
-import type { GroupRecord } from '../store/records.ts';
-import type { Write } from '../store/table/write.ts';
-import { isMarked } from './access/permissions.ts';
-import type { Actor, GroupAccess } from './access/types.ts';
-import { requesterOf } from './audit-events/event.ts';
-import { happened } from './audit-events/setting-changes.ts';
-import { deletionMark, emptyGroup, promisesDeletion, removeGroup } from './deletion/mark-and-delete.ts';
-import { demandGroupDeletion } from './deletion/protection.ts';
-import type { Deps } from './deps.ts';
-import { notFound, refused } from './errors.ts';
+import { Missing } from '../../store/errors.ts';
+import type { GroupChange } from '../../store/groups/groups.ts';
+import type { GroupRecord } from '../../store/records.ts';
+import type { Write } from '../../store/table/write.ts';
+import { isMarked } from '../access/permissions.ts';
+import type { Actor, GroupAccess } from '../access/types.ts';
+import { requesterOf } from '../audit-events/event.ts';
+import { happened } from '../audit-events/setting-changes.ts';
+import { deletionMark, emptyGroup, promisesDeletion, removeGroup } from '../deletion/mark-and-delete.ts';
+import { demandGroupDeletion } from '../deletion/protection.ts';
+import type { Deps } from '../deps.ts';
+import { notFound, refused } from '../errors.ts';
 import { HELP_MS, locked } from './groups.ts';
 
 export interface GroupDeletionInput {

@@ -1,7 +1,7 @@
 /** What a user reaches through memberships of groups: all below these, and what they were invited to. */
 
-import type { Members } from './members/members.ts';
-import type { AccessLevel } from './records.ts';
+import type { Members } from '../members/members.ts';
+import type { AccessLevel } from '../records.ts';
 import {
   judged,
   type Row,
@@ -11,7 +11,7 @@ import {
   rowsOfAll,
   rowsOfSettling,
   settlingBelow,
-} from './table/id-sources.ts';
+} from '../table/id-sources.ts';
 import {
   groupKey,
   idOf,
@@ -20,8 +20,8 @@ import {
   SETTLING,
   type TreeKind,
   treePartition,
-} from './table/keys.ts';
-import type { Table } from './table/table.ts';
+} from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
 
 /** Memberships of groups that a list looks at, the oldest groups first. */
 const MAX_GROUPS = 1000;

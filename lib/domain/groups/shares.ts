@@ -1,14 +1,14 @@
 /** Groups that are invited to groups. */
-import { Missing, Stale, TransactionRefused } from '../store/errors.ts';
-import { invites, uninvites } from '../store/group-place.ts';
-import { type AccessLevel, type GroupRecord, MAX_SHARES, type ShareRecord } from '../store/records.ts';
-import type { Write } from '../store/table/write.ts';
-import type { Actor, GroupAccess } from './access/types.ts';
-import { happened } from './audit-events/setting-changes.ts';
-import type { Deps } from './deps.ts';
-import { conflict, invalid, notFound, refused } from './errors.ts';
+import { Missing, Stale, TransactionRefused } from '../../store/errors.ts';
+import { invites, uninvites } from '../../store/group-place.ts';
+import { type AccessLevel, type GroupRecord, MAX_SHARES, type ShareRecord } from '../../store/records.ts';
+import type { Write } from '../../store/table/write.ts';
+import type { Actor, GroupAccess } from '../access/types.ts';
+import { happened } from '../audit-events/setting-changes.ts';
+import type { Deps } from '../deps.ts';
+import { conflict, invalid, notFound, refused } from '../errors.ts';
+import { LEVEL_NAMES } from '../members/rules.ts';
 import { groupOfId, locked } from './groups.ts';
-import { LEVEL_NAMES } from './members/rules.ts';
 
 export interface ShareInput {
   readonly groupId: number;

@@ -5,21 +5,21 @@
  * A group that moved says in `movedFrom` that something inside may not have followed; that is cleared when all has.
  * Whoever comes into a group meanwhile is found among its children, which are listed after the group itself moved.
  */
-import { TransactionRefused } from './errors.ts';
-import { UNLINK_JOB } from './forks.ts';
-import { groupItem, isArriving } from './group-item.ts';
-import { moveGroupPath, placeBelow, rank } from './group-place.ts';
-import { moveRows, settledRows } from './group-tree.ts';
+import { TransactionRefused } from '../errors.ts';
+import { UNLINK_JOB } from '../forks.ts';
+import { groupItem, isArriving } from '../group-item.ts';
+import { moveGroupPath, placeBelow, rank } from '../group-place.ts';
+import { moveRows, settledRows } from '../group-tree.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } from '../outbox.ts';
+import { fromItem } from '../project-item.ts';
+import { moveProjectPath, placeInGroup } from '../project-place.ts';
+import type { ProjectShares } from '../project-shares.ts';
+import { projectUpdate } from '../project-update.ts';
+import type { GroupRecord, ProjectRecord, Visibility } from '../records.ts';
+import { groupKey, projectKey, type TreeKind } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { type Check, PRESENT, type Write } from '../table/write.ts';
 import type { Groups } from './groups.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } from './outbox.ts';
-import { fromItem } from './project-item.ts';
-import { moveProjectPath, placeInGroup } from './project-place.ts';
-import type { ProjectShares } from './project-shares.ts';
-import { projectUpdate } from './project-update.ts';
-import type { GroupRecord, ProjectRecord, Visibility } from './records.ts';
-import { groupKey, projectKey, type TreeKind } from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import { type Check, PRESENT, type Write } from './table/write.ts';
 
 /** How far a move came: `blocked` by something that is on its way elsewhere, or that others change all the time. */
 export type MoveProgress = 'done' | 'more' | 'blocked';

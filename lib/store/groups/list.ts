@@ -1,14 +1,13 @@
 /** Lists of groups: who sees which, in three orders, by offset or by keyset. */
 
-import { type Attributes, haveAll, rowsWith } from './custom-attributes.ts';
-import { groupClass, groupItem, groupOf } from './group-item.ts';
-import type { Members } from './members/members.ts';
-import { hasText, type Judge, type Viewer, visibleTo } from './project-query.ts';
-import { Reach } from './reach.ts';
-import type { AccessLevel, GroupRecord } from './records.ts';
-import type { Search } from './search.ts';
-import { similarity } from './similarity.ts';
-import type { Position } from './table/cursor.ts';
+import { type Attributes, haveAll, rowsWith } from '../custom-attributes.ts';
+import { groupClass, groupItem, groupOf } from '../group-item.ts';
+import type { Members } from '../members/members.ts';
+import { hasText, type Judge, type Viewer, visibleTo } from '../project-query.ts';
+import type { AccessLevel, GroupRecord } from '../records.ts';
+import type { Search } from '../search.ts';
+import { similarity } from '../similarity.ts';
+import type { Position } from '../table/cursor.ts';
 import {
   allRows,
   keysById,
@@ -18,8 +17,8 @@ import {
   rowsOfSettling,
   rowsOfTree,
   settlingBelow,
-} from './table/id-sources.ts';
-import { groupKey, listPartitions } from './table/keys.ts';
+} from '../table/id-sources.ts';
+import { groupKey, listPartitions } from '../table/keys.ts';
 import {
   chunkFor,
   countPartitions,
@@ -28,7 +27,7 @@ import {
   MAX_TOTAL,
   type Page,
   type PageRequest,
-} from './table/paging.ts';
+} from '../table/paging.ts';
 import {
   comparing,
   type Direction,
@@ -37,9 +36,10 @@ import {
   type KeySource,
   listSource,
   mergeKeys,
-} from './table/sorted-sources.ts';
-import type { Table } from './table/table.ts';
-import { matchesWords, wordsOf } from './trigrams.ts';
+} from '../table/sorted-sources.ts';
+import type { Table } from '../table/table.ts';
+import { matchesWords, wordsOf } from '../trigrams.ts';
+import { Reach } from './reachable.ts';
 
 export interface GroupQuery extends PageRequest {
   readonly viewer: Viewer;

@@ -1,15 +1,15 @@
 /** Groups: creation and change. */
-import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
-import { placeBelow } from '../store/group-place.ts';
-import { type GroupChange, MoreVisibleInside } from '../store/groups.ts';
-import { type GroupRecord, MAX_DEPTH, type Visibility } from '../store/records.ts';
-import { restrictionProblems, unchosenVisibility } from './access/instance-visibility.ts';
-import { demandInGroup, isAdministrator } from './access/permissions.ts';
-import type { Actor, GroupAccess } from './access/types.ts';
-import { auditedPlace, auditing } from './audit-events/event.ts';
-import { groupChanged } from './audit-events/setting-changes.ts';
-import { type AvatarFile, newAvatar } from './avatars/avatars.ts';
-import type { Deps } from './deps.ts';
+import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
+import { placeBelow } from '../../store/group-place.ts';
+import { type GroupChange, MoreVisibleInside } from '../../store/groups/groups.ts';
+import { type GroupRecord, MAX_DEPTH, type Visibility } from '../../store/records.ts';
+import { restrictionProblems, unchosenVisibility } from '../access/instance-visibility.ts';
+import { demandInGroup, isAdministrator } from '../access/permissions.ts';
+import type { Actor, GroupAccess } from '../access/types.ts';
+import { auditedPlace, auditing } from '../audit-events/event.ts';
+import { groupChanged } from '../audit-events/setting-changes.ts';
+import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';
+import type { Deps } from '../deps.ts';
 import {
   conflict,
   type FieldProblems,
@@ -18,12 +18,12 @@ import {
   notFound,
   refused,
   unauthorized,
-} from './errors.ts';
-import { accessesToGroups } from './group-details.ts';
-import { groupNameProblems, groupPathProblems, problemsOf } from './name-rules.ts';
-import { type Mover, moveMails, moverOf } from './notifications/enqueue.ts';
-import { inRuby } from './ruby-notation.ts';
-import { isBelow } from './visibility.ts';
+} from '../errors.ts';
+import { groupNameProblems, groupPathProblems, problemsOf } from '../name-rules.ts';
+import { type Mover, moveMails, moverOf } from '../notifications/enqueue.ts';
+import { inRuby } from '../ruby-notation.ts';
+import { isBelow } from '../visibility.ts';
+import { accessesToGroups } from './details.ts';
 
 export interface NewGroupInput {
   readonly name: string;

@@ -1,14 +1,13 @@
 /** Takes away what is left of deleted groups, with all inside: the innermost first, the group itself last. */
 
-import { removeAbout } from './custom-attributes.ts';
-import { Missing, Stale, TransactionRefused } from './errors.ts';
-import { leaveTree, settledRows } from './group-tree.ts';
-import type { Groups } from './groups.ts';
-import type { Members } from './members/members.ts';
-import type { ProjectShares } from './project-shares.ts';
-import type { Projects } from './projects.ts';
-import type { GroupRecord, ProjectRecord } from './records.ts';
-import type { Search } from './search.ts';
+import { removeAbout } from '../custom-attributes.ts';
+import { Missing, Stale, TransactionRefused } from '../errors.ts';
+import { leaveTree, settledRows } from '../group-tree.ts';
+import type { Members } from '../members/members.ts';
+import type { ProjectShares } from '../project-shares.ts';
+import type { Projects } from '../projects.ts';
+import type { GroupRecord, ProjectRecord } from '../records.ts';
+import type { Search } from '../search.ts';
 import {
   groupKey,
   type Key,
@@ -17,10 +16,11 @@ import {
   statisticsKey,
   treeKey,
   treePartition,
-} from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import { release } from './table/unique-names.ts';
-import { PRESENT, type Write } from './table/write.ts';
+} from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { release } from '../table/unique-names.ts';
+import { PRESENT, type Write } from '../table/write.ts';
+import type { Groups } from './groups.ts';
 
 const BATCH = 100;
 

@@ -1,14 +1,14 @@
 /** Lists of groups, and of the projects in a group. */
 
-import type { GroupQuery, ListedGroup } from '../store/group-list.ts';
-import type { ListedProject, ProjectQuery } from '../store/project-query.ts';
-import { decodeCursor, encodeCursor } from '../store/table/cursor.ts';
-import type { Page } from '../store/table/paging.ts';
-import { isAdministrator } from './access/permissions.ts';
-import type { Actor, GroupAccess } from './access/types.ts';
-import { groupJudge, projectJudge, viewerOf } from './access/visibility-filter.ts';
-import type { Deps } from './deps.ts';
-import { starredByActor } from './stars.ts';
+import type { GroupQuery, ListedGroup } from '../../store/groups/list.ts';
+import type { ListedProject, ProjectQuery } from '../../store/project-query.ts';
+import { decodeCursor, encodeCursor } from '../../store/table/cursor.ts';
+import type { Page } from '../../store/table/paging.ts';
+import { isAdministrator } from '../access/permissions.ts';
+import type { Actor, GroupAccess } from '../access/types.ts';
+import { groupJudge, projectJudge, viewerOf } from '../access/visibility-filter.ts';
+import type { Deps } from '../deps.ts';
+import { starredByActor } from '../stars.ts';
 
 export interface GroupListInput extends Omit<GroupQuery, 'viewer' | 'judge' | 'all' | 'below' | 'after'> {
   /** Also groups that memberships do not give; default: only for administrators. Anonymous callers see these alone. */

@@ -1,7 +1,7 @@
 /** Groups: record, path and place in the tree of groups. Moves are in `group-moves.ts`, lists in `group-list.ts`. */
 
-import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
-import { groupItem, groupListAttributes, groupOf } from './group-item.ts';
+import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
+import { groupItem, groupListAttributes, groupOf } from '../group-item.ts';
 import {
   claimGroupPath,
   enters,
@@ -11,12 +11,12 @@ import {
   refusedByParent,
   standsOpen,
   standsStill,
-} from './group-place.ts';
-import { moveRows, settlingRows, treeRows } from './group-tree.ts';
-import { memberWrite } from './members/item.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
-import { type GroupRecord, MAX_DEPTH, VISIBILITIES, type Visibility } from './records.ts';
-import type { Counters } from './table/counters.ts';
+} from '../group-place.ts';
+import { moveRows, settlingRows, treeRows } from '../group-tree.ts';
+import { memberWrite } from '../members/item.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox.ts';
+import { type GroupRecord, MAX_DEPTH, VISIBILITIES, type Visibility } from '../records.ts';
+import type { Counters } from '../table/counters.ts';
 import {
   groupKey,
   idOf,
@@ -25,10 +25,10 @@ import {
   type TreeRow,
   treePartition,
   treePrefix,
-} from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import { leave, type NameHolder, type Names, takenNames } from './table/unique-names.ts';
-import { PRESENT, type Update, type Write } from './table/write.ts';
+} from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { leave, type NameHolder, type Names, takenNames } from '../table/unique-names.ts';
+import { PRESENT, type Update, type Write } from '../table/write.ts';
 
 /** The queue's job that carries a move on to what is below: `{ groupId }`. */
 export const MOVE_JOB = 'group.move';

@@ -1,13 +1,13 @@
 /** What a group is shown with: the groups invited to it, and projects. */
 import { randomBytes } from 'node:crypto';
-import type { GroupRecord, ShareRecord } from '../store/records.ts';
-import { Surroundings } from './access/effective-level.ts';
-import { groupAccess } from './access/open-request.ts';
-import { canSeeGroup } from './access/permissions.ts';
-import { accessesTo } from './access/project-accesses.ts';
-import type { Actor, GroupAccess, ProjectAccess } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { notFound } from './errors.ts';
+import type { GroupRecord, ShareRecord } from '../../store/records.ts';
+import { Surroundings } from '../access/effective-level.ts';
+import { groupAccess } from '../access/open-request.ts';
+import { canSeeGroup } from '../access/permissions.ts';
+import { accessesTo } from '../access/project-accesses.ts';
+import type { Actor, GroupAccess, ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { notFound } from '../errors.ts';
 
 /** Groups by id as the actor may see them; undefined for the others. */
 export async function accessesToGroups(
