@@ -1,4 +1,4 @@
-import { REFRESH_ALL_JOB } from '../lib/domain/billable-refresh.ts';
+import { REFRESH_ALL_JOB } from '../lib/domain/billable-members/refresh.ts';
 import { DORMANT_JOB } from '../lib/domain/dormant-users.ts';
 import { MAINTENANCE, message } from '../lib/store/outbox.ts';
 import { deps } from './deps.ts';

@@ -13,7 +13,7 @@ import {
   type Refresh,
   refreshAll,
   refreshBillable,
-} from './billable-refresh.ts';
+} from './billable-members/refresh.ts';
 import { removeBot } from './bots.ts';
 import { deleteMerged } from './branches.ts';
 import { DELETION_JOB, deleteDue, emptyGroup } from './deletion/mark-and-delete.ts';

@@ -3,7 +3,7 @@ import { AccessRequests } from './access-requests.ts';
 import { Archives } from './archives.ts';
 import { AuditEvents } from './audit-events/audit-events.ts';
 import { Avatars } from './avatars/avatars.ts';
-import { BillableLists } from './billable-lists.ts';
+import { BillableLists } from './billable-members/lists.ts';
 import { Blobs } from './blobs.ts';
 import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { CustomAttributes } from './custom-attributes.ts';

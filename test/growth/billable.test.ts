@@ -5,7 +5,7 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deps } from '../../functions/deps.ts';
-import { refreshBillable } from '../../lib/domain/billable-refresh.ts';
+import { refreshBillable } from '../../lib/domain/billable-members/refresh.ts';
 import { awsClients } from '../../lib/store/clients.ts';
 import { forgetEverything } from '../harness/aws-calls.ts';
 import { BulkTable } from '../harness/bulk-table.ts';

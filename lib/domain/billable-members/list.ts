@@ -1,18 +1,18 @@
 /** Everybody with access to an outermost group, as a list that is made once a day; and their ways out of it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ulid } from 'ulid';
-import type { BillableOrder, BillableState, Listed } from '../store/billable-lists.ts';
-import { MAINTENANCE, message } from '../store/outbox.ts';
-import type { GroupRecord, MemberRecord, ProjectRecord, UserRecord } from '../store/records.ts';
-import { folded } from '../store/table/keys.ts';
-import type { Page, PageRequest } from '../store/table/paging.ts';
-import { isAdministrator } from './access/permissions.ts';
-import type { Actor, GroupAccess } from './access/types.ts';
-import { REFRESH_JOB, refreshBillable } from './billable-refresh.ts';
-import type { Deps } from './deps.ts';
-import { badRequest, notFound, recordNotFound, unavailable } from './errors.ts';
-import { departure } from './members/cascade-removal.ts';
-import { removeMember } from './members/members.ts';
+import type { BillableOrder, BillableState, Listed } from '../../store/billable-members/lists.ts';
+import { MAINTENANCE, message } from '../../store/outbox.ts';
+import type { GroupRecord, MemberRecord, ProjectRecord, UserRecord } from '../../store/records.ts';
+import { folded } from '../../store/table/keys.ts';
+import type { Page, PageRequest } from '../../store/table/paging.ts';
+import { isAdministrator } from '../access/permissions.ts';
+import type { Actor, GroupAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { badRequest, notFound, recordNotFound, unavailable } from '../errors.ts';
+import { departure } from '../members/cascade-removal.ts';
+import { removeMember } from '../members/members.ts';
+import { REFRESH_JOB, refreshBillable } from './refresh.ts';
 
 export interface BillableMember extends Listed {
   readonly user: UserRecord;

@@ -4,7 +4,7 @@
  * of its own and then put in force, so readers see one list or the next.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { ConditionFailed } from './errors.ts';
+import { ConditionFailed } from '../errors.ts';
 import {
   billableKey,
   billableListKey,
@@ -14,10 +14,10 @@ import {
   billableShards,
   idOf,
   type MemberSource,
-} from './table/keys.ts';
-import { MAX_TOTAL, type PageRequest } from './table/paging.ts';
-import type { Table } from './table/table.ts';
-import { type Item, PRESENT } from './table/write.ts';
+} from '../table/keys.ts';
+import { MAX_TOTAL, type PageRequest } from '../table/paging.ts';
+import type { Table } from '../table/table.ts';
+import { type Item, PRESENT } from '../table/write.ts';
 
 /** How somebody comes to have access, the first that applies: the last two are members of a group that is invited. */
 export const MEMBERSHIP_TYPES = ['group_member', 'project_member', 'group_invite', 'project_invite'] as const;

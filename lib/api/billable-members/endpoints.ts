@@ -6,14 +6,14 @@ import {
   type MembershipInside,
   membershipsOf,
   removeBillable,
-} from '../../domain/billable-members.ts';
+} from '../../domain/billable-members/list.ts';
 import { LEVEL_NAMES } from '../../domain/members/rules.ts';
 import { group } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { counted, endpoint } from '../endpoint.ts';
+import * as shapes from '../members/shapes.ts';
 import { userBasic } from '../users/present.ts';
-import * as shapes from './shapes.ts';
 
 const area = 'members';
 const base = '/groups/:id/billable_members';
