@@ -4,7 +4,7 @@ import { Missing, TransactionRefused } from '../store/errors.ts';
 import { type Inheritance, inherit, readInheritance } from '../store/fork-content.ts';
 import { FORKS, MAINTENANCE, message, messageAt, outboxWrite } from '../store/outbox.ts';
 import type { ProjectRecord } from '../store/records.ts';
-import { measureSoon } from '../store/statistics.ts';
+import { measureSoon } from '../store/statistics/statistics.ts';
 import type { Deps } from './deps.ts';
 import type { Job } from './jobs.ts';
 import {

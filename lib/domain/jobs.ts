@@ -2,7 +2,7 @@ import { UNLINK_JOB } from '../store/forks.ts';
 import { DELETE_JOB, MOVE_JOB } from '../store/groups/groups.ts';
 import { MAINTENANCE, message, messageAt, outboxWrite } from '../store/outbox.ts';
 import { secondLook } from '../store/repository/unlisted-pack-gc.ts';
-import { MEASURE_JOB } from '../store/statistics.ts';
+import { MEASURE_JOB } from '../store/statistics/statistics.ts';
 import type { SearchKind } from '../store/table/keys.ts';
 import { BOT_JOB } from '../store/tokens.ts';
 import { REQUESTED_JOB, tellOfRequest } from './access-requests.ts';
@@ -24,7 +24,6 @@ import { unlinkForks } from './fork-visibility.ts';
 import { takeInvitations } from './invitations.ts';
 import { CONFIRMED_JOB } from './invited-address.ts';
 import { maintainRepository } from './maintenance/run.ts';
-import { measureProject } from './measure.ts';
 import { LEAVE_JOB, leaveBelow } from './members/cascade-removal.ts';
 import { EXPIRY_JOB, endMembership } from './members/expiry.ts';
 import { NAMESPACE_MOVE_JOB } from './namespace-move.ts';
@@ -36,6 +35,7 @@ import {
   notificationMessage,
 } from './notifications/enqueue.ts';
 import { sendNotification } from './notifications/send.ts';
+import { measureProject } from './statistics/measure.ts';
 import { endLongTokens, LIFETIME_JOB } from './token-lifetimes.ts';
 
 /** A message of the maintenance queue, as the outbox wrote it. */

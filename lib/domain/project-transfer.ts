@@ -1,6 +1,6 @@
 import { LimitReached, Missing, NameTaken, Stale } from '../store/errors.ts';
 import type { ProjectRecord } from '../store/records.ts';
-import { measureSoon } from '../store/statistics.ts';
+import { measureSoon } from '../store/statistics/statistics.ts';
 import { canInGroup, isAdministrator } from './access/permissions.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
 import { placeMoved } from './audit-events/setting-changes.ts';

@@ -52,7 +52,7 @@ import { Search } from './search.ts';
 import { SettingsRows } from './settings.ts';
 import { Staging } from './staging.ts';
 import { Stars } from './stars.ts';
-import { Statistics } from './statistics.ts';
+import { Statistics } from './statistics/statistics.ts';
 import { Counters } from './table/counters.ts';
 import type { CounterKind, OwnKind } from './table/keys.ts';
 import { type RetryPolicy, standardRetries } from './table/retry.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LANGUAGES } from '../../lib/domain/language-table.ts';
-import { languageOf } from '../../lib/domain/languages.ts';
+import { LANGUAGES } from '../../lib/domain/statistics/language-table.ts';
+import { languageOf } from '../../lib/domain/statistics/languages.ts';
 import type { AttributeName, AttributeState } from '../../lib/git/archive/attributes.ts';
 
 test.each([

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { licenseNamed, licenseOf } from '../../lib/domain/licenses.ts';
+import { licenseNamed, licenseOf } from '../../lib/domain/statistics/licenses.ts';
 
 const modules = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), '..');
 const KNOWN = new Set(['MIT', 'Apache-2.0', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'MPL-2.0']);

@@ -13,7 +13,7 @@ import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
 import { given, listInput } from '../projects/listing.ts';
 import { presented } from '../projects/presented.ts';
 import { projectsListed } from '../projects/shapes.ts';
-import { storage } from '../projects/statistics.ts';
+import { storage } from '../statistics/present.ts';
 import { group as presentedGroup } from './present.ts';
 import * as shapes from './shapes.ts';
 

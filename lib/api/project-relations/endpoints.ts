@@ -1,4 +1,4 @@
-import { contentEndpoints } from './content.ts';
+import { contentEndpoints } from '../statistics/endpoints.ts';
 import { peopleEndpoints } from './people.ts';
 import { shareEndpoints } from './shares.ts';
 import { starEndpoints } from './stars.ts';

@@ -6,12 +6,12 @@ import { membershipsIn } from '../../domain/members/project-memberships.ts';
 import { invitationsTo } from '../../domain/project-shares.ts';
 import { ownersOf } from '../../domain/projects.ts';
 import { cloneRoot } from '../../domain/repository/clone-url.ts';
-import { statisticsOf } from '../../domain/statistics.ts';
+import { statisticsOf } from '../../domain/statistics/statistics.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { sharedWithGroup } from '../groups/present.ts';
-import { license } from './license.ts';
+import { license } from '../statistics/license.ts';
+import { projectStatistics } from '../statistics/present.ts';
 import { projectBasic, projectFull } from './present.ts';
-import { projectStatistics } from './statistics.ts';
 
 /** Projects as the actor may see them. Anonymous callers get the basic form, whatever they ask. */
 export async function presented(

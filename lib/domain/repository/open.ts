@@ -16,7 +16,7 @@ import type { NetworkMember } from '../../store/repository/fork-networks.ts';
 import { GitObjects } from '../../store/repository/pack-objects.ts';
 import { snapshotOf } from '../../store/repository/ref-views.ts';
 import type { RepositoryRefs } from '../../store/repository/refs-and-objects.ts';
-import { measureSoon } from '../../store/statistics.ts';
+import { measureSoon } from '../../store/statistics/statistics.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { FirstLook, ReadAhead } from '../access/prefetch.ts';
 import type { Actor } from '../access/types.ts';

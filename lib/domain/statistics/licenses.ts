@@ -1,6 +1,6 @@
 /** Which licence a project is under: its licence file, and the common texts by the words they begin with or turn on. */
-import type { Oid } from '../git/oid.ts';
-import type { GitRepository } from '../git/repository.ts';
+import type { Oid } from '../../git/oid.ts';
+import type { GitRepository } from '../../git/repository.ts';
 
 export interface License {
   /** Lower-case SPDX identifier; `other` for a text that is none of these. */

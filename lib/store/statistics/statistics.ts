@@ -3,12 +3,12 @@
  * the projects directly in a group come to together.
  */
 import { encodeTime } from 'ulid';
-import { Missing, Stale, TransactionRefused } from './errors.ts';
-import { MAINTENANCE, outboxWrite } from './outbox.ts';
-import { bySize } from './project-item.ts';
-import { groupKey, type Key, padded, projectKey, statisticsKey } from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import { ABSENT, type Item, PRESENT, type Put, type Write } from './table/write.ts';
+import { Missing, Stale, TransactionRefused } from '../errors.ts';
+import { MAINTENANCE, outboxWrite } from '../outbox.ts';
+import { bySize } from '../project-item.ts';
+import { groupKey, type Key, padded, projectKey, statisticsKey } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { ABSENT, type Item, PRESENT, type Put, type Write } from '../table/write.ts';
 
 /** The queue's job that measures a project: `{ projectId }`. */
 export const MEASURE_JOB = 'project.measure';

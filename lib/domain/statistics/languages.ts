@@ -1,7 +1,7 @@
 /** What languages a project is written in: the bytes of its files by what their names tell, as Linguist counts them. */
-import type { AttributeName, AttributeState } from '../git/archive/attributes.ts';
-import type { Oid } from '../git/oid.ts';
-import type { GitRepository } from '../git/repository.ts';
+import type { AttributeName, AttributeState } from '../../git/archive/attributes.ts';
+import type { Oid } from '../../git/oid.ts';
+import type { GitRepository } from '../../git/repository.ts';
 import { LANGUAGES } from './language-table.ts';
 
 /** Languages that are kept of a project, the largest ones. */

@@ -4,7 +4,7 @@ import { isAdministrator } from '../../domain/access/permissions.ts';
 import { forbidden } from '../../domain/errors.ts';
 import { project } from '../../http/access.ts';
 import { endpoint } from '../endpoint.ts';
-import * as shapes from './shapes.ts';
+import * as shapes from '../project-relations/shapes.ts';
 
 const area = 'project-relations';
 

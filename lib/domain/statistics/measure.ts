@@ -1,17 +1,17 @@
 /** What a worker finds out of a project some time after it changed. */
 
-import { HistoryLimit } from '../git/history.ts';
-import { CorruptData, ObjectMissing } from '../git/objects.ts';
-import type { Oid } from '../git/oid.ts';
-import type { GitRepository } from '../git/repository.ts';
-import { Missing, Stale } from '../store/errors.ts';
-import type { ProjectRecord } from '../store/records.ts';
-import type { ProjectStatistics } from '../store/statistics.ts';
-import type { Deps } from './deps.ts';
+import { HistoryLimit } from '../../git/history.ts';
+import { CorruptData, ObjectMissing } from '../../git/objects.ts';
+import type { Oid } from '../../git/oid.ts';
+import type { GitRepository } from '../../git/repository.ts';
+import { Missing, Stale } from '../../store/errors.ts';
+import type { ProjectRecord } from '../../store/records.ts';
+import type { ProjectStatistics } from '../../store/statistics/statistics.ts';
+import type { Deps } from '../deps.ts';
+import { isImporting } from '../repository/import-state.ts';
+import { codeOf } from '../repository/read.ts';
 import { languagesOf } from './languages.ts';
 import { findLicense } from './licenses.ts';
-import { isImporting } from './repository/import-state.ts';
-import { codeOf } from './repository/read.ts';
 
 /** Tries at what others measure at the same time. */
 const TRIES = 3;

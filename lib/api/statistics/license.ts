@@ -1,7 +1,7 @@
-import { licenseNamed } from '../../domain/licenses.ts';
+import { licenseNamed } from '../../domain/statistics/licenses.ts';
 import type { ProjectRecord } from '../../store/records.ts';
-import type { ProjectStatistics } from '../../store/statistics.ts';
-import { projectUrl } from './present.ts';
+import type { ProjectStatistics } from '../../store/statistics/statistics.ts';
+import { projectUrl } from '../projects/present.ts';
 
 /** A project's licence file, and the licence in it, as a worker found them last. */
 export function license(project: ProjectRecord, measured: ProjectStatistics | undefined, baseUrl: string) {

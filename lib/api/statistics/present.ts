@@ -1,4 +1,4 @@
-import type { ProjectStatistics } from '../../store/statistics.ts';
+import type { ProjectStatistics } from '../../store/statistics/statistics.ts';
 
 /** Features that keep nothing yet. */
 const NOTHING = {
