@@ -5,7 +5,7 @@ import { secondLook } from '../store/repository/unlisted-pack-gc.ts';
 import { MEASURE_JOB } from '../store/statistics/statistics.ts';
 import type { SearchKind } from '../store/table/keys.ts';
 import { BOT_JOB } from '../store/tokens.ts';
-import { REQUESTED_JOB, tellOfRequest } from './access-requests.ts';
+import { REQUESTED_JOB, tellOfRequest } from './access-requests/access-requests.ts';
 import type { Requester } from './audit-events/event.ts';
 import {
   REFRESH_ALL_JOB,

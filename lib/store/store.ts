@@ -1,5 +1,5 @@
 /** Everything the domain reaches the world through, made once per process. */
-import { AccessRequests } from './access-requests.ts';
+import { AccessRequests } from './access-requests/access-requests.ts';
 import { Archives } from './archives.ts';
 import { AuditEvents } from './audit-events/audit-events.ts';
 import { Avatars } from './avatars/avatars.ts';

@@ -5,10 +5,10 @@ import { addMember, addMembers, changeMember, removeMember } from '../../domain/
 import { group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent } from '../../http/reply.ts';
+import { accessRequestEndpoints } from '../access-requests/endpoints.ts';
 import { billableEndpoints } from '../billable-members/endpoints.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import * as shapes from '../users/shapes.ts';
-import { accessRequestEndpoints } from './access-requests.ts';
 import { userIds } from './ids.ts';
 import { importEndpoint } from './import.ts';
 import { invitationEndpoints } from './invitations.ts';

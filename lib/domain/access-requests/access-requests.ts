@@ -1,20 +1,20 @@
 /** People who ask to be let into projects and groups they see and are no members of. */
-import { AlreadyExists, Missing } from '../store/errors.ts';
-import { MAINTENANCE, message, type OutboxMessage } from '../store/outbox.ts';
-import type { AccessRequestRecord, MemberSource, UserRecord } from '../store/records.ts';
-import type { Page, PageRequest } from '../store/table/paging.ts';
-import { DEVELOPER, isAdministrator, MAINTAINER, OWNER, signedIn } from './access/permissions.ts';
-import type { Actor } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { forbidden, invalid, placeNotFound, recordNotFound, tooManyRequests } from './errors.ts';
-import { mailMessage, oneLine } from './mail/send.ts';
-import { type Member, type MemberPlace, sourceOf } from './members/list.ts';
-import { addMember } from './members/members.ts';
-import { demandAdmin } from './members/rules.ts';
-import { addressesOf, isReached } from './notifications/address.ts';
-import { membershipMail } from './notifications/enqueue.ts';
-import { effective } from './notifications/levels.ts';
-import { groupPlaceOf, isMuted, placeOf } from './notifications/place.ts';
+import { AlreadyExists, Missing } from '../../store/errors.ts';
+import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox.ts';
+import type { AccessRequestRecord, MemberSource, UserRecord } from '../../store/records.ts';
+import type { Page, PageRequest } from '../../store/table/paging.ts';
+import { DEVELOPER, isAdministrator, MAINTAINER, OWNER, signedIn } from '../access/permissions.ts';
+import type { Actor } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { forbidden, invalid, placeNotFound, recordNotFound, tooManyRequests } from '../errors.ts';
+import { mailMessage, oneLine } from '../mail/send.ts';
+import { type Member, type MemberPlace, sourceOf } from '../members/list.ts';
+import { addMember } from '../members/members.ts';
+import { demandAdmin } from '../members/rules.ts';
+import { addressesOf, isReached } from '../notifications/address.ts';
+import { membershipMail } from '../notifications/enqueue.ts';
+import { effective } from '../notifications/levels.ts';
+import { groupPlaceOf, isMuted, placeOf } from '../notifications/place.ts';
 
 export interface AccessRequest {
   readonly record: AccessRequestRecord;

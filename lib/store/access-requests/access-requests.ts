@@ -1,8 +1,8 @@
 /** People who ask to be let into projects and groups: none of them is a member. */
-import { AlreadyExists, Missing, TransactionRefused } from './errors.ts';
-import { sourceLives } from './members/item.ts';
-import type { Outbox, OutboxMessage } from './outbox.ts';
-import type { AccessRequestRecord } from './records.ts';
+import { AlreadyExists, Missing, TransactionRefused } from '../errors.ts';
+import { sourceLives } from '../members/item.ts';
+import type { Outbox, OutboxMessage } from '../outbox.ts';
+import type { AccessRequestRecord } from '../records.ts';
 import {
   accessRequestKey,
   type MemberSource,
@@ -12,10 +12,10 @@ import {
   userKey,
   userPartition,
   userRow,
-} from './table/keys.ts';
-import { type Page, type PageRequest, pageOfRows } from './table/paging.ts';
-import type { Table } from './table/table.ts';
-import { ABSENT, type Item, PRESENT } from './table/write.ts';
+} from '../table/keys.ts';
+import { type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
+import type { Table } from '../table/table.ts';
+import { ABSENT, type Item, PRESENT } from '../table/write.ts';
 
 export class AccessRequests {
   readonly #table: Table;

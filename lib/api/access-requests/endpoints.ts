@@ -5,15 +5,15 @@ import {
   denyAccess,
   listAccessRequests,
   requestAccess,
-} from '../../domain/access-requests.ts';
+} from '../../domain/access-requests/access-requests.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent } from '../../http/reply.ts';
 import { counted, endpoint } from '../endpoint.ts';
+import { PLACES, type PlaceKind, placeOf } from '../members/place.ts';
+import { member } from '../members/present.ts';
+import * as shapes from '../members/shapes.ts';
 import { userBasic } from '../users/present.ts';
 import { member as memberShape } from '../users/shapes.ts';
-import { PLACES, type PlaceKind, placeOf } from './place.ts';
-import { member } from './present.ts';
-import * as shapes from './shapes.ts';
 
 const area = 'members';
 const userId = () => p.params({ user_id: p.integer({ required: true, description: 'Id of the user' }) });
