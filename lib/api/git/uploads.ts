@@ -14,10 +14,10 @@ import {
   listParts,
   partsOf,
   reportOf,
-} from '../../domain/push-uploads.ts';
+} from '../../domain/git/push-uploads.ts';
 import { notAllowed } from '../../http/errors.ts';
 import { json, noContent, type Reply } from '../../http/reply.ts';
-import type { PushUpload } from '../../store/push-uploads.ts';
+import type { PushUpload } from '../../store/git/push-uploads.ts';
 
 /** 20,000 commands with names of usual length; a gateway takes hardly more. */
 const MAX_REQUEST_BYTES = 4 * 1024 * 1024;

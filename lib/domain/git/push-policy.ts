@@ -1,7 +1,7 @@
-import { shortName } from '../git/refname.ts';
-import type { PushUpdate } from '../git/wire/push-update.ts';
-import type { Actor, ProjectAccess } from './access/types.ts';
-import type { Deps } from './deps.ts';
+import { shortName } from '../../git/refname.ts';
+import type { PushUpdate } from '../../git/wire/push-update.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
 import {
   BRANCH_REFUSALS,
   type BranchProtection,
@@ -10,8 +10,8 @@ import {
   started,
   TAG_REFUSALS,
   type TagProtection,
-} from './refs/protection.ts';
-import { sizeExcess } from './repository/size-limits.ts';
+} from '../refs/protection.ts';
+import { sizeExcess } from '../repository/size-limits.ts';
 
 /**
  * What a push may do with each ref, as the project's rules say, and whether the instance lets it grow. They are read

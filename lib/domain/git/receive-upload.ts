@@ -1,17 +1,17 @@
-import { WireError } from '../git/wire/error.ts';
-import { PktReader } from '../git/wire/pkt-line.ts';
-import { type PushReport, readPushReport } from '../git/wire/push-report.ts';
-import { type ReceivePackOptions, receivePack } from '../git/wire/receive-pack.ts';
-import { type ReceiveRequest, ReceiveRequestError, readCommands } from '../git/wire/receive-request.ts';
-import type { Repository } from '../git/wire/repository.ts';
-import type { GitAccess } from './access/git-access.ts';
-import type { Deps } from './deps.ts';
-import { badRequest, DomainError } from './errors.ts';
+import { WireError } from '../../git/wire/error.ts';
+import { PktReader } from '../../git/wire/pkt-line.ts';
+import { type PushReport, readPushReport } from '../../git/wire/push-report.ts';
+import { type ReceivePackOptions, receivePack } from '../../git/wire/receive-pack.ts';
+import { type ReceiveRequest, ReceiveRequestError, readCommands } from '../../git/wire/receive-request.ts';
+import type { Repository } from '../../git/wire/repository.ts';
+import type { GitAccess } from '../access/git-access.ts';
+import type { Deps } from '../deps.ts';
+import { badRequest, DomainError } from '../errors.ts';
+import { isPushable } from '../refs/hidden-refs.ts';
+import { defaultBranchName } from '../repository/default-branch-name.ts';
+import { openRepository } from '../repository/open.ts';
+import { MAX_PUSH_BYTES } from '../repository/size-limits.ts';
 import { pushPolicy } from './push-policy.ts';
-import { isPushable } from './refs/hidden-refs.ts';
-import { defaultBranchName } from './repository/default-branch-name.ts';
-import { openRepository } from './repository/open.ts';
-import { MAX_PUSH_BYTES } from './repository/size-limits.ts';
 
 /** A push that did not come as one request. */
 export interface StagedPush {

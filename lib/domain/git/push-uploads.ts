@@ -1,8 +1,8 @@
-import { LimitReached, Missing } from '../store/errors.ts';
-import { type PushUpload, UPLOADS_PER_USER } from '../store/push-uploads.ts';
-import { IncompleteUpload, type PresignedPart, partCount, type UploadedPart } from '../store/staging.ts';
-import type { GitAccess } from './access/git-access.ts';
-import type { Deps } from './deps.ts';
+import { LimitReached, Missing } from '../../store/errors.ts';
+import { type PushUpload, UPLOADS_PER_USER } from '../../store/git/push-uploads.ts';
+import { IncompleteUpload, type PresignedPart, partCount, type UploadedPart } from '../../store/staging.ts';
+import type { GitAccess } from '../access/git-access.ts';
+import type { Deps } from '../deps.ts';
 import {
   badRequest,
   conflict,
@@ -11,9 +11,9 @@ import {
   notFound,
   tooLarge,
   tooManyRequests,
-} from './errors.ts';
-import { readPushRequest } from './ingest.ts';
-import { maxPushBytes } from './repository/size-limits.ts';
+} from '../errors.ts';
+import { maxPushBytes } from '../repository/size-limits.ts';
+import { readPushRequest } from './receive-upload.ts';
 
 /**
  * Pushes that are too large for a request: declared, uploaded in parts to the staging area, finished, and taken in by

@@ -1,13 +1,13 @@
-import type { PushReport } from '../git/wire/push-report.ts';
-import type { Repository } from '../git/wire/repository.ts';
-import { Stale } from '../store/errors.ts';
-import type { IngestProgress, PushUpload } from '../store/push-uploads.ts';
-import { log } from '../telemetry/log.ts';
-import { openGit } from './access/git-access.ts';
-import type { Deps } from './deps.ts';
-import { DomainError } from './errors.ts';
-import { ingest, readPushRequest } from './ingest.ts';
-import { openRepository } from './repository/open.ts';
+import type { PushReport } from '../../git/wire/push-report.ts';
+import type { Repository } from '../../git/wire/repository.ts';
+import { Stale } from '../../store/errors.ts';
+import type { IngestProgress, PushUpload } from '../../store/git/push-uploads.ts';
+import { log } from '../../telemetry/log.ts';
+import { openGit } from '../access/git-access.ts';
+import type { Deps } from '../deps.ts';
+import { DomainError } from '../errors.ts';
+import { openRepository } from '../repository/open.ts';
+import { ingest, readPushRequest } from './receive-upload.ts';
 
 /** Renewed while the work goes on: one that died is taken over that soon. */
 const LEASE_SECONDS = 60;
