@@ -1,5 +1,5 @@
+import { invitationAnswered, invitationPage } from '../lib/api/invitations/invitation-page.ts';
 import { memberEndpoints } from '../lib/api/members/endpoints.ts';
-import { invitationAnswered, invitationPage } from '../lib/api/members/invitation-page.ts';
 import { apiFunction } from '../lib/http/function.ts';
 import { deps } from './deps.ts';
 

@@ -9,7 +9,7 @@ import { type AuditAuthor, audited, auditedUser } from './audit-events/event.ts'
 import type { Deps } from './deps.ts';
 import { auditedEmail } from './email-audit.ts';
 import { conflict, refused } from './errors.ts';
-import { addressConfirmed } from './invited-address.ts';
+import { addressConfirmed } from './invitations/on-confirmed.ts';
 import { mailMessage } from './mail/send.ts';
 import { withoutAddress } from './user-profile.ts';
 

@@ -6,7 +6,7 @@ import type { Deps } from './deps.ts';
 import { auditedEmail } from './email-audit.ts';
 import { confirmationOf } from './email-confirmation.ts';
 import { invalid, notFound, tooManyRequests } from './errors.ts';
-import { addressConfirmed } from './invited-address.ts';
+import { addressConfirmed } from './invitations/on-confirmed.ts';
 import { orAbsent, told } from './keys/store-errors.ts';
 import { emailProblems } from './name-rules.ts';
 import { addressProblems } from './sign-up-rules.ts';

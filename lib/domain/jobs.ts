@@ -21,8 +21,8 @@ import { removeProject, removeUser, sweepRepository } from './deletion/purge.ts'
 import type { Deps } from './deps.ts';
 import { DORMANT_JOB, deactivateDormant } from './dormant-users.ts';
 import { unlinkForks } from './fork-visibility.ts';
-import { takeInvitations } from './invitations.ts';
-import { CONFIRMED_JOB } from './invited-address.ts';
+import { takeInvitations } from './invitations/invitations.ts';
+import { CONFIRMED_JOB } from './invitations/on-confirmed.ts';
 import { maintainRepository } from './maintenance/run.ts';
 import { LEAVE_JOB, leaveBelow } from './members/cascade-removal.ts';
 import { EXPIRY_JOB, endMembership } from './members/expiry.ts';

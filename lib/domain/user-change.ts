@@ -11,7 +11,7 @@ import type { Deps } from './deps.ts';
 import { confirmationOf } from './email-confirmation.ts';
 import { isConfirmedEmail } from './emails.ts';
 import { conflict, forbidden, invalid, notFound } from './errors.ts';
-import { addressConfirmed } from './invited-address.ts';
+import { addressConfirmed } from './invitations/on-confirmed.ts';
 import { emailProblems, problemsOf, usernameProblems } from './name-rules.ts';
 import { helpNamespaceMove, namespaceMove } from './namespace-move.ts';
 import { moverOf } from './notifications/enqueue.ts';

@@ -11,7 +11,7 @@ import { type AvatarFile, type NewAvatar, newAvatar } from './avatars/avatars.ts
 import type { Deps } from './deps.ts';
 import { confirmationOf } from './email-confirmation.ts';
 import { forbidden, invalid } from './errors.ts';
-import { addressConfirmed } from './invited-address.ts';
+import { addressConfirmed } from './invitations/on-confirmed.ts';
 import { emailProblems, MAX_NAME_LENGTH, problemsOf, usernameProblems } from './name-rules.ts';
 import { type Invitation, invitation } from './password-resets.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';

@@ -20,7 +20,7 @@ import { GroupList } from './groups/list.ts';
 import { GroupMoves } from './groups/moves.ts';
 import { GroupOwners } from './groups/owners.ts';
 import { GroupRemoval } from './groups/removal.ts';
-import { Invitations } from './invitations.ts';
+import { Invitations } from './invitations/invitations.ts';
 import { GpgKeys, MAX_GPG_KEYS } from './keys/gpg-keys.ts';
 import { MAX_SSH_KEYS, SshKeys } from './keys/ssh-keys.ts';
 import { MaintenanceNotes } from './maintenance/last-runs.ts';

@@ -8,10 +8,10 @@ import { json, noContent } from '../../http/reply.ts';
 import { accessRequestEndpoints } from '../access-requests/endpoints.ts';
 import { billableEndpoints } from '../billable-members/endpoints.ts';
 import { counted, endpoint } from '../endpoint.ts';
+import { invitationEndpoints } from '../invitations/endpoints.ts';
 import * as shapes from '../users/shapes.ts';
 import { userIds } from './ids.ts';
 import { importEndpoint } from './import.ts';
-import { invitationEndpoints } from './invitations.ts';
 import { placeOf } from './place.ts';
 import { member } from './present.ts';
 

@@ -9,7 +9,7 @@ import { audited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../email-confirmation.ts';
 import { samlIdentityOf } from '../group-identities.ts';
-import { addressConfirmed } from '../invited-address.ts';
+import { addressConfirmed } from '../invitations/on-confirmed.ts';
 import { helpNamespaceMove, namespaceMove } from '../namespace-move.ts';
 import type { Mover } from '../notifications/enqueue.ts';
 import { auditedChange } from '../user-audit.ts';

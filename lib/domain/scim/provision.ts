@@ -4,7 +4,7 @@ import { sameName } from '../../store/table/unique-names.ts';
 import { auditedUser, auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../email-confirmation.ts';
-import { addressConfirmed } from '../invited-address.ts';
+import { addressConfirmed } from '../invitations/on-confirmed.ts';
 import { isExternalByDefault } from '../sign-up-rules.ts';
 import {
   demandAllowed,

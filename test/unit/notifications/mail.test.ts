@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import PostalMime from 'postal-mime';
 import { describe, expect, test } from 'vitest';
-import { invitationMail } from '../../../lib/domain/invitation-mail.ts';
+import { invitationMail } from '../../../lib/domain/invitations/mail.ts';
 import { type Letter, mailOf, withAuthor } from '../../../lib/domain/notifications/mail.ts';
 import type { Mail } from '../../../lib/store/mail/transport.ts';
 import { Mailer } from '../../../lib/store/mail/transport.ts';

@@ -3,28 +3,28 @@
  * an invitation waits until somebody confirms it, or declines by the link that was mailed there.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { AlreadyExists, LimitReached, Missing } from '../store/errors.ts';
-import { isExpired } from '../store/members/item.ts';
-import { outboxWrite } from '../store/outbox.ts';
-import type { InvitationRecord, UserRecord } from '../store/records.ts';
-import { folded } from '../store/table/keys.ts';
-import type { Page, PageRequest } from '../store/table/paging.ts';
-import { sameName } from '../store/table/unique-names.ts';
-import { isAdministrator, signedIn } from './access/permissions.ts';
-import type { Actor } from './access/types.ts';
-import { auditedPlace, inPerson } from './audit-events/event.ts';
-import type { Deps } from './deps.ts';
-import { DomainError, forbidden, placeNotFound, recordNotFound, refused } from './errors.ts';
-import { membershipActivity } from './events/record.ts';
-import { invitationMail } from './invitation-mail.ts';
-import { memberAdded } from './members/audit.ts';
-import { promisesEnd } from './members/expiry.ts';
-import { type MemberPlace, parentsOf, sourceOf } from './members/list.ts';
-import { addMember, MAX_AT_ONCE, reasonOf, TOO_MANY } from './members/members.ts';
-import { demandAdmin, demandUnlocked, grantable, type MembershipInput } from './members/rules.ts';
-import { emailProblems } from './name-rules.ts';
-import { answerMails } from './notifications/enqueue.ts';
-import { addressProblems } from './sign-up-rules.ts';
+import { AlreadyExists, LimitReached, Missing } from '../../store/errors.ts';
+import { isExpired } from '../../store/members/item.ts';
+import { outboxWrite } from '../../store/outbox.ts';
+import type { InvitationRecord, UserRecord } from '../../store/records.ts';
+import { folded } from '../../store/table/keys.ts';
+import type { Page, PageRequest } from '../../store/table/paging.ts';
+import { sameName } from '../../store/table/unique-names.ts';
+import { isAdministrator, signedIn } from '../access/permissions.ts';
+import type { Actor } from '../access/types.ts';
+import { auditedPlace, inPerson } from '../audit-events/event.ts';
+import type { Deps } from '../deps.ts';
+import { DomainError, forbidden, placeNotFound, recordNotFound, refused } from '../errors.ts';
+import { membershipActivity } from '../events/record.ts';
+import { memberAdded } from '../members/audit.ts';
+import { promisesEnd } from '../members/expiry.ts';
+import { type MemberPlace, parentsOf, sourceOf } from '../members/list.ts';
+import { addMember, MAX_AT_ONCE, reasonOf, TOO_MANY } from '../members/members.ts';
+import { demandAdmin, demandUnlocked, grantable, type MembershipInput } from '../members/rules.ts';
+import { emailProblems } from '../name-rules.ts';
+import { answerMails } from '../notifications/enqueue.ts';
+import { addressProblems } from '../sign-up-rules.ts';
+import { invitationMail } from './mail.ts';
 
 /** A link leads there for two weeks; the invitation stays. */
 const LINK_MS = 14 * 86_400_000;

@@ -3,7 +3,7 @@
  * would answer for whoever it was sent to.
  */
 import { DomainError } from '../../domain/errors.ts';
-import { answerInvitation } from '../../domain/invitations.ts';
+import { answerInvitation } from '../../domain/invitations/invitations.ts';
 import { readBody } from '../../http/body.ts';
 import type { Page } from '../../http/function.ts';
 import type { ApiDeps } from '../endpoint.ts';

@@ -1,11 +1,11 @@
-import * as rules from '../../domain/invitations.ts';
+import * as rules from '../../domain/invitations/invitations.ts';
 import { addMembers } from '../../domain/members/members.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent } from '../../http/reply.ts';
 import { counted, endpoint } from '../endpoint.ts';
-import { userIds } from './ids.ts';
-import { PLACES, type PlaceKind, placeOf } from './place.ts';
-import * as shapes from './shapes.ts';
+import { userIds } from '../members/ids.ts';
+import { PLACES, type PlaceKind, placeOf } from '../members/place.ts';
+import * as shapes from '../members/shapes.ts';
 
 const area = 'members';
 const address = () =>

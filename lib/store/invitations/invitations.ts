@@ -3,18 +3,18 @@
  * finds it by the address, and one that the mailed link leads to; the three come and go together.
  */
 
-import { AlreadyExists, ConditionFailed, LimitReached, Missing, TransactionRefused } from './errors.ts';
-import { sourceLives } from './members/item.ts';
-import type { Members } from './members/members.ts';
-import type { Outbox, OutboxMessage } from './outbox.ts';
+import { AlreadyExists, ConditionFailed, LimitReached, Missing, TransactionRefused } from '../errors.ts';
+import { sourceLives } from '../members/item.ts';
+import type { Members } from '../members/members.ts';
+import type { Outbox, OutboxMessage } from '../outbox.ts';
 import {
   type AccessLevel,
   type InvitationRecord,
   MAX_INVITATIONS,
   type MemberRecord,
   type UserRecord,
-} from './records.ts';
-import type { Counters } from './table/counters.ts';
+} from '../records.ts';
+import type { Counters } from '../table/counters.ts';
 import {
   INVITE,
   invitationKey,
@@ -26,11 +26,11 @@ import {
   memberPartition,
   nameKey,
   userKey,
-} from './table/keys.ts';
-import { type Page, type PageRequest, pageOfRows } from './table/paging.ts';
-import type { Table } from './table/table.ts';
-import { sameName } from './table/unique-names.ts';
-import { ABSENT, type Check, type Item, PRESENT, type Write } from './table/write.ts';
+} from '../table/keys.ts';
+import { type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
+import type { Table } from '../table/table.ts';
+import { sameName } from '../table/unique-names.ts';
+import { ABSENT, type Check, type Item, PRESENT, type Write } from '../table/write.ts';
 
 /** Which invitation a link was mailed with. */
 export interface Invited {

@@ -1,6 +1,6 @@
-import type { OutboxMessage } from '../store/outbox.ts';
-import type { InvitationRecord, UserRecord } from '../store/records.ts';
-import { mailMessage, oneLine } from './mail/send.ts';
+import type { OutboxMessage } from '../../store/outbox.ts';
+import type { InvitationRecord, UserRecord } from '../../store/records.ts';
+import { mailMessage, oneLine } from '../mail/send.ts';
 
 /** The page that a mailed link leads to. */
 const PAGE = '/users/invitation';
