@@ -26,7 +26,7 @@ import { CONFIRMED_JOB } from './invitations/on-confirmed.ts';
 import { maintainRepository } from './maintenance/run.ts';
 import { LEAVE_JOB, leaveBelow } from './members/cascade-removal.ts';
 import { EXPIRY_JOB, endMembership } from './members/expiry.ts';
-import { NAMESPACE_MOVE_JOB } from './namespace-move.ts';
+import { NAMESPACE_MOVE_JOB } from './namespaces/rename.ts';
 import {
   type Mover,
   moveMails,

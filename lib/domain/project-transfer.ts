@@ -7,7 +7,7 @@ import { placeMoved } from './audit-events/setting-changes.ts';
 import type { Deps } from './deps.ts';
 import { notFound, refused } from './errors.ts';
 import { unlinkPromises } from './fork-visibility.ts';
-import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from './namespaces.ts';
+import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from './namespaces/place.ts';
 import { moveMail } from './notifications/enqueue.ts';
 import { changeError } from './project-update.ts';
 import { limitProblem } from './projects.ts';

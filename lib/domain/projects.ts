@@ -16,7 +16,13 @@ import { conflict, DomainError, invalid, notFound } from './errors.ts';
 import { telling } from './events/record.ts';
 import { type ImportOrder, planImport } from './imports.ts';
 import { pathFromName, problemsOf, projectNameProblems, projectPathProblems } from './name-rules.ts';
-import { boundBy, type Namespace, placeIn, visibilityProblems, visibleNamespace } from './namespaces.ts';
+import {
+  boundBy,
+  type Namespace,
+  placeIn,
+  visibilityProblems,
+  visibleNamespace,
+} from './namespaces/place.ts';
 import { newProjectSettings } from './project-defaults.ts';
 import { demandRate, PROJECT_IMPORTS } from './rate-limits/action-limits.ts';
 import { defaultBranchName } from './repository/default-branch-name.ts';

@@ -13,7 +13,7 @@ import { isConfirmedEmail } from './emails.ts';
 import { conflict, forbidden, invalid, notFound } from './errors.ts';
 import { addressConfirmed } from './invitations/on-confirmed.ts';
 import { emailProblems, problemsOf, usernameProblems } from './name-rules.ts';
-import { helpNamespaceMove, namespaceMove } from './namespace-move.ts';
+import { helpNamespaceMove, namespaceMove } from './namespaces/rename.ts';
 import { moverOf } from './notifications/enqueue.ts';
 import { invitation } from './password-resets.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';

@@ -27,7 +27,7 @@ import { MaintenanceNotes } from './maintenance/last-runs.ts';
 import { Leases } from './maintenance/leases.ts';
 import { MasterKeyLeases } from './master-key-leases.ts';
 import { Members } from './members/members.ts';
-import { NamespaceList } from './namespace-list.ts';
+import { NamespaceList } from './namespaces/list.ts';
 import { Notes } from './notes.ts';
 import { NotificationSettings } from './notifications/settings.ts';
 import { LinkSecrets } from './notifications/unsubscribe-secrets.ts';

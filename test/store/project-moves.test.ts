@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { locateProject } from '../../lib/domain/access/locate.ts';
 import type { Deps } from '../../lib/domain/deps.ts';
-import { namespaceMove } from '../../lib/domain/namespace-move.ts';
-import { placeIn } from '../../lib/domain/namespaces.ts';
+import { placeIn } from '../../lib/domain/namespaces/place.ts';
+import { namespaceMove } from '../../lib/domain/namespaces/rename.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { LimitReached, NameTaken, Stale } from '../../lib/store/errors.ts';

@@ -3,7 +3,7 @@ import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
 import { wantedAttributes } from '../../domain/custom-attributes.ts';
 import { invalid } from '../../domain/errors.ts';
 import { readImportUrl } from '../../domain/imports.ts';
-import type { Namespace } from '../../domain/namespaces.ts';
+import type { Namespace } from '../../domain/namespaces/place.ts';
 import * as projects from '../../domain/projects.ts';
 import { createInitialReadme } from '../../domain/repository/readme.ts';
 import { getUser } from '../../domain/users.ts';

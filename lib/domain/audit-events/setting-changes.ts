@@ -2,7 +2,7 @@
 import type { GroupRecord, ProjectRecord, Visibility } from '../../store/records.ts';
 import type { Put } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
-import type { Namespace } from '../namespaces.ts';
+import type { Namespace } from '../namespaces/place.ts';
 import { type AuditAuthor, type Audited, audited, auditedPlace, auditing } from './event.ts';
 
 type Changed = Pick<

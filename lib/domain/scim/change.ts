@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../email-confirmation.ts';
 import { samlIdentityOf } from '../group-identities.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
-import { helpNamespaceMove, namespaceMove } from '../namespace-move.ts';
+import { helpNamespaceMove, namespaceMove } from '../namespaces/rename.ts';
 import type { Mover } from '../notifications/enqueue.ts';
 import { auditedChange } from '../user-audit.ts';
 import { withoutAddress } from '../user-profile.ts';

@@ -2,11 +2,11 @@
  * All that paths begin with: people's own names, and groups. For administrators, who see every one. In the order of the
  * ids of people and of groups, merged: those of one kind stand as they were made.
  */
-import { groupClass, groupOf } from './group-item.ts';
-import type { Judge } from './project-query.ts';
-import { type GroupRecord, USER_STATES, type UserRecord, VISIBILITIES } from './records.ts';
-import type { Search } from './search.ts';
-import { groupKey, listPartitions, padded } from './table/keys.ts';
+import { groupClass, groupOf } from '../group-item.ts';
+import type { Judge } from '../project-query.ts';
+import { type GroupRecord, USER_STATES, type UserRecord, VISIBILITIES } from '../records.ts';
+import type { Search } from '../search.ts';
+import { groupKey, listPartitions, padded } from '../table/keys.ts';
 import {
   chunkFor,
   countPartitions,
@@ -14,16 +14,16 @@ import {
   cutPage,
   type Page,
   type PageRequest,
-} from './table/paging.ts';
+} from '../table/paging.ts';
 import {
   type IndexPartition,
   indexSource,
   type KeySource,
   listSource,
   mergeKeys,
-} from './table/sorted-sources.ts';
-import type { Table } from './table/table.ts';
-import { SERVICE } from './user-item.ts';
+} from '../table/sorted-sources.ts';
+import type { Table } from '../table/table.ts';
+import { SERVICE } from '../user-item.ts';
 
 export type ListedNamespace =
   | { readonly kind: 'user'; readonly user: UserRecord }

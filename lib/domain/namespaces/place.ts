@@ -1,11 +1,11 @@
 /** Where a project may be put: a person's own namespace, or a group. */
-import { type ProjectPlace, placeInGroup } from '../store/project-place.ts';
-import type { GroupRecord, UserRecord, Visibility } from '../store/records.ts';
-import { locateGroup } from './access/locate.ts';
-import type { Actor, GroupAccess } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { accessesToGroups } from './groups/details.ts';
-import { isBelow } from './visibility.ts';
+import { type ProjectPlace, placeInGroup } from '../../store/project-place.ts';
+import type { GroupRecord, UserRecord, Visibility } from '../../store/records.ts';
+import { locateGroup } from '../access/locate.ts';
+import type { Actor, GroupAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { accessesToGroups } from '../groups/details.ts';
+import { isBelow } from '../visibility.ts';
 
 export type Namespace =
   | { readonly kind: 'user'; readonly owner: UserRecord }

@@ -6,14 +6,14 @@ import {
   membersWithDescendants,
   type Namespace,
   namespaceExists,
-} from '../../domain/namespace-list.ts';
+} from '../../domain/namespaces/list.ts';
 import { signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { shape } from '../../http/shape.ts';
 import { avatarUrl } from '../avatars/avatar-url.ts';
 import { endpoint } from '../endpoint.ts';
+import { groupNamespace } from '../groups/present.ts';
 import { namespace as basic } from '../projects/shapes.ts';
-import { groupNamespace } from './present.ts';
 
 const area = 'groups';
 

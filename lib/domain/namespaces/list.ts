@@ -1,15 +1,15 @@
 /** What paths begin with, as lists and look-ups tell it. */
-import type { Giver } from '../store/members/members.ts';
-import type { ListedNamespace } from '../store/namespace-list.ts';
-import type { Page } from '../store/table/paging.ts';
-import { isAdministrator, OWNER } from './access/permissions.ts';
-import type { Actor } from './access/types.ts';
-import { groupJudge } from './access/visibility-filter.ts';
-import type { Deps } from './deps.ts';
-import { notFound } from './errors.ts';
-import { accessesToGroups } from './groups/details.ts';
-import { listGroups } from './groups/lists.ts';
-import { visibleNamespace } from './namespaces.ts';
+import type { Giver } from '../../store/members/members.ts';
+import type { ListedNamespace } from '../../store/namespaces/list.ts';
+import type { Page } from '../../store/table/paging.ts';
+import { isAdministrator, OWNER } from '../access/permissions.ts';
+import type { Actor } from '../access/types.ts';
+import { groupJudge } from '../access/visibility-filter.ts';
+import type { Deps } from '../deps.ts';
+import { notFound } from '../errors.ts';
+import { accessesToGroups } from '../groups/details.ts';
+import { listGroups } from '../groups/lists.ts';
+import { visibleNamespace } from './place.ts';
 
 /** What things have their paths in: a user, or a group. */
 export type Namespace = ListedNamespace;
