@@ -1,4 +1,4 @@
-import { runForkJob } from '../lib/domain/fork-content.ts';
+import { runForkJob } from '../lib/domain/forks/content.ts';
 import { deps } from './deps.ts';
 import { worker } from './worker.ts';
 

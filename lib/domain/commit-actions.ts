@@ -12,7 +12,7 @@ import { accessesTo } from './access/project-accesses.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';
 import { forbidden, notFound, refused } from './errors.ts';
-import { codeBeside, related } from './fork-network.ts';
+import { codeBeside, related } from './forks/network.ts';
 import { inTurn } from './in-process-queue.ts';
 import { BRANCH_REFUSALS, branchProtection, started } from './refs/protection.ts';
 import { identityOf } from './repository/identity.ts';

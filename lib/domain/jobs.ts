@@ -1,4 +1,4 @@
-import { UNLINK_JOB } from '../store/forks.ts';
+import { UNLINK_JOB } from '../store/forks/forks.ts';
 import { DELETE_JOB, MOVE_JOB } from '../store/groups/groups.ts';
 import { MAINTENANCE, message, messageAt, outboxWrite } from '../store/outbox.ts';
 import { secondLook } from '../store/repository/unlisted-pack-gc.ts';
@@ -20,7 +20,7 @@ import { DELETION_JOB, deleteDue, emptyGroup } from './deletion/mark-and-delete.
 import { removeProject, removeUser, sweepRepository } from './deletion/purge.ts';
 import type { Deps } from './deps.ts';
 import { DORMANT_JOB, deactivateDormant } from './dormant-users.ts';
-import { unlinkForks } from './fork-visibility.ts';
+import { unlinkForks } from './forks/visibility.ts';
 import { takeInvitations } from './invitations/invitations.ts';
 import { CONFIRMED_JOB } from './invitations/on-confirmed.ts';
 import { maintainRepository } from './maintenance/run.ts';

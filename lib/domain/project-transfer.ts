@@ -6,7 +6,7 @@ import type { Actor, ProjectAccess } from './access/types.ts';
 import { placeMoved } from './audit-events/setting-changes.ts';
 import type { Deps } from './deps.ts';
 import { notFound, refused } from './errors.ts';
-import { unlinkPromises } from './fork-visibility.ts';
+import { unlinkPromises } from './forks/visibility.ts';
 import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from './namespaces/place.ts';
 import { moveMail } from './notifications/enqueue.ts';
 import { changeError } from './project-update.ts';

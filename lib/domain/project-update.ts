@@ -13,7 +13,7 @@ import { happened, projectChanged } from './audit-events/setting-changes.ts';
 import { type AvatarFile, newAvatar } from './avatars/avatars.ts';
 import type { Deps } from './deps.ts';
 import { conflict, invalid, notFound } from './errors.ts';
-import { unlinkPromises } from './fork-visibility.ts';
+import { unlinkPromises } from './forks/visibility.ts';
 import { problemsOf, projectNameProblems, projectPathProblems } from './name-rules.ts';
 import { moveMail } from './notifications/enqueue.ts';
 import { descriptionProblems, topicProblems } from './projects.ts';

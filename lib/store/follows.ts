@@ -1,6 +1,6 @@
 /** Who follows whom: a row with each of the two, and their counts. */
 import { Missing, TransactionRefused } from './errors.ts';
-import { countedDown } from './forks.ts';
+import { countedDown } from './forks/forks.ts';
 import { type FollowRow, followKey, followPrefix, idOf, userKey } from './table/keys.ts';
 import { type Page, type PageRequest, pageOfRows } from './table/paging.ts';
 import type { Table } from './table/table.ts';

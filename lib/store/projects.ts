@@ -1,7 +1,7 @@
 /** Projects: creation, change and deletion. What a change writes is in `project-update.ts`, lists in `project-list.ts`. */
 import { ulid } from 'ulid';
 import { Missing, Stale, type StoreError, TransactionRefused } from './errors.ts';
-import { countedDown, forkOf } from './forks.ts';
+import { countedDown, forkOf } from './forks/forks.ts';
 import { enters, refusedByParent } from './group-place.ts';
 import { leaveTree, treeRows } from './group-tree.ts';
 import { memberWrite } from './members/item.ts';

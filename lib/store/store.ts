@@ -13,7 +13,7 @@ import { readEnvironment, type StoreEnvironment } from './environment.ts';
 import { Events } from './events/events.ts';
 import { EventFeed } from './events/feed.ts';
 import { Follows } from './follows.ts';
-import { Forks } from './forks.ts';
+import { Forks } from './forks/forks.ts';
 import { PushUploads } from './git/push-uploads.ts';
 import { Groups } from './groups/groups.ts';
 import { GroupList } from './groups/list.ts';

@@ -1,15 +1,15 @@
 /** What forks share in storage, and what becomes of it: each interleaving that could lose bytes or leave them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Deps } from '../../lib/domain/deps.ts';
-import { runForkJob } from '../../lib/domain/fork-content.ts';
-import { codeBeside } from '../../lib/domain/fork-network.ts';
-import { forkProject } from '../../lib/domain/forks.ts';
+import { runForkJob } from '../../lib/domain/forks/content.ts';
+import { forkProject } from '../../lib/domain/forks/forks.ts';
+import { codeBeside } from '../../lib/domain/forks/network.ts';
 import { runJob } from '../../lib/domain/jobs.ts';
 import { collect } from '../../lib/git/maintenance/collect.ts';
 import { ObjectMissing } from '../../lib/git/objects.ts';
 import { ZERO_OID } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';
-import { readInheritance } from '../../lib/store/fork-content.ts';
+import { readInheritance } from '../../lib/store/forks/content.ts';
 import type { ProjectRecord, UserRecord } from '../../lib/store/records.ts';
 import { MaintainedGitObjects } from '../../lib/store/repository/maintained-objects.ts';
 import type { Store } from '../../lib/store/store.ts';

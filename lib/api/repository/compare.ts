@@ -2,7 +2,7 @@ import { can } from '../../domain/access/permissions.ts';
 import { accessesTo } from '../../domain/access/project-accesses.ts';
 import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
 import { forbidden, refused } from '../../domain/errors.ts';
-import { codeBeside, related } from '../../domain/fork-network.ts';
+import { codeBeside, related } from '../../domain/forks/network.ts';
 import { compareRefs } from '../../domain/repository/compare.ts';
 import { diffLimits } from '../../domain/repository/diff-limits.ts';
 import { codeOf } from '../../domain/repository/read.ts';

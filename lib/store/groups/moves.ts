@@ -6,7 +6,7 @@
  * Whoever comes into a group meanwhile is found among its children, which are listed after the group itself moved.
  */
 import { TransactionRefused } from '../errors.ts';
-import { UNLINK_JOB } from '../forks.ts';
+import { UNLINK_JOB } from '../forks/forks.ts';
 import { groupItem, isArriving } from '../group-item.ts';
 import { moveGroupPath, placeBelow, rank } from '../group-place.ts';
 import { moveRows, settledRows } from '../group-tree.ts';

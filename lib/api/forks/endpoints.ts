@@ -1,6 +1,6 @@
 import { MAINTAINER, OWNER } from '../../domain/access/permissions.ts';
 import type { ProjectAccess } from '../../domain/access/types.ts';
-import * as forks from '../../domain/forks.ts';
+import * as forks from '../../domain/forks/forks.ts';
 import { listProjects } from '../../domain/projects.ts';
 import { project } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
@@ -8,9 +8,9 @@ import * as p from '../../http/params.ts';
 import { noContent, notModified } from '../../http/reply.ts';
 import { VISIBILITIES } from '../../store/records.ts';
 import { endpoint } from '../endpoint.ts';
-import { listInput } from './listing.ts';
-import { presented } from './presented.ts';
-import * as shapes from './shapes.ts';
+import { listInput } from '../projects/listing.ts';
+import { presented } from '../projects/presented.ts';
+import * as shapes from '../projects/shapes.ts';
 
 const area = 'projects';
 

@@ -2,11 +2,11 @@
  * Which project is a fork of which: a row under the parent, by which its forks are listed, and the parent's id in the
  * fork. What the repositories share is another matter (`networks.ts`): it outlives the relation.
  */
-import { Missing, Stale, TransactionRefused } from './errors.ts';
-import type { ProjectRecord } from './records.ts';
-import { FORK, forkKey, idOf, type Key, projectKey } from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import { ABSENT, PRESENT, type Write } from './table/write.ts';
+import { Missing, Stale, TransactionRefused } from '../errors.ts';
+import type { ProjectRecord } from '../records.ts';
+import { FORK, forkKey, idOf, type Key, projectKey } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { ABSENT, PRESENT, type Write } from '../table/write.ts';
 
 /** Forks whose relation is ended in one step. */
 const BATCH = 100;

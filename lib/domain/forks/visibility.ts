@@ -1,10 +1,10 @@
 /** Nothing is a fork of what is less visible: who makes a project less visible takes it out of these relations. */
-import { Missing, Stale } from '../store/errors.ts';
-import { UNLINK_JOB } from '../store/forks.ts';
-import { MAINTENANCE, message, type OutboxMessage } from '../store/outbox.ts';
-import type { ProjectRecord, Visibility } from '../store/records.ts';
-import type { Deps } from './deps.ts';
-import { isBelow } from './visibility.ts';
+import { Missing, Stale } from '../../store/errors.ts';
+import { UNLINK_JOB } from '../../store/forks/forks.ts';
+import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox.ts';
+import type { ProjectRecord, Visibility } from '../../store/records.ts';
+import type { Deps } from '../deps.ts';
+import { isBelow } from '../visibility.ts';
 
 /** What the transaction promises that gives a project a visibility. */
 export function unlinkPromises(deps: Deps, project: ProjectRecord, visibility: Visibility): OutboxMessage[] {

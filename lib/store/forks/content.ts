@@ -1,18 +1,18 @@
 /** How a new repository comes by the content of another: it lists the other's packs and gets refs of its own. */
 import { ulid } from 'ulid';
-import type { Ref } from '../git/ports.ts';
-import { type RefName, spacePrefix } from '../git/refname.ts';
-import { type Swaps, swapsOf, unswapped } from './maintenance/leases.ts';
-import { MAINTENANCE, messageAt, outboxWrite } from './outbox.ts';
-import { inheritPacks, joinNetwork, type NetworkMember, writerOf } from './repository/fork-networks.ts';
-import { type CataloguedPack, listingOf } from './repository/pack-list.ts';
-import { countsOf, writeRefTable } from './repository/ref-table-writer.ts';
-import type { Repositories } from './repository/repositories.ts';
-import { changeGuards, checkReadable, type Guard } from './repository/state.ts';
-import { LOOKS_MS, type SecondLook } from './repository/unlisted-pack-gc.ts';
-import { headKey, heirKey, leaseKey, packKey, refKey, refNamesKey } from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import type { Check, Write } from './table/write.ts';
+import type { Ref } from '../../git/ports.ts';
+import { type RefName, spacePrefix } from '../../git/refname.ts';
+import { type Swaps, swapsOf, unswapped } from '../maintenance/leases.ts';
+import { MAINTENANCE, messageAt, outboxWrite } from '../outbox.ts';
+import { inheritPacks, joinNetwork, type NetworkMember, writerOf } from '../repository/fork-networks.ts';
+import { type CataloguedPack, listingOf } from '../repository/pack-list.ts';
+import { countsOf, writeRefTable } from '../repository/ref-table-writer.ts';
+import type { Repositories } from '../repository/repositories.ts';
+import { changeGuards, checkReadable, type Guard } from '../repository/state.ts';
+import { LOOKS_MS, type SecondLook } from '../repository/unlisted-pack-gc.ts';
+import { headKey, heirKey, leaseKey, packKey, refKey, refNamesKey } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import type { Check, Write } from '../table/write.ts';
 
 /** Two writes each. With all else a transaction has at most a hundred. */
 const PACKS_AT_ONCE = 36;

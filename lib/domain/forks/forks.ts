@@ -1,22 +1,22 @@
 /** Forks: projects made from others, and the relation between the two. */
-import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
-import { becomesParent, forkRoot } from '../store/forks.ts';
-import type { ProjectRecord, Visibility } from '../store/records.ts';
-import { inheritedVisibility } from './access/instance-visibility.ts';
-import { can, canInGroup, isAdministrator } from './access/permissions.ts';
-import { accessesTo } from './access/project-accesses.ts';
-import type { Actor, ProjectAccess } from './access/types.ts';
-import { creationEvents } from './audit-events/setting-changes.ts';
-import type { Deps } from './deps.ts';
-import { conflict, DomainError, invalid, notFound } from './errors.ts';
-import { telling } from './events/record.ts';
-import { forkPromises } from './fork-content.ts';
-import { problemsOf, projectNameProblems, projectPathProblems } from './name-rules.ts';
-import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from './namespaces/place.ts';
-import { descriptionProblems, limitError } from './projects.ts';
-import { defaultBranchName } from './repository/default-branch-name.ts';
-import { networkMember } from './repository/open.ts';
-import { isBelow, lower } from './visibility.ts';
+import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
+import { becomesParent, forkRoot } from '../../store/forks/forks.ts';
+import type { ProjectRecord, Visibility } from '../../store/records.ts';
+import { inheritedVisibility } from '../access/instance-visibility.ts';
+import { can, canInGroup, isAdministrator } from '../access/permissions.ts';
+import { accessesTo } from '../access/project-accesses.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import { creationEvents } from '../audit-events/setting-changes.ts';
+import type { Deps } from '../deps.ts';
+import { conflict, DomainError, invalid, notFound } from '../errors.ts';
+import { telling } from '../events/record.ts';
+import { problemsOf, projectNameProblems, projectPathProblems } from '../name-rules.ts';
+import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from '../namespaces/place.ts';
+import { descriptionProblems, limitError } from '../projects.ts';
+import { defaultBranchName } from '../repository/default-branch-name.ts';
+import { networkMember } from '../repository/open.ts';
+import { isBelow, lower } from '../visibility.ts';
+import { forkPromises } from './content.ts';
 
 export interface ForkInput {
   readonly name?: string | undefined;

@@ -1,13 +1,13 @@
 /** What projects that are related by forking may read of each other, and how. */
-import { PackStore } from '../git/pack/store.ts';
-import type { ObjectDatabase } from '../git/ports.ts';
-import { GitRepository } from '../git/repository.ts';
-import type { Repository } from '../git/wire/repository.ts';
-import { forkRoot } from '../store/forks.ts';
-import type { ProjectRecord } from '../store/records.ts';
-import type { ProjectAccess } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { openRepository, type Pusher } from './repository/open.ts';
+import { PackStore } from '../../git/pack/store.ts';
+import type { ObjectDatabase } from '../../git/ports.ts';
+import { GitRepository } from '../../git/repository.ts';
+import type { Repository } from '../../git/wire/repository.ts';
+import { forkRoot } from '../../store/forks/forks.ts';
+import type { ProjectRecord } from '../../store/records.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { openRepository, type Pusher } from '../repository/open.ts';
 
 /** Whether both descend from one project, or one from the other. */
 export const related = (a: ProjectRecord, b: ProjectRecord): boolean =>

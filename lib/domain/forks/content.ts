@@ -1,21 +1,21 @@
 /** Messages of the forks queue. Each may come twice, late, or after one of its projects is gone. */
-import { shortName } from '../git/refname.ts';
-import { Missing, TransactionRefused } from '../store/errors.ts';
-import { type Inheritance, inherit, readInheritance } from '../store/fork-content.ts';
-import { FORKS, MAINTENANCE, message, messageAt, outboxWrite } from '../store/outbox.ts';
-import type { ProjectRecord } from '../store/records.ts';
-import { measureSoon } from '../store/statistics/statistics.ts';
-import type { Deps } from './deps.ts';
-import type { Job } from './jobs.ts';
+import { shortName } from '../../git/refname.ts';
+import { Missing, TransactionRefused } from '../../store/errors.ts';
+import { type Inheritance, inherit, readInheritance } from '../../store/forks/content.ts';
+import { FORKS, MAINTENANCE, message, messageAt, outboxWrite } from '../../store/outbox.ts';
+import type { ProjectRecord } from '../../store/records.ts';
+import { measureSoon } from '../../store/statistics/statistics.ts';
+import type { Deps } from '../deps.ts';
+import type { Job } from '../jobs.ts';
 import {
   failImport,
   importFills,
   isImporting,
   mayStillImport,
   startImport,
-} from './repository/import-state.ts';
-import { networkMember, protectingWrites } from './repository/open.ts';
-import { isBelow } from './visibility.ts';
+} from '../repository/import-state.ts';
+import { networkMember, protectingWrites } from '../repository/open.ts';
+import { isBelow } from '../visibility.ts';
 
 /** What a request promised that made a fork. */
 export interface ForkOrder {
