@@ -1,4 +1,4 @@
-import { confirmationPage, emailConfirmed } from '../lib/api/keys/confirmation-page.ts';
+import { confirmationPage, emailConfirmed } from '../lib/api/emails/confirmation-page.ts';
 import { keyEndpoints } from '../lib/api/keys/endpoints.ts';
 import { apiFunction } from '../lib/http/function.ts';
 import { deps } from './deps.ts';

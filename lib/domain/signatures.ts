@@ -7,7 +7,7 @@ import { parseSshSignature, SSH_LABEL, sshSigned } from '../signatures/ssh-signa
 import type { GpgKeyRecord, SshKeyRecord, UserRecord } from '../store/records.ts';
 import { sameName } from '../store/table/unique-names.ts';
 import type { Deps } from './deps.ts';
-import { isConfirmedEmail } from './emails.ts';
+import { isConfirmedEmail } from './emails/emails.ts';
 import { notFound } from './errors.ts';
 
 /** What is to be said of a signature, the worst first. */

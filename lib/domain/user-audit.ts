@@ -5,7 +5,7 @@ import { sameName } from '../store/table/unique-names.ts';
 import { identitiesOf, identityNames } from '../store/user-item.ts';
 import type { UserChange } from '../store/users.ts';
 import { type Audited, auditedUser } from './audit-events/event.ts';
-import { auditedEmail } from './email-audit.ts';
+import { auditedEmail } from './emails/audit.ts';
 
 type Details = Audited['details'];
 

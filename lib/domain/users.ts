@@ -9,7 +9,7 @@ import type { Actor } from './access/types.ts';
 import { type AuditAuthor, auditedUser, auditing } from './audit-events/event.ts';
 import { type AvatarFile, type NewAvatar, newAvatar } from './avatars/avatars.ts';
 import type { Deps } from './deps.ts';
-import { confirmationOf } from './email-confirmation.ts';
+import { confirmationOf } from './emails/confirmation.ts';
 import { forbidden, invalid } from './errors.ts';
 import { addressConfirmed } from './invitations/on-confirmed.ts';
 import { emailProblems, MAX_NAME_LENGTH, problemsOf, usernameProblems } from './name-rules.ts';

@@ -8,7 +8,7 @@ import { Blobs } from './blobs.ts';
 import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { CustomAttributes } from './custom-attributes.ts';
 import { DeployTokens } from './deploy-tokens.ts';
-import { Confirmations, Emails, MAX_EMAILS } from './emails.ts';
+import { Confirmations, Emails, MAX_EMAILS } from './emails/emails.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
 import { Events } from './events/events.ts';
 import { EventFeed } from './events/feed.ts';

@@ -3,7 +3,7 @@
  * tokens, stars and follows go; comments, statuses and what they created elsewhere stay, unless the removal is `hard`:
  * then comments go too, and groups that nobody else owns.
  */
-import type { Emails } from './emails.ts';
+import type { Emails } from './emails/emails.ts';
 import { Missing, Stale } from './errors.ts';
 import type { Events } from './events/events.ts';
 import type { Follows } from './follows.ts';

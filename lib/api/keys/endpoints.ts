@@ -1,4 +1,4 @@
-import { emailEndpoints } from './emails.ts';
+import { emailEndpoints } from '../emails/endpoints.ts';
 import { gpgKeyEndpoints } from './gpg.ts';
 import { sshKeyEndpoints } from './ssh.ts';
 

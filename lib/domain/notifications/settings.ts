@@ -10,7 +10,7 @@ import {
 } from '../../store/records.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { Deps } from '../deps.ts';
-import { isConfirmedEmail } from '../emails.ts';
+import { isConfirmedEmail } from '../emails/emails.ts';
 import { invalid, placeNotFound, refused, unauthorized } from '../errors.ts';
 import { DEFAULT_LEVEL } from './levels.ts';
 

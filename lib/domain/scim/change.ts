@@ -7,7 +7,7 @@ import type { UserChange } from '../../store/users.ts';
 import { addressMails } from '../account-mail.ts';
 import { audited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
-import { confirmationOf } from '../email-confirmation.ts';
+import { confirmationOf } from '../emails/confirmation.ts';
 import { samlIdentityOf } from '../group-identities.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
 import { helpNamespaceMove, namespaceMove } from '../namespaces/rename.ts';

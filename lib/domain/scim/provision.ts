@@ -3,7 +3,7 @@ import type { ScimIdentity } from '../../store/scim-identities.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import { auditedUser, auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
-import { confirmationOf } from '../email-confirmation.ts';
+import { confirmationOf } from '../emails/confirmation.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
 import { isExternalByDefault } from '../sign-up-rules.ts';
 import {

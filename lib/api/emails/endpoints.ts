@@ -1,11 +1,11 @@
-import * as emails from '../../domain/emails.ts';
+import * as emails from '../../domain/emails/emails.ts';
 import { userNamed } from '../../domain/user-records.ts';
 import { administrator, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { counted, endpoint } from '../endpoint.ts';
-import { email } from './present.ts';
-import * as shapes from './shapes.ts';
+import { email } from '../keys/present.ts';
+import * as shapes from '../keys/shapes.ts';
 
 const area = 'keys';
 const absent = { status: 404, description: 'No such address' };

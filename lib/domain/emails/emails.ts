@@ -1,17 +1,17 @@
-import type { EmailRecord, UserRecord } from '../store/records.ts';
-import { sameName } from '../store/table/unique-names.ts';
-import type { Actor } from './access/types.ts';
-import { audited } from './audit-events/event.ts';
-import type { Deps } from './deps.ts';
-import { auditedEmail } from './email-audit.ts';
-import { confirmationOf } from './email-confirmation.ts';
-import { invalid, notFound, tooManyRequests } from './errors.ts';
-import { addressConfirmed } from './invitations/on-confirmed.ts';
-import { orAbsent, told } from './keys/store-errors.ts';
-import { emailProblems } from './name-rules.ts';
-import { addressProblems } from './sign-up-rules.ts';
-import { namesAddress, withoutAddress } from './user-profile.ts';
-import { changeUser } from './user-records.ts';
+import type { EmailRecord, UserRecord } from '../../store/records.ts';
+import { sameName } from '../../store/table/unique-names.ts';
+import type { Actor } from '../access/types.ts';
+import { audited } from '../audit-events/event.ts';
+import type { Deps } from '../deps.ts';
+import { invalid, notFound, tooManyRequests } from '../errors.ts';
+import { addressConfirmed } from '../invitations/on-confirmed.ts';
+import { orAbsent, told } from '../keys/store-errors.ts';
+import { emailProblems } from '../name-rules.ts';
+import { addressProblems } from '../sign-up-rules.ts';
+import { namesAddress, withoutAddress } from '../user-profile.ts';
+import { changeUser } from '../user-records.ts';
+import { auditedEmail } from './audit.ts';
+import { confirmationOf } from './confirmation.ts';
 
 export interface EmailInput {
   readonly email: string;

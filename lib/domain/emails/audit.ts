@@ -1,5 +1,5 @@
-import type { UserRecord } from '../store/records.ts';
-import { type Audited, auditedUser } from './audit-events/event.ts';
+import type { UserRecord } from '../../store/records.ts';
+import { type Audited, auditedUser } from '../audit-events/event.ts';
 
 /** What happened to an address of somebody. */
 export const auditedEmail = (

@@ -1,17 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Confirmation } from '../store/emails.ts';
-import { Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
-import { type OutboxMessage, outboxWrite } from '../store/outbox.ts';
-import type { UserRecord } from '../store/records.ts';
-import { sameName } from '../store/table/unique-names.ts';
-import type { Write } from '../store/table/write.ts';
-import { type AuditAuthor, audited, auditedUser } from './audit-events/event.ts';
-import type { Deps } from './deps.ts';
-import { auditedEmail } from './email-audit.ts';
-import { conflict, refused } from './errors.ts';
-import { addressConfirmed } from './invitations/on-confirmed.ts';
-import { mailMessage } from './mail/send.ts';
-import { withoutAddress } from './user-profile.ts';
+import type { Confirmation } from '../../store/emails/emails.ts';
+import { Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
+import { type OutboxMessage, outboxWrite } from '../../store/outbox.ts';
+import type { UserRecord } from '../../store/records.ts';
+import { sameName } from '../../store/table/unique-names.ts';
+import type { Write } from '../../store/table/write.ts';
+import { type AuditAuthor, audited, auditedUser } from '../audit-events/event.ts';
+import type { Deps } from '../deps.ts';
+import { conflict, refused } from '../errors.ts';
+import { addressConfirmed } from '../invitations/on-confirmed.ts';
+import { mailMessage } from '../mail/send.ts';
+import { withoutAddress } from '../user-profile.ts';
+import { auditedEmail } from './audit.ts';
 
 /** The page that a mailed link leads to. */
 export const CONFIRMATION_PAGE = '/users/confirmation';

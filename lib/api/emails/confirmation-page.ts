@@ -2,13 +2,13 @@
  * The page behind a link that confirms an address. It asks once more: programs that look at links in mail follow them
  * too, and would confirm for whoever wrote somebody else's address.
  */
-import { confirmEmail } from '../../domain/email-confirmation.ts';
+import { confirmEmail } from '../../domain/emails/confirmation.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { readBody } from '../../http/body.ts';
 import type { Page } from '../../http/function.ts';
 import type { ApiDeps } from '../endpoint.ts';
+import { formPage } from '../keys/form-page.ts';
 import { escaped } from '../users/present.ts';
-import { formPage } from './form-page.ts';
 
 const FORM_BYTES = 4 * 1024;
 const MAX_TOKEN = 100;

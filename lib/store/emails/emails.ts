@@ -1,10 +1,10 @@
-import { Missing, TransactionRefused } from './errors.ts';
-import { type Beside, OwnedRows } from './keys/owned-rows.ts';
-import type { EmailRecord } from './records.ts';
-import { confirmationKey, nameKey, ownKey } from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import { claim } from './table/unique-names.ts';
-import { PRESENT, type Put, type Write } from './table/write.ts';
+import { Missing, TransactionRefused } from '../errors.ts';
+import { type Beside, OwnedRows } from '../keys/owned-rows.ts';
+import type { EmailRecord } from '../records.ts';
+import { confirmationKey, nameKey, ownKey } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { claim } from '../table/unique-names.ts';
+import { PRESENT, type Put, type Write } from '../table/write.ts';
 
 export const MAX_EMAILS = 50;
 
