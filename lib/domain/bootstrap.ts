@@ -3,8 +3,8 @@ import { TOKEN_SCOPES, type TokenRecord, type UserRecord } from '../store/record
 import { type AuditAuthor, auditedUser, auditing } from './audit-events/event.ts';
 import type { Deps } from './deps.ts';
 import { refused } from './errors.ts';
-import { auditedToken } from './token-audit.ts';
-import { newTokenText, revokeToken, TOKEN_PREFIXES, tokenHash } from './tokens.ts';
+import { auditedToken } from './tokens/audit.ts';
+import { newTokenText, revokeToken, TOKEN_PREFIXES, tokenHash } from './tokens/tokens.ts';
 
 const USERNAME = 'root';
 const TOKEN_NAME = 'First administrator';

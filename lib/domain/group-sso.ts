@@ -10,7 +10,7 @@ import type { Deps } from './deps.ts';
 import { conflict, forbidden, invalid, notFound, refused } from './errors.ts';
 import { problemsOf } from './name-rules.ts';
 import { hasSso } from './scim/caller.ts';
-import { tokenHash } from './tokens.ts';
+import { tokenHash } from './tokens/tokens.ts';
 
 export type GroupSsoInput = Partial<GroupSso>;
 

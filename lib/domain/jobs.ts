@@ -4,7 +4,7 @@ import { MAINTENANCE, message, messageAt, outboxWrite } from '../store/outbox.ts
 import { secondLook } from '../store/repository/unlisted-pack-gc.ts';
 import { MEASURE_JOB } from '../store/statistics/statistics.ts';
 import type { SearchKind } from '../store/table/keys.ts';
-import { BOT_JOB } from '../store/tokens.ts';
+import { BOT_JOB } from '../store/tokens/tokens.ts';
 import { REQUESTED_JOB, tellOfRequest } from './access-requests/access-requests.ts';
 import type { Requester } from './audit-events/event.ts';
 import {
@@ -14,7 +14,6 @@ import {
   refreshAll,
   refreshBillable,
 } from './billable-members/refresh.ts';
-import { removeBot } from './bots.ts';
 import { deleteMerged } from './branches.ts';
 import { DELETION_JOB, deleteDue, emptyGroup } from './deletion/mark-and-delete.ts';
 import { removeProject, removeUser, sweepRepository } from './deletion/purge.ts';
@@ -36,7 +35,8 @@ import {
 } from './notifications/enqueue.ts';
 import { sendNotification } from './notifications/send.ts';
 import { measureProject } from './statistics/measure.ts';
-import { endLongTokens, LIFETIME_JOB } from './token-lifetimes.ts';
+import { removeBot } from './tokens/bots.ts';
+import { endLongTokens, LIFETIME_JOB } from './tokens/lifetimes.ts';
 
 /** A message of the maintenance queue, as the outbox wrote it. */
 export interface Job {

@@ -13,7 +13,7 @@ import { mailMessage, oneLine } from './mail/send.ts';
 import { problemsOf } from './name-rules.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
 import { subjectOf } from './rate-limits/throttles.ts';
-import { tokenHash } from './tokens.ts';
+import { tokenHash } from './tokens/tokens.ts';
 import { changeUser } from './user-records.ts';
 
 /** How long a link leads to its page. */

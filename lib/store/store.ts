@@ -7,7 +7,6 @@ import { BillableLists } from './billable-members/lists.ts';
 import { Blobs } from './blobs.ts';
 import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { CustomAttributes } from './custom-attributes.ts';
-import { DeployTokens } from './deploy-tokens.ts';
 import { Confirmations, Emails, MAX_EMAILS } from './emails/emails.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
 import { Events } from './events/events.ts';
@@ -59,7 +58,8 @@ import { type RetryPolicy, standardRetries } from './table/retry.ts';
 import { Table } from './table/table.ts';
 import { Names } from './table/unique-names.ts';
 import { Threads } from './threads.ts';
-import { Tokens } from './tokens.ts';
+import { DeployTokens } from './tokens/deploy-tokens.ts';
+import { Tokens } from './tokens/tokens.ts';
 import { Users } from './users.ts';
 
 export interface Store {

@@ -30,7 +30,7 @@ import {
 } from './table/keys.ts';
 import type { Table } from './table/table.ts';
 import { PRESENT } from './table/write.ts';
-import type { Tokens } from './tokens.ts';
+import type { Tokens } from './tokens/tokens.ts';
 import { ignoreRefusal, type Users } from './users.ts';
 
 interface Store {

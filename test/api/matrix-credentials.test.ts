@@ -1,7 +1,7 @@
 /** What a credential is good for, over every endpoint: single scopes, `Sudo`, and what changes between two requests. */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { allEndpoints } from '../../lib/api/all.ts';
-import { tokenHash } from '../../lib/domain/tokens.ts';
+import { tokenHash } from '../../lib/domain/tokens/tokens.ts';
 import type { TokenScope, UserRecord } from '../../lib/store/records.ts';
 import { projectKey, tokenKey } from '../../lib/store/table/keys.ts';
 import { type Service, startService } from '../harness/service.ts';

@@ -1,5 +1,5 @@
 import type { Deps } from '../../lib/domain/deps.ts';
-import { newTokenText, TOKEN_PREFIXES, tokenHash } from '../../lib/domain/tokens.ts';
+import { newTokenText, TOKEN_PREFIXES, tokenHash } from '../../lib/domain/tokens/tokens.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
 import type { TokenScope, Visibility } from '../../lib/store/records.ts';
 import { createStore, type Store } from '../../lib/store/store.ts';

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { MAX_DEPLOY_TOKENS } from '../../lib/store/deploy-tokens.ts';
 import { LimitReached, Missing } from '../../lib/store/errors.ts';
 import type { DeployTokenRecord, GroupRecord, MemberSource, UserRecord } from '../../lib/store/records.ts';
 import { tokenCountKey } from '../../lib/store/table/keys.ts';
+import { MAX_DEPLOY_TOKENS } from '../../lib/store/tokens/deploy-tokens.ts';
 import { measured, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 
 let opened: TestStore;

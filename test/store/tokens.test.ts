@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AlreadyExists, LimitReached, Missing, Stale } from '../../lib/store/errors.ts';
 import { counterKey, tokenCountKey } from '../../lib/store/table/keys.ts';
-import { MAX_TOKENS, type NewToken } from '../../lib/store/token-rows.ts';
+import { MAX_TOKENS, type NewToken } from '../../lib/store/tokens/rows.ts';
 import { measured, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 
 let opened: TestStore;

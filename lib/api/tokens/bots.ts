@@ -1,8 +1,14 @@
 import { MAINTAINER } from '../../domain/access/permissions.ts';
-import { BOT_SCOPES, botToken, createBotToken, listBotTokens, ownBotToken } from '../../domain/bots.ts';
 import { entityOf } from '../../domain/members/audit.ts';
 import type { MemberPlace } from '../../domain/members/list.ts';
-import { revokeToken, rotateToken } from '../../domain/tokens.ts';
+import {
+  BOT_SCOPES,
+  botToken,
+  createBotToken,
+  listBotTokens,
+  ownBotToken,
+} from '../../domain/tokens/bots.ts';
+import { revokeToken, rotateToken } from '../../domain/tokens/tokens.ts';
 import { group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';

@@ -1,10 +1,10 @@
+import { type MemberPlace, sourceOf } from '../../domain/members/list.ts';
 import {
   createDeployToken,
   deleteDeployToken,
   deployToken,
   listDeployTokens,
-} from '../../domain/deploy-tokens.ts';
-import { type MemberPlace, sourceOf } from '../../domain/members/list.ts';
+} from '../../domain/tokens/deploy-tokens.ts';
 import { administrator, group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';

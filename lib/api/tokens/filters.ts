@@ -1,4 +1,4 @@
-import type { TokenFilters } from '../../domain/user-tokens.ts';
+import type { TokenFilters } from '../../domain/tokens/user-tokens.ts';
 import * as p from '../../http/params.ts';
 import type { Direction } from '../../store/table/sorted-sources.ts';
 

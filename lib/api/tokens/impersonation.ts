@@ -1,9 +1,9 @@
-import { revokeToken } from '../../domain/tokens.ts';
+import { revokeToken } from '../../domain/tokens/tokens.ts';
 import {
   createImpersonationToken,
   impersonationToken,
   listImpersonationTokens,
-} from '../../domain/user-tokens.ts';
+} from '../../domain/tokens/user-tokens.ts';
 import { administrator } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';

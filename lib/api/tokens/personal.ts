@@ -1,6 +1,6 @@
 import { signedIn as signedInActor } from '../../domain/access/permissions.ts';
-import { revokeToken, rotateToken, type ToldToken } from '../../domain/tokens.ts';
-import { createToken, listTokens, readableToken } from '../../domain/user-tokens.ts';
+import { revokeToken, rotateToken, type ToldToken } from '../../domain/tokens/tokens.ts';
+import { createToken, listTokens, readableToken } from '../../domain/tokens/user-tokens.ts';
 import { administrator, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';

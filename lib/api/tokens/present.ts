@@ -1,5 +1,5 @@
-import { hasEnded } from '../../domain/deploy-tokens.ts';
-import { isActive } from '../../domain/tokens.ts';
+import { hasEnded } from '../../domain/tokens/deploy-tokens.ts';
+import { isActive } from '../../domain/tokens/tokens.ts';
 import type { DeployTokenRecord, TokenRecord } from '../../store/records.ts';
 
 /** An access token; its text is in the answer to its creation and nowhere else. */

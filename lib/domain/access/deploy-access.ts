@@ -1,8 +1,8 @@
-import { hasEnded, isUsername } from '../deploy-tokens.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, notFound, unauthorized } from '../errors.ts';
 import { type Admission, whileCounted } from '../rate-limits/request-counting.ts';
-import { TOKEN_PREFIXES, tokenHash } from '../tokens.ts';
+import { hasEnded, isUsername } from '../tokens/deploy-tokens.ts';
+import { TOKEN_PREFIXES, tokenHash } from '../tokens/tokens.ts';
 import { Surroundings, standing } from './effective-level.ts';
 import type { GitAccess } from './git-access.ts';
 import { locateProject } from './locate.ts';

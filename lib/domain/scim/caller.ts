@@ -5,7 +5,7 @@ import type { Credential, Origin } from '../access/types.ts';
 import type { AuditAuthor } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, unauthorized } from '../errors.ts';
-import { tokenHash } from '../tokens.ts';
+import { tokenHash } from '../tokens/tokens.ts';
 
 /** How the provider of a group is called among a user's identities. */
 export const PROVIDER = 'group_saml';

@@ -8,7 +8,7 @@ import type { Actor } from '../access/types.ts';
 import { audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, invalid } from '../errors.ts';
-import { promisesLifetime } from '../token-lifetimes.ts';
+import { promisesLifetime } from '../tokens/lifetimes.ts';
 import { allDefaults, attributes, isSecret } from './attributes.ts';
 import { defaultSettings } from './defaults.ts';
 import { storeSecrets } from './secrets.ts';

@@ -1,6 +1,6 @@
 /** The rows of an access token: its record with what lists it, what leads to it, and the count of its owner's. */
 
-import type { TokenRecord } from './records.ts';
+import type { TokenRecord } from '../records.ts';
 import {
   accessTokenRow,
   listPartition,
@@ -11,8 +11,8 @@ import {
   tokenKey,
   userPartition,
   userRow,
-} from './table/keys.ts';
-import { ABSENT, type Item, type Write } from './table/write.ts';
+} from '../table/keys.ts';
+import { ABSENT, type Item, type Write } from '../table/write.ts';
 
 export type NewToken = Omit<TokenRecord, 'id' | 'createdAt' | 'lastUsedAt' | 'revoked'>;
 

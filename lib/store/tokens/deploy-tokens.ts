@@ -1,9 +1,9 @@
 /** Deploy tokens: each under the hash of its text, listed in the partition of its project or group. */
 
-import { LimitReached, Missing, TransactionRefused } from './errors.ts';
-import { sourceLives } from './members/item.ts';
-import type { DeployTokenRecord } from './records.ts';
-import type { Counters } from './table/counters.ts';
+import { LimitReached, Missing, TransactionRefused } from '../errors.ts';
+import { sourceLives } from '../members/item.ts';
+import type { DeployTokenRecord } from '../records.ts';
+import type { Counters } from '../table/counters.ts';
 import {
   DEPLOY_TOKEN,
   deployTokenIdKey,
@@ -16,13 +16,13 @@ import {
   memberPartition,
   padded,
   tokenCountKey,
-} from './table/keys.ts';
-import type { Page, PageRequest } from './table/paging.ts';
-import { chunkFor, countPartitions, cutPage, MAX_TOTAL } from './table/paging.ts';
-import type { KeySource } from './table/sorted-sources.ts';
-import { indexSource, mergeKeys, rowSource } from './table/sorted-sources.ts';
-import type { Table } from './table/table.ts';
-import { ABSENT, type Item, PRESENT, type Write } from './table/write.ts';
+} from '../table/keys.ts';
+import type { Page, PageRequest } from '../table/paging.ts';
+import { chunkFor, countPartitions, cutPage, MAX_TOTAL } from '../table/paging.ts';
+import type { KeySource } from '../table/sorted-sources.ts';
+import { indexSource, mergeKeys, rowSource } from '../table/sorted-sources.ts';
+import type { Table } from '../table/table.ts';
+import { ABSENT, type Item, PRESENT, type Write } from '../table/write.ts';
 
 export type NewDeployToken = Omit<DeployTokenRecord, 'id' | 'createdAt' | 'username'>;
 

@@ -7,10 +7,10 @@ import {
   Missing,
   Stale,
   TransactionRefused,
-} from './errors.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
-import type { TokenRecord } from './records.ts';
-import type { Counters } from './table/counters.ts';
+} from '../errors.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox.ts';
+import type { TokenRecord } from '../records.ts';
+import type { Counters } from '../table/counters.ts';
 import {
   ACCESS_TOKEN,
   accessTokenRow,
@@ -21,15 +21,15 @@ import {
   tokenIdKey,
   tokenKey,
   userKey,
-} from './table/keys.ts';
-import type { Page, PageRequest } from './table/paging.ts';
-import { cutPage } from './table/paging.ts';
-import type { Direction } from './table/sorted-sources.ts';
-import { mergeKeys } from './table/sorted-sources.ts';
-import type { Table } from './table/table.ts';
-import { PRESENT, type Write } from './table/write.ts';
-import { type TokensOf, tokenKeys } from './token-list.ts';
-import { counted, familyOf, fromItem, MAX_TOKENS, type NewToken, ownerOf, rowsOf } from './token-rows.ts';
+} from '../table/keys.ts';
+import type { Page, PageRequest } from '../table/paging.ts';
+import { cutPage } from '../table/paging.ts';
+import type { Direction } from '../table/sorted-sources.ts';
+import { mergeKeys } from '../table/sorted-sources.ts';
+import type { Table } from '../table/table.ts';
+import { PRESENT, type Write } from '../table/write.ts';
+import { type TokensOf, tokenKeys } from './list.ts';
+import { counted, familyOf, fromItem, MAX_TOKENS, type NewToken, ownerOf, rowsOf } from './rows.ts';
 
 export interface TokenQuery extends PageRequest {
   readonly of?: TokensOf;

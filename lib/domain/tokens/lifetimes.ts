@@ -1,14 +1,14 @@
 /** People's tokens that live longer than an administrator came to allow end some hours after that was said. */
 
-import { MAINTENANCE, messageAt, outboxWrite } from '../store/outbox.ts';
-import type { TokenRecord } from '../store/records.ts';
-import { inParallel } from '../store/table/map-limit.ts';
-import type { Put } from '../store/table/write.ts';
-import type { Actor } from './access/types.ts';
-import { authorIn, type Requester, requesterOf } from './audit-events/event.ts';
-import { dayIn } from './days.ts';
-import type { Deps } from './deps.ts';
-import { DomainError } from './errors.ts';
+import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox.ts';
+import type { TokenRecord } from '../../store/records.ts';
+import { inParallel } from '../../store/table/map-limit.ts';
+import type { Put } from '../../store/table/write.ts';
+import type { Actor } from '../access/types.ts';
+import { authorIn, type Requester, requesterOf } from '../audit-events/event.ts';
+import { dayIn } from '../days.ts';
+import type { Deps } from '../deps.ts';
+import { DomainError } from '../errors.ts';
 import { isActive, revokeToken } from './tokens.ts';
 
 export const LIFETIME_JOB = 'tokens.lifetime';

@@ -1,20 +1,20 @@
 /** Tokens of projects and groups: each acts as a bot, a user of its own who is a member there and nowhere else. */
-import { LimitReached, Missing, NameTaken, TransactionRefused } from '../store/errors.ts';
-import { memberWrite, sourceLives } from '../store/members/item.ts';
-import type { AccessLevel, MemberSource, TokenRecord, TokenScope, UserRecord } from '../store/records.ts';
-import type { Page } from '../store/table/paging.ts';
-import type { Write } from '../store/table/write.ts';
-import { MAX_TOKENS } from '../store/token-rows.ts';
-import { can, canInGroup, isAdministrator, signedIn } from './access/permissions.ts';
-import type { Actor } from './access/types.ts';
-import { recordingRefusals } from './audit-events/audited-refusals.ts';
-import { auditing } from './audit-events/event.ts';
-import type { Deps } from './deps.ts';
-import { badRequest, DomainError, notFound, placeNotFound, unauthorized } from './errors.ts';
-import { telling } from './events/record.ts';
-import { entityOf } from './members/audit.ts';
-import { type MemberPlace, sourceOf } from './members/list.ts';
-import { auditedToken } from './token-audit.ts';
+import { LimitReached, Missing, NameTaken, TransactionRefused } from '../../store/errors.ts';
+import { memberWrite, sourceLives } from '../../store/members/item.ts';
+import type { AccessLevel, MemberSource, TokenRecord, TokenScope, UserRecord } from '../../store/records.ts';
+import type { Page } from '../../store/table/paging.ts';
+import type { Write } from '../../store/table/write.ts';
+import { MAX_TOKENS } from '../../store/tokens/rows.ts';
+import { can, canInGroup, isAdministrator, signedIn } from '../access/permissions.ts';
+import type { Actor } from '../access/types.ts';
+import { recordingRefusals } from '../audit-events/audited-refusals.ts';
+import { auditing } from '../audit-events/event.ts';
+import type { Deps } from '../deps.ts';
+import { badRequest, DomainError, notFound, placeNotFound, unauthorized } from '../errors.ts';
+import { telling } from '../events/record.ts';
+import { entityOf } from '../members/audit.ts';
+import { type MemberPlace, sourceOf } from '../members/list.ts';
+import { auditedToken } from './audit.ts';
 import {
   firstSentence,
   newAccessText,

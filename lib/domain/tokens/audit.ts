@@ -1,7 +1,7 @@
 /** What is recorded of tokens, in the account, project or group that they open. */
-import type { DeployTokenRecord, TokenRecord } from '../store/records.ts';
-import { type Audited, type AuditedEntity, auditedSource, auditedUser } from './audit-events/event.ts';
-import type { Deps } from './deps.ts';
+import type { DeployTokenRecord, TokenRecord } from '../../store/records.ts';
+import { type Audited, type AuditedEntity, auditedSource, auditedUser } from '../audit-events/event.ts';
+import type { Deps } from '../deps.ts';
 
 type Token = Pick<TokenRecord, 'id' | 'name' | 'scopes' | 'resource' | 'impersonation'>;
 

@@ -1,12 +1,18 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { Missing, Stale } from '../store/errors.ts';
-import type { TokenRecord, TokenScope } from '../store/records.ts';
-import type { Origin } from './access/types.ts';
-import { type AuditAuthor, type AuditedEntity, auditing, requesterOf, SYSTEM } from './audit-events/event.ts';
-import { dayIn, dayOf } from './days.ts';
-import type { Deps } from './deps.ts';
-import { badRequest, conflict, DomainError, notFound, unprocessable } from './errors.ts';
-import { auditedToken, openedBy } from './token-audit.ts';
+import { Missing, Stale } from '../../store/errors.ts';
+import type { TokenRecord, TokenScope } from '../../store/records.ts';
+import type { Origin } from '../access/types.ts';
+import {
+  type AuditAuthor,
+  type AuditedEntity,
+  auditing,
+  requesterOf,
+  SYSTEM,
+} from '../audit-events/event.ts';
+import { dayIn, dayOf } from '../days.ts';
+import type { Deps } from '../deps.ts';
+import { badRequest, conflict, DomainError, notFound, unprocessable } from '../errors.ts';
+import { auditedToken, openedBy } from './audit.ts';
 
 /** What clients and secret scanners know tokens by; whatever stands behind it is random. */
 export const TOKEN_PREFIXES = { access: 'glpat-', deploy: 'gldt-' } as const;

@@ -6,14 +6,14 @@ import {
   memberPartition,
   padded,
   userPartition,
-} from './table/keys.ts';
-import type { PageRequest } from './table/paging.ts';
-import { chunkFor, countPartitions, MAX_TOTAL } from './table/paging.ts';
-import type { Direction, KeySource } from './table/sorted-sources.ts';
-import { indexSource, rowSource } from './table/sorted-sources.ts';
-import type { Table } from './table/table.ts';
-import type { Item } from './table/write.ts';
-import { TOKEN_LIST } from './token-rows.ts';
+} from '../table/keys.ts';
+import type { PageRequest } from '../table/paging.ts';
+import { chunkFor, countPartitions, MAX_TOTAL } from '../table/paging.ts';
+import type { Direction, KeySource } from '../table/sorted-sources.ts';
+import { indexSource, rowSource } from '../table/sorted-sources.ts';
+import type { Table } from '../table/table.ts';
+import type { Item } from '../table/write.ts';
+import { TOKEN_LIST } from './rows.ts';
 
 /** Whose tokens a list is of; everybody's but impersonation tokens when it names nobody. */
 export type TokensOf =

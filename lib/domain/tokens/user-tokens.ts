@@ -1,15 +1,15 @@
 /** Tokens that act as a person: their own, and those administrators make to act as them. */
-import { LimitReached, Missing } from '../store/errors.ts';
-import type { TokenRecord, UserRecord } from '../store/records.ts';
-import type { Page } from '../store/table/paging.ts';
-import type { TokenQuery } from '../store/tokens.ts';
-import { isAdministrator, signedIn } from './access/permissions.ts';
-import type { Actor } from './access/types.ts';
-import { recordingRefusals } from './audit-events/audited-refusals.ts';
-import { auditedUser, auditing } from './audit-events/event.ts';
-import type { Deps } from './deps.ts';
-import { badRequest, forbidden, invalid, notFound, unauthorized, unprocessable } from './errors.ts';
-import { auditedToken, kindOf, openedBy } from './token-audit.ts';
+import { LimitReached, Missing } from '../../store/errors.ts';
+import type { TokenRecord, UserRecord } from '../../store/records.ts';
+import type { Page } from '../../store/table/paging.ts';
+import type { TokenQuery } from '../../store/tokens/tokens.ts';
+import { isAdministrator, signedIn } from '../access/permissions.ts';
+import type { Actor } from '../access/types.ts';
+import { recordingRefusals } from '../audit-events/audited-refusals.ts';
+import { auditedUser, auditing } from '../audit-events/event.ts';
+import type { Deps } from '../deps.ts';
+import { badRequest, forbidden, invalid, notFound, unauthorized, unprocessable } from '../errors.ts';
+import { auditedToken, kindOf, openedBy } from './audit.ts';
 import {
   firstSentence,
   isActive,

@@ -1,16 +1,16 @@
 /** Tokens by which a machine reads a project, or all in a group, without being anybody. */
-import { LimitReached, Missing } from '../store/errors.ts';
-import type { DeployTokenRecord, DeployTokenScope, MemberSource } from '../store/records.ts';
-import type { Page, PageRequest } from '../store/table/paging.ts';
-import { signedIn } from './access/permissions.ts';
-import type { Actor } from './access/types.ts';
-import { recordingRefusals } from './audit-events/audited-refusals.ts';
-import { audited, auditing } from './audit-events/event.ts';
-import type { Deps } from './deps.ts';
-import { badRequest, invalid, notFound, placeNotFound } from './errors.ts';
-import { entityOf } from './members/audit.ts';
-import { type MemberPlace, sourceOf } from './members/list.ts';
-import { auditedDeployToken } from './token-audit.ts';
+import { LimitReached, Missing } from '../../store/errors.ts';
+import type { DeployTokenRecord, DeployTokenScope, MemberSource } from '../../store/records.ts';
+import type { Page, PageRequest } from '../../store/table/paging.ts';
+import { signedIn } from '../access/permissions.ts';
+import type { Actor } from '../access/types.ts';
+import { recordingRefusals } from '../audit-events/audited-refusals.ts';
+import { audited, auditing } from '../audit-events/event.ts';
+import type { Deps } from '../deps.ts';
+import { badRequest, invalid, notFound, placeNotFound } from '../errors.ts';
+import { entityOf } from '../members/audit.ts';
+import { type MemberPlace, sourceOf } from '../members/list.ts';
+import { auditedDeployToken } from './audit.ts';
 import { newTokenText, TOKEN_PREFIXES, tokenHash } from './tokens.ts';
 
 export interface DeployTokenInput {
