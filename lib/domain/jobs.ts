@@ -14,7 +14,7 @@ import {
   refreshAll,
   refreshBillable,
 } from './billable-members/refresh.ts';
-import { deleteMerged } from './branches.ts';
+import { deleteMerged } from './branches/branches.ts';
 import { DELETION_JOB, deleteDue, emptyGroup } from './deletion/mark-and-delete.ts';
 import { removeProject, removeUser, sweepRepository } from './deletion/purge.ts';
 import type { Deps } from './deps.ts';

@@ -5,7 +5,7 @@ import { shortName, tagRef } from '../git/refname.ts';
 import type { CommitRecord, GitRepository, Tip } from '../git/repository.ts';
 import { signedIn } from './access/permissions.ts';
 import type { Actor, ProjectAccess } from './access/types.ts';
-import { demandPush } from './branches.ts';
+import { demandPush } from './branches/branches.ts';
 import { refConflictError } from './commit-actions.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, forbidden, notFound, refused } from './errors.ts';

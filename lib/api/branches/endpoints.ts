@@ -1,4 +1,4 @@
-import * as branches from '../../domain/branches.ts';
+import * as branches from '../../domain/branches/branches.ts';
 import { notFound } from '../../domain/errors.ts';
 import { firstOf } from '../../domain/refs/list.ts';
 import { branchProtection, started } from '../../domain/refs/protection.ts';

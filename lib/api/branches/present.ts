@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/access/types.ts';
-import type { Branch } from '../../domain/branches.ts';
+import type { Branch } from '../../domain/branches/branches.ts';
 import type { BranchProtection } from '../../domain/refs/protection.ts';
 import { RULE_LEVEL_NAMES } from '../../domain/refs/rule-audit.ts';
 import type { BranchRule, RuleLevel } from '../../store/records.ts';

@@ -1,4 +1,4 @@
-import * as rules from '../../domain/protected-branches.ts';
+import * as rules from '../../domain/branches/protected-branches.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';

@@ -1,7 +1,7 @@
 /** The older way to protect one branch that exists; it changes the same rules as `protected_branches`. */
 import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
-import { getBranch } from '../../domain/branches.ts';
-import { protectOneBranch, unprotectOneBranch } from '../../domain/protected-branches.ts';
+import { getBranch } from '../../domain/branches/branches.ts';
+import { protectOneBranch, unprotectOneBranch } from '../../domain/branches/protected-branches.ts';
 import { branchProtection } from '../../domain/refs/protection.ts';
 import { codeOf } from '../../domain/repository/read.ts';
 import { project } from '../../http/access.ts';

@@ -1,19 +1,19 @@
-import { ObjectMissing } from '../git/objects.ts';
-import type { Oid } from '../git/oid.ts';
-import { type Ref, RefConflict } from '../git/ports.ts';
-import { branchRef, type RefName, shortName } from '../git/refname.ts';
-import type { CommitRecord, GitRepository } from '../git/repository.ts';
-import { MAINTENANCE, message } from '../store/outbox.ts';
-import { can, signedIn } from './access/permissions.ts';
-import type { Actor, ProjectAccess } from './access/types.ts';
-import { refConflictError } from './commit-actions.ts';
-import type { Deps } from './deps.ts';
-import { forbidden, notFound, refused } from './errors.ts';
-import { deleteAsRead } from './refs/delete-ref.ts';
-import { listRefs, type RefListQuery } from './refs/list.ts';
-import { BRANCH_REFUSALS, type BranchProtection, branchProtection, started } from './refs/protection.ts';
-import { bounded, codeOf } from './repository/read.ts';
-import { createInitialReadme } from './repository/readme.ts';
+import { ObjectMissing } from '../../git/objects.ts';
+import type { Oid } from '../../git/oid.ts';
+import { type Ref, RefConflict } from '../../git/ports.ts';
+import { branchRef, type RefName, shortName } from '../../git/refname.ts';
+import type { CommitRecord, GitRepository } from '../../git/repository.ts';
+import { MAINTENANCE, message } from '../../store/outbox.ts';
+import { can, signedIn } from '../access/permissions.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import { refConflictError } from '../commit-actions.ts';
+import type { Deps } from '../deps.ts';
+import { forbidden, notFound, refused } from '../errors.ts';
+import { deleteAsRead } from '../refs/delete-ref.ts';
+import { listRefs, type RefListQuery } from '../refs/list.ts';
+import { BRANCH_REFUSALS, type BranchProtection, branchProtection, started } from '../refs/protection.ts';
+import { bounded, codeOf } from '../repository/read.ts';
+import { createInitialReadme } from '../repository/readme.ts';
 
 export interface Branch {
   readonly name: string;

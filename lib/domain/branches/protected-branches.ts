@@ -1,11 +1,11 @@
-import { AlreadyExists, LimitReached, Missing, Stale } from '../store/errors.ts';
-import type { BranchRule, ProjectRecord, RuleLevel } from '../store/records.ts';
-import { DEVELOPER, MAINTAINER } from './access/permissions.ts';
-import type { Actor, ProjectAccess } from './access/types.ts';
-import { audited } from './audit-events/event.ts';
-import type { Deps } from './deps.ts';
-import { conflict, notFound, recordNotFound, unprocessable } from './errors.ts';
-import { auditedBranchRule, auditedLevels } from './refs/rule-audit.ts';
+import { AlreadyExists, LimitReached, Missing, Stale } from '../../store/errors.ts';
+import type { BranchRule, ProjectRecord, RuleLevel } from '../../store/records.ts';
+import { DEVELOPER, MAINTAINER } from '../access/permissions.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import { audited } from '../audit-events/event.ts';
+import type { Deps } from '../deps.ts';
+import { conflict, notFound, recordNotFound, unprocessable } from '../errors.ts';
+import { auditedBranchRule, auditedLevels } from '../refs/rule-audit.ts';
 
 /** As long as a ref name can be, in bytes. */
 const MAX_NAME = 1024;
