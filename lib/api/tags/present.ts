@@ -1,5 +1,5 @@
 import type { TagProtection } from '../../domain/refs/protection.ts';
-import type { TagRecord } from '../../domain/tags.ts';
+import type { TagRecord } from '../../domain/tags/tags.ts';
 import type { TagRule } from '../../store/records.ts';
 import { accessLevel } from '../branches/present.ts';
 import { commitBasic } from '../commits/present.ts';

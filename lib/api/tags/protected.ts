@@ -1,4 +1,4 @@
-import * as rules from '../../domain/protected-tags.ts';
+import * as rules from '../../domain/tags/protected-tags.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';

@@ -1,12 +1,12 @@
-import { AlreadyExists } from '../store/errors.ts';
-import type { RuleLevel, TagRule } from '../store/records.ts';
-import { MAINTAINER } from './access/permissions.ts';
-import type { Actor, ProjectAccess } from './access/types.ts';
-import { audited } from './audit-events/event.ts';
-import { demandRuleName, refusedRule } from './branches/protected-branches.ts';
-import type { Deps } from './deps.ts';
-import { recordNotFound, unprocessable } from './errors.ts';
-import { auditedTagRule } from './refs/rule-audit.ts';
+import { AlreadyExists } from '../../store/errors.ts';
+import type { RuleLevel, TagRule } from '../../store/records.ts';
+import { MAINTAINER } from '../access/permissions.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import { audited } from '../audit-events/event.ts';
+import { demandRuleName, refusedRule } from '../branches/protected-branches.ts';
+import type { Deps } from '../deps.ts';
+import { recordNotFound, unprocessable } from '../errors.ts';
+import { auditedTagRule } from '../refs/rule-audit.ts';
 
 /** Rules by name. */
 export async function listProtectedTags(

@@ -1,19 +1,19 @@
-import { ObjectMissing } from '../git/objects.ts';
-import type { Oid } from '../git/oid.ts';
-import { type Ref, RefConflict } from '../git/ports.ts';
-import { shortName, tagRef } from '../git/refname.ts';
-import type { CommitRecord, GitRepository, Tip } from '../git/repository.ts';
-import { signedIn } from './access/permissions.ts';
-import type { Actor, ProjectAccess } from './access/types.ts';
-import { demandPush } from './branches/branches.ts';
-import { refConflictError } from './commit-actions.ts';
-import type { Deps } from './deps.ts';
-import { DomainError, forbidden, notFound, refused } from './errors.ts';
-import { deleteAsRead } from './refs/delete-ref.ts';
-import { listRefs, type RefListQuery } from './refs/list.ts';
-import { started, TAG_REFUSALS, type TagProtection, tagProtection } from './refs/protection.ts';
-import { identityOf } from './repository/identity.ts';
-import { codeOf } from './repository/read.ts';
+import { ObjectMissing } from '../../git/objects.ts';
+import type { Oid } from '../../git/oid.ts';
+import { type Ref, RefConflict } from '../../git/ports.ts';
+import { shortName, tagRef } from '../../git/refname.ts';
+import type { CommitRecord, GitRepository, Tip } from '../../git/repository.ts';
+import { signedIn } from '../access/permissions.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import { demandPush } from '../branches/branches.ts';
+import { refConflictError } from '../commit-actions.ts';
+import type { Deps } from '../deps.ts';
+import { DomainError, forbidden, notFound, refused } from '../errors.ts';
+import { deleteAsRead } from '../refs/delete-ref.ts';
+import { listRefs, type RefListQuery } from '../refs/list.ts';
+import { started, TAG_REFUSALS, type TagProtection, tagProtection } from '../refs/protection.ts';
+import { identityOf } from '../repository/identity.ts';
+import { codeOf } from '../repository/read.ts';
 
 export interface TagRecord {
   readonly name: string;
