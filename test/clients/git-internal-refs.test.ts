@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../functions/deps.ts';
-import { keepCommit } from '../../lib/domain/keep-commit.ts';
+import { keepCommit } from '../../lib/domain/commits/pin.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { type Key, LEFT, repositoryPartition } from '../../lib/store/table/keys.ts';

@@ -1,6 +1,6 @@
 /** Commits that API objects hold, beside collections of garbage: before, during and after. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { keepCommit, keepCommits } from '../../lib/domain/keep-commit.ts';
+import { keepCommit, keepCommits } from '../../lib/domain/commits/pin.ts';
 import { GARBAGE_MS } from '../../lib/git/maintenance/collect.ts';
 import type { Oid } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';

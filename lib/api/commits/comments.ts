@@ -1,4 +1,4 @@
-import { type CommitComment, commentOnCommit, listCommitComments } from '../../domain/commit-comments.ts';
+import { type CommitComment, commentOnCommit, listCommitComments } from '../../domain/commits/comments.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { counted, endpoint } from '../endpoint.ts';

@@ -1,5 +1,5 @@
-import { commitActions, type GuardedAction } from '../../domain/commit-actions.ts';
-import { refsContaining } from '../../domain/commit-refs.ts';
+import { commitActions, type GuardedAction } from '../../domain/commits/actions.ts';
+import { refsContaining } from '../../domain/commits/refs.ts';
 import { badRequest } from '../../domain/errors.ts';
 import { lastPipeline } from '../../domain/pipelines.ts';
 import { started } from '../../domain/refs/protection.ts';

@@ -1,5 +1,5 @@
 import type { ProjectAccess } from '../../domain/access/types.ts';
-import { type PickInput, pickCommit } from '../../domain/pick-commit.ts';
+import { type PickInput, pickCommit } from '../../domain/commits/pick.ts';
 import type { SignedInActor } from '../../http/access.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';

@@ -1,5 +1,5 @@
 import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
-import { commitActions } from '../../domain/commit-actions.ts';
+import { commitActions } from '../../domain/commits/actions.ts';
 import { notFound, refused } from '../../domain/errors.ts';
 import { blameFile } from '../../domain/files/blame.ts';
 import { RAW_BLOBS, withinRate } from '../../domain/rate-limits/action-limits.ts';

@@ -6,7 +6,7 @@ import type { CommitRecord, GitRepository } from '../../git/repository.ts';
 import { MAINTENANCE, message } from '../../store/outbox.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import type { Actor, ProjectAccess } from '../access/types.ts';
-import { refConflictError } from '../commit-actions.ts';
+import { refConflictError } from '../commits/actions.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, notFound, refused } from '../errors.ts';
 import { deleteAsRead } from '../refs/delete-ref.ts';

@@ -4,7 +4,7 @@ import type { GitRepository } from '../../git/repository.ts';
 import type { RateLimit } from '../../store/rate-limits/rate-limits.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import type { Actor, ProjectAccess } from '../access/types.ts';
-import { writeRefusal } from '../commit-actions.ts';
+import { writeRefusal } from '../commits/actions.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, refused, tooManyRequests } from '../errors.ts';
 import { inTurn } from '../in-process-queue.ts';

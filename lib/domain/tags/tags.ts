@@ -6,7 +6,7 @@ import type { CommitRecord, GitRepository, Tip } from '../../git/repository.ts';
 import { signedIn } from '../access/permissions.ts';
 import type { Actor, ProjectAccess } from '../access/types.ts';
 import { demandPush } from '../branches/branches.ts';
-import { refConflictError } from '../commit-actions.ts';
+import { refConflictError } from '../commits/actions.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, forbidden, notFound, refused } from '../errors.ts';
 import { deleteAsRead } from '../refs/delete-ref.ts';

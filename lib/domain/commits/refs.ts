@@ -1,6 +1,6 @@
-import { shortName } from '../git/refname.ts';
-import type { GitRepository } from '../git/repository.ts';
-import { bounded, resolved } from './repository/read.ts';
+import { shortName } from '../../git/refname.ts';
+import type { GitRepository } from '../../git/repository.ts';
+import { bounded, resolved } from '../repository/read.ts';
 
 export interface CommitRef {
   readonly type: 'branch' | 'tag';

@@ -1,23 +1,23 @@
-import { NothingToCommit, UnsoundObjects } from '../git/commit-changes.ts';
-import { type EditAction, EditError } from '../git/edit.ts';
-import { ObjectMissing } from '../git/objects.ts';
-import type { Oid } from '../git/oid.ts';
-import { parseOid, ZERO_OID } from '../git/oid.ts';
-import type { Identity } from '../git/parse.ts';
-import { RefConflict } from '../git/ports.ts';
-import { branchRef, type RefName } from '../git/refname.ts';
-import type { CommitRecord, GitRepository } from '../git/repository.ts';
-import { can, signedIn } from './access/permissions.ts';
-import { accessesTo } from './access/project-accesses.ts';
-import type { Actor, ProjectAccess } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { forbidden, notFound, refused } from './errors.ts';
-import { codeBeside, related } from './forks/network.ts';
-import { inTurn } from './in-process-queue.ts';
-import { BRANCH_REFUSALS, branchProtection, started } from './refs/protection.ts';
-import { identityOf } from './repository/identity.ts';
-import { bounded, codeOf } from './repository/read.ts';
-import { sizeExcess, tooLargeForMore } from './repository/size-limits.ts';
+import { NothingToCommit, UnsoundObjects } from '../../git/commit-changes.ts';
+import { type EditAction, EditError } from '../../git/edit.ts';
+import { ObjectMissing } from '../../git/objects.ts';
+import type { Oid } from '../../git/oid.ts';
+import { parseOid, ZERO_OID } from '../../git/oid.ts';
+import type { Identity } from '../../git/parse.ts';
+import { RefConflict } from '../../git/ports.ts';
+import { branchRef, type RefName } from '../../git/refname.ts';
+import type { CommitRecord, GitRepository } from '../../git/repository.ts';
+import { can, signedIn } from '../access/permissions.ts';
+import { accessesTo } from '../access/project-accesses.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { forbidden, notFound, refused } from '../errors.ts';
+import { codeBeside, related } from '../forks/network.ts';
+import { inTurn } from '../in-process-queue.ts';
+import { BRANCH_REFUSALS, branchProtection, started } from '../refs/protection.ts';
+import { identityOf } from '../repository/identity.ts';
+import { bounded, codeOf } from '../repository/read.ts';
+import { sizeExcess, tooLargeForMore } from '../repository/size-limits.ts';
 
 /** An action with the commit that the caller saw last at its path. */
 export interface GuardedAction {

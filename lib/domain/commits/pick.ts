@@ -1,19 +1,19 @@
-import { titleOf } from '../git/commit-title.ts';
-import type { Oid } from '../git/oid.ts';
-import type { Identity } from '../git/parse.ts';
-import { branchRef, type RefName } from '../git/refname.ts';
-import type { CommitRecord, GitRepository } from '../git/repository.ts';
-import { can, signedIn } from './access/permissions.ts';
-import type { Actor, ProjectAccess } from './access/types.ts';
-import { writeRefusal } from './commit-actions.ts';
-import type { Deps } from './deps.ts';
-import { forbidden, notFound, refused } from './errors.ts';
-import { inTurn } from './in-process-queue.ts';
-import { BRANCH_REFUSALS, branchProtection, started } from './refs/protection.ts';
-import { identityOf } from './repository/identity.ts';
-import { codeOf } from './repository/read.ts';
-import { sizeExcess, tooLargeForMore } from './repository/size-limits.ts';
-import { lostRef, persist } from './retry-on-conflict.ts';
+import { titleOf } from '../../git/commit-title.ts';
+import type { Oid } from '../../git/oid.ts';
+import type { Identity } from '../../git/parse.ts';
+import { branchRef, type RefName } from '../../git/refname.ts';
+import type { CommitRecord, GitRepository } from '../../git/repository.ts';
+import { can, signedIn } from '../access/permissions.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { forbidden, notFound, refused } from '../errors.ts';
+import { inTurn } from '../in-process-queue.ts';
+import { BRANCH_REFUSALS, branchProtection, started } from '../refs/protection.ts';
+import { identityOf } from '../repository/identity.ts';
+import { codeOf } from '../repository/read.ts';
+import { sizeExcess, tooLargeForMore } from '../repository/size-limits.ts';
+import { lostRef, persist } from '../retry-on-conflict.ts';
+import { writeRefusal } from './actions.ts';
 
 export interface PickInput {
   /** Whose change it is about: a branch, tag or id. */

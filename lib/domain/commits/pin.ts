@@ -1,14 +1,14 @@
-import { ObjectMissing } from '../git/objects.ts';
-import type { Oid } from '../git/oid.ts';
-import type { PackDescription } from '../git/ports.ts';
-import { rescue } from '../git/rescue.ts';
-import { Missing, TransactionRefused } from '../store/errors.ts';
-import type { ProjectRecord } from '../store/records.ts';
-import { KEEP_REFUSED } from '../store/repository/pinned-commits.ts';
-import type { Write } from '../store/table/write.ts';
-import type { Deps } from './deps.ts';
-import { notFound } from './errors.ts';
-import { openRepository } from './repository/open.ts';
+import { ObjectMissing } from '../../git/objects.ts';
+import type { Oid } from '../../git/oid.ts';
+import type { PackDescription } from '../../git/ports.ts';
+import { rescue } from '../../git/rescue.ts';
+import { Missing, TransactionRefused } from '../../store/errors.ts';
+import type { ProjectRecord } from '../../store/records.ts';
+import { KEEP_REFUSED } from '../../store/repository/pinned-commits.ts';
+import type { Write } from '../../store/table/write.ts';
+import type { Deps } from '../deps.ts';
+import { notFound } from '../errors.ts';
+import { openRepository } from '../repository/open.ts';
 
 /** Collections that may come between before the caller is told. */
 const ATTEMPTS = 5;

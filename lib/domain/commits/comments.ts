@@ -1,23 +1,23 @@
-import { titleOf } from '../git/commit-title.ts';
-import type { FileDiff } from '../git/diff/patch.ts';
-import type { Oid } from '../git/oid.ts';
-import type { GitRepository } from '../git/repository.ts';
-import { decodePath } from '../git/tree/path.ts';
-import { Missing } from '../store/errors.ts';
-import { MAX_NOTE_BYTES, type NotedLine, type NoteRecord } from '../store/notes.ts';
-import { outboxWrite } from '../store/outbox.ts';
-import type { UserRecord } from '../store/records.ts';
-import type { Page, PageRequest } from '../store/table/paging.ts';
-import { demand, signedIn } from './access/permissions.ts';
-import type { Actor, ProjectAccess } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { notFound, refused } from './errors.ts';
-import { telling } from './events/record.ts';
-import { keepCommit } from './keep-commit.ts';
-import { promisedMail } from './notifications/enqueue.ts';
-import { demandRate, NOTES } from './rate-limits/action-limits.ts';
-import { diffLimits } from './repository/diff-limits.ts';
-import { bounded, codeOf, resolved } from './repository/read.ts';
+import { titleOf } from '../../git/commit-title.ts';
+import type { FileDiff } from '../../git/diff/patch.ts';
+import type { Oid } from '../../git/oid.ts';
+import type { GitRepository } from '../../git/repository.ts';
+import { decodePath } from '../../git/tree/path.ts';
+import { Missing } from '../../store/errors.ts';
+import { MAX_NOTE_BYTES, type NotedLine, type NoteRecord } from '../../store/notes.ts';
+import { outboxWrite } from '../../store/outbox.ts';
+import type { UserRecord } from '../../store/records.ts';
+import type { Page, PageRequest } from '../../store/table/paging.ts';
+import { demand, signedIn } from '../access/permissions.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { notFound, refused } from '../errors.ts';
+import { telling } from '../events/record.ts';
+import { promisedMail } from '../notifications/enqueue.ts';
+import { demandRate, NOTES } from '../rate-limits/action-limits.ts';
+import { diffLimits } from '../repository/diff-limits.ts';
+import { bounded, codeOf, resolved } from '../repository/read.ts';
+import { keepCommit } from './pin.ts';
 
 /** A comment with the account of whoever wrote it, while there is one. */
 export interface CommitComment {
