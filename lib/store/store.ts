@@ -33,7 +33,7 @@ import { LinkSecrets } from './notifications/unsubscribe-secrets.ts';
 import { Outbox } from './outbox.ts';
 import { OwnNamespaces } from './own-namespace.ts';
 import { PasswordResets } from './password-resets.ts';
-import { Pipelines } from './pipelines.ts';
+import { Pipelines } from './pipelines/pipelines.ts';
 import { Processed } from './processed.ts';
 import { ProjectShares } from './project-shares.ts';
 import { Projects } from './projects.ts';

@@ -12,7 +12,7 @@ import type { GroupOwners } from './groups/owners.ts';
 import type { GpgKeys } from './keys/gpg-keys.ts';
 import type { SshKeys } from './keys/ssh-keys.ts';
 import type { AuthorSnapshot } from './notes.ts';
-import type { CommitStatusRecord } from './pipelines.ts';
+import type { CommitStatusRecord } from './pipelines/pipelines.ts';
 import type { Projects } from './projects.ts';
 import type { GroupRecord, ProjectRecord } from './records.ts';
 import type { ScimIdentities } from './scim-identities.ts';

@@ -5,7 +5,7 @@ import {
   MAX_STATUSES,
   type PipelineRecord,
   type ReportedState,
-} from '../../lib/store/pipelines.ts';
+} from '../../lib/store/pipelines/pipelines.ts';
 import { createProject, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 
 let opened: TestStore;

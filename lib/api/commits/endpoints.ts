@@ -1,7 +1,7 @@
 import { commitActions, type GuardedAction } from '../../domain/commits/actions.ts';
 import { refsContaining } from '../../domain/commits/refs.ts';
 import { badRequest } from '../../domain/errors.ts';
-import { lastPipeline } from '../../domain/pipelines.ts';
+import { lastPipeline } from '../../domain/pipelines/status.ts';
 import { started } from '../../domain/refs/protection.ts';
 import { codeOf, listCommits, rangeEnds, resolved } from '../../domain/repository/read.ts';
 import type { EditAction } from '../../git/edit.ts';
@@ -11,13 +11,13 @@ import { badParameters } from '../../http/errors.ts';
 import * as p from '../../http/params.ts';
 import { endpoint } from '../endpoint.ts';
 import { decodeContent, ENCODINGS } from '../files/content.ts';
+import { statusEndpoints } from '../pipelines/commit-statuses.ts';
 import { projectUrl } from '../projects/present.ts';
 import { commentEndpoints } from './comments.ts';
 import { commitDiff } from './diff.ts';
 import { pickEndpoints } from './pick.ts';
 import { commitBasic, commitDetail, stats } from './present.ts';
 import * as shapes from './shapes.ts';
-import { statusEndpoints } from './statuses.ts';
 
 const area = 'commits';
 const readable = project('read_history', { anonymous: true });

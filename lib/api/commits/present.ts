@@ -6,7 +6,7 @@ import type { CommitRecord } from '../../git/repository.ts';
 import { parseTrailers } from '../../git/trailers.ts';
 import { formatMode } from '../../git/tree/entry.ts';
 import { decodePath } from '../../git/tree/path.ts';
-import type { PipelineRecord } from '../../store/pipelines.ts';
+import type { PipelineRecord } from '../../store/pipelines/pipelines.ts';
 
 export const SHORT_ID_LENGTH = 8;
 

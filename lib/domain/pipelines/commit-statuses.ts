@@ -1,28 +1,28 @@
-import type { Oid } from '../git/oid.ts';
-import type { GitRepository } from '../git/repository.ts';
-import { LimitReached, Missing, Stale } from '../store/errors.ts';
-import { outboxWrite } from '../store/outbox.ts';
+import type { Oid } from '../../git/oid.ts';
+import type { GitRepository } from '../../git/repository.ts';
+import { LimitReached, Missing, Stale } from '../../store/errors.ts';
+import { outboxWrite } from '../../store/outbox.ts';
 import type {
   CommitStatusRecord,
   PipelineRecord,
   ReportedState,
   StatusQuery,
   StatusWrite,
-} from '../store/pipelines.ts';
-import type { UserRecord } from '../store/records.ts';
-import type { PageRequest } from '../store/table/paging.ts';
-import { demand, signedIn } from './access/permissions.ts';
-import type { Actor, ProjectAccess } from './access/types.ts';
-import { keepCommit } from './commits/pin.ts';
-import { refsContaining } from './commits/refs.ts';
-import type { Deps } from './deps.ts';
-import { conflict, forbidden, invalid, notFound, refused, unprocessable } from './errors.ts';
-import { inTurn } from './in-process-queue.ts';
-import { type Happening, promisedMail } from './notifications/enqueue.ts';
-import { moved, pipelineStatus } from './pipelines.ts';
-import { branchProtection, started } from './refs/protection.ts';
-import { codeOf, resolved } from './repository/read.ts';
-import { persist } from './retry-on-conflict.ts';
+} from '../../store/pipelines/pipelines.ts';
+import type { UserRecord } from '../../store/records.ts';
+import type { PageRequest } from '../../store/table/paging.ts';
+import { demand, signedIn } from '../access/permissions.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import { keepCommit } from '../commits/pin.ts';
+import { refsContaining } from '../commits/refs.ts';
+import type { Deps } from '../deps.ts';
+import { conflict, forbidden, invalid, notFound, refused, unprocessable } from '../errors.ts';
+import { inTurn } from '../in-process-queue.ts';
+import { type Happening, promisedMail } from '../notifications/enqueue.ts';
+import { branchProtection, started } from '../refs/protection.ts';
+import { codeOf, resolved } from '../repository/read.ts';
+import { persist } from '../retry-on-conflict.ts';
+import { moved, pipelineStatus } from './status.ts';
 
 /** A status with the account of whoever reported it, while there is one. */
 export interface CommitStatus {

@@ -3,12 +3,12 @@
  * condition of the pipeline's version, so its own status is always that of what is in it.
  */
 
-import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
-import type { AuthorSnapshot } from './notes.ts';
-import { projectLives } from './project-item.ts';
-import { KEEP_REFUSED } from './repository/pinned-commits.ts';
-import type { Counters } from './table/counters.ts';
-import { removeSome } from './table/delete-page.ts';
+import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
+import type { AuthorSnapshot } from '../notes.ts';
+import { projectLives } from '../project-item.ts';
+import { KEEP_REFUSED } from '../repository/pinned-commits.ts';
+import type { Counters } from '../table/counters.ts';
+import { removeSome } from '../table/delete-page.ts';
 import {
   commitRowKey,
   commitRowPrefix,
@@ -22,11 +22,11 @@ import {
   statusOfNameKey,
   userPartition,
   userRow,
-} from './table/keys.ts';
-import { chunkFor, cutPage, MAX_TOTAL, type Page, type PageRequest } from './table/paging.ts';
-import { mergeKeys, rowSource } from './table/sorted-sources.ts';
-import type { Table } from './table/table.ts';
-import { ABSENT, type Item, PRESENT, type Write } from './table/write.ts';
+} from '../table/keys.ts';
+import { chunkFor, cutPage, MAX_TOTAL, type Page, type PageRequest } from '../table/paging.ts';
+import { mergeKeys, rowSource } from '../table/sorted-sources.ts';
+import type { Table } from '../table/table.ts';
+import { ABSENT, type Item, PRESENT, type Write } from '../table/write.ts';
 
 /** States that others may report of a commit. */
 export const REPORTED_STATES = ['pending', 'running', 'success', 'failed', 'canceled'] as const;

@@ -1,9 +1,13 @@
-import { type CommitStatus, listCommitStatuses, reportStatus } from '../../domain/commit-statuses.ts';
+import {
+  type CommitStatus,
+  listCommitStatuses,
+  reportStatus,
+} from '../../domain/pipelines/commit-statuses.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
+import * as shapes from '../commits/shapes.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { author } from '../users/present.ts';
-import * as shapes from './shapes.ts';
 
 const area = 'commits';
 
