@@ -1,5 +1,5 @@
 import { ingestUpload } from '../lib/domain/git/receive-staged-push.ts';
-import { runImportJob } from '../lib/domain/imports-ingest.ts';
+import { runImportJob } from '../lib/domain/imports/finish.ts';
 import { deps } from './deps.ts';
 import { notOurs, receives, worker } from './worker.ts';
 

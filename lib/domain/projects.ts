@@ -14,7 +14,7 @@ import { removeWhole } from './deletion/mark-and-delete.ts';
 import type { Deps } from './deps.ts';
 import { conflict, DomainError, invalid, notFound } from './errors.ts';
 import { telling } from './events/record.ts';
-import { type ImportOrder, planImport } from './imports.ts';
+import { type ImportOrder, planImport } from './imports/plan.ts';
 import { pathFromName, problemsOf, projectNameProblems, projectPathProblems } from './name-rules.ts';
 import {
   boundBy,

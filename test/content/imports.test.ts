@@ -16,7 +16,7 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { Gitlab } from '@gitbeaker/rest';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { deps } from '../../functions/deps.ts';
-import { STAGED_REFS } from '../../lib/domain/imports.ts';
+import { STAGED_REFS } from '../../lib/domain/imports/plan.ts';
 import { openRepository } from '../../lib/domain/repository/open.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import { RefConflict } from '../../lib/git/ports.ts';

@@ -1,5 +1,5 @@
 import { isAdministrator } from '../../domain/access/permissions.ts';
-import { readImportUrl } from '../../domain/imports.ts';
+import { readImportUrl } from '../../domain/imports/plan.ts';
 import { updateProject } from '../../domain/project-update.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';

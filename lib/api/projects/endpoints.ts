@@ -2,7 +2,7 @@ import { isAdministrator } from '../../domain/access/permissions.ts';
 import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
 import { wantedAttributes } from '../../domain/custom-attributes.ts';
 import { invalid } from '../../domain/errors.ts';
-import { readImportUrl } from '../../domain/imports.ts';
+import { readImportUrl } from '../../domain/imports/plan.ts';
 import type { Namespace } from '../../domain/namespaces/place.ts';
 import * as projects from '../../domain/projects.ts';
 import { createInitialReadme } from '../../domain/repository/readme.ts';

@@ -1,16 +1,16 @@
 /** Projects that begin with somebody else's repository: what the request that makes one says, and promises. */
 import { ulid } from 'ulid';
-import { parseAllowList } from '../outbound/allow-list.ts';
-import { MAX_URL_LENGTH, urlProblem } from '../outbound/destination.ts';
-import { seal } from '../outbound/seal.ts';
-import type { StagingOrder } from '../outbound/stage-repository.ts';
-import { INGEST, message, messageAt, OUTBOUND, type OutboxMessage, outboxWrite } from '../store/outbox.ts';
-import type { ImportSource, ProjectRecord } from '../store/records.ts';
-import type { Write } from '../store/table/write.ts';
-import type { Deps } from './deps.ts';
-import { forbidden, invalid } from './errors.ts';
-import { maxImportBytes } from './repository/size-limits.ts';
-import type { InstanceSettings } from './settings.ts';
+import { parseAllowList } from '../../outbound/allow-list.ts';
+import { MAX_URL_LENGTH, urlProblem } from '../../outbound/destination.ts';
+import { seal } from '../../outbound/seal.ts';
+import type { StagingOrder } from '../../outbound/stage-repository.ts';
+import { INGEST, message, messageAt, OUTBOUND, type OutboxMessage, outboxWrite } from '../../store/outbox.ts';
+import type { ImportSource, ProjectRecord } from '../../store/records.ts';
+import type { Write } from '../../store/table/write.ts';
+import type { Deps } from '../deps.ts';
+import { forbidden, invalid } from '../errors.ts';
+import { maxImportBytes } from '../repository/size-limits.ts';
+import type { InstanceSettings } from '../settings.ts';
 
 /** A repository to import, as its URL says. */
 export interface ImportOrder {

@@ -1,18 +1,18 @@
 /** What becomes of an import: messages of the ingest queue. Each may come twice, late, or after its project is gone. */
-import { parseOid, ZERO_OID } from '../git/oid.ts';
-import type { PushReport } from '../git/wire/push-report.ts';
-import { pushRequest } from '../git/wire/push-request.ts';
-import { pushableName } from '../git/wire/push-update.ts';
-import type { Command } from '../git/wire/receive-request.ts';
-import type { StagedRefs, StagingFailure } from '../outbound/stage-repository.ts';
-import type { ProjectRecord } from '../store/records.ts';
-import type { Deps } from './deps.ts';
-import { ingest } from './git/receive-upload.ts';
-import { SEALED_CREDENTIALS, STAGED_REFS } from './imports.ts';
-import type { Job } from './jobs.ts';
-import { failImport, finishImport, isImporting, startImport } from './repository/import-state.ts';
-import { openRepository } from './repository/open.ts';
-import { maxImportBytes } from './repository/size-limits.ts';
+import { parseOid, ZERO_OID } from '../../git/oid.ts';
+import type { PushReport } from '../../git/wire/push-report.ts';
+import { pushRequest } from '../../git/wire/push-request.ts';
+import { pushableName } from '../../git/wire/push-update.ts';
+import type { Command } from '../../git/wire/receive-request.ts';
+import type { StagedRefs, StagingFailure } from '../../outbound/stage-repository.ts';
+import type { ProjectRecord } from '../../store/records.ts';
+import type { Deps } from '../deps.ts';
+import { ingest } from '../git/receive-upload.ts';
+import type { Job } from '../jobs.ts';
+import { failImport, finishImport, isImporting, startImport } from '../repository/import-state.ts';
+import { openRepository } from '../repository/open.ts';
+import { maxImportBytes } from '../repository/size-limits.ts';
+import { SEALED_CREDENTIALS, STAGED_REFS } from './plan.ts';
 
 /**
  * @param last whether the message does not come again: what fails then has failed for good
