@@ -24,9 +24,9 @@ import {
   visibleNamespace,
 } from './namespaces/place.ts';
 import { newProjectSettings } from './project-defaults.ts';
+import { starredByActor } from './project-relations/stars.ts';
 import { demandRate, PROJECT_IMPORTS } from './rate-limits/action-limits.ts';
 import { defaultBranchName } from './repository/default-branch-name.ts';
-import { starredByActor } from './stars.ts';
 
 export interface NewProjectInput {
   readonly name?: string | undefined;

@@ -1,9 +1,9 @@
 import { Groups } from '../../lib/store/groups/groups.ts';
 import { Members } from '../../lib/store/members/members.ts';
 import { Outbox } from '../../lib/store/outbox.ts';
+import { Stars } from '../../lib/store/project-relations/stars.ts';
 import { Projects } from '../../lib/store/projects.ts';
 import { Search } from '../../lib/store/search.ts';
-import { Stars } from '../../lib/store/stars.ts';
 import { Counters } from '../../lib/store/table/counters.ts';
 import type { SearchKind } from '../../lib/store/table/keys.ts';
 import type { Table } from '../../lib/store/table/table.ts';

@@ -1,4 +1,4 @@
-import { projectGroups, projectUsers } from '../../domain/project-people.ts';
+import { projectGroups, projectUsers } from '../../domain/project-relations/people.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import type { AccessLevel, GroupRecord } from '../../store/records.ts';

@@ -1,4 +1,4 @@
-import { shareProject, shareWith, unshareProject } from '../../domain/project-shares.ts';
+import { shareProject, shareWith, unshareProject } from '../../domain/project-relations/shares.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';

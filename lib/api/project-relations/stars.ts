@@ -1,4 +1,4 @@
-import * as stars from '../../domain/stars.ts';
+import * as stars from '../../domain/project-relations/stars.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { json, notModified } from '../../http/reply.ts';

@@ -3,7 +3,7 @@ import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
 import { attributesOfMany } from '../../domain/custom-attributes.ts';
 import { parentsOf } from '../../domain/forks/forks.ts';
 import { membershipsIn } from '../../domain/members/project-memberships.ts';
-import { invitationsTo } from '../../domain/project-shares.ts';
+import { invitationsTo } from '../../domain/project-relations/shares.ts';
 import { ownersOf } from '../../domain/projects.ts';
 import { cloneRoot } from '../../domain/repository/clone-url.ts';
 import { statisticsOf } from '../../domain/statistics/statistics.ts';

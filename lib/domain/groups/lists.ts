@@ -8,7 +8,7 @@ import { isAdministrator } from '../access/permissions.ts';
 import type { Actor, GroupAccess } from '../access/types.ts';
 import { groupJudge, projectJudge, viewerOf } from '../access/visibility-filter.ts';
 import type { Deps } from '../deps.ts';
-import { starredByActor } from '../stars.ts';
+import { starredByActor } from '../project-relations/stars.ts';
 
 export interface GroupListInput extends Omit<GroupQuery, 'viewer' | 'judge' | 'all' | 'below' | 'after'> {
   /** Also groups that memberships do not give; default: only for administrators. Anonymous callers see these alone. */

@@ -13,7 +13,7 @@ import { moveRows, settledRows } from '../group-tree.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } from '../outbox.ts';
 import { fromItem } from '../project-item.ts';
 import { moveProjectPath, placeInGroup } from '../project-place.ts';
-import type { ProjectShares } from '../project-shares.ts';
+import type { ProjectShares } from '../project-relations/shares.ts';
 import { projectUpdate } from '../project-update.ts';
 import type { GroupRecord, ProjectRecord, Visibility } from '../records.ts';
 import { groupKey, projectKey, type TreeKind } from '../table/keys.ts';

@@ -4,7 +4,7 @@ import { removeAbout } from '../custom-attributes.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
 import { leaveTree, settledRows } from '../group-tree.ts';
 import type { Members } from '../members/members.ts';
-import type { ProjectShares } from '../project-shares.ts';
+import type { ProjectShares } from '../project-relations/shares.ts';
 import type { Projects } from '../projects.ts';
 import type { GroupRecord, ProjectRecord } from '../records.ts';
 import type { Search } from '../search.ts';

@@ -1,12 +1,12 @@
 /** The users and the groups that have to do with a project. */
 
-import type { AccessLevel, GroupRecord, UserRecord } from '../store/records.ts';
-import type { Page, PageRequest } from '../store/table/paging.ts';
-import type { Actor, ProjectAccess } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { accessesToGroups } from './groups/details.ts';
-import { listMembers } from './members/list.ts';
-import { invitationsTo } from './project-shares.ts';
+import type { AccessLevel, GroupRecord, UserRecord } from '../../store/records.ts';
+import type { Page, PageRequest } from '../../store/table/paging.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { accessesToGroups } from '../groups/details.ts';
+import { listMembers } from '../members/list.ts';
+import { invitationsTo } from './shares.ts';
 
 /**
  * Everybody who is a member of a project, also by groups above it or invited to it, by id.

@@ -2,11 +2,11 @@
  * Who starred which project: a row under the project, which an index finds by the user, and the project's count. The
  * count is added to, never read for it: any number may star at once.
  */
-import { Missing, TransactionRefused } from './errors.ts';
-import { removeSome } from './table/delete-page.ts';
-import { idOf, projectKey, STAR, starKey, userKey, userPartition, userRow } from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import { ABSENT, PRESENT, type Update } from './table/write.ts';
+import { Missing, TransactionRefused } from '../errors.ts';
+import { removeSome } from '../table/delete-page.ts';
+import { idOf, projectKey, STAR, starKey, userKey, userPartition, userRow } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { ABSENT, PRESENT, type Update } from '../table/write.ts';
 
 export interface StarRecord {
   readonly projectId: number;

@@ -3,10 +3,10 @@
  * group, `SHARED#`, and from each group above that one, `SHAREDBELOW#`, whose members the invitation reaches too.
  */
 
-import { Missing, Stale, TransactionRefused } from './errors.ts';
-import { fromItem } from './project-item.ts';
-import type { GroupRecord, ProjectRecord, ShareRecord } from './records.ts';
-import type { Counters } from './table/counters.ts';
+import { Missing, Stale, TransactionRefused } from '../errors.ts';
+import { fromItem } from '../project-item.ts';
+import type { GroupRecord, ProjectRecord, ShareRecord } from '../records.ts';
+import type { Counters } from '../table/counters.ts';
 import {
   groupKey,
   idOf,
@@ -16,9 +16,9 @@ import {
   treeKey,
   treePartition,
   treePrefix,
-} from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import { PRESENT, type Update, type Write } from './table/write.ts';
+} from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { PRESENT, type Update, type Write } from '../table/write.ts';
 
 /** Rows that are put right together when an invited group moves, and tries at one that others change. */
 const AT_ONCE = 4;

@@ -1,18 +1,18 @@
 /** Groups that are invited to projects. */
 
-import { Missing, Stale } from '../store/errors.ts';
-import { isExpired } from '../store/members/item.ts';
-import { type GroupRecord, MAX_SHARES, type ProjectRecord, type ShareRecord } from '../store/records.ts';
-import { keepsProjectsToItself } from './access/effective-level.ts';
-import type { Actor, ProjectAccess } from './access/types.ts';
-import { happened, targetingProject } from './audit-events/setting-changes.ts';
-import type { Deps } from './deps.ts';
-import { conflict, invalid, notFound, refused } from './errors.ts';
-import { accessesToGroups } from './groups/details.ts';
-import { locked } from './groups/groups.ts';
-import type { ShareInput } from './groups/shares.ts';
-import { parentsOf } from './members/list.ts';
-import { LEVEL_NAMES } from './members/rules.ts';
+import { Missing, Stale } from '../../store/errors.ts';
+import { isExpired } from '../../store/members/item.ts';
+import { type GroupRecord, MAX_SHARES, type ProjectRecord, type ShareRecord } from '../../store/records.ts';
+import { keepsProjectsToItself } from '../access/effective-level.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import { happened, targetingProject } from '../audit-events/setting-changes.ts';
+import type { Deps } from '../deps.ts';
+import { conflict, invalid, notFound, refused } from '../errors.ts';
+import { accessesToGroups } from '../groups/details.ts';
+import { locked } from '../groups/groups.ts';
+import type { ShareInput } from '../groups/shares.ts';
+import { parentsOf } from '../members/list.ts';
+import { LEVEL_NAMES } from '../members/rules.ts';
 
 /** A project's share has an id of its own. */
 export type ProjectShare = ShareRecord & { readonly id: number };
