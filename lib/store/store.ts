@@ -37,7 +37,7 @@ import { Pipelines } from './pipelines/pipelines.ts';
 import { Processed } from './processed.ts';
 import { ProjectShares } from './project-relations/shares.ts';
 import { Stars } from './project-relations/stars.ts';
-import { Projects } from './projects.ts';
+import { Projects } from './projects/projects.ts';
 import { Queues } from './queues.ts';
 import { HASTY, RateLimits } from './rate-limits/rate-limits.ts';
 import { UserAddresses } from './rate-limits/user-addresses.ts';

@@ -14,7 +14,7 @@ import type { SshKeys } from './keys/ssh-keys.ts';
 import type { AuthorSnapshot } from './notes.ts';
 import type { CommitStatusRecord } from './pipelines/pipelines.ts';
 import type { Stars } from './project-relations/stars.ts';
-import type { Projects } from './projects.ts';
+import type { Projects } from './projects/projects.ts';
 import type { GroupRecord, ProjectRecord } from './records.ts';
 import type { ScimIdentities } from './scim-identities.ts';
 import {

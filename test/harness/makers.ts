@@ -2,7 +2,7 @@ import { Groups } from '../../lib/store/groups/groups.ts';
 import { Members } from '../../lib/store/members/members.ts';
 import { Outbox } from '../../lib/store/outbox.ts';
 import { Stars } from '../../lib/store/project-relations/stars.ts';
-import { Projects } from '../../lib/store/projects.ts';
+import { Projects } from '../../lib/store/projects/projects.ts';
 import { Search } from '../../lib/store/search.ts';
 import { Counters } from '../../lib/store/table/counters.ts';
 import type { SearchKind } from '../../lib/store/table/keys.ts';

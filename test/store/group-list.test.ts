@@ -4,7 +4,7 @@ import { placeBelow } from '../../lib/store/group-place.ts';
 import { treeRows } from '../../lib/store/group-tree.ts';
 import type { GroupQuery, ListedGroup } from '../../lib/store/groups/list.ts';
 import { memberWrite } from '../../lib/store/members/item.ts';
-import type { Viewer } from '../../lib/store/project-query.ts';
+import type { Viewer } from '../../lib/store/projects/query.ts';
 import type { AccessLevel, GroupRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
 import { treeKey } from '../../lib/store/table/keys.ts';
 import { claim } from '../../lib/store/table/unique-names.ts';

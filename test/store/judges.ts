@@ -3,7 +3,7 @@ import type { Actor } from '../../lib/domain/access/types.ts';
 import { groupJudge, projectJudge } from '../../lib/domain/access/visibility-filter.ts';
 import type { Deps } from '../../lib/domain/deps.ts';
 import type { GroupQuery } from '../../lib/store/groups/list.ts';
-import type { ProjectQuery, Viewer } from '../../lib/store/project-query.ts';
+import type { ProjectQuery, Viewer } from '../../lib/store/projects/query.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { newUser } from './store-fixture.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memberWrite } from '../../lib/store/members/item.ts';
 import { toItem } from '../../lib/store/project-item.ts';
-import type { ListedProject, ProjectQuery, Viewer } from '../../lib/store/project-query.ts';
-import { Projects } from '../../lib/store/projects.ts';
+import { Projects } from '../../lib/store/projects/projects.ts';
+import type { ListedProject, ProjectQuery, Viewer } from '../../lib/store/projects/query.ts';
 import type { AccessLevel, ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
 import { Search } from '../../lib/store/search.ts';
 import { Counters } from '../../lib/store/table/counters.ts';

@@ -1,6 +1,6 @@
 /** Lists of projects and groups by what they are called, and by what they stand in. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ProjectQuery, Viewer } from '../../lib/store/project-query.ts';
+import type { ProjectQuery, Viewer } from '../../lib/store/projects/query.ts';
 import type { GroupRecord, Visibility } from '../../lib/store/records.ts';
 import { similarity } from '../../lib/store/similarity.ts';
 import { listGroups, listProjects } from './judges.ts';

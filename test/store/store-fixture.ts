@@ -3,7 +3,7 @@ import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamod
 import type { Actor } from '../../lib/domain/access/types.ts';
 import { makeClients } from '../../lib/store/clients.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
-import type { NewProject } from '../../lib/store/projects.ts';
+import type { NewProject } from '../../lib/store/projects/projects.ts';
 import type { ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
 import { createStore, type Store } from '../../lib/store/store.ts';
 import { tableDefinition } from '../../lib/store/table/schema.ts';

@@ -1,7 +1,7 @@
 import { MAINTAINER, OWNER } from '../../domain/access/permissions.ts';
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import * as forks from '../../domain/forks/forks.ts';
-import { listProjects } from '../../domain/projects.ts';
+import { listProjects } from '../../domain/projects/projects.ts';
 import { project } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';

@@ -2,7 +2,7 @@ import { locateGroup, locateProject } from '../../domain/access/locate.ts';
 import { accessesTo } from '../../domain/access/project-accesses.ts';
 import { notFound } from '../../domain/errors.ts';
 import { accessesToGroups } from '../../domain/groups/details.ts';
-import { transferProject } from '../../domain/project-transfer.ts';
+import { transferProject } from '../../domain/projects/transfer.ts';
 import { administrator } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { endpoint } from '../endpoint.ts';

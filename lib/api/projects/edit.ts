@@ -1,6 +1,6 @@
 import { isAdministrator } from '../../domain/access/permissions.ts';
 import { readImportUrl } from '../../domain/imports/plan.ts';
-import { updateProject } from '../../domain/project-update.ts';
+import { updateProject } from '../../domain/projects/update.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { VISIBILITIES } from '../../store/records.ts';

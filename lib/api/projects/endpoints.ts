@@ -4,7 +4,7 @@ import { wantedAttributes } from '../../domain/custom-attributes.ts';
 import { invalid } from '../../domain/errors.ts';
 import { readImportUrl } from '../../domain/imports/plan.ts';
 import type { Namespace } from '../../domain/namespaces/place.ts';
-import * as projects from '../../domain/projects.ts';
+import * as projects from '../../domain/projects/projects.ts';
 import { createInitialReadme } from '../../domain/repository/readme.ts';
 import { getUser } from '../../domain/users.ts';
 import { administrator, anyone, project, signedIn } from '../../http/access.ts';

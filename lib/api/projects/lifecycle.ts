@@ -1,8 +1,8 @@
 import { accessesTo } from '../../domain/access/project-accesses.ts';
 import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
 import { askForHousekeeping } from '../../domain/maintenance/request.ts';
-import { archiveProject, askForDeletion, restoreProject } from '../../domain/project-lifecycle.ts';
-import { namespaceToMoveTo, transferProject } from '../../domain/project-transfer.ts';
+import { archiveProject, askForDeletion, restoreProject } from '../../domain/projects/lifecycle.ts';
+import { namespaceToMoveTo, transferProject } from '../../domain/projects/transfer.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { accepted } from '../../http/reply.ts';

@@ -1,5 +1,5 @@
 /** What lists of projects have in common: their orders, and conditions over the record. */
-import type { ProjectOrder } from '../../store/project-query.ts';
+import type { ProjectOrder } from '../../store/projects/query.ts';
 import type { AccessLevel, ProjectRecord, Visibility } from '../../store/records.ts';
 
 const ORDERS = new Map<string, ProjectOrder>(

@@ -4,7 +4,7 @@ import { attributesOfMany } from '../../domain/custom-attributes.ts';
 import { parentsOf } from '../../domain/forks/forks.ts';
 import { membershipsIn } from '../../domain/members/project-memberships.ts';
 import { invitationsTo } from '../../domain/project-relations/shares.ts';
-import { ownersOf } from '../../domain/projects.ts';
+import { ownersOf } from '../../domain/projects/projects.ts';
 import { cloneRoot } from '../../domain/repository/clone-url.ts';
 import { statisticsOf } from '../../domain/statistics/statistics.ts';
 import type { ApiDeps } from '../endpoint.ts';

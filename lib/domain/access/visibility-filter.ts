@@ -1,5 +1,5 @@
 /** Who sees what in lists: the records decide, not where they were found. */
-import type { Judge, Viewer } from '../../store/project-query.ts';
+import type { Judge, Viewer } from '../../store/projects/query.ts';
 import type { GroupRecord, MemberSource, ProjectRecord, ShareRecord } from '../../store/records.ts';
 import type { Deps } from '../deps.ts';
 import { Surroundings } from './effective-level.ts';

@@ -16,7 +16,7 @@ import { can, isAdministrator } from '../access/permissions.ts';
 import { accessesTo } from '../access/project-accesses.ts';
 import type { Actor, ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
-import { listProjects } from '../projects.ts';
+import { listProjects } from '../projects/projects.ts';
 import { maySeeProfile } from '../user-records.ts';
 
 export interface FeedQuery extends Omit<FeedRequest, 'now'> {

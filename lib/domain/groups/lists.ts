@@ -1,7 +1,7 @@
 /** Lists of groups, and of the projects in a group. */
 
 import type { GroupQuery, ListedGroup } from '../../store/groups/list.ts';
-import type { ListedProject, ProjectQuery } from '../../store/project-query.ts';
+import type { ListedProject, ProjectQuery } from '../../store/projects/query.ts';
 import { decodeCursor, encodeCursor } from '../../store/table/cursor.ts';
 import type { Page } from '../../store/table/paging.ts';
 import { isAdministrator } from '../access/permissions.ts';

@@ -3,7 +3,7 @@
 import { type Attributes, haveAll, rowsWith } from '../custom-attributes.ts';
 import { groupClass, groupItem, groupOf } from '../group-item.ts';
 import type { Members } from '../members/members.ts';
-import { hasText, type Judge, type Viewer, visibleTo } from '../project-query.ts';
+import { hasText, type Judge, type Viewer, visibleTo } from '../projects/query.ts';
 import type { AccessLevel, GroupRecord } from '../records.ts';
 import type { Search } from '../search.ts';
 import { similarity } from '../similarity.ts';

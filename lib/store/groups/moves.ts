@@ -14,7 +14,7 @@ import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } fr
 import { fromItem } from '../project-item.ts';
 import { moveProjectPath, placeInGroup } from '../project-place.ts';
 import type { ProjectShares } from '../project-relations/shares.ts';
-import { projectUpdate } from '../project-update.ts';
+import { projectUpdate } from '../projects/update.ts';
 import type { GroupRecord, ProjectRecord, Visibility } from '../records.ts';
 import { groupKey, projectKey, type TreeKind } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';

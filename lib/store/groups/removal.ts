@@ -5,7 +5,7 @@ import { Missing, Stale, TransactionRefused } from '../errors.ts';
 import { leaveTree, settledRows } from '../group-tree.ts';
 import type { Members } from '../members/members.ts';
 import type { ProjectShares } from '../project-relations/shares.ts';
-import type { Projects } from '../projects.ts';
+import type { Projects } from '../projects/projects.ts';
 import type { GroupRecord, ProjectRecord } from '../records.ts';
 import type { Search } from '../search.ts';
 import {

@@ -3,7 +3,7 @@
  * ids of people and of groups, merged: those of one kind stand as they were made.
  */
 import { groupClass, groupOf } from '../group-item.ts';
-import type { Judge } from '../project-query.ts';
+import type { Judge } from '../projects/query.ts';
 import { type GroupRecord, USER_STATES, type UserRecord, VISIBILITIES } from '../records.ts';
 import type { Search } from '../search.ts';
 import { groupKey, listPartitions, padded } from '../table/keys.ts';

@@ -1,33 +1,33 @@
 /** Projects: creation, change and deletion. What a change writes is in `project-update.ts`, lists in `project-list.ts`. */
 import { ulid } from 'ulid';
-import { Missing, Stale, type StoreError, TransactionRefused } from './errors.ts';
-import { countedDown, forkOf } from './forks/forks.ts';
-import { enters, refusedByParent } from './group-place.ts';
-import { leaveTree, treeRows } from './group-tree.ts';
-import { memberWrite } from './members/item.ts';
-import type { Members } from './members/members.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
-import { entersOwn, type Owner, refusedByOwner } from './own-namespace.ts';
-import { fromItem, listAttributes, toItem } from './project-item.ts';
-import { ProjectList } from './project-list.ts';
-import { claimProjectPath, type ProjectPlace } from './project-place.ts';
-import type { ListedProject, ProjectQuery } from './project-query.ts';
+import { Missing, Stale, type StoreError, TransactionRefused } from '../errors.ts';
+import { countedDown, forkOf } from '../forks/forks.ts';
+import { enters, refusedByParent } from '../group-place.ts';
+import { leaveTree, treeRows } from '../group-tree.ts';
+import { memberWrite } from '../members/item.ts';
+import type { Members } from '../members/members.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox.ts';
+import { entersOwn, type Owner, refusedByOwner } from '../own-namespace.ts';
+import { fromItem, listAttributes, toItem } from '../project-item.ts';
+import { claimProjectPath, type ProjectPlace } from '../project-place.ts';
+import type { GroupRecord, ImportStatus, MemberRecord, ProjectRecord } from '../records.ts';
+import { closeRepository, newRepository } from '../repository/state.ts';
+import type { Search } from '../search.ts';
+import type { Counters } from '../table/counters.ts';
+import { forkKey, orderedBy, projectKey, userKey } from '../table/keys.ts';
+import type { Page } from '../table/paging.ts';
+import type { Table } from '../table/table.ts';
+import { type NameHolder, type Names, release, takenNames } from '../table/unique-names.ts';
+import { PRESENT, type Update, type Write } from '../table/write.ts';
+import { ProjectList } from './list.ts';
+import type { ListedProject, ProjectQuery } from './query.ts';
 import {
   indexMessage,
   type ProjectChange,
   type ProjectUpdate,
   projectTransfer,
   projectUpdate,
-} from './project-update.ts';
-import type { GroupRecord, ImportStatus, MemberRecord, ProjectRecord } from './records.ts';
-import { closeRepository, newRepository } from './repository/state.ts';
-import type { Search } from './search.ts';
-import type { Counters } from './table/counters.ts';
-import { forkKey, orderedBy, projectKey, userKey } from './table/keys.ts';
-import type { Page } from './table/paging.ts';
-import type { Table } from './table/table.ts';
-import { type NameHolder, type Names, release, takenNames } from './table/unique-names.ts';
-import { PRESENT, type Update, type Write } from './table/write.ts';
+} from './update.ts';
 
 export type NewProject = Omit<
   ProjectRecord,

@@ -1,18 +1,18 @@
-import { LimitReached, Missing, NameTaken, Stale } from '../store/errors.ts';
-import type { ProjectRecord } from '../store/records.ts';
-import { measureSoon } from '../store/statistics/statistics.ts';
-import { canInGroup, isAdministrator } from './access/permissions.ts';
-import type { Actor, ProjectAccess } from './access/types.ts';
-import { placeMoved } from './audit-events/setting-changes.ts';
-import type { Deps } from './deps.ts';
-import { notFound, refused } from './errors.ts';
-import { unlinkPromises } from './forks/visibility.ts';
-import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from './namespaces/place.ts';
-import { moveMail } from './notifications/enqueue.ts';
-import { changeError } from './project-update.ts';
+import { LimitReached, Missing, NameTaken, Stale } from '../../store/errors.ts';
+import type { ProjectRecord } from '../../store/records.ts';
+import { measureSoon } from '../../store/statistics/statistics.ts';
+import { canInGroup, isAdministrator } from '../access/permissions.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import { placeMoved } from '../audit-events/setting-changes.ts';
+import type { Deps } from '../deps.ts';
+import { notFound, refused } from '../errors.ts';
+import { unlinkPromises } from '../forks/visibility.ts';
+import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from '../namespaces/place.ts';
+import { moveMail } from '../notifications/enqueue.ts';
+import { inRuby } from '../ruby-notation.ts';
+import { lower } from '../visibility.ts';
 import { limitProblem } from './projects.ts';
-import { inRuby } from './ruby-notation.ts';
-import { lower } from './visibility.ts';
+import { changeError } from './update.ts';
 
 type User = Extract<Actor, { kind: 'user' }>;
 

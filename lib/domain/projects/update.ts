@@ -1,25 +1,25 @@
 /** What those who run a project change of it. */
 
-import { RefConflict } from '../git/ports.ts';
-import { branchRef } from '../git/refname.ts';
-import { Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
-import { type ProjectChange, type ProjectUpdate, projectUpdate } from '../store/project-update.ts';
-import { refusedUpdate } from '../store/projects.ts';
-import type { GroupRecord, ProjectRecord, Visibility } from '../store/records.ts';
-import { restrictionProblems } from './access/instance-visibility.ts';
-import { demand } from './access/permissions.ts';
-import type { Actor, ProjectAccess } from './access/types.ts';
-import { happened, projectChanged } from './audit-events/setting-changes.ts';
-import { type AvatarFile, newAvatar } from './avatars/avatars.ts';
-import type { Deps } from './deps.ts';
-import { conflict, invalid, notFound } from './errors.ts';
-import { unlinkPromises } from './forks/visibility.ts';
-import { problemsOf, projectNameProblems, projectPathProblems } from './name-rules.ts';
-import { moveMail } from './notifications/enqueue.ts';
+import { RefConflict } from '../../git/ports.ts';
+import { branchRef } from '../../git/refname.ts';
+import { Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
+import { refusedUpdate } from '../../store/projects/projects.ts';
+import { type ProjectChange, type ProjectUpdate, projectUpdate } from '../../store/projects/update.ts';
+import type { GroupRecord, ProjectRecord, Visibility } from '../../store/records.ts';
+import { restrictionProblems } from '../access/instance-visibility.ts';
+import { demand } from '../access/permissions.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import { happened, projectChanged } from '../audit-events/setting-changes.ts';
+import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';
+import type { Deps } from '../deps.ts';
+import { conflict, invalid, notFound } from '../errors.ts';
+import { unlinkPromises } from '../forks/visibility.ts';
+import { problemsOf, projectNameProblems, projectPathProblems } from '../name-rules.ts';
+import { moveMail } from '../notifications/enqueue.ts';
+import { isImporting } from '../repository/import-state.ts';
+import { protectingWrites } from '../repository/open.ts';
+import { isBelow } from '../visibility.ts';
 import { descriptionProblems, topicProblems } from './projects.ts';
-import { isImporting } from './repository/import-state.ts';
-import { protectingWrites } from './repository/open.ts';
-import { isBelow } from './visibility.ts';
 
 export interface ProjectInput {
   readonly name?: string | undefined;

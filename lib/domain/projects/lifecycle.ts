@@ -1,18 +1,18 @@
 /** Archives, deletions that may be taken back, and back again. */
-import { NameTaken } from '../store/errors.ts';
-import type { ProjectChange } from '../store/project-update.ts';
-import type { ProjectRecord } from '../store/records.ts';
-import type { Write } from '../store/table/write.ts';
-import type { Actor, ProjectAccess } from './access/types.ts';
-import { requesterOf } from './audit-events/event.ts';
-import { happened } from './audit-events/setting-changes.ts';
-import { deletionMark, promisesDeletion } from './deletion/mark-and-delete.ts';
-import { demandProjectDeletion } from './deletion/protection.ts';
-import type { Deps } from './deps.ts';
-import { refused } from './errors.ts';
-import { MAX_NAME_LENGTH } from './name-rules.ts';
-import { changeError } from './project-update.ts';
+import { NameTaken } from '../../store/errors.ts';
+import type { ProjectChange } from '../../store/projects/update.ts';
+import type { ProjectRecord } from '../../store/records.ts';
+import type { Write } from '../../store/table/write.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import { requesterOf } from '../audit-events/event.ts';
+import { happened } from '../audit-events/setting-changes.ts';
+import { deletionMark, promisesDeletion } from '../deletion/mark-and-delete.ts';
+import { demandProjectDeletion } from '../deletion/protection.ts';
+import type { Deps } from '../deps.ts';
+import { refused } from '../errors.ts';
+import { MAX_NAME_LENGTH } from '../name-rules.ts';
 import { deleteProject } from './projects.ts';
+import { changeError } from './update.ts';
 
 /**
  * Whether a project takes changes of its content. Nothing to do where it is so already.

@@ -1,32 +1,32 @@
-import { branchRef } from '../git/refname.ts';
-import { LimitReached, Missing, NameTaken, Stale } from '../store/errors.ts';
-import type { ListedProject, ProjectQuery } from '../store/project-query.ts';
-import type { ProjectRecord, UserRecord, Visibility } from '../store/records.ts';
-import type { Page } from '../store/table/paging.ts';
-import { restrictionProblems, unchosenVisibility } from './access/instance-visibility.ts';
-import { canInGroup } from './access/permissions.ts';
-import type { Actor, ProjectAccess } from './access/types.ts';
-import { projectJudge, viewerOf } from './access/visibility-filter.ts';
-import { requesterOf } from './audit-events/event.ts';
-import { creationEvents } from './audit-events/setting-changes.ts';
-import { type AvatarFile, newAvatar } from './avatars/avatars.ts';
-import { removeWhole } from './deletion/mark-and-delete.ts';
-import type { Deps } from './deps.ts';
-import { conflict, DomainError, invalid, notFound } from './errors.ts';
-import { telling } from './events/record.ts';
-import { type ImportOrder, planImport } from './imports/plan.ts';
-import { pathFromName, problemsOf, projectNameProblems, projectPathProblems } from './name-rules.ts';
+import { branchRef } from '../../git/refname.ts';
+import { LimitReached, Missing, NameTaken, Stale } from '../../store/errors.ts';
+import type { ListedProject, ProjectQuery } from '../../store/projects/query.ts';
+import type { ProjectRecord, UserRecord, Visibility } from '../../store/records.ts';
+import type { Page } from '../../store/table/paging.ts';
+import { restrictionProblems, unchosenVisibility } from '../access/instance-visibility.ts';
+import { canInGroup } from '../access/permissions.ts';
+import type { Actor, ProjectAccess } from '../access/types.ts';
+import { projectJudge, viewerOf } from '../access/visibility-filter.ts';
+import { requesterOf } from '../audit-events/event.ts';
+import { creationEvents } from '../audit-events/setting-changes.ts';
+import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';
+import { removeWhole } from '../deletion/mark-and-delete.ts';
+import type { Deps } from '../deps.ts';
+import { conflict, DomainError, invalid, notFound } from '../errors.ts';
+import { telling } from '../events/record.ts';
+import { type ImportOrder, planImport } from '../imports/plan.ts';
+import { pathFromName, problemsOf, projectNameProblems, projectPathProblems } from '../name-rules.ts';
 import {
   boundBy,
   type Namespace,
   placeIn,
   visibilityProblems,
   visibleNamespace,
-} from './namespaces/place.ts';
-import { newProjectSettings } from './project-defaults.ts';
-import { starredByActor } from './project-relations/stars.ts';
-import { demandRate, PROJECT_IMPORTS } from './rate-limits/action-limits.ts';
-import { defaultBranchName } from './repository/default-branch-name.ts';
+} from '../namespaces/place.ts';
+import { starredByActor } from '../project-relations/stars.ts';
+import { demandRate, PROJECT_IMPORTS } from '../rate-limits/action-limits.ts';
+import { defaultBranchName } from '../repository/default-branch-name.ts';
+import { newProjectSettings } from './defaults.ts';
 
 export interface NewProjectInput {
   readonly name?: string | undefined;

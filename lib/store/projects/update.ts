@@ -1,15 +1,15 @@
 /** What changes of a project write: its record, its paths, its rows below groups, and whether its repository takes writes. */
-import { Missing, Stale } from './errors.ts';
-import { standsOpen } from './group-place.ts';
-import { moveRows, treeRows } from './group-tree.ts';
-import { MAINTENANCE, message, type OutboxMessage } from './outbox.ts';
-import { toItem } from './project-item.ts';
-import { moveProjectPath, type ProjectPlace } from './project-place.ts';
-import { type GroupRecord, type ProjectRecord, VISIBILITIES } from './records.ts';
-import { changeGuards } from './repository/state.ts';
-import { userKey } from './table/keys.ts';
-import { sameName } from './table/unique-names.ts';
-import { type Check, PRESENT, type Update, type Write } from './table/write.ts';
+import { Missing, Stale } from '../errors.ts';
+import { standsOpen } from '../group-place.ts';
+import { moveRows, treeRows } from '../group-tree.ts';
+import { MAINTENANCE, message, type OutboxMessage } from '../outbox.ts';
+import { toItem } from '../project-item.ts';
+import { moveProjectPath, type ProjectPlace } from '../project-place.ts';
+import { type GroupRecord, type ProjectRecord, VISIBILITIES } from '../records.ts';
+import { changeGuards } from '../repository/state.ts';
+import { userKey } from '../table/keys.ts';
+import { sameName } from '../table/unique-names.ts';
+import { type Check, PRESENT, type Update, type Write } from '../table/write.ts';
 
 /** What an update may set. A former path leads on until somebody else takes it. */
 export type ProjectChange = Partial<

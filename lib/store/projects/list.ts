@@ -1,27 +1,13 @@
 /** Lists of projects: who sees which, in six orders, by offset or by keyset. */
 
-import { haveAll, rowsWith } from './custom-attributes.ts';
-import { Reach } from './groups/reachable.ts';
-import type { Members } from './members/members.ts';
-import { fromItem, listClass, sortValues } from './project-item.ts';
-import {
-  bounds,
-  byKeysAlone,
-  hasClass,
-  hasText,
-  INDEX,
-  type Index,
-  inClass,
-  type ListedProject,
-  onlyRows,
-  type ProjectQuery,
-  partitionsOf,
-  passes,
-} from './project-query.ts';
-import type { Visibility } from './records.ts';
-import type { Hits, Search } from './search.ts';
-import { similarity } from './similarity.ts';
-import type { Position } from './table/cursor.ts';
+import { haveAll, rowsWith } from '../custom-attributes.ts';
+import { Reach } from '../groups/reachable.ts';
+import type { Members } from '../members/members.ts';
+import { fromItem, listClass, sortValues } from '../project-item.ts';
+import type { Visibility } from '../records.ts';
+import type { Hits, Search } from '../search.ts';
+import { similarity } from '../similarity.ts';
+import type { Position } from '../table/cursor.ts';
 import {
   allRows,
   judged,
@@ -37,9 +23,9 @@ import {
   rowsOfTree,
   rowsOfUser,
   settlingBelow,
-} from './table/id-sources.ts';
-import { projectKey } from './table/keys.ts';
-import { chunkFor, countPartitions, countWalk, cutPage, MAX_TOTAL, type Page } from './table/paging.ts';
+} from '../table/id-sources.ts';
+import { projectKey } from '../table/keys.ts';
+import { chunkFor, countPartitions, countWalk, cutPage, MAX_TOTAL, type Page } from '../table/paging.ts';
 import {
   type Direction,
   type IndexPartition,
@@ -47,10 +33,24 @@ import {
   type KeySource,
   listSource,
   mergeKeys,
-} from './table/sorted-sources.ts';
-import type { Table } from './table/table.ts';
-import type { Item } from './table/write.ts';
-import { wordsOf } from './trigrams.ts';
+} from '../table/sorted-sources.ts';
+import type { Table } from '../table/table.ts';
+import type { Item } from '../table/write.ts';
+import { wordsOf } from '../trigrams.ts';
+import {
+  bounds,
+  byKeysAlone,
+  hasClass,
+  hasText,
+  INDEX,
+  type Index,
+  inClass,
+  type ListedProject,
+  onlyRows,
+  type ProjectQuery,
+  partitionsOf,
+  passes,
+} from './query.ts';
 
 /** What a list may be limited to and rows do not tell. */
 const CLASS = ['visibility', 'archived'];
