@@ -1,5 +1,5 @@
 import { type ApiDeps, apiDeps } from '../lib/api/endpoint.ts';
-import { cachedSettings } from '../lib/domain/settings.ts';
+import { cachedSettings } from '../lib/domain/settings/current.ts';
 import { HistoryCache } from '../lib/git/history/known.ts';
 import { PackCache } from '../lib/git/pack/pack-cache.ts';
 import { warnTo } from '../lib/git/warnings.ts';

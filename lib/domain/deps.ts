@@ -3,7 +3,7 @@ import type { PackCache } from '../git/pack/pack-cache.ts';
 import type { StoreEnvironment } from '../store/environment.ts';
 import type { Secrets } from '../store/secrets.ts';
 import type { Store } from '../store/store.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from './settings/current.ts';
 
 /** What rules work with. Made once per process by the functions, and by tests with another clock. */
 export interface Deps {

@@ -2,7 +2,7 @@ import { randomBytes, scrypt as scryptCallback, timingSafeEqual } from 'node:cry
 import { promisify } from 'node:util';
 import type { UserRecord } from '../store/records.ts';
 import { COMMON_PASSWORDS } from './common-passwords.ts';
-import type { InstanceSettings } from './settings.ts';
+import type { InstanceSettings } from './settings/current.ts';
 
 const scrypt = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
   scryptCallback,

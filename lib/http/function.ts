@@ -5,7 +5,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { ulid } from 'ulid';
 import { DomainError } from '../domain/errors.ts';
-import { demandWritable } from '../domain/maintenance-mode.ts';
+import { demandWritable } from '../domain/settings/maintenance-mode.ts';
 import { annotate, annotations, bound, correlated } from '../telemetry/correlation.ts';
 import { log } from '../telemetry/log.ts';
 import { type Counts, measure } from '../telemetry/metrics.ts';

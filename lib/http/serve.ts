@@ -2,8 +2,8 @@
 
 import type { Credential, FirstReads, Opened, Origin } from '../domain/access/types.ts';
 import { DomainError, forbidden, placeNotFound, unauthorized } from '../domain/errors.ts';
-import { demandWritable } from '../domain/maintenance-mode.ts';
 import { type Admission, whileCounted } from '../domain/rate-limits/request-counting.ts';
+import { demandWritable } from '../domain/settings/maintenance-mode.ts';
 import { aboutSubject, mayBeAnonymous, type OtherAccess } from './access.ts';
 import { type Parameters, parseForm, readBody } from './body.ts';
 import { matches, REVALIDATE, requireUnmodifiedSince, weakEtag } from './conditional.ts';

@@ -49,7 +49,7 @@ import { RunnersTokens } from './runners-tokens.ts';
 import { ScimIdentities } from './scim-identities.ts';
 import { ScimTokens } from './scim-tokens.ts';
 import { Search } from './search.ts';
-import { SettingsRows } from './settings.ts';
+import { SettingsRows } from './settings/settings.ts';
 import { Staging } from './staging.ts';
 import { Statistics } from './statistics/statistics.ts';
 import { Counters } from './table/counters.ts';

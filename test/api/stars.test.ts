@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeProject, removeUser } from '../../lib/domain/deletion/purge.ts';
-import { cachedSettings } from '../../lib/domain/settings.ts';
+import { cachedSettings } from '../../lib/domain/settings/current.ts';
 import { HistoryCache } from '../../lib/git/history/known.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import { scenarios } from '../harness/scenarios.ts';

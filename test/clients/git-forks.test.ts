@@ -2,7 +2,7 @@
 import { Gitlab } from '@gitbeaker/rest';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { runJob } from '../../lib/domain/jobs.ts';
-import { cachedSettings } from '../../lib/domain/settings.ts';
+import { cachedSettings } from '../../lib/domain/settings/current.ts';
 import { HistoryCache } from '../../lib/git/history/known.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import { type Service, startService } from '../harness/service.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { SYSTEM } from '../../lib/domain/audit-events/event.ts';
 import type { Deps } from '../../lib/domain/deps.ts';
-import { cachedSettings } from '../../lib/domain/settings.ts';
+import { cachedSettings } from '../../lib/domain/settings/current.ts';
 import { rotateToken } from '../../lib/domain/tokens/tokens.ts';
 import { ownWorld } from '../harness/own-world.ts';
 import { ADMIN_ONLY, absent, NARROW } from '../harness/refusals.ts';

@@ -5,7 +5,7 @@ import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { removeProject } from '../../lib/domain/deletion/purge.ts';
 import { runJob } from '../../lib/domain/jobs.ts';
-import { cachedSettings } from '../../lib/domain/settings.ts';
+import { cachedSettings } from '../../lib/domain/settings/current.ts';
 import { HistoryCache } from '../../lib/git/history/known.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';

@@ -2,12 +2,12 @@ import { globSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { attributes } from '../../lib/domain/settings/attributes.ts';
+import { cachedSettings } from '../../lib/domain/settings/current.ts';
 import { defaultSettings } from '../../lib/domain/settings/defaults.ts';
 import { parseDuration } from '../../lib/domain/settings/durations.ts';
-import { cachedSettings } from '../../lib/domain/settings.ts';
 import { addressProblems, isExternalByDefault } from '../../lib/domain/sign-up-rules.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
-import type { StoredSettings } from '../../lib/store/settings.ts';
+import type { StoredSettings } from '../../lib/store/settings/settings.ts';
 
 const environment = readEnvironment({});
 

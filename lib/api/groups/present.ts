@@ -1,5 +1,5 @@
 import { markedOn } from '../../domain/deletion/mark-and-delete.ts';
-import type { InstanceSettings } from '../../domain/settings.ts';
+import type { InstanceSettings } from '../../domain/settings/current.ts';
 import type { GroupRecord, ShareRecord } from '../../store/records.ts';
 import { avatarUrl } from '../avatars/avatar-url.ts';
 

@@ -1,7 +1,7 @@
 import { locateGroup } from '../../domain/access/locate.ts';
 import { invalid } from '../../domain/errors.ts';
 import { aliases } from '../../domain/settings/attributes.ts';
-import type { SettingValue } from '../../store/settings.ts';
+import type { SettingValue } from '../../store/settings/settings.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import type { Given } from './parameters.ts';
 

@@ -4,7 +4,7 @@ import type { Attribute } from '../../domain/settings/kinds.ts';
 import { type Coerced, INVALID, toInteger, toText } from '../../http/coerce.ts';
 import { type Field, field, type Options } from '../../http/field.ts';
 import * as p from '../../http/params.ts';
-import type { SettingValue } from '../../store/settings.ts';
+import type { SettingValue } from '../../store/settings/settings.ts';
 
 /** Given as the group's path, kept as its id. */
 const GROUP_ID = 'performance_bar_allowed_group_id';

@@ -1,7 +1,7 @@
 /** What the instance's settings say about visibility: what is given to what nobody chose for, and what few may choose. */
 import type { Visibility } from '../../store/records.ts';
 import type { Deps } from '../deps.ts';
-import type { InstanceSettings } from '../settings.ts';
+import type { InstanceSettings } from '../settings/current.ts';
 import { lower } from '../visibility.ts';
 import { isAdministrator } from './permissions.ts';
 import type { Actor } from './types.ts';

@@ -10,7 +10,7 @@ import type { Write } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, invalid } from '../errors.ts';
 import { maxImportBytes } from '../repository/size-limits.ts';
-import type { InstanceSettings } from '../settings.ts';
+import type { InstanceSettings } from '../settings/current.ts';
 
 /** A repository to import, as its URL says. */
 export interface ImportOrder {

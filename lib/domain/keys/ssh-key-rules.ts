@@ -2,7 +2,7 @@
 import { bitsOf } from '../../signatures/public-keys.ts';
 import type { SshPublicKey } from '../../signatures/ssh-key.ts';
 import { DAY_MS } from '../days.ts';
-import type { InstanceSettings } from '../settings.ts';
+import type { InstanceSettings } from '../settings/current.ts';
 
 const KINDS = ['rsa', 'dsa', 'ecdsa', 'ed25519'] as const;
 type Kind = (typeof KINDS)[number];

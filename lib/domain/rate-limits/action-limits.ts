@@ -7,7 +7,7 @@ import type { Actor } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { type DomainError, tooManyRequests } from '../errors.ts';
 import { started } from '../refs/protection.ts';
-import type { InstanceSettings } from '../settings.ts';
+import type { InstanceSettings } from '../settings/current.ts';
 
 export interface ActionLimit {
   readonly kind: string;

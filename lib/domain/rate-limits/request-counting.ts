@@ -3,7 +3,7 @@ import { type RateLimits, windowOf } from '../../store/rate-limits/rate-limits.t
 import { annotate } from '../../telemetry/correlation.ts';
 import { log } from '../../telemetry/log.ts';
 import type { Credential } from '../access/types.ts';
-import type { InstanceSettings, Settings } from '../settings.ts';
+import type { InstanceSettings, Settings } from '../settings/current.ts';
 import { type Asked, type Caller, subjectOf, type Throttle, Throttled, throttlesOf } from './throttles.ts';
 
 /** How one request is let in. It is counted once, against whoever is named first. */

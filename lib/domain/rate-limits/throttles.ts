@@ -4,7 +4,7 @@
  */
 import { parseAddress, unmapped } from '../../outbound/address.ts';
 import type { Actor } from '../access/types.ts';
-import type { InstanceSettings } from '../settings.ts';
+import type { InstanceSettings } from '../settings/current.ts';
 
 /** A request as throttles tell requests apart. */
 export interface Asked {

@@ -1,6 +1,6 @@
 /** Every setting there is, by the name that the interface gives it. */
 import type { StoreEnvironment } from '../../store/environment.ts';
-import type { SettingValue, SettingValues } from '../../store/settings.ts';
+import type { SettingValue, SettingValues } from '../../store/settings/settings.ts';
 import { accessAttributes } from './attributes/access.ts';
 import { accountAttributes } from './attributes/accounts.ts';
 import { featureAttributes } from './attributes/features.ts';

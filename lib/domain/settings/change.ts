@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { TransactionRefused } from '../../store/errors.ts';
 import type { UserRecord } from '../../store/records.ts';
-import type { SettingValue, StoredSettings } from '../../store/settings.ts';
+import type { SettingValue, StoredSettings } from '../../store/settings/settings.ts';
 import type { Put } from '../../store/table/write.ts';
 import type { Actor } from '../access/types.ts';
 import { audited, auditedUser } from '../audit-events/event.ts';

@@ -1,5 +1,5 @@
 /** The kinds of values that settings have, and what is wrong with one, in the words of model validations. */
-import type { SettingValue } from '../../store/settings.ts';
+import type { SettingValue } from '../../store/settings/settings.ts';
 
 export interface Attribute {
   readonly type: 'boolean' | 'integer' | 'number' | 'string' | 'list' | 'weights' | 'secret';

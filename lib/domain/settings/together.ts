@@ -1,5 +1,5 @@
 /** What is wrong with settings that stand together. */
-import type { SettingValue } from '../../store/settings.ts';
+import type { SettingValue } from '../../store/settings/settings.ts';
 import { parseDuration } from './durations.ts';
 
 const DAY_SECONDS = 86_400;

@@ -9,8 +9,8 @@ import {
   Throttled,
   throttlesOf,
 } from '../../../lib/domain/rate-limits/throttles.ts';
+import type { InstanceSettings } from '../../../lib/domain/settings/current.ts';
 import { defaultSettings } from '../../../lib/domain/settings/defaults.ts';
-import type { InstanceSettings } from '../../../lib/domain/settings.ts';
 import { failureReply } from '../../../lib/http/errors.ts';
 import { askedOf } from '../../../lib/http/throttle.ts';
 import { readEnvironment } from '../../../lib/store/environment.ts';

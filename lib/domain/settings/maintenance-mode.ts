@@ -1,7 +1,7 @@
 /** While an administrator has the instance kept as it is: what is asked for to be changed is refused, reads go on. */
-import { annotate } from '../telemetry/correlation.ts';
-import { DomainError } from './errors.ts';
-import type { Settings } from './settings.ts';
+import { annotate } from '../../telemetry/correlation.ts';
+import { DomainError } from '../errors.ts';
+import type { Settings } from './current.ts';
 
 const API = 'GitLab is undergoing maintenance';
 const PUSH =

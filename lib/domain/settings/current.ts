@@ -2,12 +2,12 @@
  * The instance's settings as rules read them: a copy in the process, a few seconds old at most, so that they cost no
  * read of their own per request.
  */
-import type { StoreEnvironment } from '../store/environment.ts';
-import type { SettingsRows, StoredSettings } from '../store/settings.ts';
-import { log } from '../telemetry/log.ts';
-import { defaultSettings, type InstanceSettings } from './settings/defaults.ts';
+import type { StoreEnvironment } from '../../store/environment.ts';
+import type { SettingsRows, StoredSettings } from '../../store/settings/settings.ts';
+import { log } from '../../telemetry/log.ts';
+import { defaultSettings, type InstanceSettings } from './defaults.ts';
 
-export type { InstanceSettings } from './settings/defaults.ts';
+export type { InstanceSettings } from './defaults.ts';
 
 /** A copy that is older is read anew, by whoever asks first: `open` asks beside a request's first reads. */
 const FRESH_MS = 5_000;

@@ -2,9 +2,9 @@
  * The settings of the instance, as far as they were changed: what is not here has its default. Those that rules obey
  * stand in a row, with whatever else is short, that every process reads again and again; long texts it need not read.
  */
-import { settingsKey } from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import { ABSENT, type Item, type Write } from './table/write.ts';
+import { settingsKey } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { ABSENT, type Item, type Write } from '../table/write.ts';
 
 /** `effective`: what rules obey, or may some day; `kept`: long texts and lists that are only stored and shown. */
 export type SettingsRow = 'effective' | 'kept';
