@@ -1,5 +1,5 @@
 import { REFRESH_ALL_JOB } from '../lib/domain/billable-members/refresh.ts';
-import { DORMANT_JOB } from '../lib/domain/dormant-users.ts';
+import { DORMANT_JOB } from '../lib/domain/users/dormant.ts';
 import { MAINTENANCE, message } from '../lib/store/outbox.ts';
 import { deps } from './deps.ts';
 

@@ -1,4 +1,4 @@
-import { firstAdministrator } from '../lib/domain/bootstrap.ts';
+import { firstAdministrator } from '../lib/domain/users/bootstrap.ts';
 import { correlated } from '../lib/telemetry/correlation.ts';
 import { deps } from './deps.ts';
 

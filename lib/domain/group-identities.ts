@@ -3,7 +3,7 @@
 import type { GroupRecord, UserRecord } from '../store/records.ts';
 import type { ScimIdentity } from '../store/scim-identities.ts';
 import type { Page, PageRequest } from '../store/table/paging.ts';
-import { type Identity, identitiesOf } from '../store/user-item.ts';
+import { type Identity, identitiesOf } from '../store/users/item.ts';
 import { isAdministrator, OWNER } from './access/permissions.ts';
 import type { Actor, GroupAccess } from './access/types.ts';
 import type { Deps } from './deps.ts';

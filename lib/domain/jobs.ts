@@ -18,7 +18,6 @@ import { deleteMerged } from './branches/branches.ts';
 import { DELETION_JOB, deleteDue, emptyGroup } from './deletion/mark-and-delete.ts';
 import { removeProject, removeUser, sweepRepository } from './deletion/purge.ts';
 import type { Deps } from './deps.ts';
-import { DORMANT_JOB, deactivateDormant } from './dormant-users.ts';
 import { unlinkForks } from './forks/visibility.ts';
 import { takeInvitations } from './invitations/invitations.ts';
 import { CONFIRMED_JOB } from './invitations/on-confirmed.ts';
@@ -37,6 +36,7 @@ import { sendNotification } from './notifications/send.ts';
 import { measureProject } from './statistics/measure.ts';
 import { removeBot } from './tokens/bots.ts';
 import { endLongTokens, LIFETIME_JOB } from './tokens/lifetimes.ts';
+import { DORMANT_JOB, deactivateDormant } from './users/dormant.ts';
 
 /** A message of the maintenance queue, as the outbox wrote it. */
 export interface Job {

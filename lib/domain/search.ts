@@ -10,7 +10,7 @@ import { invalid } from './errors.ts';
 import { listGroupProjects } from './groups/lists.ts';
 import { listMembers } from './members/list.ts';
 import { listProjects } from './projects/projects.ts';
-import { listUsers, seesAll } from './users.ts';
+import { listUsers, seesAll } from './users/users.ts';
 
 export interface Searched extends PageRequest {
   readonly term: string;

@@ -15,7 +15,7 @@ import { idOf, projectKey, userKey, userPartition } from './table/keys.ts';
 import type { Table } from './table/table.ts';
 import { freeName, sameName } from './table/unique-names.ts';
 import { PRESENT, type Write } from './table/write.ts';
-import type { Users } from './users.ts';
+import type { Users } from './users/users.ts';
 
 /** The owner as they were read: their projects' paths begin with the username. */
 export type Owner = Pick<UserRecord, 'id' | 'username' | 'projectsLimit' | 'movedFrom'>;

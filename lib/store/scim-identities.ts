@@ -23,8 +23,8 @@ import { mergeKeys, rowSource } from './table/sorted-sources.ts';
 import type { Table } from './table/table.ts';
 import { sameName } from './table/unique-names.ts';
 import { ABSENT, type Check, type Item, PRESENT, type Write } from './table/write.ts';
-import { identitiesOf } from './user-item.ts';
-import type { Users } from './users.ts';
+import { identitiesOf } from './users/item.ts';
+import type { Users } from './users/users.ts';
 
 /** Times are ISO 8601. */
 export interface ScimIdentity {

@@ -11,7 +11,6 @@ import { Confirmations, Emails, MAX_EMAILS } from './emails/emails.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
 import { Events } from './events/events.ts';
 import { EventFeed } from './events/feed.ts';
-import { Follows } from './follows.ts';
 import { Forks } from './forks/forks.ts';
 import { PushUploads } from './git/push-uploads.ts';
 import { Groups } from './groups/groups.ts';
@@ -32,7 +31,6 @@ import { NotificationSettings } from './notifications/settings.ts';
 import { LinkSecrets } from './notifications/unsubscribe-secrets.ts';
 import { Outbox } from './outbox.ts';
 import { OwnNamespaces } from './own-namespace.ts';
-import { PasswordResets } from './password-resets.ts';
 import { Pipelines } from './pipelines/pipelines.ts';
 import { Processed } from './processed.ts';
 import { ProjectShares } from './project-relations/shares.ts';
@@ -60,7 +58,9 @@ import { Names } from './table/unique-names.ts';
 import { Threads } from './threads.ts';
 import { DeployTokens } from './tokens/deploy-tokens.ts';
 import { Tokens } from './tokens/tokens.ts';
-import { Users } from './users.ts';
+import { Follows } from './users/follows.ts';
+import { PasswordResets } from './users/password-resets.ts';
+import { Users } from './users/users.ts';
 
 export interface Store {
   readonly environment: StoreEnvironment;

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { handler as noon } from '../../functions/daily.ts';
 import { deps } from '../../functions/deps.ts';
 import { SYSTEM } from '../../lib/domain/audit-events/event.ts';
-import { deactivation } from '../../lib/domain/deactivation.ts';
-import { deactivateDormant } from '../../lib/domain/dormant-users.ts';
-import type { UserChange } from '../../lib/store/users.ts';
+import { deactivation } from '../../lib/domain/users/deactivation.ts';
+import { deactivateDormant } from '../../lib/domain/users/dormant.ts';
+import type { UserChange } from '../../lib/store/users/users.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { changeSettings } from '../harness/settings.ts';
 

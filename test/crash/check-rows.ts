@@ -54,7 +54,7 @@ import {
 } from '../../lib/store/table/keys.ts';
 import { type IndexName, indexes } from '../../lib/store/table/schema.ts';
 import { gramsOf } from '../../lib/store/trigrams.ts';
-import { identityNames } from '../../lib/store/user-item.ts';
+import { identityNames } from '../../lib/store/users/item.ts';
 import { audit } from './check-audit.ts';
 import { events } from './check-events.ts';
 import { invitations } from './check-invitations.ts';

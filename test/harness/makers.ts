@@ -8,7 +8,7 @@ import { Counters } from '../../lib/store/table/counters.ts';
 import type { SearchKind } from '../../lib/store/table/keys.ts';
 import type { Table } from '../../lib/store/table/table.ts';
 import { Names } from '../../lib/store/table/unique-names.ts';
-import { Users } from '../../lib/store/users.ts';
+import { Users } from '../../lib/store/users/users.ts';
 
 /** What makes people, groups and projects, over a table of the caller's. */
 export interface Makers {

@@ -1,6 +1,6 @@
 /** Who may sign in, who follows whom, what one says of oneself, and what administrators look up. */
 import { describe, expect, test } from 'vitest';
-import type { UserChange } from '../../lib/store/users.ts';
+import type { UserChange } from '../../lib/store/users/users.ts';
 import { ownWorld } from '../harness/own-world.ts';
 import { ADMIN_ONLY, absent } from '../harness/refusals.ts';
 import { scenarios } from '../harness/scenarios.ts';

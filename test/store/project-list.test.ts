@@ -7,7 +7,7 @@ import type { AccessLevel, ProjectRecord, UserRecord, Visibility } from '../../l
 import { Search } from '../../lib/store/search.ts';
 import { Counters } from '../../lib/store/table/counters.ts';
 import type { Write } from '../../lib/store/table/write.ts';
-import { Users } from '../../lib/store/users.ts';
+import { Users } from '../../lib/store/users/users.ts';
 import { listProjects } from './judges.ts';
 import {
   createProject,

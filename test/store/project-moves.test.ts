@@ -9,7 +9,7 @@ import { LimitReached, NameTaken, Stale } from '../../lib/store/errors.ts';
 import { placeInGroup } from '../../lib/store/project-place.ts';
 import type { GroupRecord, ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
 import { padded, projectKey } from '../../lib/store/table/keys.ts';
-import { removeBelongings } from '../../lib/store/user-removal.ts';
+import { removeBelongings } from '../../lib/store/users/removal.ts';
 import { listProjects } from './judges.ts';
 import { createProject, newProject, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 

@@ -7,7 +7,7 @@ import type { NewProject } from '../../lib/store/projects/projects.ts';
 import type { ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
 import { createStore, type Store } from '../../lib/store/store.ts';
 import { tableDefinition } from '../../lib/store/table/schema.ts';
-import type { NewUser } from '../../lib/store/users.ts';
+import type { NewUser } from '../../lib/store/users/users.ts';
 import { type EmbeddedDynamo, type OperationRecord, openDynamo } from '../../local/dynamodb/index.ts';
 
 export const config = {

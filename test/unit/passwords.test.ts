@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hashPassword, verifyPassword } from '../../lib/domain/passwords.ts';
+import { hashPassword, verifyPassword } from '../../lib/domain/users/passwords.ts';
 
 test('a hash knows its password, in either form of a composed letter, and no other', async () => {
   const stored = await hashPassword('grün und blau');

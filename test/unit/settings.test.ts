@@ -5,7 +5,7 @@ import { attributes } from '../../lib/domain/settings/attributes.ts';
 import { cachedSettings } from '../../lib/domain/settings/current.ts';
 import { defaultSettings } from '../../lib/domain/settings/defaults.ts';
 import { parseDuration } from '../../lib/domain/settings/durations.ts';
-import { addressProblems, isExternalByDefault } from '../../lib/domain/sign-up-rules.ts';
+import { addressProblems, isExternalByDefault } from '../../lib/domain/users/sign-up-rules.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
 import type { StoredSettings } from '../../lib/store/settings/settings.ts';
 

@@ -6,7 +6,7 @@ import { readImportUrl } from '../../domain/imports/plan.ts';
 import type { Namespace } from '../../domain/namespaces/place.ts';
 import * as projects from '../../domain/projects/projects.ts';
 import { createInitialReadme } from '../../domain/repository/readme.ts';
-import { getUser } from '../../domain/users.ts';
+import { getUser } from '../../domain/users/users.ts';
 import { administrator, anyone, project, signedIn } from '../../http/access.ts';
 import type { UploadedFile } from '../../http/multipart.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';

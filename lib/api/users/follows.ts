@@ -1,5 +1,5 @@
 /** Who follows whom. */
-import { follow, listFollows, unfollow } from '../../domain/user-follows.ts';
+import { follow, listFollows, unfollow } from '../../domain/users/follows.ts';
 import { signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { notModified } from '../../http/reply.ts';

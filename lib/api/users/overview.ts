@@ -1,6 +1,6 @@
 /** What administrators look up of all users: who was active, and who is a member of what. */
 import { countMemberships, listMemberships } from '../../domain/members/user-memberships.ts';
-import { activeSince } from '../../domain/users.ts';
+import { activeSince } from '../../domain/users/users.ts';
 import { administrator, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { counted, endpoint } from '../endpoint.ts';

@@ -1,7 +1,7 @@
 /** The page behind a link to choose a password: a form, and what became of it. No script, and nothing of others'. */
 import { DomainError } from '../../domain/errors.ts';
-import { choosePassword } from '../../domain/password-resets.ts';
-import { MAX_PASSWORD_LENGTH } from '../../domain/passwords.ts';
+import { choosePassword } from '../../domain/users/password-resets.ts';
+import { MAX_PASSWORD_LENGTH } from '../../domain/users/passwords.ts';
 import { readBody } from '../../http/body.ts';
 import type { Page } from '../../http/function.ts';
 import type { Reply } from '../../http/reply.ts';

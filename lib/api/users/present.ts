@@ -1,5 +1,5 @@
 import type { NamedMembership } from '../../domain/members/user-memberships.ts';
-import { identitiesOf } from '../../domain/user-profile.ts';
+import { identitiesOf } from '../../domain/users/profile.ts';
 import type { UserRecord, UserStatus } from '../../store/records.ts';
 import { avatarUrl } from '../avatars/avatar-url.ts';
 

@@ -1,6 +1,6 @@
 /** Projects of one user: those in their namespace, and those they starred. */
 import { listProjects } from '../../domain/projects/projects.ts';
-import { maySeeProfile, userNamed } from '../../domain/user-records.ts';
+import { maySeeProfile, userNamed } from '../../domain/users/records.ts';
 import { anyone } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';

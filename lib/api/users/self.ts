@@ -1,5 +1,5 @@
 /** What one sees and sets of oneself. */
-import { userNamed } from '../../domain/user-records.ts';
+import { userNamed } from '../../domain/users/records.ts';
 import {
   CLEAR_AFTER,
   type ClearAfter,
@@ -7,7 +7,7 @@ import {
   setPreferences,
   setStatus,
   statusOf,
-} from '../../domain/user-status.ts';
+} from '../../domain/users/status.ts';
 import { anyone, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { requiredAvatarField } from '../avatars/avatar-field.ts';

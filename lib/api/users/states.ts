@@ -1,5 +1,5 @@
 /** Who may sign in: blocked, banned, deactivated, and asked for. */
-import { approve, changeState, reject, type UserTransition } from '../../domain/user-states.ts';
+import { approve, changeState, reject, type UserTransition } from '../../domain/users/states.ts';
 import { administrator } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { endpoint } from '../endpoint.ts';

@@ -2,7 +2,7 @@ import { removeAbout } from '../../store/custom-attributes.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox.ts';
 import type { GroupRecord, ProjectRecord } from '../../store/records.ts';
 import { removeRepository, WRITERS_GONE_MS } from '../../store/repository/removal.ts';
-import { removeBelongings } from '../../store/user-removal.ts';
+import { removeBelongings } from '../../store/users/removal.ts';
 import type { Requester } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { removeGroup, removeWhole } from './mark-and-delete.ts';

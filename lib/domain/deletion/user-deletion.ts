@@ -7,7 +7,7 @@ import { audited, auditedPlace, auditedUser, requesterOf } from '../audit-events
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden } from '../errors.ts';
 import { memberRemoved } from '../members/audit.ts';
-import { changeError, staysAdministered } from '../user-records.ts';
+import { changeError, staysAdministered } from '../users/records.ts';
 
 /** Groups that are left in the transaction of the deletion; from more somebody departs one by one before it. */
 const AT_ONCE = 30;

@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts';
 import { conflict, refused } from '../errors.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
 import { mailMessage } from '../mail/send.ts';
-import { withoutAddress } from '../user-profile.ts';
+import { withoutAddress } from '../users/profile.ts';
 import { auditedEmail } from './audit.ts';
 
 /** The page that a mailed link leads to. */

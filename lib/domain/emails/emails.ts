@@ -7,9 +7,9 @@ import { invalid, notFound, tooManyRequests } from '../errors.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
 import { orAbsent, told } from '../keys/store-errors.ts';
 import { emailProblems } from '../name-rules.ts';
-import { addressProblems } from '../sign-up-rules.ts';
-import { namesAddress, withoutAddress } from '../user-profile.ts';
-import { changeUser } from '../user-records.ts';
+import { namesAddress, withoutAddress } from '../users/profile.ts';
+import { changeUser } from '../users/records.ts';
+import { addressProblems } from '../users/sign-up-rules.ts';
 import { auditedEmail } from './audit.ts';
 import { confirmationOf } from './confirmation.ts';
 

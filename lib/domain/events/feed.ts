@@ -17,7 +17,7 @@ import { accessesTo } from '../access/project-accesses.ts';
 import type { Actor, ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { listProjects } from '../projects/projects.ts';
-import { maySeeProfile } from '../user-records.ts';
+import { maySeeProfile } from '../users/records.ts';
 
 export interface FeedQuery extends Omit<FeedRequest, 'now'> {
   readonly action?: EventAction | undefined;

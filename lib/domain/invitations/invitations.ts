@@ -23,7 +23,7 @@ import { addMember, MAX_AT_ONCE, reasonOf, TOO_MANY } from '../members/members.t
 import { demandAdmin, demandUnlocked, grantable, type MembershipInput } from '../members/rules.ts';
 import { emailProblems } from '../name-rules.ts';
 import { answerMails } from '../notifications/enqueue.ts';
-import { addressProblems } from '../sign-up-rules.ts';
+import { addressProblems } from '../users/sign-up-rules.ts';
 import { invitationMail } from './mail.ts';
 
 /** A link leads there for two weeks; the invitation stays. */

@@ -5,7 +5,7 @@ import { isAdministrator, signedIn } from '../access/permissions.ts';
 import type { Actor } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, forbidden } from '../errors.ts';
-import { userOfId } from '../user-records.ts';
+import { userOfId } from '../users/records.ts';
 
 export interface NamedMembership {
   readonly source: MemberSource;

@@ -7,7 +7,7 @@ import { MAX_OFFSET, type Page, type PageRequest } from '../../store/table/pagin
 import type { Actor, ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, notFound } from '../errors.ts';
-import { maySeeProfile } from '../user-records.ts';
+import { maySeeProfile } from '../users/records.ts';
 
 type SignedIn = Extract<Actor, { kind: 'user' }>;
 

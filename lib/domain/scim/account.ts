@@ -1,11 +1,11 @@
 /** The accounts behind people whom an identity provider knows. */
 import { randomBytes } from 'node:crypto';
 import type { GroupRecord, GroupSso, UserRecord } from '../../store/records.ts';
-import { type Identity, identitiesOf, MAX_IDENTITIES } from '../../store/user-item.ts';
+import { type Identity, identitiesOf, MAX_IDENTITIES } from '../../store/users/item.ts';
 import type { Deps } from '../deps.ts';
 import { emailProblems, usernameProblems } from '../name-rules.ts';
-import { addressProblems } from '../sign-up-rules.ts';
-import { nameProblems } from '../users.ts';
+import { addressProblems } from '../users/sign-up-rules.ts';
+import { nameProblems } from '../users/users.ts';
 import type { ScimAttributes } from './attributes.ts';
 import { PROVIDER } from './caller.ts';
 import { badRequest, notUnique } from './errors.ts';

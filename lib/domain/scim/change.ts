@@ -3,8 +3,7 @@
 import type { UserRecord } from '../../store/records.ts';
 import type { ScimIdentity } from '../../store/scim-identities.ts';
 import { sameName } from '../../store/table/unique-names.ts';
-import type { UserChange } from '../../store/users.ts';
-import { addressMails } from '../account-mail.ts';
+import type { UserChange } from '../../store/users/users.ts';
 import { audited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../emails/confirmation.ts';
@@ -12,8 +11,9 @@ import { samlIdentityOf } from '../group-identities.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
 import { helpNamespaceMove, namespaceMove } from '../namespaces/rename.ts';
 import type { Mover } from '../notifications/enqueue.ts';
-import { auditedChange } from '../user-audit.ts';
-import { withoutAddress } from '../user-profile.ts';
+import { addressMails } from '../users/account-mail.ts';
+import { auditedChange } from '../users/audit.ts';
+import { withoutAddress } from '../users/profile.ts';
 import {
   demandAllowed,
   demandSound,

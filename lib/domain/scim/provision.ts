@@ -5,7 +5,7 @@ import { auditedUser, auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../emails/confirmation.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
-import { isExternalByDefault } from '../sign-up-rules.ts';
+import { isExternalByDefault } from '../users/sign-up-rules.ts';
 import {
   demandAllowed,
   demandSound,

@@ -23,7 +23,7 @@ import {
   mergeKeys,
 } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
-import { SERVICE } from '../user-item.ts';
+import { SERVICE } from '../users/item.ts';
 
 export type ListedNamespace =
   | { readonly kind: 'user'; readonly user: UserRecord }

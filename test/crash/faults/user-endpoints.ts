@@ -1,4 +1,4 @@
-import type { UserChange } from '../../../lib/store/users.ts';
+import type { UserChange } from '../../../lib/store/users/users.ts';
 import type { Operation } from './driver.ts';
 import type { Scene, Someone } from './scene.ts';
 import { after, answered, endpoint, flip, found, type Sent } from './sent.ts';

@@ -1,9 +1,9 @@
 /** Lists of users: over the indexes, by search, by custom attributes. */
-import { type Attributes, haveAll, rowsWith } from './custom-attributes.ts';
-import { USER_STATES, type UserRecord, type UserState } from './records.ts';
-import type { Search } from './search.ts';
-import { keysById, keysSorted } from './table/id-sources.ts';
-import { listPartitions, padded, userKey } from './table/keys.ts';
+import { type Attributes, haveAll, rowsWith } from '../custom-attributes.ts';
+import { USER_STATES, type UserRecord, type UserState } from '../records.ts';
+import type { Search } from '../search.ts';
+import { keysById, keysSorted } from '../table/id-sources.ts';
+import { listPartitions, padded, userKey } from '../table/keys.ts';
 import {
   chunkFor,
   countPartitions,
@@ -11,7 +11,7 @@ import {
   cutPage,
   type Page,
   type PageRequest,
-} from './table/paging.ts';
+} from '../table/paging.ts';
 import {
   type Direction,
   type IndexPartition,
@@ -20,10 +20,10 @@ import {
   listSource,
   mergeKeys,
   type Range,
-} from './table/sorted-sources.ts';
-import type { Table } from './table/table.ts';
-import { sameName } from './table/unique-names.ts';
-import { SERVICE, sortValues } from './user-item.ts';
+} from '../table/sorted-sources.ts';
+import type { Table } from '../table/table.ts';
+import { sameName } from '../table/unique-names.ts';
+import { SERVICE, sortValues } from './item.ts';
 
 export type UserOrder = 'id' | 'name' | 'username' | 'created_at' | 'updated_at';
 

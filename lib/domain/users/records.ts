@@ -1,14 +1,14 @@
 /** Accounts as other rules look for them, and what every change of one has in common. */
-import { Missing, NameTaken, Stale, TransactionRefused } from '../store/errors.ts';
-import type { OutboxMessage } from '../store/outbox.ts';
-import type { UserRecord } from '../store/records.ts';
-import type { Check, Write } from '../store/table/write.ts';
-import type { UserChange } from '../store/users.ts';
-import { isAdministrator, signedIn } from './access/permissions.ts';
-import type { Actor } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { conflict, forbidden, invalid, notFound } from './errors.ts';
-import { persist } from './retry-on-conflict.ts';
+import { Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
+import type { OutboxMessage } from '../../store/outbox.ts';
+import type { UserRecord } from '../../store/records.ts';
+import type { Check, Write } from '../../store/table/write.ts';
+import type { UserChange } from '../../store/users/users.ts';
+import { isAdministrator, signedIn } from '../access/permissions.ts';
+import type { Actor } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { conflict, forbidden, invalid, notFound } from '../errors.ts';
+import { persist } from '../retry-on-conflict.ts';
 
 /** @throws `404 User Not Found` */
 export async function userOfId({ store }: Deps, id: number): Promise<UserRecord> {

@@ -1,10 +1,10 @@
 /** Who follows whom: a row with each of the two, and their counts. */
-import { Missing, TransactionRefused } from './errors.ts';
-import { countedDown } from './forks/forks.ts';
-import { type FollowRow, followKey, followPrefix, idOf, userKey } from './table/keys.ts';
-import { type Page, type PageRequest, pageOfRows } from './table/paging.ts';
-import type { Table } from './table/table.ts';
-import { ABSENT, PRESENT, type Write } from './table/write.ts';
+import { Missing, TransactionRefused } from '../errors.ts';
+import { countedDown } from '../forks/forks.ts';
+import { type FollowRow, followKey, followPrefix, idOf, userKey } from '../table/keys.ts';
+import { type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
+import type { Table } from '../table/table.ts';
+import { ABSENT, PRESENT, type Write } from '../table/write.ts';
 
 /** Whom one user may follow. */
 export const MAX_FOLLOWING = 300;

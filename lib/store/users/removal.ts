@@ -3,20 +3,19 @@
  * tokens, stars and follows go; comments, statuses and what they created elsewhere stay, unless the removal is `hard`:
  * then comments go too, and groups that nobody else owns.
  */
-import type { Emails } from './emails/emails.ts';
-import { Missing, Stale } from './errors.ts';
-import type { Events } from './events/events.ts';
-import type { Follows } from './follows.ts';
-import type { Groups } from './groups/groups.ts';
-import type { GroupOwners } from './groups/owners.ts';
-import type { GpgKeys } from './keys/gpg-keys.ts';
-import type { SshKeys } from './keys/ssh-keys.ts';
-import type { AuthorSnapshot } from './notes.ts';
-import type { CommitStatusRecord } from './pipelines/pipelines.ts';
-import type { Stars } from './project-relations/stars.ts';
-import type { Projects } from './projects/projects.ts';
-import type { GroupRecord, ProjectRecord } from './records.ts';
-import type { ScimIdentities } from './scim-identities.ts';
+import type { Emails } from '../emails/emails.ts';
+import { Missing, Stale } from '../errors.ts';
+import type { Events } from '../events/events.ts';
+import type { Groups } from '../groups/groups.ts';
+import type { GroupOwners } from '../groups/owners.ts';
+import type { GpgKeys } from '../keys/gpg-keys.ts';
+import type { SshKeys } from '../keys/ssh-keys.ts';
+import type { AuthorSnapshot } from '../notes.ts';
+import type { CommitStatusRecord } from '../pipelines/pipelines.ts';
+import type { Stars } from '../project-relations/stars.ts';
+import type { Projects } from '../projects/projects.ts';
+import type { GroupRecord, ProjectRecord } from '../records.ts';
+import type { ScimIdentities } from '../scim-identities.ts';
 import {
   commitRowKey,
   groupKey,
@@ -27,10 +26,11 @@ import {
   userAddressesKey,
   userKey,
   userPartition,
-} from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import { PRESENT } from './table/write.ts';
-import type { Tokens } from './tokens/tokens.ts';
+} from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { PRESENT } from '../table/write.ts';
+import type { Tokens } from '../tokens/tokens.ts';
+import type { Follows } from './follows.ts';
 import { ignoreRefusal, type Users } from './users.ts';
 
 interface Store {

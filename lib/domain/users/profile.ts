@@ -1,8 +1,8 @@
 /** What accounts say of themselves and how they like things shown; most of it no rule reads. */
-import { sameName } from '../store/table/unique-names.ts';
-import type { FieldProblems } from './errors.ts';
+import { sameName } from '../../store/table/unique-names.ts';
+import type { FieldProblems } from '../errors.ts';
 
-export { identitiesOf } from '../store/user-item.ts';
+export { identitiesOf } from '../../store/users/item.ts';
 
 const THEMES = 11;
 const COLOR_SCHEMES = 6;

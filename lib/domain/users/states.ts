@@ -1,14 +1,14 @@
 /** Blocking, banning, deactivating, approving: who may sign in. Effective at the next request, for Git too. */
-import type { UserRecord, UserState } from '../store/records.ts';
-import { signedIn } from './access/permissions.ts';
-import type { Actor } from './access/types.ts';
-import { audited, auditedUser } from './audit-events/event.ts';
-import { dayBefore, dayOf } from './days.ts';
+import type { UserRecord, UserState } from '../../store/records.ts';
+import { signedIn } from '../access/permissions.ts';
+import type { Actor } from '../access/types.ts';
+import { audited, auditedUser } from '../audit-events/event.ts';
+import { dayBefore, dayOf } from '../days.ts';
+import { deleteUser } from '../deletion/user-deletion.ts';
+import type { Deps } from '../deps.ts';
+import { conflict, DomainError, forbidden } from '../errors.ts';
 import { deactivation } from './deactivation.ts';
-import { deleteUser } from './deletion/user-deletion.ts';
-import type { Deps } from './deps.ts';
-import { conflict, DomainError, forbidden } from './errors.ts';
-import { changeUser, type PlannedChange, staysAdministered, userOfId } from './user-records.ts';
+import { changeUser, type PlannedChange, staysAdministered, userOfId } from './records.ts';
 
 /** Somebody who was here within that many days is not deactivated. */
 const INACTIVE_DAYS = 90;

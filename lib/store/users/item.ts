@@ -1,8 +1,8 @@
 /** A user's record as an item, with the attributes of its lists; and the identities in it. */
 
-import type { UserRecord } from './records.ts';
-import { folded, listPartition, orderedBy, padded } from './table/keys.ts';
-import type { Item } from './table/write.ts';
+import type { UserRecord } from '../records.ts';
+import { folded, listPartition, orderedBy, padded } from '../table/keys.ts';
+import type { Item } from '../table/write.ts';
 
 /** The values of the ordered indexes. */
 export const sortValues = (user: UserRecord) => ({

@@ -1,13 +1,13 @@
-import { Missing } from '../store/errors.ts';
-import { MAX_FOLLOWING } from '../store/follows.ts';
-import type { UserRecord } from '../store/records.ts';
-import type { FollowRow } from '../store/table/keys.ts';
-import type { Page, PageRequest } from '../store/table/paging.ts';
-import { signedIn } from './access/permissions.ts';
-import type { Actor } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { notFound, refused } from './errors.ts';
-import { maySeeProfile, userOfId } from './user-records.ts';
+import { Missing } from '../../store/errors.ts';
+import type { UserRecord } from '../../store/records.ts';
+import type { FollowRow } from '../../store/table/keys.ts';
+import type { Page, PageRequest } from '../../store/table/paging.ts';
+import { MAX_FOLLOWING } from '../../store/users/follows.ts';
+import { signedIn } from '../access/permissions.ts';
+import type { Actor } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { notFound, refused } from '../errors.ts';
+import { maySeeProfile, userOfId } from './records.ts';
 
 /** @returns the user, or undefined when nothing changed; nobody follows themselves @throws 404; 400 at the limit */
 export async function follow(deps: Deps, actor: Actor, userId: number): Promise<UserRecord | undefined> {

@@ -1,11 +1,11 @@
 /** What is recorded of the changes of an account: one event for each thing that is another than before. */
 
-import type { UserRecord } from '../store/records.ts';
-import { sameName } from '../store/table/unique-names.ts';
-import { identitiesOf, identityNames } from '../store/user-item.ts';
-import type { UserChange } from '../store/users.ts';
-import { type Audited, auditedUser } from './audit-events/event.ts';
-import { auditedEmail } from './emails/audit.ts';
+import type { UserRecord } from '../../store/records.ts';
+import { sameName } from '../../store/table/unique-names.ts';
+import { identitiesOf, identityNames } from '../../store/users/item.ts';
+import type { UserChange } from '../../store/users/users.ts';
+import { type Audited, auditedUser } from '../audit-events/event.ts';
+import { auditedEmail } from '../emails/audit.ts';
 
 type Details = Audited['details'];
 

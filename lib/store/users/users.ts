@@ -1,17 +1,17 @@
 /** Users: their record, their unique names, their lists. */
 
-import { Missing, NameTaken, Stale, TransactionRefused } from './errors.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage } from './outbox.ts';
-import type { UserRecord } from './records.ts';
-import type { Search } from './search.ts';
-import type { Counters } from './table/counters.ts';
-import { internalUserKey, nameKey, orderedBy, userKey } from './table/keys.ts';
-import type { Page, PageRequest } from './table/paging.ts';
-import type { Table } from './table/table.ts';
-import { claim, moveName, type Names, release, sameName, takenNames } from './table/unique-names.ts';
-import { ABSENT, type Check, PRESENT, type Write } from './table/write.ts';
-import { fromItem, identityName, identityNames, toItem } from './user-item.ts';
-import { UserList, type UserQuery } from './user-list.ts';
+import { Missing, NameTaken, Stale, TransactionRefused } from '../errors.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox.ts';
+import type { UserRecord } from '../records.ts';
+import type { Search } from '../search.ts';
+import type { Counters } from '../table/counters.ts';
+import { internalUserKey, nameKey, orderedBy, userKey } from '../table/keys.ts';
+import type { Page, PageRequest } from '../table/paging.ts';
+import type { Table } from '../table/table.ts';
+import { claim, moveName, type Names, release, sameName, takenNames } from '../table/unique-names.ts';
+import { ABSENT, type Check, PRESENT, type Write } from '../table/write.ts';
+import { fromItem, identityName, identityNames, toItem } from './item.ts';
+import { UserList, type UserQuery } from './list.ts';
 
 /** Follow from other things, or move without a version. */
 type Derived =

@@ -1,11 +1,11 @@
 /** Accounts that are put to rest: nothing is theirs to do until an administrator activates them again. */
-import type { OutboxMessage } from '../store/outbox.ts';
-import type { UserRecord } from '../store/records.ts';
-import { type AuditAuthor, audited, auditedUser } from './audit-events/event.ts';
-import type { Deps } from './deps.ts';
-import { mailMessage, oneLine } from './mail/send.ts';
-import { isReached } from './notifications/address.ts';
-import type { PlannedChange } from './user-records.ts';
+import type { OutboxMessage } from '../../store/outbox.ts';
+import type { UserRecord } from '../../store/records.ts';
+import { type AuditAuthor, audited, auditedUser } from '../audit-events/event.ts';
+import type { Deps } from '../deps.ts';
+import { mailMessage, oneLine } from '../mail/send.ts';
+import { isReached } from '../notifications/address.ts';
+import type { PlannedChange } from './records.ts';
 
 /** What the transaction changes, records, and promises to whoever it is. */
 export async function deactivation(

@@ -1,7 +1,7 @@
 /** Which e-mail addresses people may have here, and what new accounts are, as the instance's settings say. */
-import { LinearRegExp } from './changelog/linear-regexp.ts';
-import type { Deps } from './deps.ts';
-import type { InstanceSettings } from './settings/current.ts';
+import { LinearRegExp } from '../changelog/linear-regexp.ts';
+import type { Deps } from '../deps.ts';
+import type { InstanceSettings } from '../settings/current.ts';
 
 /** Steps over one address, half a second: more than the longest expression takes over the longest address. */
 const STEPS = 1_000_000;

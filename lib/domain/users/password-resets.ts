@@ -1,20 +1,20 @@
 /** Choosing a password by a link that came by mail: for somebody who has none, or whose password somebody else chose. */
 import { randomBytes } from 'node:crypto';
-import type { OutboxMessage } from '../store/outbox.ts';
-import type { PasswordReset } from '../store/password-resets.ts';
-import type { UserRecord } from '../store/records.ts';
-import type { Write } from '../store/table/write.ts';
-import type { Actor } from './access/types.ts';
+import type { OutboxMessage } from '../../store/outbox.ts';
+import type { UserRecord } from '../../store/records.ts';
+import type { Write } from '../../store/table/write.ts';
+import type { PasswordReset } from '../../store/users/password-resets.ts';
+import type { Actor } from '../access/types.ts';
+import { audited, auditedUser } from '../audit-events/event.ts';
+import type { Deps } from '../deps.ts';
+import { DomainError, invalid, tooManyRequests } from '../errors.ts';
+import { mailMessage, oneLine } from '../mail/send.ts';
+import { problemsOf } from '../name-rules.ts';
+import { subjectOf } from '../rate-limits/throttles.ts';
+import { tokenHash } from '../tokens/tokens.ts';
 import { passwordMails } from './account-mail.ts';
-import { audited, auditedUser } from './audit-events/event.ts';
-import type { Deps } from './deps.ts';
-import { DomainError, invalid, tooManyRequests } from './errors.ts';
-import { mailMessage, oneLine } from './mail/send.ts';
-import { problemsOf } from './name-rules.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
-import { subjectOf } from './rate-limits/throttles.ts';
-import { tokenHash } from './tokens/tokens.ts';
-import { changeUser } from './user-records.ts';
+import { changeUser } from './records.ts';
 
 /** How long a link leads to its page. */
 export const RESET_HOURS = 6;

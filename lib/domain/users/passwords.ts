@@ -1,8 +1,8 @@
 import { randomBytes, scrypt as scryptCallback, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { UserRecord } from '../store/records.ts';
+import type { UserRecord } from '../../store/records.ts';
+import type { InstanceSettings } from '../settings/current.ts';
 import { COMMON_PASSWORDS } from './common-passwords.ts';
-import type { InstanceSettings } from './settings/current.ts';
 
 const scrypt = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
   scryptCallback,

@@ -1,13 +1,13 @@
 /** People who were not here for long are deactivated, where an administrator has it so. */
 
-import type { UserRecord } from '../store/records.ts';
-import { inParallel } from '../store/table/map-limit.ts';
-import { SYSTEM } from './audit-events/event.ts';
-import { dayBefore } from './days.ts';
+import type { UserRecord } from '../../store/records.ts';
+import { inParallel } from '../../store/table/map-limit.ts';
+import { SYSTEM } from '../audit-events/event.ts';
+import { dayBefore } from '../days.ts';
+import type { Deps } from '../deps.ts';
+import { DomainError } from '../errors.ts';
 import { deactivation } from './deactivation.ts';
-import type { Deps } from './deps.ts';
-import { DomainError } from './errors.ts';
-import { changeUser } from './user-records.ts';
+import { changeUser } from './records.ts';
 
 /** The daily job of the maintenance queue. */
 export const DORMANT_JOB = 'users.dormant';

@@ -1,10 +1,10 @@
-import { AlreadyExists, NameTaken } from '../store/errors.ts';
-import { TOKEN_SCOPES, type TokenRecord, type UserRecord } from '../store/records.ts';
-import { type AuditAuthor, auditedUser, auditing } from './audit-events/event.ts';
-import type { Deps } from './deps.ts';
-import { refused } from './errors.ts';
-import { auditedToken } from './tokens/audit.ts';
-import { newTokenText, revokeToken, TOKEN_PREFIXES, tokenHash } from './tokens/tokens.ts';
+import { AlreadyExists, NameTaken } from '../../store/errors.ts';
+import { TOKEN_SCOPES, type TokenRecord, type UserRecord } from '../../store/records.ts';
+import { type AuditAuthor, auditedUser, auditing } from '../audit-events/event.ts';
+import type { Deps } from '../deps.ts';
+import { refused } from '../errors.ts';
+import { auditedToken } from '../tokens/audit.ts';
+import { newTokenText, revokeToken, TOKEN_PREFIXES, tokenHash } from '../tokens/tokens.ts';
 
 const USERNAME = 'root';
 const TOKEN_NAME = 'First administrator';
