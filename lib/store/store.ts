@@ -46,7 +46,7 @@ import { Repositories } from './repository/repositories.ts';
 import { RunnersTokens } from './runners-tokens.ts';
 import { ScimIdentities } from './scim-identities.ts';
 import { ScimTokens } from './scim-tokens.ts';
-import { Search } from './search.ts';
+import { Search } from './search/search.ts';
 import { SettingsRows } from './settings/settings.ts';
 import { Staging } from './staging.ts';
 import { Statistics } from './statistics/statistics.ts';

@@ -8,6 +8,7 @@ import type {
   UserRecord,
   Visibility,
 } from '../../lib/store/records.ts';
+import { gramsOf } from '../../lib/store/search/trigrams.ts';
 import {
   ACCESS_TOKEN,
   type CounterKind,
@@ -53,7 +54,6 @@ import {
   WATCHERS,
 } from '../../lib/store/table/keys.ts';
 import { type IndexName, indexes } from '../../lib/store/table/schema.ts';
-import { gramsOf } from '../../lib/store/trigrams.ts';
 import { identityNames } from '../../lib/store/users/item.ts';
 import { audit } from './check-audit.ts';
 import { events } from './check-events.ts';

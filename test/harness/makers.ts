@@ -3,7 +3,7 @@ import { Members } from '../../lib/store/members/members.ts';
 import { Outbox } from '../../lib/store/outbox.ts';
 import { Stars } from '../../lib/store/project-relations/stars.ts';
 import { Projects } from '../../lib/store/projects/projects.ts';
-import { Search } from '../../lib/store/search.ts';
+import { Search } from '../../lib/store/search/search.ts';
 import { Counters } from '../../lib/store/table/counters.ts';
 import type { SearchKind } from '../../lib/store/table/keys.ts';
 import type { Table } from '../../lib/store/table/table.ts';

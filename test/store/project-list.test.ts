@@ -4,7 +4,7 @@ import { toItem } from '../../lib/store/project-item.ts';
 import { Projects } from '../../lib/store/projects/projects.ts';
 import type { ListedProject, ProjectQuery, Viewer } from '../../lib/store/projects/query.ts';
 import type { AccessLevel, ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
-import { Search } from '../../lib/store/search.ts';
+import { Search } from '../../lib/store/search/search.ts';
 import { Counters } from '../../lib/store/table/counters.ts';
 import type { Write } from '../../lib/store/table/write.ts';
 import { Users } from '../../lib/store/users/users.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ProjectQuery, Viewer } from '../../lib/store/projects/query.ts';
 import type { GroupRecord, Visibility } from '../../lib/store/records.ts';
-import { similarity } from '../../lib/store/similarity.ts';
+import { similarity } from '../../lib/store/search/relevance.ts';
 import { listGroups, listProjects } from './judges.ts';
 import { newProject, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 

@@ -2,7 +2,7 @@ import type { GroupAccess, ProjectAccess } from '../../domain/access/types.ts';
 import { refused } from '../../domain/errors.ts';
 import { listGroups } from '../../domain/groups/lists.ts';
 import { SEARCHES, withinRate } from '../../domain/rate-limits/action-limits.ts';
-import { type Searched, searchProjects, searchUsers } from '../../domain/search.ts';
+import { type Searched, searchProjects, searchUsers } from '../../domain/search/search.ts';
 import { group, project, type SignedInActor, signedIn } from '../../http/access.ts';
 import type { OffsetPage } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';

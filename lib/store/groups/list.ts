@@ -5,8 +5,9 @@ import { groupClass, groupItem, groupOf } from '../group-item.ts';
 import type { Members } from '../members/members.ts';
 import { hasText, type Judge, type Viewer, visibleTo } from '../projects/query.ts';
 import type { AccessLevel, GroupRecord } from '../records.ts';
-import type { Search } from '../search.ts';
-import { similarity } from '../similarity.ts';
+import { similarity } from '../search/relevance.ts';
+import type { Search } from '../search/search.ts';
+import { matchesWords, wordsOf } from '../search/trigrams.ts';
 import type { Position } from '../table/cursor.ts';
 import {
   allRows,
@@ -38,7 +39,6 @@ import {
   mergeKeys,
 } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
-import { matchesWords, wordsOf } from '../trigrams.ts';
 import { Reach } from './reachable.ts';
 
 export interface GroupQuery extends PageRequest {

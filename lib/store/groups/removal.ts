@@ -7,7 +7,7 @@ import type { Members } from '../members/members.ts';
 import type { ProjectShares } from '../project-relations/shares.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { GroupRecord, ProjectRecord } from '../records.ts';
-import type { Search } from '../search.ts';
+import type { Search } from '../search/search.ts';
 import {
   groupKey,
   type Key,

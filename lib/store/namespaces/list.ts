@@ -5,7 +5,7 @@
 import { groupClass, groupOf } from '../group-item.ts';
 import type { Judge } from '../projects/query.ts';
 import { type GroupRecord, USER_STATES, type UserRecord, VISIBILITIES } from '../records.ts';
-import type { Search } from '../search.ts';
+import type { Search } from '../search/search.ts';
 import { groupKey, listPartitions, padded } from '../table/keys.ts';
 import {
   chunkFor,

@@ -5,8 +5,9 @@ import { Reach } from '../groups/reachable.ts';
 import type { Members } from '../members/members.ts';
 import { fromItem, listClass, sortValues } from '../project-item.ts';
 import type { Visibility } from '../records.ts';
-import type { Hits, Search } from '../search.ts';
-import { similarity } from '../similarity.ts';
+import { similarity } from '../search/relevance.ts';
+import type { Hits, Search } from '../search/search.ts';
+import { wordsOf } from '../search/trigrams.ts';
 import type { Position } from '../table/cursor.ts';
 import {
   allRows,
@@ -36,7 +37,6 @@ import {
 } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
-import { wordsOf } from '../trigrams.ts';
 import {
   bounds,
   byKeysAlone,

@@ -12,7 +12,7 @@ import { fromItem, listAttributes, toItem } from '../project-item.ts';
 import { claimProjectPath, type ProjectPlace } from '../project-place.ts';
 import type { GroupRecord, ImportStatus, MemberRecord, ProjectRecord } from '../records.ts';
 import { closeRepository, newRepository } from '../repository/state.ts';
-import type { Search } from '../search.ts';
+import type { Search } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';
 import { forkKey, orderedBy, projectKey, userKey } from '../table/keys.ts';
 import type { Page } from '../table/paging.ts';

@@ -3,11 +3,11 @@ import type { Attributes } from '../custom-attributes.ts';
 import { isExpired } from '../members/item.ts';
 import { listClass } from '../project-item.ts';
 import type { AccessLevel, ProjectRecord, Visibility } from '../records.ts';
+import { matchesWords } from '../search/trigrams.ts';
 import { listPartitions, padded } from '../table/keys.ts';
 import type { PageRequest } from '../table/paging.ts';
 import type { Direction, IndexPartition, Range } from '../table/sorted-sources.ts';
 import type { Item } from '../table/write.ts';
-import { matchesWords } from '../trigrams.ts';
 
 /** Who looks. `internal`: may see internal projects (external users may not). */
 export type Viewer =

@@ -3,7 +3,7 @@
 import { Missing, NameTaken, Stale, TransactionRefused } from '../errors.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox.ts';
 import type { UserRecord } from '../records.ts';
-import type { Search } from '../search.ts';
+import type { Search } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';
 import { internalUserKey, nameKey, orderedBy, userKey } from '../table/keys.ts';
 import type { Page, PageRequest } from '../table/paging.ts';

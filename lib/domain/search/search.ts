@@ -1,16 +1,16 @@
 /** One term over what an instance, a group or a project holds, for those who may see it. */
 
-import type { ListedProject } from '../store/projects/query.ts';
-import type { UserRecord } from '../store/records.ts';
-import type { Page, PageRequest } from '../store/table/paging.ts';
-import { can, canInGroup } from './access/permissions.ts';
-import type { Actor, GroupAccess, ProjectAccess } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { invalid } from './errors.ts';
-import { listGroupProjects } from './groups/lists.ts';
-import { listMembers } from './members/list.ts';
-import { listProjects } from './projects/projects.ts';
-import { listUsers, seesAll } from './users/users.ts';
+import type { ListedProject } from '../../store/projects/query.ts';
+import type { UserRecord } from '../../store/records.ts';
+import type { Page, PageRequest } from '../../store/table/paging.ts';
+import { can, canInGroup } from '../access/permissions.ts';
+import type { Actor, GroupAccess, ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { invalid } from '../errors.ts';
+import { listGroupProjects } from '../groups/lists.ts';
+import { listMembers } from '../members/list.ts';
+import { listProjects } from '../projects/projects.ts';
+import { listUsers, seesAll } from '../users/users.ts';
 
 export interface Searched extends PageRequest {
   readonly term: string;
