@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Missing, Stale } from '../store/errors.ts';
 import type { GroupRecord, GroupSso } from '../store/records.ts';
-import type { ScimToken } from '../store/scim-tokens.ts';
+import type { ScimToken } from '../store/scim/tokens.ts';
 import { isAdministrator, signedIn } from './access/permissions.ts';
 import type { Actor, GroupAccess } from './access/types.ts';
 import { type Audited, audited, auditedPlace } from './audit-events/event.ts';

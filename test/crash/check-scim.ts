@@ -1,7 +1,7 @@
-import { samlIdentityOf } from '../../lib/domain/group-identities.ts';
+import { samlIdentityOf } from '../../lib/domain/scim/group-identities.ts';
 import type { UserRecord } from '../../lib/store/records.ts';
-import type { ScimIdentity } from '../../lib/store/scim-identities.ts';
-import type { ScimToken } from '../../lib/store/scim-tokens.ts';
+import type { ScimIdentity } from '../../lib/store/scim/identities.ts';
+import type { ScimToken } from '../../lib/store/scim/tokens.ts';
 import {
   idOf,
   scimCountKey,

@@ -6,7 +6,7 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { awsClients } from '../../lib/store/clients.ts';
-import { ScimIdentities } from '../../lib/store/scim-identities.ts';
+import { ScimIdentities } from '../../lib/store/scim/identities.ts';
 import { forgetEverything } from '../harness/aws-calls.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { makersOf } from '../harness/makers.ts';

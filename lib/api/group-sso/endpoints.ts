@@ -1,12 +1,12 @@
+import { changeSso, issueScimToken, revokeScimToken, scimTokenOf, ssoOf } from '../../domain/group-sso.ts';
+import { changeUser, removeUser } from '../../domain/scim/change.ts';
 import {
   inItsPlace,
   samlUser,
   samlUsers,
   scimIdentities,
   scimIdentity,
-} from '../../domain/group-identities.ts';
-import { changeSso, issueScimToken, revokeScimToken, scimTokenOf, ssoOf } from '../../domain/group-sso.ts';
-import { changeUser, removeUser } from '../../domain/scim/change.ts';
+} from '../../domain/scim/group-identities.ts';
 import { group } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';

@@ -1,7 +1,7 @@
-import { samlIdentityOf } from '../../domain/group-identities.ts';
+import { samlIdentityOf } from '../../domain/scim/group-identities.ts';
 import type { GroupRecord, GroupSso, UserRecord } from '../../store/records.ts';
-import type { ScimIdentity } from '../../store/scim-identities.ts';
-import type { ScimToken } from '../../store/scim-tokens.ts';
+import type { ScimIdentity } from '../../store/scim/identities.ts';
+import type { ScimToken } from '../../store/scim/tokens.ts';
 
 const scimUrl = ({ fullPath }: GroupRecord, baseUrl: string): string =>
   `${baseUrl}/api/scim/v2/groups/${encodeURIComponent(fullPath)}`;

@@ -1,7 +1,7 @@
 import type { Actor, GroupAccess } from '../../domain/access/types.ts';
-import { outermostOf, seesIdentities } from '../../domain/group-identities.ts';
 import { getMember, listMembers, type Member } from '../../domain/members/list.ts';
 import { addMember, addMembers, changeMember, removeMember } from '../../domain/members/members.ts';
+import { outermostOf, seesIdentities } from '../../domain/scim/group-identities.ts';
 import { group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent } from '../../http/reply.ts';

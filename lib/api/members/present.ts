@@ -1,4 +1,4 @@
-import { samlIdentityOf } from '../../domain/group-identities.ts';
+import { samlIdentityOf } from '../../domain/scim/group-identities.ts';
 import type { MemberRecord, UserRecord } from '../../store/records.ts';
 import { userBasic } from '../users/present.ts';
 

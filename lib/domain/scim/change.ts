@@ -1,13 +1,12 @@
 /** Changes of people whom the provider has named before, with their account and membership: all of it or nothing. */
 
 import type { UserRecord } from '../../store/records.ts';
-import type { ScimIdentity } from '../../store/scim-identities.ts';
+import type { ScimIdentity } from '../../store/scim/identities.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { UserChange } from '../../store/users/users.ts';
 import { audited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../emails/confirmation.ts';
-import { samlIdentityOf } from '../group-identities.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
 import { helpNamespaceMove, namespaceMove } from '../namespaces/rename.ts';
 import type { Mover } from '../notifications/enqueue.ts';
@@ -29,6 +28,7 @@ import { type ScimCaller, stillMay } from './caller.ts';
 import { demandMail } from './confirmation.ts';
 import { noResource, notUnique } from './errors.ts';
 import type { ScimUser } from './find.ts';
+import { samlIdentityOf } from './group-identities.ts';
 import { leaves, type Movement, returns, STAYS } from './membership.ts';
 
 /**

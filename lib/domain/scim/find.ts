@@ -1,5 +1,5 @@
 import type { UserRecord } from '../../store/records.ts';
-import type { ScimIdentity } from '../../store/scim-identities.ts';
+import type { ScimIdentity } from '../../store/scim/identities.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { Deps } from '../deps.ts';
 import type { ScimCaller } from './caller.ts';

@@ -1,7 +1,7 @@
 /** What becomes of somebody in a group when its identity provider lets them in or go. */
 import type { OutboxMessage } from '../../store/outbox.ts';
 import type { MemberRecord, UserRecord } from '../../store/records.ts';
-import { joining, leaving } from '../../store/scim-memberships.ts';
+import { joining, leaving } from '../../store/scim/memberships.ts';
 import type { Write } from '../../store/table/write.ts';
 import { auditedPlace, auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';

@@ -15,7 +15,7 @@ import type { CommitStatusRecord } from '../pipelines/pipelines.ts';
 import type { Stars } from '../project-relations/stars.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { GroupRecord, ProjectRecord } from '../records.ts';
-import type { ScimIdentities } from '../scim-identities.ts';
+import type { ScimIdentities } from '../scim/identities.ts';
 import {
   commitRowKey,
   groupKey,

@@ -1,11 +1,11 @@
 /** Comings and goings that an identity provider brings about, for the transactions of its accounts. */
 
-import type { GroupOwners } from './groups/owners.ts';
-import { memberWrite } from './members/item.ts';
-import type { Members } from './members/members.ts';
-import type { AccessLevel, MemberRecord } from './records.ts';
-import { accessRequestKey, memberKey } from './table/keys.ts';
-import { ABSENT, PRESENT, type Write } from './table/write.ts';
+import type { GroupOwners } from '../groups/owners.ts';
+import { memberWrite } from '../members/item.ts';
+import type { Members } from '../members/members.ts';
+import type { AccessLevel, MemberRecord } from '../records.ts';
+import { accessRequestKey, memberKey } from '../table/keys.ts';
+import { ABSENT, PRESENT, type Write } from '../table/write.ts';
 
 const OWNER = 50 satisfies AccessLevel;
 

@@ -3,8 +3,8 @@
  * in the order of the users and by the name that the provider signs them in with. All three come, change and go in the
  * transactions of the accounts and memberships they are about.
  */
-import { Missing, Stale, TransactionRefused } from './errors.ts';
-import type { UserRecord } from './records.ts';
+import { Missing, Stale, TransactionRefused } from '../errors.ts';
+import type { UserRecord } from '../records.ts';
 import {
   groupKey,
   idOf,
@@ -17,14 +17,14 @@ import {
   scimUserKey,
   userPartition,
   userRow,
-} from './table/keys.ts';
-import { chunkFor, cutPage, type Page, type PageRequest } from './table/paging.ts';
-import { mergeKeys, rowSource } from './table/sorted-sources.ts';
-import type { Table } from './table/table.ts';
-import { sameName } from './table/unique-names.ts';
-import { ABSENT, type Check, type Item, PRESENT, type Write } from './table/write.ts';
-import { identitiesOf } from './users/item.ts';
-import type { Users } from './users/users.ts';
+} from '../table/keys.ts';
+import { chunkFor, cutPage, type Page, type PageRequest } from '../table/paging.ts';
+import { mergeKeys, rowSource } from '../table/sorted-sources.ts';
+import type { Table } from '../table/table.ts';
+import { sameName } from '../table/unique-names.ts';
+import { ABSENT, type Check, type Item, PRESENT, type Write } from '../table/write.ts';
+import { identitiesOf } from '../users/item.ts';
+import type { Users } from '../users/users.ts';
 
 /** Times are ISO 8601. */
 export interface ScimIdentity {

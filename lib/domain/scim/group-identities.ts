@@ -1,14 +1,14 @@
 /** How members sign in at the provider of a group, and whom it has provisioned, as its owners see it. */
 
-import type { GroupRecord, UserRecord } from '../store/records.ts';
-import type { ScimIdentity } from '../store/scim-identities.ts';
-import type { Page, PageRequest } from '../store/table/paging.ts';
-import { type Identity, identitiesOf } from '../store/users/item.ts';
-import { isAdministrator, OWNER } from './access/permissions.ts';
-import type { Actor, GroupAccess } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { notFound } from './errors.ts';
-import { type GroupWithSso, hasSso, PROVIDER, type ScimCaller } from './scim/caller.ts';
+import type { GroupRecord, UserRecord } from '../../store/records.ts';
+import type { ScimIdentity } from '../../store/scim/identities.ts';
+import type { Page, PageRequest } from '../../store/table/paging.ts';
+import { type Identity, identitiesOf } from '../../store/users/item.ts';
+import { isAdministrator, OWNER } from '../access/permissions.ts';
+import type { Actor, GroupAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { notFound } from '../errors.ts';
+import { type GroupWithSso, hasSso, PROVIDER, type ScimCaller } from './caller.ts';
 
 /** Their identity at a group's provider, if they have one. */
 export const samlIdentityOf = (user: Pick<UserRecord, 'profile'>, groupId: number): Identity | undefined =>
