@@ -1,4 +1,10 @@
-import { changeSso, issueScimToken, revokeScimToken, scimTokenOf, ssoOf } from '../../domain/group-sso.ts';
+import {
+  changeSso,
+  issueScimToken,
+  revokeScimToken,
+  scimTokenOf,
+  ssoOf,
+} from '../../domain/group-sso/settings.ts';
 import { changeUser, removeUser } from '../../domain/scim/change.ts';
 import {
   inItsPlace,

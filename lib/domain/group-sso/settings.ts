@@ -1,16 +1,16 @@
 /** Single sign-on of outermost groups: its settings, and the token that the identity provider shows. */
 import { randomBytes } from 'node:crypto';
-import { Missing, Stale } from '../store/errors.ts';
-import type { GroupRecord, GroupSso } from '../store/records.ts';
-import type { ScimToken } from '../store/scim/tokens.ts';
-import { isAdministrator, signedIn } from './access/permissions.ts';
-import type { Actor, GroupAccess } from './access/types.ts';
-import { type Audited, audited, auditedPlace } from './audit-events/event.ts';
-import type { Deps } from './deps.ts';
-import { conflict, forbidden, invalid, notFound, refused } from './errors.ts';
-import { problemsOf } from './name-rules.ts';
-import { hasSso } from './scim/caller.ts';
-import { tokenHash } from './tokens/tokens.ts';
+import { Missing, Stale } from '../../store/errors.ts';
+import type { GroupRecord, GroupSso } from '../../store/records.ts';
+import type { ScimToken } from '../../store/scim/tokens.ts';
+import { isAdministrator, signedIn } from '../access/permissions.ts';
+import type { Actor, GroupAccess } from '../access/types.ts';
+import { type Audited, audited, auditedPlace } from '../audit-events/event.ts';
+import type { Deps } from '../deps.ts';
+import { conflict, forbidden, invalid, notFound, refused } from '../errors.ts';
+import { problemsOf } from '../name-rules.ts';
+import { hasSso } from '../scim/caller.ts';
+import { tokenHash } from '../tokens/tokens.ts';
 
 export type GroupSsoInput = Partial<GroupSso>;
 
