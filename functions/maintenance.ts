@@ -1,4 +1,4 @@
-import { runJob } from '../lib/domain/jobs.ts';
+import { runJob } from '../lib/domain/worker/dispatch.ts';
 import { deps } from './deps.ts';
 import { worker } from './worker.ts';
 

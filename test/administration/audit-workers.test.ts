@@ -1,7 +1,7 @@
 /** What is recorded of acts that workers finish, that others do in somebody's name, and that come at once. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeDeps } from '../../functions/deps.ts';
-import { runJob } from '../../lib/domain/jobs.ts';
+import { runJob } from '../../lib/domain/worker/dispatch.ts';
 import { OUTBOX_SHARDS, outboxPartition } from '../../lib/store/table/keys.ts';
 import type { Item } from '../../lib/store/table/write.ts';
 import { acts, auditOf, type Event } from '../harness/audit-events.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deps, makeDeps } from '../../functions/deps.ts';
-import { runJob } from '../../lib/domain/jobs.ts';
+import { runJob } from '../../lib/domain/worker/dispatch.ts';
 import { type Answer, type Service, startService } from '../harness/service.ts';
 
 let service: Service;

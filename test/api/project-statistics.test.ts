@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runJob } from '../../lib/domain/jobs.ts';
 import { cachedSettings } from '../../lib/domain/settings/current.ts';
+import { runJob } from '../../lib/domain/worker/dispatch.ts';
 import { HistoryCache } from '../../lib/git/history/known.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import { outboxPartition } from '../../lib/store/table/keys.ts';

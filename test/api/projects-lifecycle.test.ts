@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { DELETION_JOB } from '../../lib/domain/deletion/mark-and-delete.ts';
 import type { Deps } from '../../lib/domain/deps.ts';
-import { runJob } from '../../lib/domain/jobs.ts';
+import { runJob } from '../../lib/domain/worker/dispatch.ts';
 import { scenarios } from '../harness/scenarios.ts';
 import { type Answer, type Service, startService } from '../harness/service.ts';
 import { ask, makeWorld, type Who, type World } from '../harness/world.ts';

@@ -1,8 +1,8 @@
 /** Forks as git and a client library see them: clones that are whole, whatever becomes of the source. */
 import { Gitlab } from '@gitbeaker/rest';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { runJob } from '../../lib/domain/jobs.ts';
 import { cachedSettings } from '../../lib/domain/settings/current.ts';
+import { runJob } from '../../lib/domain/worker/dispatch.ts';
 import { HistoryCache } from '../../lib/git/history/known.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import { type Service, startService } from '../harness/service.ts';

@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runForkJob } from '../../lib/domain/forks/content.ts';
 import { forkProject } from '../../lib/domain/forks/forks.ts';
-import { runJob } from '../../lib/domain/jobs.ts';
+import { runJob } from '../../lib/domain/worker/dispatch.ts';
 import { ObjectMissing } from '../../lib/git/objects.ts';
 import { RefConflict } from '../../lib/git/ports.ts';
 import { Missing, Stale } from '../../lib/store/errors.ts';

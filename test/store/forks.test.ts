@@ -4,7 +4,7 @@ import type { Deps } from '../../lib/domain/deps.ts';
 import { runForkJob } from '../../lib/domain/forks/content.ts';
 import { forkProject } from '../../lib/domain/forks/forks.ts';
 import { codeBeside } from '../../lib/domain/forks/network.ts';
-import { runJob } from '../../lib/domain/jobs.ts';
+import { runJob } from '../../lib/domain/worker/dispatch.ts';
 import { collect } from '../../lib/git/maintenance/collect.ts';
 import { ObjectMissing } from '../../lib/git/objects.ts';
 import { ZERO_OID } from '../../lib/git/oid.ts';

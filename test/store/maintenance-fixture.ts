@@ -2,8 +2,8 @@
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import type { Deps } from '../../lib/domain/deps.ts';
-import { runJob } from '../../lib/domain/jobs.ts';
 import { cachedSettings } from '../../lib/domain/settings/current.ts';
+import { runJob } from '../../lib/domain/worker/dispatch.ts';
 import { commitChanges } from '../../lib/git/commit-changes.ts';
 import { HistoryCache } from '../../lib/git/history/known.ts';
 import { type Collected, collect } from '../../lib/git/maintenance/collect.ts';

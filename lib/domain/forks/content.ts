@@ -6,7 +6,6 @@ import { FORKS, MAINTENANCE, message, messageAt, outboxWrite } from '../../store
 import type { ProjectRecord } from '../../store/records.ts';
 import { measureSoon } from '../../store/statistics/statistics.ts';
 import type { Deps } from '../deps.ts';
-import type { Job } from '../jobs.ts';
 import {
   failImport,
   importFills,
@@ -16,6 +15,7 @@ import {
 } from '../repository/import-state.ts';
 import { networkMember, protectingWrites } from '../repository/open.ts';
 import { isBelow } from '../visibility.ts';
+import type { Job } from '../worker/dispatch.ts';
 
 /** What a request promised that made a fork. */
 export interface ForkOrder {

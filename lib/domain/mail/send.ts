@@ -4,9 +4,9 @@ import type { Mail, Mailer } from '../../store/mail/transport.ts';
 import { MAIL, message, messageAt, type OutboxMessage, outboxWrite } from '../../store/outbox.ts';
 import { log } from '../../telemetry/log.ts';
 import type { Deps } from '../deps.ts';
-import type { Job } from '../jobs.ts';
 import { emailProblems } from '../name-rules.ts';
 import { addressNow, type MailReader } from '../notifications/readers.ts';
+import type { Job } from '../worker/dispatch.ts';
 
 const SEND = 'mail.send';
 

@@ -1,42 +1,42 @@
-import { UNLINK_JOB } from '../store/forks/forks.ts';
-import { DELETE_JOB, MOVE_JOB } from '../store/groups/groups.ts';
-import { MAINTENANCE, message, messageAt, outboxWrite } from '../store/outbox.ts';
-import { secondLook } from '../store/repository/unlisted-pack-gc.ts';
-import { MEASURE_JOB } from '../store/statistics/statistics.ts';
-import type { SearchKind } from '../store/table/keys.ts';
-import { BOT_JOB } from '../store/tokens/tokens.ts';
-import { REQUESTED_JOB, tellOfRequest } from './access-requests/access-requests.ts';
-import type { Requester } from './audit-events/event.ts';
+import { UNLINK_JOB } from '../../store/forks/forks.ts';
+import { DELETE_JOB, MOVE_JOB } from '../../store/groups/groups.ts';
+import { MAINTENANCE, message, messageAt, outboxWrite } from '../../store/outbox.ts';
+import { secondLook } from '../../store/repository/unlisted-pack-gc.ts';
+import { MEASURE_JOB } from '../../store/statistics/statistics.ts';
+import type { SearchKind } from '../../store/table/keys.ts';
+import { BOT_JOB } from '../../store/tokens/tokens.ts';
+import { REQUESTED_JOB, tellOfRequest } from '../access-requests/access-requests.ts';
+import type { Requester } from '../audit-events/event.ts';
 import {
   REFRESH_ALL_JOB,
   REFRESH_JOB,
   type Refresh,
   refreshAll,
   refreshBillable,
-} from './billable-members/refresh.ts';
-import { deleteMerged } from './branches/branches.ts';
-import { DELETION_JOB, deleteDue, emptyGroup } from './deletion/mark-and-delete.ts';
-import { removeProject, removeUser, sweepRepository } from './deletion/purge.ts';
-import type { Deps } from './deps.ts';
-import { unlinkForks } from './forks/visibility.ts';
-import { takeInvitations } from './invitations/invitations.ts';
-import { CONFIRMED_JOB } from './invitations/on-confirmed.ts';
-import { maintainRepository } from './maintenance/run.ts';
-import { LEAVE_JOB, leaveBelow } from './members/cascade-removal.ts';
-import { EXPIRY_JOB, endMembership } from './members/expiry.ts';
-import { NAMESPACE_MOVE_JOB } from './namespaces/rename.ts';
+} from '../billable-members/refresh.ts';
+import { deleteMerged } from '../branches/branches.ts';
+import { DELETION_JOB, deleteDue, emptyGroup } from '../deletion/mark-and-delete.ts';
+import { removeProject, removeUser, sweepRepository } from '../deletion/purge.ts';
+import type { Deps } from '../deps.ts';
+import { unlinkForks } from '../forks/visibility.ts';
+import { takeInvitations } from '../invitations/invitations.ts';
+import { CONFIRMED_JOB } from '../invitations/on-confirmed.ts';
+import { maintainRepository } from '../maintenance/run.ts';
+import { LEAVE_JOB, leaveBelow } from '../members/cascade-removal.ts';
+import { EXPIRY_JOB, endMembership } from '../members/expiry.ts';
+import { NAMESPACE_MOVE_JOB } from '../namespaces/rename.ts';
 import {
   type Mover,
   moveMails,
   NOTIFY_JOB,
   type Notification,
   notificationMessage,
-} from './notifications/enqueue.ts';
-import { sendNotification } from './notifications/send.ts';
-import { measureProject } from './statistics/measure.ts';
-import { removeBot } from './tokens/bots.ts';
-import { endLongTokens, LIFETIME_JOB } from './tokens/lifetimes.ts';
-import { DORMANT_JOB, deactivateDormant } from './users/dormant.ts';
+} from '../notifications/enqueue.ts';
+import { sendNotification } from '../notifications/send.ts';
+import { measureProject } from '../statistics/measure.ts';
+import { removeBot } from '../tokens/bots.ts';
+import { endLongTokens, LIFETIME_JOB } from '../tokens/lifetimes.ts';
+import { DORMANT_JOB, deactivateDormant } from '../users/dormant.ts';
 
 /** A message of the maintenance queue, as the outbox wrote it. */
 export interface Job {
