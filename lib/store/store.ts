@@ -6,7 +6,7 @@ import { Avatars } from './avatars/avatars.ts';
 import { BillableLists } from './billable-members/lists.ts';
 import { Blobs } from './blobs.ts';
 import { type AwsClients, awsClients, documentClient } from './clients.ts';
-import { CustomAttributes } from './custom-attributes.ts';
+import { CustomAttributes } from './custom-attributes/custom-attributes.ts';
 import { Confirmations, Emails, MAX_EMAILS } from './emails/emails.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
 import { Events } from './events/events.ts';

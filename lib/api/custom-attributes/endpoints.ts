@@ -1,4 +1,4 @@
-import * as attributes from '../../domain/custom-attributes.ts';
+import * as attributes from '../../domain/custom-attributes/custom-attributes.ts';
 import { notFound } from '../../domain/errors.ts';
 import { administrator, group, project, type SignedInActor } from '../../http/access.ts';
 import * as p from '../../http/params.ts';

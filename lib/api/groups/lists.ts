@@ -2,7 +2,7 @@
 
 import { isAdministrator } from '../../domain/access/permissions.ts';
 import type { Actor, GroupAccess } from '../../domain/access/types.ts';
-import { attributesOfMany, wantedAttributes } from '../../domain/custom-attributes.ts';
+import { attributesOfMany, wantedAttributes } from '../../domain/custom-attributes/custom-attributes.ts';
 import { listGroupProjects, listGroups } from '../../domain/groups/lists.ts';
 import { anyone, group } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';

@@ -1,5 +1,5 @@
 import type { Actor, GroupAccess } from '../../domain/access/types.ts';
-import { attributesOfMany } from '../../domain/custom-attributes.ts';
+import { attributesOfMany } from '../../domain/custom-attributes/custom-attributes.ts';
 import { invitedGroups, projectsShown, runnersToken } from '../../domain/groups/details.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { presented as presentedProjects } from '../projects/presented.ts';

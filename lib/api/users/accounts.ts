@@ -1,6 +1,6 @@
 /** Accounts: shown, made, changed and deleted. */
 
-import { attributesOfMany } from '../../domain/custom-attributes.ts';
+import { attributesOfMany } from '../../domain/custom-attributes/custom-attributes.ts';
 import { deleteUser } from '../../domain/deletion/user-deletion.ts';
 import { highestRole } from '../../domain/members/members.ts';
 import { byId } from '../../domain/rate-limits/action-limits.ts';

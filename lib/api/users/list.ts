@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/access/types.ts';
-import { attributesOfMany, wantedAttributes } from '../../domain/custom-attributes.ts';
+import { attributesOfMany, wantedAttributes } from '../../domain/custom-attributes/custom-attributes.ts';
 import { samlIdentityOf } from '../../domain/scim/group-identities.ts';
 import * as users from '../../domain/users/users.ts';
 import { anyone } from '../../http/access.ts';

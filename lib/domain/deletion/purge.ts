@@ -1,4 +1,4 @@
-import { removeAbout } from '../../store/custom-attributes.ts';
+import { removeAbout } from '../../store/custom-attributes/custom-attributes.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox.ts';
 import type { GroupRecord, ProjectRecord } from '../../store/records.ts';
 import { removeRepository, WRITERS_GONE_MS } from '../../store/repository/removal.ts';

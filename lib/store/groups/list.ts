@@ -1,6 +1,6 @@
 /** Lists of groups: who sees which, in three orders, by offset or by keyset. */
 
-import { type Attributes, haveAll, rowsWith } from '../custom-attributes.ts';
+import { type Attributes, haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
 import { groupClass, groupItem, groupOf } from '../group-item.ts';
 import type { Members } from '../members/members.ts';
 import { hasText, type Judge, type Viewer, visibleTo } from '../projects/query.ts';

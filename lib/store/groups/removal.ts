@@ -1,6 +1,6 @@
 /** Takes away what is left of deleted groups, with all inside: the innermost first, the group itself last. */
 
-import { removeAbout } from '../custom-attributes.ts';
+import { removeAbout } from '../custom-attributes/custom-attributes.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
 import { leaveTree, settledRows } from '../group-tree.ts';
 import type { Members } from '../members/members.ts';

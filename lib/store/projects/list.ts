@@ -1,6 +1,6 @@
 /** Lists of projects: who sees which, in six orders, by offset or by keyset. */
 
-import { haveAll, rowsWith } from '../custom-attributes.ts';
+import { haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
 import { Reach } from '../groups/reachable.ts';
 import type { Members } from '../members/members.ts';
 import { fromItem, listClass, sortValues } from '../project-item.ts';

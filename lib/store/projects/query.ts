@@ -1,5 +1,5 @@
 /** What a list of projects may be asked for, and which of its conditions the keys alone decide. */
-import type { Attributes } from '../custom-attributes.ts';
+import type { Attributes } from '../custom-attributes/custom-attributes.ts';
 import { isExpired } from '../members/item.ts';
 import { listClass } from '../project-item.ts';
 import type { AccessLevel, ProjectRecord, Visibility } from '../records.ts';

@@ -1,5 +1,5 @@
 /** Lists of users: over the indexes, by search, by custom attributes. */
-import { type Attributes, haveAll, rowsWith } from '../custom-attributes.ts';
+import { type Attributes, haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
 import { USER_STATES, type UserRecord, type UserState } from '../records.ts';
 import type { Search } from '../search/search.ts';
 import { keysById, keysSorted } from '../table/id-sources.ts';

@@ -1,11 +1,11 @@
 /** What administrators note on users, groups and projects; nobody else sees or finds it. */
-import { type Attributes, MAX_ATTRIBUTES } from '../store/custom-attributes.ts';
-import { LimitReached, Missing, Stale } from '../store/errors.ts';
-import type { Subject } from '../store/table/keys.ts';
-import { isAdministrator } from './access/permissions.ts';
-import type { Actor } from './access/types.ts';
-import type { Deps } from './deps.ts';
-import { badRequest, conflict, forbidden, invalid, notFound } from './errors.ts';
+import { type Attributes, MAX_ATTRIBUTES } from '../../store/custom-attributes/custom-attributes.ts';
+import { LimitReached, Missing, Stale } from '../../store/errors.ts';
+import type { Subject } from '../../store/table/keys.ts';
+import { isAdministrator } from '../access/permissions.ts';
+import type { Actor } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { badRequest, conflict, forbidden, invalid, notFound } from '../errors.ts';
 
 export interface CustomAttribute {
   readonly key: string;

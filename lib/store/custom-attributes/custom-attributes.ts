@@ -2,9 +2,9 @@
  * What administrators note on users, groups and projects, by name. All of a subject's are one row beside its record, so
  * that a page of a list reads each subject's once; each has a row of its own besides, which an index finds by its value.
  */
-import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
-import { removeSome } from './table/delete-page.ts';
-import { type RowSet, rowsOfIndex } from './table/id-sources.ts';
+import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
+import { removeSome } from '../table/delete-page.ts';
+import { type RowSet, rowsOfIndex } from '../table/id-sources.ts';
 import {
   ABOUT,
   attributeKey,
@@ -15,9 +15,9 @@ import {
   projectKey,
   type Subject,
   userKey,
-} from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import { ABSENT, type Check, type Item, PRESENT, type Write } from './table/write.ts';
+} from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { ABSENT, type Check, type Item, PRESENT, type Write } from '../table/write.ts';
 
 export type Attributes = Readonly<Record<string, string>>;
 
