@@ -1,6 +1,6 @@
-import { changeMasterKey } from '../lib/domain/master-key.ts';
-import { MasterKey } from '../lib/store/master-key.ts';
-import { Secrets } from '../lib/store/secrets.ts';
+import { changeMasterKey } from '../lib/domain/secrets/master-key.ts';
+import { MasterKey } from '../lib/store/secrets/master-key.ts';
+import { Secrets } from '../lib/store/secrets/secrets.ts';
 import { deps } from './deps.ts';
 
 /** Invoked by hand: `{ "step"?: "rotate" | "retire" }`. Answers `{ "current", "keys", "resealed" }`: ids, no keys. */

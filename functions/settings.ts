@@ -1,7 +1,7 @@
 import { settingEndpoints } from '../lib/api/settings/endpoints.ts';
 import { apiFunction } from '../lib/http/function.ts';
-import { MasterKey } from '../lib/store/master-key.ts';
-import { Secrets } from '../lib/store/secrets.ts';
+import { MasterKey } from '../lib/store/secrets/master-key.ts';
+import { Secrets } from '../lib/store/secrets/secrets.ts';
 import { deps } from './deps.ts';
 
 export const { handler, fetch } = apiFunction({

@@ -1,7 +1,7 @@
 import type { HistoryCache } from '../git/history/known.ts';
 import type { PackCache } from '../git/pack/pack-cache.ts';
 import type { StoreEnvironment } from '../store/environment.ts';
-import type { Secrets } from '../store/secrets.ts';
+import type { Secrets } from '../store/secrets/secrets.ts';
 import type { Store } from '../store/store.ts';
 import type { Settings } from './settings/current.ts';
 

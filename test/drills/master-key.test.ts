@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deps } from '../../functions/deps.ts';
-import { MasterKey } from '../../lib/store/master-key.ts';
-import { Secrets } from '../../lib/store/secrets.ts';
+import { MasterKey } from '../../lib/store/secrets/master-key.ts';
+import { Secrets } from '../../lib/store/secrets/secrets.ts';
 import { ROOT_TOKEN, type Service, startService } from '../harness/service.ts';
 
 let service: Service;

@@ -1,7 +1,7 @@
-import { KEYS_KEPT, type MasterKey } from '../store/master-key.ts';
-import type { Secrets } from '../store/secrets.ts';
-import type { Deps } from './deps.ts';
-import { refused } from './errors.ts';
+import { KEYS_KEPT, type MasterKey } from '../../store/secrets/master-key.ts';
+import type { Secrets } from '../../store/secrets/secrets.ts';
+import type { Deps } from '../deps.ts';
+import { refused } from '../errors.ts';
 
 export interface MasterKeyState {
   /** The id of the key that secrets are sealed with. */

@@ -2,12 +2,12 @@
  * Texts that the service must read again: keys and passwords for other services. Each is a row of its own, sealed with
  * the master key, so that no record, list or cache holds one. Whoever has the table, or a backup of it, has none.
  */
-import { decrypt, encrypt } from '../sealing/cipher.ts';
-import { ConditionFailed } from './errors.ts';
+import { decrypt, encrypt } from '../../sealing/cipher.ts';
+import { ConditionFailed } from '../errors.ts';
+import { type Key, SECRET_SHARDS, secretKey, secretPartition } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import type { Delete, Item, Put } from '../table/write.ts';
 import type { Keyring, MasterKeys } from './master-key.ts';
-import { type Key, SECRET_SHARDS, secretKey, secretPartition } from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import type { Delete, Item, Put } from './table/write.ts';
 
 export interface ResealReport {
   /** Sealed anew with the current key. */

@@ -5,9 +5,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { GetParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
-import { newKey } from '../sealing/cipher.ts';
-import { transports } from './clients.ts';
-import { StoreUnavailable } from './errors.ts';
+import { newKey } from '../../sealing/cipher.ts';
+import { transports } from '../clients.ts';
+import { StoreUnavailable } from '../errors.ts';
 
 export interface MasterKeys {
   /** The id of the key that new secrets are sealed with. */
