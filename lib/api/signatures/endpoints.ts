@@ -1,5 +1,5 @@
 import { codeOf, resolved } from '../../domain/repository/read.ts';
-import { signatureOf } from '../../domain/signatures.ts';
+import { signatureOf } from '../../domain/signatures/verify.ts';
 import { project } from '../../http/access.ts';
 import { endpoint } from '../endpoint.ts';
 import { signature } from './present.ts';

@@ -1,4 +1,4 @@
-import type { CommitSignature } from '../../domain/signatures.ts';
+import type { CommitSignature } from '../../domain/signatures/verify.ts';
 import { sshKey } from '../keys/present.ts';
 
 export function signature(found: CommitSignature, baseUrl: string) {
