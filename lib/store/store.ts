@@ -1,10 +1,11 @@
 /** Everything the domain reaches the world through, made once per process. */
 import { AccessRequests } from './access-requests/access-requests.ts';
-import { Archives } from './archives.ts';
 import { AuditEvents } from './audit-events/audit-events.ts';
 import { Avatars } from './avatars/avatars.ts';
 import { BillableLists } from './billable-members/lists.ts';
-import { Blobs } from './blobs.ts';
+import { Archives } from './blobs/archives.ts';
+import { Blobs } from './blobs/blobs.ts';
+import { Staging } from './blobs/staging.ts';
 import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { CustomAttributes } from './custom-attributes/custom-attributes.ts';
 import { Confirmations, Emails, MAX_EMAILS } from './emails/emails.ts';
@@ -48,7 +49,6 @@ import { ScimTokens } from './scim/tokens.ts';
 import { Search } from './search/search.ts';
 import { MasterKeyLeases } from './secrets/master-key-leases.ts';
 import { SettingsRows } from './settings/settings.ts';
-import { Staging } from './staging.ts';
 import { Statistics } from './statistics/statistics.ts';
 import { Counters } from './table/counters.ts';
 import type { CounterKind, OwnKind } from './table/keys.ts';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { archivePrefix } from '../../lib/store/archives.ts';
+import { archivePrefix } from '../../lib/store/blobs/archives.ts';
 import { RateLimits } from '../../lib/store/rate-limits/rate-limits.ts';
 import { codeReads, seedCode } from '../api/code-audience.ts';
 import { type Pushed, pushedProject } from '../api/pushed-project.ts';

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Blobs } from '../../lib/store/blobs.ts';
+import { Blobs } from '../../lib/store/blobs/blobs.ts';
 import { AlreadyExists, Missing } from '../../lib/store/errors.ts';
 
 export interface BlobTarget {

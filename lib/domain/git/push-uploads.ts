@@ -1,6 +1,11 @@
+import {
+  IncompleteUpload,
+  type PresignedPart,
+  partCount,
+  type UploadedPart,
+} from '../../store/blobs/staging.ts';
 import { LimitReached, Missing } from '../../store/errors.ts';
 import { type PushUpload, UPLOADS_PER_USER } from '../../store/git/push-uploads.ts';
-import { IncompleteUpload, type PresignedPart, partCount, type UploadedPart } from '../../store/staging.ts';
 import type { GitAccess } from '../access/git-access.ts';
 import type { Deps } from '../deps.ts';
 import {

@@ -2,9 +2,10 @@
  * Pushes that come by way of the staging area: how far each is, and who works on it. A worker holds one for a while at
  * a time; a number that rises with every holder keeps one that slept too long from writing anything more.
  */
+
+import type { StagedUpload } from '../blobs/staging.ts';
 import { ConditionFailed, LimitReached, Stale, TransactionRefused } from '../errors.ts';
 import { INGEST, message, messageAt, type Outbox, outboxWrite } from '../outbox.ts';
-import type { StagedUpload } from '../staging.ts';
 import { pushUploadKey, SLOT, uploadSlotKey, uploadSlotsPartition } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, type Update, type Values } from '../table/write.ts';

@@ -8,7 +8,7 @@ import {
   type PackSink,
   PacksChanged,
 } from '../../git/ports.ts';
-import type { Blobs } from '../blobs.ts';
+import type { Blobs } from '../blobs/blobs.ts';
 import { Stale } from '../errors.ts';
 import type { Lease } from '../maintenance/leases.ts';
 import { storeDerived } from './derived-files.ts';

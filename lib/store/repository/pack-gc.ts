@@ -1,6 +1,6 @@
 /** Takes away the bytes of packs that nobody reads any more. */
 import { decodeTime } from 'ulid';
-import type { Blobs } from '../blobs.ts';
+import type { Blobs } from '../blobs/blobs.ts';
 import { networkOf } from '../maintenance/leases.ts';
 import { leaseKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';

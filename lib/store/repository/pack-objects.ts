@@ -11,7 +11,7 @@ import type {
   PackSource,
   RandomAccess,
 } from '../../git/ports.ts';
-import type { Blobs } from '../blobs.ts';
+import type { Blobs } from '../blobs/blobs.ts';
 import { openDerived } from './derived-files.ts';
 import { type NetworkMember, packPrefix } from './fork-networks.ts';
 

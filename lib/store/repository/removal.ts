@@ -1,6 +1,6 @@
 /** Takes a closed repository away: its bytes, its ref tables and its rows. */
-import { archivePrefix } from '../archives.ts';
-import type { Blobs } from '../blobs.ts';
+import { archivePrefix } from '../blobs/archives.ts';
+import type { Blobs } from '../blobs/blobs.ts';
 import { networkOf } from '../maintenance/leases.ts';
 import {
   GUARD_STRIPES,

@@ -3,7 +3,7 @@
  * notes what it found in the message that promises the second.
  */
 import { decodeTime } from 'ulid';
-import type { Blobs } from '../blobs.ts';
+import type { Blobs } from '../blobs/blobs.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../outbox.ts';
 import { guardKey, packKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';

@@ -15,7 +15,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { AlreadyExists, Missing, StoreUnavailable } from './errors.ts';
+import { AlreadyExists, Missing, StoreUnavailable } from '../errors.ts';
 
 export interface BlobInfo {
   readonly size: number;

@@ -3,10 +3,10 @@
  * they can be made again: a rule of the bucket takes them away after some days, the repository's removal at once.
  */
 import { createHash } from 'node:crypto';
-import { log } from '../telemetry/log.ts';
+import { log } from '../../telemetry/log.ts';
+import { AlreadyExists, Missing } from '../errors.ts';
+import { ARCHIVES } from '../table/schema.ts';
 import type { Blobs } from './blobs.ts';
-import { AlreadyExists, Missing } from './errors.ts';
-import { ARCHIVES } from './table/schema.ts';
 
 /** Where the archives of a repository lie: what its network shares, not every repository of it may read. */
 export const archivePrefix = (repositoryId: string): string => `${ARCHIVES}${repositoryId}/`;

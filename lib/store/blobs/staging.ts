@@ -15,9 +15,9 @@ import {
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { decodeTime, ulid } from 'ulid';
+import { Missing, StoreError, StoreUnavailable } from '../errors.ts';
+import { STAGING } from '../table/schema.ts';
 import { type Blobs, translated } from './blobs.ts';
-import { Missing, StoreError, StoreUnavailable } from './errors.ts';
-import { STAGING } from './table/schema.ts';
 
 /** One upload; plain data, to be kept in a row of whoever began it. */
 export interface StagedUpload {
