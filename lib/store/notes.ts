@@ -1,7 +1,7 @@
 /** Notes: what people say about the things of a project. Those of one thing lie together, oldest first. */
 
 import { Missing, TransactionRefused } from './errors.ts';
-import { projectLives } from './project-item.ts';
+import { projectLives } from './placement/project-item.ts';
 import type { Counters } from './table/counters.ts';
 import { removeSome } from './table/delete-page.ts';
 import { type Noteable, noteKey, notePrefix, notesPartition, userPartition, userRow } from './table/keys.ts';

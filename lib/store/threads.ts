@@ -3,7 +3,7 @@
  * person, so that there may be any number.
  */
 import { Missing, TransactionRefused } from './errors.ts';
-import { projectLives } from './project-item.ts';
+import { projectLives } from './placement/project-item.ts';
 import { removeSome } from './table/delete-page.ts';
 import { type IdPage, idPage } from './table/id-page.ts';
 import {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { groupItem } from '../../lib/store/group-item.ts';
-import { placeBelow } from '../../lib/store/group-place.ts';
-import { treeRows } from '../../lib/store/group-tree.ts';
 import type { GroupQuery, ListedGroup } from '../../lib/store/groups/list.ts';
 import { memberWrite } from '../../lib/store/members/item.ts';
+import { placeBelow } from '../../lib/store/placement/group.ts';
+import { groupItem } from '../../lib/store/placement/group-item.ts';
+import { treeRows } from '../../lib/store/placement/tree.ts';
 import type { Viewer } from '../../lib/store/projects/query.ts';
 import type { AccessLevel, GroupRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
 import { treeKey } from '../../lib/store/table/keys.ts';

@@ -3,7 +3,7 @@ import { locateGroup, locateProject } from '../../lib/domain/access/locate.ts';
 import type { Deps } from '../../lib/domain/deps.ts';
 import { NameTaken, Stale } from '../../lib/store/errors.ts';
 import { message } from '../../lib/store/outbox.ts';
-import { placeInGroup } from '../../lib/store/project-place.ts';
+import { placeInGroup } from '../../lib/store/placement/project.ts';
 import type { GroupRecord, ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
 import { OUTBOX_SHARDS, outboxPartition, treePartition } from '../../lib/store/table/keys.ts';
 import { listGroups, listProjects } from './judges.ts';

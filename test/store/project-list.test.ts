@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memberWrite } from '../../lib/store/members/item.ts';
-import { toItem } from '../../lib/store/project-item.ts';
+import { toItem } from '../../lib/store/placement/project-item.ts';
 import { Projects } from '../../lib/store/projects/projects.ts';
 import type { ListedProject, ProjectQuery, Viewer } from '../../lib/store/projects/query.ts';
 import type { AccessLevel, ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';

@@ -6,7 +6,7 @@ import { namespaceMove } from '../../lib/domain/namespaces/rename.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { LimitReached, NameTaken, Stale } from '../../lib/store/errors.ts';
-import { placeInGroup } from '../../lib/store/project-place.ts';
+import { placeInGroup } from '../../lib/store/placement/project.ts';
 import type { GroupRecord, ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
 import { padded, projectKey } from '../../lib/store/table/keys.ts';
 import { removeBelongings } from '../../lib/store/users/removal.ts';

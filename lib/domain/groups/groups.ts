@@ -1,7 +1,7 @@
 /** Groups: creation and change. */
 import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
-import { placeBelow } from '../../store/group-place.ts';
 import { type GroupChange, MoreVisibleInside } from '../../store/groups/groups.ts';
+import { placeBelow } from '../../store/placement/group.ts';
 import { type GroupRecord, MAX_DEPTH, type Visibility } from '../../store/records.ts';
 import { restrictionProblems, unchosenVisibility } from '../access/instance-visibility.ts';
 import { demandInGroup, isAdministrator } from '../access/permissions.ts';

@@ -1,6 +1,6 @@
 /** Groups that are invited to groups. */
 import { Missing, Stale, TransactionRefused } from '../../store/errors.ts';
-import { invites, uninvites } from '../../store/group-place.ts';
+import { invites, uninvites } from '../../store/placement/group.ts';
 import { type AccessLevel, type GroupRecord, MAX_SHARES, type ShareRecord } from '../../store/records.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Actor, GroupAccess } from '../access/types.ts';

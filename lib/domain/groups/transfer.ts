@@ -1,5 +1,5 @@
 import { Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
-import { placeBelow } from '../../store/group-place.ts';
+import { placeBelow } from '../../store/placement/group.ts';
 import { type GroupRecord, MAX_DEPTH } from '../../store/records.ts';
 import { canInGroup, OWNER } from '../access/permissions.ts';
 import type { Actor, GroupAccess } from '../access/types.ts';

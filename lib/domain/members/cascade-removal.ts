@@ -4,8 +4,8 @@
  * those that the index of a user's memberships did not show yet.
  */
 import { Missing } from '../../store/errors.ts';
-import { standsWhereItDid } from '../../store/group-place.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../store/outbox.ts';
+import { standsWhereItDid } from '../../store/placement/group.ts';
 import type {
   GroupRecord,
   MemberRecord,

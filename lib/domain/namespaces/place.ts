@@ -1,5 +1,5 @@
 /** Where a project may be put: a person's own namespace, or a group. */
-import { type ProjectPlace, placeInGroup } from '../../store/project-place.ts';
+import { type ProjectPlace, placeInGroup } from '../../store/placement/project.ts';
 import type { GroupRecord, UserRecord, Visibility } from '../../store/records.ts';
 import { locateGroup } from '../access/locate.ts';
 import type { Actor, GroupAccess } from '../access/types.ts';

@@ -1,7 +1,8 @@
 /** Groups: record, path and place in the tree of groups. Moves are in `group-moves.ts`, lists in `group-list.ts`. */
 
 import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
-import { groupItem, groupListAttributes, groupOf } from '../group-item.ts';
+import { memberWrite } from '../members/item.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox.ts';
 import {
   claimGroupPath,
   enters,
@@ -11,10 +12,9 @@ import {
   refusedByParent,
   standsOpen,
   standsStill,
-} from '../group-place.ts';
-import { moveRows, settlingRows, treeRows } from '../group-tree.ts';
-import { memberWrite } from '../members/item.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox.ts';
+} from '../placement/group.ts';
+import { groupItem, groupListAttributes, groupOf } from '../placement/group-item.ts';
+import { moveRows, settlingRows, treeRows } from '../placement/tree.ts';
 import { type GroupRecord, MAX_DEPTH, VISIBILITIES, type Visibility } from '../records.ts';
 import type { Counters } from '../table/counters.ts';
 import {

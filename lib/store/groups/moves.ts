@@ -7,12 +7,12 @@
  */
 import { TransactionRefused } from '../errors.ts';
 import { UNLINK_JOB } from '../forks/forks.ts';
-import { groupItem, isArriving } from '../group-item.ts';
-import { moveGroupPath, placeBelow, rank } from '../group-place.ts';
-import { moveRows, settledRows } from '../group-tree.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } from '../outbox.ts';
-import { fromItem } from '../project-item.ts';
-import { moveProjectPath, placeInGroup } from '../project-place.ts';
+import { moveGroupPath, placeBelow, rank } from '../placement/group.ts';
+import { groupItem, isArriving } from '../placement/group-item.ts';
+import { moveProjectPath, placeInGroup } from '../placement/project.ts';
+import { fromItem } from '../placement/project-item.ts';
+import { moveRows, settledRows } from '../placement/tree.ts';
 import type { ProjectShares } from '../project-relations/shares.ts';
 import { projectUpdate } from '../projects/update.ts';
 import type { GroupRecord, ProjectRecord, Visibility } from '../records.ts';

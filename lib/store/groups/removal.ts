@@ -2,8 +2,8 @@
 
 import { removeAbout } from '../custom-attributes/custom-attributes.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
-import { leaveTree, settledRows } from '../group-tree.ts';
 import type { Members } from '../members/members.ts';
+import { leaveTree, settledRows } from '../placement/tree.ts';
 import type { ProjectShares } from '../project-relations/shares.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { GroupRecord, ProjectRecord } from '../records.ts';

@@ -1,6 +1,6 @@
 /** The row of a membership: how it is written, read and changed. */
 
-import { projectLives } from '../project-item.ts';
+import { projectLives } from '../placement/project-item.ts';
 import type { AccessLevel, MemberRecord } from '../records.ts';
 import { groupKey, type MemberSource, memberKey, userPartition, userRow } from '../table/keys.ts';
 import { ABSENT, type Check, type Item, PRESENT, type Put } from '../table/write.ts';

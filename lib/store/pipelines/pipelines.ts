@@ -5,7 +5,7 @@
 
 import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
 import type { AuthorSnapshot } from '../notes.ts';
-import { projectLives } from '../project-item.ts';
+import { projectLives } from '../placement/project-item.ts';
 import { KEEP_REFUSED } from '../repository/pinned-commits.ts';
 import type { Counters } from '../table/counters.ts';
 import { removeSome } from '../table/delete-page.ts';

@@ -4,7 +4,7 @@
  */
 
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
-import { fromItem } from '../project-item.ts';
+import { fromItem } from '../placement/project-item.ts';
 import type { GroupRecord, ProjectRecord, ShareRecord } from '../records.ts';
 import type { Counters } from '../table/counters.ts';
 import {

@@ -3,7 +3,7 @@
 import { haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
 import { Reach } from '../groups/reachable.ts';
 import type { Members } from '../members/members.ts';
-import { fromItem, listClass, sortValues } from '../project-item.ts';
+import { fromItem, listClass, sortValues } from '../placement/project-item.ts';
 import type { Visibility } from '../records.ts';
 import { similarity } from '../search/relevance.ts';
 import type { Hits, Search } from '../search/search.ts';

@@ -1,7 +1,7 @@
 /** What a list of projects may be asked for, and which of its conditions the keys alone decide. */
 import type { Attributes } from '../custom-attributes/custom-attributes.ts';
 import { isExpired } from '../members/item.ts';
-import { listClass } from '../project-item.ts';
+import { listClass } from '../placement/project-item.ts';
 import type { AccessLevel, ProjectRecord, Visibility } from '../records.ts';
 import { matchesWords } from '../search/trigrams.ts';
 import { listPartitions, padded } from '../table/keys.ts';

@@ -1,10 +1,10 @@
 /** What changes of a project write: its record, its paths, its rows below groups, and whether its repository takes writes. */
 import { Missing, Stale } from '../errors.ts';
-import { standsOpen } from '../group-place.ts';
-import { moveRows, treeRows } from '../group-tree.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../outbox.ts';
-import { toItem } from '../project-item.ts';
-import { moveProjectPath, type ProjectPlace } from '../project-place.ts';
+import { standsOpen } from '../placement/group.ts';
+import { moveProjectPath, type ProjectPlace } from '../placement/project.ts';
+import { toItem } from '../placement/project-item.ts';
+import { moveRows, treeRows } from '../placement/tree.ts';
 import { type GroupRecord, type ProjectRecord, VISIBILITIES } from '../records.ts';
 import { changeGuards } from '../repository/state.ts';
 import { userKey } from '../table/keys.ts';

@@ -5,7 +5,7 @@
 import { encodeTime } from 'ulid';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
 import { MAINTENANCE, outboxWrite } from '../outbox.ts';
-import { bySize } from '../project-item.ts';
+import { bySize } from '../placement/project-item.ts';
 import { groupKey, type Key, padded, projectKey, statisticsKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, PRESENT, type Put, type Write } from '../table/write.ts';

@@ -1,6 +1,6 @@
 /** A project's record as an item, with the attributes of its lists. */
 
-import type { ProjectRecord, Visibility } from './records.ts';
+import type { ProjectRecord, Visibility } from '../records.ts';
 import {
   folded,
   listPartition,
@@ -9,8 +9,8 @@ import {
   projectKey,
   userPartition,
   userRow,
-} from './table/keys.ts';
-import { type Check, type Item, PRESENT } from './table/write.ts';
+} from '../table/keys.ts';
+import { type Check, type Item, PRESENT } from '../table/write.ts';
 
 /** Which list a project stands in: archived projects are few and kept apart. */
 export const listClass = (visibility: Visibility, archived: boolean): string =>

@@ -5,17 +5,17 @@
  * through an index, which may be late: that is cleared by a call some time later, when whatever came in before the move
  * is in the index. Whoever comes in meanwhile comes in under the new username.
  */
-import { LimitReached, Missing, Stale, TransactionRefused } from './errors.ts';
-import type { MovePromise } from './groups/moves.ts';
-import type { Outbox, OutboxMessage } from './outbox.ts';
+import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
+import type { MovePromise } from '../groups/moves.ts';
+import type { Outbox, OutboxMessage } from '../outbox.ts';
+import type { ProjectRecord, UserRecord } from '../records.ts';
+import { idOf, projectKey, userKey, userPartition } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { freeName, sameName } from '../table/unique-names.ts';
+import { PRESENT, type Write } from '../table/write.ts';
+import type { Users } from '../users/users.ts';
+import { moveProjectPath } from './project.ts';
 import { fromItem } from './project-item.ts';
-import { moveProjectPath } from './project-place.ts';
-import type { ProjectRecord, UserRecord } from './records.ts';
-import { idOf, projectKey, userKey, userPartition } from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import { freeName, sameName } from './table/unique-names.ts';
-import { PRESENT, type Write } from './table/write.ts';
-import type { Users } from './users/users.ts';
 
 /** The owner as they were read: their projects' paths begin with the username. */
 export type Owner = Pick<UserRecord, 'id' | 'username' | 'projectsLimit' | 'movedFrom'>;

@@ -1,8 +1,8 @@
 /** A group's record as an item, with the attributes of its lists. */
 import { dirname } from 'node:path/posix';
-import type { GroupRecord, Visibility } from './records.ts';
-import { folded, groupKey, type Key, listPartition, orderedBy, padded } from './table/keys.ts';
-import type { Item } from './table/write.ts';
+import type { GroupRecord, Visibility } from '../records.ts';
+import { folded, groupKey, type Key, listPartition, orderedBy, padded } from '../table/keys.ts';
+import type { Item } from '../table/write.ts';
 
 /** Which list a group stands in. */
 export const groupClass = (visibility: Visibility): string => `GROUP#${visibility}`;

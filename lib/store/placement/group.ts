@@ -1,10 +1,10 @@
 /** Where a group stands, and what a transaction that puts something there must find. */
-import { Missing, Stale, TransactionRefused } from './errors.ts';
+import { Missing, Stale, TransactionRefused } from '../errors.ts';
+import { type GroupRecord, VISIBILITIES, type Visibility } from '../records.ts';
+import { groupKey, treeKey } from '../table/keys.ts';
+import { claim, freeName, moveName, sameName } from '../table/unique-names.ts';
+import { type Check, PRESENT, type Write } from '../table/write.ts';
 import { groupOf } from './group-item.ts';
-import { type GroupRecord, VISIBILITIES, type Visibility } from './records.ts';
-import { groupKey, treeKey } from './table/keys.ts';
-import { claim, freeName, moveName, sameName } from './table/unique-names.ts';
-import { type Check, PRESENT, type Write } from './table/write.ts';
 
 /** Where a group of this name and path stands below its parent. */
 export function placeBelow(

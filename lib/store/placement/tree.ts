@@ -3,10 +3,10 @@
  * moves, so what they lead to is loaded and judged by its own parents.
  */
 
+import type { Visibility } from '../records.ts';
+import { settlingKey, type TreeKind, type TreeRow, treeKey } from '../table/keys.ts';
+import type { Delete, Put } from '../table/write.ts';
 import { groupOrders } from './group-item.ts';
-import type { Visibility } from './records.ts';
-import { settlingKey, type TreeKind, type TreeRow, treeKey } from './table/keys.ts';
-import type { Delete, Put } from './table/write.ts';
 
 /** A group or project in a tree of groups. */
 export interface TreeNode {

@@ -1,8 +1,8 @@
 /** Where a project stands, and the path that leads there. */
 
-import type { GroupRecord, ProjectRecord } from './records.ts';
-import { claim, moveName } from './table/unique-names.ts';
-import type { Put, Write } from './table/write.ts';
+import type { GroupRecord, ProjectRecord } from '../records.ts';
+import { claim, moveName } from '../table/unique-names.ts';
+import type { Put, Write } from '../table/write.ts';
 
 /** What a project's record says of its namespace. */
 export type ProjectPlace = Pick<
