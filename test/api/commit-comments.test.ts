@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_NOTE_BYTES } from '../../lib/store/notes.ts';
+import { MAX_NOTE_BYTES } from '../../lib/store/notes/notes.ts';
 import { type Scenario, scenarios } from '../harness/scenarios.ts';
 import { expectSchema } from '../harness/schemas.ts';
 import { type Service, startService } from '../harness/service.ts';

@@ -9,7 +9,7 @@ import {
   facetName,
 } from '../../store/events/events.ts';
 import type { EventJudge, FeedRequest, FeedView } from '../../store/events/feed.ts';
-import type { NoteRecord } from '../../store/notes.ts';
+import type { NoteRecord } from '../../store/notes/notes.ts';
 import type { UserRecord } from '../../store/records.ts';
 import type { Page } from '../../store/table/paging.ts';
 import { can, isAdministrator } from '../access/permissions.ts';

@@ -3,9 +3,9 @@
  * Whoever is found twice is found out later, by what was sent already; so nothing here holds more than a page.
  */
 
+import type { Thread } from '../../store/notes/participants.ts';
 import type { MemberSource, NotificationEvent, ProjectRecord } from '../../store/records.ts';
 import type { IdPage } from '../../store/table/id-page.ts';
-import type { Thread } from '../../store/threads.ts';
 import type { Deps } from '../deps.ts';
 import { type Candidate, type Reason, type Relation, reasonToMail } from './decide.ts';
 import type { Letter } from './mail.ts';

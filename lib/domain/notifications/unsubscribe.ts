@@ -5,8 +5,8 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Missing } from '../../store/errors.ts';
+import type { Thread } from '../../store/notes/participants.ts';
 import type { MemberSource } from '../../store/records.ts';
-import type { Thread } from '../../store/threads.ts';
 import type { Deps } from '../deps.ts';
 import { refused } from '../errors.ts';
 

@@ -4,7 +4,7 @@
  */
 
 import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
-import type { AuthorSnapshot } from '../notes.ts';
+import type { AuthorSnapshot } from '../notes/notes.ts';
 import { projectLives } from '../placement/project-item.ts';
 import { KEEP_REFUSED } from '../repository/pinned-commits.ts';
 import type { Counters } from '../table/counters.ts';

@@ -10,7 +10,7 @@ import type { Groups } from '../groups/groups.ts';
 import type { GroupOwners } from '../groups/owners.ts';
 import type { GpgKeys } from '../keys/gpg-keys.ts';
 import type { SshKeys } from '../keys/ssh-keys.ts';
-import type { AuthorSnapshot } from '../notes.ts';
+import type { AuthorSnapshot } from '../notes/notes.ts';
 import type { CommitStatusRecord } from '../pipelines/pipelines.ts';
 import type { Stars } from '../project-relations/stars.ts';
 import type { Projects } from '../projects/projects.ts';

@@ -2,10 +2,10 @@
  * Who takes part in what is said about one thing of a project, and who wants to hear no more of it: a row for each
  * person, so that there may be any number.
  */
-import { Missing, TransactionRefused } from './errors.ts';
-import { projectLives } from './placement/project-item.ts';
-import { removeSome } from './table/delete-page.ts';
-import { type IdPage, idPage } from './table/id-page.ts';
+import { Missing, TransactionRefused } from '../errors.ts';
+import { projectLives } from '../placement/project-item.ts';
+import { removeSome } from '../table/delete-page.ts';
+import { type IdPage, idPage } from '../table/id-page.ts';
 import {
   type Noteable,
   threadKey,
@@ -14,9 +14,9 @@ import {
   userKey,
   userPartition,
   userRow,
-} from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import { type Item, PRESENT, type Update } from './table/write.ts';
+} from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { type Item, PRESENT, type Update } from '../table/write.ts';
 
 export interface Thread {
   readonly projectId: number;
