@@ -2,8 +2,8 @@ import { parseAllowList } from '../lib/outbound/allow-list.ts';
 import { type StagingOrder, type StagingOutcome, stageRepository } from '../lib/outbound/stage-repository.ts';
 import { awsClients } from '../lib/store/clients.ts';
 import { readEnvironment } from '../lib/store/environment.ts';
-import { INGEST, message, messageText } from '../lib/store/outbox.ts';
-import { Queues } from '../lib/store/queues.ts';
+import { INGEST, message, messageText } from '../lib/store/outbox/outbox.ts';
+import { Queues } from '../lib/store/outbox/queues.ts';
 import { notOurs, receives, worker } from './worker.ts';
 
 /** What is left of the function's time when it stops waiting for somebody else's server. */

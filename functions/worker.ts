@@ -1,6 +1,6 @@
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { type OutboxMessage, parseMessage, writtenAt } from '../lib/store/outbox.ts';
+import { type OutboxMessage, parseMessage, writtenAt } from '../lib/store/outbox/outbox.ts';
 import { annotate, annotations, correlated } from '../lib/telemetry/correlation.ts';
 import { type Level, log } from '../lib/telemetry/log.ts';
 import { type Counts, measure } from '../lib/telemetry/metrics.ts';

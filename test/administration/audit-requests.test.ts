@@ -1,7 +1,7 @@
 /** From an audit event to the lines of the log: every event leads to the request that brought it about. */
 import { beforeAll, expect, test } from 'vitest';
 import { EXPIRY_JOB } from '../../lib/domain/members/expiry.ts';
-import { MAINTENANCE, message } from '../../lib/store/outbox.ts';
+import { MAINTENANCE, message } from '../../lib/store/outbox/outbox.ts';
 import { auditOf, type Event } from '../harness/audit-events.ts';
 import { LogLines } from '../harness/log-lines.ts';
 import { ownService } from '../harness/own-service.ts';

@@ -4,7 +4,7 @@ import { deps } from '../../functions/deps.ts';
 import { notificationMessage, promisedMail } from '../../lib/domain/notifications/enqueue.ts';
 import { sendNotification } from '../../lib/domain/notifications/send.ts';
 import { unsubscribeLink } from '../../lib/domain/notifications/unsubscribe.ts';
-import { messageText } from '../../lib/store/outbox.ts';
+import { messageText } from '../../lib/store/outbox/outbox.ts';
 import { type Pushed, pushedProject } from '../api/pushed-project.ts';
 import type { Service } from '../harness/service.ts';
 import { settled } from '../harness/settled.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { deps } from '../../functions/deps.ts';
 import { notificationMessage, promisedMail } from '../../lib/domain/notifications/enqueue.ts';
-import { message } from '../../lib/store/outbox.ts';
+import { message } from '../../lib/store/outbox/outbox.ts';
 import { person, scimGroup } from '../harness/scim.ts';
 import type { Service } from '../harness/service.ts';
 import { settled } from '../harness/settled.ts';

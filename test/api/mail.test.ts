@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../functions/deps.ts';
 import { mailMessage } from '../../lib/domain/mail/send.ts';
 import type { Mail } from '../../lib/store/mail/transport.ts';
-import { messageText } from '../../lib/store/outbox.ts';
+import { messageText } from '../../lib/store/outbox/outbox.ts';
 import { type Service, startService } from '../harness/service.ts';
 
 let service: Service;

@@ -21,7 +21,7 @@ process.env['STREAM'] = '1';
 const { gateway } = await module('local/gateway.ts');
 const { gatewayRoutes } = await module('local/routes.ts');
 const { areas, areasOf } = await module('functions/areas.ts');
-const { Outbox } = await module('lib/store/outbox.ts');
+const { Outbox } = await module('lib/store/outbox/outbox.ts');
 const { deps } = await module('functions/deps.ts');
 
 interface Worker {

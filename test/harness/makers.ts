@@ -1,6 +1,6 @@
 import { Groups } from '../../lib/store/groups/groups.ts';
 import { Members } from '../../lib/store/members/members.ts';
-import { Outbox } from '../../lib/store/outbox.ts';
+import { Outbox } from '../../lib/store/outbox/outbox.ts';
 import { Stars } from '../../lib/store/project-relations/stars.ts';
 import { Projects } from '../../lib/store/projects/projects.ts';
 import { Search } from '../../lib/store/search/search.ts';

@@ -8,7 +8,7 @@ import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { type AuditEventRecord, auditEventPut } from '../../lib/store/audit-events/audit-events.ts';
 import { type EventRecord, eventWrite } from '../../lib/store/events/events.ts';
-import { MAINTENANCE, message, outboxWrite } from '../../lib/store/outbox.ts';
+import { MAINTENANCE, message, outboxWrite } from '../../lib/store/outbox/outbox.ts';
 import type { GroupRecord, ProjectRecord, UserRecord } from '../../lib/store/records.ts';
 import { GitObjects } from '../../lib/store/repository/pack-objects.ts';
 import * as keys from '../../lib/store/table/keys.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { locateGroup, locateProject } from '../../lib/domain/access/locate.ts';
 import type { Deps } from '../../lib/domain/deps.ts';
 import { NameTaken, Stale } from '../../lib/store/errors.ts';
-import { message } from '../../lib/store/outbox.ts';
+import { message } from '../../lib/store/outbox/outbox.ts';
 import { placeInGroup } from '../../lib/store/placement/project.ts';
 import type { GroupRecord, ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
 import { OUTBOX_SHARDS, outboxPartition, treePartition } from '../../lib/store/table/keys.ts';

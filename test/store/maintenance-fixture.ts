@@ -15,7 +15,7 @@ import type { RefName } from '../../lib/git/refname.ts';
 import { GitRepository } from '../../lib/git/repository.ts';
 import { makeClients } from '../../lib/store/clients.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
-import { Outbox, parseMessage } from '../../lib/store/outbox.ts';
+import { Outbox, parseMessage } from '../../lib/store/outbox/outbox.ts';
 import { MaintainedGitObjects } from '../../lib/store/repository/maintained-objects.ts';
 import { GitObjects } from '../../lib/store/repository/pack-objects.ts';
 import { newRepository } from '../../lib/store/repository/state.ts';

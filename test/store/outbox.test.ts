@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Processed } from '../../lib/store/outbox/idempotency.ts';
 import {
   type MessageSender,
   message,
@@ -8,8 +9,7 @@ import {
   outboxWrite,
   parseMessage,
   writtenAt,
-} from '../../lib/store/outbox.ts';
-import { Processed } from '../../lib/store/processed.ts';
+} from '../../lib/store/outbox/outbox.ts';
 import { OUTBOX_SHARDS, outboxKey, outboxPartition, processedKey } from '../../lib/store/table/keys.ts';
 import { openTestStore, type TestStore } from './store-fixture.ts';
 

@@ -10,7 +10,7 @@ import { HistoryCache } from '../../lib/git/history/known.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import type { RefName } from '../../lib/git/refname.ts';
-import { Outbox, parseMessage } from '../../lib/store/outbox.ts';
+import { Outbox, parseMessage } from '../../lib/store/outbox/outbox.ts';
 import type { ProjectRecord, UserRecord } from '../../lib/store/records.ts';
 import { GitObjects } from '../../lib/store/repository/pack-objects.ts';
 import { writeRefTable } from '../../lib/store/repository/ref-table-writer.ts';

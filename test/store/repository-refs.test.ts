@@ -4,7 +4,7 @@ import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import { type PackDescription, RefConflict, type RefUpdate } from '../../lib/git/ports.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { Missing, StoreUnavailable, TransactionRefused } from '../../lib/store/errors.ts';
-import { message } from '../../lib/store/outbox.ts';
+import { message } from '../../lib/store/outbox/outbox.ts';
 import type { RepositoryRefs } from '../../lib/store/repository/refs-and-objects.ts';
 import { changeGuards, newRepository } from '../../lib/store/repository/state.ts';
 import { projectKey, refNamesKey } from '../../lib/store/table/keys.ts';

@@ -5,7 +5,7 @@ import { worker } from '../../functions/worker.ts';
 import { DomainError } from '../../lib/domain/errors.ts';
 import { warn } from '../../lib/git/warnings.ts';
 import { rawFunction } from '../../lib/http/function.ts';
-import { message, messageText, parseMessage } from '../../lib/store/outbox.ts';
+import { message, messageText, parseMessage } from '../../lib/store/outbox/outbox.ts';
 import { annotate, annotations, bound, correlated, requestId } from '../../lib/telemetry/correlation.ts';
 import { type Line, log, logTo } from '../../lib/telemetry/log.ts';
 import { type Counts, measure } from '../../lib/telemetry/metrics.ts';

@@ -1,6 +1,6 @@
 /** People who ask to be let into projects and groups they see and are no members of. */
 import { AlreadyExists, Missing } from '../../store/errors.ts';
-import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox.ts';
+import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { AccessRequestRecord, MemberSource, UserRecord } from '../../store/records.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { DEVELOPER, isAdministrator, MAINTAINER, OWNER, signedIn } from '../access/permissions.ts';

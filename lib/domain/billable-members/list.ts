@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ulid } from 'ulid';
 import type { BillableOrder, BillableState, Listed } from '../../store/billable-members/lists.ts';
-import { MAINTENANCE, message } from '../../store/outbox.ts';
+import { MAINTENANCE, message } from '../../store/outbox/outbox.ts';
 import type { GroupRecord, MemberRecord, ProjectRecord, UserRecord } from '../../store/records.ts';
 import { folded } from '../../store/table/keys.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';

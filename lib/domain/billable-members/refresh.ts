@@ -1,7 +1,7 @@
 /** Finds everybody with access to an outermost group: its own members, those inside it, and those of invited groups. */
 import { type Billable, MEMBERSHIP_TYPES } from '../../store/billable-members/lists.ts';
 import { isExpired } from '../../store/members/item.ts';
-import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox.ts';
+import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { GroupRecord, MemberSource, ProjectRecord } from '../../store/records.ts';
 import { dayBefore } from '../days.ts';
 import type { Deps } from '../deps.ts';

@@ -3,7 +3,7 @@ import type { Oid } from '../../git/oid.ts';
 import { type Ref, RefConflict } from '../../git/ports.ts';
 import { branchRef, type RefName, shortName } from '../../git/refname.ts';
 import type { CommitRecord, GitRepository } from '../../git/repository.ts';
-import { MAINTENANCE, message } from '../../store/outbox.ts';
+import { MAINTENANCE, message } from '../../store/outbox/outbox.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import type { Actor, ProjectAccess } from '../access/types.ts';
 import { refConflictError } from '../commits/actions.ts';

@@ -5,7 +5,7 @@ import type { GitRepository } from '../../git/repository.ts';
 import { decodePath } from '../../git/tree/path.ts';
 import { Missing } from '../../store/errors.ts';
 import { MAX_NOTE_BYTES, type NotedLine, type NoteRecord } from '../../store/notes/notes.ts';
-import { outboxWrite } from '../../store/outbox.ts';
+import { outboxWrite } from '../../store/outbox/outbox.ts';
 import type { UserRecord } from '../../store/records.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { demand, signedIn } from '../access/permissions.ts';

@@ -5,7 +5,7 @@
  * its time and so many a minute. A promise whose mark is gone, or is another, does nothing.
  */
 import { Missing } from '../../store/errors.ts';
-import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox.ts';
+import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import type { DeletionMark, GroupRecord, MemberSource, ProjectRecord } from '../../store/records.ts';
 import type { Write } from '../../store/table/write.ts';
 import { authorIn, type Requester } from '../audit-events/event.ts';

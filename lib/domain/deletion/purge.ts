@@ -1,5 +1,5 @@
 import { removeAbout } from '../../store/custom-attributes/custom-attributes.ts';
-import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox.ts';
+import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import type { GroupRecord, ProjectRecord } from '../../store/records.ts';
 import { removeRepository, WRITERS_GONE_MS } from '../../store/repository/removal.ts';
 import { removeBelongings } from '../../store/users/removal.ts';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Confirmation } from '../../store/emails/emails.ts';
 import { Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
-import { type OutboxMessage, outboxWrite } from '../../store/outbox.ts';
+import { type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
 import type { UserRecord } from '../../store/records.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { Write } from '../../store/table/write.ts';

@@ -2,7 +2,7 @@
 import { shortName } from '../../git/refname.ts';
 import { Missing, TransactionRefused } from '../../store/errors.ts';
 import { type Inheritance, inherit, readInheritance } from '../../store/forks/content.ts';
-import { FORKS, MAINTENANCE, message, messageAt, outboxWrite } from '../../store/outbox.ts';
+import { FORKS, MAINTENANCE, message, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import type { ProjectRecord } from '../../store/records.ts';
 import { measureSoon } from '../../store/statistics/statistics.ts';
 import type { Deps } from '../deps.ts';

@@ -1,7 +1,7 @@
 /** Nothing is a fork of what is less visible: who makes a project less visible takes it out of these relations. */
 import { Missing, Stale } from '../../store/errors.ts';
 import { UNLINK_JOB } from '../../store/forks/forks.ts';
-import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox.ts';
+import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { ProjectRecord, Visibility } from '../../store/records.ts';
 import type { Deps } from '../deps.ts';
 import { isBelow } from '../visibility.ts';

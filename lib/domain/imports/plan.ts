@@ -4,7 +4,14 @@ import { parseAllowList } from '../../outbound/allow-list.ts';
 import { MAX_URL_LENGTH, urlProblem } from '../../outbound/destination.ts';
 import { seal } from '../../outbound/seal.ts';
 import type { StagingOrder } from '../../outbound/stage-repository.ts';
-import { INGEST, message, messageAt, OUTBOUND, type OutboxMessage, outboxWrite } from '../../store/outbox.ts';
+import {
+  INGEST,
+  message,
+  messageAt,
+  OUTBOUND,
+  type OutboxMessage,
+  outboxWrite,
+} from '../../store/outbox/outbox.ts';
 import type { ImportSource, ProjectRecord } from '../../store/records.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';

@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { AlreadyExists, LimitReached, Missing } from '../../store/errors.ts';
 import { isExpired } from '../../store/members/item.ts';
-import { outboxWrite } from '../../store/outbox.ts';
+import { outboxWrite } from '../../store/outbox/outbox.ts';
 import type { InvitationRecord, UserRecord } from '../../store/records.ts';
 import { folded } from '../../store/table/keys.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';

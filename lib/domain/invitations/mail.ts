@@ -1,4 +1,4 @@
-import type { OutboxMessage } from '../../store/outbox.ts';
+import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { InvitationRecord, UserRecord } from '../../store/records.ts';
 import { mailMessage, oneLine } from '../mail/send.ts';
 

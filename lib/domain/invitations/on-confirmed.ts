@@ -1,4 +1,4 @@
-import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox.ts';
+import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 
 /** The job that turns invitations of an address into memberships of whoever has confirmed it. */
 export const CONFIRMED_JOB = 'email.confirmed';

@@ -1,7 +1,7 @@
 /** Mail: promised in the transaction of what it tells of, sent by a worker. */
 import { MailDelayed, MailRefused, TransactionRefused } from '../../store/errors.ts';
 import type { Mail, Mailer } from '../../store/mail/transport.ts';
-import { MAIL, message, messageAt, type OutboxMessage, outboxWrite } from '../../store/outbox.ts';
+import { MAIL, message, messageAt, type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
 import { log } from '../../telemetry/log.ts';
 import type { Deps } from '../deps.ts';
 import { emailProblems } from '../name-rules.ts';

@@ -1,4 +1,4 @@
-import { MAINTENANCE, message } from '../../store/outbox.ts';
+import { MAINTENANCE, message } from '../../store/outbox/outbox.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { conflict } from '../errors.ts';

@@ -4,7 +4,7 @@
  * those that the index of a user's memberships did not show yet.
  */
 import { Missing } from '../../store/errors.ts';
-import { MAINTENANCE, message, outboxWrite } from '../../store/outbox.ts';
+import { MAINTENANCE, message, outboxWrite } from '../../store/outbox/outbox.ts';
 import { standsWhereItDid } from '../../store/placement/group.ts';
 import type {
   GroupRecord,

@@ -4,7 +4,7 @@
  */
 import { Missing } from '../../store/errors.ts';
 import { isExpired } from '../../store/members/item.ts';
-import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox.ts';
+import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import type { MemberRecord, MemberSource } from '../../store/records.ts';
 import type { Put } from '../../store/table/write.ts';
 import { audited, auditedSource, SYSTEM } from '../audit-events/event.ts';

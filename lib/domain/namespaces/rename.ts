@@ -1,6 +1,12 @@
 /** A person's namespace goes by their username and name: what is in it follows when these change. */
 
-import { MAINTENANCE, message, messageAt, type OutboxMessage, outboxWrite } from '../../store/outbox.ts';
+import {
+  MAINTENANCE,
+  message,
+  messageAt,
+  type OutboxMessage,
+  outboxWrite,
+} from '../../store/outbox/outbox.ts';
 import type { UserRecord } from '../../store/records.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { Write } from '../../store/table/write.ts';

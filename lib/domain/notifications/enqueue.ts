@@ -1,5 +1,5 @@
 /** What people are to hear of, as the transaction that brings it about promises it. */
-import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox.ts';
+import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { PipelineOutcome } from '../../store/pipelines/pipelines.ts';
 import type { InvitationRecord, MemberRecord, MemberSource, ProjectRecord } from '../../store/records.ts';
 import type { Actor } from '../access/types.ts';

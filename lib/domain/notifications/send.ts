@@ -4,7 +4,7 @@
  */
 import { TransactionRefused } from '../../store/errors.ts';
 import type { NotificationScope } from '../../store/notifications/settings.ts';
-import type { OutboxMessage } from '../../store/outbox.ts';
+import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { UserRecord } from '../../store/records.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';

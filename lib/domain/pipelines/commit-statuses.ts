@@ -1,7 +1,7 @@
 import type { Oid } from '../../git/oid.ts';
 import type { GitRepository } from '../../git/repository.ts';
 import { LimitReached, Missing, Stale } from '../../store/errors.ts';
-import { outboxWrite } from '../../store/outbox.ts';
+import { outboxWrite } from '../../store/outbox/outbox.ts';
 import type {
   CommitStatusRecord,
   PipelineRecord,

@@ -1,5 +1,5 @@
 /** Accounts that are put to rest: nothing is theirs to do until an administrator activates them again. */
-import type { OutboxMessage } from '../../store/outbox.ts';
+import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { UserRecord } from '../../store/records.ts';
 import { type AuditAuthor, audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';

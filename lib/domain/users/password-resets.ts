@@ -1,6 +1,6 @@
 /** Choosing a password by a link that came by mail: for somebody who has none, or whose password somebody else chose. */
 import { randomBytes } from 'node:crypto';
-import type { OutboxMessage } from '../../store/outbox.ts';
+import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { UserRecord } from '../../store/records.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { PasswordReset } from '../../store/users/password-resets.ts';

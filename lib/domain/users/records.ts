@@ -1,6 +1,6 @@
 /** Accounts as other rules look for them, and what every change of one has in common. */
 import { Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
-import type { OutboxMessage } from '../../store/outbox.ts';
+import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { UserRecord } from '../../store/records.ts';
 import type { Check, Write } from '../../store/table/write.ts';
 import type { UserChange } from '../../store/users/users.ts';

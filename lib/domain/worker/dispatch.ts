@@ -1,6 +1,6 @@
 import { UNLINK_JOB } from '../../store/forks/forks.ts';
 import { DELETE_JOB, MOVE_JOB } from '../../store/groups/groups.ts';
-import { MAINTENANCE, message, messageAt, outboxWrite } from '../../store/outbox.ts';
+import { MAINTENANCE, message, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import { secondLook } from '../../store/repository/unlisted-pack-gc.ts';
 import { MEASURE_JOB } from '../../store/statistics/statistics.ts';
 import type { SearchKind } from '../../store/table/keys.ts';

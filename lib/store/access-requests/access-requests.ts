@@ -1,7 +1,7 @@
 /** People who ask to be let into projects and groups: none of them is a member. */
 import { AlreadyExists, Missing, TransactionRefused } from '../errors.ts';
 import { sourceLives } from '../members/item.ts';
-import type { Outbox, OutboxMessage } from '../outbox.ts';
+import type { Outbox, OutboxMessage } from '../outbox/outbox.ts';
 import type { AccessRequestRecord } from '../records.ts';
 import {
   accessRequestKey,

@@ -3,7 +3,7 @@ import { ulid } from 'ulid';
 import type { Ref } from '../../git/ports.ts';
 import { type RefName, spacePrefix } from '../../git/refname.ts';
 import { type Swaps, swapsOf, unswapped } from '../maintenance/leases.ts';
-import { MAINTENANCE, messageAt, outboxWrite } from '../outbox.ts';
+import { MAINTENANCE, messageAt, outboxWrite } from '../outbox/outbox.ts';
 import { inheritPacks, joinNetwork, type NetworkMember, writerOf } from '../repository/fork-networks.ts';
 import { type CataloguedPack, listingOf } from '../repository/pack-list.ts';
 import { countsOf, writeRefTable } from '../repository/ref-table-writer.ts';

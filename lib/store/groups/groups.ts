@@ -2,7 +2,7 @@
 
 import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
 import { memberWrite } from '../members/item.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import {
   claimGroupPath,
   enters,

@@ -7,7 +7,7 @@
  */
 import { TransactionRefused } from '../errors.ts';
 import { UNLINK_JOB } from '../forks/forks.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } from '../outbox.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } from '../outbox/outbox.ts';
 import { moveGroupPath, placeBelow, rank } from '../placement/group.ts';
 import { groupItem, isArriving } from '../placement/group-item.ts';
 import { moveProjectPath, placeInGroup } from '../placement/project.ts';

@@ -6,7 +6,7 @@
 import { AlreadyExists, ConditionFailed, LimitReached, Missing, TransactionRefused } from '../errors.ts';
 import { sourceLives } from '../members/item.ts';
 import type { Members } from '../members/members.ts';
-import type { Outbox, OutboxMessage } from '../outbox.ts';
+import type { Outbox, OutboxMessage } from '../outbox/outbox.ts';
 import {
   type AccessLevel,
   type InvitationRecord,

@@ -1,4 +1,4 @@
-import type { Outbox } from '../outbox.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import type { GpgKeyRecord } from '../records.ts';
 import type { Counters } from '../table/counters.ts';
 import { gpgKeyIdKey } from '../table/keys.ts';

@@ -4,7 +4,7 @@
  */
 
 import { LimitReached, Missing, TransactionRefused } from '../errors.ts';
-import type { Outbox, OutboxMessage } from '../outbox.ts';
+import type { Outbox, OutboxMessage } from '../outbox/outbox.ts';
 import type { Counters } from '../table/counters.ts';
 import {
   type CounterKind,

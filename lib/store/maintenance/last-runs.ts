@@ -3,7 +3,7 @@
  * there may be garbage, whether somebody waits for the lease.
  */
 import { TransactionRefused } from '../errors.ts';
-import { MAINTENANCE, messageAt, outboxWrite } from '../outbox.ts';
+import { MAINTENANCE, messageAt, outboxWrite } from '../outbox/outbox.ts';
 import { leaseKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Lease } from './leases.ts';

@@ -7,7 +7,7 @@
  */
 import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
 import type { MovePromise } from '../groups/moves.ts';
-import type { Outbox, OutboxMessage } from '../outbox.ts';
+import type { Outbox, OutboxMessage } from '../outbox/outbox.ts';
 import type { ProjectRecord, UserRecord } from '../records.ts';
 import { idOf, projectKey, userKey, userPartition } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';

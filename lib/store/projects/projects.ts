@@ -4,7 +4,7 @@ import { Missing, Stale, type StoreError, TransactionRefused } from '../errors.t
 import { countedDown, forkOf } from '../forks/forks.ts';
 import { memberWrite } from '../members/item.ts';
 import type { Members } from '../members/members.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import { enters, refusedByParent } from '../placement/group.ts';
 import { entersOwn, type Owner, refusedByOwner } from '../placement/personal-namespace.ts';
 import { claimProjectPath, type ProjectPlace } from '../placement/project.ts';

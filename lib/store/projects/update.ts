@@ -1,6 +1,6 @@
 /** What changes of a project write: its record, its paths, its rows below groups, and whether its repository takes writes. */
 import { Missing, Stale } from '../errors.ts';
-import { MAINTENANCE, message, type OutboxMessage } from '../outbox.ts';
+import { MAINTENANCE, message, type OutboxMessage } from '../outbox/outbox.ts';
 import { standsOpen } from '../placement/group.ts';
 import { moveProjectPath, type ProjectPlace } from '../placement/project.ts';
 import { toItem } from '../placement/project-item.ts';

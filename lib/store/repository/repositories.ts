@@ -8,7 +8,7 @@ import type { DerivedFile, PackDescription } from '../../git/ports.ts';
 import type { RefName } from '../../git/refname.ts';
 import { ConditionFailed, Missing, Stale, TransactionRefused } from '../errors.ts';
 import { fencedBy, type Lease, swappedBy } from '../maintenance/leases.ts';
-import type { Outbox } from '../outbox.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import { removeEach } from '../table/delete-matching.ts';
 import { guardKey, oldPackKey, REF, refNamesKey, repositoryPartition } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';

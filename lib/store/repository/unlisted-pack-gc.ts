@@ -4,7 +4,7 @@
  */
 import { decodeTime } from 'ulid';
 import type { Blobs } from '../blobs/blobs.ts';
-import { MAINTENANCE, messageAt, outboxWrite } from '../outbox.ts';
+import { MAINTENANCE, messageAt, outboxWrite } from '../outbox/outbox.ts';
 import { guardKey, packKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { type NetworkMember, type Networks, packPrefix, writerOf } from './fork-networks.ts';

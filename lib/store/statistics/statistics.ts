@@ -4,7 +4,7 @@
  */
 import { encodeTime } from 'ulid';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
-import { MAINTENANCE, outboxWrite } from '../outbox.ts';
+import { MAINTENANCE, outboxWrite } from '../outbox/outbox.ts';
 import { bySize } from '../placement/project-item.ts';
 import { groupKey, type Key, padded, projectKey, statisticsKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';

@@ -8,7 +8,7 @@ import {
   Stale,
   TransactionRefused,
 } from '../errors.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import type { TokenRecord } from '../records.ts';
 import type { Counters } from '../table/counters.ts';
 import {

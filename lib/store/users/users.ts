@@ -1,7 +1,7 @@
 /** Users: their record, their unique names, their lists. */
 
 import { Missing, NameTaken, Stale, TransactionRefused } from '../errors.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import type { UserRecord } from '../records.ts';
 import type { Search } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';

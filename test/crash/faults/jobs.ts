@@ -3,7 +3,7 @@ import { deps } from '../../../functions/deps.ts';
 import { removeWhole } from '../../../lib/domain/deletion/mark-and-delete.ts';
 import { NOTIFY_JOB } from '../../../lib/domain/notifications/enqueue.ts';
 import { StoreUnavailable } from '../../../lib/store/errors.ts';
-import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox.ts';
+import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox/outbox.ts';
 import type { UserChange } from '../../../lib/store/users/users.ts';
 import { changeSettings } from '../../harness/settings.ts';
 import type { Operation, Told, Work } from './driver.ts';

@@ -1,6 +1,6 @@
 /** Sending to the queues. Receiving is the event source's: workers are called with batches. */
 import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { StoreUnavailable } from './errors.ts';
+import { StoreUnavailable } from '../errors.ts';
 import type { MessageSender } from './outbox.ts';
 
 const BATCH = 10;

@@ -1,8 +1,8 @@
 /** Marks of messages that were handled, for handlers whose work is not idempotent by itself. */
-import { ConditionFailed } from './errors.ts';
-import { processedKey } from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import { ABSENT, type Put } from './table/write.ts';
+import { ConditionFailed } from '../errors.ts';
+import { processedKey } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { ABSENT, type Put } from '../table/write.ts';
 
 /** Longer than SQS keeps a message (14 days at most). */
 const KEPT_SECONDS = 15 * 24 * 3600;

@@ -4,11 +4,11 @@
  * arrive twice: its id lets the handler know (`processed.ts`).
  */
 import { decodeTime, encodeTime, ulid as freshUlid, monotonicFactory } from 'ulid';
-import { requestId } from '../telemetry/correlation.ts';
-import { log } from '../telemetry/log.ts';
-import { OUTBOX_SHARDS, outboxKey, outboxPartition } from './table/keys.ts';
-import type { Table } from './table/table.ts';
-import type { Item, Put, Write } from './table/write.ts';
+import { requestId } from '../../telemetry/correlation.ts';
+import { log } from '../../telemetry/log.ts';
+import { OUTBOX_SHARDS, outboxKey, outboxPartition } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import type { Item, Put, Write } from '../table/write.ts';
 
 export interface OutboxMessage {
   /** ULID; the same at every delivery. */
