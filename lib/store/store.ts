@@ -44,7 +44,7 @@ import { RefRules } from './refs/protection-rules.ts';
 import { Networks } from './repository/fork-networks.ts';
 import { Keeps } from './repository/pinned-commits.ts';
 import { Repositories } from './repository/repositories.ts';
-import { RunnersTokens } from './runners-tokens.ts';
+import { RunnersTokens } from './runners/registration-tokens.ts';
 import { ScimIdentities } from './scim/identities.ts';
 import { ScimTokens } from './scim/tokens.ts';
 import { Search } from './search/search.ts';
