@@ -7,7 +7,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { readBody } from '../../http/body.ts';
 import type { Page } from '../../http/function.ts';
 import type { ApiDeps } from '../endpoint.ts';
-import { formPage } from '../keys/form-page.ts';
+import { formPage } from '../pages/form-page.ts';
 import { escaped } from '../users/present.ts';
 
 const FORM_BYTES = 4 * 1024;

@@ -6,7 +6,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { readToken, type UnsubscribeFrom, unsubscribe } from '../../domain/notifications/unsubscribe.ts';
 import type { Page } from '../../http/function.ts';
 import type { ApiDeps } from '../endpoint.ts';
-import { formPage } from '../keys/form-page.ts';
+import { formPage } from '../pages/form-page.ts';
 import { escaped } from '../users/present.ts';
 
 const TITLE = 'Unsubscribe';

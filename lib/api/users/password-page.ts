@@ -6,7 +6,7 @@ import { readBody } from '../../http/body.ts';
 import type { Page } from '../../http/function.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ApiDeps } from '../endpoint.ts';
-import { formPage } from '../keys/form-page.ts';
+import { formPage } from '../pages/form-page.ts';
 import { escaped } from './present.ts';
 
 const FORM_BYTES = 16 * 1024;
