@@ -1,4 +1,4 @@
-import { VISIBILITIES, type Visibility } from '../store/records.ts';
+import { VISIBILITIES, type Visibility } from '../records/visibility.ts';
 
 /** Whether fewer people see what has `a` than what has `b`. */
 export const isBelow = (a: Visibility, b: Visibility): boolean =>

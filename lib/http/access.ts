@@ -10,7 +10,7 @@ import type {
   Origin,
   ProjectAbility,
 } from '../domain/access/types.ts';
-import type { TokenScope } from '../store/records.ts';
+import type { TokenScope } from '../records/tokens.ts';
 
 /** Answers who asks, what they may know of, and whether they may. */
 export interface AccessPort {

@@ -6,7 +6,7 @@ import type * as z from 'zod';
 import type { FirstReads, GroupAccess, ProjectAccess } from '../domain/access/types.ts';
 import type { AdmissionPort } from '../domain/rate-limits/request-counting.ts';
 import type { Settings } from '../domain/settings/current.ts';
-import type { TokenScope } from '../store/records.ts';
+import type { TokenScope } from '../records/tokens.ts';
 import {
   type AccessPort,
   type AccessRule,

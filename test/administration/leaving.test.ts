@@ -6,7 +6,7 @@ import { DeleteMessageCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LEAVE_JOB } from '../../lib/domain/members/cascade-removal.ts';
 import { awsClients } from '../../lib/store/clients.ts';
-import type { MemberSource } from '../../lib/store/records.ts';
+import type { MemberSource } from '../../lib/store/table/keys.ts';
 import { memberKey, OUTBOX_SHARDS, outboxPartition } from '../../lib/store/table/keys.ts';
 import { GitCli, withToken } from '../clients/git-cli.ts';
 import { type Interposed, interpose } from '../harness/aws-calls.ts';

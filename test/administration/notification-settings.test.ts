@@ -1,7 +1,7 @@
 /** How much mail somebody wants, for each project and group and for everything else. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { NOTIFICATION_EVENTS } from '../../lib/records/notifications.ts';
 import { Missing } from '../../lib/store/errors.ts';
-import { NOTIFICATION_EVENTS } from '../../lib/store/records.ts';
 import { memberPartition, threadsPartition, userKey } from '../../lib/store/table/keys.ts';
 import { scenarios } from '../harness/scenarios.ts';
 import { type Service, startService } from '../harness/service.ts';

@@ -2,7 +2,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { allEndpoints } from '../../lib/api/all.ts';
 import { tokenHash } from '../../lib/domain/tokens/tokens.ts';
-import type { TokenScope, UserRecord } from '../../lib/store/records.ts';
+import type { TokenScope } from '../../lib/records/tokens.ts';
+import type { UserRecord } from '../../lib/records/users.ts';
 import { projectKey, tokenKey } from '../../lib/store/table/keys.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { type Cast, type Column, makeCast, tokenOf } from './matrix/cast.ts';

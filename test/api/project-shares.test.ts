@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AccessLevel } from '../../lib/store/records.ts';
+import type { AccessLevel } from '../../lib/records/members.ts';
 import { treePartition } from '../../lib/store/table/keys.ts';
 import { scenarios } from '../harness/scenarios.ts';
 import { type Answer, type Service, startService } from '../harness/service.ts';

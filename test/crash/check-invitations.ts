@@ -1,4 +1,5 @@
-import type { AccessRequestRecord, InvitationRecord } from '../../lib/store/records.ts';
+import type { AccessRequestRecord } from '../../lib/records/access-requests.ts';
+import type { InvitationRecord } from '../../lib/records/invitations.ts';
 import {
   INVITE,
   idOf,

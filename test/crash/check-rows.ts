@@ -1,13 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decodeTime } from 'ulid';
 import { isBelow } from '../../lib/domain/visibility.ts';
-import type {
-  DeployTokenRecord,
-  MemberRecord,
-  TokenRecord,
-  UserRecord,
-  Visibility,
-} from '../../lib/store/records.ts';
+import type { MemberRecord } from '../../lib/records/members.ts';
+import type { DeployTokenRecord, TokenRecord } from '../../lib/records/tokens.ts';
+import type { UserRecord } from '../../lib/records/users.ts';
+import type { Visibility } from '../../lib/records/visibility.ts';
 import { gramsOf } from '../../lib/store/search/trigrams.ts';
 import {
   ACCESS_TOKEN,

@@ -1,5 +1,5 @@
 import { samlIdentityOf } from '../../lib/domain/scim/group-identities.ts';
-import type { UserRecord } from '../../lib/store/records.ts';
+import type { UserRecord } from '../../lib/records/users.ts';
 import type { ScimIdentity } from '../../lib/store/scim/identities.ts';
 import type { ScimToken } from '../../lib/store/scim/tokens.ts';
 import {

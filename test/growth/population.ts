@@ -1,7 +1,10 @@
 /** People, groups and projects in numbers, of which some few things that stay as they are show what the rest costs. */
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { GroupRecord } from '../../lib/records/groups.ts';
+import type { ProjectRecord } from '../../lib/records/projects.ts';
+import type { UserRecord } from '../../lib/records/users.ts';
+import type { Visibility } from '../../lib/records/visibility.ts';
 import { awsClients } from '../../lib/store/clients.ts';
-import type { GroupRecord, ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { type Makers, makersOf } from '../harness/makers.ts';
 import type { Service } from '../harness/service.ts';

@@ -1,7 +1,8 @@
 import type { Deps } from '../../lib/domain/deps.ts';
 import { newTokenText, TOKEN_PREFIXES, tokenHash } from '../../lib/domain/tokens/tokens.ts';
+import type { TokenScope } from '../../lib/records/tokens.ts';
+import type { Visibility } from '../../lib/records/visibility.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
-import type { TokenScope, Visibility } from '../../lib/store/records.ts';
 import { createStore, type Store } from '../../lib/store/store.ts';
 import type { Answer, Service } from './service.ts';
 

@@ -1,6 +1,6 @@
 /** Deploy tokens; and what tokens of each scope may do, over the interface and over Git. */
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { TOKEN_SCOPES, type TokenScope } from '../../lib/store/records.ts';
+import { TOKEN_SCOPES, type TokenScope } from '../../lib/records/tokens.ts';
 import { ownWorld } from '../harness/own-world.ts';
 import { absent, BAD, NARROW } from '../harness/refusals.ts';
 import { scenarios } from '../harness/scenarios.ts';

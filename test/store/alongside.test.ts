@@ -1,8 +1,10 @@
 /** What is handed over to be written alongside is written by whoever makes the change, and by nobody who comes too late. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { BranchRule } from '../../lib/records/refs.ts';
+import type { TokenRecord } from '../../lib/records/tokens.ts';
+import type { UserRecord } from '../../lib/records/users.ts';
 import { Stale } from '../../lib/store/errors.ts';
-import type { BranchRule, TokenRecord, UserRecord } from '../../lib/store/records.ts';
 import { ABSENT, type Put, type Write } from '../../lib/store/table/write.ts';
 import { createProject, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 

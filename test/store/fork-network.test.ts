@@ -9,8 +9,9 @@ import { forkProject } from '../../lib/domain/forks/forks.ts';
 import { runJob } from '../../lib/domain/worker/dispatch.ts';
 import { ObjectMissing } from '../../lib/git/objects.ts';
 import { RefConflict } from '../../lib/git/ports.ts';
+import type { ProjectRecord } from '../../lib/records/projects.ts';
+import type { UserRecord } from '../../lib/records/users.ts';
 import { Missing, Stale } from '../../lib/store/errors.ts';
-import type { ProjectRecord, UserRecord } from '../../lib/store/records.ts';
 import { DAY, Ground, HOUR, openYard, type Yard } from './maintenance-fixture.ts';
 import { createProject, newUser, signedInAs } from './store-fixture.ts';
 

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { GroupRecord } from '../../lib/records/groups.ts';
+import type { AccessLevel } from '../../lib/records/members.ts';
+import type { UserRecord } from '../../lib/records/users.ts';
+import type { Visibility } from '../../lib/records/visibility.ts';
 import type { GroupQuery, ListedGroup } from '../../lib/store/groups/list.ts';
 import { memberWrite } from '../../lib/store/members/item.ts';
 import { placeBelow } from '../../lib/store/placement/group.ts';
 import { groupItem } from '../../lib/store/placement/group-item.ts';
 import { treeRows } from '../../lib/store/placement/tree.ts';
 import type { Viewer } from '../../lib/store/projects/query.ts';
-import type { AccessLevel, GroupRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
 import { treeKey } from '../../lib/store/table/keys.ts';
 import { claim } from '../../lib/store/table/unique-names.ts';
 import type { Write } from '../../lib/store/table/write.ts';

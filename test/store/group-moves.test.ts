@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { locateGroup, locateProject } from '../../lib/domain/access/locate.ts';
 import type { Deps } from '../../lib/domain/deps.ts';
+import type { GroupRecord } from '../../lib/records/groups.ts';
+import type { ProjectRecord } from '../../lib/records/projects.ts';
+import type { UserRecord } from '../../lib/records/users.ts';
+import type { Visibility } from '../../lib/records/visibility.ts';
 import { NameTaken, Stale } from '../../lib/store/errors.ts';
 import { message } from '../../lib/store/outbox/outbox.ts';
 import { placeInGroup } from '../../lib/store/placement/project.ts';
-import type { GroupRecord, ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
 import { OUTBOX_SHARDS, outboxPartition, treePartition } from '../../lib/store/table/keys.ts';
 import { listGroups, listProjects } from './judges.ts';
 import { newProject, newUser, openTestStore, type TestStore } from './store-fixture.ts';

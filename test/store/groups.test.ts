@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { GroupRecord } from '../../lib/records/groups.ts';
+import type { UserRecord } from '../../lib/records/users.ts';
 import { LimitReached, Missing, NameTaken, Stale } from '../../lib/store/errors.ts';
 import { MoreVisibleInside, type NewGroup } from '../../lib/store/groups/groups.ts';
-import type { GroupRecord, UserRecord } from '../../lib/store/records.ts';
 import { treePartition } from '../../lib/store/table/keys.ts';
 import { newUser, openTestStore, type TestStore } from './store-fixture.ts';
 

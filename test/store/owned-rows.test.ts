@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EmailRecord } from '../../lib/records/emails.ts';
+import type { GpgKeyRecord, SshKeyRecord } from '../../lib/records/keys.ts';
 import { LimitReached, Missing, NameTaken } from '../../lib/store/errors.ts';
 import { MAX_SSH_KEYS } from '../../lib/store/keys/ssh-keys.ts';
-import type { EmailRecord, GpgKeyRecord, SshKeyRecord } from '../../lib/store/records.ts';
 import {
   gpgKeyIdKey,
   nameKey,

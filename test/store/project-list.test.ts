@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AccessLevel } from '../../lib/records/members.ts';
+import type { ProjectRecord } from '../../lib/records/projects.ts';
+import type { UserRecord } from '../../lib/records/users.ts';
+import type { Visibility } from '../../lib/records/visibility.ts';
 import { memberWrite } from '../../lib/store/members/item.ts';
 import { toItem } from '../../lib/store/placement/project-item.ts';
 import { Projects } from '../../lib/store/projects/projects.ts';
 import type { ListedProject, ProjectQuery, Viewer } from '../../lib/store/projects/query.ts';
-import type { AccessLevel, ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
 import { Search } from '../../lib/store/search/search.ts';
 import { Counters } from '../../lib/store/table/counters.ts';
 import type { Write } from '../../lib/store/table/write.ts';

@@ -3,8 +3,8 @@ import type { Oid } from '../../lib/git/oid.ts';
 import { ZERO_OID } from '../../lib/git/oid.ts';
 import { RefConflict } from '../../lib/git/ports.ts';
 import type { RefName } from '../../lib/git/refname.ts';
+import type { UserRecord } from '../../lib/records/users.ts';
 import { LimitReached, Missing, NameTaken, Stale, StoreUnavailable } from '../../lib/store/errors.ts';
-import type { UserRecord } from '../../lib/store/records.ts';
 import {
   OUTBOX_SHARDS,
   outboxPartition,

@@ -1,7 +1,8 @@
 /** Lists of projects and groups by what they are called, and by what they stand in. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { GroupRecord } from '../../lib/records/groups.ts';
+import type { Visibility } from '../../lib/records/visibility.ts';
 import type { ProjectQuery, Viewer } from '../../lib/store/projects/query.ts';
-import type { GroupRecord, Visibility } from '../../lib/store/records.ts';
 import { similarity } from '../../lib/store/search/relevance.ts';
 import { listGroups, listProjects } from './judges.ts';
 import { newProject, newUser, openTestStore, type TestStore } from './store-fixture.ts';

@@ -1,10 +1,12 @@
 /** A store over the embedded DynamoDB, in memory, with its operations counted. The SDK clients are the real ones. */
 import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Actor } from '../../lib/domain/access/types.ts';
+import type { ProjectRecord } from '../../lib/records/projects.ts';
+import type { UserRecord } from '../../lib/records/users.ts';
+import type { Visibility } from '../../lib/records/visibility.ts';
 import { makeClients } from '../../lib/store/clients.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
 import type { NewProject } from '../../lib/store/projects/projects.ts';
-import type { ProjectRecord, UserRecord, Visibility } from '../../lib/store/records.ts';
 import { createStore, type Store } from '../../lib/store/store.ts';
 import { tableDefinition } from '../../lib/store/table/schema.ts';
 import type { NewUser } from '../../lib/store/users/users.ts';

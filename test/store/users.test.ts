@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { UserRecord } from '../../lib/records/users.ts';
 import { Missing, NameTaken, Stale } from '../../lib/store/errors.ts';
-import type { UserRecord } from '../../lib/store/records.ts';
 import { counterKey } from '../../lib/store/table/keys.ts';
 import { newUser, openTestStore, type TestStore } from './store-fixture.ts';
 

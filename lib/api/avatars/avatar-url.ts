@@ -1,4 +1,4 @@
-import type { AvatarRecord } from '../../store/records.ts';
+import type { AvatarRecord } from '../../records/avatars.ts';
 import type { Subject } from '../../store/table/keys.ts';
 
 /** Where an avatar is to be had; null where there is none. */

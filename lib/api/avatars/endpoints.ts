@@ -7,7 +7,7 @@ import type { RequestFacts } from '../../http/endpoint.ts';
 import * as p from '../../http/params.ts';
 import { type Reply, reply } from '../../http/reply.ts';
 import { shape } from '../../http/shape.ts';
-import type { AvatarRecord } from '../../store/records.ts';
+import type { AvatarRecord } from '../../records/avatars.ts';
 import type { Subject } from '../../store/table/keys.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { avatarUrl } from './avatar-url.ts';

@@ -2,7 +2,7 @@ import type { Actor } from '../../domain/access/types.ts';
 import type { Branch } from '../../domain/branches/branches.ts';
 import type { BranchProtection } from '../../domain/refs/protection.ts';
 import { RULE_LEVEL_NAMES } from '../../domain/refs/rule-audit.ts';
-import type { BranchRule, RuleLevel } from '../../store/records.ts';
+import type { BranchRule, RuleLevel } from '../../records/refs.ts';
 import { commitBasic } from '../commits/present.ts';
 
 /** @param actor whose right to push is told */

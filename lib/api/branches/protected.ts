@@ -2,7 +2,7 @@ import * as rules from '../../domain/branches/protected-branches.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
-import { RULE_LEVELS, type RuleLevel } from '../../store/records.ts';
+import { RULE_LEVELS, type RuleLevel } from '../../records/refs.ts';
 import { endpoint } from '../endpoint.ts';
 import { protectedBranch } from './present.ts';
 import * as shapes from './shapes.ts';

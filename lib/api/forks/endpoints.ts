@@ -6,7 +6,7 @@ import { project } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import { noContent, notModified } from '../../http/reply.ts';
-import { VISIBILITIES } from '../../store/records.ts';
+import { VISIBILITIES } from '../../records/visibility.ts';
 import { endpoint } from '../endpoint.ts';
 import { listInput } from '../projects/listing.ts';
 import { presented } from '../projects/presented.ts';

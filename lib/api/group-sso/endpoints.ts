@@ -16,7 +16,7 @@ import {
 import { group } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
-import type { AccessLevel } from '../../store/records.ts';
+import type { AccessLevel } from '../../records/members.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import * as present from './present.ts';
 import * as shapes from './shapes.ts';

@@ -1,5 +1,7 @@
 import { samlIdentityOf } from '../../domain/scim/group-identities.ts';
-import type { GroupRecord, GroupSso, UserRecord } from '../../store/records.ts';
+import type { GroupSso } from '../../records/group-sso.ts';
+import type { GroupRecord } from '../../records/groups.ts';
+import type { UserRecord } from '../../records/users.ts';
 import type { ScimIdentity } from '../../store/scim/identities.ts';
 import type { ScimToken } from '../../store/scim/tokens.ts';
 

@@ -1,6 +1,7 @@
 import { markedOn } from '../../domain/deletion/mark-and-delete.ts';
 import type { InstanceSettings } from '../../domain/settings/current.ts';
-import type { GroupRecord, ShareRecord } from '../../store/records.ts';
+import type { GroupRecord } from '../../records/groups.ts';
+import type { ShareRecord } from '../../records/shares.ts';
 import { avatarUrl } from '../avatars/avatar-url.ts';
 
 /** A group's page, on which links into it build. */

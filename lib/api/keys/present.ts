@@ -1,4 +1,6 @@
-import type { EmailRecord, GpgKeyRecord, SshKeyRecord, UserRecord } from '../../store/records.ts';
+import type { EmailRecord } from '../../records/emails.ts';
+import type { GpgKeyRecord, SshKeyRecord } from '../../records/keys.ts';
+import type { UserRecord } from '../../records/users.ts';
 
 /** The comment says whose it is here: what was sent in its place is often an address. */
 export function sshKey(key: SshKeyRecord, user: Pick<UserRecord, 'name'>, baseUrl: string) {

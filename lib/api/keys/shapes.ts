@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
-import { SSH_KEY_USAGES } from '../../store/records.ts';
+import { SSH_KEY_USAGES } from '../../records/keys.ts';
 import { time, userSelf } from '../users/shapes.ts';
 
 export const sshKey = shape(() =>

@@ -3,7 +3,7 @@ import { userNamed } from '../../domain/users/records.ts';
 import { administrator, anyone, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
-import { SSH_KEY_USAGES } from '../../store/records.ts';
+import { SSH_KEY_USAGES } from '../../records/keys.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { userSelf } from '../users/present.ts';
 import { sshKey } from './present.ts';

@@ -1,5 +1,6 @@
 import { samlIdentityOf } from '../../domain/scim/group-identities.ts';
-import type { MemberRecord, UserRecord } from '../../store/records.ts';
+import type { MemberRecord } from '../../records/members.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { userBasic } from '../users/present.ts';
 
 /**

@@ -14,7 +14,7 @@ import {
   type NotificationChoice,
   type NotificationEvent,
   type NotificationLevel,
-} from '../../store/records.ts';
+} from '../../records/notifications.ts';
 import { endpoint } from '../endpoint.ts';
 import { PLACES, type PlaceKind, placeOf } from '../members/place.ts';
 import * as shapes from './shapes.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
-import { NOTIFICATION_EVENTS, NOTIFICATION_LEVELS } from '../../store/records.ts';
+import { NOTIFICATION_EVENTS, NOTIFICATION_LEVELS } from '../../records/notifications.ts';
 
 const fields = () => ({
   level: z.enum(NOTIFICATION_LEVELS),

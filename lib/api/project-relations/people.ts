@@ -1,7 +1,8 @@
 import { projectGroups, projectUsers } from '../../domain/project-relations/people.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
-import type { AccessLevel, GroupRecord } from '../../store/records.ts';
+import type { GroupRecord } from '../../records/groups.ts';
+import type { AccessLevel } from '../../records/members.ts';
 import { avatarUrl } from '../avatars/avatar-url.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { groupUrl } from '../groups/present.ts';

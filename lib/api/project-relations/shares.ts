@@ -2,7 +2,7 @@ import { shareProject, shareWith, unshareProject } from '../../domain/project-re
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
-import type { AccessLevel } from '../../store/records.ts';
+import type { AccessLevel } from '../../records/members.ts';
 import { endpoint } from '../endpoint.ts';
 import * as shapes from './shapes.ts';
 

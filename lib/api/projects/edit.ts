@@ -3,7 +3,7 @@ import { readImportUrl } from '../../domain/imports/plan.ts';
 import { updateProject } from '../../domain/projects/update.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
-import { VISIBILITIES } from '../../store/records.ts';
+import { VISIBILITIES } from '../../records/visibility.ts';
 import { endpoint } from '../endpoint.ts';
 import { sharedFields, topicsOf } from './fields.ts';
 import { presented } from './presented.ts';

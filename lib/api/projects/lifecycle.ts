@@ -6,7 +6,7 @@ import { namespaceToMoveTo, transferProject } from '../../domain/projects/transf
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { accepted } from '../../http/reply.ts';
-import type { ProjectRecord } from '../../store/records.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { accepted as acceptedShape } from '../meta/shapes.ts';
 import { presented } from './presented.ts';

@@ -1,6 +1,9 @@
 /** What lists of projects have in common: their orders, and conditions over the record. */
+
+import type { AccessLevel } from '../../records/members.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { Visibility } from '../../records/visibility.ts';
 import type { ProjectOrder } from '../../store/projects/query.ts';
-import type { AccessLevel, ProjectRecord, Visibility } from '../../store/records.ts';
 
 const ORDERS = new Map<string, ProjectOrder>(
   (['id', 'name', 'path', 'created_at', 'updated_at', 'last_activity_at', 'similarity'] as const).map(

@@ -1,5 +1,5 @@
 import { licenseNamed } from '../../domain/statistics/licenses.ts';
-import type { ProjectRecord } from '../../store/records.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import type { ProjectStatistics } from '../../store/statistics/statistics.ts';
 import { projectUrl } from '../projects/present.ts';
 

@@ -1,6 +1,6 @@
 import type { TagProtection } from '../../domain/refs/protection.ts';
 import type { TagRecord } from '../../domain/tags/tags.ts';
-import type { TagRule } from '../../store/records.ts';
+import type { TagRule } from '../../records/refs.ts';
 import { accessLevel } from '../branches/present.ts';
 import { commitBasic } from '../commits/present.ts';
 

@@ -2,7 +2,7 @@ import * as rules from '../../domain/tags/protected-tags.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
-import type { RuleLevel } from '../../store/records.ts';
+import type { RuleLevel } from '../../records/refs.ts';
 import { ruleLevel } from '../branches/protected.ts';
 import { endpoint } from '../endpoint.ts';
 import { protectedTag } from './present.ts';

@@ -12,7 +12,7 @@ import { revokeToken, rotateToken } from '../../domain/tokens/tokens.ts';
 import { group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
-import type { AccessLevel } from '../../store/records.ts';
+import type { AccessLevel } from '../../records/members.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { filters, filtersOf } from './filters.ts';
 import * as present from './present.ts';

@@ -8,7 +8,7 @@ import {
 import { administrator, group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
-import { DEPLOY_TOKEN_SCOPES } from '../../store/records.ts';
+import { DEPLOY_TOKEN_SCOPES } from '../../records/tokens.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import * as present from './present.ts';
 import * as shapes from './shapes.ts';

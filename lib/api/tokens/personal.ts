@@ -4,7 +4,7 @@ import { createToken, listTokens, readableToken } from '../../domain/tokens/user
 import { administrator, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
-import { TOKEN_SCOPES, type TokenRecord } from '../../store/records.ts';
+import { TOKEN_SCOPES, type TokenRecord } from '../../records/tokens.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { filters, filtersOf } from './filters.ts';
 import { token } from './present.ts';

@@ -1,6 +1,6 @@
 import { hasEnded } from '../../domain/tokens/deploy-tokens.ts';
 import { isActive } from '../../domain/tokens/tokens.ts';
-import type { DeployTokenRecord, TokenRecord } from '../../store/records.ts';
+import type { DeployTokenRecord, TokenRecord } from '../../records/tokens.ts';
 
 /** An access token; its text is in the answer to its creation and nowhere else. */
 export function token(record: TokenRecord, now: Date) {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
-import { DEPLOY_TOKEN_SCOPES, TOKEN_SCOPES } from '../../store/records.ts';
+import { DEPLOY_TOKEN_SCOPES, TOKEN_SCOPES } from '../../records/tokens.ts';
 import { day, time } from '../users/shapes.ts';
 
 const tokenFields = () => ({

@@ -4,7 +4,7 @@ import { samlIdentityOf } from '../../domain/scim/group-identities.ts';
 import * as users from '../../domain/users/users.ts';
 import { anyone } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
-import type { UserRecord } from '../../store/records.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { userAdmin, userBasic } from './present.ts';
 import * as shapes from './shapes.ts';

@@ -1,6 +1,6 @@
 import type { NamedMembership } from '../../domain/members/user-memberships.ts';
 import { identitiesOf } from '../../domain/users/profile.ts';
-import type { UserRecord, UserStatus } from '../../store/records.ts';
+import type { UserRecord, UserStatus } from '../../records/users.ts';
 import { avatarUrl } from '../avatars/avatar-url.ts';
 
 /** The six fields every other answer embeds. */

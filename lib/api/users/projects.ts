@@ -4,7 +4,7 @@ import { maySeeProfile, userNamed } from '../../domain/users/records.ts';
 import { anyone } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
-import { VISIBILITIES } from '../../store/records.ts';
+import { VISIBILITIES } from '../../records/visibility.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { listInput } from '../projects/listing.ts';
 import { presented } from '../projects/presented.ts';

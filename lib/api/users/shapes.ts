@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
-import { USER_STATES } from '../../store/records.ts';
+import { USER_STATES } from '../../records/users.ts';
 import { customAttributesShown } from '../custom-attributes/shapes.ts';
 
 export const time = () => z.iso.datetime({ offset: true });

@@ -1,10 +1,7 @@
-import type {
-  AccessLevel,
-  GroupRecord,
-  MemberRecord,
-  MemberSource,
-  ShareRecord,
-} from '../../store/records.ts';
+import type { GroupRecord } from '../../records/groups.ts';
+import type { AccessLevel, MemberRecord } from '../../records/members.ts';
+import type { ShareRecord } from '../../records/shares.ts';
+import type { MemberSource } from '../../store/table/keys.ts';
 import type { Deps } from '../deps.ts';
 import { isStillMember, membershipsInside } from './memberships-inside.ts';
 

@@ -1,4 +1,4 @@
-import type { TokenScope } from '../../store/records.ts';
+import type { TokenScope } from '../../records/tokens.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, forbidden, unauthorized } from '../errors.ts';
 import { deployCredential, openWithDeployToken } from './deploy-access.ts';

@@ -1,5 +1,5 @@
 /** What the instance's settings say about visibility: what is given to what nobody chose for, and what few may choose. */
-import type { Visibility } from '../../store/records.ts';
+import type { Visibility } from '../../records/visibility.ts';
 import type { Deps } from '../deps.ts';
 import type { InstanceSettings } from '../settings/current.ts';
 import { lower } from '../visibility.ts';

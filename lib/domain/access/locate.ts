@@ -1,4 +1,5 @@
-import { type GroupRecord, MAX_DEPTH, type ProjectRecord } from '../../store/records.ts';
+import { type GroupRecord, MAX_DEPTH } from '../../records/groups.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import type { NameHolder } from '../../store/table/unique-names.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { Deps } from '../deps.ts';

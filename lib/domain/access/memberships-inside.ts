@@ -1,4 +1,4 @@
-import type { MemberSource } from '../../store/records.ts';
+import type { MemberSource } from '../../store/table/keys.ts';
 import type { Deps } from '../deps.ts';
 
 /** Memberships looked at, groups first, the oldest first. */

@@ -1,4 +1,7 @@
-import type { AccessLevel, DeletionMark, ProjectRecord, Visibility } from '../../store/records.ts';
+import type { DeletionMark } from '../../records/deletion.ts';
+import type { AccessLevel } from '../../records/members.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { Visibility } from '../../records/visibility.ts';
 import { forbidden, notFound, unauthorized } from '../errors.ts';
 import type { Actor, GroupAbility, GroupAccess, ProjectAbility, ProjectAccess, Viewer } from './types.ts';
 

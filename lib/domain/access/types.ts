@@ -1,12 +1,9 @@
 import type { RefPageQuery } from '../../git/ports.ts';
-import type {
-  AccessLevel,
-  GroupRecord,
-  ProjectRecord,
-  TokenRecord,
-  TokenScope,
-  UserRecord,
-} from '../../store/records.ts';
+import type { GroupRecord } from '../../records/groups.ts';
+import type { AccessLevel } from '../../records/members.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { TokenRecord, TokenScope } from '../../records/tokens.ts';
+import type { UserRecord } from '../../records/users.ts';
 import type { Admission } from '../rate-limits/request-counting.ts';
 import type { ReadAhead } from './prefetch.ts';
 

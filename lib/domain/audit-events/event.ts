@@ -1,10 +1,11 @@
+import type { UserRecord } from '../../records/users.ts';
 import {
   type AuditDetails,
   type AuditEventRecord,
   type AuditedKind,
   auditEventPut,
 } from '../../store/audit-events/audit-events.ts';
-import type { MemberSource, UserRecord } from '../../store/records.ts';
+import type { MemberSource } from '../../store/table/keys.ts';
 import type { Put } from '../../store/table/write.ts';
 import { requestId } from '../../telemetry/correlation.ts';
 import type { Actor } from '../access/types.ts';

@@ -1,5 +1,7 @@
 /** What is recorded of changes to groups and projects: an event for each attribute that the audit is about. */
-import type { GroupRecord, ProjectRecord, Visibility } from '../../store/records.ts';
+import type { GroupRecord } from '../../records/groups.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { Visibility } from '../../records/visibility.ts';
 import type { Put } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 import type { Namespace } from '../namespaces/place.ts';

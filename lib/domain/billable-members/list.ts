@@ -1,9 +1,12 @@
 /** Everybody with access to an outermost group, as a list that is made once a day; and their ways out of it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ulid } from 'ulid';
+import type { GroupRecord } from '../../records/groups.ts';
+import type { MemberRecord } from '../../records/members.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { UserRecord } from '../../records/users.ts';
 import type { BillableOrder, BillableState, Listed } from '../../store/billable-members/lists.ts';
 import { MAINTENANCE, message } from '../../store/outbox/outbox.ts';
-import type { GroupRecord, MemberRecord, ProjectRecord, UserRecord } from '../../store/records.ts';
 import { folded } from '../../store/table/keys.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { isAdministrator } from '../access/permissions.ts';

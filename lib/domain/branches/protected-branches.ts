@@ -1,5 +1,6 @@
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { BranchRule, RuleLevel } from '../../records/refs.ts';
 import { AlreadyExists, LimitReached, Missing, Stale } from '../../store/errors.ts';
-import type { BranchRule, ProjectRecord, RuleLevel } from '../../store/records.ts';
 import { DEVELOPER, MAINTAINER } from '../access/permissions.ts';
 import type { Actor, ProjectAccess } from '../access/types.ts';
 import { audited } from '../audit-events/event.ts';

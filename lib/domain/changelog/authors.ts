@@ -1,4 +1,4 @@
-import type { ProjectRecord } from '../../store/records.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import type { Deps } from '../deps.ts';
 import type { Entry } from './entries.ts';
 import type { Author } from './section.ts';

@@ -4,9 +4,13 @@
  * it back writes null. The promise is a message dated ahead, so the sweep of the outbox finds what is due, in the order of
  * its time and so many a minute. A promise whose mark is gone, or is another, does nothing.
  */
+
+import type { DeletionMark } from '../../records/deletion.ts';
+import type { GroupRecord } from '../../records/groups.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing } from '../../store/errors.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
-import type { DeletionMark, GroupRecord, MemberSource, ProjectRecord } from '../../store/records.ts';
+import type { MemberSource } from '../../store/table/keys.ts';
 import type { Write } from '../../store/table/write.ts';
 import { authorIn, type Requester } from '../audit-events/event.ts';
 import { happened } from '../audit-events/setting-changes.ts';

@@ -1,6 +1,7 @@
+import type { GroupRecord } from '../../records/groups.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import { removeAbout } from '../../store/custom-attributes/custom-attributes.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
-import type { GroupRecord, ProjectRecord } from '../../store/records.ts';
 import { removeRepository, WRITERS_GONE_MS } from '../../store/repository/removal.ts';
 import { removeBelongings } from '../../store/users/removal.ts';
 import type { Requester } from '../audit-events/event.ts';

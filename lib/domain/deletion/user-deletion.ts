@@ -1,5 +1,6 @@
+import type { GroupRecord } from '../../records/groups.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { LastOwner, Missing, Stale, TransactionRefused } from '../../store/errors.ts';
-import type { GroupRecord, UserRecord } from '../../store/records.ts';
 import type { Write } from '../../store/table/write.ts';
 import { OWNER, signedIn } from '../access/permissions.ts';
 import type { Actor } from '../access/types.ts';

@@ -1,4 +1,4 @@
-import type { UserRecord } from '../../store/records.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { type Audited, auditedUser } from '../audit-events/event.ts';
 
 /** What happened to an address of somebody. */

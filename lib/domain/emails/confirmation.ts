@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { UserRecord } from '../../records/users.ts';
 import type { Confirmation } from '../../store/emails/emails.ts';
 import { Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
 import { type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
-import type { UserRecord } from '../../store/records.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { Write } from '../../store/table/write.ts';
 import { type AuditAuthor, audited, auditedUser } from '../audit-events/event.ts';

@@ -1,4 +1,5 @@
-import type { EmailRecord, UserRecord } from '../../store/records.ts';
+import type { EmailRecord } from '../../records/emails.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { Actor } from '../access/types.ts';
 import { audited } from '../audit-events/event.ts';

@@ -1,5 +1,6 @@
 /** Feeds of what people did, as whoever asks may know of it now. */
 
+import type { UserRecord } from '../../records/users.ts';
 import {
   EVENT_FACETS,
   type EventAction,
@@ -10,7 +11,6 @@ import {
 } from '../../store/events/events.ts';
 import type { EventJudge, FeedRequest, FeedView } from '../../store/events/feed.ts';
 import type { NoteRecord } from '../../store/notes/notes.ts';
-import type { UserRecord } from '../../store/records.ts';
 import type { Page } from '../../store/table/paging.ts';
 import { can, isAdministrator } from '../access/permissions.ts';
 import { accessesTo } from '../access/project-accesses.ts';

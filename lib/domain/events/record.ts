@@ -4,7 +4,7 @@ import {
   eventWrite,
   type PushRecord,
 } from '../../store/events/events.ts';
-import type { MemberSource } from '../../store/records.ts';
+import type { MemberSource } from '../../store/table/keys.ts';
 import type { Put } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 

@@ -1,9 +1,9 @@
 /** Messages of the forks queue. Each may come twice, late, or after one of its projects is gone. */
 import { shortName } from '../../git/refname.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, TransactionRefused } from '../../store/errors.ts';
 import { type Inheritance, inherit, readInheritance } from '../../store/forks/content.ts';
 import { FORKS, MAINTENANCE, message, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
-import type { ProjectRecord } from '../../store/records.ts';
 import { measureSoon } from '../../store/statistics/statistics.ts';
 import type { Deps } from '../deps.ts';
 import {

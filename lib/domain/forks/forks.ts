@@ -1,7 +1,9 @@
 /** Forks: projects made from others, and the relation between the two. */
+
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { Visibility } from '../../records/visibility.ts';
 import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
 import { becomesParent, forkRoot } from '../../store/forks/forks.ts';
-import type { ProjectRecord, Visibility } from '../../store/records.ts';
 import { inheritedVisibility } from '../access/instance-visibility.ts';
 import { can, canInGroup, isAdministrator } from '../access/permissions.ts';
 import { accessesTo } from '../access/project-accesses.ts';

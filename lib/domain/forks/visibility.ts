@@ -1,8 +1,10 @@
 /** Nothing is a fork of what is less visible: who makes a project less visible takes it out of these relations. */
+
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { Visibility } from '../../records/visibility.ts';
 import { Missing, Stale } from '../../store/errors.ts';
 import { UNLINK_JOB } from '../../store/forks/forks.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
-import type { ProjectRecord, Visibility } from '../../store/records.ts';
 import type { Deps } from '../deps.ts';
 import { isBelow } from '../visibility.ts';
 

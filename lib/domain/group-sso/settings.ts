@@ -1,7 +1,8 @@
 /** Single sign-on of outermost groups: its settings, and the token that the identity provider shows. */
 import { randomBytes } from 'node:crypto';
+import type { GroupSso } from '../../records/group-sso.ts';
+import type { GroupRecord } from '../../records/groups.ts';
 import { Missing, Stale } from '../../store/errors.ts';
-import type { GroupRecord, GroupSso } from '../../store/records.ts';
 import type { ScimToken } from '../../store/scim/tokens.ts';
 import { isAdministrator, signedIn } from '../access/permissions.ts';
 import type { Actor, GroupAccess } from '../access/types.ts';

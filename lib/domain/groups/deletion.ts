@@ -1,7 +1,8 @@
 /** Deletions of groups: at once, or some days after somebody asked, and taken back until then. */
+
+import type { GroupRecord } from '../../records/groups.ts';
 import { Missing } from '../../store/errors.ts';
 import type { GroupChange } from '../../store/groups/groups.ts';
-import type { GroupRecord } from '../../store/records.ts';
 import type { Write } from '../../store/table/write.ts';
 import { isMarked } from '../access/permissions.ts';
 import type { Actor, GroupAccess } from '../access/types.ts';

@@ -1,6 +1,7 @@
 /** What a group is shown with: the groups invited to it, and projects. */
 import { randomBytes } from 'node:crypto';
-import type { GroupRecord, ShareRecord } from '../../store/records.ts';
+import type { GroupRecord } from '../../records/groups.ts';
+import type { ShareRecord } from '../../records/shares.ts';
 import { Surroundings } from '../access/effective-level.ts';
 import { groupAccess } from '../access/open-request.ts';
 import { canSeeGroup } from '../access/permissions.ts';

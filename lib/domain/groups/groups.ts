@@ -1,8 +1,10 @@
 /** Groups: creation and change. */
+
+import { type GroupRecord, MAX_DEPTH } from '../../records/groups.ts';
+import type { Visibility } from '../../records/visibility.ts';
 import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
 import { type GroupChange, MoreVisibleInside } from '../../store/groups/groups.ts';
 import { placeBelow } from '../../store/placement/group.ts';
-import { type GroupRecord, MAX_DEPTH, type Visibility } from '../../store/records.ts';
 import { restrictionProblems, unchosenVisibility } from '../access/instance-visibility.ts';
 import { demandInGroup, isAdministrator } from '../access/permissions.ts';
 import type { Actor, GroupAccess } from '../access/types.ts';

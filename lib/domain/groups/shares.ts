@@ -1,7 +1,10 @@
 /** Groups that are invited to groups. */
+
+import type { GroupRecord } from '../../records/groups.ts';
+import type { AccessLevel } from '../../records/members.ts';
+import { MAX_SHARES, type ShareRecord } from '../../records/shares.ts';
 import { Missing, Stale, TransactionRefused } from '../../store/errors.ts';
 import { invites, uninvites } from '../../store/placement/group.ts';
-import { type AccessLevel, type GroupRecord, MAX_SHARES, type ShareRecord } from '../../store/records.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Actor, GroupAccess } from '../access/types.ts';
 import { happened } from '../audit-events/setting-changes.ts';

@@ -1,6 +1,6 @@
+import { type GroupRecord, MAX_DEPTH } from '../../records/groups.ts';
 import { Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
 import { placeBelow } from '../../store/placement/group.ts';
-import { type GroupRecord, MAX_DEPTH } from '../../store/records.ts';
 import { canInGroup, OWNER } from '../access/permissions.ts';
 import type { Actor, GroupAccess } from '../access/types.ts';
 import { auditedPlace } from '../audit-events/event.ts';

@@ -5,7 +5,7 @@ import { pushRequest } from '../../git/wire/push-request.ts';
 import { pushableName } from '../../git/wire/push-update.ts';
 import type { Command } from '../../git/wire/receive-request.ts';
 import type { StagedRefs, StagingFailure } from '../../outbound/stage-repository.ts';
-import type { ProjectRecord } from '../../store/records.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import type { Deps } from '../deps.ts';
 import { ingest } from '../git/receive-upload.ts';
 import { failImport, finishImport, isImporting, startImport } from '../repository/import-state.ts';

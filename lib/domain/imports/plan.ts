@@ -4,6 +4,8 @@ import { parseAllowList } from '../../outbound/allow-list.ts';
 import { MAX_URL_LENGTH, urlProblem } from '../../outbound/destination.ts';
 import { seal } from '../../outbound/seal.ts';
 import type { StagingOrder } from '../../outbound/stage-repository.ts';
+import type { ImportSource } from '../../records/imports.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import {
   INGEST,
   message,
@@ -12,7 +14,6 @@ import {
   type OutboxMessage,
   outboxWrite,
 } from '../../store/outbox/outbox.ts';
-import type { ImportSource, ProjectRecord } from '../../store/records.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, invalid } from '../errors.ts';

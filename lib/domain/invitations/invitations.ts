@@ -3,10 +3,11 @@
  * an invitation waits until somebody confirms it, or declines by the link that was mailed there.
  */
 import { createHash, randomBytes } from 'node:crypto';
+import type { InvitationRecord } from '../../records/invitations.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { AlreadyExists, LimitReached, Missing } from '../../store/errors.ts';
 import { isExpired } from '../../store/members/item.ts';
 import { outboxWrite } from '../../store/outbox/outbox.ts';
-import type { InvitationRecord, UserRecord } from '../../store/records.ts';
 import { folded } from '../../store/table/keys.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { sameName } from '../../store/table/unique-names.ts';

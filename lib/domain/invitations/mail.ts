@@ -1,5 +1,6 @@
+import type { InvitationRecord } from '../../records/invitations.ts';
+import type { UserRecord } from '../../records/users.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
-import type { InvitationRecord, UserRecord } from '../../store/records.ts';
 import { mailMessage, oneLine } from '../mail/send.ts';
 
 /** The page that a mailed link leads to. */

@@ -1,5 +1,6 @@
+import type { SshKeyRecord, SshKeyUsage } from '../../records/keys.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { parseSshKey } from '../../signatures/ssh-key.ts';
-import type { SshKeyRecord, SshKeyUsage, UserRecord } from '../../store/records.ts';
 import type { Actor } from '../access/types.ts';
 import { type Audited, audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';

@@ -1,5 +1,6 @@
 /** What is recorded of memberships, in the project or group that they are of. */
-import type { MemberRecord, UserRecord } from '../../store/records.ts';
+import type { MemberRecord } from '../../records/members.ts';
+import type { UserRecord } from '../../records/users.ts';
 import type { Put } from '../../store/table/write.ts';
 import { type AuditAuthor, type AuditedEntity, audited, auditedPlace } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';

@@ -3,16 +3,15 @@
  * before it answers, as many as it has time for; a worker that is promised with the departure those that are left, and
  * those that the index of a user's memberships did not show yet.
  */
+
+import type { GroupRecord } from '../../records/groups.ts';
+import type { MemberRecord } from '../../records/members.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { Missing } from '../../store/errors.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../store/outbox/outbox.ts';
 import { standsWhereItDid } from '../../store/placement/group.ts';
-import type {
-  GroupRecord,
-  MemberRecord,
-  MemberSource,
-  ProjectRecord,
-  UserRecord,
-} from '../../store/records.ts';
+import type { MemberSource } from '../../store/table/keys.ts';
 import type { Put } from '../../store/table/write.ts';
 import { log } from '../../telemetry/log.ts';
 import {

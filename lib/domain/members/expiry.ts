@@ -2,10 +2,12 @@
  * Memberships that end on a day. They give nothing from then on, whatever becomes of their rows; the promise written
  * with them has a worker take them away that day, and tell it.
  */
+
+import type { MemberRecord } from '../../records/members.ts';
 import { Missing } from '../../store/errors.ts';
 import { isExpired } from '../../store/members/item.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
-import type { MemberRecord, MemberSource } from '../../store/records.ts';
+import type { MemberSource } from '../../store/table/keys.ts';
 import type { Put } from '../../store/table/write.ts';
 import { audited, auditedSource, SYSTEM } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';

@@ -1,4 +1,4 @@
-import type { AccessLevel } from '../../store/records.ts';
+import type { AccessLevel } from '../../records/members.ts';
 import { can, isAdministrator } from '../access/permissions.ts';
 import { accessesTo } from '../access/project-accesses.ts';
 import type { Actor, ProjectAccess } from '../access/types.ts';

@@ -1,7 +1,8 @@
+import type { AccessLevel, MemberRecord } from '../../records/members.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { AlreadyExists, LastOwner, Missing, Stale } from '../../store/errors.ts';
 import type { AlongsideChange } from '../../store/members/members.ts';
 import { type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
-import type { AccessLevel, MemberRecord, UserRecord } from '../../store/records.ts';
 import { OWNER, signedIn } from '../access/permissions.ts';
 import type { Actor, GroupAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';

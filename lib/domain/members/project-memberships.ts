@@ -1,4 +1,6 @@
-import type { AccessLevel, NotificationLevel, ProjectRecord } from '../../store/records.ts';
+import type { AccessLevel } from '../../records/members.ts';
+import type { NotificationLevel } from '../../records/notifications.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import type { Deps } from '../deps.ts';
 
 /**

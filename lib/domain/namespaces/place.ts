@@ -1,6 +1,9 @@
 /** Where a project may be put: a person's own namespace, or a group. */
+
+import type { GroupRecord } from '../../records/groups.ts';
+import type { UserRecord } from '../../records/users.ts';
+import type { Visibility } from '../../records/visibility.ts';
 import { type ProjectPlace, placeInGroup } from '../../store/placement/project.ts';
-import type { GroupRecord, UserRecord, Visibility } from '../../store/records.ts';
 import { locateGroup } from '../access/locate.ts';
 import type { Actor, GroupAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';

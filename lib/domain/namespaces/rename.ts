@@ -1,5 +1,6 @@
 /** A person's namespace goes by their username and name: what is in it follows when these change. */
 
+import type { UserRecord } from '../../records/users.ts';
 import {
   MAINTENANCE,
   message,
@@ -7,7 +8,6 @@ import {
   type OutboxMessage,
   outboxWrite,
 } from '../../store/outbox/outbox.ts';
-import type { UserRecord } from '../../store/records.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';

@@ -1,5 +1,6 @@
 /** Whom mail reaches, and where. */
-import type { NotificationChoice, UserRecord } from '../../store/records.ts';
+import type { NotificationChoice } from '../../records/notifications.ts';
+import type { UserRecord } from '../../records/users.ts';
 import type { Deps } from '../deps.ts';
 
 /** A person who may sign in, at an address they have shown to be theirs. */

@@ -2,7 +2,7 @@
  * Who is sent mail of an event, and why: one person at a time, by what they are to it and what they chose. It knows
  * nothing of where people are found, of what they may see, nor of addresses.
  */
-import type { NotificationEvent } from '../../store/records.ts';
+import type { NotificationEvent } from '../../records/notifications.ts';
 import type { EffectiveSetting } from './levels.ts';
 
 /** What somebody is to the event and to what it is about. */

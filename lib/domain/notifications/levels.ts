@@ -4,7 +4,7 @@ import {
   type NotificationChoice,
   type NotificationEvent,
   type NotificationLevel,
-} from '../../store/records.ts';
+} from '../../records/notifications.ts';
 
 /** A level that says something: nothing is above what is chosen for everything. */
 export type EffectiveLevel = Exclude<NotificationLevel, 'global'>;

@@ -1,6 +1,7 @@
 /** Letters to people who are to hear of something: plain text, the same as HTML, and what mail programs sort them by. */
+
+import type { ProjectRecord } from '../../records/projects.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
-import type { ProjectRecord } from '../../store/records.ts';
 import { headerText, mailMessage, oneLine } from '../mail/send.ts';
 import type { Reason } from './decide.ts';
 import type { MailReader } from './readers.ts';

@@ -2,10 +2,11 @@
  * Sends mail of what happened to those who are to hear of it: once to each, however often the job comes and wherever it
  * stopped. They are looked at in pages, and what each chose, may see and is reached by counts at that moment.
  */
+
+import type { UserRecord } from '../../records/users.ts';
 import { TransactionRefused } from '../../store/errors.ts';
 import type { NotificationScope } from '../../store/notifications/settings.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
-import type { UserRecord } from '../../store/records.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 import { addressesOf, isReached } from './address.ts';

@@ -1,13 +1,15 @@
 /** What somebody wants mail of: read and changed by themselves. */
-import { Missing } from '../../store/errors.ts';
-import type { NotificationChange, NotificationScope } from '../../store/notifications/settings.ts';
-import type { MemberSource, UserRecord } from '../../store/records.ts';
+
 import {
   NOTIFICATION_LEVELS,
   type NotificationChoice,
   type NotificationEvent,
   type NotificationLevel,
-} from '../../store/records.ts';
+} from '../../records/notifications.ts';
+import type { UserRecord } from '../../records/users.ts';
+import { Missing } from '../../store/errors.ts';
+import type { NotificationChange, NotificationScope } from '../../store/notifications/settings.ts';
+import type { MemberSource } from '../../store/table/keys.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { Deps } from '../deps.ts';
 import { isConfirmedEmail } from '../emails/emails.ts';

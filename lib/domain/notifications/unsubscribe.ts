@@ -6,7 +6,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Missing } from '../../store/errors.ts';
 import type { Thread } from '../../store/notes/participants.ts';
-import type { MemberSource } from '../../store/records.ts';
+import type { MemberSource } from '../../store/table/keys.ts';
 import type { Deps } from '../deps.ts';
 import { refused } from '../errors.ts';
 

@@ -1,5 +1,6 @@
 import type { Oid } from '../../git/oid.ts';
 import type { GitRepository } from '../../git/repository.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { LimitReached, Missing, Stale } from '../../store/errors.ts';
 import { outboxWrite } from '../../store/outbox/outbox.ts';
 import type {
@@ -9,7 +10,6 @@ import type {
   StatusQuery,
   StatusWrite,
 } from '../../store/pipelines/pipelines.ts';
-import type { UserRecord } from '../../store/records.ts';
 import type { PageRequest } from '../../store/table/paging.ts';
 import { demand, signedIn } from '../access/permissions.ts';
 import type { Actor, ProjectAccess } from '../access/types.ts';

@@ -1,6 +1,8 @@
 /** The users and the groups that have to do with a project. */
 
-import type { AccessLevel, GroupRecord, UserRecord } from '../../store/records.ts';
+import type { GroupRecord } from '../../records/groups.ts';
+import type { AccessLevel } from '../../records/members.ts';
+import type { UserRecord } from '../../records/users.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { Actor, ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';

@@ -1,8 +1,10 @@
 /** Groups that are invited to projects. */
 
+import type { GroupRecord } from '../../records/groups.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import { MAX_SHARES, type ShareRecord } from '../../records/shares.ts';
 import { Missing, Stale } from '../../store/errors.ts';
 import { isExpired } from '../../store/members/item.ts';
-import { type GroupRecord, MAX_SHARES, type ProjectRecord, type ShareRecord } from '../../store/records.ts';
 import { keepsProjectsToItself } from '../access/effective-level.ts';
 import type { Actor, ProjectAccess } from '../access/types.ts';
 import { happened, targetingProject } from '../audit-events/setting-changes.ts';

@@ -1,8 +1,9 @@
 /** Stars: which projects people point out to themselves and others. */
+
+import type { UserRecord } from '../../records/users.ts';
 import { Missing } from '../../store/errors.ts';
 import type { StarRecord } from '../../store/project-relations/stars.ts';
 import type { ProjectQuery } from '../../store/projects/query.ts';
-import type { UserRecord } from '../../store/records.ts';
 import { MAX_OFFSET, type Page, type PageRequest } from '../../store/table/paging.ts';
 import type { Actor, ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';

@@ -1,4 +1,4 @@
-import type { ProjectRecord } from '../../store/records.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import type { Deps } from '../deps.ts';
 
 /** What a new project is set to: what was given, and else as the instance has it for new projects. */

@@ -1,7 +1,8 @@
 /** Archives, deletions that may be taken back, and back again. */
+
+import type { ProjectRecord } from '../../records/projects.ts';
 import { NameTaken } from '../../store/errors.ts';
 import type { ProjectChange } from '../../store/projects/update.ts';
-import type { ProjectRecord } from '../../store/records.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Actor, ProjectAccess } from '../access/types.ts';
 import { requesterOf } from '../audit-events/event.ts';

@@ -1,7 +1,9 @@
 import { branchRef } from '../../git/refname.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { UserRecord } from '../../records/users.ts';
+import type { Visibility } from '../../records/visibility.ts';
 import { LimitReached, Missing, NameTaken, Stale } from '../../store/errors.ts';
 import type { ListedProject, ProjectQuery } from '../../store/projects/query.ts';
-import type { ProjectRecord, UserRecord, Visibility } from '../../store/records.ts';
 import type { Page } from '../../store/table/paging.ts';
 import { restrictionProblems, unchosenVisibility } from '../access/instance-visibility.ts';
 import { canInGroup } from '../access/permissions.ts';

@@ -1,5 +1,5 @@
+import type { ProjectRecord } from '../../records/projects.ts';
 import { LimitReached, Missing, NameTaken, Stale } from '../../store/errors.ts';
-import type { ProjectRecord } from '../../store/records.ts';
 import { measureSoon } from '../../store/statistics/statistics.ts';
 import { canInGroup, isAdministrator } from '../access/permissions.ts';
 import type { Actor, ProjectAccess } from '../access/types.ts';

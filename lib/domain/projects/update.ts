@@ -2,10 +2,12 @@
 
 import { RefConflict } from '../../git/ports.ts';
 import { branchRef } from '../../git/refname.ts';
+import type { GroupRecord } from '../../records/groups.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { Visibility } from '../../records/visibility.ts';
 import { Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
 import { refusedUpdate } from '../../store/projects/projects.ts';
 import { type ProjectChange, type ProjectUpdate, projectUpdate } from '../../store/projects/update.ts';
-import type { GroupRecord, ProjectRecord, Visibility } from '../../store/records.ts';
 import { restrictionProblems } from '../access/instance-visibility.ts';
 import { demand } from '../access/permissions.ts';
 import type { Actor, ProjectAccess } from '../access/types.ts';

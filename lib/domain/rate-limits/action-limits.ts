@@ -1,6 +1,7 @@
 /** How often one may do single things, where an administrator chooses; 0 is as often as one likes. */
+
+import type { UserRecord } from '../../records/users.ts';
 import type { RateLimit } from '../../store/rate-limits/rate-limits.ts';
-import type { UserRecord } from '../../store/records.ts';
 import { annotate } from '../../telemetry/correlation.ts';
 import { isAdministrator } from '../access/permissions.ts';
 import type { Actor } from '../access/types.ts';

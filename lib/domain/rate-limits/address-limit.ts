@@ -1,5 +1,5 @@
 /** Of how many addresses at a time one may come, where an administrator limits it. */
-import type { UserRecord } from '../../store/records.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { annotate } from '../../telemetry/correlation.ts';
 import { log } from '../../telemetry/log.ts';
 import type { Deps } from '../deps.ts';

@@ -1,4 +1,5 @@
-import type { BranchRule, ProjectRecord } from '../../store/records.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { BranchRule } from '../../records/refs.ts';
 import { DEVELOPER, MAINTAINER } from '../access/permissions.ts';
 import type { Deps } from '../deps.ts';
 

@@ -1,4 +1,4 @@
-import type { BranchRule, RuleLevel, TagRule } from '../../store/records.ts';
+import type { BranchRule, RuleLevel, TagRule } from '../../records/refs.ts';
 import { can, DEVELOPER, isAdministrator, MAINTAINER } from '../access/permissions.ts';
 import type { Actor, ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';

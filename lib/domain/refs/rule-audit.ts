@@ -1,5 +1,7 @@
 /** What is recorded of rules that protect branches and tags. */
-import type { BranchRule, ProjectRecord, RuleLevel, TagRule } from '../../store/records.ts';
+
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { BranchRule, RuleLevel, TagRule } from '../../records/refs.ts';
 import { type Audited, auditedPlace } from '../audit-events/event.ts';
 
 /** Levels of rules, as people read them. */

@@ -1,5 +1,5 @@
 import type { Identity } from '../../git/parse.ts';
-import type { UserRecord } from '../../store/records.ts';
+import type { UserRecord } from '../../records/users.ts';
 
 /** Who a commit or tag says made it, when the interface does in a user's name. */
 export const identityOf = (user: Pick<UserRecord, 'name' | 'email' | 'profile'>, now: Date): Identity => ({

@@ -4,8 +4,9 @@
  * but the worker's (`openRepository`).
  */
 import { RefConflict, type RefDatabase } from '../../git/ports.ts';
+import type { ImportStatus } from '../../records/imports.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import { ConditionFailed } from '../../store/errors.ts';
-import type { ImportStatus, ProjectRecord } from '../../store/records.ts';
 import type { Check, Update } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 

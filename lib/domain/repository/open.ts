@@ -9,8 +9,8 @@ import {
 } from '../../git/ports.ts';
 import { branchRef, type RefName, shortName } from '../../git/refname.ts';
 import type { Repository } from '../../git/wire/repository.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, TransactionRefused } from '../../store/errors.ts';
-import type { ProjectRecord } from '../../store/records.ts';
 import { addRule } from '../../store/refs/protection-rules.ts';
 import type { NetworkMember } from '../../store/repository/fork-networks.ts';
 import { GitObjects } from '../../store/repository/pack-objects.ts';

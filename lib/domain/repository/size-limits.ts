@@ -1,5 +1,5 @@
 /** The sizes that the instance's settings allow, within what it can hold at all. */
-import type { ProjectRecord } from '../../store/records.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import type { Deps } from '../deps.ts';
 import { refused } from '../errors.ts';
 

@@ -1,6 +1,8 @@
 /** The accounts behind people whom an identity provider knows. */
 import { randomBytes } from 'node:crypto';
-import type { GroupRecord, GroupSso, UserRecord } from '../../store/records.ts';
+import type { GroupSso } from '../../records/group-sso.ts';
+import type { GroupRecord } from '../../records/groups.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { type Identity, identitiesOf, MAX_IDENTITIES } from '../../store/users/item.ts';
 import type { Deps } from '../deps.ts';
 import { emailProblems, usernameProblems } from '../name-rules.ts';

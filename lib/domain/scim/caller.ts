@@ -1,4 +1,5 @@
-import type { GroupRecord, GroupSso } from '../../store/records.ts';
+import type { GroupSso } from '../../records/group-sso.ts';
+import type { GroupRecord } from '../../records/groups.ts';
 import type { Check } from '../../store/table/write.ts';
 import { locateGroup } from '../access/locate.ts';
 import type { Credential, Origin } from '../access/types.ts';

@@ -1,6 +1,6 @@
 /** Changes of people whom the provider has named before, with their account and membership: all of it or nothing. */
 
-import type { UserRecord } from '../../store/records.ts';
+import type { UserRecord } from '../../records/users.ts';
 import type { ScimIdentity } from '../../store/scim/identities.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { UserChange } from '../../store/users/users.ts';

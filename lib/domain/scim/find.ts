@@ -1,4 +1,4 @@
-import type { UserRecord } from '../../store/records.ts';
+import type { UserRecord } from '../../records/users.ts';
 import type { ScimIdentity } from '../../store/scim/identities.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { Deps } from '../deps.ts';

@@ -1,6 +1,7 @@
 /** How members sign in at the provider of a group, and whom it has provisioned, as its owners see it. */
 
-import type { GroupRecord, UserRecord } from '../../store/records.ts';
+import type { GroupRecord } from '../../records/groups.ts';
+import type { UserRecord } from '../../records/users.ts';
 import type { ScimIdentity } from '../../store/scim/identities.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { type Identity, identitiesOf } from '../../store/users/item.ts';

@@ -1,6 +1,8 @@
 /** What becomes of somebody in a group when its identity provider lets them in or go. */
+
+import type { MemberRecord } from '../../records/members.ts';
+import type { UserRecord } from '../../records/users.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
-import type { MemberRecord, UserRecord } from '../../store/records.ts';
 import { joining, leaving } from '../../store/scim/memberships.ts';
 import type { Write } from '../../store/table/write.ts';
 import { auditedPlace, auditing } from '../audit-events/event.ts';

@@ -1,7 +1,7 @@
 /** One term over what an instance, a group or a project holds, for those who may see it. */
 
+import type { UserRecord } from '../../records/users.ts';
 import type { ListedProject } from '../../store/projects/query.ts';
-import type { UserRecord } from '../../store/records.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { can, canInGroup } from '../access/permissions.ts';
 import type { Actor, GroupAccess, ProjectAccess } from '../access/types.ts';

@@ -1,7 +1,7 @@
 /** Settings are read and changed by administrators; what changed is recorded in the change's own transaction. */
 import { isDeepStrictEqual } from 'node:util';
+import type { UserRecord } from '../../records/users.ts';
 import { TransactionRefused } from '../../store/errors.ts';
-import type { UserRecord } from '../../store/records.ts';
 import type { SettingValue, StoredSettings } from '../../store/settings/settings.ts';
 import type { Put } from '../../store/table/write.ts';
 import type { Actor } from '../access/types.ts';

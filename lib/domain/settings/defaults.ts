@@ -2,8 +2,9 @@
  * The settings that take effect, as they are until somebody changes them. Whatever is not here is stored and shown
  * (`attributes/`) and read by no rule; a feature that comes takes its settings here.
  */
+
+import type { Visibility } from '../../records/visibility.ts';
 import type { StoreEnvironment } from '../../store/environment.ts';
-import type { Visibility } from '../../store/records.ts';
 
 const none = null as string | null;
 const noNumber = null as number | null;

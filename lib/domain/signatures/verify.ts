@@ -1,10 +1,11 @@
 import { type Identity, parseCommit } from '../../git/parse.ts';
+import type { GpgKeyRecord, SshKeyRecord } from '../../records/keys.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { type Certificate, CMS_LABELS, signerCertificate } from '../../signatures/certificate.ts';
 import { keyOfSignature, type PgpPublicKey, parsePgpKey, pgpVouches } from '../../signatures/pgp-key.ts';
 import { type PgpSignature, parsePgpSignatures } from '../../signatures/pgp-signature.ts';
 import { signedCommit } from '../../signatures/signed-commit.ts';
 import { parseSshSignature, SSH_LABEL, sshSigned } from '../../signatures/ssh-signature.ts';
-import type { GpgKeyRecord, SshKeyRecord, UserRecord } from '../../store/records.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { Deps } from '../deps.ts';
 import { isConfirmedEmail } from '../emails/emails.ts';

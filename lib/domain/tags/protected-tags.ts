@@ -1,5 +1,5 @@
+import type { RuleLevel, TagRule } from '../../records/refs.ts';
 import { AlreadyExists } from '../../store/errors.ts';
-import type { RuleLevel, TagRule } from '../../store/records.ts';
 import { MAINTAINER } from '../access/permissions.ts';
 import type { Actor, ProjectAccess } from '../access/types.ts';
 import { audited } from '../audit-events/event.ts';

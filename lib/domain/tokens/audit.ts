@@ -1,5 +1,5 @@
 /** What is recorded of tokens, in the account, project or group that they open. */
-import type { DeployTokenRecord, TokenRecord } from '../../store/records.ts';
+import type { DeployTokenRecord, TokenRecord } from '../../records/tokens.ts';
 import { type Audited, type AuditedEntity, auditedSource, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 

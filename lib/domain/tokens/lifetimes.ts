@@ -1,7 +1,7 @@
 /** People's tokens that live longer than an administrator came to allow end some hours after that was said. */
 
+import type { TokenRecord } from '../../records/tokens.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
-import type { TokenRecord } from '../../store/records.ts';
 import { inParallel } from '../../store/table/map-limit.ts';
 import type { Put } from '../../store/table/write.ts';
 import type { Actor } from '../access/types.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { TokenRecord, TokenScope } from '../../records/tokens.ts';
 import { Missing, Stale } from '../../store/errors.ts';
-import type { TokenRecord, TokenScope } from '../../store/records.ts';
 import type { Origin } from '../access/types.ts';
 import {
   type AuditAuthor,

@@ -1,6 +1,8 @@
 /** Tokens that act as a person: their own, and those administrators make to act as them. */
+
+import type { TokenRecord } from '../../records/tokens.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { LimitReached, Missing } from '../../store/errors.ts';
-import type { TokenRecord, UserRecord } from '../../store/records.ts';
 import type { Page } from '../../store/table/paging.ts';
 import type { TokenQuery } from '../../store/tokens/tokens.ts';
 import { isAdministrator, signedIn } from '../access/permissions.ts';

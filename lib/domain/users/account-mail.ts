@@ -2,8 +2,9 @@
  * What people are told of changes to their accounts that they may not have made: at the address they have shown to be
  * theirs before, however much other mail they want.
  */
+
+import type { UserRecord } from '../../records/users.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
-import type { UserRecord } from '../../store/records.ts';
 import { mailMessage, oneLine } from '../mail/send.ts';
 
 type Owner = Pick<UserRecord, 'name' | 'username' | 'email' | 'confirmedAt' | 'type'>;

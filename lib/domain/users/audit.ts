@@ -1,6 +1,6 @@
 /** What is recorded of the changes of an account: one event for each thing that is another than before. */
 
-import type { UserRecord } from '../../store/records.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import { identitiesOf, identityNames } from '../../store/users/item.ts';
 import type { UserChange } from '../../store/users/users.ts';

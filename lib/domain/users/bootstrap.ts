@@ -1,5 +1,6 @@
+import { TOKEN_SCOPES, type TokenRecord } from '../../records/tokens.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { AlreadyExists, NameTaken } from '../../store/errors.ts';
-import { TOKEN_SCOPES, type TokenRecord, type UserRecord } from '../../store/records.ts';
 import { type AuditAuthor, auditedUser, auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { refused } from '../errors.ts';

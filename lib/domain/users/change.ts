@@ -1,4 +1,4 @@
-import type { UserRecord } from '../../store/records.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import { type Identity, identitiesOf, MAX_IDENTITIES } from '../../store/users/item.ts';
 import type { UserChange } from '../../store/users/users.ts';

@@ -1,6 +1,7 @@
 /** Accounts that are put to rest: nothing is theirs to do until an administrator activates them again. */
+
+import type { UserRecord } from '../../records/users.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
-import type { UserRecord } from '../../store/records.ts';
 import { type AuditAuthor, audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { mailMessage, oneLine } from '../mail/send.ts';

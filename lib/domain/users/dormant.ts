@@ -1,6 +1,6 @@
 /** People who were not here for long are deactivated, where an administrator has it so. */
 
-import type { UserRecord } from '../../store/records.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { inParallel } from '../../store/table/map-limit.ts';
 import { SYSTEM } from '../audit-events/event.ts';
 import { dayBefore } from '../days.ts';

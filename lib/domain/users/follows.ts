@@ -1,5 +1,5 @@
+import type { UserRecord } from '../../records/users.ts';
 import { Missing } from '../../store/errors.ts';
-import type { UserRecord } from '../../store/records.ts';
 import type { FollowRow } from '../../store/table/keys.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { MAX_FOLLOWING } from '../../store/users/follows.ts';

@@ -1,7 +1,7 @@
 /** Choosing a password by a link that came by mail: for somebody who has none, or whose password somebody else chose. */
 import { randomBytes } from 'node:crypto';
+import type { UserRecord } from '../../records/users.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
-import type { UserRecord } from '../../store/records.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { PasswordReset } from '../../store/users/password-resets.ts';
 import type { Actor } from '../access/types.ts';

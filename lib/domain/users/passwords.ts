@@ -1,6 +1,6 @@
 import { randomBytes, scrypt as scryptCallback, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { UserRecord } from '../../store/records.ts';
+import type { UserRecord } from '../../records/users.ts';
 import type { InstanceSettings } from '../settings/current.ts';
 import { COMMON_PASSWORDS } from './common-passwords.ts';
 

@@ -1,7 +1,8 @@
 /** Accounts as other rules look for them, and what every change of one has in common. */
+
+import type { UserRecord } from '../../records/users.ts';
 import { Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
-import type { UserRecord } from '../../store/records.ts';
 import type { Check, Write } from '../../store/table/write.ts';
 import type { UserChange } from '../../store/users/users.ts';
 import { isAdministrator, signedIn } from '../access/permissions.ts';

@@ -1,5 +1,5 @@
 /** Blocking, banning, deactivating, approving: who may sign in. Effective at the next request, for Git too. */
-import type { UserRecord, UserState } from '../../store/records.ts';
+import type { UserRecord, UserState } from '../../records/users.ts';
 import { signedIn } from '../access/permissions.ts';
 import type { Actor } from '../access/types.ts';
 import { audited, auditedUser } from '../audit-events/event.ts';

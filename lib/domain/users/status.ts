@@ -1,4 +1,4 @@
-import type { UserRecord, UserStatus } from '../../store/records.ts';
+import type { UserRecord, UserStatus } from '../../records/users.ts';
 import { signedIn } from '../access/permissions.ts';
 import type { Actor } from '../access/types.ts';
 import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';

@@ -1,4 +1,4 @@
-import type { UserRecord } from '../../store/records.ts';
+import type { UserRecord } from '../../records/users.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { Put } from '../../store/table/write.ts';

@@ -1,8 +1,9 @@
 /** People who ask to be let into projects and groups: none of them is a member. */
+
+import type { AccessRequestRecord } from '../../records/access-requests.ts';
 import { AlreadyExists, Missing, TransactionRefused } from '../errors.ts';
 import { sourceLives } from '../members/item.ts';
 import type { Outbox, OutboxMessage } from '../outbox/outbox.ts';
-import type { AccessRequestRecord } from '../records.ts';
 import {
   accessRequestKey,
   type MemberSource,

@@ -3,7 +3,7 @@
  * never tell of different images and none is left over.
  */
 
-import type { AvatarRecord } from '../records.ts';
+import type { AvatarRecord } from '../../records/avatars.ts';
 import { avatarKey, type Subject } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Write } from '../table/write.ts';

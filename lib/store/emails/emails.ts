@@ -1,6 +1,6 @@
+import type { EmailRecord } from '../../records/emails.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
 import { type Beside, OwnedRows } from '../keys/owned-rows.ts';
-import type { EmailRecord } from '../records.ts';
 import { confirmationKey, nameKey, ownKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { claim } from '../table/unique-names.ts';

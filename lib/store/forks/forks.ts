@@ -2,8 +2,9 @@
  * Which project is a fork of which: a row under the parent, by which its forks are listed, and the parent's id in the
  * fork. What the repositories share is another matter (`networks.ts`): it outlives the relation.
  */
+
+import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
-import type { ProjectRecord } from '../records.ts';
 import { FORK, forkKey, idOf, type Key, projectKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, PRESENT, type Write } from '../table/write.ts';

@@ -1,5 +1,7 @@
 /** Groups: record, path and place in the tree of groups. Moves are in `group-moves.ts`, lists in `group-list.ts`. */
 
+import { type GroupRecord, MAX_DEPTH } from '../../records/groups.ts';
+import { VISIBILITIES, type Visibility } from '../../records/visibility.ts';
 import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
 import { memberWrite } from '../members/item.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
@@ -15,7 +17,6 @@ import {
 } from '../placement/group.ts';
 import { groupItem, groupListAttributes, groupOf } from '../placement/group-item.ts';
 import { moveRows, settlingRows, treeRows } from '../placement/tree.ts';
-import { type GroupRecord, MAX_DEPTH, VISIBILITIES, type Visibility } from '../records.ts';
 import type { Counters } from '../table/counters.ts';
 import {
   groupKey,

@@ -1,10 +1,11 @@
 /** Lists of groups: who sees which, in three orders, by offset or by keyset. */
 
+import type { GroupRecord } from '../../records/groups.ts';
+import type { AccessLevel } from '../../records/members.ts';
 import { type Attributes, haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
 import type { Members } from '../members/members.ts';
 import { groupClass, groupItem, groupOf } from '../placement/group-item.ts';
 import { hasText, type Judge, type Viewer, visibleTo } from '../projects/query.ts';
-import type { AccessLevel, GroupRecord } from '../records.ts';
 import { similarity } from '../search/relevance.ts';
 import type { Search } from '../search/search.ts';
 import { matchesWords, wordsOf } from '../search/trigrams.ts';

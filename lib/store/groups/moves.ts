@@ -5,6 +5,10 @@
  * A group that moved says in `movedFrom` that something inside may not have followed; that is cleared when all has.
  * Whoever comes into a group meanwhile is found among its children, which are listed after the group itself moved.
  */
+
+import type { GroupRecord } from '../../records/groups.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { Visibility } from '../../records/visibility.ts';
 import { TransactionRefused } from '../errors.ts';
 import { UNLINK_JOB } from '../forks/forks.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } from '../outbox/outbox.ts';
@@ -15,7 +19,6 @@ import { fromItem } from '../placement/project-item.ts';
 import { moveRows, settledRows } from '../placement/tree.ts';
 import type { ProjectShares } from '../project-relations/shares.ts';
 import { projectUpdate } from '../projects/update.ts';
-import type { GroupRecord, ProjectRecord, Visibility } from '../records.ts';
 import { groupKey, projectKey, type TreeKind } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { type Check, PRESENT, type Write } from '../table/write.ts';

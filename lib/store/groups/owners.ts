@@ -1,4 +1,7 @@
 /** Changes of a group's memberships that leave somebody who owns it. */
+
+import type { GroupRecord } from '../../records/groups.ts';
+import type { AccessLevel, MemberRecord } from '../../records/members.ts';
 import { LastOwner, Missing, Stale, TransactionRefused } from '../errors.ts';
 import {
   changedMember,
@@ -9,7 +12,6 @@ import {
   stillMember,
 } from '../members/item.ts';
 import type { AlongsideChange, Members } from '../members/members.ts';
-import type { AccessLevel, GroupRecord, MemberRecord } from '../records.ts';
 import { type Key, MEMBER, type MemberSource, memberKey, memberPartition } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Check, Delete, Update, Write } from '../table/write.ts';

@@ -1,7 +1,7 @@
 /** What a user reaches through memberships of groups: all below these, and what they were invited to. */
 
+import type { AccessLevel } from '../../records/members.ts';
 import type { Members } from '../members/members.ts';
-import type { AccessLevel } from '../records.ts';
 import {
   judged,
   type Row,

@@ -1,12 +1,13 @@
 /** Takes away what is left of deleted groups, with all inside: the innermost first, the group itself last. */
 
+import type { GroupRecord } from '../../records/groups.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import { removeAbout } from '../custom-attributes/custom-attributes.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
 import type { Members } from '../members/members.ts';
 import { leaveTree, settledRows } from '../placement/tree.ts';
 import type { ProjectShares } from '../project-relations/shares.ts';
 import type { Projects } from '../projects/projects.ts';
-import type { GroupRecord, ProjectRecord } from '../records.ts';
 import type { Search } from '../search/search.ts';
 import {
   groupKey,

@@ -3,17 +3,13 @@
  * finds it by the address, and one that the mailed link leads to; the three come and go together.
  */
 
+import { type InvitationRecord, MAX_INVITATIONS } from '../../records/invitations.ts';
+import type { AccessLevel, MemberRecord } from '../../records/members.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { AlreadyExists, ConditionFailed, LimitReached, Missing, TransactionRefused } from '../errors.ts';
 import { sourceLives } from '../members/item.ts';
 import type { Members } from '../members/members.ts';
 import type { Outbox, OutboxMessage } from '../outbox/outbox.ts';
-import {
-  type AccessLevel,
-  type InvitationRecord,
-  MAX_INVITATIONS,
-  type MemberRecord,
-  type UserRecord,
-} from '../records.ts';
 import type { Counters } from '../table/counters.ts';
 import {
   INVITE,

@@ -1,5 +1,5 @@
+import type { GpgKeyRecord } from '../../records/keys.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { GpgKeyRecord } from '../records.ts';
 import type { Counters } from '../table/counters.ts';
 import { gpgKeyIdKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';

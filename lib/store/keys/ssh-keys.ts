@@ -1,4 +1,4 @@
-import type { SshKeyRecord } from '../records.ts';
+import type { SshKeyRecord } from '../../records/keys.ts';
 import { sshFingerprintKey, sshKeyIdKey } from '../table/keys.ts';
 import { type Beside, claimOf, OwnedRows } from './owned-rows.ts';
 

@@ -1,7 +1,7 @@
 /** The row of a membership: how it is written, read and changed. */
 
+import type { AccessLevel, MemberRecord } from '../../records/members.ts';
 import { projectLives } from '../placement/project-item.ts';
-import type { AccessLevel, MemberRecord } from '../records.ts';
 import { groupKey, type MemberSource, memberKey, userPartition, userRow } from '../table/keys.ts';
 import { ABSENT, type Check, type Item, PRESENT, type Put } from '../table/write.ts';
 

@@ -1,6 +1,7 @@
 /** Memberships of projects and groups: stored once, where they were given; a user's are found through an index. */
+
+import type { AccessLevel, MemberRecord } from '../../records/members.ts';
 import { AlreadyExists, Missing, Stale, TransactionRefused } from '../errors.ts';
-import type { AccessLevel, MemberRecord } from '../records.ts';
 import { type IdPage, idPage } from '../table/id-page.ts';
 import {
   accessRequestKey,

@@ -2,9 +2,12 @@
  * All that paths begin with: people's own names, and groups. For administrators, who see every one. In the order of the
  * ids of people and of groups, merged: those of one kind stand as they were made.
  */
+
+import type { GroupRecord } from '../../records/groups.ts';
+import { USER_STATES, type UserRecord } from '../../records/users.ts';
+import { VISIBILITIES } from '../../records/visibility.ts';
 import { groupClass, groupOf } from '../placement/group-item.ts';
 import type { Judge } from '../projects/query.ts';
-import { type GroupRecord, USER_STATES, type UserRecord, VISIBILITIES } from '../records.ts';
 import type { Search } from '../search/search.ts';
 import { groupKey, listPartitions, padded } from '../table/keys.ts';
 import {

@@ -2,9 +2,14 @@
  * What people want mail of: for each project and group they said something about, and for everything else. What nobody
  * chose is not there. A choice changes in one write, so those of two callers at once both stay.
  */
+
+import {
+  NOTIFICATION_EVENTS,
+  type NotificationChoice,
+  type NotificationLevel,
+} from '../../records/notifications.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
 import { sourceLives } from '../members/item.ts';
-import { NOTIFICATION_EVENTS, type NotificationChoice, type NotificationLevel } from '../records.ts';
 import { removeSome } from '../table/delete-page.ts';
 import { type IdPage, idPage } from '../table/id-page.ts';
 import {

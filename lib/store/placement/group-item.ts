@@ -1,6 +1,7 @@
 /** A group's record as an item, with the attributes of its lists. */
 import { dirname } from 'node:path/posix';
-import type { GroupRecord, Visibility } from '../records.ts';
+import type { GroupRecord } from '../../records/groups.ts';
+import type { Visibility } from '../../records/visibility.ts';
 import { folded, groupKey, type Key, listPartition, orderedBy, padded } from '../table/keys.ts';
 import type { Item } from '../table/write.ts';
 

@@ -1,6 +1,8 @@
 /** Where a group stands, and what a transaction that puts something there must find. */
+
+import type { GroupRecord } from '../../records/groups.ts';
+import { VISIBILITIES, type Visibility } from '../../records/visibility.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
-import { type GroupRecord, VISIBILITIES, type Visibility } from '../records.ts';
 import { groupKey, treeKey } from '../table/keys.ts';
 import { claim, freeName, moveName, sameName } from '../table/unique-names.ts';
 import { type Check, PRESENT, type Write } from '../table/write.ts';

@@ -5,10 +5,12 @@
  * through an index, which may be late: that is cleared by a call some time later, when whatever came in before the move
  * is in the index. Whoever comes in meanwhile comes in under the new username.
  */
+
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
 import type { MovePromise } from '../groups/moves.ts';
 import type { Outbox, OutboxMessage } from '../outbox/outbox.ts';
-import type { ProjectRecord, UserRecord } from '../records.ts';
 import { idOf, projectKey, userKey, userPartition } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { freeName, sameName } from '../table/unique-names.ts';

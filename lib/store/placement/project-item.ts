@@ -1,6 +1,7 @@
 /** A project's record as an item, with the attributes of its lists. */
 
-import type { ProjectRecord, Visibility } from '../records.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { Visibility } from '../../records/visibility.ts';
 import {
   folded,
   listPartition,

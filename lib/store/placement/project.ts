@@ -1,6 +1,7 @@
 /** Where a project stands, and the path that leads there. */
 
-import type { GroupRecord, ProjectRecord } from '../records.ts';
+import type { GroupRecord } from '../../records/groups.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import { claim, moveName } from '../table/unique-names.ts';
 import type { Put, Write } from '../table/write.ts';
 

@@ -3,7 +3,7 @@
  * moves, so what they lead to is loaded and judged by its own parents.
  */
 
-import type { Visibility } from '../records.ts';
+import type { Visibility } from '../../records/visibility.ts';
 import { settlingKey, type TreeKind, type TreeRow, treeKey } from '../table/keys.ts';
 import type { Delete, Put } from '../table/write.ts';
 import { groupOrders } from './group-item.ts';

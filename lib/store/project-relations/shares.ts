@@ -3,9 +3,11 @@
  * group, `SHARED#`, and from each group above that one, `SHAREDBELOW#`, whose members the invitation reaches too.
  */
 
+import type { GroupRecord } from '../../records/groups.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { ShareRecord } from '../../records/shares.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
 import { fromItem } from '../placement/project-item.ts';
-import type { GroupRecord, ProjectRecord, ShareRecord } from '../records.ts';
 import type { Counters } from '../table/counters.ts';
 import {
   groupKey,

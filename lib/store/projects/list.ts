@@ -1,10 +1,10 @@
 /** Lists of projects: who sees which, in six orders, by offset or by keyset. */
 
+import type { Visibility } from '../../records/visibility.ts';
 import { haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
 import { Reach } from '../groups/reachable.ts';
 import type { Members } from '../members/members.ts';
 import { fromItem, listClass, sortValues } from '../placement/project-item.ts';
-import type { Visibility } from '../records.ts';
 import { similarity } from '../search/relevance.ts';
 import type { Hits, Search } from '../search/search.ts';
 import { wordsOf } from '../search/trigrams.ts';

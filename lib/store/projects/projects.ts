@@ -1,5 +1,9 @@
 /** Projects: creation, change and deletion. What a change writes is in `project-update.ts`, lists in `project-list.ts`. */
 import { ulid } from 'ulid';
+import type { GroupRecord } from '../../records/groups.ts';
+import type { ImportStatus } from '../../records/imports.ts';
+import type { MemberRecord } from '../../records/members.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, Stale, type StoreError, TransactionRefused } from '../errors.ts';
 import { countedDown, forkOf } from '../forks/forks.ts';
 import { memberWrite } from '../members/item.ts';
@@ -10,7 +14,6 @@ import { entersOwn, type Owner, refusedByOwner } from '../placement/personal-nam
 import { claimProjectPath, type ProjectPlace } from '../placement/project.ts';
 import { fromItem, listAttributes, toItem } from '../placement/project-item.ts';
 import { leaveTree, treeRows } from '../placement/tree.ts';
-import type { GroupRecord, ImportStatus, MemberRecord, ProjectRecord } from '../records.ts';
 import { closeRepository, newRepository } from '../repository/state.ts';
 import type { Search } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';

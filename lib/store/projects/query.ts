@@ -1,8 +1,11 @@
 /** What a list of projects may be asked for, and which of its conditions the keys alone decide. */
+
+import type { AccessLevel } from '../../records/members.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { Visibility } from '../../records/visibility.ts';
 import type { Attributes } from '../custom-attributes/custom-attributes.ts';
 import { isExpired } from '../members/item.ts';
 import { listClass } from '../placement/project-item.ts';
-import type { AccessLevel, ProjectRecord, Visibility } from '../records.ts';
 import { matchesWords } from '../search/trigrams.ts';
 import { listPartitions, padded } from '../table/keys.ts';
 import type { PageRequest } from '../table/paging.ts';

@@ -1,8 +1,8 @@
 /** Rules that protect a project's branches and tags: an item per name or pattern, in the project's partition. */
 
+import type { BranchRule, RefRule, TagRule } from '../../records/refs.ts';
 import { AlreadyExists, LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
 import { projectLives } from '../placement/project-item.ts';
-import type { BranchRule, RefRule, TagRule } from '../records.ts';
 import type { Counters } from '../table/counters.ts';
 import { projectKey, RULE, type RuleKind, ruleCountKey, ruleKey, rulePrefix } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';

@@ -3,8 +3,9 @@
  * in the order of the users and by the name that the provider signs them in with. All three come, change and go in the
  * transactions of the accounts and memberships they are about.
  */
+
+import type { UserRecord } from '../../records/users.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
-import type { UserRecord } from '../records.ts';
 import {
   groupKey,
   idOf,

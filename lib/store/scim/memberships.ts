@@ -1,9 +1,9 @@
 /** Comings and goings that an identity provider brings about, for the transactions of its accounts. */
 
+import type { AccessLevel, MemberRecord } from '../../records/members.ts';
 import type { GroupOwners } from '../groups/owners.ts';
 import { memberWrite } from '../members/item.ts';
 import type { Members } from '../members/members.ts';
-import type { AccessLevel, MemberRecord } from '../records.ts';
 import { accessRequestKey, memberKey } from '../table/keys.ts';
 import { ABSENT, PRESENT, type Write } from '../table/write.ts';
 

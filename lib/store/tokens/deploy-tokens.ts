@@ -1,8 +1,8 @@
 /** Deploy tokens: each under the hash of its text, listed in the partition of its project or group. */
 
+import type { DeployTokenRecord } from '../../records/tokens.ts';
 import { LimitReached, Missing, TransactionRefused } from '../errors.ts';
 import { sourceLives } from '../members/item.ts';
-import type { DeployTokenRecord } from '../records.ts';
 import type { Counters } from '../table/counters.ts';
 import {
   DEPLOY_TOKEN,

@@ -1,6 +1,6 @@
 /** The rows of an access token: its record with what lists it, what leads to it, and the count of its owner's. */
 
-import type { TokenRecord } from '../records.ts';
+import type { TokenRecord } from '../../records/tokens.ts';
 import {
   accessTokenRow,
   listPartition,

@@ -1,5 +1,6 @@
 /** Access tokens of every kind. One item per token, under the hash of its text: access is one read. */
 
+import type { TokenRecord } from '../../records/tokens.ts';
 import {
   AlreadyExists,
   ConditionFailed,
@@ -9,7 +10,6 @@ import {
   TransactionRefused,
 } from '../errors.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
-import type { TokenRecord } from '../records.ts';
 import type { Counters } from '../table/counters.ts';
 import {
   ACCESS_TOKEN,

@@ -1,6 +1,6 @@
 /** A user's record as an item, with the attributes of its lists; and the identities in it. */
 
-import type { UserRecord } from '../records.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { folded, listPartition, orderedBy, padded } from '../table/keys.ts';
 import type { Item } from '../table/write.ts';
 

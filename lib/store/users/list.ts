@@ -1,6 +1,7 @@
 /** Lists of users: over the indexes, by search, by custom attributes. */
+
+import { USER_STATES, type UserRecord, type UserState } from '../../records/users.ts';
 import { type Attributes, haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
-import { USER_STATES, type UserRecord, type UserState } from '../records.ts';
 import type { Search } from '../search/search.ts';
 import { keysById, keysSorted } from '../table/id-sources.ts';
 import { listPartitions, padded, userKey } from '../table/keys.ts';

@@ -3,6 +3,9 @@
  * tokens, stars and follows go; comments, statuses and what they created elsewhere stay, unless the removal is `hard`:
  * then comments go too, and groups that nobody else owns.
  */
+
+import type { GroupRecord } from '../../records/groups.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import type { Emails } from '../emails/emails.ts';
 import { Missing, Stale } from '../errors.ts';
 import type { Events } from '../events/events.ts';
@@ -14,7 +17,6 @@ import type { AuthorSnapshot } from '../notes/notes.ts';
 import type { CommitStatusRecord } from '../pipelines/pipelines.ts';
 import type { Stars } from '../project-relations/stars.ts';
 import type { Projects } from '../projects/projects.ts';
-import type { GroupRecord, ProjectRecord } from '../records.ts';
 import type { ScimIdentities } from '../scim/identities.ts';
 import {
   commitRowKey,

@@ -1,8 +1,8 @@
 /** Users: their record, their unique names, their lists. */
 
+import type { UserRecord } from '../../records/users.ts';
 import { Missing, NameTaken, Stale, TransactionRefused } from '../errors.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
-import type { UserRecord } from '../records.ts';
 import type { Search } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';
 import { internalUserKey, nameKey, orderedBy, userKey } from '../table/keys.ts';

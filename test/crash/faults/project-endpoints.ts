@@ -1,4 +1,4 @@
-import type { ProjectRecord } from '../../../lib/store/records.ts';
+import type { ProjectRecord } from '../../../lib/records/projects.ts';
 import type { Operation } from './driver.ts';
 import type { Scene } from './scene.ts';
 import { after, endpoint } from './sent.ts';

@@ -4,7 +4,9 @@ import { DomainError, forbidden, notFound, unauthorized } from '../../../lib/dom
 import type { AccessPort, SubjectRule } from '../../../lib/http/access.ts';
 import type { Endpoint, HttpDeps } from '../../../lib/http/endpoint.ts';
 import { apiFunction } from '../../../lib/http/function.ts';
-import type { ProjectRecord, TokenRecord, TokenScope, UserRecord } from '../../../lib/store/records.ts';
+import type { ProjectRecord } from '../../../lib/records/projects.ts';
+import type { TokenRecord, TokenScope } from '../../../lib/records/tokens.ts';
+import type { UserRecord } from '../../../lib/records/users.ts';
 
 const user = (id: number, username: string, admin = false): UserRecord => ({
   id,

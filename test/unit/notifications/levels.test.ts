@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { effective } from '../../../lib/domain/notifications/levels.ts';
-import type { NotificationLevel } from '../../../lib/store/records.ts';
+import type { NotificationLevel } from '../../../lib/records/notifications.ts';
 
 /** A project, the group it is in, the one above that, and everything. */
 const TABLE: readonly [...levels: (NotificationLevel | undefined)[], is: NotificationLevel][] = [

@@ -4,9 +4,10 @@ import PostalMime from 'postal-mime';
 import { describe, expect, test } from 'vitest';
 import { invitationMail } from '../../../lib/domain/invitations/mail.ts';
 import { type Letter, mailOf, withAuthor } from '../../../lib/domain/notifications/mail.ts';
+import type { InvitationRecord } from '../../../lib/records/invitations.ts';
+import type { UserRecord } from '../../../lib/records/users.ts';
 import type { Mail } from '../../../lib/store/mail/transport.ts';
 import { Mailer } from '../../../lib/store/mail/transport.ts';
-import type { InvitationRecord, UserRecord } from '../../../lib/store/records.ts';
 
 const sender = { baseUrl: 'https://git.example.com/stage', serviceName: 'Lemnos', html: true };
 const reader = {

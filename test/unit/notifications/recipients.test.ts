@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Relation, reasonToMail } from '../../../lib/domain/notifications/decide.ts';
 import { type EffectiveLevel, eventsOf } from '../../../lib/domain/notifications/levels.ts';
-import { NOTIFICATION_EVENTS, type NotificationEvent } from '../../../lib/store/records.ts';
+import { NOTIFICATION_EVENTS, type NotificationEvent } from '../../../lib/records/notifications.ts';
 
 const ISSUE = 'reopen_issue close_issue';
 const REQUEST = 'reopen_merge_request close_merge_request merge_merge_request merge_when_pipeline_succeeds';

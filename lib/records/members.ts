@@ -1,0 +1,15 @@
+import type { MemberSource } from '../store/table/keys.ts';
+
+/** 10 Guest, 20 Reporter, 30 Developer, 40 Maintainer, 50 Owner. */
+export type AccessLevel = 10 | 20 | 30 | 40 | 50;
+
+export interface MemberRecord {
+  readonly source: MemberSource;
+  readonly userId: number;
+  readonly accessLevel: AccessLevel;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly createdById: number | null;
+  /** The bot of an access token: nobody who counts, and no owner to rely on. */
+  readonly bot?: true;
+}
