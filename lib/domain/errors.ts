@@ -1,5 +1,5 @@
+import type { MemberSource } from '../records/members.ts';
 import { StoreError } from '../store/errors.ts';
-import type { MemberSource } from '../store/table/keys.ts';
 
 /**
  * The one family of errors that rules raise. Each has a stable code; `lib/http` renders it as status and body,

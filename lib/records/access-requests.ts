@@ -1,4 +1,4 @@
-import type { MemberSource } from '../store/table/keys.ts';
+import type { MemberSource } from './members.ts';
 
 /** Somebody asks to be let in; whoever they are in the project or group until then, they are no member. */
 export interface AccessRequestRecord {

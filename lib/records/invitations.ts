@@ -1,5 +1,4 @@
-import type { MemberSource } from '../store/table/keys.ts';
-import type { AccessLevel } from './members.ts';
+import type { AccessLevel, MemberSource } from './members.ts';
 
 /** A membership for whoever has an e-mail address. */
 export interface InvitationRecord {

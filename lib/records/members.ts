@@ -1,5 +1,3 @@
-import type { MemberSource } from '../store/table/keys.ts';
-
 /** 10 Guest, 20 Reporter, 30 Developer, 40 Maintainer, 50 Owner. */
 export type AccessLevel = 10 | 20 | 30 | 40 | 50;
 
@@ -12,4 +10,10 @@ export interface MemberRecord {
   readonly createdById: number | null;
   /** The bot of an access token: nobody who counts, and no owner to rely on. */
   readonly bot?: true;
+}
+
+/** What people are members of. */
+export interface MemberSource {
+  readonly kind: 'project' | 'group';
+  readonly id: number;
 }

@@ -1,5 +1,4 @@
-import type { MemberSource } from '../store/table/keys.ts';
-import type { AccessLevel } from './members.ts';
+import type { AccessLevel, MemberSource } from './members.ts';
 
 /** Scopes of personal access tokens. */
 export const TOKEN_SCOPES = [

@@ -5,9 +5,10 @@
 import { DeleteMessageCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LEAVE_JOB } from '../../lib/domain/members/cascade-removal.ts';
+import type { MemberSource } from '../../lib/records/members.ts';
 import { awsClients } from '../../lib/store/clients.ts';
-import type { MemberSource } from '../../lib/store/table/keys.ts';
-import { memberKey, OUTBOX_SHARDS, outboxPartition } from '../../lib/store/table/keys.ts';
+import { memberKey } from '../../lib/store/keys/members.ts';
+import { OUTBOX_SHARDS, outboxPartition } from '../../lib/store/keys/outbox.ts';
 import { GitCli, withToken } from '../clients/git-cli.ts';
 import { type Interposed, interpose } from '../harness/aws-calls.ts';
 import { patchOf, person, type ScimGroup, scimGroup } from '../harness/scim.ts';

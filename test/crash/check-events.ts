@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { eventOf, eventWrite } from '../../lib/store/events/events.ts';
-import { noteKey, projectKey } from '../../lib/store/table/keys.ts';
+import { noteKey } from '../../lib/store/keys/notes.ts';
+import { projectKey } from '../../lib/store/keys/projects.ts';
 import { keyText, type Rows } from './rows.ts';
 
 /** Events stand where feeds look for them, and are of what is there. */

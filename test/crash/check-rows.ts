@@ -5,51 +5,38 @@ import type { MemberRecord } from '../../lib/records/members.ts';
 import type { DeployTokenRecord, TokenRecord } from '../../lib/records/tokens.ts';
 import type { UserRecord } from '../../lib/records/users.ts';
 import type { Visibility } from '../../lib/records/visibility.ts';
-import { gramsOf } from '../../lib/store/search/trigrams.ts';
+import { type CounterKind, counterKey } from '../../lib/store/keys/counters.ts';
+import { FORK, forkKey, heirKey } from '../../lib/store/keys/forks.ts';
+import { groupKey, sharedBelowKey, treeKey } from '../../lib/store/keys/groups.ts';
+import { folded, idOf, type Key } from '../../lib/store/keys/key.ts';
+import { type OwnKind, ownCountKey, ownPrefix } from '../../lib/store/keys/keys.ts';
+import { leaseKey } from '../../lib/store/keys/maintenance.ts';
+import { MEMBER, memberPartition } from '../../lib/store/keys/members.ts';
+import { type NameKind, nameKey } from '../../lib/store/keys/names.ts';
+import { notifyEverywhereKey, WATCHERS } from '../../lib/store/keys/notifications.ts';
+import { STAR } from '../../lib/store/keys/project-relations.ts';
+import { projectKey } from '../../lib/store/keys/projects.ts';
+import {
+  GUARD_STRIPES,
+  guardKey,
+  headKey,
+  PACK,
+  refNamesKey,
+  repositoryPartition,
+} from '../../lib/store/keys/repository.ts';
+import { gramKey, indexedKey } from '../../lib/store/keys/search.ts';
 import {
   ACCESS_TOKEN,
-  type CounterKind,
-  counterKey,
   DEPLOY_TOKEN,
   deployTokenIdKey,
   deployTokenKey,
   deployTokenRow,
-  FORK,
-  type FollowRow,
-  folded,
-  followKey,
-  forkKey,
-  GUARD_STRIPES,
-  gramKey,
-  groupKey,
-  guardKey,
-  headKey,
-  heirKey,
-  idOf,
-  indexedKey,
-  type Key,
-  leaseKey,
-  MEMBER,
-  memberPartition,
-  type NameKind,
-  nameKey,
-  notifyEverywhereKey,
-  type OwnKind,
-  ownCountKey,
-  ownPrefix,
-  PACK,
-  projectKey,
-  refNamesKey,
-  repositoryPartition,
-  STAR,
-  sharedBelowKey,
   tokenCountKey,
   tokenIdKey,
   tokenKey,
-  treeKey,
-  userKey,
-  WATCHERS,
-} from '../../lib/store/table/keys.ts';
+} from '../../lib/store/keys/tokens.ts';
+import { type FollowRow, followKey, userKey } from '../../lib/store/keys/users.ts';
+import { gramsOf } from '../../lib/store/search/trigrams.ts';
 import { type IndexName, indexes } from '../../lib/store/table/schema.ts';
 import { identityNames } from '../../lib/store/users/item.ts';
 import { audit } from './check-audit.ts';

@@ -1,17 +1,17 @@
 import { samlIdentityOf } from '../../lib/domain/scim/group-identities.ts';
 import type { UserRecord } from '../../lib/records/users.ts';
-import type { ScimIdentity } from '../../lib/store/scim/identities.ts';
-import type { ScimToken } from '../../lib/store/scim/tokens.ts';
+import { idOf } from '../../lib/store/keys/key.ts';
 import {
-  idOf,
   scimCountKey,
   scimIdentityKey,
   scimNameKey,
   scimTokenKey,
   scimTokenOfKey,
   scimUserKey,
-  userKey,
-} from '../../lib/store/table/keys.ts';
+} from '../../lib/store/keys/scim.ts';
+import { userKey } from '../../lib/store/keys/users.ts';
+import type { ScimIdentity } from '../../lib/store/scim/identities.ts';
+import type { ScimToken } from '../../lib/store/scim/tokens.ts';
 import { keyText, type Row, type Rows } from './rows.ts';
 
 /** People of a group's identity provider are found by account and by name, and counted; so is its token. */

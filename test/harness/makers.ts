@@ -1,3 +1,4 @@
+import type { SearchKind } from '../../lib/records/search.ts';
 import { Groups } from '../../lib/store/groups/groups.ts';
 import { Members } from '../../lib/store/members/members.ts';
 import { Outbox } from '../../lib/store/outbox/outbox.ts';
@@ -5,7 +6,6 @@ import { Stars } from '../../lib/store/project-relations/stars.ts';
 import { Projects } from '../../lib/store/projects/projects.ts';
 import { Search } from '../../lib/store/search/search.ts';
 import { Counters } from '../../lib/store/table/counters.ts';
-import type { SearchKind } from '../../lib/store/table/keys.ts';
 import type { Table } from '../../lib/store/table/table.ts';
 import { Names } from '../../lib/store/table/unique-names.ts';
 import { Users } from '../../lib/store/users/users.ts';

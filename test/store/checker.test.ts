@@ -11,9 +11,32 @@ import type { ProjectRecord } from '../../lib/records/projects.ts';
 import type { UserRecord } from '../../lib/records/users.ts';
 import { type AuditEventRecord, auditEventPut } from '../../lib/store/audit-events/audit-events.ts';
 import { type EventRecord, eventWrite } from '../../lib/store/events/events.ts';
+import { counterKey } from '../../lib/store/keys/counters.ts';
+import { authorEventsPartition } from '../../lib/store/keys/events.ts';
+import { networkMemberKey } from '../../lib/store/keys/forks.ts';
+import { pushUploadKey } from '../../lib/store/keys/git.ts';
+import { groupKey } from '../../lib/store/keys/groups.ts';
+import type { Key } from '../../lib/store/keys/key.ts';
+import { ownCountKey, sshFingerprintKey } from '../../lib/store/keys/keys.ts';
+import { leaseKey } from '../../lib/store/keys/maintenance.ts';
+import { memberKey } from '../../lib/store/keys/members.ts';
+import { nameKey } from '../../lib/store/keys/names.ts';
+import { watcherKey } from '../../lib/store/keys/notifications.ts';
+import { OUTBOX_SHARDS, outboxPartition } from '../../lib/store/keys/outbox.ts';
+import { projectKey } from '../../lib/store/keys/projects.ts';
+import { derivedKey, guardKey, headKey, packKey, refKey } from '../../lib/store/keys/repository.ts';
+import {
+  scimCountKey,
+  scimIdentityKey,
+  scimNameKey,
+  scimTokenKey,
+  scimUserKey,
+} from '../../lib/store/keys/scim.ts';
+import { gramKey, indexedKey } from '../../lib/store/keys/search.ts';
+import { tokenIdKey, tokenKey } from '../../lib/store/keys/tokens.ts';
+import { followKey, userKey } from '../../lib/store/keys/users.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../lib/store/outbox/outbox.ts';
 import { GitObjects } from '../../lib/store/repository/pack-objects.ts';
-import * as keys from '../../lib/store/table/keys.ts';
 import type { Item } from '../../lib/store/table/write.ts';
 import { Storage } from '../../local/dynamodb/storage.ts';
 import { check } from '../crash/checker.ts';
@@ -83,10 +106,10 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-async function* promises({ store }: Data): AsyncGenerator<Item & keys.Key> {
-  for (let shard = 0; shard < keys.OUTBOX_SHARDS; shard++) {
-    for await (const row of store.table.queryAll({ partition: keys.outboxPartition(shard) }))
-      yield row as Item & keys.Key;
+async function* promises({ store }: Data): AsyncGenerator<Item & Key> {
+  for (let shard = 0; shard < OUTBOX_SHARDS; shard++) {
+    for await (const row of store.table.queryAll({ partition: outboxPartition(shard) }))
+      yield row as Item & Key;
   }
 }
 
@@ -124,23 +147,23 @@ test('a healthy data set has no problems, settled or not', async () => {
 });
 
 const remove =
-  (key: () => keys.Key) =>
+  (key: () => Key) =>
   ({ store }: Data) =>
     store.table.delete({ delete: key() });
 const set =
-  (key: () => keys.Key, values: Item) =>
+  (key: () => Key, values: Item) =>
   ({ store }: Data) =>
     store.table.update({ update: key(), set: values });
-const packKey = () => keys.packKey(project.repositoryId, packId);
+const keyOfPack = () => packKey(project.repositoryId, packId);
 const rule = (projectId: number) => ({
-  pk: keys.projectKey(projectId).pk,
+  pk: projectKey(projectId).pk,
   sk: 'RULE#branch#x',
   name: 'x',
   id: 7,
   projectId,
 });
 const stored = () => `networks/${project.repositoryId}/packs/${project.repositoryId}/${packId}`;
-const user = (id: () => number) => () => keys.userKey(id());
+const user = (id: () => number) => () => userKey(id());
 const happened = (projectId: number): EventRecord => ({
   id: 3,
   projectId,
@@ -180,7 +203,7 @@ describe('is found and named', () => {
         const parent = await store.groups.create(outer, { ownerId: ada.id });
         const inner = { ...outer, name: 'inner', path: 'inner' };
         const { id } = await store.groups.create(inner, { ownerId: ada.id, parent });
-        await store.table.update({ update: keys.groupKey(id), set: { visibility: 'public' } });
+        await store.table.update({ update: groupKey(id), set: { visibility: 'public' } });
       },
     ],
     [
@@ -188,7 +211,7 @@ describe('is found and named', () => {
       /^events: event 3 stands at /,
       ({ store }) => {
         const { put } = eventWrite(happened(project.id));
-        return store.table.put({ put: { ...put, list: keys.authorEventsPartition(bob.id) } });
+        return store.table.put({ put: { ...put, list: authorEventsPartition(bob.id) } });
       },
     ],
     [
@@ -209,20 +232,20 @@ describe('is found and named', () => {
       /^watchers: user 2 is not found as a watcher at the level watch/,
       async ({ store }) => {
         await store.notificationSettings.change(bob.id, undefined, { level: 'watch' });
-        await store.table.delete({ delete: keys.watcherKey(bob.id) });
+        await store.table.delete({ delete: watcherKey(bob.id) });
       },
     ],
     [
       'somebody found as a watcher who is none',
       /^watchers: user 2 is found as a watcher at the level undefined/,
-      ({ store }) => store.table.put({ put: { ...keys.watcherKey(bob.id) } }),
+      ({ store }) => store.table.put({ put: { ...watcherKey(bob.id) } }),
     ],
     [
       'somebody of an identity provider whose account does not lead there',
       /^scim: GROUP#\d+ SCIM#ext is not found by GROUP#\d+ SCIMUSER#0*2$/,
       async (data) => {
         const { id } = await provisioned(data);
-        await data.store.table.delete({ delete: keys.scimUserKey(id, bob.id) });
+        await data.store.table.delete({ delete: scimUserKey(id, bob.id) });
       },
     ],
     [
@@ -230,7 +253,7 @@ describe('is found and named', () => {
       /^scim: GROUP#\d+ SCIMNAME#else leads to nobody/,
       async (data) => {
         const { id } = await provisioned(data);
-        await data.store.table.put({ put: { ...keys.scimNameKey(id, 'else'), externUid: 'ext' } });
+        await data.store.table.put({ put: { ...scimNameKey(id, 'else'), externUid: 'ext' } });
       },
     ],
     [
@@ -238,7 +261,7 @@ describe('is found and named', () => {
       /^scim: group \d+ counts 3 of its provider; there are 1/,
       async (data) => {
         const { id } = await provisioned(data);
-        await data.store.table.update({ update: keys.scimCountKey(id), add: { identities: 2 } });
+        await data.store.table.update({ update: scimCountKey(id), add: { identities: 2 } });
       },
     ],
     [
@@ -249,7 +272,7 @@ describe('is found and named', () => {
         const identities = [{ provider: 'group_saml', extern_uid: 'ext', saml_provider_id: id }];
         const user = (await data.store.users.get(bob.id))!;
         await data.store.users.update(user, { profile: { ...user.profile, identities } });
-        await data.store.table.update({ update: keys.scimIdentityKey(id, 'ext'), set: { active: false } });
+        await data.store.table.update({ update: scimIdentityKey(id, 'ext'), set: { active: false } });
       },
     ],
     [
@@ -257,70 +280,66 @@ describe('is found and named', () => {
       /^scim: SCIMTOKEN#abc SCIMTOKEN is of no group/,
       async (data) => {
         const { id } = await provisioned(data);
-        await data.store.table.put({ put: { ...keys.scimTokenKey('abc'), groupId: id } });
+        await data.store.table.put({ put: { ...scimTokenKey('abc'), groupId: id } });
       },
     ],
     [
       'a user without their name',
       /^names: user 1 does not hold its name Ada/,
-      remove(() => keys.nameKey('path', 'ada')),
+      remove(() => nameKey('path', 'ada')),
     ],
     [
       'a user without their e-mail',
       /^names: user 2 does not hold/,
-      remove(() => keys.nameKey('email', bob.email)),
+      remove(() => nameKey('email', bob.email)),
     ],
     [
       'a project without its path',
       /^names: project 1 does not hold/,
-      remove(() => keys.nameKey('path', project.fullPath)),
+      remove(() => nameKey('path', project.fullPath)),
     ],
     [
       'a name of nobody',
       /^names: PATH#ghost is held by user 99/,
       ({ store }) =>
-        store.table.put({ put: { ...keys.nameKey('path', 'ghost'), type: 'user', id: 99, name: 'ghost' } }),
+        store.table.put({ put: { ...nameKey('path', 'ghost'), type: 'user', id: 99, name: 'ghost' } }),
     ],
     [
       'a name somebody else holds',
       /^names: PATH#ada is held by user 2/,
-      set(() => keys.nameKey('path', 'ada'), { id: 2 }),
+      set(() => nameKey('path', 'ada'), { id: 2 }),
     ],
     [
       'a name spelled otherwise',
       /^names: PATH#ada is spelled ADA/,
-      set(() => keys.nameKey('path', 'ada'), { name: 'ADA' }),
+      set(() => nameKey('path', 'ada'), { name: 'ADA' }),
     ],
     [
       'a claim to a key that nobody has',
       /^owned: SSHKEY#SHA256:x SSHKEY leads to nothing/,
-      ({ store }) => store.table.put({ put: { ...keys.sshFingerprintKey('SHA256:x'), userId: 1, ownId: 1 } }),
+      ({ store }) => store.table.put({ put: { ...sshFingerprintKey('SHA256:x'), userId: 1, ownId: 1 } }),
     ],
     [
       'a count of what nobody has',
       /^owned: user 1 counts 3 of GPGKEY; there are 0/,
-      ({ store }) => store.table.put({ put: { ...keys.ownCountKey(ada.id), GPGKEY: 3 } }),
+      ({ store }) => store.table.put({ put: { ...ownCountKey(ada.id), GPGKEY: 3 } }),
     ],
     [
       'a counter behind its ids',
       /^counters: the counter of users is at 1, behind user 2/,
-      set(() => keys.counterKey('user'), { n: 1 }),
+      set(() => counterKey('user'), { n: 1 }),
     ],
-    [
-      'a counter that is gone',
-      /^counters: the counter of tokens is at 0/,
-      remove(() => keys.counterKey('token')),
-    ],
-    ['a token without its id', /^tokens: token 1 is not found by its id/, remove(() => keys.tokenIdKey(1))],
+    ['a counter that is gone', /^counters: the counter of tokens is at 0/, remove(() => counterKey('token'))],
+    ['a token without its id', /^tokens: token 1 is not found by its id/, remove(() => tokenIdKey(1))],
     [
       'an id without its token',
       /^tokens: TOKENID#0+1 leads to no token/,
-      remove(() => keys.tokenKey(tokenHash(TOKEN))),
+      remove(() => tokenKey(tokenHash(TOKEN))),
     ],
     [
       'an acknowledged token that is gone',
       /^acknowledged: token 1 of user 1 is unknown/,
-      remove(() => keys.tokenKey(tokenHash(TOKEN))),
+      remove(() => tokenKey(tokenHash(TOKEN))),
     ],
     ['a token of nobody', /^tokens: token 1 is of user 1, who does not exist/, remove(user(() => ada.id))],
     [
@@ -331,7 +350,7 @@ describe('is found and named', () => {
     [
       'a membership of no project',
       /^memberships: .*project does not exist/,
-      remove(() => keys.projectKey(project.id)),
+      remove(() => projectKey(project.id)),
     ],
     [
       'a wrong project count',
@@ -344,19 +363,15 @@ describe('is found and named', () => {
     [
       'a lost membership',
       /^acknowledged: user 2 has level 0 in project 1 and not 30/,
-      remove(() => keys.memberKey({ kind: 'project', id: project.id }, bob.id)),
+      remove(() => memberKey({ kind: 'project', id: project.id }, bob.id)),
     ],
     [
       'a changed membership',
       /^acknowledged: user 2 has level 40/,
-      set(() => keys.memberKey({ kind: 'project', id: project.id }, bob.id), { accessLevel: 40 }),
+      set(() => memberKey({ kind: 'project', id: project.id }, bob.id), { accessLevel: 40 }),
     ],
     ['a lost user', /^acknowledged: user bob is not 2/, remove(user(() => bob.id))],
-    [
-      'a lost project',
-      /^acknowledged: project Ada\/engine is gone/,
-      remove(() => keys.projectKey(project.id)),
-    ],
+    ['a lost project', /^acknowledged: project Ada\/engine is gone/, remove(() => projectKey(project.id))],
     [
       'a rule that is not counted',
       /^rules: project 1 counts 0 branch rules and has 1/,
@@ -375,18 +390,18 @@ describe('is found and named', () => {
     [
       'guards that disagree',
       /^repositories: the guards of project 1 disagree/,
-      set(() => keys.guardKey(project.repositoryId, 3), { epoch: 4 }),
+      set(() => guardKey(project.repositoryId, 3), { epoch: 4 }),
     ],
-    ['a guard that is gone', /^repositories: /, remove(() => keys.guardKey(project.repositoryId, 0))],
+    ['a guard that is gone', /^repositories: /, remove(() => guardKey(project.repositoryId, 0))],
     [
       'a repository without HEAD',
       /^repositories: project 1 has no HEAD/,
-      remove(() => keys.headKey(project.repositoryId)),
+      remove(() => headKey(project.repositoryId)),
     ],
     [
       'a repository of no project',
       /^repositories: REPO#\S+ HEAD belongs to no project/,
-      remove(() => keys.projectKey(project.id)),
+      remove(() => projectKey(project.id)),
     ],
     [
       'rows of an unknown kind',
@@ -435,27 +450,27 @@ describe('is found and named', () => {
     [
       'a missing search row',
       /^search: the search row GRAM#user#3:ada 0+1 is missing/,
-      remove(() => keys.gramKey('user', '3:ada', ada.id)),
+      remove(() => gramKey('user', '3:ada', ada.id)),
     ],
     [
       'a stale search row',
       /^search: the search row GRAM#user#3:xyz 0+1 is stale/,
-      ({ store }) => store.table.put({ put: { ...keys.gramKey('user', '3:xyz', ada.id), text: 'xyz' } }),
+      ({ store }) => store.table.put({ put: { ...gramKey('user', '3:xyz', ada.id), text: 'xyz' } }),
     ],
     [
       'a subject that is not indexed',
       /^search: project 1 is indexed as undefined/,
-      remove(() => keys.indexedKey('project', project.id)),
+      remove(() => indexedKey('project', project.id)),
     ],
     [
       'an import that nobody will end',
       /^imports: project 1 waits for its content/,
-      set(() => keys.projectKey(project.id), { importStatus: 'started' }),
+      set(() => projectKey(project.id), { importStatus: 'started' }),
     ],
     [
       'a finished upload that nobody will take in',
       /^uploads: UPLOAD#lost is queued/,
-      ({ store }) => store.table.put({ put: { ...keys.pushUploadKey('lost'), state: 'queued' } }),
+      ({ store }) => store.table.put({ put: { ...pushUploadKey('lost'), state: 'queued' } }),
     ],
     [
       'a message given up',
@@ -494,83 +509,83 @@ describe('is found and named', () => {
     [
       'a wrong count of objects',
       /^git: project 1: pack \S+: 3 objects and not 4/,
-      set(packKey, { objectCount: 4 }),
+      set(keyOfPack, { objectCount: 4 }),
     ],
     [
       'objects that are in no listed pack',
       /^git: project 1: git fsck: .*(missing|invalid|not a valid|broken)/,
-      remove(packKey),
+      remove(keyOfPack),
     ],
     [
       'a lost ref',
       /^git: project 1: refs\/heads\/main is at 0{40} and not at/,
-      remove(() => keys.refKey(project.repositoryId, 'refs/heads/main')),
+      remove(() => refKey(project.repositoryId, 'refs/heads/main')),
     ],
     [
       'a commit that is not in its history',
       /^git: project 1: commit \S+ is not in the history of main/,
-      remove(() => keys.refKey(project.repositoryId, 'refs/heads/main')),
+      remove(() => refKey(project.repositoryId, 'refs/heads/main')),
     ],
     [
       'a ref to nowhere',
       /^git: project 1: git fsck/,
-      set(() => keys.refKey(project.repositoryId, 'refs/heads/main'), { oid: '1'.repeat(40) }),
+      set(() => refKey(project.repositoryId, 'refs/heads/main'), { oid: '1'.repeat(40) }),
     ],
     [
       'a visit that nobody promised',
       /^visits: project 1 waits for a visit/,
-      set(() => keys.leaseKey(project.repositoryId), { visitAt: Date.now() + 3600_000 }),
+      set(() => leaseKey(project.repositoryId), { visitAt: Date.now() + 3600_000 }),
     ],
     [
       'a lease that is none',
       /^visits: the lease of project 1 is no lease/,
-      set(() => keys.leaseKey(project.repositoryId), { until: 'tomorrow', fence: 1 }),
+      set(() => leaseKey(project.repositoryId), { until: 'tomorrow', fence: 1 }),
     ],
     [
       'a fork its parent does not know',
       /^forks: project 1 is not among the forks of 9/,
-      set(() => keys.projectKey(project.id), { forkedFromId: 9 }),
+      set(() => projectKey(project.id), { forkedFromId: 9 }),
     ],
     [
       'a wrong count of forks',
       /^forks: project 1 counts 3 forks and has 0/,
-      set(() => keys.projectKey(project.id), { forksCount: 3 }),
+      set(() => projectKey(project.id), { forksCount: 3 }),
     ],
     [
       'a wrong count of stars',
       /^stars: project 1 counts 3 stars and has 0/,
-      set(() => keys.projectKey(project.id), { starsCount: 3 }),
+      set(() => projectKey(project.id), { starsCount: 3 }),
     ],
     [
       'a wrong count of followers',
       /^follows: user 1 counts 2 followers and has 0/,
-      set(() => keys.userKey(1), { followers: 2 }),
+      set(() => userKey(1), { followers: 2 }),
     ],
     [
       'a follower who follows nobody',
       /^follows: user 1 has FOLLOWER 2, who has no such row of them/,
-      ({ store }) => store.table.put({ put: { ...keys.followKey(1, 'FOLLOWER', 2) } }),
+      ({ store }) => store.table.put({ put: { ...followKey(1, 'FOLLOWER', 2) } }),
     ],
     [
       'an identity of nobody',
       /^names: IDENTITY#x is held by user 99/,
       ({ store }) =>
-        store.table.put({ put: { ...keys.nameKey('identity', 'x'), type: 'user', id: 99, name: 'x' } }),
+        store.table.put({ put: { ...nameKey('identity', 'x'), type: 'user', id: 99, name: 'x' } }),
     ],
     [
       'an inherited pack that its writer may remove',
       /^networks: HEIRS#\S+ \S+ is missing/,
-      set(packKey, { inherited: true }),
+      set(keyOfPack, { inherited: true }),
     ],
     [
       'a network with a member that does not exist',
       /^networks: NETWORK#n has nobody/,
-      ({ store }) => store.table.put({ put: { ...keys.networkMemberKey('n', 'nobody') } }),
+      ({ store }) => store.table.put({ put: { ...networkMemberKey('n', 'nobody') } }),
     ],
     [
       'a derived file that is not there',
       /^objects: derived\/x is listed and not there/,
-      set(() => keys.derivedKey(project.repositoryId, 'bitmap'), { kind: 'bitmap', location: 'derived/x' }),
+      set(() => derivedKey(project.repositoryId, 'bitmap'), { kind: 'bitmap', location: 'derived/x' }),
     ],
     [
       'an archive of nobody',
@@ -639,8 +654,8 @@ describe('is found and named', () => {
     const halfWay = async ({ store }: Data) => {
       await store.projects.remove(project);
       await store.blobs.delete([stored()]);
-      await store.table.delete({ delete: keys.guardKey(project.repositoryId, 0) });
-      await store.table.update({ update: packKey(), set: { inherited: true } });
+      await store.table.delete({ delete: guardKey(project.repositoryId, 0) });
+      await store.table.update({ update: keyOfPack(), set: { inherited: true } });
     };
     expect(await problemsAfter(halfWay, { ledger: gone, settled: false })).toEqual([]);
   });

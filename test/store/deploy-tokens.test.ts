@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { GroupRecord } from '../../lib/records/groups.ts';
+import type { MemberSource } from '../../lib/records/members.ts';
 import type { DeployTokenRecord } from '../../lib/records/tokens.ts';
 import type { UserRecord } from '../../lib/records/users.ts';
 import { LimitReached, Missing } from '../../lib/store/errors.ts';
-import type { MemberSource } from '../../lib/store/table/keys.ts';
-import { tokenCountKey } from '../../lib/store/table/keys.ts';
+import { tokenCountKey } from '../../lib/store/keys/tokens.ts';
 import { MAX_DEPLOY_TOKENS } from '../../lib/store/tokens/deploy-tokens.ts';
 import { measured, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 

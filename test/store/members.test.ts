@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { AccessLevel, MemberRecord } from '../../lib/records/members.ts';
+import type { AccessLevel, MemberRecord, MemberSource } from '../../lib/records/members.ts';
 import type { ProjectRecord } from '../../lib/records/projects.ts';
 import type { UserRecord } from '../../lib/records/users.ts';
 import { AlreadyExists, Missing } from '../../lib/store/errors.ts';
-import type { MemberSource } from '../../lib/store/table/keys.ts';
 import { createProject, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 
 let opened: TestStore;

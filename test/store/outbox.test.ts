@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { OUTBOX_SHARDS, outboxKey, outboxPartition, processedKey } from '../../lib/store/keys/outbox.ts';
 import { Processed } from '../../lib/store/outbox/idempotency.ts';
 import {
   type MessageSender,
@@ -10,7 +11,6 @@ import {
   parseMessage,
   writtenAt,
 } from '../../lib/store/outbox/outbox.ts';
-import { OUTBOX_SHARDS, outboxKey, outboxPartition, processedKey } from '../../lib/store/table/keys.ts';
 import { openTestStore, type TestStore } from './store-fixture.ts';
 
 let opened: TestStore;

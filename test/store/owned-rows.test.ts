@@ -3,14 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EmailRecord } from '../../lib/records/emails.ts';
 import type { GpgKeyRecord, SshKeyRecord } from '../../lib/records/keys.ts';
 import { LimitReached, Missing, NameTaken } from '../../lib/store/errors.ts';
+import { gpgKeyIdKey, ownCountKey, sshFingerprintKey, sshKeyIdKey } from '../../lib/store/keys/keys.ts';
+import { nameKey } from '../../lib/store/keys/names.ts';
 import { MAX_SSH_KEYS } from '../../lib/store/keys/ssh-keys.ts';
-import {
-  gpgKeyIdKey,
-  nameKey,
-  ownCountKey,
-  sshFingerprintKey,
-  sshKeyIdKey,
-} from '../../lib/store/table/keys.ts';
 import { measured, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 
 let opened: TestStore;

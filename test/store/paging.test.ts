@@ -2,9 +2,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../lib/store/errors.ts';
+import { folded, orderedBy, padded } from '../../lib/store/keys/key.ts';
+import { refPrefixSort, refSort } from '../../lib/store/keys/repository.ts';
 import { gramsOf, lookupGrams, matchesWords, wordsOf } from '../../lib/store/search/trigrams.ts';
 import { decodeCursor, encodeCursor } from '../../lib/store/table/cursor.ts';
-import { folded, orderedBy, padded, refPrefixSort, refSort } from '../../lib/store/table/keys.ts';
 import { cutPage } from '../../lib/store/table/paging.ts';
 import { comparing, listSource, mergeKeys } from '../../lib/store/table/sorted-sources.ts';
 import { compareText } from '../../lib/store/table/text-order.ts';

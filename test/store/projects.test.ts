@@ -5,12 +5,9 @@ import { RefConflict } from '../../lib/git/ports.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import type { UserRecord } from '../../lib/records/users.ts';
 import { LimitReached, Missing, NameTaken, Stale, StoreUnavailable } from '../../lib/store/errors.ts';
-import {
-  OUTBOX_SHARDS,
-  outboxPartition,
-  projectKey,
-  repositoryPartition,
-} from '../../lib/store/table/keys.ts';
+import { OUTBOX_SHARDS, outboxPartition } from '../../lib/store/keys/outbox.ts';
+import { projectKey } from '../../lib/store/keys/projects.ts';
+import { repositoryPartition } from '../../lib/store/keys/repository.ts';
 import { listProjects } from './judges.ts';
 import {
   createProject,

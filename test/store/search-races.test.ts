@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { padded } from '../../lib/store/table/keys.ts';
+import { padded } from '../../lib/store/keys/key.ts';
 import { openTestStore, type TestStore } from './store-fixture.ts';
 
 let opened: TestStore;

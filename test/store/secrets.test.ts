@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { SSMClient } from '@aws-sdk/client-ssm';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { changeMasterKey } from '../../lib/domain/secrets/master-key.ts';
+import { SECRET_SHARDS, secretKey, secretPartition } from '../../lib/store/keys/secrets.ts';
 import { MasterKey } from '../../lib/store/secrets/master-key.ts';
 import { Secrets } from '../../lib/store/secrets/secrets.ts';
-import { SECRET_SHARDS, secretKey, secretPartition } from '../../lib/store/table/keys.ts';
 import { openSsm } from '../../local/ssm/index.ts';
 import { openTestStore, type TestStore } from './store-fixture.ts';
 

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AlreadyExists, LimitReached, Missing, Stale } from '../../lib/store/errors.ts';
-import { counterKey, tokenCountKey } from '../../lib/store/table/keys.ts';
+import { counterKey } from '../../lib/store/keys/counters.ts';
+import { tokenCountKey } from '../../lib/store/keys/tokens.ts';
 import { MAX_TOKENS, type NewToken } from '../../lib/store/tokens/rows.ts';
 import { measured, newUser, openTestStore, type TestStore } from './store-fixture.ts';
 

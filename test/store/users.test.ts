@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { UserRecord } from '../../lib/records/users.ts';
 import { Missing, NameTaken, Stale } from '../../lib/store/errors.ts';
-import { counterKey } from '../../lib/store/table/keys.ts';
+import { counterKey } from '../../lib/store/keys/counters.ts';
 import { newUser, openTestStore, type TestStore } from './store-fixture.ts';
 
 let opened: TestStore;

@@ -1,5 +1,5 @@
 import type { AvatarRecord } from '../../records/avatars.ts';
-import type { Subject } from '../../store/table/keys.ts';
+import type { Subject } from '../../records/subject.ts';
 
 /** Where an avatar is to be had; null where there is none. */
 export const avatarUrl = (

@@ -8,7 +8,7 @@ import * as p from '../../http/params.ts';
 import { type Reply, reply } from '../../http/reply.ts';
 import { shape } from '../../http/shape.ts';
 import type { AvatarRecord } from '../../records/avatars.ts';
-import type { Subject } from '../../store/table/keys.ts';
+import type { Subject } from '../../records/subject.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { avatarUrl } from './avatar-url.ts';
 

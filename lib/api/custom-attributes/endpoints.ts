@@ -3,7 +3,7 @@ import { notFound } from '../../domain/errors.ts';
 import { administrator, group, project, type SignedInActor } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
-import type { Subject } from '../../store/table/keys.ts';
+import type { Subject } from '../../records/subject.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import * as shapes from './shapes.ts';
 

@@ -1,10 +1,10 @@
 /** People who ask to be let into projects and groups they see and are no members of. */
 
 import type { AccessRequestRecord } from '../../records/access-requests.ts';
+import type { MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { AlreadyExists, Missing } from '../../store/errors.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { DEVELOPER, isAdministrator, MAINTAINER, OWNER, signedIn } from '../access/permissions.ts';
 import type { Actor } from '../access/types.ts';

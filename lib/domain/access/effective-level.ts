@@ -1,7 +1,6 @@
 import type { GroupRecord } from '../../records/groups.ts';
-import type { AccessLevel, MemberRecord } from '../../records/members.ts';
+import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
 import type { ShareRecord } from '../../records/shares.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
 import type { Deps } from '../deps.ts';
 import { isStillMember, membershipsInside } from './memberships-inside.ts';
 

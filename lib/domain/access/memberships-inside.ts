@@ -1,4 +1,4 @@
-import type { MemberSource } from '../../store/table/keys.ts';
+import type { MemberSource } from '../../records/members.ts';
 import type { Deps } from '../deps.ts';
 
 /** Memberships looked at, groups first, the oldest first. */

@@ -1,8 +1,8 @@
 import type { GroupRecord } from '../../records/groups.ts';
+import type { MemberSource } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { TokenRecord, TokenScope } from '../../records/tokens.ts';
 import type { UserRecord } from '../../records/users.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
 import { annotate } from '../../telemetry/correlation.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, forbidden, notFound, unauthorized } from '../errors.ts';

@@ -1,10 +1,10 @@
 /** Who sees what in lists: the records decide, not where they were found. */
 
 import type { GroupRecord } from '../../records/groups.ts';
+import type { MemberSource } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { ShareRecord } from '../../records/shares.ts';
 import type { Judge, Viewer } from '../../store/projects/query.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
 import type { Deps } from '../deps.ts';
 import { Surroundings } from './effective-level.ts';
 import { groupAccess, projectAccess } from './open-request.ts';

@@ -1,3 +1,4 @@
+import type { MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
 import {
   type AuditDetails,
@@ -5,7 +6,6 @@ import {
   type AuditedKind,
   auditEventPut,
 } from '../../store/audit-events/audit-events.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
 import type { Put } from '../../store/table/write.ts';
 import { requestId } from '../../telemetry/correlation.ts';
 import type { Actor } from '../access/types.ts';

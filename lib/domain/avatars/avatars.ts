@@ -1,9 +1,9 @@
 /** Avatars of users, groups and projects: what may be one, and how it is kept. */
 import { ulid } from 'ulid';
 import type { AvatarRecord } from '../../records/avatars.ts';
+import type { Subject } from '../../records/subject.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { avatarWrite } from '../../store/avatars/avatars.ts';
-import type { Subject } from '../../store/table/keys.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';

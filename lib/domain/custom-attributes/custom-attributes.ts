@@ -1,7 +1,8 @@
 /** What administrators note on users, groups and projects; nobody else sees or finds it. */
+
+import type { Subject } from '../../records/subject.ts';
 import { type Attributes, MAX_ATTRIBUTES } from '../../store/custom-attributes/custom-attributes.ts';
 import { LimitReached, Missing, Stale } from '../../store/errors.ts';
-import type { Subject } from '../../store/table/keys.ts';
 import { isAdministrator } from '../access/permissions.ts';
 import type { Actor } from '../access/types.ts';
 import type { Deps } from '../deps.ts';

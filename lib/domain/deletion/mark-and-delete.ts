@@ -7,10 +7,10 @@
 
 import type { DeletionMark } from '../../records/deletion.ts';
 import type { GroupRecord } from '../../records/groups.ts';
+import type { MemberSource } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing } from '../../store/errors.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
 import type { Write } from '../../store/table/write.ts';
 import { authorIn, type Requester } from '../audit-events/event.ts';
 import { happened } from '../audit-events/setting-changes.ts';

@@ -1,10 +1,10 @@
+import type { MemberSource } from '../../records/members.ts';
 import {
   type EventAction,
   type EventTarget,
   eventWrite,
   type PushRecord,
 } from '../../store/events/events.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
 import type { Put } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 

@@ -5,13 +5,12 @@
  */
 
 import type { GroupRecord } from '../../records/groups.ts';
-import type { MemberRecord } from '../../records/members.ts';
+import type { MemberRecord, MemberSource } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { Missing } from '../../store/errors.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../store/outbox/outbox.ts';
 import { standsWhereItDid } from '../../store/placement/group.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
 import type { Put } from '../../store/table/write.ts';
 import { log } from '../../telemetry/log.ts';
 import {

@@ -1,10 +1,9 @@
 /** Who is a member of a project or group: directly, or by what it stands in. */
 
 import type { GroupRecord } from '../../records/groups.ts';
-import type { MemberRecord } from '../../records/members.ts';
+import type { MemberRecord, MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { Giver } from '../../store/members/members.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
 import type { PageRequest } from '../../store/table/paging.ts';
 import { keepsProjectsToItself, Surroundings, standing } from '../access/effective-level.ts';
 import { subjectOf } from '../access/open-request.ts';

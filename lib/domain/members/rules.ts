@@ -1,8 +1,7 @@
 /** What memberships may be given, and by whom; the same however they come about. */
 
 import type { GroupRecord } from '../../records/groups.ts';
-import type { AccessLevel, MemberRecord } from '../../records/members.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
+import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
 import { demand, demandInGroup, isAdministrator, MAINTAINER } from '../access/permissions.ts';
 import type { Actor } from '../access/types.ts';
 import type { Deps } from '../deps.ts';

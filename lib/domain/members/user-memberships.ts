@@ -1,6 +1,5 @@
-import type { AccessLevel } from '../../records/members.ts';
+import type { AccessLevel, MemberSource } from '../../records/members.ts';
 import type { ListedMembership } from '../../store/members/members.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
 import { MAX_OFFSET, MAX_TOTAL, type Page, type PageRequest } from '../../store/table/paging.ts';
 import { isAdministrator, signedIn } from '../access/permissions.ts';
 import type { Actor } from '../access/types.ts';

@@ -3,11 +3,11 @@
  * Whoever is found twice is found out later, by what was sent already; so nothing here holds more than a page.
  */
 
+import type { MemberSource } from '../../records/members.ts';
 import type { NotificationEvent } from '../../records/notifications.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Thread } from '../../store/notes/participants.ts';
 import type { IdPage } from '../../store/table/id-page.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
 import type { Deps } from '../deps.ts';
 import { type Candidate, type Reason, type Relation, reasonToMail } from './decide.ts';
 import type { Letter } from './mail.ts';

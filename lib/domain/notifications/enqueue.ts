@@ -1,11 +1,10 @@
 /** What people are to hear of, as the transaction that brings it about promises it. */
 
 import type { InvitationRecord } from '../../records/invitations.ts';
-import type { MemberRecord } from '../../records/members.ts';
+import type { MemberRecord, MemberSource } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { PipelineOutcome } from '../../store/pipelines/pipelines.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
 import type { Actor } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 

@@ -1,5 +1,5 @@
 /** What somebody is told of their own membership, and of one that they offered. */
-import type { MemberSource } from '../../store/table/keys.ts';
+import type { MemberSource } from '../../records/members.ts';
 import type { Deps } from '../deps.ts';
 import { LEVEL_NAMES } from '../members/rules.ts';
 import { type Bulletin, named } from './audience.ts';

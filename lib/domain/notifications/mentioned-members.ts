@@ -1,5 +1,5 @@
+import type { MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
 import { Surroundings } from '../access/effective-level.ts';
 import { groupAccess } from '../access/open-request.ts';
 import { canSeeGroup } from '../access/permissions.ts';

@@ -1,6 +1,6 @@
 import type { GroupRecord } from '../../records/groups.ts';
+import type { MemberSource } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
 import { Surroundings, standing } from '../access/effective-level.ts';
 import { subjectOf } from '../access/open-request.ts';
 import type { Deps } from '../deps.ts';

@@ -1,7 +1,7 @@
 /** Whether somebody may read what they would be sent: asked when mail is decided, and again when it is sent. */
 
+import type { MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
 import { Surroundings } from '../access/effective-level.ts';
 import { groupAccess, projectAccess } from '../access/open-request.ts';
 import { can, canInGroup } from '../access/permissions.ts';

@@ -1,5 +1,6 @@
 /** What somebody wants mail of: read and changed by themselves. */
 
+import type { MemberSource } from '../../records/members.ts';
 import {
   NOTIFICATION_LEVELS,
   type NotificationChoice,
@@ -9,7 +10,6 @@ import {
 import type { UserRecord } from '../../records/users.ts';
 import { Missing } from '../../store/errors.ts';
 import type { NotificationChange, NotificationScope } from '../../store/notifications/settings.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { Deps } from '../deps.ts';
 import { isConfirmedEmail } from '../emails/emails.ts';

@@ -4,9 +4,9 @@
  * forwarded to can do no more with it than that.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { MemberSource } from '../../records/members.ts';
 import { Missing } from '../../store/errors.ts';
 import type { Thread } from '../../store/notes/participants.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
 import type { Deps } from '../deps.ts';
 import { refused } from '../errors.ts';
 

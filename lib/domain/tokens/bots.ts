@@ -1,11 +1,10 @@
 /** Tokens of projects and groups: each acts as a bot, a user of its own who is a member there and nowhere else. */
 
-import type { AccessLevel } from '../../records/members.ts';
+import type { AccessLevel, MemberSource } from '../../records/members.ts';
 import type { TokenRecord, TokenScope } from '../../records/tokens.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { LimitReached, Missing, NameTaken, TransactionRefused } from '../../store/errors.ts';
 import { memberWrite, sourceLives } from '../../store/members/item.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
 import type { Page } from '../../store/table/paging.ts';
 import type { Write } from '../../store/table/write.ts';
 import { MAX_TOKENS } from '../../store/tokens/rows.ts';

@@ -1,8 +1,8 @@
 /** Tokens by which a machine reads a project, or all in a group, without being anybody. */
 
+import type { MemberSource } from '../../records/members.ts';
 import type { DeployTokenRecord, DeployTokenScope } from '../../records/tokens.ts';
 import { LimitReached, Missing } from '../../store/errors.ts';
-import type { MemberSource } from '../../store/table/keys.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { signedIn } from '../access/permissions.ts';
 import type { Actor } from '../access/types.ts';

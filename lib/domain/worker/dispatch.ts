@@ -1,9 +1,9 @@
+import type { SearchKind } from '../../records/search.ts';
 import { UNLINK_JOB } from '../../store/forks/forks.ts';
 import { DELETE_JOB, MOVE_JOB } from '../../store/groups/groups.ts';
 import { MAINTENANCE, message, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import { secondLook } from '../../store/repository/unlisted-pack-gc.ts';
 import { MEASURE_JOB } from '../../store/statistics/statistics.ts';
-import type { SearchKind } from '../../store/table/keys.ts';
 import { BOT_JOB } from '../../store/tokens/tokens.ts';
 import { REQUESTED_JOB, tellOfRequest } from '../access-requests/access-requests.ts';
 import type { Requester } from '../audit-events/event.ts';

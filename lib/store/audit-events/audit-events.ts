@@ -2,27 +2,25 @@
  * Who did what: written once, in the transaction of what it records, and never touched again. No method here changes
  * or removes one, and what belongs to a user, group or project goes without these.
  */
-import type { Counters } from '../table/counters.ts';
-import type { Position } from '../table/cursor.ts';
+
+import type { AuditedKind } from '../../records/audit-events.ts';
 import {
-  type AuditedKind,
   auditEventKey,
   auditListClass,
   auditOwnPartition,
   auditPartition,
   auditPosition,
-  idOf,
-  type Key,
-  listPartition,
-  listPartitions,
-  padded,
-} from '../table/keys.ts';
+} from '../keys/audit-events.ts';
+import { idOf, type Key, padded } from '../keys/key.ts';
+import { listPartition, listPartitions } from '../keys/lists.ts';
+import type { Counters } from '../table/counters.ts';
+import type { Position } from '../table/cursor.ts';
 import { chunkFor, countPartitions, cutPage, type Page, type PageRequest } from '../table/paging.ts';
 import { type KeySource, mergeKeys, querySource } from '../table/sorted-sources.ts';
 import type { QueryOptions, Table } from '../table/table.ts';
 import { ABSENT, type Item, type Put } from '../table/write.ts';
 
-export type { AuditedKind } from '../table/keys.ts';
+export type { AuditedKind } from '../../records/audit-events.ts';
 
 export interface AuditEventRecord {
   readonly id: number;

@@ -4,7 +4,8 @@
  */
 
 import type { AvatarRecord } from '../../records/avatars.ts';
-import { avatarKey, type Subject } from '../table/keys.ts';
+import type { Subject } from '../../records/subject.ts';
+import { avatarKey } from '../keys/avatars.ts';
 import type { Table } from '../table/table.ts';
 import type { Write } from '../table/write.ts';
 

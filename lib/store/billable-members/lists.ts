@@ -4,6 +4,7 @@
  * of its own and then put in force, so readers see one list or the next.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { MemberSource } from '../../records/members.ts';
 import { ConditionFailed } from '../errors.ts';
 import {
   billableKey,
@@ -12,9 +13,8 @@ import {
   billablePartKey,
   billablePartPrefix,
   billableShards,
-  idOf,
-  type MemberSource,
-} from '../table/keys.ts';
+} from '../keys/billable-members.ts';
+import { idOf } from '../keys/key.ts';
 import { MAX_TOTAL, type PageRequest } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, PRESENT } from '../table/write.ts';

@@ -2,20 +2,17 @@
  * What administrators note on users, groups and projects, by name. All of a subject's are one row beside its record, so
  * that a page of a list reads each subject's once; each has a row of its own besides, which an index finds by its value.
  */
+
+import type { Subject } from '../../records/subject.ts';
 import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
+import { attributeKey, attributePartition, attributesKey } from '../keys/custom-attributes.ts';
+import { groupKey } from '../keys/groups.ts';
+import { padded } from '../keys/key.ts';
+import { projectKey } from '../keys/projects.ts';
+import { ABOUT } from '../keys/subjects.ts';
+import { userKey } from '../keys/users.ts';
 import { removeSome } from '../table/delete-page.ts';
 import { type RowSet, rowsOfIndex } from '../table/id-sources.ts';
-import {
-  ABOUT,
-  attributeKey,
-  attributePartition,
-  attributesKey,
-  groupKey,
-  padded,
-  projectKey,
-  type Subject,
-  userKey,
-} from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Check, type Item, PRESENT, type Write } from '../table/write.ts';
 

@@ -3,9 +3,11 @@
  * the project by time. Indexes find a project's by what was done, and an author's both ways, so that filters read
  * what they show.
  */
+
+import { authorEventsPartition, eventFacetSort, eventKey, eventsPartition } from '../keys/events.ts';
+import type { Key } from '../keys/key.ts';
 import type { Counters } from '../table/counters.ts';
 import { removeSome } from '../table/delete-page.ts';
-import { authorEventsPartition, eventFacetSort, eventKey, eventsPartition, type Key } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Item, Put } from '../table/write.ts';
 

@@ -1,7 +1,8 @@
 /** Feeds of events: those of projects, and of one author, merged by time and cut into pages. */
 
+import { authorEventsPartition, eventsPartition } from '../keys/events.ts';
+import { idOf, type Key } from '../keys/key.ts';
 import type { Position } from '../table/cursor.ts';
-import { authorEventsPartition, eventsPartition, idOf, type Key } from '../table/keys.ts';
 import { chunkFor, countPartitions, cutPage, type Page, type PageRequest } from '../table/paging.ts';
 import { type Direction, type KeySource, mergeKeys, querySource } from '../table/sorted-sources.ts';
 import type { QueryOptions, Table } from '../table/table.ts';

@@ -5,7 +5,9 @@
 
 import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
-import { FORK, forkKey, idOf, type Key, projectKey } from '../table/keys.ts';
+import { FORK, forkKey } from '../keys/forks.ts';
+import { idOf, type Key } from '../keys/key.ts';
+import { projectKey } from '../keys/projects.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, PRESENT, type Write } from '../table/write.ts';
 

@@ -3,6 +3,8 @@
 import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel } from '../../records/members.ts';
 import { type Attributes, haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
+import { groupKey } from '../keys/groups.ts';
+import { listPartitions } from '../keys/lists.ts';
 import type { Members } from '../members/members.ts';
 import { groupClass, groupItem, groupOf } from '../placement/group-item.ts';
 import { hasText, type Judge, type Viewer, visibleTo } from '../projects/query.ts';
@@ -20,7 +22,6 @@ import {
   rowsOfTree,
   settlingBelow,
 } from '../table/id-sources.ts';
-import { groupKey, listPartitions } from '../table/keys.ts';
 import {
   chunkFor,
   countPartitions,

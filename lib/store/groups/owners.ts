@@ -1,8 +1,10 @@
 /** Changes of a group's memberships that leave somebody who owns it. */
 
 import type { GroupRecord } from '../../records/groups.ts';
-import type { AccessLevel, MemberRecord } from '../../records/members.ts';
+import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
 import { LastOwner, Missing, Stale, TransactionRefused } from '../errors.ts';
+import type { Key } from '../keys/key.ts';
+import { MEMBER, memberKey, memberPartition } from '../keys/members.ts';
 import {
   changedMember,
   fromItem,
@@ -12,7 +14,6 @@ import {
   stillMember,
 } from '../members/item.ts';
 import type { AlongsideChange, Members } from '../members/members.ts';
-import { type Key, MEMBER, type MemberSource, memberKey, memberPartition } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Check, Delete, Update, Write } from '../table/write.ts';
 

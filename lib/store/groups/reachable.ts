@@ -1,6 +1,9 @@
 /** What a user reaches through memberships of groups: all below these, and what they were invited to. */
 
 import type { AccessLevel } from '../../records/members.ts';
+import { groupKey, LED_ELSEWHERE, SETTLING, type TreeKind, treePartition } from '../keys/groups.ts';
+import { idOf } from '../keys/key.ts';
+import { projectKey } from '../keys/projects.ts';
 import type { Members } from '../members/members.ts';
 import {
   judged,
@@ -12,15 +15,6 @@ import {
   rowsOfSettling,
   settlingBelow,
 } from '../table/id-sources.ts';
-import {
-  groupKey,
-  idOf,
-  LED_ELSEWHERE,
-  projectKey,
-  SETTLING,
-  type TreeKind,
-  treePartition,
-} from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 
 /** Memberships of groups that a list looks at, the oldest groups first. */

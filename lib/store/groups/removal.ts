@@ -1,23 +1,19 @@
 /** Takes away what is left of deleted groups, with all inside: the innermost first, the group itself last. */
 
 import type { GroupRecord } from '../../records/groups.ts';
+import type { MemberSource } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { removeAbout } from '../custom-attributes/custom-attributes.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
+import { groupKey, treeKey, treePartition } from '../keys/groups.ts';
+import type { Key } from '../keys/key.ts';
+import { runnersTokenKey } from '../keys/runners.ts';
+import { statisticsKey } from '../keys/statistics.ts';
 import type { Members } from '../members/members.ts';
 import { leaveTree, settledRows } from '../placement/tree.ts';
 import type { ProjectShares } from '../project-relations/shares.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Search } from '../search/search.ts';
-import {
-  groupKey,
-  type Key,
-  type MemberSource,
-  runnersTokenKey,
-  statisticsKey,
-  treeKey,
-  treePartition,
-} from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { release } from '../table/unique-names.ts';
 import { PRESENT, type Write } from '../table/write.ts';

@@ -4,13 +4,9 @@
  */
 
 import { type InvitationRecord, MAX_INVITATIONS } from '../../records/invitations.ts';
-import type { AccessLevel, MemberRecord } from '../../records/members.ts';
+import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { AlreadyExists, ConditionFailed, LimitReached, Missing, TransactionRefused } from '../errors.ts';
-import { sourceLives } from '../members/item.ts';
-import type { Members } from '../members/members.ts';
-import type { Outbox, OutboxMessage } from '../outbox/outbox.ts';
-import type { Counters } from '../table/counters.ts';
 import {
   INVITE,
   invitationKey,
@@ -18,11 +14,14 @@ import {
   invitedKey,
   invitedPartition,
   inviteKey,
-  type MemberSource,
-  memberPartition,
-  nameKey,
-  userKey,
-} from '../table/keys.ts';
+} from '../keys/invitations.ts';
+import { memberPartition } from '../keys/members.ts';
+import { nameKey } from '../keys/names.ts';
+import { userKey } from '../keys/users.ts';
+import { sourceLives } from '../members/item.ts';
+import type { Members } from '../members/members.ts';
+import type { Outbox, OutboxMessage } from '../outbox/outbox.ts';
+import type { Counters } from '../table/counters.ts';
 import { type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
 import { sameName } from '../table/unique-names.ts';

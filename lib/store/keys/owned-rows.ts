@@ -6,19 +6,14 @@
 import { LimitReached, Missing, TransactionRefused } from '../errors.ts';
 import type { Outbox, OutboxMessage } from '../outbox/outbox.ts';
 import type { Counters } from '../table/counters.ts';
-import {
-  type CounterKind,
-  type Key,
-  type OwnKind,
-  ownCountKey,
-  ownKey,
-  ownPrefix,
-  userKey,
-} from '../table/keys.ts';
 import { type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
 import { takenNames } from '../table/unique-names.ts';
 import { ABSENT, type Item, keyOf, PRESENT, type Put, type Write } from '../table/write.ts';
+import type { CounterKind } from './counters.ts';
+import type { Key } from './key.ts';
+import { type OwnKind, ownCountKey, ownKey, ownPrefix } from './keys.ts';
+import { userKey } from './users.ts';
 
 interface Owned {
   readonly id: number;

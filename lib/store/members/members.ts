@@ -1,18 +1,12 @@
 /** Memberships of projects and groups: stored once, where they were given; a user's are found through an index. */
 
-import type { AccessLevel, MemberRecord } from '../../records/members.ts';
+import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
 import { AlreadyExists, Missing, Stale, TransactionRefused } from '../errors.ts';
+import { accessRequestKey } from '../keys/access-requests.ts';
+import { idOf } from '../keys/key.ts';
+import { MEMBER, memberKey, memberPartition } from '../keys/members.ts';
+import { userKey, userPartition } from '../keys/users.ts';
 import { type IdPage, idPage } from '../table/id-page.ts';
-import {
-  accessRequestKey,
-  idOf,
-  MEMBER,
-  type MemberSource,
-  memberKey,
-  memberPartition,
-  userKey,
-  userPartition,
-} from '../table/keys.ts';
 import { MAX_TOTAL, type Page, type PageRequest } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Delete, PRESENT, type Write } from '../table/write.ts';

@@ -1,15 +1,17 @@
 /** Notes: what people say about the things of a project. Those of one thing lie together, oldest first. */
 
+import type { Noteable } from '../../records/notes.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
+import { noteKey, notePrefix, notesPartition } from '../keys/notes.ts';
+import { userPartition, userRow } from '../keys/users.ts';
 import { projectLives } from '../placement/project-item.ts';
 import type { Counters } from '../table/counters.ts';
 import { removeSome } from '../table/delete-page.ts';
-import { type Noteable, noteKey, notePrefix, notesPartition, userPartition, userRow } from '../table/keys.ts';
 import { type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, type Write } from '../table/write.ts';
 
-export type { Noteable } from '../table/keys.ts';
+export type { Noteable } from '../../records/notes.ts';
 
 export interface NoteRecord {
   readonly id: number;

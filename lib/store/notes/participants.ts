@@ -2,19 +2,14 @@
  * Who takes part in what is said about one thing of a project, and who wants to hear no more of it: a row for each
  * person, so that there may be any number.
  */
+
+import type { Noteable } from '../../records/notes.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
+import { threadKey, threadPrefix, threadsPartition } from '../keys/notes.ts';
+import { userKey, userPartition, userRow } from '../keys/users.ts';
 import { projectLives } from '../placement/project-item.ts';
 import { removeSome } from '../table/delete-page.ts';
 import { type IdPage, idPage } from '../table/id-page.ts';
-import {
-  type Noteable,
-  threadKey,
-  threadPrefix,
-  threadsPartition,
-  userKey,
-  userPartition,
-  userRow,
-} from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, PRESENT, type Update } from '../table/write.ts';
 

@@ -3,27 +3,19 @@
  * chose is not there. A choice changes in one write, so those of two callers at once both stay.
  */
 
+import type { MemberSource } from '../../records/members.ts';
 import {
   NOTIFICATION_EVENTS,
   type NotificationChoice,
   type NotificationLevel,
 } from '../../records/notifications.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
+import { memberPartition } from '../keys/members.ts';
+import { NOTIFY, notifyEverywhereKey, notifyKey, WATCHERS, watcherKey } from '../keys/notifications.ts';
+import { userKey, userPartition, userRow } from '../keys/users.ts';
 import { sourceLives } from '../members/item.ts';
 import { removeSome } from '../table/delete-page.ts';
 import { type IdPage, idPage } from '../table/id-page.ts';
-import {
-  type MemberSource,
-  memberPartition,
-  NOTIFY,
-  notifyEverywhereKey,
-  notifyKey,
-  userKey,
-  userPartition,
-  userRow,
-  WATCHERS,
-  watcherKey,
-} from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, PRESENT, type Write } from '../table/write.ts';
 

@@ -4,15 +4,10 @@
  */
 
 import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
-import type { AuthorSnapshot } from '../notes/notes.ts';
-import { projectLives } from '../placement/project-item.ts';
-import { KEEP_REFUSED } from '../repository/pinned-commits.ts';
-import type { Counters } from '../table/counters.ts';
-import { removeSome } from '../table/delete-page.ts';
+import { idOf } from '../keys/key.ts';
 import {
   commitRowKey,
   commitRowPrefix,
-  idOf,
   pipelineIdKey,
   pipelineIidKey,
   pipelineOfRefKey,
@@ -20,9 +15,13 @@ import {
   refPipelineKey,
   refPipelinePrefix,
   statusOfNameKey,
-  userPartition,
-  userRow,
-} from '../table/keys.ts';
+} from '../keys/pipelines.ts';
+import { userPartition, userRow } from '../keys/users.ts';
+import type { AuthorSnapshot } from '../notes/notes.ts';
+import { projectLives } from '../placement/project-item.ts';
+import { KEEP_REFUSED } from '../repository/pinned-commits.ts';
+import type { Counters } from '../table/counters.ts';
+import { removeSome } from '../table/delete-page.ts';
 import { chunkFor, cutPage, MAX_TOTAL, type Page, type PageRequest } from '../table/paging.ts';
 import { mergeKeys, rowSource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';

@@ -2,7 +2,9 @@
 import { dirname } from 'node:path/posix';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { Visibility } from '../../records/visibility.ts';
-import { folded, groupKey, type Key, listPartition, orderedBy, padded } from '../table/keys.ts';
+import { groupKey } from '../keys/groups.ts';
+import { folded, type Key, orderedBy, padded } from '../keys/key.ts';
+import { listPartition } from '../keys/lists.ts';
 import type { Item } from '../table/write.ts';
 
 /** Which list a group stands in. */

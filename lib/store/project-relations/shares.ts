@@ -7,18 +7,11 @@ import type { GroupRecord } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { ShareRecord } from '../../records/shares.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
+import { groupKey, sharedBelowKey, treeKey, treePartition, treePrefix } from '../keys/groups.ts';
+import { idOf, type Key } from '../keys/key.ts';
+import { projectKey } from '../keys/projects.ts';
 import { fromItem } from '../placement/project-item.ts';
 import type { Counters } from '../table/counters.ts';
-import {
-  groupKey,
-  idOf,
-  type Key,
-  projectKey,
-  sharedBelowKey,
-  treeKey,
-  treePartition,
-  treePrefix,
-} from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { PRESENT, type Update, type Write } from '../table/write.ts';
 

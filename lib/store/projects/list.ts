@@ -3,6 +3,7 @@
 import type { Visibility } from '../../records/visibility.ts';
 import { haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
 import { Reach } from '../groups/reachable.ts';
+import { projectKey } from '../keys/projects.ts';
 import type { Members } from '../members/members.ts';
 import { fromItem, listClass, sortValues } from '../placement/project-item.ts';
 import { similarity } from '../search/relevance.ts';
@@ -25,7 +26,6 @@ import {
   rowsOfUser,
   settlingBelow,
 } from '../table/id-sources.ts';
-import { projectKey } from '../table/keys.ts';
 import { chunkFor, countPartitions, countWalk, cutPage, MAX_TOTAL, type Page } from '../table/paging.ts';
 import {
   type Direction,

@@ -1,6 +1,13 @@
 /** The packs of one repository, as rows. Their bytes are `git-objects.ts`'s business. */
 import type { PackDescription } from '../../git/ports.ts';
-import { DERIVED, OLD_PACK, oldPackKey, PACK_ROWS, packKey, repositoryPartition } from '../table/keys.ts';
+import {
+  DERIVED,
+  OLD_PACK,
+  oldPackKey,
+  PACK_ROWS,
+  packKey,
+  repositoryPartition,
+} from '../keys/repository.ts';
 import type { QueryOptions, Table } from '../table/table.ts';
 import { ABSENT, type Item, PRESENT, type Put, type Write } from '../table/write.ts';
 import { type DerivedRow, derivedOf } from './derived-files.ts';

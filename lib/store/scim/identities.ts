@@ -4,21 +4,13 @@
  * transactions of the accounts and memberships they are about.
  */
 
+import type { MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
-import {
-  groupKey,
-  idOf,
-  type Key,
-  type MemberSource,
-  SCIM_USER,
-  scimCountKey,
-  scimIdentityKey,
-  scimNameKey,
-  scimUserKey,
-  userPartition,
-  userRow,
-} from '../table/keys.ts';
+import { groupKey } from '../keys/groups.ts';
+import { idOf, type Key } from '../keys/key.ts';
+import { SCIM_USER, scimCountKey, scimIdentityKey, scimNameKey, scimUserKey } from '../keys/scim.ts';
+import { userPartition, userRow } from '../keys/users.ts';
 import { chunkFor, cutPage, type Page, type PageRequest } from '../table/paging.ts';
 import { mergeKeys, rowSource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';

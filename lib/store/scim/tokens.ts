@@ -1,7 +1,9 @@
 /** What a group's identity provider shows: one token in force, found by the digest of its text. */
+
+import type { MemberSource } from '../../records/members.ts';
 import { Stale, TransactionRefused } from '../errors.ts';
+import { scimTokenKey, scimTokenOfKey } from '../keys/scim.ts';
 import { sourceLives } from '../members/item.ts';
-import { type MemberSource, scimTokenKey, scimTokenOfKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Check, type Item, PRESENT, type Write } from '../table/write.ts';
 

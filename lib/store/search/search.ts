@@ -1,7 +1,9 @@
 /** Substring search of projects and users; see `trigrams.ts` for what the rows say. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SearchKind } from '../../records/search.ts';
 import { ConditionFailed } from '../errors.ts';
-import { folded, gramKey, idOf, indexedKey, type SearchKind } from '../table/keys.ts';
+import { folded, idOf } from '../keys/key.ts';
+import { gramKey, indexedKey } from '../keys/search.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item } from '../table/write.ts';
 import { gramsOf, lookupGrams, matchesWords, wordsOf } from './trigrams.ts';

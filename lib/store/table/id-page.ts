@@ -1,4 +1,4 @@
-import { idOf } from './keys.ts';
+import { idOf } from '../keys/key.ts';
 import type { QueryPage } from './table.ts';
 
 /** Some ids, ascending. */

@@ -1,20 +1,12 @@
 /** Ids of what is listed, from rows of the table that stand in the order of these ids. */
 
+import { FORK } from '../keys/forks.ts';
+import { SETTLING, type TreeKind, type TreeRow, treePartition, treePrefix } from '../keys/groups.ts';
+import { idOf, type Key, padded } from '../keys/key.ts';
+import { projectKey } from '../keys/projects.ts';
+import { userPartition } from '../keys/users.ts';
 import { isExpired } from '../members/item.ts';
 import type { Position } from './cursor.ts';
-import {
-  FORK,
-  idOf,
-  type Key,
-  padded,
-  projectKey,
-  SETTLING,
-  type TreeKind,
-  type TreeRow,
-  treePartition,
-  treePrefix,
-  userPartition,
-} from './keys.ts';
 import {
   type Direction,
   type KeySource,

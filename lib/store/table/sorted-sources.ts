@@ -1,6 +1,7 @@
 /** Keys of lists, from wherever they come, merged into one order. */
+
+import { idOf } from '../keys/key.ts';
 import type { Position } from './cursor.ts';
-import { idOf } from './keys.ts';
 import type { IndexName } from './schema.ts';
 import type { QueryOptions, Table } from './table.ts';
 import { compareText } from './text-order.ts';

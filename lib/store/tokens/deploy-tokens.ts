@@ -1,22 +1,20 @@
 /** Deploy tokens: each under the hash of its text, listed in the partition of its project or group. */
 
+import type { MemberSource } from '../../records/members.ts';
 import type { DeployTokenRecord } from '../../records/tokens.ts';
 import { LimitReached, Missing, TransactionRefused } from '../errors.ts';
-import { sourceLives } from '../members/item.ts';
-import type { Counters } from '../table/counters.ts';
+import { idOf, padded } from '../keys/key.ts';
+import { listPartition, listPartitions } from '../keys/lists.ts';
+import { memberPartition } from '../keys/members.ts';
 import {
   DEPLOY_TOKEN,
   deployTokenIdKey,
   deployTokenKey,
   deployTokenRow,
-  idOf,
-  listPartition,
-  listPartitions,
-  type MemberSource,
-  memberPartition,
-  padded,
   tokenCountKey,
-} from '../table/keys.ts';
+} from '../keys/tokens.ts';
+import { sourceLives } from '../members/item.ts';
+import type { Counters } from '../table/counters.ts';
 import type { Page, PageRequest } from '../table/paging.ts';
 import { chunkFor, countPartitions, cutPage, MAX_TOTAL } from '../table/paging.ts';
 import type { KeySource } from '../table/sorted-sources.ts';

@@ -1,12 +1,9 @@
-import {
-  ACCESS_TOKEN,
-  idOf,
-  listPartitions,
-  type MemberSource,
-  memberPartition,
-  padded,
-  userPartition,
-} from '../table/keys.ts';
+import type { MemberSource } from '../../records/members.ts';
+import { idOf, padded } from '../keys/key.ts';
+import { listPartitions } from '../keys/lists.ts';
+import { memberPartition } from '../keys/members.ts';
+import { ACCESS_TOKEN } from '../keys/tokens.ts';
+import { userPartition } from '../keys/users.ts';
 import type { PageRequest } from '../table/paging.ts';
 import { chunkFor, countPartitions, MAX_TOTAL } from '../table/paging.ts';
 import type { Direction, KeySource } from '../table/sorted-sources.ts';

@@ -1,5 +1,6 @@
 /** Access tokens of every kind. One item per token, under the hash of its text: access is one read. */
 
+import type { MemberSource } from '../../records/members.ts';
 import type { TokenRecord } from '../../records/tokens.ts';
 import {
   AlreadyExists,
@@ -9,19 +10,11 @@ import {
   Stale,
   TransactionRefused,
 } from '../errors.ts';
+import { memberKey, memberPartition } from '../keys/members.ts';
+import { ACCESS_TOKEN, accessTokenRow, tokenCountKey, tokenIdKey, tokenKey } from '../keys/tokens.ts';
+import { userKey } from '../keys/users.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import type { Counters } from '../table/counters.ts';
-import {
-  ACCESS_TOKEN,
-  accessTokenRow,
-  type MemberSource,
-  memberKey,
-  memberPartition,
-  tokenCountKey,
-  tokenIdKey,
-  tokenKey,
-  userKey,
-} from '../table/keys.ts';
 import type { Page, PageRequest } from '../table/paging.ts';
 import { cutPage } from '../table/paging.ts';
 import type { Direction } from '../table/sorted-sources.ts';

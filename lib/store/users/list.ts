@@ -2,9 +2,11 @@
 
 import { USER_STATES, type UserRecord, type UserState } from '../../records/users.ts';
 import { type Attributes, haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
+import { padded } from '../keys/key.ts';
+import { listPartitions } from '../keys/lists.ts';
+import { userKey } from '../keys/users.ts';
 import type { Search } from '../search/search.ts';
 import { keysById, keysSorted } from '../table/id-sources.ts';
-import { listPartitions, padded, userKey } from '../table/keys.ts';
 import {
   chunkFor,
   countPartitions,

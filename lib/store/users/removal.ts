@@ -12,23 +12,19 @@ import type { Events } from '../events/events.ts';
 import type { Groups } from '../groups/groups.ts';
 import type { GroupOwners } from '../groups/owners.ts';
 import type { GpgKeys } from '../keys/gpg-keys.ts';
+import { groupKey } from '../keys/groups.ts';
+import { idOf, type Key } from '../keys/key.ts';
+import { commitRowKey } from '../keys/pipelines.ts';
+import { projectKey } from '../keys/projects.ts';
+import { userAddressesKey } from '../keys/rate-limits.ts';
+import { indexedKey } from '../keys/search.ts';
 import type { SshKeys } from '../keys/ssh-keys.ts';
+import { userKey, userPartition } from '../keys/users.ts';
 import type { AuthorSnapshot } from '../notes/notes.ts';
 import type { CommitStatusRecord } from '../pipelines/pipelines.ts';
 import type { Stars } from '../project-relations/stars.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { ScimIdentities } from '../scim/identities.ts';
-import {
-  commitRowKey,
-  groupKey,
-  idOf,
-  indexedKey,
-  type Key,
-  projectKey,
-  userAddressesKey,
-  userKey,
-  userPartition,
-} from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { PRESENT } from '../table/write.ts';
 import type { Tokens } from '../tokens/tokens.ts';

@@ -2,10 +2,12 @@
 
 import type { UserRecord } from '../../records/users.ts';
 import { Missing, NameTaken, Stale, TransactionRefused } from '../errors.ts';
+import { orderedBy } from '../keys/key.ts';
+import { nameKey } from '../keys/names.ts';
+import { internalUserKey, userKey } from '../keys/users.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import type { Search } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';
-import { internalUserKey, nameKey, orderedBy, userKey } from '../table/keys.ts';
 import type { Page, PageRequest } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
 import { claim, moveName, type Names, release, sameName, takenNames } from '../table/unique-names.ts';

@@ -1,8 +1,7 @@
-import type { AccessLevel } from '../../../lib/records/members.ts';
+import type { AccessLevel, MemberSource } from '../../../lib/records/members.ts';
 import type { TokenScope } from '../../../lib/records/tokens.ts';
+import { projectKey } from '../../../lib/store/keys/projects.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import type { MemberSource } from '../../../lib/store/table/keys.ts';
-import { projectKey } from '../../../lib/store/table/keys.ts';
 import type { Answer, Service } from '../../harness/service.ts';
 import { storeOf } from '../../harness/world.ts';
 

@@ -1,0 +1,1 @@
+export type SearchKind = 'project' | 'user' | 'group';

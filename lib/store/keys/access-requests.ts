@@ -1,0 +1,11 @@
+import type { MemberSource } from '../../records/members.ts';
+import { type Key, padded } from './key.ts';
+import { memberPartition } from './members.ts';
+
+/** That somebody asks to be let in. */
+export const REQUEST = 'REQUEST#';
+
+export const accessRequestKey = (source: MemberSource, userId: number): Key => ({
+  pk: memberPartition(source),
+  sk: `${REQUEST}${padded(userId)}`,
+});

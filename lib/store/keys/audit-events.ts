@@ -1,0 +1,20 @@
+import type { AuditedKind } from '../../records/audit-events.ts';
+import { type Key, padded } from './key.ts';
+
+/** @param createdAt ISO 8601 */
+export const auditPosition = (createdAt: string, id: number): string => `${createdAt}#${padded(id)}`;
+
+export const auditPartition = (kind: AuditedKind, entityId: number): string =>
+  `AUDIT#${kind}#${padded(entityId)}`;
+
+export const auditEventKey = (kind: AuditedKind, entityId: number, createdAt: string, id: number): Key => ({
+  pk: auditPartition(kind, entityId),
+  sk: auditPosition(createdAt, id),
+});
+
+/** What one user did to it; ids of nobody are below zero. */
+export const auditOwnPartition = (kind: AuditedKind, entityId: number, authorId: number): string =>
+  `${auditPartition(kind, entityId)}#BY#${padded(authorId)}`;
+
+/** Of all that was done to things of a kind. */
+export const auditListClass = (kind: AuditedKind): string => `AUDIT#${kind}`;

@@ -1,0 +1,22 @@
+import type { Key } from './key.ts';
+
+export type CounterKind =
+  | 'user'
+  | 'project'
+  | 'token'
+  | 'namespace'
+  | 'branch-rule'
+  | 'note'
+  | 'pipeline'
+  | 'ssh-key'
+  | 'gpg-key'
+  | 'gpg-subkey'
+  | 'email'
+  | 'commit-status'
+  | 'project-share'
+  | 'deploy-token'
+  | 'invitation'
+  | 'audit-event'
+  | 'event';
+
+export const counterKey = (kind: CounterKind): Key => ({ pk: `COUNTER#${kind}`, sk: 'COUNTER' });

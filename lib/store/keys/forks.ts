@@ -1,0 +1,28 @@
+import { type Key, padded } from './key.ts';
+import { MEMBER } from './members.ts';
+import { projectKey } from './projects.ts';
+
+/** A project that was forked from this one. */
+export const FORK = 'FORK#';
+
+export const forkKey = (projectId: number, forkId: number): Key => ({
+  pk: projectKey(projectId).pk,
+  sk: `${FORK}${padded(forkId)}`,
+});
+
+// Fork networks: repositories whose packs lie under one prefix and may be listed by several of them.
+
+export const networkPartition = (networkId: string): string => `NETWORK#${networkId}`;
+
+export const networkMemberKey = (networkId: string, repositoryId: string): Key => ({
+  pk: networkPartition(networkId),
+  sk: `${MEMBER}${repositoryId}`,
+});
+
+/** Who lists a pack besides the repository that wrote it. */
+export const heirsPartition = (packId: string): string => `HEIRS#${packId}`;
+
+export const heirKey = (packId: string, repositoryId: string): Key => ({
+  pk: heirsPartition(packId),
+  sk: repositoryId,
+});

@@ -1,0 +1,7 @@
+import type { Key } from './key.ts';
+import { repositoryPartition } from './repository.ts';
+
+export const leaseKey = (repositoryId: string): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: 'LEASE',
+});

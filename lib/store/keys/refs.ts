@@ -1,0 +1,17 @@
+import { type Key, wholeOrDigest } from './key.ts';
+import { projectKey } from './projects.ts';
+
+export type RuleKind = 'branch' | 'tag';
+
+export const RULE = 'RULE#';
+
+export const rulePrefix = (kind: RuleKind): string => `${RULE}${kind}#`;
+
+/** A rule that protects the branches or tags of a name or pattern. */
+export const ruleKey = (projectId: number, kind: RuleKind, name: string): Key => ({
+  pk: projectKey(projectId).pk,
+  sk: rulePrefix(kind) + wholeOrDigest(name),
+});
+
+/** How many rules a project has; sorts behind them. */
+export const ruleCountKey = (projectId: number): Key => ({ pk: projectKey(projectId).pk, sk: 'RULES' });

@@ -1,0 +1,107 @@
+import { cut, idOf, type Key, padded, REF_WHOLE, wholeOrDigest } from './key.ts';
+
+// One partition per repository.
+
+export const GUARD_STRIPES = 8;
+
+export const repositoryPartition = (repositoryId: string): string => `REPO#${repositoryId}`;
+
+export const guardKey = (repositoryId: string, stripe: number): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: `GUARD#${stripe}`,
+});
+
+export const headKey = (repositoryId: string): Key => ({ pk: repositoryPartition(repositoryId), sk: 'HEAD' });
+
+/** Commits that stay although no ref may lead to them; not among the refs, so a million of them delay no listing. */
+export const KEEP = 'KEEP#';
+
+export const keepKey = (repositoryId: string, oid: string): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: `${KEEP}${oid}`,
+});
+
+/** Where refs pointed that were deleted or forced, by the ULID of the write. */
+export const LEFT = 'LEFT#';
+
+export const leftKey = (repositoryId: string, by: string): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: `${LEFT}${by}`,
+});
+
+export const PACK = 'PACK#';
+
+export const packKey = (repositoryId: string, packId: string): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: `${PACK}${packId}`,
+});
+
+/** A file made of packs. With the prefix `PACK` one query reads these rows and those of the packs. */
+export const PACK_ROWS = 'PACK';
+
+export const DERIVED = 'PACKFILE#';
+
+export const derivedKey = (repositoryId: string, kind: string): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: `${DERIVED}${kind}`,
+});
+
+/** Packs that were replaced, by when: out of the way of whoever lists those in use. */
+export const OLD_PACK = 'OLDPACK#';
+
+/** @param at ISO 8601 */
+export const oldPackKey = (repositoryId: string, at: string, packId: string): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: `${OLD_PACK}${at}#${packId}`,
+});
+
+export const REF = 'REF#';
+
+export const refKey = (repositoryId: string, name: string): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: refSort(name),
+});
+
+/** Sorts behind every `REF#` row, so one query reads the refs and then this. */
+export const refNamesKey = (repositoryId: string): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: 'REFNAMES',
+});
+
+/** A sort key holds 1,024 bytes and a ref name may too: long ones are cut and told apart by their digest. */
+export const refSort = (name: string): string => REF + wholeOrDigest(name);
+
+/** The longest part of a ref prefix that {@link refSort} keeps for names of any length. */
+export const refPrefixSort = (prefix: string): string => REF + cut(prefix, REF_WHOLE - 66);
+
+/** A ref table that was written for this repository, in force or not: lets a worker find and remove it. */
+export const REF_TABLES = 'REFTABLES#';
+
+export const refTableKey = (repositoryId: string, tableId: string): Key => ({
+  pk: repositoryPartition(repositoryId),
+  sk: `${REF_TABLES}${tableId}`,
+});
+
+/** Chunks of an immutable ref table, each under its first name. */
+export const refTablePartition = (repositoryId: string, tableId: string): string =>
+  `REFTABLE#${repositoryId}#${tableId}`;
+
+export const refChunkKey = (repositoryId: string, tableId: string, firstName: string): Key => ({
+  pk: refTablePartition(repositoryId, tableId),
+  sk: refSort(firstName),
+});
+
+/** Leads to the chunk that begins with that branch or tag, counted from 0. */
+export const refRankPrefix = (space: 'heads' | 'tags'): string => `RANK#${space}#`;
+
+export const refRankKey = (
+  repositoryId: string,
+  tableId: string,
+  space: 'heads' | 'tags',
+  rank: number,
+): Key => ({
+  pk: refTablePartition(repositoryId, tableId),
+  sk: refRankPrefix(space) + padded(rank),
+});
+
+export const rankOf = (sort: string): number => idOf(sort);
