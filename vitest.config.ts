@@ -1,11 +1,25 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+/** One project per folder of tests: `vitest run --project <name>`, with `--shard` where a project takes long. */
+const projects = [
+  'unit',
+  'git',
+  'store',
+  'scenarios',
+  'matrix',
+  'clients',
+  'embedded',
+  'drills',
+  'growth',
+] as const;
+
 export default defineConfig({
   test: {
-    include: ['test/{unit,api,git}/**/*.test.ts'],
-    // The permission matrix has a lane of its own; that it forgets no endpoint is asked here.
-    exclude: ['test/api/matrix-*.test.ts'],
+    projects: projects.map((name) => ({
+      extends: true as const,
+      test: { name, include: [`test/${name}/**/*.test.ts`] },
+    })),
     pool: 'forks',
     // Most of a test's time is git's, the disk's and waiting: every processor may have a file, and more.
     maxWorkers: Math.ceil(1.5 * availableParallelism()),

@@ -13,10 +13,10 @@ import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { FLUSH, pkt } from '../../lib/git/wire/pkt-line.ts';
 import { createStore } from '../../lib/store/store.ts';
-import { pushedProject } from '../api/pushed-project.ts';
 import { forgetEverything } from '../harness/aws-calls.ts';
 import { RoundTrips } from '../harness/round-trips.ts';
 import { startService } from '../harness/service.ts';
+import { pushedProject } from '../scenarios/repository/pushed-project.ts';
 
 const SLICE = 100_000;
 /** Branches of which pages are read lead to a commit that is there, the others to ids as different as in life. */

@@ -9,9 +9,9 @@ import { serveGit } from '../../lib/api/git/serve.ts';
 import { rawFunction } from '../../lib/http/function.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
 import { type Front, startFront } from '../../local/front.ts';
-import { seedCode } from '../api/code-audience.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { makeWorld, type Who, type World } from '../harness/world.ts';
+import { seedCode } from '../scenarios/repository/code-audience.ts';
 import { GitCli } from './git-cli.ts';
 
 /** A stock git, a gateway with its limits, and the front that pushes are sent to. */

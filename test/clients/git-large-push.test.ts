@@ -5,9 +5,9 @@ import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { seedCode } from '../api/code-audience.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { makeWorld, type Who, type World } from '../harness/world.ts';
+import { seedCode } from '../scenarios/repository/code-audience.ts';
 import { GitCli, withToken } from './git-cli.ts';
 
 /** git itself with the helper that the service hands out, against a gateway's limits. */

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { seedCode } from '../api/code-audience.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { ask, makeWorld, type Who, type World } from '../harness/world.ts';
+import { seedCode } from '../scenarios/repository/code-audience.ts';
 import { GitCli, withToken } from './git-cli.ts';
 
 /** Pushes of git's own against rules that protect branches and tags. */

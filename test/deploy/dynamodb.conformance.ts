@@ -1,5 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { tableConformance } from '../store/table-conformance.ts';
+import { tableConformance } from '../store/table/table-conformance.ts';
 
 /** The table's suite, unchanged, on the DynamoDB at `CONFORMANCE_ENDPOINT`; credentials come from the environment. */
 const endpoint = process.env['CONFORMANCE_ENDPOINT'];

@@ -1,5 +1,5 @@
 import { makeClients } from '../../lib/store/clients.ts';
-import { blobConformance } from '../store/blobs-conformance.ts';
+import { blobConformance } from '../store/blobs/blobs-conformance.ts';
 
 /** The blobs' suite, unchanged, on the S3 at `CONFORMANCE_ENDPOINT`; credentials come from the environment. */
 const endpoint = process.env['CONFORMANCE_ENDPOINT'];

@@ -5,7 +5,7 @@ import { documentClient } from '../../lib/store/clients.ts';
 import { fromWire } from '../../lib/store/table/unmarshall.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { type Makers, makersOf } from '../harness/makers.ts';
-import { newProject, newUser, openTestStore, type TestStore } from '../store/store-fixture.ts';
+import { newProject, newUser, openTestStore, type TestStore } from '../store/table/store-fixture.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 

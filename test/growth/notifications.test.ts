@@ -10,12 +10,12 @@ import type { Notification } from '../../lib/domain/notifications/enqueue.ts';
 import { sendNotification } from '../../lib/domain/notifications/send.ts';
 import { awsClients } from '../../lib/store/clients.ts';
 import { NotificationSettings } from '../../lib/store/notifications/settings.ts';
-import { type Pushed, pushedProject } from '../api/pushed-project.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { makersOf } from '../harness/makers.ts';
 import { RoundTrips } from '../harness/round-trips.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { storeOf } from '../harness/world.ts';
+import { type Pushed, pushedProject } from '../scenarios/repository/pushed-project.ts';
 
 const SMALL = 1000;
 /** Members of a group that is called. */

@@ -1,5 +1,5 @@
-import { type Pushed, pushedProject } from '../api/pushed-project.ts';
 import { random } from '../git/history-fixture.ts';
+import { type Pushed, pushedProject } from '../scenarios/repository/pushed-project.ts';
 import { forgetEverything } from './aws-calls.ts';
 import type { RoundTrips } from './round-trips.ts';
 import type { Service } from './service.ts';

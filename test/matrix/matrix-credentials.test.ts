@@ -1,0 +1,226 @@
+/** What a credential is good for, over every endpoint: single scopes, `Sudo`, and what changes between two requests. */
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { allEndpoints } from '../../lib/api/all.ts';
+import { tokenHash } from '../../lib/domain/tokens/tokens.ts';
+import type { TokenScope } from '../../lib/records/tokens.ts';
+import type { UserRecord } from '../../lib/records/users.ts';
+import { projectKey } from '../../lib/store/keys/projects.ts';
+import { tokenKey } from '../../lib/store/keys/tokens.ts';
+import { type Service, startService } from '../harness/service.ts';
+import { type Cast, type Column, makeCast, tokenOf } from './cast.ts';
+import { type Row, readRows } from './rows.ts';
+import { send, subjectOf } from './run.ts';
+
+let service: Service;
+let cast: Cast;
+/** The stranger's, of one scope each. */
+const single: Partial<Record<TokenScope, string>> = {};
+const SINGLE = ['read_repository', 'write_repository', 'read_registry', 'sudo'] as const;
+beforeAll(async () => {
+  service = await startService({ background: false });
+  cast = await makeCast(service);
+  for (const scope of SINGLE)
+    single[scope] = (await tokenOf(service, Number(cast.names['strg']), scope)).token;
+});
+afterAll(() => service.stop());
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const rows = readRows();
+
+describe('a token of one scope', () => {
+  // Where users' tokens are no credentials, one of few scopes is none either.
+  const tried = allEndpoints.flatMap(({ method, path, access }) => {
+    if (access.kind === 'other') return [];
+    const row = rows.find((each) => each.endpoint === `${method} ${path}`);
+    return row === undefined || path === '/personal_access_tokens/self' ? [] : [row];
+  });
+
+  test.each(SINGLE)('%s: files alone, if anything; else no word of what is asked for', async (scope) => {
+    const wrong: string[] = [];
+    const ask = async (row: Row) => {
+      const line = row.lines.find(({ subject }) => subject === 'private') ?? row.lines[0]!;
+      const names = { ...cast.names, ...subjectOf(cast, row, line), new: 0, n: 0 };
+      const { status, body } = await send(cast, { token: single[scope]! }, row, names);
+      const reads = /^(GET|HEAD) .*\/repository\/files\//.test(row.endpoint);
+      const right =
+        reads && scope === 'read_repository'
+          ? status === 404
+          : status === 403 && (row.method === 'HEAD' || body?.error === 'insufficient_scope');
+      if (!right) wrong.push(`${row.endpoint}: ${status} ${JSON.stringify(body)}`);
+    };
+    // None of them does anything.
+    for (let i = 0; i < tried.length; i += 10) await Promise.all(tried.slice(i, i + 10).map(ask));
+    expect(wrong).toEqual([]);
+  });
+
+  test.each(SINGLE)('%s: shows and ends itself', async (scope) => {
+    const { token } = await tokenOf(service, Number(cast.names['strg']), scope);
+    const self = (method: string) => service.call(method, '/personal_access_tokens/self', { token });
+    expect((await self('GET')).body).toMatchObject({ scopes: [scope], active: true });
+    expect((await self('DELETE')).status).toBe(204);
+    expect((await self('GET')).body).toMatchObject({ error: 'invalid_token' });
+  });
+});
+
+test('who is asked for with Sudo gets the statuses of their own column', { timeout: 120_000 }, async () => {
+  const reads = rows.filter(
+    // The token is the administrator's, whoever is asked for.
+    ({ method, path }) => method === 'GET' && !path.startsWith('/personal_access_tokens'),
+  );
+  const wrong: string[] = [];
+  for (const row of reads) {
+    for (const line of row.lines.filter(({ subject }) => subject === '-' || subject === 'private')) {
+      const names = { ...cast.names, ...subjectOf(cast, row, line), new: 0, n: 0 };
+      const ask = async (column: Column) => {
+        const expected = line.expected[column]?.status;
+        if (expected === undefined) return;
+        const { status } = await send(cast, { token: service.rootToken, sudo: column }, row, names);
+        if (status !== expected) wrong.push(`${row.endpoint}, ${line.subject}, ${column}: ${status}`);
+      };
+      await Promise.all((['strg', 'gust', 'dev'] as const).map(ask));
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+describe('what changes between two requests', () => {
+  const get = (path: string, token: string) => service.call('GET', path, { token });
+  const project = () => `/projects/${cast.projects.private['id']}`;
+  const file = () => `${project()}/repository/files/README.md?ref=${cast.projects.private['branch']}`;
+  const DAY = 86_400_000;
+  const day = (n: number) => new Date(Date.now() + n * DAY).toISOString().slice(0, 10);
+  const later = (days: number) => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + days * DAY });
+  let count = 0;
+  /** Somebody new, with a token that does everything. */
+  const somebody = () => service.user(`passing-${++count}`);
+  const join = (kind: 'project' | 'group', id: number, userId: number, expiresAt: string | null) =>
+    cast.store.members.add({
+      source: { kind, id },
+      userId,
+      accessLevel: 30,
+      createdAt: new Date().toISOString(),
+      expiresAt,
+      createdById: null,
+    });
+
+  test('a token is revoked', async () => {
+    const { id, token } = await tokenOf(service, Number(cast.names['dev']), 'api');
+    expect((await get(project(), token)).status).toBe(200);
+    await service.call('DELETE', `/personal_access_tokens/${id}`, { token: service.rootToken });
+    for (const path of [project(), '/version', '/projects', '/openapi.json'])
+      expect(await get(path, token)).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
+  });
+
+  test('a token expires', async () => {
+    const path = `/users/${cast.names['dev']}/personal_access_tokens`;
+    const json = { name: 'short', scopes: ['api'], expires_at: day(1) };
+    const { token } = (await service.call('POST', path, { token: service.rootToken, json })).body;
+    expect((await get(project(), token)).status).toBe(200);
+    later(1);
+    expect(await get(project(), token)).toMatchObject({
+      status: 401,
+      body: { error: 'invalid_token', error_description: expect.stringMatching(/^Token is expired/) },
+    });
+  });
+
+  test('a token’s scopes are others', async () => {
+    const { token } = await tokenOf(service, Number(cast.names['dev']), 'api');
+    const scopes = (...scopes: TokenScope[]) =>
+      cast.store.table.update({ update: tokenKey(tokenHash(token)), set: { scopes } });
+    const statuses = async () => [(await get('/user', token)).status, (await get(file(), token)).status];
+    expect(await statuses()).toEqual([200, 200]);
+    await scopes('read_repository');
+    expect(await statuses()).toEqual([403, 200]);
+    await scopes('read_user');
+    expect(await statuses()).toEqual([200, 403]);
+    await scopes('api');
+    expect(await statuses()).toEqual([200, 200]);
+  });
+
+  test.each([
+    ['blocked', 'Your account has been blocked.'],
+    ['banned', 'Your account has been blocked.'],
+    ['deactivated', 'Your account has been deactivated by your administrator.'],
+  ] as const)('an account is %s', async (state, why) => {
+    const { id, token } = await somebody();
+    const become = async (to: UserRecord['state']) =>
+      cast.store.users.update((await cast.store.users.get(id))!, { state: to });
+    const paths = ['/user', '/version', '/projects', `/projects/${cast.projects.public['id']}`];
+    for (const path of paths) expect((await get(path, token)).status).toBe(200);
+    await become(state);
+    for (const path of paths) {
+      const answer = await get(path, token);
+      expect(answer.status).toBe(403);
+      expect(answer.body.message).toContain(`403 Forbidden - ${why}`);
+    }
+    await become('active');
+    for (const path of paths) expect((await get(path, token)).status).toBe(200);
+  });
+
+  test.each(['project', 'group'] as const)('a membership in a %s ends by its date', async (kind) => {
+    const { id, token } = await somebody();
+    const place = cast.projects.private[kind === 'project' ? 'id' : 'parent'];
+    await join(kind, Number(place), id, day(2));
+    const shown = async () => [
+      (await get(project(), token)).status,
+      (await get(file(), token)).status,
+      Number((await get('/projects?visibility=private&per_page=1', token)).headers.get('x-total')) > 0,
+    ];
+    expect(await shown()).toEqual([200, 200, true]);
+    later(2);
+    expect(await shown()).toEqual([404, 404, false]);
+  });
+
+  test('a share ends by its date', async () => {
+    const { id, token } = await somebody();
+    const group = await service.call('POST', '/groups', {
+      token: cast.tokens.ownr!,
+      json: { name: 'guests for a day', path: 'guests-for-a-day' },
+    });
+    await join('group', group.body.id, id, null);
+    const { shares } = (await cast.store.projects.get(Number(cast.projects.private['id'])))!;
+    const share = {
+      groupId: group.body.id,
+      accessLevel: 20,
+      expiresAt: day(2),
+      createdAt: new Date().toISOString(),
+    };
+    const update = projectKey(Number(cast.projects.private['id']));
+    await cast.store.table.update({ update, set: { shares: [...shares, share] } });
+    expect((await get(file(), token)).status).toBe(200);
+    later(2);
+    expect((await get(file(), token)).status).toBe(404);
+  });
+
+  test('somebody is no administrator any more', async () => {
+    const { id, token } = await service.user('passing-admin', { admin: true });
+    const sudo = await tokenOf(service, id, 'api', 'sudo');
+    const asks = async () => [
+      (await get(`/users?extern_uid=1&provider=x`, token)).status,
+      (await get(project(), token)).status,
+      (await service.call('GET', '/user', { token: sudo.token, headers: { Sudo: 'dev' } })).status,
+    ];
+    expect(await asks()).toEqual([200, 200, 200]);
+    await cast.store.users.update((await cast.store.users.get(id))!, { admin: false });
+    expect(await asks()).toEqual([403, 404, 403]);
+  });
+
+  test('a project turns private', async () => {
+    const made = await service.call('POST', '/projects', {
+      token: cast.tokens.ownr!,
+      json: { name: 'turns', visibility: 'public', initialize_with_readme: true },
+    });
+    const path = `/projects/${made.body.id}`;
+    const asks = async () => [
+      (await get(path, cast.tokens.strg!)).status,
+      (await service.call('GET', `${path}/repository/tree`)).status,
+    ];
+    expect(await asks()).toEqual([200, 200]);
+    await cast.store.projects.update((await cast.store.projects.get(made.body.id))!, {
+      visibility: 'private',
+    });
+    expect(await asks()).toEqual([404, 404]);
+  });
+});

@@ -1,0 +1,320 @@
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { scenarios } from '../../harness/scenarios.ts';
+import { expectSchema } from '../../harness/schemas.ts';
+import { type Service, startService } from '../../harness/service.ts';
+import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import { codeReads, codeWrites, seedCode } from '../repository/code-audience.ts';
+
+let service: Service;
+let world: World;
+beforeAll(async () => {
+  service = await startService();
+  world = await makeWorld(service);
+  await seedCode(world);
+});
+afterAll(() => service.stop());
+
+const at = (project: string, name?: string) =>
+  `/projects/${world.ids[project]}/repository/branches${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
+const as = (who: Who, method: string, path: string, json?: unknown) => ask(world, who, method, path, json);
+async function project(name: string, files = true): Promise<void> {
+  const made = await as('owner', 'POST', '/projects', { name, visibility: 'public' });
+  world.ids[name] = made.body.id;
+  if (files) await commit(name, 'main', 'first');
+}
+const commit = async (name: string, branch: string, path: string, start?: string) => {
+  const answer = await as('owner', 'POST', `/projects/${world.ids[name]}/repository/files/${path}`, {
+    branch,
+    content: path,
+    commit_message: path,
+    ...(start === undefined ? {} : { start_branch: start }),
+  });
+  expect(answer.status).toBe(201);
+};
+const names = (body: { name: string }[]) => body.map((branch) => branch.name);
+
+describe('who may', () => {
+  scenarios(
+    () => world,
+    [
+      ...codeReads('GET', '/repository/branches'),
+      ...codeReads('GET', '/repository/branches/feature%2Fx'),
+      ...codeReads('HEAD', '/repository/branches/main', { status: 204 }),
+      ...codeWrites('POST', '/repository/branches', (_, who) => ({ branch: `of-${who}`, ref: 'main' }), {
+        status: 201,
+      }),
+      ...codeWrites('DELETE', (_, who) => `/repository/branches/of-${who}`, undefined, { status: 204 }),
+      ...codeWrites('DELETE', '/repository/merged_branches', undefined, { status: 202 }),
+    ],
+  );
+});
+
+test('a branch is told the same alone and in the list', async () => {
+  const { body: list, headers } = await as('reporter', 'GET', at('private'));
+  expectSchema('branches', list);
+  expect(names(list)).toContain('main');
+  expect(headers.get('x-total')).toBe(`${list.length}`);
+  for (const branch of list) {
+    const { body } = await as('reporter', 'GET', at('private', branch.name));
+    expectSchema('branch', body);
+    expect(body).toEqual(branch);
+    expect(branch).toMatchObject({ can_push: false, developers_can_push: false });
+    expect(branch.web_url).toBe(`${service.url}/owner/private-thing/-/tree/${branch.name}`);
+  }
+  expect((await as('maintainer', 'GET', at('private', 'main'))).body).toMatchObject({
+    default: true,
+    merged: false,
+    can_push: true,
+  });
+  await as('owner', 'POST', at('private'), { branch: 'open', ref: 'main' });
+  expect((await as('developer', 'GET', at('private', 'open'))).body).toMatchObject({
+    default: false,
+    protected: false,
+    can_push: true,
+  });
+  expect((await as('developer', 'GET', at('archived', 'main'))).body.can_push).toBe(false);
+  expect((await as('anonymous', 'GET', at('public', 'main'))).body.can_push).toBe(false);
+});
+
+describe('lists', () => {
+  beforeAll(async () => {
+    await project('lists');
+    for (const name of ['zeta', 'Alpha', 'feature/one', 'feature/two', 'one-feature', 'a$b'])
+      expect((await as('owner', 'POST', at('lists'), { branch: name, ref: 'main' })).status).toBe(201);
+  });
+
+  test.each([
+    ['', ['Alpha', 'a$b', 'feature/one', 'feature/two', 'main', 'one-feature', 'zeta']],
+    ['?search=', ['Alpha', 'a$b', 'feature/one', 'feature/two', 'main', 'one-feature', 'zeta']],
+    ['?search=feature', ['feature/one', 'feature/two', 'one-feature']],
+    ['?search=FEATURE', ['feature/one', 'feature/two', 'one-feature']],
+    ['?search=^feature', ['feature/one', 'feature/two']],
+    ['?search=feature$', ['one-feature']],
+    ['?search=^main$', ['main']],
+    ['?search=^mai$', []],
+    ['?search=$', ['a$b']],
+    ['?search=a$b', ['a$b']],
+    ['?search=^', ['Alpha', 'a$b', 'feature/one', 'feature/two', 'main', 'one-feature', 'zeta']],
+    ['?search=^^', []],
+    ['?search=.*', []],
+    ['?search=(', []],
+    ['?search=nothing', []],
+    ['?sort=name_asc&per_page=2&page=2', ['feature/one', 'feature/two']],
+    ['?per_page=100&page=2', []],
+    ['?pagination=keyset&per_page=3', ['Alpha', 'a$b', 'feature/one']],
+    ['?pagination=keyset&per_page=3&page_token=feature/one', ['feature/two', 'main', 'one-feature']],
+    ['?pagination=keyset&per_page=2&page_token=gone-meanwhile', ['main', 'one-feature']],
+    ['?pagination=keyset&page_token=zz', []],
+  ])('%s', async (query, expected) => {
+    const { status, body } = await as(
+      'anonymous',
+      'GET',
+      `${at('lists')}${query.replace(/[$^]/g, encodeURIComponent)}`,
+    );
+    expect([status, names(body)]).toEqual([200, expected]);
+  });
+
+  test('keyset pages join into the whole', async () => {
+    const seen: string[] = [];
+    for (
+      let url: string | undefined = `${service.url}/api/v4${at('lists')}?pagination=keyset&per_page=3`;
+      url !== undefined;
+    ) {
+      const answer: Response = await fetch(url);
+      seen.push(...names((await answer.json()) as { name: string }[]));
+      url = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1];
+    }
+    expect(seen).toEqual(names((await as('anonymous', 'GET', at('lists'))).body));
+  });
+
+  test('by the time of the last commit', async () => {
+    await project('times');
+    await setTimeout(1100);
+    await commit('times', 'newer', 'n', 'main');
+    await setTimeout(1100);
+    await commit('times', 'newest', 'n', 'main');
+    expect(names((await as('anonymous', 'GET', `${at('times')}?sort=updated_desc`)).body)).toEqual([
+      'newest',
+      'newer',
+      'main',
+    ]);
+    expect(names((await as('anonymous', 'GET', `${at('times')}?sort=updated_asc`)).body)).toEqual([
+      'main',
+      'newer',
+      'newest',
+    ]);
+  });
+
+  test('parameters that are none', async () => {
+    const answer = await as('anonymous', 'GET', `${at('lists')}?sort=best`);
+    expect([answer.status, answer.body]).toEqual([400, { error: 'sort does not have a valid value' }]);
+  });
+});
+
+test('one that is absent, and one that cannot be', async () => {
+  for (const [name, status, message] of [
+    ['nope', 404, '404 Branch Not Found'],
+    ['v1', 404, '404 Branch Not Found'],
+    ['feature', 404, '404 Branch Not Found'],
+    ['refs/heads/main', 400, 'The branch refname is invalid'],
+    ['a..b', 400, 'The branch refname is invalid'],
+    ['a b', 400, 'The branch refname is invalid'],
+    ['-x', 400, 'The branch refname is invalid'],
+    ['x.lock', 400, 'The branch refname is invalid'],
+    ['HEAD', 400, 'The branch refname is invalid'],
+    ['x'.repeat(2000), 400, 'The branch refname is invalid'],
+  ] as const) {
+    for (const method of ['GET', 'DELETE']) {
+      const answer = await as('owner', method, at('public', name));
+      expect([method, name, answer.status, answer.body]).toEqual([method, name, status, { message }]);
+    }
+    expect((await as('owner', 'HEAD', at('public', name))).status).toBe(404);
+  }
+  const raw = await service.call('GET', `${at('public')}/feature/x`);
+  expect([raw.status, raw.body]).toEqual([404, { error: '404 Not Found' }]);
+  expect((await as('owner', 'GET', at('public', 'v1.0.json'))).body).toEqual({
+    message: '404 Branch Not Found',
+  });
+});
+
+describe('making one', () => {
+  test('from a branch, a tag, an id', async () => {
+    await project('make');
+    const main = (await as('owner', 'GET', at('make', 'main'))).body;
+    await as('owner', 'POST', `/projects/${world.ids['make']}/repository/tags`, {
+      tag_name: 't',
+      ref: 'main',
+      message: 'm',
+    });
+    for (const [index, ref] of [
+      'main',
+      't',
+      main.commit.id,
+      main.commit.short_id,
+      'HEAD',
+      'refs/heads/main',
+    ].entries()) {
+      const { status, body } = await as('owner', 'POST', at('make'), { branch: `from-${index}`, ref });
+      expect([ref, status, body.commit.id]).toEqual([ref, 201, main.commit.id]);
+    }
+    const made = await as('owner', 'POST', at('make'), { branch: 'ü/😀', ref: 'main' });
+    expectSchema('branch', made.body);
+    expect(made.body).toMatchObject({ name: 'ü/😀', merged: true, default: false, can_push: true });
+    expect((await as('owner', 'GET', at('make', 'ü/😀'))).body).toEqual(made.body);
+  });
+
+  beforeAll(async () => {
+    await as('owner', 'POST', at('public'), { branch: 'nest/below', ref: 'v1' });
+    await commit('public', 'nest/below', 'nested');
+  });
+  test.each<[json: { branch?: string; ref?: string }, body: { error?: string; message?: string }]>([
+    [{ ref: 'main' }, { error: 'branch is missing, branch is empty' }],
+    [{ branch: 'b' }, { error: 'ref is missing, ref is empty' }],
+    [{ branch: '', ref: 'main' }, { error: 'branch is empty' }],
+    [{ branch: 'main', ref: 'main' }, { message: 'Branch already exists' }],
+    [{ branch: 'b', ref: 'nope' }, { message: 'Invalid reference name: nope' }],
+    [{ branch: 'b', ref: '0'.repeat(40) }, { message: `Invalid reference name: ${'0'.repeat(40)}` }],
+    [{ branch: 'main/below', ref: 'main' }, { message: 'Branch name is invalid' }],
+    [{ branch: 'nest', ref: 'main' }, { message: 'Branch name is invalid' }],
+    ...[
+      'a b',
+      'a..b',
+      'a~1',
+      '/a',
+      'a/',
+      'a//b',
+      '.a',
+      'a.lock',
+      'a@{b',
+      '@',
+      'refs/heads/x',
+      'refs/tags/x',
+      'HEAD',
+      '-a',
+      'a\tb',
+      'a\\b',
+      'x'.repeat(1025),
+    ].map((branch): [{ branch: string; ref: string }, { message: string }] => [
+      { branch, ref: 'main' },
+      { message: 'Branch name is invalid' },
+    ]),
+    [{ branch: 'a\0b', ref: 'main' }, { error: 'branch is invalid' }],
+    [{ branch: '\ud800', ref: 'main' }, { error: 'branch is invalid' }],
+  ])('%j', async (json, body) => {
+    const before = (await as('owner', 'GET', at('public'))).body;
+    const answer = await as('owner', 'POST', at('public'), json);
+    expect([answer.status, answer.body]).toEqual([400, body]);
+    expect((await as('owner', 'GET', at('public'))).body).toEqual(before);
+  });
+
+  test('in an empty repository: its first commit is made, and only where that helps', async () => {
+    await project('void', false);
+    for (const json of [
+      { branch: 'b', ref: 'nope' },
+      { branch: 'main/b', ref: 'main' },
+      { branch: 'a..b', ref: 'main' },
+    ]) {
+      expect((await as('owner', 'POST', at('void'), json)).status).toBe(400);
+      expect((await as('owner', 'GET', at('void'))).body).toEqual([]);
+    }
+    expect((await as('owner', 'GET', `/projects/${world.ids['void']}`)).body).toMatchObject({
+      empty_repo: true,
+    });
+    const made = await as('owner', 'POST', at('void'), { branch: 'topic', ref: 'main' });
+    expect([made.status, made.body.name, made.body.commit.message]).toEqual([201, 'topic', 'Initial commit']);
+    expect(names((await as('owner', 'GET', at('void'))).body)).toEqual(['main', 'topic']);
+    expect((await as('owner', 'GET', `/projects/${world.ids['void']}`)).body).toMatchObject({
+      empty_repo: false,
+      default_branch: 'main',
+    });
+    await project('void2', false);
+    const same = await as('owner', 'POST', at('void2'), { branch: 'main', ref: 'main' });
+    expect([same.status, same.body.default]).toEqual([201, true]);
+  });
+});
+
+describe('deleting one', () => {
+  test('but for the default one, and bound to a time', async () => {
+    await project('end');
+    await commit('end', 'topic', 't', 'main');
+    const refused = await as('owner', 'DELETE', at('end', 'main'));
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      { message: 'The default branch of a project cannot be deleted.' },
+    ]);
+    const token = world.tokens.owner!;
+    const until = (time: number) => ({ 'If-Unmodified-Since': new Date(time).toUTCString() });
+    const late = await service.call('DELETE', at('end', 'topic'), {
+      token,
+      headers: until(Date.now() - 60_000),
+    });
+    expect([late.status, late.body]).toEqual([412, { message: '412 Precondition Failed' }]);
+    expect(
+      (await service.call('DELETE', at('end', 'topic'), { token, headers: until(Date.now() + 60_000) }))
+        .status,
+    ).toBe(204);
+    const again = await as('owner', 'DELETE', at('end', 'topic'));
+    expect([again.status, again.body]).toEqual([404, { message: '404 Branch Not Found' }]);
+  });
+
+  test('all that are merged, by the worker; the others stay', async () => {
+    await project('merged');
+    await as('owner', 'POST', at('merged'), { branch: 'old', ref: 'main' });
+    await commit('merged', 'main', 'second');
+    await as('owner', 'POST', at('merged'), { branch: 'same', ref: 'main' });
+    await commit('merged', 'ahead', 'third', 'main');
+    const list = (await as('owner', 'GET', at('merged'))).body;
+    expect(list.map((branch: { name: string; merged: boolean }) => [branch.name, branch.merged])).toEqual([
+      ['ahead', false],
+      ['main', false],
+      ['old', true],
+      ['same', true],
+    ]);
+    const answer = await as('owner', 'DELETE', `/projects/${world.ids['merged']}/repository/merged_branches`);
+    expect([answer.status, answer.body]).toEqual([202, { message: '202 Accepted' }]);
+    await expect
+      .poll(async () => names((await as('owner', 'GET', at('merged'))).body), { timeout: 20_000 })
+      .toEqual(['ahead', 'main']);
+  });
+});

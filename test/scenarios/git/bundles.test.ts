@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { GitCli, withToken } from '../../clients/git-cli.ts';
+import { type Answer, request, type Service, startService } from '../../harness/service.ts';
+import { makeWorld, type Who, type World } from '../../harness/world.ts';
+
+const git = new GitCli();
+let service: Service;
+let world: World;
+
+beforeAll(async () => {
+  service = await startService();
+  world = await makeWorld(service);
+  const work = git.path('work');
+  await git.ok(git.home, 'init', '--quiet', '--initial-branch=main', work);
+  // Larger than what is soon cloned.
+  writeFileSync(join(work, 'large.bin'), randomBytes(11 << 20));
+  await git.ok(work, 'add', '.');
+  await git.ok(work, 'commit', '--quiet', '-m', 'a large file');
+  await git.ok(work, 'push', '--quiet', url(), 'main');
+});
+afterAll(async () => {
+  await service.stop();
+  git[Symbol.dispose]();
+});
+
+const url = () => withToken(service.url, 'owner/private-thing', world.tokens.owner);
+
+function ask(who: Who): Promise<Answer> {
+  const token = world.tokens[who];
+  return request(`${service.url}/owner/private-thing.git/git-upload-pack`, 'POST', {
+    headers: {
+      'Content-Type': 'application/x-git-upload-pack-request',
+      'Git-Protocol': 'version=2',
+      ...(token === undefined ? {} : { Authorization: `Basic ${btoa(`any:${token}`)}` }),
+    },
+    body: '0017command=bundle-uri\n00010000',
+  });
+}
+
+test('a private repository of some size has a bundle for those who may read it, straight from the bucket', async () => {
+  let told = '';
+  for (const until = Date.now() + 30_000; !told.includes('uri=') && Date.now() < until; await sleep(100)) {
+    told = (await ask('owner')).body ?? '';
+  }
+  const uri = /bundle\.default\.uri=(.*?)0000$/.exec(told)?.[1];
+  expect(uri).toContain('X-Amz-Expires=900');
+  const clone = await git.clone(url(), 'clone', `--bundle-uri=${uri}`);
+  expect(await git.ok(clone, 'rev-parse', 'refs/bundles/main')).toBe(
+    await git.ok(clone, 'rev-parse', 'HEAD'),
+  );
+  await git.ok(clone, 'fsck', '--strict');
+  expect((await ask('anonymous')).status).toBe(401);
+  expect((await ask('stranger')).status).toBe(404);
+});

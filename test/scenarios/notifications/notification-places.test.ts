@@ -1,0 +1,285 @@
+/** Mail about where projects are, and who is let into what: moves and memberships. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { deps } from '../../../functions/deps.ts';
+import { notificationMessage, promisedMail } from '../../../lib/domain/notifications/enqueue.ts';
+import { message } from '../../../lib/store/outbox/outbox.ts';
+import { person, scimGroup } from '../../harness/scim.ts';
+import type { Service } from '../../harness/service.ts';
+import { settled } from '../../harness/settled.ts';
+import { header, MailStage, reasons } from '../mail/mail-stage.ts';
+
+let service: Service;
+let people: MailStage['people'];
+let call: MailStage['call'];
+let prefer: MailStage['prefer'];
+let mails: MailStage['mails'];
+let forget: MailStage['forget'];
+let story: { readonly id: number };
+const NAMES = ['ada', 'bob', 'cyd', 'dan', 'eve', 'fay', 'gus', 'hal'];
+
+beforeAll(async () => {
+  ({ service, people, call, prefer, mails, forget } = await MailStage.open(NAMES));
+  story = await call('ada', 'POST', '/projects', { name: 'story', visibility: 'public' });
+  for (const [name, access_level] of [
+    ['bob', 40],
+    ['cyd', 20],
+  ] as const) {
+    const json = { user_id: people[name]!.id, access_level };
+    await call('ada', 'POST', `/projects/${story.id}/members`, json);
+  }
+});
+afterAll(() => service.stop());
+
+beforeEach(async () => {
+  await settled();
+  forget();
+});
+
+describe('a project that moves', () => {
+  test('tells its members where it is found', async () => {
+    await prefer('cyd', `/projects/${story.id}`, { level: 'custom', moved_project: false });
+    await call('ada', 'PUT', `/projects/${story.id}`, { path: 'tale' });
+    const found = await mails();
+    expect(reasons(found)).toEqual({ bob: ['member'] });
+    const [mail] = found['bob']!;
+    expect(mail!.subject).toBe('story | Project was moved');
+    expect(mail!.text).toContain('The project ada/story is found at ada/tale from now on.');
+    expect(mail!.text).toContain(`git remote set-url origin ${service.url}/ada/tale.git`);
+    forget();
+    await call('ada', 'PUT', `/projects/${story.id}`, { name: 'Story' });
+    expect(await mails()).toEqual({});
+    const group = await call('ada', 'POST', '/groups', {
+      name: 'shelf',
+      path: 'shelf',
+      visibility: 'public',
+    });
+    await call('ada', 'PUT', `/projects/${story.id}/transfer`, { namespace: group.id });
+    expect((await mails())['bob']![0]!.text).toContain(
+      'The project ada/tale is found at shelf/tale from now on.',
+    );
+  });
+});
+
+describe('projects that come along', () => {
+  const subjects = async () => {
+    const found = await mails();
+    const lines = Object.entries(found).flatMap(([name, all]) =>
+      all.map(({ text }) => `${name}: ${/The project (\S+ is found at \S+) from/.exec(text!)![1]}`),
+    );
+    forget();
+    return lines.sort();
+  };
+  const group = (name: string, parent_id?: number) =>
+    call('ada', 'POST', '/groups', { name, path: name, visibility: 'private', parent_id });
+  const joins = (kind: string, { id }: { id: number }, name: string) =>
+    call('ada', 'POST', `/${kind}/${id}/members`, { user_id: people[name]!.id, access_level: 20 });
+
+  test('with their group are told of to those who had them, each once', async () => {
+    const [top, other] = [await group('fleet'), await group('harbour')];
+    const inner = await group('boats', top.id);
+    const project = (name: string, namespace_id: number) =>
+      call('ada', 'POST', '/projects', { name, namespace_id, visibility: 'private' });
+    const [flag, row, mute] = [
+      await project('flagship', top.id),
+      await project('rowing', inner.id),
+      await project('mute', top.id),
+    ];
+    await call('ada', 'PUT', `/projects/${mute.id}`, { emails_disabled: true });
+    await joins('groups', top, 'bob');
+    await joins('projects', flag, 'cyd');
+    await joins('projects', row, 'gus');
+    // Members of where it goes, who could not know where it was.
+    await joins('groups', other, 'hal');
+    await prefer('gus', `/projects/${row.id}`, { level: 'custom', moved_project: false });
+    await settled();
+    forget();
+
+    await call('ada', 'PUT', `/groups/${top.id}`, { name: 'Fleet' });
+    expect(await subjects()).toEqual([]);
+
+    await call('ada', 'POST', `/groups/${top.id}/transfer`, { group_id: other.id });
+    expect(await subjects()).toEqual([
+      'bob: fleet/boats/rowing is found at harbour/fleet/boats/rowing',
+      'bob: fleet/flagship is found at harbour/fleet/flagship',
+      'cyd: fleet/flagship is found at harbour/fleet/flagship',
+    ]);
+    // The job of the move, and of one of its projects, again.
+    const { store } = deps();
+    const moved = promisedMail(
+      deps(),
+      { kind: 'anonymous' },
+      {
+        kind: 'moved',
+        projectId: flag.id,
+        from: 'harbour/fleet/flagship',
+      },
+    );
+    await store.outbox.commit([], [moved, message('maintenance', 'group.move', { groupId: top.id })]);
+    expect(await subjects()).toEqual([]);
+
+    await call('ada', 'PUT', `/groups/${other.id}`, { path: 'port' });
+    expect((await subjects()).filter((line) => line.startsWith('hal'))).toEqual([
+      'hal: harbour/fleet/boats/rowing is found at port/fleet/boats/rowing',
+      'hal: harbour/fleet/flagship is found at port/fleet/flagship',
+    ]);
+  });
+
+  test('with their owner are told of to these, who may have to look for them', async () => {
+    const { id } = await call('eve', 'POST', '/projects', { name: 'own', visibility: 'private' });
+    await call('eve', 'POST', `/projects/${id}/members`, { user_id: people['bob']!.id, access_level: 20 });
+    await prefer('eve', '', { level: 'participating' });
+    await settled();
+    forget();
+    await call('root', 'PUT', `/users/${people['eve']!.id}`, { username: 'eva' });
+    expect(await subjects()).toEqual([
+      'bob: eve/own is found at eva/own',
+      'eve: eve/own is found at eva/own',
+    ]);
+  });
+
+  test('are told of so often that nobody can fill the mailboxes of others', async () => {
+    const { store, now } = deps();
+    const limit = { kind: 'told-moves', limit: 1_000, seconds: 3_600 };
+    const { id: actorId } = people['hal']!;
+    const told = (actor: number) =>
+      notificationMessage({
+        actorId: actor,
+        baseUrl: service.url,
+        happening: { kind: 'moved', projectId: story.id, from: 'somewhere/else' },
+      });
+    await Promise.all(
+      Array.from({ length: 1_000 }, () => store.rateLimits.take(limit, String(actorId), now())),
+    );
+    await store.outbox.commit([], [told(actorId)]);
+    expect(await subjects()).toEqual([]);
+    await store.outbox.commit([], [told(people['gus']!.id)]);
+    expect(await subjects()).not.toEqual([]);
+  });
+});
+
+describe('memberships', () => {
+  test('are told to whoever they are of', async () => {
+    const of = async () =>
+      Object.entries(await mails()).map(([name, all]) => [name, ...all.map(({ subject }) => subject)]);
+    await call('ada', 'POST', `/projects/${story.id}/members`, {
+      user_id: people['fay']!.id,
+      access_level: 20,
+    });
+    expect(await of()).toEqual([['fay', 'Access to the project shelf/tale was granted']]);
+    forget();
+    await call('ada', 'PUT', `/projects/${story.id}/members/${people['fay']!.id}`, { access_level: 30 });
+    expect(await of()).toEqual([['fay', 'Access to the project shelf/tale was changed']]);
+    forget();
+    await call('ada', 'PUT', `/projects/${story.id}/members/${people['fay']!.id}`, {
+      access_level: 30,
+      expires_at: '2199-01-01',
+    });
+    expect(await of()).toEqual([]);
+    const group = await call('ada', 'GET', '/groups/shelf');
+    await call('hal', 'POST', `/groups/${group.id}/access_requests`);
+    expect(await of()).toEqual([['ada', 'hal asks for access to shelf']]);
+    await prefer('ada', `/groups/${group.id}`, { level: 'disabled' });
+    forget();
+    await call('dan', 'POST', `/groups/${group.id}/access_requests`);
+    expect(await of()).toEqual([]);
+    await prefer('ada', `/groups/${group.id}`, { level: 'global' });
+    forget();
+    await call('ada', 'DELETE', `/groups/${group.id}/access_requests/${people['hal']!.id}`);
+    const found = await mails();
+    expect(found['hal']!.map(({ subject }) => subject)).toEqual(['Access to the group shelf was denied']);
+    expect(header(found['hal']![0]!, 'list-unsubscribe')).toBeUndefined();
+  });
+
+  test('that were offered are told to who took them, and what came of it to who offered', async () => {
+    const of = async () => {
+      const found = Object.entries(await mails()).flatMap(([name, all]) =>
+        all.map(({ subject, text }) => `${name}: ${subject}: ${text!.split('\n')[0]}`),
+      );
+      forget();
+      return found.filter((line) => !line.includes('invites you')).sort();
+    };
+    const invited = async (email: string, place: string) => {
+      await call('gus', 'POST', `${place}/invitations`, { email, access_level: 20 });
+      await settled();
+      const [mail] = await service.mailTo(email);
+      return /invitation_token=([\w-]+)/.exec(mail!.text!)![1]!;
+    };
+    const answer = (invitation_token: string, said: string) =>
+      fetch(`${service.url}/users/invitation`, {
+        method: 'POST',
+        body: new URLSearchParams({ invitation_token, answer: said }),
+      });
+    const { id } = await call('gus', 'POST', '/groups', {
+      name: 'club',
+      path: 'club',
+      visibility: 'private',
+    });
+    const project = await call('gus', 'POST', '/projects', { name: 'rules', namespace_id: id });
+
+    // An account that has the address by and by.
+    await invited('kim@example.com', `/groups/${id}`);
+    expect(await of()).toEqual([]);
+    await service.user('kim');
+    expect(await of()).toEqual([
+      'gus: Invitation to the group club was accepted: You invited kim@example.com to the group club. kim (@kim) accepted.',
+      'kim: Access to the group club was granted: You are a member of the group club from now on as Reporter.',
+    ]);
+
+    const token = await invited('nobody@example.com', `/projects/${project.id}`);
+    for (const _ of [1, 2]) await answer(token, 'decline');
+    expect(await of()).toEqual([
+      'gus: Invitation to the project club/rules was declined: You invited nobody@example.com to the project club/rules. They declined.',
+    ]);
+
+    // Who wants no mail of it, and who is let in there no more, is told nothing.
+    await prefer('gus', `/projects/${project.id}`, { level: 'disabled' });
+    await answer(await invited('else@example.com', `/projects/${project.id}`), 'decline');
+    await prefer('gus', `/projects/${project.id}`, { level: 'global' });
+    const late = await invited('later@example.com', `/groups/${id}`);
+    await call('root', 'POST', `/groups/${id}/members`, { user_id: people['ada']!.id, access_level: 50 });
+    await call('root', 'DELETE', `/groups/${id}/members/${people['gus']!.id}`);
+    await settled();
+    forget();
+    await answer(late, 'decline');
+    expect(await of()).toEqual([]);
+  });
+
+  test('that are brought from another project are told as if each had been given', async () => {
+    const to = await call('ada', 'POST', '/projects', { name: 'sequel', visibility: 'private' });
+    await call('ada', 'POST', `/projects/${to.id}/import_project_members/${story.id}`);
+    const found = await mails();
+    expect(Object.keys(found).sort()).toEqual(['bob', 'cyd', 'fay']);
+    for (const [mail, ...others] of Object.values(found))
+      expect([mail!.subject, others]).toEqual(['Access to the project ada/sequel was granted', []]);
+  });
+
+  test('that an identity provider gives are told as others are, once their address is known to be theirs', async () => {
+    const ways = { trusted_email_domains: ['example.com'], default_membership_role: 20 };
+    const { agent } = await scimGroup(service, people['hal']!.token, 'corp', ways);
+    const told = async () => {
+      const found = await mails();
+      forget();
+      return Object.entries(found).map(([name, all]) => [name, ...all.map(({ subject }) => subject)]);
+    };
+    const granted = 'Access to the group corp was granted';
+    const lets = (name: string, at = 'example.com') =>
+      agent('POST', '/Users', person(name, { emails: [{ value: `${name}@${at}`, primary: true }] }));
+    for (const name of ['lea', 'fay']) {
+      expect((await lets(name)).status).toBe(201);
+      expect(await told()).toEqual([[name, granted]]);
+    }
+    // They are asked to confirm it.
+    expect((await lets('max', 'elsewhere.example')).status).toBe(201);
+    expect(await told()).toEqual([['max@elsewhere.example', 'Confirm your e-mail address']]);
+  });
+
+  test('are not told to whoever wants no mail', async () => {
+    await prefer('eve', '', { level: 'disabled' });
+    await prefer('eve', `/projects/${story.id}`, { level: 'global' });
+    await call('ada', 'POST', `/projects/${story.id}/members`, {
+      user_id: people['eve']!.id,
+      access_level: 20,
+    });
+    expect(await mails()).toEqual({});
+  });
+});

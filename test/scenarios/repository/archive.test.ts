@@ -1,0 +1,254 @@
+import { execFileSync } from 'node:child_process';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { archivePrefix } from '../../../lib/store/blobs/archives.ts';
+import { RateLimits } from '../../../lib/store/rate-limits/rate-limits.ts';
+import { generateHistory } from '../../git/history-fixture.ts';
+import { collected, readZip, type Zip } from '../../git/read-zip.ts';
+import { scenarios } from '../../harness/scenarios.ts';
+import { type Service, startService } from '../../harness/service.ts';
+import { makeWorld, type World } from '../../harness/world.ts';
+import { codeReads, seedCode } from './code-audience.ts';
+import { type Pushed, pushedProject } from './pushed-project.ts';
+
+let service: Service;
+let world: World;
+let pushed: Pushed;
+let repositoryId: string;
+beforeAll(async () => {
+  service = await startService();
+  world = await makeWorld(service);
+  await seedCode(world);
+  const owner = { username: 'owner', token: world.tokens.owner! };
+  pushed = await pushedProject(service, owner, 'Some History', (git) => {
+    generateHistory(git, { seed: 47, commits: 40, skew: false });
+    git.git('branch', 'feature/of-old', 'light');
+    const file = `M 100644 inline dir/file\ndata 5\ntext\n\nM 120000 inline dir/link\ndata 4\nfile\nM 100755 inline run\ndata 2\n#!\n`;
+    git.feed(
+      `commit refs/heads/plain\ncommitter C <c@example.com> 1700000001 +0000\ndata 1\nm\n${file}\n`,
+      'fast-import',
+      '--quiet',
+    );
+  });
+  repositoryId = (await world.store.projects.get(pushed.id))!.repositoryId;
+});
+afterAll(async () => {
+  pushed.git[Symbol.dispose]();
+  await service.stop();
+});
+
+/** A user of their own has five archives a minute of their own. */
+let people = 0;
+const somebody = async () => (await service.user(`somebody${people++}`)).token;
+
+interface Got {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Buffer;
+}
+
+async function get(path: string, token?: string, more: Readonly<Record<string, string>> = {}): Promise<Got> {
+  const headers = { ...(token === undefined ? {} : { 'PRIVATE-TOKEN': token }), ...more };
+  const response = await fetch(`${service.url}/api/v4${pushed.repository}/archive${path}`, { headers });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  return { status: response.status, headers: response.headers, bytes };
+}
+
+const git = (commit: string, format: string, prefix: string, ...paths: string[]) =>
+  Buffer.from(
+    pushed.git.git('archive', `--format=${format}`, `--prefix=${prefix}/`, commit, ...paths),
+    'latin1',
+  );
+const text = ({ bytes }: Got) => JSON.parse(bytes.toString());
+
+describe('who may read', () => {
+  scenarios(
+    () => world,
+    [...codeReads('GET', '/repository/archive'), ...codeReads('HEAD', '/repository/archive.zip?sha=v1')],
+  );
+});
+
+test.each([
+  ['', 'tar.gz'],
+  ['.tar.gz', 'tar.gz'],
+  ['.tar.bz2', 'tar.bz2'],
+  ['.tbz', 'tar.bz2'],
+  ['.tbz2', 'tar.bz2'],
+  ['.tb2', 'tar.bz2'],
+  ['.bz2', 'tar.bz2'],
+  ['.tar', 'tar'],
+  ['.zip', 'zip'],
+])('archive%s is a %s of the default branch, twice', async (suffix, format) => {
+  const token = await somebody();
+  const id = pushed.git.oid('main');
+  const name = `some-history-main-${id}`;
+  const tar = git(id, 'tar', name);
+  // The second comes from what the first left.
+  for (const time of ['made', 'kept']) {
+    const got = await get(suffix, token);
+    expect([time, got.status]).toEqual([time, 200]);
+    expect(got.headers.get('content-disposition')).toBe(
+      `attachment; filename="${name}.${format}"; filename*=UTF-8''${name}.${format}`,
+    );
+    expect(got.headers.get('content-type')).toBe(
+      format === 'zip' ? 'application/zip' : 'application/octet-stream',
+    );
+    if (format === 'zip') {
+      const zip = await readZip(got.bytes);
+      expect(zip.comment).toBe(id);
+      const content = ({ entries }: Zip) => entries.map(({ name, data }) => [name, data.toString('latin1')]);
+      expect(content(zip)).toEqual(content(await readZip(git(id, 'zip', name))));
+    } else {
+      const plain =
+        format === 'tar'
+          ? got.bytes
+          : format === 'tar.gz'
+            ? gunzipSync(got.bytes)
+            : execFileSync('bzip2', ['-dc'], { input: got.bytes });
+      expect(plain.equals(tar), time).toBe(true);
+    }
+  }
+});
+
+test.each([
+  ['plain', '', (id: string) => `some-history-plain-${id}`],
+  ['feature/of-old', '', (id: string) => `some-history-feature-of-old-${id}`],
+  ['annotated', '', (id: string) => `some-history-annotated-${id}`],
+  ['plain', 'dir', (id: string) => `some-history-plain-${id}-dir`],
+  ['plain', '/dir/link/', (id: string) => `some-history-plain-${id}-dir-link`],
+])('of %s, path "%s"', async (sha, path, nameOf) => {
+  const id = pushed.git.oid(`${sha}^{commit}`);
+  const query = `?sha=${encodeURIComponent(sha)}&path=${encodeURIComponent(path)}`;
+  const got = await get(`.tar${query}`, await somebody());
+  expect(got.status).toBe(200);
+  expect(got.headers.get('content-disposition')).toContain(`filename="${nameOf(id)}.tar"`);
+  const paths = path === '' ? [] : [path.replace(/^\/|\/$/g, '')];
+  expect(got.bytes.equals(git(id, 'tar', nameOf(id), ...paths))).toBe(true);
+});
+
+test('an id names the archive in full; what a project holds is told by Content-Disposition to HEAD too', async () => {
+  const id = pushed.git.oid('plain');
+  const token = await somebody();
+  const got = await get(`.tar?sha=${id.slice(0, 12)}`, token);
+  expect(got.bytes.equals(git(id, 'tar', `some-history-${id.slice(0, 12)}-${id}`))).toBe(true);
+  const head = await service.call('HEAD', `${pushed.repository}/archive.tar?sha=${id}`, { token });
+  expect(head.body).toBeNull();
+  expect(head.headers.get('content-disposition')).toContain(`some-history-${id}-${id}.tar`);
+});
+
+test('what is no revision, no path, no format', async () => {
+  const tokens = [await somebody(), await somebody()];
+  for (const query of [
+    '?sha=nope',
+    `?sha=${'0'.repeat(40)}`,
+    '?path=nope',
+    '?path=..',
+    '?sha=plain&path=dir/none',
+  ]) {
+    const got = await get(query, tokens[0]);
+    expect([query, got.status, text(got)]).toEqual([query, 404, { message: '404 File Not Found' }]);
+  }
+  for (const suffix of ['.rar', '.json', '.tar.xz', '.TAR', '.tar.gz.zip', '.']) {
+    const got = await get(suffix, tokens[1]);
+    expect([suffix, got.status, text(got)]).toEqual([suffix, 404, { error: '404 Not Found' }]);
+  }
+  const { body } = await service.call('POST', '/projects', { token: tokens[1]!, json: { name: 'empty' } });
+  const empty = await service.call('GET', `/projects/${body.id}/repository/archive`, { token: tokens[1]! });
+  expect([empty.status, empty.body]).toEqual([404, { message: '404 File Not Found' }]);
+});
+
+test('five a minute for each user and project', async () => {
+  const [one, other] = [await somebody(), await somebody()];
+  await freshMinute();
+  const answers = await Promise.all(Array.from({ length: 8 }, () => get('.tar?sha=plain', one)));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
+  const refused = answers.find(({ status }) => status === 429)!;
+  expect(text(refused)).toEqual({
+    message: { error: 'This archive has been requested too many times. Try again later.' },
+  });
+  expect((await get('.tar?sha=plain', other)).status).toBe(200);
+  const elsewhere = await service.call('HEAD', `/projects/${world.ids['public']}/repository/archive`, {
+    token: one,
+  });
+  expect(elsewhere.status).toBe(200);
+});
+
+/** The limit counts by whole minutes: five must not be spread over two. */
+async function freshMinute(): Promise<void> {
+  const left = 60_000 - (Date.now() % 60_000);
+  if (left < 5_000) await new Promise((resolve) => setTimeout(resolve, left));
+}
+
+test('a limit counts exactly, and again in the next window', async () => {
+  const limits = new RateLimits(world.store.table);
+  const limit = { kind: 'test', limit: 3, seconds: 10 };
+  const take = (seconds: number) => limits.take(limit, 'subject', new Date(seconds * 1000));
+  const taken = await Promise.all(Array.from({ length: 9 }, () => take(1_000_005)));
+  expect(taken.filter(Boolean)).toHaveLength(3);
+  expect(await take(1_000_009)).toBe(false);
+  expect(await take(1_000_010)).toBe(true);
+  expect(await limits.take({ ...limit, limit: 0 }, 'subject', new Date(1_000_005_000))).toBe(true);
+});
+
+test('refused as a part of somebody else’s page', async () => {
+  const token = await somebody();
+  for (const headers of [
+    { accept: 'image/png, image/*;q=0.8' },
+    { 'sec-fetch-dest': 'image' },
+    { accept: 'text/css' },
+  ]) {
+    const got = await get('.tar', token, headers);
+    expect([headers, got.status, text(got)]).toEqual([headers, 406, { message: '406 Not Acceptable' }]);
+  }
+  for (const headers of [
+    { accept: '*/*' },
+    { accept: 'text/html, image/png' },
+    { 'sec-fetch-dest': 'document' },
+  ]) {
+    expect([headers, (await get('.tar', token, headers)).status]).toEqual([headers, 200]);
+  }
+});
+
+test('copies go with the repository, and none is left of a download that broke off', async () => {
+  const { blobs, archives } = world.store;
+  const prefix = archivePrefix(repositoryId);
+  const before = (await blobs.list(prefix)).keys.length;
+  expect(before).toBeGreaterThan(8);
+  const name = { commit: 'c', path: '', prefix: 'p', format: 'tar' };
+  const endless = (async function* () {
+    for (;;) yield Buffer.alloc(1024 * 1024);
+  })();
+  let read = 0;
+  for await (const piece of archives.keep(repositoryId, name, endless)) {
+    read += piece.length;
+    if (read > 40 * 1024 * 1024) break;
+  }
+  const failing = (async function* () {
+    yield Buffer.from('begun');
+    throw new Error('lost');
+  })();
+  await expect(collected(archives.keep(repositoryId, name, failing))).rejects.toThrow('lost');
+  expect(await archives.get(repositoryId, name)).toBeUndefined();
+  expect((await blobs.list(prefix)).keys).toHaveLength(before);
+
+  const large = async function* () {
+    for (let n = 0; n < 40; n++) yield Buffer.alloc(1024 * 1024, n);
+  };
+  // Two at once: one copy stays, both readers have all of it.
+  const both = await Promise.all(
+    [1, 2].map(async () => {
+      let size = 0;
+      for await (const piece of archives.keep(repositoryId, name, large())) size += piece.length;
+      return size;
+    }),
+  );
+  expect(both).toEqual([40 * 1024 * 1024, 40 * 1024 * 1024]);
+  let kept = 0;
+  for await (const piece of (await archives.get(repositoryId, name))!) kept += piece.length;
+  expect(kept).toBe(40 * 1024 * 1024);
+
+  await service.call('DELETE', `/projects/${pushed.id}`, { token: world.tokens.owner! });
+  await expect
+    .poll(async () => (await blobs.list(prefix)).keys, { timeout: 20_000, interval: 200 })
+    .toEqual([]);
+});

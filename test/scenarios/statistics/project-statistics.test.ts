@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cachedSettings } from '../../../lib/domain/settings/current.ts';
+import { runJob } from '../../../lib/domain/worker/dispatch.ts';
+import { HistoryCache } from '../../../lib/git/history/known.ts';
+import { PackCache } from '../../../lib/git/pack/pack-cache.ts';
+import { outboxPartition } from '../../../lib/store/keys/outbox.ts';
+import { scenarios } from '../../harness/scenarios.ts';
+import { type Service, startService } from '../../harness/service.ts';
+import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+
+let service: Service;
+let world: World;
+let group: number;
+beforeAll(async () => {
+  service = await startService();
+  world = await makeWorld(service);
+  group = (await as('owner', 'POST', '/groups', { name: 'sized', path: 'sized' })).body.id;
+  await commit(world.ids['private']!, {
+    'a.ts': 'x'.repeat(600),
+    'b.py': 'y'.repeat(300),
+    'c.sh': 'z'.repeat(100),
+  });
+  await measure(world.ids['private']!);
+});
+afterAll(() => service.stop());
+
+const as = (who: Who, method: string, path: string, json?: unknown) => ask(world, who, method, path, json);
+const deps = () => ({
+  store: world.store,
+  packs: new PackCache(),
+  histories: new HistoryCache(),
+  settings: cachedSettings(world.store.settings, world.store.environment),
+  environment: world.store.environment,
+  now: () => new Date(),
+});
+const measure = (projectId: number, id = 'one') =>
+  runJob(deps(), { id, type: 'project.measure', body: { projectId } });
+
+async function commit(id: number, files: Record<string, string | null>): Promise<void> {
+  const actions = Object.entries(files).map(([file_path, content]) =>
+    content === null ? { action: 'delete', file_path } : { action: 'create', file_path, content },
+  );
+  const json = { branch: 'main', commit_message: 'c', actions };
+  const { status, body } = await as('owner', 'POST', `/projects/${id}/repository/commits`, json);
+  expect(status, JSON.stringify(body)).toBe(201);
+}
+const statistics = async (id: number, who: Who = 'owner') =>
+  (await as(who, 'GET', `/projects/${id}?statistics=true`)).body.statistics;
+const languages = async (id: number) => (await as('owner', 'GET', `/projects/${id}/languages`)).body;
+/** What waits to be measured. */
+async function promised(id: number): Promise<number> {
+  let found = 0;
+  for (let shard = 0; shard < 8; shard++)
+    for await (const row of world.store.table.queryAll({ partition: outboxPartition(shard) }))
+      if (row['type'] === 'project.measure' && (row['body'] as { projectId: number }).projectId === id)
+        found++;
+  return found;
+}
+
+const NONE = {
+  wiki_size: 0,
+  lfs_objects_size: 0,
+  job_artifacts_size: 0,
+  packages_size: 0,
+  snippets_size: 0,
+};
+
+scenarios(
+  () => world,
+  [
+    {
+      request: 'GET /projects/{private}/languages',
+      as: { anonymous: 404, stranger: 404, guest: 403, reporter: 200, read_api: 200, blocked: 403 },
+      holds: { TypeScript: 60, Python: 30, Shell: 10 },
+      hides: ['TypeScript'],
+    },
+    { request: 'GET /projects/{public}/languages', as: { anonymous: 200, external: 200 }, holds: {} },
+    {
+      request: 'GET /projects/{private}/storage',
+      as: { anonymous: 401, stranger: 404, guest: 403, owner: 403, administrator: 200 },
+      look: ({ status, body }) => {
+        if (status !== 200) return;
+        expect(body).toMatchObject({ project_id: world.ids['private'], repository_storage: 'default' });
+        expect(body.disk_path).toMatch(/^@hashed\/[0-9a-f]{2}\/[0-9a-f]{2}\/[0-9a-f]{64}$/);
+      },
+    },
+  ],
+);
+
+test('statistics are for those who ask and are Reporters', async () => {
+  const id = world.ids['private']!;
+  const shown = await statistics(id);
+  expect(shown).toEqual({
+    commit_count: 1,
+    storage_size: shown.repository_size,
+    repository_size: shown.repository_size,
+    ...NONE,
+  });
+  // The pack and its index: three blobs, a tree, a commit.
+  expect(shown.repository_size).toBeGreaterThan(1000);
+  expect(shown.repository_size).toBeLessThan(4000);
+  expect(await statistics(id, 'reporter')).toEqual(shown);
+  expect(await statistics(id, 'administrator')).toEqual(shown);
+  expect(await statistics(id, 'guest')).toBeUndefined();
+  expect(await statistics(world.ids['public']!, 'stranger')).toBeUndefined();
+  expect((await as('owner', 'GET', `/projects/${id}`)).body).not.toHaveProperty('statistics');
+  const { body } = await as(
+    'reporter',
+    'GET',
+    '/projects?statistics=true&membership=true&order_by=id&sort=asc',
+  );
+  expect(body.map((each: { statistics: { commit_count: number } }) => each.statistics?.commit_count)).toEqual(
+    [0, 0, 1],
+  );
+});
+
+test('what was pushed is promised to be measured once, and measured as it is then', async () => {
+  const { body } = await as('owner', 'POST', '/projects', { name: 'grows' });
+  await commit(body.id, { 'a.rs': 'r'.repeat(200), 'vendor/b.c': 'c'.repeat(9000) });
+  await commit(body.id, { 'b.rb': 'b'.repeat(100) });
+  const waiting = await promised(body.id);
+  expect(waiting).toBeGreaterThanOrEqual(1);
+  expect(waiting).toBeLessThanOrEqual(2);
+  expect(await languages(body.id)).toEqual({});
+  await Promise.all([measure(body.id, 'one'), measure(body.id, 'two')]);
+  expect(await languages(body.id)).toEqual({ Rust: 66.67, Ruby: 33.33 });
+  const first = await statistics(body.id);
+  expect(first.commit_count).toBe(2);
+  await commit(body.id, { 'a.rs': null, '.gitattributes': 'vendor/* -linguist-vendored\n' });
+  await measure(body.id);
+  expect(Object.keys(await languages(body.id))).toEqual(['C', 'Ruby']);
+  expect(await statistics(body.id)).toMatchObject({ commit_count: 3 });
+  expect((await statistics(body.id)).repository_size).toBeGreaterThan(first.repository_size);
+  // Twice tells the same.
+  const row = await world.store.statistics.ofProject(body.id);
+  await measure(body.id);
+  expect(await world.store.statistics.ofProject(body.id)).toEqual(row);
+});
+
+test('a licence is told to those who ask and read the code', async () => {
+  const { body } = await as('owner', 'POST', '/projects', { name: 'licensed', visibility: 'public' });
+  const of = async (who: Who) => (await as(who, 'GET', `/projects/${body.id}?license=true`)).body;
+  expect(await of('owner')).toMatchObject({ license: null, license_url: null });
+  const text = 'Mozilla Public License Version 2.0\n====\n';
+  await commit(body.id, { 'LICENSE.md': text, 'COPYING.txt': 'else' });
+  await measure(body.id);
+  expect(await of('stranger')).toMatchObject({
+    license: { key: 'mpl-2.0', name: 'Mozilla Public License 2.0', nickname: null },
+    license_url: expect.stringMatching(/\/owner\/licensed\/-\/blob\/main\/LICENSE\.md$/),
+  });
+  expect((await as('owner', 'GET', `/projects/${body.id}`)).body).not.toHaveProperty('license');
+  await as('owner', 'PUT', `/projects/${body.id}`, { repository_access_level: 'private' });
+  expect(await of('stranger')).not.toHaveProperty('license');
+});
+
+test('projects are found by what they are written in', async () => {
+  const found = async (who: Who, language: string) => {
+    const { body } = await as(
+      who,
+      'GET',
+      `/projects?with_programming_language=${language}&order_by=id&sort=asc`,
+    );
+    return body.map((each: { path: string }) => each.path);
+  };
+  expect(await found('owner', 'python')).toEqual(['private-thing']);
+  expect(await found('reporter', 'TypeScript')).toEqual(['private-thing']);
+  expect(await found('stranger', 'TypeScript')).toEqual([]);
+  expect(await found('owner', 'COBOL')).toEqual([]);
+  // An edit of the record keeps them.
+  await as('owner', 'PUT', `/projects/${world.ids['private']}`, { description: 'edited' });
+  expect(await found('owner', 'Shell')).toEqual(['private-thing']);
+});
+
+test('a group has the sum of what stands in it, wherever that goes', async () => {
+  const other = (await as('owner', 'POST', '/groups', { name: 'other', path: 'other' })).body.id;
+  const sums = async (who: Who = 'administrator') => {
+    const { body } = await as(who, 'GET', '/groups?statistics=true&all_available=true&order_by=id');
+    const of = (id: number) => body.find((each: { id: number }) => each.id === id).statistics;
+    return [of(group), of(other)];
+  };
+  expect(await sums('owner')).toEqual([undefined, undefined]);
+  expect((await sums())[0]).toEqual({ storage_size: 0, repository_size: 0, ...NONE });
+  const made = async (name: string) => {
+    const { body } = await as('owner', 'POST', '/projects', { name, namespace_id: group });
+    await commit(body.id, { 'a.c': name.repeat(100) });
+    await measure(body.id);
+    return { id: body.id as number, size: (await statistics(body.id)).repository_size as number };
+  };
+  const [one, two] = [await made('one'), await made('two')];
+  const sizes = async () => (await sums()).map(({ repository_size }) => repository_size);
+  expect(await sizes()).toEqual([one.size + two.size, 0]);
+  expect((await as('owner', 'PUT', `/projects/${two.id}/transfer`, { namespace: other })).status).toBe(200);
+  expect(await promised(two.id)).toBeGreaterThanOrEqual(1);
+  await measure(two.id);
+  expect(await sizes()).toEqual([one.size, two.size]);
+  await as('owner', 'DELETE', `/projects/${one.id}`);
+  await expect.poll(sizes, { timeout: 10_000 }).toEqual([0, two.size]);
+  // A message that comes late finds nothing.
+  await measure(one.id);
+  expect(await world.store.statistics.ofProject(one.id)).toBeUndefined();
+  await as('owner', 'DELETE', `/groups/${other}`);
+  await expect.poll(() => world.store.statistics.ofProject(two.id), { timeout: 10_000 }).toBeUndefined();
+  expect(await world.store.statistics.ofGroups([other])).toEqual([0]);
+});
+
+test('administrators list projects by size, those without any as the smallest', async () => {
+  const large = (await as('owner', 'POST', '/projects', { name: 'large' })).body.id as number;
+  const empty = (await as('owner', 'POST', '/projects', { name: 'empty' })).body.id as number;
+  const incompressible = Array.from({ length: 4000 }, (_, i) => ((i * 7919) % 9973).toString(36)).join('');
+  await commit(large, { 'a.c': incompressible });
+  await measure(large);
+  const listed = async (query: string, who: Who = 'administrator'): Promise<number[]> =>
+    (await as(who, 'GET', `/projects?simple=true&per_page=100&${query}`)).body.map(
+      ({ id }: { id: number }) => id,
+    );
+  for (const order of ['storage_size', 'repository_size']) {
+    const down = await listed(`order_by=${order}`);
+    expect(down[0]).toBe(large);
+    expect(down.indexOf(world.ids['private']!)).toBeLessThan(down.indexOf(empty));
+    expect(await listed(`order_by=${order}&sort=asc`)).toEqual(down.toReversed());
+    expect(await listed(`order_by=${order}&search=large`)).toEqual([large]);
+  }
+  // To others the order tells nothing.
+  expect(await listed('order_by=storage_size&owned=true', 'owner')).toEqual(
+    await listed('order_by=created_at&owned=true', 'owner'),
+  );
+  // Another change of the record leaves it where it is.
+  await as('owner', 'PUT', `/projects/${large}`, { description: 'still large' });
+  expect((await listed('order_by=storage_size'))[0]).toBe(large);
+});

@@ -1,0 +1,96 @@
+/**
+ * What the store relies on, asked of whatever answers as S3: the embedded part, an emulator, the service itself.
+ * The suite makes its own bucket through the client it is given.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Blobs } from '../../../lib/store/blobs/blobs.ts';
+import { AlreadyExists, Missing } from '../../../lib/store/errors.ts';
+
+export interface BlobTarget {
+  readonly client: S3Client;
+  close(): Promise<void>;
+}
+
+const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
+
+export function blobConformance(name: string, open: () => Promise<BlobTarget>): void {
+  describe(`the blobs over ${name}`, () => {
+    const bucket = `conformance-${randomBytes(6).toString('hex')}`;
+    let target: BlobTarget;
+    let blobs: Blobs;
+    beforeAll(async () => {
+      target = await open();
+      await target.client.send(new CreateBucketCommand({ Bucket: bucket }));
+      blobs = new Blobs(target.client, bucket);
+    });
+    afterAll(() => target?.close());
+
+    test('reads ranges, short ones at the end, none behind it', async () => {
+      await blobs.put('ranges', Buffer.from('0123456789'));
+      expect(text(await blobs.read('ranges', 2, 3))).toBe('234');
+      expect(text(await blobs.read('ranges', 8, 100))).toBe('89');
+      expect(text(await blobs.read('ranges', 10, 5))).toBe('');
+      expect((await blobs.head('ranges'))?.size).toBe(10);
+    });
+
+    test('tells what is not there', async () => {
+      await expect(blobs.read('absent', 0, 1)).rejects.toThrow(Missing);
+      await expect(blobs.stream('absent')).rejects.toThrow(Missing);
+      expect(await blobs.head('absent')).toBeUndefined();
+      await blobs.delete(['absent']);
+    });
+
+    test('a write that must be the first has one winner', async () => {
+      const writers = Array.from({ length: 8 }, (_, n) =>
+        blobs.put('race', Buffer.from(`writer ${n}`), { ifAbsent: true }),
+      );
+      const outcomes = await Promise.allSettled(writers);
+      const won = outcomes.flatMap(({ status }, n) => (status === 'fulfilled' ? [n] : []));
+      expect(won).toHaveLength(1);
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(AlreadyExists);
+      }
+      expect(text(await blobs.read('race', 0, 100))).toBe(`writer ${won[0]}`);
+    });
+
+    test('lists by prefix in the order of bytes, page after page', async () => {
+      const keys = ['list/A', 'list/a', 'list/a/b', 'list/é', 'list/😀'];
+      await Promise.all([...keys, 'listless'].map((key) => blobs.put(key, Buffer.from('x'))));
+      expect(await blobs.list('list/')).toEqual({ keys, more: false });
+      expect(await blobs.list('list/', { limit: 2 })).toEqual({ keys: keys.slice(0, 2), more: true });
+      expect(await blobs.list('list/', { after: keys[1]! })).toEqual({ keys: keys.slice(2), more: false });
+      await blobs.delete(keys);
+      expect((await blobs.list('list/')).keys).toEqual([]);
+    });
+
+    test('a file of several parts is the file', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'lemnos-parts-'));
+      try {
+        const bytes = randomBytes(20 * 1024 * 1024 + 1);
+        writeFileSync(join(folder, 'file'), bytes);
+        await blobs.putFile('parts', join(folder, 'file'), bytes.length);
+        const parts: Uint8Array[] = [];
+        for await (const part of await blobs.stream('parts')) parts.push(part);
+        expect(Buffer.concat(parts).equals(bytes)).toBe(true);
+        // Across the boundary of the parts.
+        const offset = 16 * 1024 * 1024 - 5;
+        expect(text(await blobs.read('parts', offset, 10))).toBe(text(bytes.subarray(offset, offset + 10)));
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
+
+    test('presigned URLs write and read without credentials', async () => {
+      const put = await fetch(await blobs.presignedPut('signed', 60), { method: 'PUT', body: 'by URL' });
+      expect(put.status).toBe(200);
+      const got = await fetch(await blobs.presignedGet('signed', 60, 'ü b.txt'));
+      expect(await got.text()).toBe('by URL');
+      expect(got.headers.get('content-disposition')).toBe("attachment; filename*=UTF-8''%C3%BC%20b.txt");
+    });
+  });
+}

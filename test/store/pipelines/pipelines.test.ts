@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LimitReached, Missing, Stale } from '../../../lib/store/errors.ts';
+import {
+  type CommitStatusRecord,
+  MAX_STATUSES,
+  type PipelineRecord,
+  type ReportedState,
+} from '../../../lib/store/pipelines/pipelines.ts';
+import { createProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
+
+let opened: TestStore;
+let projectId: number;
+beforeAll(async () => {
+  opened = await openTestStore();
+  const owner = await opened.store.users.create(newUser('ada'));
+  projectId = (await createProject(opened.store, owner, 'thing')).id;
+});
+afterAll(() => opened.close());
+
+const SHA = 'a'.repeat(40);
+const author = { id: 1, username: 'ada', name: 'Ada' };
+const at = '2026-01-01T00:00:00.000Z';
+
+let made = 0;
+function pipeline(ref: string, more: Partial<PipelineRecord> = {}): PipelineRecord {
+  const id = ++made;
+  const fresh = { id, iid: id, projectId, sha: SHA, ref, source: 'external', status: 'running' } as const;
+  const times = { createdAt: at, updatedAt: at, startedAt: at, finishedAt: null };
+  return { ...fresh, states: { running: 1 }, statuses: 1, author, ...times, version: 1, ...more };
+}
+function status(of: PipelineRecord, name: string, state: ReportedState = 'running'): CommitStatusRecord {
+  const place = { projectId, pipelineId: of.id, sha: SHA, ref: of.ref, stage: 'external' };
+  const told = { targetUrl: null, description: null, coverage: null, author };
+  return { id: ++made, ...place, name, state, ...told, createdAt: at, startedAt: at, finishedAt: null };
+}
+
+test('of two first reports of a commit and ref one makes the pipeline', async () => {
+  const { pipelines } = opened.store;
+  const rivals = [pipeline('main'), pipeline('main')];
+  const outcomes = await Promise.allSettled(
+    rivals.map((one) =>
+      pipelines.write({ pipeline: one, was: undefined, status: status(one, 'n'), current: undefined }),
+    ),
+  );
+  expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected']);
+  expect(outcomes.find((outcome) => outcome.status === 'rejected')?.reason).toBeInstanceOf(Stale);
+  const winner = rivals[outcomes.findIndex((outcome) => outcome.status === 'fulfilled')]!;
+  expect(await pipelines.ofRef(projectId, SHA, 'main')).toEqual(winner);
+  expect((await pipelines.current(winner, 'n'))?.pipelineId).toBe(winner.id);
+});
+
+test('of two reports that saw the same pipeline one is told', async () => {
+  const { pipelines } = opened.store;
+  const was = pipeline('race');
+  const first = status(was, 'n');
+  await pipelines.write({ pipeline: was, was: undefined, status: first, current: undefined });
+  const next = { ...was, version: 2, updatedAt: '2026-01-02T00:00:00.000Z' };
+  const rivals = [
+    { pipeline: next, was, status: { ...first, state: 'success' as const }, current: first },
+    { pipeline: { ...next, statuses: 2 }, was, status: status(was, 'n', 'failed'), current: first },
+    { pipeline: { ...next, statuses: 2 }, was, status: status(was, 'other'), current: undefined },
+  ];
+  const outcomes = await Promise.allSettled(rivals.map((rival) => pipelines.write(rival)));
+  const won = outcomes.flatMap((outcome, i) => (outcome.status === 'fulfilled' ? [i] : []));
+  expect(won.length).toBe(1);
+  for (const outcome of outcomes)
+    if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(Stale);
+  // Nothing of those that lost is there.
+  const page = { page: 1, perPage: 10, count: true };
+  const listed = await pipelines.statuses(projectId, SHA, { all: true, ref: 'race' }, page);
+  expect(listed.items.map(({ id }) => id)).toEqual([...new Set([first.id, rivals[won[0]!]!.status.id])]);
+  expect(await pipelines.get(projectId, SHA, was.id)).toEqual(rivals[won[0]!]!.pipeline);
+});
+
+test('a list reads its page', async () => {
+  const { pipelines } = opened.store;
+  const sha = 'b'.repeat(40);
+  let was: PipelineRecord | undefined;
+  for (let n = 0; n < 30; n++) {
+    const next: PipelineRecord = was ? { ...was, version: was.version + 1 } : { ...pipeline('main'), sha };
+    // Half of them are replaced by the other half.
+    const current = was && n >= 15 ? await pipelines.current(was, `n${n - 15}`) : undefined;
+    const one = { ...status(next, `n${n % 15}`), sha };
+    await pipelines.write({ pipeline: next, was, status: one, current });
+    was = next;
+  }
+  opened.reset();
+  const latest = await pipelines.statuses(
+    projectId,
+    sha,
+    { all: false },
+    { page: 2, perPage: 5, count: true },
+  );
+  expect(latest.items.map(({ name }) => name)).toEqual(['n5', 'n6', 'n7', 'n8', 'n9']);
+  expect([latest.total, latest.more]).toEqual([15, true]);
+  // Keys, the count, the page.
+  expect(opened.operations.length).toBe(3);
+  const all = await pipelines.statuses(projectId, sha, { all: true }, { page: 1, perPage: 100, count: true });
+  expect([all.items.length, all.total]).toEqual([30, 30]);
+});
+
+test('no more statuses than there may be, and none of a project that is gone', async () => {
+  const { pipelines } = opened.store;
+  const full = pipeline('full', { statuses: MAX_STATUSES + 1 });
+  const write = (one: PipelineRecord) =>
+    pipelines.write({ pipeline: one, was: undefined, status: status(one, 'n'), current: undefined });
+  await expect(write(full)).rejects.toBeInstanceOf(LimitReached);
+  await expect(write({ ...pipeline('gone'), projectId: 999 })).rejects.toBeInstanceOf(Missing);
+});

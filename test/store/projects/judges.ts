@@ -1,0 +1,25 @@
+/** Lists of a store, judged as the domain judges them. */
+import type { Actor } from '../../../lib/domain/access/types.ts';
+import { groupJudge, projectJudge } from '../../../lib/domain/access/visibility-filter.ts';
+import type { Deps } from '../../../lib/domain/deps.ts';
+import type { GroupQuery } from '../../../lib/store/groups/list.ts';
+import type { ProjectQuery, Viewer } from '../../../lib/store/projects/query.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { newUser } from '../table/store-fixture.ts';
+
+/** Somebody who stands for this kind of viewer. */
+function actorOf(viewer: Viewer): Actor {
+  if (viewer.kind === 'anonymous') return { kind: 'anonymous' };
+  const admin = viewer.kind === 'admin';
+  const external = viewer.kind === 'user' && !viewer.internal;
+  const user = { ...newUser('viewer', { admin, external }), id: viewer.id };
+  return { kind: 'user', user, scopes: new Set(['api']) } as unknown as Actor;
+}
+
+const depsOf = (store: Store) => ({ store, now: () => new Date() }) as unknown as Deps;
+
+export const listProjects = (store: Store, query: Omit<ProjectQuery, 'judge'>) =>
+  store.projects.list({ ...query, judge: projectJudge(depsOf(store), actorOf(query.viewer)) });
+
+export const listGroups = (store: Store, query: Omit<GroupQuery, 'judge'>) =>
+  store.groupList.page({ ...query, judge: groupJudge(depsOf(store), actorOf(query.viewer)) });

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ProjectRecord } from '../../../lib/records/projects.ts';
+import type { BranchRule, TagRule } from '../../../lib/records/refs.ts';
+import type { UserRecord } from '../../../lib/records/users.ts';
+import { AlreadyExists, LimitReached, Missing, Stale } from '../../../lib/store/errors.ts';
+import { ruleCountKey } from '../../../lib/store/keys/refs.ts';
+import { addRule, MAX_RULES } from '../../../lib/store/refs/protection-rules.ts';
+import { createProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
+
+let opened: TestStore;
+let owner: UserRecord;
+beforeAll(async () => {
+  opened = await openTestStore();
+  owner = await opened.store.users.create(newUser('owner'));
+});
+afterAll(() => opened.close());
+
+const AT = '2026-01-01T00:00:00.000Z';
+const times = { createdAt: AT, updatedAt: AT };
+const branchRule = ({ id }: ProjectRecord, name: string, change: Partial<BranchRule> = {}): BranchRule => ({
+  kind: 'branch',
+  id: 1,
+  projectId: id,
+  name,
+  pushLevel: 40,
+  mergeLevel: 40,
+  allowForcePush: false,
+  ...times,
+  ...change,
+});
+const tagRule = ({ id }: ProjectRecord, name: string): TagRule => ({
+  kind: 'tag',
+  projectId: id,
+  name,
+  createLevel: 30,
+  ...times,
+});
+const rules = () => opened.store.refRules;
+const counts = async ({ id }: ProjectRecord) => {
+  const { branch = 0, tag = 0 } = (await opened.store.table.get(ruleCountKey(id))) ?? {};
+  return [branch, tag];
+};
+let made = 0;
+const project = () => createProject(opened.store, owner, `project-${++made}`);
+
+test('one of many makers of a rule wins, and the others are told', async () => {
+  const one = await project();
+  const outcomes = await Promise.allSettled(
+    [1, 2, 3, 4].map((id) => rules().create(branchRule(one, 'main', { id }))),
+  );
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  for (const lost of outcomes.filter((outcome) => outcome.status === 'rejected'))
+    expect(lost.reason).toBeInstanceOf(AlreadyExists);
+  expect(await counts(one)).toEqual([1, 0]);
+});
+
+test('rules of both kinds, in one read, by name', async () => {
+  const one = await project();
+  const names = ['b', 'a/*', 'Ü', 'a', 'x'.repeat(1024), `${'x'.repeat(1023)}y`];
+  for (const name of names) await rules().create(branchRule(one, name));
+  await rules().create(tagRule(one, 'a'));
+  opened.reset();
+  const all = await rules().all(one.id);
+  expect(opened.operations).toHaveLength(1);
+  expect(all.branches.map(({ name }) => name)).toEqual(['a', 'a/*', 'b', names[4], names[5], 'Ü']);
+  expect(all.branches[0]).toEqual(branchRule(one, 'a'));
+  expect(all.tags).toEqual([tagRule(one, 'a')]);
+  expect(await rules().list(one.id, 'tag')).toEqual(all.tags);
+  expect(await rules().list(one.id, 'branch')).toEqual(all.branches);
+  for (const name of names) expect((await rules().get(one.id, 'branch', name))?.name).toBe(name);
+  expect(await rules().get(one.id, 'tag', 'b')).toBeUndefined();
+  expect(await counts(one)).toEqual([6, 1]);
+});
+
+test('a rule that changed is not taken away by who read it before', async () => {
+  const one = await project();
+  const rule = branchRule(one, 'main');
+  await rules().create(rule);
+  const changed = await rules().change(rule, { pushLevel: 30 }, new Date('2026-02-01'));
+  expect(changed).toEqual({ ...rule, pushLevel: 30, updatedAt: '2026-02-01T00:00:00.000Z' });
+  await expect(rules().remove(rule)).rejects.toThrow(Stale);
+  const outcomes = await Promise.allSettled([rules().remove(changed), rules().remove(changed)]);
+  expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  await expect(rules().remove(changed)).rejects.toThrow(Missing);
+  await expect(rules().change(rule, {}, new Date())).rejects.toThrow(Missing);
+  expect(await counts(one)).toEqual([0, 0]);
+});
+
+test('there is a limit for each kind, and what makes room', async () => {
+  const one = await project();
+  const writes = Array.from({ length: MAX_RULES }, (_, i) => addRule(branchRule(one, `b${i}`)));
+  for (const write of writes) await opened.store.table.transact(write);
+  expect(await counts(one)).toEqual([MAX_RULES, 0]);
+  await expect(rules().create(branchRule(one, 'more'))).rejects.toThrow(LimitReached);
+  await rules().create(tagRule(one, 'more'));
+  await rules().remove(branchRule(one, 'b7'));
+  await rules().create(branchRule(one, 'more'));
+  await expect(rules().create(branchRule(one, 'b7'))).rejects.toThrow(LimitReached);
+});
+
+test('the rules of a deleted project are closed, and go', async () => {
+  const one = await project();
+  await rules().create(branchRule(one, 'a'));
+  await rules().create(tagRule(one, 'a'));
+  await opened.store.projects.remove(one);
+  await expect(rules().create(branchRule(one, 'b'))).rejects.toThrow(Missing);
+  await expect(rules().remove(branchRule(one, 'a'))).rejects.toThrow(Missing);
+  while (await rules().removeOfProject(one.id, 2));
+  expect(await rules().all(one.id)).toEqual({ branches: [], tags: [] });
+  expect(await opened.store.table.get(ruleCountKey(one.id))).toBeUndefined();
+  // Nothing else of the partition is touched.
+  expect(await opened.store.projects.getEvenDeleted(one.id)).toBeDefined();
+});

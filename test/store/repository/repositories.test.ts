@@ -1,0 +1,135 @@
+/** What maintenance does to the rows of a repository. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Oid, ZERO_OID } from '../../../lib/git/oid.ts';
+import type { PackDescription } from '../../../lib/git/ports.ts';
+import type { RefName } from '../../../lib/git/refname.ts';
+import { Missing, Stale } from '../../../lib/store/errors.ts';
+import { REF_TABLES, repositoryPartition } from '../../../lib/store/keys/repository.ts';
+import { closeRepository, newRepository } from '../../../lib/store/repository/state.ts';
+import { openTestStore, type TestStore } from '../table/store-fixture.ts';
+
+let opened: TestStore;
+beforeAll(async () => {
+  opened = await openTestStore();
+});
+afterAll(() => opened.close());
+
+let repositories = 0;
+async function fresh(): Promise<string> {
+  const id = `upkeep-${++repositories}`;
+  await opened.store.table.transact(newRepository(id, 'main'));
+  return id;
+}
+const pack = (id: string): PackDescription => ({
+  id,
+  source: 'push',
+  objectCount: 3,
+  packSize: 100,
+  indexSize: 1100,
+  layout: 'joined',
+  location: `networks/1/packs/${id}`,
+});
+const oid = (n: number) => n.toString(16).padStart(40, '0') as Oid;
+const create = (name: string, n = 1) => ({
+  name: `refs/heads/${name}` as RefName,
+  from: ZERO_OID,
+  to: oid(n),
+});
+const active = async (id: string) => (await opened.store.repositories.open(id).listPacks()).map((p) => p.id);
+
+describe('the lease', () => {
+  test('is held by one at a time, ends by itself, and its number only rises', async () => {
+    const id = await fresh();
+    const { leases } = opened.store;
+    const at = (seconds: number) => new Date(1_800_000_000_000 + seconds * 1000);
+    const racers = await Promise.all(Array.from({ length: 6 }, () => leases.acquire(id, 60, at(0))));
+    const first = racers.filter((lease) => lease !== undefined);
+    expect(first).toHaveLength(1);
+    expect(await leases.acquire(id, 60, at(59))).toBeUndefined();
+    const second = await leases.acquire(id, 60, at(60));
+    expect(second!.fence).toBeGreaterThan(first[0]!.fence);
+    await leases.release(first[0]!);
+    expect(await leases.acquire(id, 60, at(61))).toBeUndefined();
+    await leases.release(second!);
+    expect((await leases.acquire(id, 60, at(61)))!.fence).toBeGreaterThan(second!.fence);
+  });
+});
+
+describe('packs', () => {
+  test('are replaced under the lease, all or none, and forgotten only when superseded', async () => {
+    const id = await fresh();
+    const { repositories, leases } = opened.store;
+    const now = new Date();
+    await repositories.open(id).compareAndSwap([create('main')], { packs: [pack('01A'), pack('01B')] });
+    const old = (await leases.acquire(id, 0))!;
+    const lease = (await leases.acquire(id, 60))!;
+    await expect(repositories.replacePacks(old, [pack('01X')], [pack('01A')])).rejects.toBeInstanceOf(Stale);
+    await expect(
+      repositories.replacePacks(lease, [pack('01X')], [pack('01A'), pack('01Q')]),
+    ).rejects.toBeInstanceOf(Stale);
+    expect(await active(id)).toEqual(['01B', '01A']);
+    await repositories.replacePacks(lease, [pack('01C')], [pack('01A'), pack('01B')], now);
+    expect(await active(id)).toEqual(['01C']);
+    const all = await repositories.open(id).catalogue();
+    expect(all.map((p) => [p.id, p.state])).toEqual([
+      ['01C', 'active'],
+      ['01A', 'superseded'],
+      ['01B', 'superseded'],
+    ]);
+    await expect(repositories.replacePacks(lease, [pack('01D')], [pack('01A')])).rejects.toBeInstanceOf(
+      Stale,
+    );
+    await expect(repositories.forgetPack(id, all[0]!)).rejects.toThrow('in use');
+    expect(await repositories.superseded(id, { until: new Date(now.getTime() - 1) })).toEqual([]);
+    const [first] = await repositories.superseded(id, { until: now, most: 1 });
+    expect(first).toEqual({ ...pack('01A'), state: 'superseded', supersededAt: now.toISOString() });
+    await repositories.forgetPack(id, first!);
+    await repositories.forgetPack(id, first!);
+    expect((await repositories.open(id).catalogue()).map((p) => p.id)).toEqual(['01C', '01B']);
+  });
+});
+
+describe('state', () => {
+  test('is changed for all writers at once; deleted is for good', async () => {
+    const id = await fresh();
+    const { repositories, table } = opened.store;
+    await repositories.setState(id, 'read-only');
+    await expect(repositories.open(id).compareAndSwap([create('x')])).rejects.toThrow('read-only');
+    await repositories.setState(id, 'open');
+    expect(await Promise.all([1, 2, 3].map(() => repositories.raiseEpoch(id)))).toHaveLength(3);
+    expect(await repositories.guard(id)).toMatchObject({ state: 'open', epoch: 3 });
+    await table.transact(closeRepository(id));
+    await expect(repositories.setState(id, 'open')).rejects.toBeInstanceOf(Missing);
+    await expect(repositories.raiseEpoch(id)).rejects.toBeInstanceOf(Missing);
+  });
+});
+
+describe('upkeep', () => {
+  test('folding and sweeping leave few rows and the same refs', async () => {
+    const id = await fresh();
+    const { repositories, table } = opened.store;
+    for (let k = 0; k < 3; k++)
+      await repositories.open(id).compareAndSwap(Array.from({ length: 60 }, (_, i) => create(`b${k}/${i}`)));
+    const before = await repositories.open(id).all();
+    expect(await repositories.countRefRows(id, 1000)).toBe(180);
+    await repositories.open(id).foldRefs();
+    await repositories
+      .open(id)
+      .compareAndSwap([{ name: 'refs/heads/b0/0' as RefName, from: oid(1), to: oid(2) }]);
+    await repositories.open(id).foldRefs();
+    await repositories
+      .open(id)
+      .compareAndSwap([{ name: 'refs/heads/b0/0' as RefName, from: oid(2), to: oid(1) }]);
+    await repositories.sweepRefs(id);
+    expect(await repositories.countRefRows(id, 1000)).toBe(1);
+    expect(await repositories.open(id).all()).toEqual(before);
+    const tables = () => table.query({ partition: repositoryPartition(id), prefix: REF_TABLES });
+    expect((await tables()).items).toHaveLength(2);
+    await repositories.sweepRefs(id, new Date(Date.now() + 7200_000));
+    const { items } = await tables();
+    expect(items.map((row) => (row['sk'] as string).slice(REF_TABLES.length))).toEqual([
+      (await repositories.guard(id)).refTable,
+    ]);
+    expect(await repositories.open(id).all()).toEqual(before);
+  });
+});

@@ -1,0 +1,175 @@
+/** The pure parts below the lists: cursors, grams, merging, order. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { StoreError } from '../../../lib/store/errors.ts';
+import { folded, orderedBy, padded } from '../../../lib/store/keys/key.ts';
+import { refPrefixSort, refSort } from '../../../lib/store/keys/repository.ts';
+import { gramsOf, lookupGrams, matchesWords, wordsOf } from '../../../lib/store/search/trigrams.ts';
+import { decodeCursor, encodeCursor } from '../../../lib/store/table/cursor.ts';
+import { cutPage } from '../../../lib/store/table/paging.ts';
+import { comparing, listSource, mergeKeys } from '../../../lib/store/table/sorted-sources.ts';
+import { compareText } from '../../../lib/store/table/text-order.ts';
+
+const bytewise = (a: string, b: string) => Math.sign(Buffer.compare(Buffer.from(a), Buffer.from(b)));
+
+describe('cursors', () => {
+  test('come back for their own query and for no other', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.nat(), fc.jsonValue(), (sort, id, query) => {
+        const cursor = encodeCursor(query, { sort, id });
+        expect(cursor).toMatch(/^[A-Za-z0-9_-]+$/);
+        expect(decodeCursor(query, cursor)).toEqual({ sort, id });
+        expect(() => decodeCursor([query], cursor)).toThrow(StoreError);
+      }),
+    );
+  });
+  test('that were edited, cut or invented are refused', () => {
+    const cursor = encodeCursor({ list: 'x' }, { sort: 'abc', id: 1 });
+    for (let i = 0; i < cursor.length; i++) {
+      const other = cursor[i] === 'A' ? 'B' : 'A';
+      const edited = cursor.slice(0, i) + other + cursor.slice(i + 1);
+      // The last digit may carry bits that decode to nothing.
+      if (Buffer.from(edited, 'base64url').equals(Buffer.from(cursor, 'base64url'))) continue;
+      expect(() => decodeCursor({ list: 'x' }, edited)).toThrow(StoreError);
+      expect(() => decodeCursor({ list: 'x' }, cursor.slice(0, i))).toThrow(StoreError);
+    }
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.base64String()), (text) => {
+        expect(() => decodeCursor({}, text)).toThrow(StoreError);
+      }),
+    );
+    expect(() => decodeCursor({}, 'A'.repeat(1_000_000))).toThrow(StoreError);
+  });
+});
+
+describe('search', () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 40 });
+  test('every substring of three characters or more is found by its grams', () => {
+    fc.assert(
+      fc.property(text, fc.nat(), fc.integer({ min: 3, max: 20 }), (whole, from, length) => {
+        const characters = Array.from(folded(whole));
+        const start = from % Math.max(1, characters.length);
+        const term = characters.slice(start, start + length).join('');
+        const words = wordsOf(term);
+        const held = gramsOf([whole]);
+        for (const word of words) expect(folded(whole)).toContain(word);
+        const grams = lookupGrams(words);
+        expect(grams.length).toBeLessThanOrEqual(6);
+        if (Array.from(words[0] ?? '').length >= 3) expect(grams.every((gram) => held.has(gram))).toBe(true);
+      }),
+    );
+  });
+  test.each([
+    ['gitl', ['GitLab'], true],
+    ['LAB', ['GitLab'], true],
+    ['gi', ['GitLab'], true],
+    ['it', ['GitLab'], false],
+    ['git lab', ['the lab of git'], true],
+    ['git lab', ['git', 'lab'], false],
+    ['git xx', ['git'], false],
+    ['', ['x'], true],
+  ])('%s in %j: %s', (term, texts, found) => {
+    expect(matchesWords(wordsOf(term), texts)).toBe(found);
+  });
+  test('a hostile term costs no more than a few words', () => {
+    expect(wordsOf('a '.repeat(10_000) + 'b'.repeat(10_000)).length).toBeLessThanOrEqual(8);
+    expect(lookupGrams(wordsOf(Array.from({ length: 1000 }, (_, i) => `w${i}`).join(' ')))).toHaveLength(6);
+  });
+});
+
+describe('order', () => {
+  test('of texts is that of their bytes', () => {
+    const any = fc.string({ unit: 'binary', maxLength: 6 });
+    fc.assert(
+      fc.property(any, any, (a, b) => {
+        expect(Math.sign(compareText(a, b))).toBe(bytewise(a, b));
+      }),
+    );
+  });
+  test('of padded numbers is that of the numbers', () => {
+    const id = fc.nat({ max: 999_999_999_999 });
+    fc.assert(
+      fc.property(id, id, (a, b) => {
+        expect(Math.sign(compareText(padded(a), padded(b)))).toBe(Math.sign(a - b));
+      }),
+    );
+  });
+  test('an id out of range is one that nobody has', () => {
+    for (const id of [-1, 1e12, 1e21, Number.MAX_VALUE, Number.POSITIVE_INFINITY])
+      expect(padded(id)).toMatch(/^(0{12}|9{12})$/);
+  });
+  test('keys fit in 1,024 bytes, and a prefix of a ref is a prefix of its key', () => {
+    const long = fc.string({ unit: 'binary', maxLength: 700 }).filter((s) => s.isWellFormed());
+    fc.assert(
+      fc.property(long, fc.nat(), (text, cut) => {
+        expect(Buffer.byteLength(orderedBy(text, 1))).toBeLessThanOrEqual(1024);
+        expect(Buffer.byteLength(refSort(text))).toBeLessThanOrEqual(1024);
+        const prefix = Array.from(text)
+          .slice(0, cut % 700)
+          .join('');
+        expect(refSort(text).startsWith(refPrefixSort(prefix))).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('pages of merged lists', () => {
+  const key = fc.record({ sort: fc.string({ maxLength: 3 }), id: fc.nat({ max: 30 }) });
+  test('are the pages of the sorted whole, each key once', async () => {
+    const lists = fc.array(fc.array(key, { maxLength: 12 }), { maxLength: 5 });
+    const direction = fc.constantFrom('asc' as const, 'desc' as const);
+    await fc.assert(
+      fc.asyncProperty(
+        lists,
+        direction,
+        fc.integer({ min: 1, max: 5 }),
+        async (drawn, direction, perPage) => {
+          // One id has one sort key, wherever it stands.
+          const sorts = new Map(drawn.flat().map(({ id, sort }) => [id, sort]));
+          const consistent = drawn.map((list) =>
+            [...new Set(list.map(({ id }) => id))].map((id) => ({ id, sort: sorts.get(id)! })),
+          );
+          const whole = [...sorts].map(([id, sort]) => ({ id, sort })).toSorted(comparing(direction));
+          const pages: number[] = [];
+          for (let page = 1; page <= Math.ceil(whole.length / perPage) + 1; page++) {
+            const keys = mergeKeys(
+              consistent.map((list) => listSource(list, direction)),
+              direction,
+            );
+            const cut = await cutPage(keys, { page, perPage }, { load: async (ids) => [...ids] });
+            expect(cut.more).toBe(whole.length > page * perPage);
+            pages.push(...cut.items);
+          }
+          expect(pages).toEqual(whole.map(({ id }) => id));
+        },
+      ),
+    );
+  });
+
+  test('are filled up when records are gone, and a filter counts what passes', async () => {
+    const keys = () =>
+      mergeKeys(
+        [
+          listSource(
+            Array.from({ length: 50 }, (_, id) => ({ id, sort: padded(id) })),
+            'asc',
+          ),
+        ],
+        'asc',
+      );
+    const load = async (ids: readonly number[]) => ids.map((id) => (id % 3 === 0 ? undefined : id));
+    expect(await cutPage(keys(), { page: 1, perPage: 5 }, { load })).toMatchObject({
+      items: [1, 2, 4, 5, 7],
+      more: true,
+    });
+    const even = { load, where: (id: number) => id % 2 === 0 };
+    const page = await cutPage(keys(), { page: 2, perPage: 5, count: true }, even);
+    expect(page).toMatchObject({ items: [16, 20, 22, 26, 28], total: 16, more: true });
+    const bounded = await cutPage(
+      keys(),
+      { page: 1, perPage: 5, count: true },
+      { load, where: () => false, walk: 10 },
+    );
+    expect(bounded).toEqual({ items: [], total: undefined, more: false, truncated: true });
+  });
+});

@@ -1,0 +1,311 @@
+/**
+ * What the store relies on, asked of whatever answers as DynamoDB: the embedded parts, an emulator, the
+ * service itself. Every suite makes its own table through the clients it is given.
+ */
+import { randomUUID } from 'node:crypto';
+import {
+  CreateTableCommand,
+  DeleteTableCommand,
+  type DynamoDBClient,
+  TransactWriteItemsCommand,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { documentClient } from '../../../lib/store/clients.ts';
+import { ConditionFailed, TransactionRefused } from '../../../lib/store/errors.ts';
+import { tableDefinition } from '../../../lib/store/table/schema.ts';
+import { Table } from '../../../lib/store/table/table.ts';
+import { ABSENT, type Item, PRESENT } from '../../../lib/store/table/write.ts';
+
+export interface ConformanceTarget {
+  readonly client: DynamoDBClient;
+  close(): Promise<void>;
+}
+
+export function tableConformance(name: string, open: () => Promise<ConformanceTarget>): void {
+  describe(`the table over ${name}`, () => {
+    const tableName = `conformance-${randomUUID()}`;
+    let target: ConformanceTarget;
+    let table: Table;
+
+    beforeAll(async () => {
+      target = await open();
+      await target.client.send(new CreateTableCommand(tableDefinition(tableName)));
+      await waitUntilTableExists(
+        { client: target.client, maxWaitTime: 60, minDelay: 1, maxDelay: 2 },
+        { TableName: tableName },
+      );
+      table = new Table(documentClient(target.client), tableName);
+    });
+    afterAll(async () => {
+      await target?.client.send(new DeleteTableCommand({ TableName: tableName })).catch(() => undefined);
+      await target?.close();
+    });
+
+    /** A partition of the test's own. */
+    const partition = () => `P#${randomUUID()}`;
+    const key = (pk: string, sk: string | number = 'A') => ({ pk, sk: String(sk) });
+
+    test('gives back what was put, of every type', async () => {
+      const pk = partition();
+      const item = {
+        ...key(pk),
+        text: 'ü 😀',
+        empty: '',
+        n: 12.5,
+        big: 9007199254740991,
+        yes: true,
+        nothing: null,
+        items: [1, 'a', [null]],
+        map: { a: { b: [] } },
+      };
+      await table.put({ put: { ...item, left: undefined } as never });
+      expect(await table.get(key(pk))).toEqual(item);
+      expect(await table.get(key(pk, 'B'))).toBeUndefined();
+    });
+
+    test('a condition that fails tells what stood there', async () => {
+      const pk = partition();
+      await table.put({ put: { ...key(pk), n: 1 }, if: ABSENT });
+      const refused = await table.put({ put: { ...key(pk), n: 2 }, if: ABSENT }).catch((e: unknown) => e);
+      expect(refused).toBeInstanceOf(ConditionFailed);
+      expect((refused as ConditionFailed).item).toMatchObject({ n: 1, pk });
+      expect(await table.get(key(pk))).toMatchObject({ n: 1 });
+      await expect(table.delete({ delete: key(pk, 'B'), if: PRESENT })).rejects.toBeInstanceOf(
+        ConditionFailed,
+      );
+      await table.delete({ delete: key(pk), if: '#n = :n', values: { n: 1 } });
+      expect(await table.get(key(pk))).toBeUndefined();
+      await table.delete({ delete: key(pk) });
+    });
+
+    test('updates set, remove and add in one step', async () => {
+      const pk = partition();
+      await table.put({ put: { ...key(pk), a: 1, b: 2, count: 5 } });
+      const after = await table.update({
+        update: key(pk),
+        set: { a: 'x', skipped: undefined },
+        remove: ['b'],
+        add: { count: -2, fresh: 3 },
+        if: '#a = :a',
+        values: { a: 1 },
+      });
+      expect(after).toMatchObject({ a: 'x', count: 3, fresh: 3 });
+      expect(after).not.toHaveProperty('b');
+      expect(after).not.toHaveProperty('skipped');
+    });
+
+    test('reads batches of more than a hundred in the order asked, holes included', async () => {
+      const pk = partition();
+      const sks = Array.from({ length: 230 }, (_, i) => i);
+      await Promise.all(
+        sks.filter((i) => i % 7 !== 0).map((i) => table.put({ put: { ...key(pk, i), i, ballast: 'x' } })),
+      );
+      const items = await table.batchGet([...sks, 3, 3].map((i) => key(pk, i)));
+      expect(items.map((item) => item?.['i'])).toEqual([...sks, 3, 3].map((i) => (i % 7 ? i : undefined)));
+      const [narrow] = await table.batchGet([key(pk, 1)], { only: ['i'] });
+      expect(narrow).toEqual({ ...key(pk, 1), i: 1 });
+      expect(await table.batchGet([])).toEqual([]);
+    });
+
+    describe('queries', () => {
+      const pk = partition();
+      const sks = ['A#01', 'A#02', 'A#03', 'A#10', 'B#01', 'B#é', 'B#\uffee', 'B#😀', 'C'];
+      beforeAll(() => Promise.all(sks.map((sk, n) => table.put({ put: { ...key(pk, sk), n } }))));
+      const found = async (options: Partial<Parameters<Table['query']>[0]>) =>
+        (await table.query({ partition: pk, ...options })).items.map((item) => item['sk']);
+
+      test('sort by the bytes of UTF-8', async () => expect(await found({})).toEqual(sks));
+      test('by prefix', async () => expect(await found({ prefix: 'A#0' })).toEqual(sks.slice(0, 3)));
+      test('by bounds, inclusive', async () =>
+        expect(await found({ from: 'A#02', to: 'A#10' })).toEqual(['A#02', 'A#03', 'A#10']));
+      test('from a key, and up to one', async () => {
+        expect(await found({ from: 'B#😀' })).toEqual(['B#😀', 'C']);
+        expect(await found({ to: 'A#01' })).toEqual(['A#01']);
+      });
+      test('bounds the wrong way round hold nothing', async () =>
+        expect(await found({ from: 'B', to: 'A' })).toEqual([]));
+      test('backwards', async () => expect(await found({ reverse: true, limit: 2 })).toEqual(['C', 'B#😀']));
+      test('page after page, each item once', async () => {
+        const seen: unknown[] = [];
+        for await (const item of table.queryAll({ partition: pk, limit: 2 })) seen.push(item['sk']);
+        expect(seen).toEqual(sks);
+      });
+      test('a filter is applied after the limit', async () => {
+        const page = await table.query({ partition: pk, limit: 3, where: '#n > :n', values: { n: 1 } });
+        expect(page.items.map((item) => item['n'])).toEqual([2]);
+        expect(page.next).toBeDefined();
+      });
+      test('count, up to a bound', async () => {
+        expect(await table.count({ partition: pk }, 9)).toBe(9);
+        expect(await table.count({ partition: pk, prefix: 'A' }, 9)).toBe(4);
+        expect(await table.count({ partition: pk }, 8)).toBeUndefined();
+        expect(await table.count({ partition: partition() }, 8)).toBe(0);
+      });
+    });
+
+    test('an index holds the items that have its keys, with its projection', async () => {
+      const list = partition();
+      const who = partition();
+      await table.put({ put: { ...key(partition()), list, byName: 'b', who, what: 'M#1', accessLevel: 30 } });
+      await table.put({ put: { ...key(partition()), list, byName: 'a', byId: '1', ballast: 'x' } });
+      await table.put({ put: { ...key(partition()), list, byId: '2' } });
+      const eventually = async (check: () => Promise<void>) => {
+        for (let n = 0; ; n++) {
+          try {
+            return await check();
+          } catch (error) {
+            if (n >= 20) throw error;
+            await new Promise((resolve) => setTimeout(resolve, 50));
+          }
+        }
+      };
+      const names = async () =>
+        (await table.query({ partition: list, index: 'byName' })).items.map((item) => item['byName']);
+      await eventually(async () => expect(await names()).toEqual(['a', 'b']));
+      const [keysOnly] = (await table.query({ partition: list, index: 'byName' })).items;
+      expect(Object.keys(keysOnly!).toSorted()).toEqual(['byName', 'list', 'pk', 'sk']);
+      const [row] = (await table.query({ partition: who, index: 'byUser', prefix: 'M#' })).items;
+      expect(row).toMatchObject({ accessLevel: 30, what: 'M#1' });
+      await table.update({ update: key(keysOnly!['pk'] as string), remove: ['list'] });
+      await eventually(async () => expect(await names()).toEqual(['b']));
+    });
+
+    describe('transactions', () => {
+      test('do all or nothing, and name every condition that failed with what stood there', async () => {
+        const pk = partition();
+        await table.put({ put: { ...key(pk, 'taken'), owner: 'somebody' } });
+        const refused = await table
+          .transact([
+            { put: { ...key(pk, 'new') }, if: ABSENT, reason: 'new' },
+            { put: { ...key(pk, 'taken') }, if: ABSENT, reason: 'name' },
+            { update: key(pk, 'counter'), add: { n: 1 } },
+            { check: key(pk, 'absent'), if: PRESENT, reason: 'parent' },
+          ])
+          .catch((e: unknown) => e);
+        expect(refused).toBeInstanceOf(TransactionRefused);
+        const { refusals } = refused as TransactionRefused;
+        expect(refusals.map((r) => r.reason)).toEqual(['name', 'parent']);
+        expect(refusals[0]!.item).toMatchObject({ owner: 'somebody' });
+        expect(refusals[1]!.item).toBeUndefined();
+        const rest = await table.query({ partition: pk });
+        expect(rest.items.map((item) => item['sk'])).toEqual(['taken']);
+      });
+
+      test('of a hundred items', async () => {
+        const pk = partition();
+        const writes = Array.from({ length: 100 }, (_, i) => ({ put: key(pk, i), if: ABSENT }));
+        await table.transact(writes);
+        expect(await table.count({ partition: pk }, 200)).toBe(100);
+        await expect(table.transact([...writes, { put: key(pk, 100) }])).rejects.toBeInstanceOf(RangeError);
+      });
+
+      test('put, update, delete and check different items together', async () => {
+        const pk = partition();
+        await table.put({ put: { ...key(pk, 1), n: 1 } });
+        await table.put({ put: { ...key(pk, 2) } });
+        await table.transact([
+          { put: { ...key(pk, 0) } },
+          { update: key(pk, 1), set: { a: 1 }, add: { n: 1 }, if: '#n = :n', values: { n: 1 }, reason: 'n' },
+          { delete: key(pk, 2) },
+          { check: key(pk, 3), if: ABSENT, reason: 'absent' },
+        ]);
+        const { items } = await table.query({ partition: pk });
+        expect(items).toEqual([key(pk, 0), { ...key(pk, 1), n: 2, a: 1 }]);
+      });
+
+      test('with one token are done once', async () => {
+        const pk = partition();
+        const token = randomUUID();
+        const writes = [{ update: key(pk), add: { n: 1 } }];
+        await table.transact(writes, { token });
+        await table.transact(writes, { token });
+        expect(await table.get(key(pk))).toMatchObject({ n: 1 });
+      });
+
+      test('a token that stood for something else is refused', async () => {
+        const pk = partition();
+        const token = randomUUID();
+        await table.transact([{ put: key(pk, 1) }], { token });
+        await expect(table.transact([{ put: key(pk, 2) }], { token })).rejects.toMatchObject({
+          name: 'IdempotentParameterMismatchException',
+        });
+        expect(await table.get(key(pk, 2))).toBeUndefined();
+      });
+
+      test('two operations on one item are refused by the service', async () => {
+        const pk = partition();
+        const same = [{ put: key(pk) }, { check: key(pk), if: ABSENT, reason: 'x' }];
+        await expect(table.transact(same)).rejects.toMatchObject({ name: 'ValidationException' });
+      });
+
+      test('racing for one name have one winner', async () => {
+        const pk = partition();
+        const claims = Array.from({ length: 12 }, (_, owner) =>
+          table
+            .transact([
+              { put: { ...key(pk, 'name'), owner }, if: ABSENT, reason: 'name' },
+              { put: { ...key(pk, `owner-${owner}`) } },
+            ])
+            .then(() => owner)
+            .catch((error: unknown) => {
+              expect((error as TransactionRefused).has('name')).toBe(true);
+              return undefined;
+            }),
+        );
+        const winners = (await Promise.all(claims)).filter((owner) => owner !== undefined);
+        expect(winners).toHaveLength(1);
+        const { items } = await table.query({ partition: pk });
+        expect(items.map((item) => item['sk'])).toEqual(['name', `owner-${winners[0]}`]);
+      });
+
+      test('conflicts are retried: no addition is lost', async () => {
+        const pk = partition();
+        await Promise.all(
+          Array.from({ length: 15 }, () =>
+            table.transact([
+              { update: key(pk, 'a'), add: { n: 1 } },
+              { update: key(pk, 'b'), add: { n: 1 } },
+            ]),
+          ),
+        );
+        expect(await table.batchGet([key(pk, 'a'), key(pk, 'b')])).toMatchObject([{ n: 15 }, { n: 15 }]);
+      });
+
+      test('the raw answer to a refusal carries codes by position and old items', async () => {
+        const pk = partition();
+        await table.put({ put: { ...key(pk), n: 1 } });
+        const command = new TransactWriteItemsCommand({
+          TransactItems: [
+            { Put: { TableName: tableName, Item: { pk: { S: pk }, sk: { S: 'Z' } } } },
+            {
+              ConditionCheck: {
+                TableName: tableName,
+                Key: { pk: { S: pk }, sk: { S: 'A' } },
+                ConditionExpression: 'attribute_not_exists(pk)',
+                ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+              },
+            },
+          ],
+        });
+        const error = (await target.client.send(command).catch((e: unknown) => e)) as {
+          name: string;
+          CancellationReasons: { Code: string; Item?: Item }[];
+        };
+        expect(error.name).toBe('TransactionCanceledException');
+        expect(error.CancellationReasons.map((r) => r.Code)).toEqual(['None', 'ConditionalCheckFailed']);
+        expect(error.CancellationReasons[1]!.Item).toEqual({ pk: { S: pk }, sk: { S: 'A' }, n: { N: '1' } });
+      });
+    });
+
+    test('an item past its time to live may still be read: readers filter', async () => {
+      const pk = partition();
+      const past = Math.floor(Date.now() / 1000) - 60;
+      await table.put({ put: { ...key(pk, 1), ttl: past } });
+      await table.put({ put: { ...key(pk, 2), ttl: past + 3600 } });
+      const where = { where: '#ttl > :now', values: { now: Math.floor(Date.now() / 1000) } };
+      const { items } = await table.query({ partition: pk, ...where });
+      expect(items.map((item) => item['sk'])).toEqual(['2']);
+    });
+  });
+}

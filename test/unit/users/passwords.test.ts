@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { hashPassword, verifyPassword } from '../../../lib/domain/users/passwords.ts';
+
+test('a hash knows its password, in either form of a composed letter, and no other', async () => {
+  const stored = await hashPassword('grün und blau');
+  expect(stored).toMatch(/^scrypt\$\d+\$\d+\$\d+\$[\w+/=]+\$[\w+/=]+$/);
+  expect(await verifyPassword('grün und blau'.normalize('NFD'), stored)).toBe(true);
+  expect(await verifyPassword('grün und rot', stored)).toBe(false);
+  expect(await hashPassword('grün und blau')).not.toBe(stored);
+});
+
+test.each(['', 'scrypt$1$1$1', 'bcrypt$1$1$1$AA==$AA==', 'nonsense'])(
+  '%j matches nothing',
+  async (stored) => {
+    expect(await verifyPassword('', stored)).toBe(false);
+  },
+);
