@@ -4,8 +4,8 @@ import { DeleteObjectCommand, HeadObjectCommand, ListObjectVersionsCommand } fro
 import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type AwsClients, awsClients, makeClients, useTransport } from '../lib/store/clients.ts';
 import { readEnvironment, type StoreEnvironment } from '../lib/store/environment.ts';
-import { DERIVED, PACK } from '../lib/store/keys/repository.ts';
 import { packObjectKeys } from '../lib/store/repository/pack-objects.ts';
+import { DERIVED, PACK } from '../lib/store/row-keys/repository.ts';
 import { openDynamo } from './dynamodb/index.ts';
 import { lockDirectory } from './lock.ts';
 import { openS3 } from './s3/index.ts';

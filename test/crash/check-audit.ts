@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type AuditEventRecord, auditEventPut } from '../../lib/store/audit-events/audit-events.ts';
-import { groupKey } from '../../lib/store/keys/groups.ts';
-import { projectKey } from '../../lib/store/keys/projects.ts';
+import { groupKey } from '../../lib/store/row-keys/groups.ts';
+import { projectKey } from '../../lib/store/row-keys/projects.ts';
 import { keyText, type Row, type Rows } from './rows.ts';
 
 /** Of what is recorded of groups and projects: that it lies where lists find it, and that it happened. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { eventOf, eventWrite } from '../../lib/store/events/events.ts';
-import { noteKey } from '../../lib/store/keys/notes.ts';
-import { projectKey } from '../../lib/store/keys/projects.ts';
+import { noteKey } from '../../lib/store/row-keys/notes.ts';
+import { projectKey } from '../../lib/store/row-keys/projects.ts';
 import { keyText, type Rows } from './rows.ts';
 
 /** Events stand where feeds look for them, and are of what is there. */

@@ -1,16 +1,16 @@
 import type { AccessRequestRecord } from '../../lib/records/access-requests.ts';
 import type { InvitationRecord } from '../../lib/records/invitations.ts';
-import { REQUEST } from '../../lib/store/keys/access-requests.ts';
+import { REQUEST } from '../../lib/store/row-keys/access-requests.ts';
 import {
   INVITE,
   invitationKey,
   inviteCountKey,
   invitedKey,
   inviteKey,
-} from '../../lib/store/keys/invitations.ts';
-import { idOf } from '../../lib/store/keys/key.ts';
-import { memberKey } from '../../lib/store/keys/members.ts';
-import { userKey } from '../../lib/store/keys/users.ts';
+} from '../../lib/store/row-keys/invitations.ts';
+import { idOf } from '../../lib/store/row-keys/key.ts';
+import { memberKey } from '../../lib/store/row-keys/members.ts';
+import { userKey } from '../../lib/store/row-keys/users.ts';
 import { keyText, type Rows } from './rows.ts';
 
 /** Invitations are found by address and by link, and counted; nobody asks to be let in who is in. */

@@ -5,17 +5,17 @@ import type { MemberRecord } from '../../lib/records/members.ts';
 import type { DeployTokenRecord, TokenRecord } from '../../lib/records/tokens.ts';
 import type { UserRecord } from '../../lib/records/users.ts';
 import type { Visibility } from '../../lib/records/visibility.ts';
-import { type CounterKind, counterKey } from '../../lib/store/keys/counters.ts';
-import { FORK, forkKey, heirKey } from '../../lib/store/keys/forks.ts';
-import { groupKey, sharedBelowKey, treeKey } from '../../lib/store/keys/groups.ts';
-import { folded, idOf, type Key } from '../../lib/store/keys/key.ts';
-import { type OwnKind, ownCountKey, ownPrefix } from '../../lib/store/keys/keys.ts';
-import { leaseKey } from '../../lib/store/keys/maintenance.ts';
-import { MEMBER, memberPartition } from '../../lib/store/keys/members.ts';
-import { type NameKind, nameKey } from '../../lib/store/keys/names.ts';
-import { notifyEverywhereKey, WATCHERS } from '../../lib/store/keys/notifications.ts';
-import { STAR } from '../../lib/store/keys/project-relations.ts';
-import { projectKey } from '../../lib/store/keys/projects.ts';
+import { type CounterKind, counterKey } from '../../lib/store/row-keys/counters.ts';
+import { FORK, forkKey, heirKey } from '../../lib/store/row-keys/forks.ts';
+import { groupKey, sharedBelowKey, treeKey } from '../../lib/store/row-keys/groups.ts';
+import { folded, idOf, type Key } from '../../lib/store/row-keys/key.ts';
+import { type OwnKind, ownCountKey, ownPrefix } from '../../lib/store/row-keys/keys.ts';
+import { leaseKey } from '../../lib/store/row-keys/maintenance.ts';
+import { MEMBER, memberPartition } from '../../lib/store/row-keys/members.ts';
+import { type NameKind, nameKey } from '../../lib/store/row-keys/names.ts';
+import { notifyEverywhereKey, WATCHERS } from '../../lib/store/row-keys/notifications.ts';
+import { STAR } from '../../lib/store/row-keys/project-relations.ts';
+import { projectKey } from '../../lib/store/row-keys/projects.ts';
 import {
   GUARD_STRIPES,
   guardKey,
@@ -23,8 +23,8 @@ import {
   PACK,
   refNamesKey,
   repositoryPartition,
-} from '../../lib/store/keys/repository.ts';
-import { gramKey, indexedKey } from '../../lib/store/keys/search.ts';
+} from '../../lib/store/row-keys/repository.ts';
+import { gramKey, indexedKey } from '../../lib/store/row-keys/search.ts';
 import {
   ACCESS_TOKEN,
   DEPLOY_TOKEN,
@@ -34,8 +34,8 @@ import {
   tokenCountKey,
   tokenIdKey,
   tokenKey,
-} from '../../lib/store/keys/tokens.ts';
-import { type FollowRow, followKey, userKey } from '../../lib/store/keys/users.ts';
+} from '../../lib/store/row-keys/tokens.ts';
+import { type FollowRow, followKey, userKey } from '../../lib/store/row-keys/users.ts';
 import { gramsOf } from '../../lib/store/search/trigrams.ts';
 import { type IndexName, indexes } from '../../lib/store/table/schema.ts';
 import { identityNames } from '../../lib/store/users/item.ts';

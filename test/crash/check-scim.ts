@@ -1,6 +1,6 @@
 import { samlIdentityOf } from '../../lib/domain/scim/group-identities.ts';
 import type { UserRecord } from '../../lib/records/users.ts';
-import { idOf } from '../../lib/store/keys/key.ts';
+import { idOf } from '../../lib/store/row-keys/key.ts';
 import {
   scimCountKey,
   scimIdentityKey,
@@ -8,8 +8,8 @@ import {
   scimTokenKey,
   scimTokenOfKey,
   scimUserKey,
-} from '../../lib/store/keys/scim.ts';
-import { userKey } from '../../lib/store/keys/users.ts';
+} from '../../lib/store/row-keys/scim.ts';
+import { userKey } from '../../lib/store/row-keys/users.ts';
 import type { ScimIdentity } from '../../lib/store/scim/identities.ts';
 import type { ScimToken } from '../../lib/store/scim/tokens.ts';
 import { keyText, type Row, type Rows } from './rows.ts';

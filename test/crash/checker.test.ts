@@ -11,32 +11,32 @@ import type { ProjectRecord } from '../../lib/records/projects.ts';
 import type { UserRecord } from '../../lib/records/users.ts';
 import { type AuditEventRecord, auditEventPut } from '../../lib/store/audit-events/audit-events.ts';
 import { type EventRecord, eventWrite } from '../../lib/store/events/events.ts';
-import { counterKey } from '../../lib/store/keys/counters.ts';
-import { authorEventsPartition } from '../../lib/store/keys/events.ts';
-import { networkMemberKey } from '../../lib/store/keys/forks.ts';
-import { pushUploadKey } from '../../lib/store/keys/git.ts';
-import { groupKey } from '../../lib/store/keys/groups.ts';
-import type { Key } from '../../lib/store/keys/key.ts';
-import { ownCountKey, sshFingerprintKey } from '../../lib/store/keys/keys.ts';
-import { leaseKey } from '../../lib/store/keys/maintenance.ts';
-import { memberKey } from '../../lib/store/keys/members.ts';
-import { nameKey } from '../../lib/store/keys/names.ts';
-import { watcherKey } from '../../lib/store/keys/notifications.ts';
-import { OUTBOX_SHARDS, outboxPartition } from '../../lib/store/keys/outbox.ts';
-import { projectKey } from '../../lib/store/keys/projects.ts';
-import { derivedKey, guardKey, headKey, packKey, refKey } from '../../lib/store/keys/repository.ts';
+import { MAINTENANCE, message, outboxWrite } from '../../lib/store/outbox/outbox.ts';
+import { GitObjects } from '../../lib/store/repository/pack-objects.ts';
+import { counterKey } from '../../lib/store/row-keys/counters.ts';
+import { authorEventsPartition } from '../../lib/store/row-keys/events.ts';
+import { networkMemberKey } from '../../lib/store/row-keys/forks.ts';
+import { pushUploadKey } from '../../lib/store/row-keys/git.ts';
+import { groupKey } from '../../lib/store/row-keys/groups.ts';
+import type { Key } from '../../lib/store/row-keys/key.ts';
+import { ownCountKey, sshFingerprintKey } from '../../lib/store/row-keys/keys.ts';
+import { leaseKey } from '../../lib/store/row-keys/maintenance.ts';
+import { memberKey } from '../../lib/store/row-keys/members.ts';
+import { nameKey } from '../../lib/store/row-keys/names.ts';
+import { watcherKey } from '../../lib/store/row-keys/notifications.ts';
+import { OUTBOX_SHARDS, outboxPartition } from '../../lib/store/row-keys/outbox.ts';
+import { projectKey } from '../../lib/store/row-keys/projects.ts';
+import { derivedKey, guardKey, headKey, packKey, refKey } from '../../lib/store/row-keys/repository.ts';
 import {
   scimCountKey,
   scimIdentityKey,
   scimNameKey,
   scimTokenKey,
   scimUserKey,
-} from '../../lib/store/keys/scim.ts';
-import { gramKey, indexedKey } from '../../lib/store/keys/search.ts';
-import { tokenIdKey, tokenKey } from '../../lib/store/keys/tokens.ts';
-import { followKey, userKey } from '../../lib/store/keys/users.ts';
-import { MAINTENANCE, message, outboxWrite } from '../../lib/store/outbox/outbox.ts';
-import { GitObjects } from '../../lib/store/repository/pack-objects.ts';
+} from '../../lib/store/row-keys/scim.ts';
+import { gramKey, indexedKey } from '../../lib/store/row-keys/search.ts';
+import { tokenIdKey, tokenKey } from '../../lib/store/row-keys/tokens.ts';
+import { followKey, userKey } from '../../lib/store/row-keys/users.ts';
 import type { Item } from '../../lib/store/table/write.ts';
 import { Storage } from '../../local/dynamodb/storage.ts';
 import { git } from '../git/repository-files.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-sqs';
 import { decodeTime } from 'ulid';
 import { areasOf } from '../../functions/areas.ts';
-import { DERIVED } from '../../lib/store/keys/repository.ts';
+import { DERIVED } from '../../lib/store/row-keys/repository.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { STAGING } from '../../lib/store/table/schema.ts';
 import { checkRepository } from './check-git.ts';

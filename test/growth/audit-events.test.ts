@@ -8,7 +8,7 @@ import { ulid } from 'ulid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { auditEventPut } from '../../lib/store/audit-events/audit-events.ts';
 import { awsClients } from '../../lib/store/clients.ts';
-import { auditPosition } from '../../lib/store/keys/audit-events.ts';
+import { auditPosition } from '../../lib/store/row-keys/audit-events.ts';
 import { encodeCursor } from '../../lib/store/table/cursor.ts';
 import { forgetEverything } from '../harness/aws-calls.ts';
 import { BulkTable } from '../harness/bulk-table.ts';

@@ -4,7 +4,7 @@
  * because the caller makes nothing twice.
  */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { Key } from '../../lib/store/keys/key.ts';
+import type { Key } from '../../lib/store/row-keys/key.ts';
 import { Table } from '../../lib/store/table/table.ts';
 import type { Delete, Item, Put, Update, Write } from '../../lib/store/table/write.ts';
 import type { EmbeddedDynamo } from '../../local/dynamodb/index.ts';

@@ -1,6 +1,6 @@
 import type { AccessLevel, MemberSource } from '../../lib/records/members.ts';
 import type { TokenScope } from '../../lib/records/tokens.ts';
-import { projectKey } from '../../lib/store/keys/projects.ts';
+import { projectKey } from '../../lib/store/row-keys/projects.ts';
 import type { Store } from '../../lib/store/store.ts';
 import type { Answer, Service } from '../harness/service.ts';
 import { storeOf } from '../harness/world.ts';

@@ -130,7 +130,7 @@ describe('architecture', () => {
     );
     expect(naming.sort()).toEqual([
       'lib/store/audit-events/audit-events.ts',
-      'lib/store/keys/audit-events.ts',
+      'lib/store/row-keys/audit-events.ts',
     ]);
     const text = readFileSync(join(root, 'lib/store/audit-events/audit-events.ts'), 'utf8');
     expect(text).not.toMatch(/\b(delete|update|removeSome)\b/);

@@ -1,5 +1,5 @@
 /** Mail that asks whether an address is somebody's: the provider names addresses, and whoever owns a group has one. */
-import { folded } from '../../store/keys/key.ts';
+import { folded } from '../../store/row-keys/key.ts';
 import type { Deps } from '../deps.ts';
 import type { ScimCaller } from './caller.ts';
 import { tooOften } from './errors.ts';

@@ -1,6 +1,6 @@
 import type { UserRecord } from '../../records/users.ts';
 import { Missing } from '../../store/errors.ts';
-import type { FollowRow } from '../../store/keys/users.ts';
+import type { FollowRow } from '../../store/row-keys/users.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { MAX_FOLLOWING } from '../../store/users/follows.ts';
 import { signedIn } from '../access/permissions.ts';

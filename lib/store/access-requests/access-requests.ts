@@ -3,11 +3,11 @@
 import type { AccessRequestRecord } from '../../records/access-requests.ts';
 import type { MemberSource } from '../../records/members.ts';
 import { AlreadyExists, Missing, TransactionRefused } from '../errors.ts';
-import { accessRequestKey, REQUEST } from '../keys/access-requests.ts';
-import { memberKey, memberPartition } from '../keys/members.ts';
-import { userKey, userPartition, userRow } from '../keys/users.ts';
 import { sourceLives } from '../members/item.ts';
 import type { Outbox, OutboxMessage } from '../outbox/outbox.ts';
+import { accessRequestKey, REQUEST } from '../row-keys/access-requests.ts';
+import { memberKey, memberPartition } from '../row-keys/members.ts';
+import { userKey, userPartition, userRow } from '../row-keys/users.ts';
 import { type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, PRESENT } from '../table/write.ts';

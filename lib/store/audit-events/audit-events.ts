@@ -10,9 +10,9 @@ import {
   auditOwnPartition,
   auditPartition,
   auditPosition,
-} from '../keys/audit-events.ts';
-import { idOf, type Key, padded } from '../keys/key.ts';
-import { listPartition, listPartitions } from '../keys/lists.ts';
+} from '../row-keys/audit-events.ts';
+import { idOf, type Key, padded } from '../row-keys/key.ts';
+import { listPartition, listPartitions } from '../row-keys/lists.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Position } from '../table/cursor.ts';
 import { chunkFor, countPartitions, cutPage, type Page, type PageRequest } from '../table/paging.ts';

@@ -5,7 +5,7 @@
 
 import type { AvatarRecord } from '../../records/avatars.ts';
 import type { Subject } from '../../records/subject.ts';
-import { avatarKey } from '../keys/avatars.ts';
+import { avatarKey } from '../row-keys/avatars.ts';
 import type { Table } from '../table/table.ts';
 import type { Write } from '../table/write.ts';
 

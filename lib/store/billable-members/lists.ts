@@ -13,8 +13,8 @@ import {
   billablePartKey,
   billablePartPrefix,
   billableShards,
-} from '../keys/billable-members.ts';
-import { idOf } from '../keys/key.ts';
+} from '../row-keys/billable-members.ts';
+import { idOf } from '../row-keys/key.ts';
 import { MAX_TOTAL, type PageRequest } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, PRESENT } from '../table/write.ts';

@@ -5,12 +5,12 @@
 
 import type { Subject } from '../../records/subject.ts';
 import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
-import { attributeKey, attributePartition, attributesKey } from '../keys/custom-attributes.ts';
-import { groupKey } from '../keys/groups.ts';
-import { padded } from '../keys/key.ts';
-import { projectKey } from '../keys/projects.ts';
-import { ABOUT } from '../keys/subjects.ts';
-import { userKey } from '../keys/users.ts';
+import { attributeKey, attributePartition, attributesKey } from '../row-keys/custom-attributes.ts';
+import { groupKey } from '../row-keys/groups.ts';
+import { padded } from '../row-keys/key.ts';
+import { projectKey } from '../row-keys/projects.ts';
+import { ABOUT } from '../row-keys/subjects.ts';
+import { userKey } from '../row-keys/users.ts';
 import { removeSome } from '../table/delete-page.ts';
 import { type RowSet, rowsOfIndex } from '../table/id-sources.ts';
 import type { Table } from '../table/table.ts';

@@ -1,9 +1,9 @@
 import type { EmailRecord } from '../../records/emails.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
-import { confirmationKey } from '../keys/emails.ts';
-import { ownKey } from '../keys/keys.ts';
-import { nameKey } from '../keys/names.ts';
 import { type Beside, OwnedRows } from '../keys/owned-rows.ts';
+import { confirmationKey } from '../row-keys/emails.ts';
+import { ownKey } from '../row-keys/keys.ts';
+import { nameKey } from '../row-keys/names.ts';
 import type { Table } from '../table/table.ts';
 import { claim } from '../table/unique-names.ts';
 import { PRESENT, type Put, type Write } from '../table/write.ts';

@@ -4,8 +4,8 @@
  * what they show.
  */
 
-import { authorEventsPartition, eventFacetSort, eventKey, eventsPartition } from '../keys/events.ts';
-import type { Key } from '../keys/key.ts';
+import { authorEventsPartition, eventFacetSort, eventKey, eventsPartition } from '../row-keys/events.ts';
+import type { Key } from '../row-keys/key.ts';
 import type { Counters } from '../table/counters.ts';
 import { removeSome } from '../table/delete-page.ts';
 import type { Table } from '../table/table.ts';

@@ -1,7 +1,7 @@
 /** Feeds of events: those of projects, and of one author, merged by time and cut into pages. */
 
-import { authorEventsPartition, eventsPartition } from '../keys/events.ts';
-import { idOf, type Key } from '../keys/key.ts';
+import { authorEventsPartition, eventsPartition } from '../row-keys/events.ts';
+import { idOf, type Key } from '../row-keys/key.ts';
 import type { Position } from '../table/cursor.ts';
 import { chunkFor, countPartitions, cutPage, type Page, type PageRequest } from '../table/paging.ts';
 import { type Direction, type KeySource, mergeKeys, querySource } from '../table/sorted-sources.ts';

@@ -2,9 +2,6 @@
 import { ulid } from 'ulid';
 import type { Ref } from '../../git/ports.ts';
 import { type RefName, spacePrefix } from '../../git/refname.ts';
-import { heirKey } from '../keys/forks.ts';
-import { leaseKey } from '../keys/maintenance.ts';
-import { headKey, packKey, refKey, refNamesKey } from '../keys/repository.ts';
 import { type Swaps, swapsOf, unswapped } from '../maintenance/leases.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../outbox/outbox.ts';
 import { inheritPacks, joinNetwork, type NetworkMember, writerOf } from '../repository/fork-networks.ts';
@@ -13,6 +10,9 @@ import { countsOf, writeRefTable } from '../repository/ref-table-writer.ts';
 import type { Repositories } from '../repository/repositories.ts';
 import { changeGuards, checkReadable, type Guard } from '../repository/state.ts';
 import { LOOKS_MS, type SecondLook } from '../repository/unlisted-pack-gc.ts';
+import { heirKey } from '../row-keys/forks.ts';
+import { leaseKey } from '../row-keys/maintenance.ts';
+import { headKey, packKey, refKey, refNamesKey } from '../row-keys/repository.ts';
 import type { Table } from '../table/table.ts';
 import type { Check, Write } from '../table/write.ts';
 

@@ -5,9 +5,9 @@
 
 import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
-import { FORK, forkKey } from '../keys/forks.ts';
-import { idOf, type Key } from '../keys/key.ts';
-import { projectKey } from '../keys/projects.ts';
+import { FORK, forkKey } from '../row-keys/forks.ts';
+import { idOf, type Key } from '../row-keys/key.ts';
+import { projectKey } from '../row-keys/projects.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, PRESENT, type Write } from '../table/write.ts';
 

@@ -5,8 +5,8 @@
 
 import type { StagedUpload } from '../blobs/staging.ts';
 import { ConditionFailed, LimitReached, Stale, TransactionRefused } from '../errors.ts';
-import { pushUploadKey, SLOT, uploadSlotKey, uploadSlotsPartition } from '../keys/git.ts';
 import { INGEST, message, messageAt, type Outbox, outboxWrite } from '../outbox/outbox.ts';
+import { pushUploadKey, SLOT, uploadSlotKey, uploadSlotsPartition } from '../row-keys/git.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, type Update, type Values } from '../table/write.ts';
 

@@ -3,15 +3,6 @@
 import { type GroupRecord, MAX_DEPTH } from '../../records/groups.ts';
 import { VISIBILITIES, type Visibility } from '../../records/visibility.ts';
 import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
-import {
-  groupKey,
-  SETTLING,
-  type TreeKind,
-  type TreeRow,
-  treePartition,
-  treePrefix,
-} from '../keys/groups.ts';
-import { idOf } from '../keys/key.ts';
 import { memberWrite } from '../members/item.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import {
@@ -26,6 +17,15 @@ import {
 } from '../placement/group.ts';
 import { groupItem, groupListAttributes, groupOf } from '../placement/group-item.ts';
 import { moveRows, settlingRows, treeRows } from '../placement/tree.ts';
+import {
+  groupKey,
+  SETTLING,
+  type TreeKind,
+  type TreeRow,
+  treePartition,
+  treePrefix,
+} from '../row-keys/groups.ts';
+import { idOf } from '../row-keys/key.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Table } from '../table/table.ts';
 import { leave, type NameHolder, type Names, takenNames } from '../table/unique-names.ts';

@@ -3,11 +3,11 @@
 import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel } from '../../records/members.ts';
 import { type Attributes, haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
-import { groupKey } from '../keys/groups.ts';
-import { listPartitions } from '../keys/lists.ts';
 import type { Members } from '../members/members.ts';
 import { groupClass, groupItem, groupOf } from '../placement/group-item.ts';
 import { hasText, type Judge, type Viewer, visibleTo } from '../projects/query.ts';
+import { groupKey } from '../row-keys/groups.ts';
+import { listPartitions } from '../row-keys/lists.ts';
 import { similarity } from '../search/relevance.ts';
 import type { Search } from '../search/search.ts';
 import { matchesWords, wordsOf } from '../search/trigrams.ts';

@@ -3,8 +3,6 @@
 import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
 import { LastOwner, Missing, Stale, TransactionRefused } from '../errors.ts';
-import type { Key } from '../keys/key.ts';
-import { MEMBER, memberKey, memberPartition } from '../keys/members.ts';
 import {
   changedMember,
   fromItem,
@@ -14,6 +12,8 @@ import {
   stillMember,
 } from '../members/item.ts';
 import type { AlongsideChange, Members } from '../members/members.ts';
+import type { Key } from '../row-keys/key.ts';
+import { MEMBER, memberKey, memberPartition } from '../row-keys/members.ts';
 import type { Table } from '../table/table.ts';
 import type { Check, Delete, Update, Write } from '../table/write.ts';
 

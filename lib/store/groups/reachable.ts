@@ -1,10 +1,10 @@
 /** What a user reaches through memberships of groups: all below these, and what they were invited to. */
 
 import type { AccessLevel } from '../../records/members.ts';
-import { groupKey, LED_ELSEWHERE, SETTLING, type TreeKind, treePartition } from '../keys/groups.ts';
-import { idOf } from '../keys/key.ts';
-import { projectKey } from '../keys/projects.ts';
 import type { Members } from '../members/members.ts';
+import { groupKey, LED_ELSEWHERE, SETTLING, type TreeKind, treePartition } from '../row-keys/groups.ts';
+import { idOf } from '../row-keys/key.ts';
+import { projectKey } from '../row-keys/projects.ts';
 import {
   judged,
   type Row,

@@ -7,6 +7,9 @@ import { type InvitationRecord, MAX_INVITATIONS } from '../../records/invitation
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { AlreadyExists, ConditionFailed, LimitReached, Missing, TransactionRefused } from '../errors.ts';
+import { sourceLives } from '../members/item.ts';
+import type { Members } from '../members/members.ts';
+import type { Outbox, OutboxMessage } from '../outbox/outbox.ts';
 import {
   INVITE,
   invitationKey,
@@ -14,13 +17,10 @@ import {
   invitedKey,
   invitedPartition,
   inviteKey,
-} from '../keys/invitations.ts';
-import { memberPartition } from '../keys/members.ts';
-import { nameKey } from '../keys/names.ts';
-import { userKey } from '../keys/users.ts';
-import { sourceLives } from '../members/item.ts';
-import type { Members } from '../members/members.ts';
-import type { Outbox, OutboxMessage } from '../outbox/outbox.ts';
+} from '../row-keys/invitations.ts';
+import { memberPartition } from '../row-keys/members.ts';
+import { nameKey } from '../row-keys/names.ts';
+import { userKey } from '../row-keys/users.ts';
 import type { Counters } from '../table/counters.ts';
 import { type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';

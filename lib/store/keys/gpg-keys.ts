@@ -1,8 +1,8 @@
 import type { GpgKeyRecord } from '../../records/keys.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import { gpgKeyIdKey } from '../row-keys/keys.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Table } from '../table/table.ts';
-import { gpgKeyIdKey } from './keys.ts';
 import { type Beside, claimOf, type OwnedKind, OwnedRows } from './owned-rows.ts';
 
 export const MAX_GPG_KEYS = 50;

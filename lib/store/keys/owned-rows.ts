@@ -5,15 +5,15 @@
 
 import { LimitReached, Missing, TransactionRefused } from '../errors.ts';
 import type { Outbox, OutboxMessage } from '../outbox/outbox.ts';
+import type { CounterKind } from '../row-keys/counters.ts';
+import type { Key } from '../row-keys/key.ts';
+import { type OwnKind, ownCountKey, ownKey, ownPrefix } from '../row-keys/keys.ts';
+import { userKey } from '../row-keys/users.ts';
 import type { Counters } from '../table/counters.ts';
 import { type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
 import { takenNames } from '../table/unique-names.ts';
 import { ABSENT, type Item, keyOf, PRESENT, type Put, type Write } from '../table/write.ts';
-import type { CounterKind } from './counters.ts';
-import type { Key } from './key.ts';
-import { type OwnKind, ownCountKey, ownKey, ownPrefix } from './keys.ts';
-import { userKey } from './users.ts';
 
 interface Owned {
   readonly id: number;

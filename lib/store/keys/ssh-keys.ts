@@ -1,5 +1,5 @@
 import type { SshKeyRecord } from '../../records/keys.ts';
-import { sshFingerprintKey, sshKeyIdKey } from './keys.ts';
+import { sshFingerprintKey, sshKeyIdKey } from '../row-keys/keys.ts';
 import { type Beside, claimOf, OwnedRows } from './owned-rows.ts';
 
 export const MAX_SSH_KEYS = 100;

@@ -3,8 +3,8 @@
  * there may be garbage, whether somebody waits for the lease.
  */
 import { TransactionRefused } from '../errors.ts';
-import { leaseKey } from '../keys/maintenance.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../outbox/outbox.ts';
+import { leaseKey } from '../row-keys/maintenance.ts';
 import type { Table } from '../table/table.ts';
 import type { Lease } from './leases.ts';
 

@@ -3,8 +3,8 @@
  * holder, and every change made under it checks that number, so a holder that slept too long changes nothing.
  */
 import { ConditionFailed } from '../errors.ts';
-import type { Key } from '../keys/key.ts';
-import { leaseKey } from '../keys/maintenance.ts';
+import type { Key } from '../row-keys/key.ts';
+import { leaseKey } from '../row-keys/maintenance.ts';
 import type { Table } from '../table/table.ts';
 import type { Check, Item, Update } from '../table/write.ts';
 

@@ -1,10 +1,10 @@
 /** The row of a membership: how it is written, read and changed. */
 
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
-import { groupKey } from '../keys/groups.ts';
-import { memberKey } from '../keys/members.ts';
-import { userPartition, userRow } from '../keys/users.ts';
 import { projectLives } from '../placement/project-item.ts';
+import { groupKey } from '../row-keys/groups.ts';
+import { memberKey } from '../row-keys/members.ts';
+import { userPartition, userRow } from '../row-keys/users.ts';
 import { ABSENT, type Check, type Item, PRESENT, type Put } from '../table/write.ts';
 
 /** A membership is over at the start of the day it names, UTC. */

@@ -2,10 +2,10 @@
 
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
 import { AlreadyExists, Missing, Stale, TransactionRefused } from '../errors.ts';
-import { accessRequestKey } from '../keys/access-requests.ts';
-import { idOf } from '../keys/key.ts';
-import { MEMBER, memberKey, memberPartition } from '../keys/members.ts';
-import { userKey, userPartition } from '../keys/users.ts';
+import { accessRequestKey } from '../row-keys/access-requests.ts';
+import { idOf } from '../row-keys/key.ts';
+import { MEMBER, memberKey, memberPartition } from '../row-keys/members.ts';
+import { userKey, userPartition } from '../row-keys/users.ts';
 import { type IdPage, idPage } from '../table/id-page.ts';
 import { MAX_TOTAL, type Page, type PageRequest } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';

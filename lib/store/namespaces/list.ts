@@ -6,11 +6,11 @@
 import type { GroupRecord } from '../../records/groups.ts';
 import { USER_STATES, type UserRecord } from '../../records/users.ts';
 import { VISIBILITIES } from '../../records/visibility.ts';
-import { groupKey } from '../keys/groups.ts';
-import { padded } from '../keys/key.ts';
-import { listPartitions } from '../keys/lists.ts';
 import { groupClass, groupOf } from '../placement/group-item.ts';
 import type { Judge } from '../projects/query.ts';
+import { groupKey } from '../row-keys/groups.ts';
+import { padded } from '../row-keys/key.ts';
+import { listPartitions } from '../row-keys/lists.ts';
 import type { Search } from '../search/search.ts';
 import {
   chunkFor,

@@ -2,9 +2,9 @@
 
 import type { Noteable } from '../../records/notes.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
-import { noteKey, notePrefix, notesPartition } from '../keys/notes.ts';
-import { userPartition, userRow } from '../keys/users.ts';
 import { projectLives } from '../placement/project-item.ts';
+import { noteKey, notePrefix, notesPartition } from '../row-keys/notes.ts';
+import { userPartition, userRow } from '../row-keys/users.ts';
 import type { Counters } from '../table/counters.ts';
 import { removeSome } from '../table/delete-page.ts';
 import { type Page, type PageRequest, pageOfRows } from '../table/paging.ts';

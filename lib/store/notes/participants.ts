@@ -5,9 +5,9 @@
 
 import type { Noteable } from '../../records/notes.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
-import { threadKey, threadPrefix, threadsPartition } from '../keys/notes.ts';
-import { userKey, userPartition, userRow } from '../keys/users.ts';
 import { projectLives } from '../placement/project-item.ts';
+import { threadKey, threadPrefix, threadsPartition } from '../row-keys/notes.ts';
+import { userKey, userPartition, userRow } from '../row-keys/users.ts';
 import { removeSome } from '../table/delete-page.ts';
 import { type IdPage, idPage } from '../table/id-page.ts';
 import type { Table } from '../table/table.ts';

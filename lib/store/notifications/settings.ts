@@ -10,10 +10,10 @@ import {
   type NotificationLevel,
 } from '../../records/notifications.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
-import { memberPartition } from '../keys/members.ts';
-import { NOTIFY, notifyEverywhereKey, notifyKey, WATCHERS, watcherKey } from '../keys/notifications.ts';
-import { userKey, userPartition, userRow } from '../keys/users.ts';
 import { sourceLives } from '../members/item.ts';
+import { memberPartition } from '../row-keys/members.ts';
+import { NOTIFY, notifyEverywhereKey, notifyKey, WATCHERS, watcherKey } from '../row-keys/notifications.ts';
+import { userKey, userPartition, userRow } from '../row-keys/users.ts';
 import { removeSome } from '../table/delete-page.ts';
 import { type IdPage, idPage } from '../table/id-page.ts';
 import type { Table } from '../table/table.ts';

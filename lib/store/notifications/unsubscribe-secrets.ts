@@ -1,7 +1,7 @@
 /** What links in mail are signed with: made once, by whoever needs one first. */
 import { randomBytes } from 'node:crypto';
 import { ConditionFailed } from '../errors.ts';
-import { linkSecretKey } from '../keys/notifications.ts';
+import { linkSecretKey } from '../row-keys/notifications.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT } from '../table/write.ts';
 

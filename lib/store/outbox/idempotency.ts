@@ -1,6 +1,6 @@
 /** Marks of messages that were handled, for handlers whose work is not idempotent by itself. */
 import { ConditionFailed } from '../errors.ts';
-import { processedKey } from '../keys/outbox.ts';
+import { processedKey } from '../row-keys/outbox.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Put } from '../table/write.ts';
 

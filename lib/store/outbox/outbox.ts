@@ -6,7 +6,7 @@
 import { decodeTime, encodeTime, ulid as freshUlid, monotonicFactory } from 'ulid';
 import { requestId } from '../../telemetry/correlation.ts';
 import { log } from '../../telemetry/log.ts';
-import { OUTBOX_SHARDS, outboxKey, outboxPartition } from '../keys/outbox.ts';
+import { OUTBOX_SHARDS, outboxKey, outboxPartition } from '../row-keys/outbox.ts';
 import type { Table } from '../table/table.ts';
 import type { Item, Put, Write } from '../table/write.ts';
 

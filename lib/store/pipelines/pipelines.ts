@@ -4,7 +4,10 @@
  */
 
 import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
-import { idOf } from '../keys/key.ts';
+import type { AuthorSnapshot } from '../notes/notes.ts';
+import { projectLives } from '../placement/project-item.ts';
+import { KEEP_REFUSED } from '../repository/pinned-commits.ts';
+import { idOf } from '../row-keys/key.ts';
 import {
   commitRowKey,
   commitRowPrefix,
@@ -15,11 +18,8 @@ import {
   refPipelineKey,
   refPipelinePrefix,
   statusOfNameKey,
-} from '../keys/pipelines.ts';
-import { userPartition, userRow } from '../keys/users.ts';
-import type { AuthorSnapshot } from '../notes/notes.ts';
-import { projectLives } from '../placement/project-item.ts';
-import { KEEP_REFUSED } from '../repository/pinned-commits.ts';
+} from '../row-keys/pipelines.ts';
+import { userPartition, userRow } from '../row-keys/users.ts';
 import type { Counters } from '../table/counters.ts';
 import { removeSome } from '../table/delete-page.ts';
 import { chunkFor, cutPage, MAX_TOTAL, type Page, type PageRequest } from '../table/paging.ts';

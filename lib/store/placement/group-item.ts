@@ -2,9 +2,9 @@
 import { dirname } from 'node:path/posix';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { Visibility } from '../../records/visibility.ts';
-import { groupKey } from '../keys/groups.ts';
-import { folded, type Key, orderedBy, padded } from '../keys/key.ts';
-import { listPartition } from '../keys/lists.ts';
+import { groupKey } from '../row-keys/groups.ts';
+import { folded, type Key, orderedBy, padded } from '../row-keys/key.ts';
+import { listPartition } from '../row-keys/lists.ts';
 import type { Item } from '../table/write.ts';
 
 /** Which list a group stands in. */

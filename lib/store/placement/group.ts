@@ -3,7 +3,7 @@
 import type { GroupRecord } from '../../records/groups.ts';
 import { VISIBILITIES, type Visibility } from '../../records/visibility.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
-import { groupKey, treeKey } from '../keys/groups.ts';
+import { groupKey, treeKey } from '../row-keys/groups.ts';
 import { claim, freeName, moveName, sameName } from '../table/unique-names.ts';
 import { type Check, PRESENT, type Write } from '../table/write.ts';
 import { groupOf } from './group-item.ts';

@@ -2,10 +2,10 @@
 
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Visibility } from '../../records/visibility.ts';
-import { folded, orderedBy, padded } from '../keys/key.ts';
-import { listPartition } from '../keys/lists.ts';
-import { projectKey } from '../keys/projects.ts';
-import { userPartition, userRow } from '../keys/users.ts';
+import { folded, orderedBy, padded } from '../row-keys/key.ts';
+import { listPartition } from '../row-keys/lists.ts';
+import { projectKey } from '../row-keys/projects.ts';
+import { userPartition, userRow } from '../row-keys/users.ts';
 import { type Check, type Item, PRESENT } from '../table/write.ts';
 
 /** Which list a project stands in: archived projects are few and kept apart. */

@@ -4,7 +4,7 @@
  */
 
 import type { Visibility } from '../../records/visibility.ts';
-import { settlingKey, type TreeKind, type TreeRow, treeKey } from '../keys/groups.ts';
+import { settlingKey, type TreeKind, type TreeRow, treeKey } from '../row-keys/groups.ts';
 import type { Delete, Put } from '../table/write.ts';
 import { groupOrders } from './group-item.ts';
 

@@ -3,10 +3,10 @@
  * count is added to, never read for it: any number may star at once.
  */
 import { Missing, TransactionRefused } from '../errors.ts';
-import { idOf } from '../keys/key.ts';
-import { STAR, starKey } from '../keys/project-relations.ts';
-import { projectKey } from '../keys/projects.ts';
-import { userKey, userPartition, userRow } from '../keys/users.ts';
+import { idOf } from '../row-keys/key.ts';
+import { STAR, starKey } from '../row-keys/project-relations.ts';
+import { projectKey } from '../row-keys/projects.ts';
+import { userKey, userPartition, userRow } from '../row-keys/users.ts';
 import { removeSome } from '../table/delete-page.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, PRESENT, type Update } from '../table/write.ts';

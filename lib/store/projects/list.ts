@@ -3,9 +3,9 @@
 import type { Visibility } from '../../records/visibility.ts';
 import { haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
 import { Reach } from '../groups/reachable.ts';
-import { projectKey } from '../keys/projects.ts';
 import type { Members } from '../members/members.ts';
 import { fromItem, listClass, sortValues } from '../placement/project-item.ts';
+import { projectKey } from '../row-keys/projects.ts';
 import { similarity } from '../search/relevance.ts';
 import type { Hits, Search } from '../search/search.ts';
 import { wordsOf } from '../search/trigrams.ts';

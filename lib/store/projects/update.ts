@@ -4,13 +4,13 @@ import type { GroupRecord } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { VISIBILITIES } from '../../records/visibility.ts';
 import { Missing, Stale } from '../errors.ts';
-import { userKey } from '../keys/users.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../outbox/outbox.ts';
 import { standsOpen } from '../placement/group.ts';
 import { moveProjectPath, type ProjectPlace } from '../placement/project.ts';
 import { toItem } from '../placement/project-item.ts';
 import { moveRows, treeRows } from '../placement/tree.ts';
 import { changeGuards } from '../repository/state.ts';
+import { userKey } from '../row-keys/users.ts';
 import { sameName } from '../table/unique-names.ts';
 import { type Check, PRESENT, type Update, type Write } from '../table/write.ts';
 

@@ -3,7 +3,7 @@
  * what is limited is the cost, not the pace.
  */
 import { ConditionFailed } from '../errors.ts';
-import { rateKey } from '../keys/rate-limits.ts';
+import { rateKey } from '../row-keys/rate-limits.ts';
 import type { RetryPolicy } from '../table/retry.ts';
 import type { Table } from '../table/table.ts';
 

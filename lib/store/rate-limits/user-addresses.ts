@@ -1,7 +1,7 @@
 /** From which addresses a user came lately: a row per user, while an administrator limits how many there may be. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConditionFailed } from '../errors.ts';
-import { userAddressesKey } from '../keys/rate-limits.ts';
+import { userAddressesKey } from '../row-keys/rate-limits.ts';
 import type { Table } from '../table/table.ts';
 
 export interface AddressLimit {

@@ -2,9 +2,9 @@
 
 import type { BranchRule, RefRule, TagRule } from '../../records/refs.ts';
 import { AlreadyExists, LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
-import { projectKey } from '../keys/projects.ts';
-import { RULE, type RuleKind, ruleCountKey, ruleKey, rulePrefix } from '../keys/refs.ts';
 import { projectLives } from '../placement/project-item.ts';
+import { projectKey } from '../row-keys/projects.ts';
+import { RULE, type RuleKind, ruleCountKey, ruleKey, rulePrefix } from '../row-keys/refs.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, PRESENT, type Write } from '../table/write.ts';

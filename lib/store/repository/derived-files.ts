@@ -5,7 +5,7 @@
 import { decodeTime, ulid } from 'ulid';
 import type { DerivedContent, DerivedFile, DerivedKind, MadeFrom, RandomAccess } from '../../git/ports.ts';
 import type { Blobs } from '../blobs/blobs.ts';
-import { derivedKey } from '../keys/repository.ts';
+import { derivedKey } from '../row-keys/repository.ts';
 import { ABSENT, type Item, type Put, type Update } from '../table/write.ts';
 
 /** One that was replaced, until its bytes are removed. */

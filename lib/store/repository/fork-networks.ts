@@ -3,9 +3,9 @@
  * parent's packs among its own, and beside each such row stands one that says so to whoever would remove the bytes.
  */
 import type { PackDescription } from '../../git/ports.ts';
-import { heirKey, heirsPartition, networkMemberKey, networkPartition } from '../keys/forks.ts';
-import { MEMBER } from '../keys/members.ts';
-import { packKey } from '../keys/repository.ts';
+import { heirKey, heirsPartition, networkMemberKey, networkPartition } from '../row-keys/forks.ts';
+import { MEMBER } from '../row-keys/members.ts';
+import { packKey } from '../row-keys/repository.ts';
 import type { Table } from '../table/table.ts';
 import type { Put } from '../table/write.ts';
 import type { CataloguedPack } from './pack-list.ts';

@@ -1,8 +1,8 @@
 /** Takes away the bytes of packs that nobody reads any more. */
 import { decodeTime } from 'ulid';
 import type { Blobs } from '../blobs/blobs.ts';
-import { leaseKey } from '../keys/maintenance.ts';
 import { networkOf } from '../maintenance/leases.ts';
+import { leaseKey } from '../row-keys/maintenance.ts';
 import type { Table } from '../table/table.ts';
 import { type NetworkMember, type Networks, packPrefix } from './fork-networks.ts';
 import { packObjectKeys } from './pack-objects.ts';

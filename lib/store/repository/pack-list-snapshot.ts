@@ -1,7 +1,7 @@
 /** The packs of one repository and what was made of them, as one request saw them. */
 import type { DerivedFile, DerivedKind } from '../../git/ports.ts';
 import { Missing } from '../errors.ts';
-import { guardKey } from '../keys/repository.ts';
+import { guardKey } from '../row-keys/repository.ts';
 import { type CataloguedPack, type Listing, listingOf, supersededOf } from './pack-list.ts';
 import type { RefLooks } from './ref-snapshot.ts';
 import { randomStripe } from './state.ts';

@@ -7,7 +7,7 @@ import {
   PACK_ROWS,
   packKey,
   repositoryPartition,
-} from '../keys/repository.ts';
+} from '../row-keys/repository.ts';
 import type { QueryOptions, Table } from '../table/table.ts';
 import { ABSENT, type Item, PRESENT, type Put, type Write } from '../table/write.ts';
 import { type DerivedRow, derivedOf } from './derived-files.ts';

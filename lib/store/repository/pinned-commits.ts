@@ -5,7 +5,7 @@
 import type { Oid } from '../../git/oid.ts';
 import type { PackDescription } from '../../git/ports.ts';
 import { Missing } from '../errors.ts';
-import { guardKey, KEEP, keepKey, repositoryPartition } from '../keys/repository.ts';
+import { guardKey, KEEP, keepKey, repositoryPartition } from '../row-keys/repository.ts';
 import type { Table } from '../table/table.ts';
 import type { Write } from '../table/write.ts';
 import { listPack } from './pack-list.ts';

@@ -7,7 +7,7 @@ import type { Oid } from '../../git/oid.ts';
 import type { Ref, RefUpdate } from '../../git/ports.ts';
 import { leaves } from '../../git/ref-tips.ts';
 import type { RefName } from '../../git/refname.ts';
-import { LEFT, leftKey, repositoryPartition } from '../keys/repository.ts';
+import { LEFT, leftKey, repositoryPartition } from '../row-keys/repository.ts';
 import type { Table } from '../table/table.ts';
 import type { Write } from '../table/write.ts';
 

@@ -1,6 +1,6 @@
 /** Ref rows in order, and a table of refs as they amend it. */
 import type { Ref } from '../../git/ports.ts';
-import { refSort } from '../keys/repository.ts';
+import { refSort } from '../row-keys/repository.ts';
 import { compareText } from '../table/text-order.ts';
 import type { Item } from '../table/write.ts';
 import { refOfRow } from './ref-snapshot.ts';

@@ -3,7 +3,7 @@ import { ZERO_OID } from '../../git/oid.ts';
 import type { Ref, RefUpdate } from '../../git/ports.ts';
 import type { RefName } from '../../git/refname.ts';
 import { Missing } from '../errors.ts';
-import { guardKey, refKey, refNamesKey } from '../keys/repository.ts';
+import { guardKey, refKey, refNamesKey } from '../row-keys/repository.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
 import { RefTable } from './ref-table.ts';

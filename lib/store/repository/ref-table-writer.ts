@@ -1,7 +1,7 @@
 /** Writes a table of any number of refs; memory holds a few rows of it. */
 import type { Ref } from '../../git/ports.ts';
 import { type RefSpace, spaceOf } from '../../git/refname.ts';
-import { REF_TABLES, refRankKey, refSort, refTableKey, refTablePartition } from '../keys/repository.ts';
+import { REF_TABLES, refRankKey, refSort, refTableKey, refTablePartition } from '../row-keys/repository.ts';
 import { removeEach } from '../table/delete-matching.ts';
 import type { Table } from '../table/table.ts';
 import { chunkRow, isListed, lineOf } from './ref-table.ts';

@@ -17,7 +17,7 @@ import {
   refRankPrefix,
   refSort,
   refTablePartition,
-} from '../keys/repository.ts';
+} from '../row-keys/repository.ts';
 import type { Table } from '../table/table.ts';
 import { compareText } from '../table/text-order.ts';
 import type { Item } from '../table/write.ts';

@@ -8,8 +8,8 @@ import { type PackDescription, type Ref, RefConflict, type RefUpdate } from '../
 import { leaves } from '../../git/ref-tips.ts';
 import type { RefName } from '../../git/refname.ts';
 import { StoreUnavailable, TransactionRefused } from '../errors.ts';
-import { guardKey, refKey, refNamesKey } from '../keys/repository.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
+import { guardKey, refKey, refNamesKey } from '../row-keys/repository.ts';
 import { TRANSACTION_ITEMS } from '../table/table.ts';
 import type { Write } from '../table/write.ts';
 import type { PackLooks } from './pack-list-snapshot.ts';

@@ -1,7 +1,7 @@
 /** Updates of refs applied to all of them, as they come by. Pure. */
 import { ZERO_OID } from '../../git/oid.ts';
 import { type Ref, RefConflict, type RefUpdate } from '../../git/ports.ts';
-import { refSort } from '../keys/repository.ts';
+import { refSort } from '../row-keys/repository.ts';
 import { compareText } from '../table/text-order.ts';
 import { creates, inOrder, PrefixConflicts, type Rejection, staleUpdate } from './ref-check.ts';
 import { refOf } from './ref-writes.ts';

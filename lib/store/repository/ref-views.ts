@@ -11,7 +11,7 @@ import {
   refPrefixSort,
   refSort,
   repositoryPartition,
-} from '../keys/repository.ts';
+} from '../row-keys/repository.ts';
 import { compareText } from '../table/text-order.ts';
 import type { Item } from '../table/write.ts';
 import { addedBy, amended, type RefRow, rowsOf } from './ref-rows.ts';

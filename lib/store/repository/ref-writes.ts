@@ -3,8 +3,8 @@
 import { ZERO_OID } from '../../git/oid.ts';
 import type { PackDescription, Ref, RefUpdate } from '../../git/ports.ts';
 import { type RefName, spaceOf } from '../../git/refname.ts';
-import { headKey, refKey, refNamesKey } from '../keys/repository.ts';
 import { type OutboxMessage, outboxWrite } from '../outbox/outbox.ts';
+import { headKey, refKey, refNamesKey } from '../row-keys/repository.ts';
 import type { Write } from '../table/write.ts';
 import { listPack } from './pack-list.ts';
 import { creates } from './ref-check.ts';

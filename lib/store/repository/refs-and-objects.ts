@@ -14,8 +14,8 @@ import type {
 } from '../../git/ports.ts';
 import type { RefName } from '../../git/refname.ts';
 import { Missing } from '../errors.ts';
-import { headKey } from '../keys/repository.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import { headKey } from '../row-keys/repository.ts';
 import type { Table } from '../table/table.ts';
 import type { CataloguedPack, Listing } from './pack-list.ts';
 import { PackLooks } from './pack-list-snapshot.ts';

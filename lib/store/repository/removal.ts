@@ -1,15 +1,15 @@
 /** Takes a closed repository away: its bytes, its ref tables and its rows. */
 import { archivePrefix } from '../blobs/archives.ts';
 import type { Blobs } from '../blobs/blobs.ts';
-import { leaseKey } from '../keys/maintenance.ts';
+import { networkOf } from '../maintenance/leases.ts';
+import { leaseKey } from '../row-keys/maintenance.ts';
 import {
   GUARD_STRIPES,
   guardKey,
   REF_TABLES,
   refTablePartition,
   repositoryPartition,
-} from '../keys/repository.ts';
-import { networkOf } from '../maintenance/leases.ts';
+} from '../row-keys/repository.ts';
 import type { Table } from '../table/table.ts';
 import { derivedPrefix } from './derived-files.ts';
 import { type Networks, packPrefix } from './fork-networks.ts';

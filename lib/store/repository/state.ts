@@ -1,7 +1,7 @@
 /** The first rows of a repository and the state of its guards. */
 
-import { leaseKey } from '../keys/maintenance.ts';
-import { GUARD_STRIPES, guardKey, headKey, refNamesKey } from '../keys/repository.ts';
+import { leaseKey } from '../row-keys/maintenance.ts';
+import { GUARD_STRIPES, guardKey, headKey, refNamesKey } from '../row-keys/repository.ts';
 import { ABSENT, type Check, type Item, PRESENT, type Put, type Update } from '../table/write.ts';
 
 export type RepositoryState = 'open' | 'read-only' | 'deleted';

@@ -4,8 +4,8 @@
  */
 import { decodeTime } from 'ulid';
 import type { Blobs } from '../blobs/blobs.ts';
-import { guardKey, packKey } from '../keys/repository.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../outbox/outbox.ts';
+import { guardKey, packKey } from '../row-keys/repository.ts';
 import type { Table } from '../table/table.ts';
 import { type NetworkMember, type Networks, packPrefix, writerOf } from './fork-networks.ts';
 import type { CataloguedPack } from './pack-list.ts';

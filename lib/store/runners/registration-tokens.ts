@@ -1,7 +1,7 @@
 /** What runners of groups register with: a secret that owners see again and again, in a row that no list reads. */
 import { TransactionRefused } from '../errors.ts';
-import { groupKey } from '../keys/groups.ts';
-import { runnersTokenKey } from '../keys/runners.ts';
+import { groupKey } from '../row-keys/groups.ts';
+import { runnersTokenKey } from '../row-keys/runners.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, PRESENT } from '../table/write.ts';
 

@@ -7,10 +7,10 @@
 import type { MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
-import { groupKey } from '../keys/groups.ts';
-import { idOf, type Key } from '../keys/key.ts';
-import { SCIM_USER, scimCountKey, scimIdentityKey, scimNameKey, scimUserKey } from '../keys/scim.ts';
-import { userPartition, userRow } from '../keys/users.ts';
+import { groupKey } from '../row-keys/groups.ts';
+import { idOf, type Key } from '../row-keys/key.ts';
+import { SCIM_USER, scimCountKey, scimIdentityKey, scimNameKey, scimUserKey } from '../row-keys/scim.ts';
+import { userPartition, userRow } from '../row-keys/users.ts';
 import { chunkFor, cutPage, type Page, type PageRequest } from '../table/paging.ts';
 import { mergeKeys, rowSource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';

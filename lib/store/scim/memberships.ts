@@ -2,10 +2,10 @@
 
 import type { AccessLevel, MemberRecord } from '../../records/members.ts';
 import type { GroupOwners } from '../groups/owners.ts';
-import { accessRequestKey } from '../keys/access-requests.ts';
-import { memberKey } from '../keys/members.ts';
 import { memberWrite } from '../members/item.ts';
 import type { Members } from '../members/members.ts';
+import { accessRequestKey } from '../row-keys/access-requests.ts';
+import { memberKey } from '../row-keys/members.ts';
 import { ABSENT, PRESENT, type Write } from '../table/write.ts';
 
 const OWNER = 50 satisfies AccessLevel;

@@ -2,8 +2,8 @@
 
 import type { MemberSource } from '../../records/members.ts';
 import { Stale, TransactionRefused } from '../errors.ts';
-import { scimTokenKey, scimTokenOfKey } from '../keys/scim.ts';
 import { sourceLives } from '../members/item.ts';
+import { scimTokenKey, scimTokenOfKey } from '../row-keys/scim.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Check, type Item, PRESENT, type Write } from '../table/write.ts';
 

@@ -1,5 +1,5 @@
 /** How well something's name answers a search, for lists that show the best first. */
-import { folded } from '../keys/key.ts';
+import { folded } from '../row-keys/key.ts';
 
 interface Named {
   readonly name: string;

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SearchKind } from '../../records/search.ts';
 import { ConditionFailed } from '../errors.ts';
-import { folded, idOf } from '../keys/key.ts';
-import { gramKey, indexedKey } from '../keys/search.ts';
+import { folded, idOf } from '../row-keys/key.ts';
+import { gramKey, indexedKey } from '../row-keys/search.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item } from '../table/write.ts';
 import { gramsOf, lookupGrams, matchesWords, wordsOf } from './trigrams.ts';

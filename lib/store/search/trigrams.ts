@@ -3,7 +3,7 @@
  * carries the folded text, so that most candidates are judged without loading them; a caller judges the
  * rest on the record itself, because rows follow the records with a delay.
  */
-import { folded } from '../keys/key.ts';
+import { folded } from '../row-keys/key.ts';
 
 /**
  * Grams of the texts of one subject: `3:` every three characters in a row; `1:` and `2:` how each text

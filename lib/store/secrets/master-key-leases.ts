@@ -1,7 +1,7 @@
 /** Who changes the master key: one at a time, for as long as a function may run. */
 
-import { masterKeyLease } from '../keys/secrets.ts';
 import { endLease, takeLease } from '../maintenance/leases.ts';
+import { masterKeyLease } from '../row-keys/secrets.ts';
 import type { Table } from '../table/table.ts';
 
 /** Seconds; the command ends before. */

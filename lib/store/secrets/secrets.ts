@@ -4,8 +4,8 @@
  */
 import { decrypt, encrypt } from '../../sealing/cipher.ts';
 import { ConditionFailed } from '../errors.ts';
-import type { Key } from '../keys/key.ts';
-import { SECRET_SHARDS, secretKey, secretPartition } from '../keys/secrets.ts';
+import type { Key } from '../row-keys/key.ts';
+import { SECRET_SHARDS, secretKey, secretPartition } from '../row-keys/secrets.ts';
 import type { Table } from '../table/table.ts';
 import type { Delete, Item, Put } from '../table/write.ts';
 import type { Keyring, MasterKeys } from './master-key.ts';

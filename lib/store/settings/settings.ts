@@ -2,7 +2,7 @@
  * The settings of the instance, as far as they were changed: what is not here has its default. Those that rules obey
  * stand in a row, with whatever else is short, that every process reads again and again; long texts it need not read.
  */
-import { settingsKey } from '../keys/settings.ts';
+import { settingsKey } from '../row-keys/settings.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, type Write } from '../table/write.ts';
 

@@ -4,12 +4,12 @@
  */
 import { encodeTime } from 'ulid';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
-import { groupKey } from '../keys/groups.ts';
-import { type Key, padded } from '../keys/key.ts';
-import { projectKey } from '../keys/projects.ts';
-import { statisticsKey } from '../keys/statistics.ts';
 import { MAINTENANCE, outboxWrite } from '../outbox/outbox.ts';
 import { bySize } from '../placement/project-item.ts';
+import { groupKey } from '../row-keys/groups.ts';
+import { type Key, padded } from '../row-keys/key.ts';
+import { projectKey } from '../row-keys/projects.ts';
+import { statisticsKey } from '../row-keys/statistics.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, PRESENT, type Put, type Write } from '../table/write.ts';
 

@@ -1,5 +1,5 @@
 /** Public integer ids. A counter never falls behind an id in use: the id is taken before it is used. */
-import { type CounterKind, counterKey } from '../keys/counters.ts';
+import { type CounterKind, counterKey } from '../row-keys/counters.ts';
 import type { Table } from './table.ts';
 
 /** Ids of a block: few enough that those a process loses when it ends are no loss. */

@@ -1,4 +1,4 @@
-import type { Key } from '../keys/key.ts';
+import type { Key } from '../row-keys/key.ts';
 import type { Table } from './table.ts';
 
 /** Takes away the first rows of a partition, those of a subject that is gone. @returns whether any are left */

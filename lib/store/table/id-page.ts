@@ -1,4 +1,4 @@
-import { idOf } from '../keys/key.ts';
+import { idOf } from '../row-keys/key.ts';
 import type { QueryPage } from './table.ts';
 
 /** Some ids, ascending. */

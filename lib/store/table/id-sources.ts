@@ -1,11 +1,11 @@
 /** Ids of what is listed, from rows of the table that stand in the order of these ids. */
 
-import { FORK } from '../keys/forks.ts';
-import { SETTLING, type TreeKind, type TreeRow, treePartition, treePrefix } from '../keys/groups.ts';
-import { idOf, type Key, padded } from '../keys/key.ts';
-import { projectKey } from '../keys/projects.ts';
-import { userPartition } from '../keys/users.ts';
 import { isExpired } from '../members/item.ts';
+import { FORK } from '../row-keys/forks.ts';
+import { SETTLING, type TreeKind, type TreeRow, treePartition, treePrefix } from '../row-keys/groups.ts';
+import { idOf, type Key, padded } from '../row-keys/key.ts';
+import { projectKey } from '../row-keys/projects.ts';
+import { userPartition } from '../row-keys/users.ts';
 import type { Position } from './cursor.ts';
 import {
   type Direction,

@@ -1,6 +1,6 @@
 /** Keys of lists, from wherever they come, merged into one order. */
 
-import { idOf } from '../keys/key.ts';
+import { idOf } from '../row-keys/key.ts';
 import type { Position } from './cursor.ts';
 import type { IndexName } from './schema.ts';
 import type { QueryOptions, Table } from './table.ts';

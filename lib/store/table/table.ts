@@ -16,7 +16,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { ConditionFailed, StoreUnavailable, TransactionRefused } from '../errors.ts';
-import type { Key } from '../keys/key.ts';
+import type { Key } from '../row-keys/key.ts';
 import { inParallel } from './map-limit.ts';
 import { type CancellationReason, type RetryPolicy, retrying, standardRetries } from './retry.ts';
 import type { IndexName } from './schema.ts';

@@ -1,7 +1,7 @@
 /** Names that must be unique are items of their own, written in their owner's transaction. */
 import { NameTaken, type TransactionRefused } from '../errors.ts';
-import { folded } from '../keys/key.ts';
-import { type NameKind, nameKey } from '../keys/names.ts';
+import { folded } from '../row-keys/key.ts';
+import { type NameKind, nameKey } from '../row-keys/names.ts';
 import type { Table } from './table.ts';
 import { ABSENT, type Check, type Delete, type Item, type Put, type Update } from './write.ts';
 

@@ -1,5 +1,5 @@
 /** Writes as plain values, and their translation to expressions. */
-import type { Key } from '../keys/key.ts';
+import type { Key } from '../row-keys/key.ts';
 
 export type Item = Record<string, unknown>;
 export type Values = Readonly<Record<string, unknown>>;

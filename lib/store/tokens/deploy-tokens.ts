@@ -3,17 +3,17 @@
 import type { MemberSource } from '../../records/members.ts';
 import type { DeployTokenRecord } from '../../records/tokens.ts';
 import { LimitReached, Missing, TransactionRefused } from '../errors.ts';
-import { idOf, padded } from '../keys/key.ts';
-import { listPartition, listPartitions } from '../keys/lists.ts';
-import { memberPartition } from '../keys/members.ts';
+import { sourceLives } from '../members/item.ts';
+import { idOf, padded } from '../row-keys/key.ts';
+import { listPartition, listPartitions } from '../row-keys/lists.ts';
+import { memberPartition } from '../row-keys/members.ts';
 import {
   DEPLOY_TOKEN,
   deployTokenIdKey,
   deployTokenKey,
   deployTokenRow,
   tokenCountKey,
-} from '../keys/tokens.ts';
-import { sourceLives } from '../members/item.ts';
+} from '../row-keys/tokens.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Page, PageRequest } from '../table/paging.ts';
 import { chunkFor, countPartitions, cutPage, MAX_TOTAL } from '../table/paging.ts';

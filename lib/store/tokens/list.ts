@@ -1,9 +1,9 @@
 import type { MemberSource } from '../../records/members.ts';
-import { idOf, padded } from '../keys/key.ts';
-import { listPartitions } from '../keys/lists.ts';
-import { memberPartition } from '../keys/members.ts';
-import { ACCESS_TOKEN } from '../keys/tokens.ts';
-import { userPartition } from '../keys/users.ts';
+import { idOf, padded } from '../row-keys/key.ts';
+import { listPartitions } from '../row-keys/lists.ts';
+import { memberPartition } from '../row-keys/members.ts';
+import { ACCESS_TOKEN } from '../row-keys/tokens.ts';
+import { userPartition } from '../row-keys/users.ts';
 import type { PageRequest } from '../table/paging.ts';
 import { chunkFor, countPartitions, MAX_TOTAL } from '../table/paging.ts';
 import type { Direction, KeySource } from '../table/sorted-sources.ts';

@@ -1,10 +1,10 @@
 /** The rows of an access token: its record with what lists it, what leads to it, and the count of its owner's. */
 
 import type { TokenRecord } from '../../records/tokens.ts';
-import { padded } from '../keys/key.ts';
-import { listPartition } from '../keys/lists.ts';
-import { accessTokenRow, type TokenOwner, tokenCountKey, tokenIdKey, tokenKey } from '../keys/tokens.ts';
-import { userPartition, userRow } from '../keys/users.ts';
+import { padded } from '../row-keys/key.ts';
+import { listPartition } from '../row-keys/lists.ts';
+import { accessTokenRow, type TokenOwner, tokenCountKey, tokenIdKey, tokenKey } from '../row-keys/tokens.ts';
+import { userPartition, userRow } from '../row-keys/users.ts';
 import { ABSENT, type Item, type Write } from '../table/write.ts';
 
 export type NewToken = Omit<TokenRecord, 'id' | 'createdAt' | 'lastUsedAt' | 'revoked'>;

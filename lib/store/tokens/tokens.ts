@@ -10,10 +10,10 @@ import {
   Stale,
   TransactionRefused,
 } from '../errors.ts';
-import { memberKey, memberPartition } from '../keys/members.ts';
-import { ACCESS_TOKEN, accessTokenRow, tokenCountKey, tokenIdKey, tokenKey } from '../keys/tokens.ts';
-import { userKey } from '../keys/users.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
+import { memberKey, memberPartition } from '../row-keys/members.ts';
+import { ACCESS_TOKEN, accessTokenRow, tokenCountKey, tokenIdKey, tokenKey } from '../row-keys/tokens.ts';
+import { userKey } from '../row-keys/users.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Page, PageRequest } from '../table/paging.ts';
 import { cutPage } from '../table/paging.ts';

@@ -1,8 +1,8 @@
 /** Who follows whom: a row with each of the two, and their counts. */
 import { Missing, TransactionRefused } from '../errors.ts';
 import { countedDown } from '../forks/forks.ts';
-import { idOf } from '../keys/key.ts';
-import { type FollowRow, followKey, followPrefix, userKey } from '../keys/users.ts';
+import { idOf } from '../row-keys/key.ts';
+import { type FollowRow, followKey, followPrefix, userKey } from '../row-keys/users.ts';
 import { type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, PRESENT, type Write } from '../table/write.ts';

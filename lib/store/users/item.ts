@@ -1,8 +1,8 @@
 /** A user's record as an item, with the attributes of its lists; and the identities in it. */
 
 import type { UserRecord } from '../../records/users.ts';
-import { folded, orderedBy, padded } from '../keys/key.ts';
-import { listPartition } from '../keys/lists.ts';
+import { folded, orderedBy, padded } from '../row-keys/key.ts';
+import { listPartition } from '../row-keys/lists.ts';
 import type { Item } from '../table/write.ts';
 
 /** The values of the ordered indexes. */

@@ -2,9 +2,9 @@
 
 import { USER_STATES, type UserRecord, type UserState } from '../../records/users.ts';
 import { type Attributes, haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
-import { padded } from '../keys/key.ts';
-import { listPartitions } from '../keys/lists.ts';
-import { userKey } from '../keys/users.ts';
+import { padded } from '../row-keys/key.ts';
+import { listPartitions } from '../row-keys/lists.ts';
+import { userKey } from '../row-keys/users.ts';
 import type { Search } from '../search/search.ts';
 import { keysById, keysSorted } from '../table/id-sources.ts';
 import {

@@ -1,7 +1,7 @@
 /** Links by which a password may be chosen: found by the digest of their token, one at a time for each user. */
 
 import type { UserRecord } from '../../records/users.ts';
-import { passwordResetKey } from '../keys/users.ts';
+import { passwordResetKey } from '../row-keys/users.ts';
 import type { Table } from '../table/table.ts';
 import type { Delete, Put } from '../table/write.ts';
 import type { Users } from './users.ts';

@@ -2,10 +2,10 @@
 
 import type { UserRecord } from '../../records/users.ts';
 import { Missing, NameTaken, Stale, TransactionRefused } from '../errors.ts';
-import { orderedBy } from '../keys/key.ts';
-import { nameKey } from '../keys/names.ts';
-import { internalUserKey, userKey } from '../keys/users.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
+import { orderedBy } from '../row-keys/key.ts';
+import { nameKey } from '../row-keys/names.ts';
+import { internalUserKey, userKey } from '../row-keys/users.ts';
 import type { Search } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Page, PageRequest } from '../table/paging.ts';

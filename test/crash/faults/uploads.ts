@@ -2,7 +2,7 @@ import { deps } from '../../../functions/deps.ts';
 import { parseOid, ZERO_OID } from '../../../lib/git/oid.ts';
 import { pushRequest } from '../../../lib/git/wire/push-request.ts';
 import { UPLOADS_PER_USER } from '../../../lib/store/git/push-uploads.ts';
-import { SLOT, uploadSlotKey, uploadSlotsPartition } from '../../../lib/store/keys/git.ts';
+import { SLOT, uploadSlotKey, uploadSlotsPartition } from '../../../lib/store/row-keys/git.ts';
 import { type Answer, request } from '../../harness/service.ts';
 import type { Operation } from './driver.ts';
 import { commit, moved, treeOf } from './git.ts';

@@ -1,8 +1,8 @@
 /** What was recorded is there for good: nothing changes it, nothing takes it away, and nobody comes into it. */
 import { beforeAll, expect, test } from 'vitest';
 import { AUDITED_KINDS } from '../../../lib/store/audit-events/audit-events.ts';
-import { auditListClass } from '../../../lib/store/keys/audit-events.ts';
-import { listPartitions } from '../../../lib/store/keys/lists.ts';
+import { auditListClass } from '../../../lib/store/row-keys/audit-events.ts';
+import { listPartitions } from '../../../lib/store/row-keys/lists.ts';
 import type { Item } from '../../../lib/store/table/write.ts';
 import { auditOf } from '../../harness/audit-events.ts';
 import { doneAs } from '../../harness/done.ts';

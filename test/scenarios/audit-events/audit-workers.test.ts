@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeDeps } from '../../../functions/deps.ts';
 import { runJob } from '../../../lib/domain/worker/dispatch.ts';
-import { OUTBOX_SHARDS, outboxPartition } from '../../../lib/store/keys/outbox.ts';
+import { OUTBOX_SHARDS, outboxPartition } from '../../../lib/store/row-keys/outbox.ts';
 import type { Item } from '../../../lib/store/table/write.ts';
 import { acts, auditOf, type Event } from '../../harness/audit-events.ts';
 import { doneAs } from '../../harness/done.ts';

@@ -1,6 +1,6 @@
 /** Whatever way somebody is let in: nobody gives more than they have, and what ends, ends. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { memberKey } from '../../../lib/store/keys/members.ts';
+import { memberKey } from '../../../lib/store/row-keys/members.ts';
 import { type Service, startService } from '../../harness/service.ts';
 import { storeOf } from '../../harness/world.ts';
 

@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
 import { endMembership } from '../../../lib/domain/members/expiry.ts';
-import { OUTBOX_SHARDS, outboxPartition } from '../../../lib/store/keys/outbox.ts';
+import { OUTBOX_SHARDS, outboxPartition } from '../../../lib/store/row-keys/outbox.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { feedsOf, names } from '../events/feeds.ts';
 

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NOTIFICATION_EVENTS } from '../../../lib/records/notifications.ts';
 import { Missing } from '../../../lib/store/errors.ts';
-import { memberPartition } from '../../../lib/store/keys/members.ts';
-import { threadsPartition } from '../../../lib/store/keys/notes.ts';
-import { userKey } from '../../../lib/store/keys/users.ts';
+import { memberPartition } from '../../../lib/store/row-keys/members.ts';
+import { threadsPartition } from '../../../lib/store/row-keys/notes.ts';
+import { userKey } from '../../../lib/store/row-keys/users.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { type Service, startService } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AccessLevel } from '../../../lib/records/members.ts';
-import { treePartition } from '../../../lib/store/keys/groups.ts';
+import { treePartition } from '../../../lib/store/row-keys/groups.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { type Answer, type Service, startService } from '../../harness/service.ts';
 import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';

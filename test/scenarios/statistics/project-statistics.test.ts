@@ -3,7 +3,7 @@ import { cachedSettings } from '../../../lib/domain/settings/current.ts';
 import { runJob } from '../../../lib/domain/worker/dispatch.ts';
 import { HistoryCache } from '../../../lib/git/history/known.ts';
 import { PackCache } from '../../../lib/git/pack/pack-cache.ts';
-import { outboxPartition } from '../../../lib/store/keys/outbox.ts';
+import { outboxPartition } from '../../../lib/store/row-keys/outbox.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { type Service, startService } from '../../harness/service.ts';
 import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';

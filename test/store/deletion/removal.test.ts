@@ -12,11 +12,11 @@ import { PackCache } from '../../../lib/git/pack/pack-cache.ts';
 import type { RefName } from '../../../lib/git/refname.ts';
 import type { ProjectRecord } from '../../../lib/records/projects.ts';
 import type { UserRecord } from '../../../lib/records/users.ts';
-import { refTableKey } from '../../../lib/store/keys/repository.ts';
 import { Outbox, parseMessage } from '../../../lib/store/outbox/outbox.ts';
 import { GitObjects } from '../../../lib/store/repository/pack-objects.ts';
 import { writeRefTable } from '../../../lib/store/repository/ref-table-writer.ts';
 import { removeRepository, WRITERS_GONE_MS } from '../../../lib/store/repository/removal.ts';
+import { refTableKey } from '../../../lib/store/row-keys/repository.ts';
 import { type Data, openData } from '../../crash/data.ts';
 import { createProject, newUser } from '../table/store-fixture.ts';
 

@@ -6,10 +6,10 @@ import type { ProjectRecord } from '../../../lib/records/projects.ts';
 import type { UserRecord } from '../../../lib/records/users.ts';
 import type { Visibility } from '../../../lib/records/visibility.ts';
 import { NameTaken, Stale } from '../../../lib/store/errors.ts';
-import { treePartition } from '../../../lib/store/keys/groups.ts';
-import { OUTBOX_SHARDS, outboxPartition } from '../../../lib/store/keys/outbox.ts';
 import { message } from '../../../lib/store/outbox/outbox.ts';
 import { placeInGroup } from '../../../lib/store/placement/project.ts';
+import { treePartition } from '../../../lib/store/row-keys/groups.ts';
+import { OUTBOX_SHARDS, outboxPartition } from '../../../lib/store/row-keys/outbox.ts';
 import { listGroups, listProjects } from '../projects/judges.ts';
 import { newProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 

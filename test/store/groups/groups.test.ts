@@ -3,7 +3,7 @@ import type { GroupRecord } from '../../../lib/records/groups.ts';
 import type { UserRecord } from '../../../lib/records/users.ts';
 import { LimitReached, Missing, NameTaken, Stale } from '../../../lib/store/errors.ts';
 import { MoreVisibleInside, type NewGroup } from '../../../lib/store/groups/groups.ts';
-import { treePartition } from '../../../lib/store/keys/groups.ts';
+import { treePartition } from '../../../lib/store/row-keys/groups.ts';
 import { newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;

@@ -3,9 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EmailRecord } from '../../../lib/records/emails.ts';
 import type { GpgKeyRecord, SshKeyRecord } from '../../../lib/records/keys.ts';
 import { LimitReached, Missing, NameTaken } from '../../../lib/store/errors.ts';
-import { gpgKeyIdKey, ownCountKey, sshFingerprintKey, sshKeyIdKey } from '../../../lib/store/keys/keys.ts';
-import { nameKey } from '../../../lib/store/keys/names.ts';
 import { MAX_SSH_KEYS } from '../../../lib/store/keys/ssh-keys.ts';
+import {
+  gpgKeyIdKey,
+  ownCountKey,
+  sshFingerprintKey,
+  sshKeyIdKey,
+} from '../../../lib/store/row-keys/keys.ts';
+import { nameKey } from '../../../lib/store/row-keys/names.ts';
 import { measured, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { OUTBOX_SHARDS, outboxKey, outboxPartition, processedKey } from '../../../lib/store/keys/outbox.ts';
 import { Processed } from '../../../lib/store/outbox/idempotency.ts';
 import {
   type MessageSender,
@@ -11,6 +10,12 @@ import {
   parseMessage,
   writtenAt,
 } from '../../../lib/store/outbox/outbox.ts';
+import {
+  OUTBOX_SHARDS,
+  outboxKey,
+  outboxPartition,
+  processedKey,
+} from '../../../lib/store/row-keys/outbox.ts';
 import { openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;

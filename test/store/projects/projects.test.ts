@@ -5,9 +5,9 @@ import { RefConflict } from '../../../lib/git/ports.ts';
 import type { RefName } from '../../../lib/git/refname.ts';
 import type { UserRecord } from '../../../lib/records/users.ts';
 import { LimitReached, Missing, NameTaken, Stale, StoreUnavailable } from '../../../lib/store/errors.ts';
-import { OUTBOX_SHARDS, outboxPartition } from '../../../lib/store/keys/outbox.ts';
-import { projectKey } from '../../../lib/store/keys/projects.ts';
-import { repositoryPartition } from '../../../lib/store/keys/repository.ts';
+import { OUTBOX_SHARDS, outboxPartition } from '../../../lib/store/row-keys/outbox.ts';
+import { projectKey } from '../../../lib/store/row-keys/projects.ts';
+import { repositoryPartition } from '../../../lib/store/row-keys/repository.ts';
 import {
   createProject,
   measured,

@@ -3,8 +3,8 @@ import type { ProjectRecord } from '../../../lib/records/projects.ts';
 import type { BranchRule, TagRule } from '../../../lib/records/refs.ts';
 import type { UserRecord } from '../../../lib/records/users.ts';
 import { AlreadyExists, LimitReached, Missing, Stale } from '../../../lib/store/errors.ts';
-import { ruleCountKey } from '../../../lib/store/keys/refs.ts';
 import { addRule, MAX_RULES } from '../../../lib/store/refs/protection-rules.ts';
+import { ruleCountKey } from '../../../lib/store/row-keys/refs.ts';
 import { createProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;

@@ -6,8 +6,8 @@ import type { Oid } from '../../../lib/git/oid.ts';
 import type { RefName } from '../../../lib/git/refname.ts';
 import type { ProjectRecord } from '../../../lib/records/projects.ts';
 import { TransactionRefused } from '../../../lib/store/errors.ts';
-import { keepKey } from '../../../lib/store/keys/repository.ts';
 import { closeRepository } from '../../../lib/store/repository/state.ts';
+import { keepKey } from '../../../lib/store/row-keys/repository.ts';
 import type { Write } from '../../../lib/store/table/write.ts';
 import { DAY, type Ground, openYard, type Yard } from '../maintenance/maintenance-fixture.ts';
 

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Oid, ZERO_OID } from '../../../lib/git/oid.ts';
 import type { Ref, RefUpdate } from '../../../lib/git/ports.ts';
 import { type RefName, type RefSpace, spacePrefix } from '../../../lib/git/refname.ts';
-import { refNamesKey } from '../../../lib/store/keys/repository.ts';
 import { writeRefTable } from '../../../lib/store/repository/ref-table-writer.ts';
 import { changeGuards, newRepository } from '../../../lib/store/repository/state.ts';
+import { refNamesKey } from '../../../lib/store/row-keys/repository.ts';
 import { compareText } from '../../../lib/store/table/text-order.ts';
 import { measured, openTestStore, type TestStore } from '../table/store-fixture.ts';
 

@@ -4,8 +4,8 @@ import { type Oid, ZERO_OID } from '../../../lib/git/oid.ts';
 import type { PackDescription } from '../../../lib/git/ports.ts';
 import type { RefName } from '../../../lib/git/refname.ts';
 import { Missing, Stale } from '../../../lib/store/errors.ts';
-import { REF_TABLES, repositoryPartition } from '../../../lib/store/keys/repository.ts';
 import { closeRepository, newRepository } from '../../../lib/store/repository/state.ts';
+import { REF_TABLES, repositoryPartition } from '../../../lib/store/row-keys/repository.ts';
 import { openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { padded } from '../../../lib/store/keys/key.ts';
+import { padded } from '../../../lib/store/row-keys/key.ts';
 import { openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;

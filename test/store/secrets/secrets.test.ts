@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SSMClient } from '@aws-sdk/client-ssm';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { changeMasterKey } from '../../../lib/domain/secrets/master-key.ts';
-import { SECRET_SHARDS, secretKey, secretPartition } from '../../../lib/store/keys/secrets.ts';
+import { SECRET_SHARDS, secretKey, secretPartition } from '../../../lib/store/row-keys/secrets.ts';
 import { MasterKey } from '../../../lib/store/secrets/master-key.ts';
 import { Secrets } from '../../../lib/store/secrets/secrets.ts';
 import { openSsm } from '../../../local/ssm/index.ts';

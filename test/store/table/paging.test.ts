@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../../lib/store/errors.ts';
-import { folded, orderedBy, padded } from '../../../lib/store/keys/key.ts';
-import { refPrefixSort, refSort } from '../../../lib/store/keys/repository.ts';
+import { folded, orderedBy, padded } from '../../../lib/store/row-keys/key.ts';
+import { refPrefixSort, refSort } from '../../../lib/store/row-keys/repository.ts';
 import { gramsOf, lookupGrams, matchesWords, wordsOf } from '../../../lib/store/search/trigrams.ts';
 import { decodeCursor, encodeCursor } from '../../../lib/store/table/cursor.ts';
 import { cutPage } from '../../../lib/store/table/paging.ts';

@@ -5,7 +5,7 @@ import type { MemberSource } from '../../../lib/records/members.ts';
 import type { DeployTokenRecord } from '../../../lib/records/tokens.ts';
 import type { UserRecord } from '../../../lib/records/users.ts';
 import { LimitReached, Missing } from '../../../lib/store/errors.ts';
-import { tokenCountKey } from '../../../lib/store/keys/tokens.ts';
+import { tokenCountKey } from '../../../lib/store/row-keys/tokens.ts';
 import { MAX_DEPLOY_TOKENS } from '../../../lib/store/tokens/deploy-tokens.ts';
 import { measured, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 

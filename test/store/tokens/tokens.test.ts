@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AlreadyExists, LimitReached, Missing, Stale } from '../../../lib/store/errors.ts';
-import { counterKey } from '../../../lib/store/keys/counters.ts';
-import { tokenCountKey } from '../../../lib/store/keys/tokens.ts';
+import { counterKey } from '../../../lib/store/row-keys/counters.ts';
+import { tokenCountKey } from '../../../lib/store/row-keys/tokens.ts';
 import { MAX_TOKENS, type NewToken } from '../../../lib/store/tokens/rows.ts';
 import { measured, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { UserRecord } from '../../../lib/records/users.ts';
 import { Missing, NameTaken, Stale } from '../../../lib/store/errors.ts';
-import { counterKey } from '../../../lib/store/keys/counters.ts';
+import { counterKey } from '../../../lib/store/row-keys/counters.ts';
 import { newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;
