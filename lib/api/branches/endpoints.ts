@@ -1,8 +1,9 @@
 import * as branches from '../../domain/branches/branches.ts';
 import { notFound } from '../../domain/errors.ts';
 import { firstOf } from '../../domain/refs/list.ts';
-import { branchProtection, started } from '../../domain/refs/protection.ts';
+import { branchProtection } from '../../domain/refs/protection.ts';
 import { codeOf } from '../../domain/repository/read.ts';
+import { started } from '../../domain/started.ts';
 import { project } from '../../http/access.ts';
 import type { KeysetPage, OffsetPage } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';

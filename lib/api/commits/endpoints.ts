@@ -2,8 +2,8 @@ import { commitActions, type GuardedAction } from '../../domain/commits/actions.
 import { refsContaining } from '../../domain/commits/refs.ts';
 import { badRequest } from '../../domain/errors.ts';
 import { lastPipeline } from '../../domain/pipelines/status.ts';
-import { started } from '../../domain/refs/protection.ts';
 import { codeOf, listCommits, rangeEnds, resolved } from '../../domain/repository/read.ts';
+import { started } from '../../domain/started.ts';
 import type { EditAction } from '../../git/edit.ts';
 import { parseOid } from '../../git/oid.ts';
 import { project } from '../../http/access.ts';

@@ -1,6 +1,7 @@
 import { firstOf } from '../../domain/refs/list.ts';
-import { started, tagProtection } from '../../domain/refs/protection.ts';
+import { tagProtection } from '../../domain/refs/protection.ts';
 import { codeOf } from '../../domain/repository/read.ts';
+import { started } from '../../domain/started.ts';
 import * as tags from '../../domain/tags/tags.ts';
 import { project } from '../../http/access.ts';
 import type { OffsetPage } from '../../http/pagination.ts';

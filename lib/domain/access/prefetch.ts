@@ -6,7 +6,7 @@ import type { ProjectRecord } from '../../records/projects.ts';
 import type { BranchRule, TagRule } from '../../records/refs.ts';
 import type { RepositoryRefs } from '../../store/repository/refs-and-objects.ts';
 import type { Deps } from '../deps.ts';
-import { started } from '../refs/protection.ts';
+import { started } from '../started.ts';
 import type { FirstReads } from './types.ts';
 
 /** What is known of a project before its right is decided. */

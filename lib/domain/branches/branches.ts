@@ -11,9 +11,10 @@ import type { Deps } from '../deps.ts';
 import { forbidden, notFound, refused } from '../errors.ts';
 import { deleteAsRead } from '../refs/delete-ref.ts';
 import { listRefs, type RefListQuery } from '../refs/list.ts';
-import { BRANCH_REFUSALS, type BranchProtection, branchProtection, started } from '../refs/protection.ts';
+import { BRANCH_REFUSALS, type BranchProtection, branchProtection } from '../refs/protection.ts';
 import { bounded, codeOf } from '../repository/read.ts';
 import { createInitialReadme } from '../repository/readme.ts';
+import { started } from '../started.ts';
 
 export interface Branch {
   readonly name: string;

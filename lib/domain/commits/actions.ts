@@ -14,10 +14,11 @@ import type { Deps } from '../deps.ts';
 import { forbidden, notFound, refused } from '../errors.ts';
 import { codeBeside, related } from '../forks/network.ts';
 import { inTurn } from '../in-process-queue.ts';
-import { BRANCH_REFUSALS, branchProtection, started } from '../refs/protection.ts';
+import { BRANCH_REFUSALS, branchProtection } from '../refs/protection.ts';
 import { identityOf } from '../repository/identity.ts';
 import { bounded, codeOf } from '../repository/read.ts';
 import { sizeExcess, tooLargeForMore } from '../repository/size-limits.ts';
+import { started } from '../started.ts';
 
 /** An action with the commit that the caller saw last at its path. */
 export interface GuardedAction {

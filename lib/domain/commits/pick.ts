@@ -8,11 +8,12 @@ import type { Actor, ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, notFound, refused } from '../errors.ts';
 import { inTurn } from '../in-process-queue.ts';
-import { BRANCH_REFUSALS, branchProtection, started } from '../refs/protection.ts';
+import { BRANCH_REFUSALS, branchProtection } from '../refs/protection.ts';
 import { identityOf } from '../repository/identity.ts';
 import { codeOf } from '../repository/read.ts';
 import { sizeExcess, tooLargeForMore } from '../repository/size-limits.ts';
 import { lostRef, persist } from '../retry-on-conflict.ts';
+import { started } from '../started.ts';
 import { writeRefusal } from './actions.ts';
 
 export interface PickInput {

@@ -7,11 +7,11 @@ import {
   type BranchProtection,
   maintains,
   refProtection,
-  started,
   TAG_REFUSALS,
   type TagProtection,
 } from '../refs/protection.ts';
 import { sizeExcess } from '../repository/size-limits.ts';
+import { started } from '../started.ts';
 
 /**
  * What a push may do with each ref, as the project's rules say, and whether the instance lets it grow. They are read

@@ -19,9 +19,10 @@ import type { Deps } from '../deps.ts';
 import { conflict, forbidden, invalid, notFound, refused, unprocessable } from '../errors.ts';
 import { inTurn } from '../in-process-queue.ts';
 import { type Happening, promisedMail } from '../notifications/enqueue.ts';
-import { branchProtection, started } from '../refs/protection.ts';
+import { branchProtection } from '../refs/protection.ts';
 import { codeOf, resolved } from '../repository/read.ts';
 import { persist } from '../retry-on-conflict.ts';
+import { started } from '../started.ts';
 import { moved, pipelineStatus } from './status.ts';
 
 /** A status with the account of whoever reported it, while there is one. */

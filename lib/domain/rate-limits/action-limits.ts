@@ -7,8 +7,8 @@ import { isAdministrator } from '../access/permissions.ts';
 import type { Actor } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { type DomainError, tooManyRequests } from '../errors.ts';
-import { started } from '../refs/protection.ts';
 import type { InstanceSettings } from '../settings/current.ts';
+import { started } from '../started.ts';
 
 export interface ActionLimit {
   readonly kind: string;

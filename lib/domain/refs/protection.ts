@@ -2,6 +2,7 @@ import type { BranchRule, RuleLevel, TagRule } from '../../records/refs.ts';
 import { can, DEVELOPER, isAdministrator, MAINTAINER } from '../access/permissions.ts';
 import type { Actor, ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
+import { started } from '../started.ts';
 import {
   type DefaultBranchProtection,
   defaultBranchProtection,
@@ -122,12 +123,6 @@ export async function refProtection(
 /** What the first branch is to be protected with; read while the rules are, and only where there is none yet. */
 function firstOf(deps: Deps, { project }: ProjectAccess): Promise<DefaultBranchProtection> | undefined {
   return project.defaultBranch === null ? started(defaultBranchProtection(deps, project)) : undefined;
-}
-
-/** A read under way whose failure is told where it is awaited, and nowhere else. */
-export function started<T>(read: Promise<T>): Promise<T> {
-  read.catch(() => {});
-  return read;
 }
 
 /** Texts of refusals, as git and the interface print them. */

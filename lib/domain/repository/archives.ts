@@ -8,7 +8,7 @@ import { auditedPlace, auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, tooLarge, tooManyRequests } from '../errors.ts';
 import { subjectFor } from '../rate-limits/throttles.ts';
-import { started } from '../refs/protection.ts';
+import { started } from '../started.ts';
 import { openRepository } from './open.ts';
 
 export interface Download {

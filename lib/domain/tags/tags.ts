@@ -11,9 +11,10 @@ import type { Deps } from '../deps.ts';
 import { DomainError, forbidden, notFound, refused } from '../errors.ts';
 import { deleteAsRead } from '../refs/delete-ref.ts';
 import { listRefs, type RefListQuery } from '../refs/list.ts';
-import { started, TAG_REFUSALS, type TagProtection, tagProtection } from '../refs/protection.ts';
+import { TAG_REFUSALS, type TagProtection, tagProtection } from '../refs/protection.ts';
 import { identityOf } from '../repository/identity.ts';
 import { codeOf } from '../repository/read.ts';
+import { started } from '../started.ts';
 
 export interface TagRecord {
   readonly name: string;
