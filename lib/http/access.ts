@@ -1,15 +1,8 @@
 /**
  * Who may call an endpoint, as its declaration says it, and the port that decides.
  */
-import type {
-  Actor,
-  Credential,
-  GroupAbility,
-  Opened,
-  OpenRequest,
-  Origin,
-  ProjectAbility,
-} from '../domain/access/types.ts';
+import type { GroupAbility, Opened, OpenRequest, ProjectAbility } from '../domain/access/types.ts';
+import type { Actor, Credential, Origin } from '../domain/actor.ts';
 import type { TokenScope } from '../records/tokens.ts';
 
 /** Answers who asks, what they may know of, and whether they may. */

@@ -1,5 +1,5 @@
 /** How a request proves who asks: in a header, or in a parameter where clients cannot set headers. */
-import type { Credential } from '../domain/access/types.ts';
+import type { Credential } from '../domain/actor.ts';
 
 /** Parameters that carry secrets: never repeated in links, never logged. */
 export const SECRET_PARAMETERS: ReadonlySet<string> = new Set(['private_token', 'access_token', 'job_token']);

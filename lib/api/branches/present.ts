@@ -1,4 +1,4 @@
-import type { Actor } from '../../domain/access/types.ts';
+import type { Actor } from '../../domain/actor.ts';
 import type { Branch } from '../../domain/branches/branches.ts';
 import type { BranchProtection } from '../../domain/refs/protection.ts';
 import { RULE_LEVEL_NAMES } from '../../domain/refs/rule-audit.ts';

@@ -1,5 +1,6 @@
 /** The older way to protect one branch that exists; it changes the same rules as `protected_branches`. */
-import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
+import type { ProjectAccess } from '../../domain/access/types.ts';
+import type { Actor } from '../../domain/actor.ts';
 import { getBranch } from '../../domain/branches/branches.ts';
 import { protectOneBranch, unprotectOneBranch } from '../../domain/branches/protected-branches.ts';
 import { branchProtection } from '../../domain/refs/protection.ts';

@@ -1,4 +1,5 @@
-import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
+import type { ProjectAccess } from '../../domain/access/types.ts';
+import type { Actor } from '../../domain/actor.ts';
 import { commitActions } from '../../domain/commits/actions.ts';
 import { notFound, refused } from '../../domain/errors.ts';
 import { blameFile } from '../../domain/files/blame.ts';

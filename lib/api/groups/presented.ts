@@ -1,4 +1,5 @@
-import type { Actor, GroupAccess } from '../../domain/access/types.ts';
+import type { GroupAccess } from '../../domain/access/types.ts';
+import type { Actor } from '../../domain/actor.ts';
 import { attributesOfMany } from '../../domain/custom-attributes/custom-attributes.ts';
 import { invitedGroups, projectsShown, runnersToken } from '../../domain/groups/details.ts';
 import type { ApiDeps } from '../endpoint.ts';

@@ -1,4 +1,5 @@
-import type { Actor, GroupAccess } from '../../domain/access/types.ts';
+import type { GroupAccess } from '../../domain/access/types.ts';
+import type { Actor } from '../../domain/actor.ts';
 import { getMember, listMembers, type Member } from '../../domain/members/list.ts';
 import { addMember, addMembers, changeMember, removeMember } from '../../domain/members/members.ts';
 import { outermostOf, seesIdentities } from '../../domain/scim/group-identities.ts';

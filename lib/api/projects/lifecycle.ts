@@ -1,5 +1,6 @@
 import { accessesTo } from '../../domain/access/project-accesses.ts';
-import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
+import type { ProjectAccess } from '../../domain/access/types.ts';
+import type { Actor } from '../../domain/actor.ts';
 import { askForHousekeeping } from '../../domain/maintenance/request.ts';
 import { archiveProject, askForDeletion, restoreProject } from '../../domain/projects/lifecycle.ts';
 import { namespaceToMoveTo, transferProject } from '../../domain/projects/transfer.ts';

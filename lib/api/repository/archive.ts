@@ -1,4 +1,5 @@
-import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
+import type { ProjectAccess } from '../../domain/access/types.ts';
+import type { Actor } from '../../domain/actor.ts';
 import { downloadArchive } from '../../domain/repository/archives.ts';
 import type { ArchiveFormat } from '../../git/archive.ts';
 import { project } from '../../http/access.ts';

@@ -1,6 +1,7 @@
 import { can } from '../../domain/access/permissions.ts';
 import { accessesTo } from '../../domain/access/project-accesses.ts';
-import type { Actor, ProjectAccess } from '../../domain/access/types.ts';
+import type { ProjectAccess } from '../../domain/access/types.ts';
+import type { Actor } from '../../domain/actor.ts';
 import { forbidden, refused } from '../../domain/errors.ts';
 import { codeBeside, related } from '../../domain/forks/network.ts';
 import { compareRefs } from '../../domain/repository/compare.ts';

@@ -1,4 +1,4 @@
-import type { Actor } from '../../domain/access/types.ts';
+import type { Actor } from '../../domain/actor.ts';
 import { attributesOfMany, wantedAttributes } from '../../domain/custom-attributes/custom-attributes.ts';
 import { samlIdentityOf } from '../../domain/scim/group-identities.ts';
 import * as users from '../../domain/users/users.ts';

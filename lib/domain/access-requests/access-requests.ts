@@ -7,7 +7,7 @@ import { AlreadyExists, Missing } from '../../store/errors.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { DEVELOPER, isAdministrator, MAINTAINER, OWNER, signedIn } from '../access/permissions.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, invalid, placeNotFound, recordNotFound, tooManyRequests } from '../errors.ts';
 import { mailMessage, oneLine } from '../mail/send.ts';

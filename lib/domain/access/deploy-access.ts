@@ -1,3 +1,4 @@
+import type { Credential } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, notFound, unauthorized } from '../errors.ts';
 import { type Admission, whileCounted } from '../rate-limits/request-counting.ts';
@@ -8,7 +9,7 @@ import type { GitAccess } from './git-access.ts';
 import { locateProject } from './locate.ts';
 import { beginFirst, projectAccess, subjectOf } from './open-request.ts';
 import { can, canSee } from './permissions.ts';
-import type { Credential, FirstReads } from './types.ts';
+import type { FirstReads } from './types.ts';
 
 /** A deploy token as Git shows it: with its username. */
 export interface DeployCredential {

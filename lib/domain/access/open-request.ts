@@ -4,6 +4,7 @@ import type { ProjectRecord } from '../../records/projects.ts';
 import type { TokenRecord, TokenScope } from '../../records/tokens.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { annotate } from '../../telemetry/correlation.ts';
+import type { Actor, Credential, Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, forbidden, notFound, unauthorized } from '../errors.ts';
 import { comesFromTooMany, demandFewAddresses } from '../rate-limits/address-limit.ts';
@@ -14,16 +15,7 @@ import { type Subject, Surroundings, standing } from './effective-level.ts';
 import { type Located, locateGroup, locateProject } from './locate.ts';
 import { canSee, canSeeGroup, OWNER } from './permissions.ts';
 import { ReadAhead } from './prefetch.ts';
-import type {
-  Actor,
-  Credential,
-  FirstReads,
-  GroupAccess,
-  Opened,
-  OpenRequest,
-  ProjectAccess,
-  Viewer,
-} from './types.ts';
+import type { FirstReads, GroupAccess, Opened, OpenRequest, ProjectAccess } from './types.ts';
 
 /**
  * Decides who asks and what they may know, in two round trips: the token beside the project or group (or its path),

@@ -2,8 +2,9 @@ import type { DeletionMark } from '../../records/deletion.ts';
 import type { AccessLevel } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Visibility } from '../../records/visibility.ts';
+import type { Actor, Viewer } from '../actor.ts';
 import { forbidden, notFound, unauthorized } from '../errors.ts';
-import type { Actor, GroupAbility, GroupAccess, ProjectAbility, ProjectAccess, Viewer } from './types.ts';
+import type { GroupAbility, GroupAccess, ProjectAbility, ProjectAccess } from './types.ts';
 
 export const GUEST = 10 satisfies AccessLevel;
 export const REPORTER = 20 satisfies AccessLevel;

@@ -1,5 +1,6 @@
+import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import type { Actor, ProjectAccess } from './types.ts';
+import type { ProjectAccess } from './types.ts';
 import { projectJudge } from './visibility-filter.ts';
 
 /** Projects by id as the actor may see them; undefined for the others. */

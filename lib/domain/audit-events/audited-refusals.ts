@@ -1,4 +1,4 @@
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../errors.ts';
 import { type AuditedEntity, audited } from './event.ts';

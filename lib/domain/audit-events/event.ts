@@ -8,7 +8,7 @@ import {
 } from '../../store/audit-events/audit-events.ts';
 import type { Put } from '../../store/table/write.ts';
 import { requestId } from '../../telemetry/correlation.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { placeNoun } from '../errors.ts';
 

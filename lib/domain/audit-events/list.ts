@@ -10,7 +10,8 @@ export { AUDITED_KINDS };
 import { decodeCursor, encodeCursor } from '../../store/table/cursor.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { can, canInGroup, isAdministrator, signedIn } from '../access/permissions.ts';
-import type { Actor, GroupAccess, ProjectAccess } from '../access/types.ts';
+import type { GroupAccess, ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { recordNotFound } from '../errors.ts';
 

@@ -9,7 +9,8 @@ import { MAX_NOTE_BYTES, type NotedLine, type NoteRecord } from '../../store/not
 import { outboxWrite } from '../../store/outbox/outbox.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { demand, signedIn } from '../access/permissions.ts';
-import type { Actor, ProjectAccess } from '../access/types.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, refused } from '../errors.ts';
 import { telling } from '../events/record.ts';

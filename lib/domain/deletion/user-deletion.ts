@@ -3,7 +3,7 @@ import type { UserRecord } from '../../records/users.ts';
 import { LastOwner, Missing, Stale, TransactionRefused } from '../../store/errors.ts';
 import type { Write } from '../../store/table/write.ts';
 import { OWNER, signedIn } from '../access/permissions.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import { audited, auditedPlace, auditedUser, requesterOf } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden } from '../errors.ts';

@@ -1,7 +1,7 @@
 import type { EmailRecord } from '../../records/emails.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { sameName } from '../../store/table/unique-names.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import { audited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { invalid, notFound, tooManyRequests } from '../errors.ts';

@@ -1,6 +1,7 @@
 import { shortName } from '../../git/refname.ts';
 import type { PushUpdate } from '../../git/wire/push-update.ts';
-import type { Actor, ProjectAccess } from '../access/types.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import {
   BRANCH_REFUSALS,

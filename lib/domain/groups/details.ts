@@ -6,7 +6,8 @@ import { Surroundings } from '../access/effective-level.ts';
 import { groupAccess } from '../access/open-request.ts';
 import { canSeeGroup } from '../access/permissions.ts';
 import { accessesTo } from '../access/project-accesses.ts';
-import type { Actor, GroupAccess, ProjectAccess } from '../access/types.ts';
+import type { GroupAccess, ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 

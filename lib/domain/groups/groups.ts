@@ -7,7 +7,8 @@ import { type GroupChange, MoreVisibleInside } from '../../store/groups/groups.t
 import { placeBelow } from '../../store/placement/group.ts';
 import { restrictionProblems, unchosenVisibility } from '../access/instance-visibility.ts';
 import { demandInGroup, isAdministrator } from '../access/permissions.ts';
-import type { Actor, GroupAccess } from '../access/types.ts';
+import type { GroupAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import { auditedPlace, auditing } from '../audit-events/event.ts';
 import { groupChanged } from '../audit-events/setting-changes.ts';
 import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';

@@ -12,7 +12,7 @@ import { folded } from '../../store/row-keys/key.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import { isAdministrator, signedIn } from '../access/permissions.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import { auditedPlace, inPerson } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, forbidden, placeNotFound, recordNotFound, refused } from '../errors.ts';

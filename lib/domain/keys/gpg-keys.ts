@@ -1,7 +1,7 @@
 import type { GpgKeyRecord } from '../../records/keys.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { parsePgpKey } from '../../signatures/pgp-key.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import { type Audited, audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { invalid, notFound } from '../errors.ts';

@@ -1,7 +1,7 @@
 import type { SshKeyRecord, SshKeyUsage } from '../../records/keys.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { parseSshKey } from '../../signatures/ssh-key.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import { type Audited, audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, invalid, notFound } from '../errors.ts';

@@ -4,7 +4,8 @@ import { AlreadyExists, LastOwner, Missing, Stale } from '../../store/errors.ts'
 import type { AlongsideChange } from '../../store/members/members.ts';
 import { type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
 import { OWNER, signedIn } from '../access/permissions.ts';
-import type { Actor, GroupAccess } from '../access/types.ts';
+import type { GroupAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import {
   conflict,

@@ -3,7 +3,7 @@
 import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
 import { demand, demandInGroup, isAdministrator, MAINTAINER } from '../access/permissions.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, forbidden, invalid, recordNotFound } from '../errors.ts';
 import { type MemberPlace, parentsOf, sourceOf } from './list.ts';

@@ -5,7 +5,7 @@ import type { MemberRecord, MemberSource } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { PipelineOutcome } from '../../store/pipelines/pipelines.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 
 /** What happened: ids alone, so that the worker sees what it is about as it is by then. */

@@ -12,7 +12,8 @@ import type {
 } from '../../store/pipelines/pipelines.ts';
 import type { PageRequest } from '../../store/table/paging.ts';
 import { demand, signedIn } from '../access/permissions.ts';
-import type { Actor, ProjectAccess } from '../access/types.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import { keepCommit } from '../commits/pin.ts';
 import { refsContaining } from '../commits/refs.ts';
 import type { Deps } from '../deps.ts';

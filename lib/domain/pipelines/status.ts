@@ -1,6 +1,7 @@
 import type { PipelineRecord, ReportedState } from '../../store/pipelines/pipelines.ts';
 import { can } from '../access/permissions.ts';
-import type { Actor, ProjectAccess } from '../access/types.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 
 /** The newest pipeline of a commit; undefined too for those who may not read pipelines. */

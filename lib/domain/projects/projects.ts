@@ -7,8 +7,9 @@ import type { ListedProject, ProjectQuery } from '../../store/projects/query.ts'
 import type { Page } from '../../store/table/paging.ts';
 import { restrictionProblems, unchosenVisibility } from '../access/instance-visibility.ts';
 import { canInGroup } from '../access/permissions.ts';
-import type { Actor, ProjectAccess } from '../access/types.ts';
+import type { ProjectAccess } from '../access/types.ts';
 import { projectJudge, viewerOf } from '../access/visibility-filter.ts';
+import type { Actor } from '../actor.ts';
 import { requesterOf } from '../audit-events/event.ts';
 import { creationEvents } from '../audit-events/setting-changes.ts';
 import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';

@@ -2,7 +2,7 @@
 import { type RateLimits, windowOf } from '../../store/rate-limits/rate-limits.ts';
 import { annotate } from '../../telemetry/correlation.ts';
 import { log } from '../../telemetry/log.ts';
-import type { Credential } from '../access/types.ts';
+import type { Credential } from '../actor.ts';
 import type { InstanceSettings, Settings } from '../settings/current.ts';
 import { type Asked, type Caller, subjectOf, type Throttle, Throttled, throttlesOf } from './throttles.ts';
 

@@ -3,7 +3,7 @@
  * callers by who they are, all others by where they come from. Limits of single actions are in `action-limits.ts`.
  */
 import { parseAddress, unmapped } from '../../outbound/address.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import type { InstanceSettings } from '../settings/current.ts';
 
 /** A request as throttles tell requests apart. */

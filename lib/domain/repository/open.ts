@@ -19,7 +19,7 @@ import type { RepositoryRefs } from '../../store/repository/refs-and-objects.ts'
 import { measureSoon } from '../../store/statistics/statistics.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { FirstLook, ReadAhead } from '../access/prefetch.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import { type AuditAuthor, auditing, SYSTEM } from '../audit-events/event.ts';
 import { newBranchRule } from '../branches/protected-branches.ts';
 import type { Deps } from '../deps.ts';

@@ -2,7 +2,7 @@ import type { GroupSso } from '../../records/group-sso.ts';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { Check } from '../../store/table/write.ts';
 import { locateGroup } from '../access/locate.ts';
-import type { Credential, Origin } from '../access/types.ts';
+import type { Credential, Origin } from '../actor.ts';
 import type { AuditAuthor } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, unauthorized } from '../errors.ts';

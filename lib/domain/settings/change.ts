@@ -4,7 +4,7 @@ import type { UserRecord } from '../../records/users.ts';
 import { TransactionRefused } from '../../store/errors.ts';
 import type { SettingValue, StoredSettings } from '../../store/settings/settings.ts';
 import type { Put } from '../../store/table/write.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import { audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, invalid } from '../errors.ts';

@@ -1,7 +1,8 @@
 /** How large projects are, for those who may know. */
 import type { ProjectStatistics } from '../../store/statistics/statistics.ts';
 import { can } from '../access/permissions.ts';
-import type { Actor, ProjectAccess } from '../access/types.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 
 /** Statistics of those projects whose statistics the actor may see, by their ids; one round trip. */

@@ -1,7 +1,8 @@
 import type { RuleLevel, TagRule } from '../../records/refs.ts';
 import { AlreadyExists } from '../../store/errors.ts';
 import { MAINTAINER } from '../access/permissions.ts';
-import type { Actor, ProjectAccess } from '../access/types.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import { audited } from '../audit-events/event.ts';
 import { demandRuleName, refusedRule } from '../branches/protected-branches.ts';
 import type { Deps } from '../deps.ts';

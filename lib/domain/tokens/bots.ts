@@ -9,7 +9,7 @@ import type { Page } from '../../store/table/paging.ts';
 import type { Write } from '../../store/table/write.ts';
 import { MAX_TOKENS } from '../../store/tokens/rows.ts';
 import { can, canInGroup, isAdministrator, signedIn } from '../access/permissions.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import { recordingRefusals } from '../audit-events/audited-refusals.ts';
 import { auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';

@@ -5,7 +5,7 @@ import type { DeployTokenRecord, DeployTokenScope } from '../../records/tokens.t
 import { LimitReached, Missing } from '../../store/errors.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { signedIn } from '../access/permissions.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import { recordingRefusals } from '../audit-events/audited-refusals.ts';
 import { audited, auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';

@@ -4,7 +4,7 @@ import type { TokenRecord } from '../../records/tokens.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import { inParallel } from '../../store/table/map-limit.ts';
 import type { Put } from '../../store/table/write.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import { authorIn, type Requester, requesterOf } from '../audit-events/event.ts';
 import { dayIn } from '../days.ts';
 import type { Deps } from '../deps.ts';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { TokenRecord, TokenScope } from '../../records/tokens.ts';
 import { Missing, Stale } from '../../store/errors.ts';
-import type { Origin } from '../access/types.ts';
+import type { Origin } from '../actor.ts';
 import {
   type AuditAuthor,
   type AuditedEntity,

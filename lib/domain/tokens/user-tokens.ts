@@ -6,7 +6,7 @@ import { LimitReached, Missing } from '../../store/errors.ts';
 import type { Page } from '../../store/table/paging.ts';
 import type { TokenQuery } from '../../store/tokens/tokens.ts';
 import { isAdministrator, signedIn } from '../access/permissions.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import { recordingRefusals } from '../audit-events/audited-refusals.ts';
 import { auditedUser, auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';

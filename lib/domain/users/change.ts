@@ -3,7 +3,7 @@ import { sameName } from '../../store/table/unique-names.ts';
 import { type Identity, identitiesOf, MAX_IDENTITIES } from '../../store/users/item.ts';
 import type { UserChange } from '../../store/users/users.ts';
 import { signedIn } from '../access/permissions.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import { type AuditAuthor, audited } from '../audit-events/event.ts';
 import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';
 import type { Deps } from '../deps.ts';

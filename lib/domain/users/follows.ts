@@ -4,7 +4,7 @@ import type { FollowRow } from '../../store/row-keys/users.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { MAX_FOLLOWING } from '../../store/users/follows.ts';
 import { signedIn } from '../access/permissions.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, refused } from '../errors.ts';
 import { maySeeProfile, userOfId } from './records.ts';

@@ -4,7 +4,7 @@ import type { UserRecord } from '../../records/users.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { PasswordReset } from '../../store/users/password-resets.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import { audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, invalid, tooManyRequests } from '../errors.ts';

@@ -6,7 +6,7 @@ import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Check, Write } from '../../store/table/write.ts';
 import type { UserChange } from '../../store/users/users.ts';
 import { isAdministrator, signedIn } from '../access/permissions.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden, invalid, notFound } from '../errors.ts';
 import { persist } from '../retry-on-conflict.ts';

@@ -1,7 +1,7 @@
 /** Blocking, banning, deactivating, approving: who may sign in. Effective at the next request, for Git too. */
 import type { UserRecord, UserState } from '../../records/users.ts';
 import { signedIn } from '../access/permissions.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import { audited, auditedUser } from '../audit-events/event.ts';
 import { dayBefore, dayOf } from '../days.ts';
 import { deleteUser } from '../deletion/user-deletion.ts';

@@ -1,6 +1,6 @@
 import type { UserRecord, UserStatus } from '../../records/users.ts';
 import { signedIn } from '../access/permissions.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';
 import type { Deps } from '../deps.ts';
 import { invalid, notFound } from '../errors.ts';

@@ -5,7 +5,7 @@ import type { Put } from '../../store/table/write.ts';
 import { type Identity, identityName, identityNames } from '../../store/users/item.ts';
 import type { UserQuery } from '../../store/users/list.ts';
 import { isAdministrator } from '../access/permissions.ts';
-import type { Actor } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import { type AuditAuthor, auditedUser, auditing } from '../audit-events/event.ts';
 import { type AvatarFile, type NewAvatar, newAvatar } from '../avatars/avatars.ts';
 import type { Deps } from '../deps.ts';

@@ -1,6 +1,7 @@
 /** Lists of a store, judged as the domain judges them. */
-import type { Actor } from '../../../lib/domain/access/types.ts';
+
 import { groupJudge, projectJudge } from '../../../lib/domain/access/visibility-filter.ts';
+import type { Actor } from '../../../lib/domain/actor.ts';
 import type { Deps } from '../../../lib/domain/deps.ts';
 import type { GroupQuery } from '../../../lib/store/groups/list.ts';
 import type { ProjectQuery, Viewer } from '../../../lib/store/projects/query.ts';

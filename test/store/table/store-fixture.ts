@@ -1,6 +1,6 @@
 /** A store over the embedded DynamoDB, in memory, with its operations counted. The SDK clients are the real ones. */
 import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { Actor } from '../../../lib/domain/access/types.ts';
+import type { Actor } from '../../../lib/domain/actor.ts';
 import type { ProjectRecord } from '../../../lib/records/projects.ts';
 import type { UserRecord } from '../../../lib/records/users.ts';
 import type { Visibility } from '../../../lib/records/visibility.ts';

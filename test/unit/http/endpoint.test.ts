@@ -1,5 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import type { Actor, ProjectAccess } from '../../../lib/domain/access/types.ts';
+import type { ProjectAccess } from '../../../lib/domain/access/types.ts';
+import type { Actor } from '../../../lib/domain/actor.ts';
 import { anyone, project, type SignedInActor, signedIn } from '../../../lib/http/access.ts';
 import { endpoint, endpointFor, type HttpDeps } from '../../../lib/http/endpoint.ts';
 import type { KeysetPage, OffsetPage } from '../../../lib/http/pagination.ts';

@@ -1,5 +1,6 @@
 /** A small service of endpoints over an access port that keeps its users and projects in memory. */
-import type { Actor, Opened, OpenRequest } from '../../../lib/domain/access/types.ts';
+import type { Opened, OpenRequest } from '../../../lib/domain/access/types.ts';
+import type { Actor } from '../../../lib/domain/actor.ts';
 import { DomainError, forbidden, notFound, unauthorized } from '../../../lib/domain/errors.ts';
 import type { AccessPort, SubjectRule } from '../../../lib/http/access.ts';
 import type { Endpoint, HttpDeps } from '../../../lib/http/endpoint.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Credential } from '../../../lib/domain/access/types.ts';
+import type { Credential } from '../../../lib/domain/actor.ts';
 import { Admissions, whileCounted } from '../../../lib/domain/rate-limits/request-counting.ts';
 import {
   type AskedKind,
