@@ -38,3 +38,7 @@ export type Credential =
     }
   /** A token that was shown before: what a worker does later is still done with it, or not any more. */
   | { readonly kind: 'known-token'; readonly id: number };
+
+export function isAdministrator(actor: Viewer): boolean {
+  return actor.kind === 'user' && actor.user.admin && actor.user.state === 'active';
+}

@@ -1,8 +1,8 @@
 /** Lists of groups, and of the projects in one. */
 
-import { isAdministrator } from '../../domain/access/permissions.ts';
 import type { GroupAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
+import { isAdministrator } from '../../domain/actor.ts';
 import { attributesOfMany, wantedAttributes } from '../../domain/custom-attributes/custom-attributes.ts';
 import { listGroupProjects, listGroups } from '../../domain/groups/lists.ts';
 import { anyone, group } from '../../http/access.ts';

@@ -1,4 +1,4 @@
-import { isAdministrator } from '../../domain/access/permissions.ts';
+import { isAdministrator } from '../../domain/actor.ts';
 import { readImportUrl } from '../../domain/imports/plan.ts';
 import { updateProject } from '../../domain/projects/update.ts';
 import { project } from '../../http/access.ts';

@@ -1,6 +1,7 @@
-import { can, isAdministrator, MAINTAINER } from '../../domain/access/permissions.ts';
+import { can, MAINTAINER } from '../../domain/access/permissions.ts';
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
+import { isAdministrator } from '../../domain/actor.ts';
 import { attributesOfMany } from '../../domain/custom-attributes/custom-attributes.ts';
 import { parentsOf } from '../../domain/forks/forks.ts';
 import { membershipsIn } from '../../domain/members/project-memberships.ts';

@@ -1,6 +1,6 @@
 /** What a project is made of, and where it is kept. */
 import { createHash } from 'node:crypto';
-import { isAdministrator } from '../../domain/access/permissions.ts';
+import { isAdministrator } from '../../domain/actor.ts';
 import { forbidden } from '../../domain/errors.ts';
 import { project } from '../../http/access.ts';
 import { endpoint } from '../endpoint.ts';

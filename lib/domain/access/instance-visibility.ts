@@ -1,10 +1,10 @@
 /** What the instance's settings say about visibility: what is given to what nobody chose for, and what few may choose. */
 import type { Visibility } from '../../records/visibility.ts';
 import type { Actor } from '../actor.ts';
+import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import type { InstanceSettings } from '../settings/current.ts';
 import { lower } from '../visibility.ts';
-import { isAdministrator } from './permissions.ts';
 
 /** What is wrong when somebody chooses a visibility: some are restricted to administrators. */
 export async function restrictionProblems(

@@ -3,6 +3,7 @@ import type { AccessLevel } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Visibility } from '../../records/visibility.ts';
 import type { Actor, Viewer } from '../actor.ts';
+import { isAdministrator } from '../actor.ts';
 import { forbidden, notFound, unauthorized } from '../errors.ts';
 import type { GroupAbility, GroupAccess, ProjectAbility, ProjectAccess } from './types.ts';
 
@@ -11,10 +12,6 @@ export const REPORTER = 20 satisfies AccessLevel;
 export const DEVELOPER = 30 satisfies AccessLevel;
 export const MAINTAINER = 40 satisfies AccessLevel;
 export const OWNER = 50 satisfies AccessLevel;
-
-export function isAdministrator(actor: Viewer): boolean {
-  return actor.kind === 'user' && actor.user.admin && actor.user.state === 'active';
-}
 
 /** Whether the actor may know that the project exists. */
 export function canSee(actor: Viewer, { project, level }: ProjectAccess): boolean {

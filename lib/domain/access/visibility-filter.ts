@@ -6,10 +6,11 @@ import type { ProjectRecord } from '../../records/projects.ts';
 import type { ShareRecord } from '../../records/shares.ts';
 import type { Judge, Viewer } from '../../store/projects/query.ts';
 import type { Actor } from '../actor.ts';
+import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { Surroundings } from './effective-level.ts';
 import { groupAccess, projectAccess } from './open-request.ts';
-import { canSee, canSeeGroup, isAdministrator } from './permissions.ts';
+import { canSee, canSeeGroup } from './permissions.ts';
 
 export function viewerOf(actor: Actor): Viewer {
   if (actor.kind === 'anonymous') return { kind: 'anonymous' };

@@ -9,9 +9,10 @@ export { AUDITED_KINDS };
 
 import { decodeCursor, encodeCursor } from '../../store/table/cursor.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
-import { can, canInGroup, isAdministrator, signedIn } from '../access/permissions.ts';
+import { can, canInGroup, signedIn } from '../access/permissions.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
+import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { recordNotFound } from '../errors.ts';
 

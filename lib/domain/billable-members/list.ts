@@ -9,9 +9,9 @@ import type { BillableOrder, BillableState, Listed } from '../../store/billable-
 import { MAINTENANCE, message } from '../../store/outbox/outbox.ts';
 import { folded } from '../../store/row-keys/key.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
-import { isAdministrator } from '../access/permissions.ts';
 import type { GroupAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
+import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, notFound, recordNotFound, unavailable } from '../errors.ts';
 import { departure } from '../members/cascade-removal.ts';

@@ -1,7 +1,7 @@
 /** Where it is switched on, only administrators delete projects: one by itself, or all that a group holds. */
 
-import { isAdministrator } from '../access/permissions.ts';
 import type { Actor } from '../actor.ts';
+import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden } from '../errors.ts';
 

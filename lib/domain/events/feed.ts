@@ -12,10 +12,11 @@ import {
 import type { EventJudge, FeedRequest, FeedView } from '../../store/events/feed.ts';
 import type { NoteRecord } from '../../store/notes/notes.ts';
 import type { Page } from '../../store/table/paging.ts';
-import { can, isAdministrator } from '../access/permissions.ts';
+import { can } from '../access/permissions.ts';
 import { accessesTo } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
+import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { listProjects } from '../projects/projects.ts';
 import { maySeeProfile } from '../users/records.ts';

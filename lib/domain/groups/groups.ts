@@ -6,9 +6,10 @@ import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../
 import { type GroupChange, MoreVisibleInside } from '../../store/groups/groups.ts';
 import { placeBelow } from '../../store/placement/group.ts';
 import { restrictionProblems, unchosenVisibility } from '../access/instance-visibility.ts';
-import { demandInGroup, isAdministrator } from '../access/permissions.ts';
+import { demandInGroup } from '../access/permissions.ts';
 import type { GroupAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
+import { isAdministrator } from '../actor.ts';
 import { auditedPlace, auditing } from '../audit-events/event.ts';
 import { groupChanged } from '../audit-events/setting-changes.ts';
 import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';

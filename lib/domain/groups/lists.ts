@@ -4,10 +4,10 @@ import type { GroupQuery, ListedGroup } from '../../store/groups/list.ts';
 import type { ListedProject, ProjectQuery } from '../../store/projects/query.ts';
 import { decodeCursor, encodeCursor } from '../../store/table/cursor.ts';
 import type { Page } from '../../store/table/paging.ts';
-import { isAdministrator } from '../access/permissions.ts';
 import type { GroupAccess } from '../access/types.ts';
 import { groupJudge, projectJudge, viewerOf } from '../access/visibility-filter.ts';
 import type { Actor } from '../actor.ts';
+import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { starredByActor } from '../project-relations/stars.ts';
 

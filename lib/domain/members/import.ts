@@ -1,8 +1,9 @@
 import type { AccessLevel } from '../../records/members.ts';
-import { can, isAdministrator } from '../access/permissions.ts';
+import { can } from '../access/permissions.ts';
 import { accessesTo } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
+import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound, unprocessable } from '../errors.ts';
 import { parentsOf, sourceOf } from './list.ts';

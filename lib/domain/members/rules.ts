@@ -2,8 +2,9 @@
 
 import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
-import { demand, demandInGroup, isAdministrator, MAINTAINER } from '../access/permissions.ts';
+import { demand, demandInGroup, MAINTAINER } from '../access/permissions.ts';
 import type { Actor } from '../actor.ts';
+import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, forbidden, invalid, recordNotFound } from '../errors.ts';
 import { type MemberPlace, parentsOf, sourceOf } from './list.ts';

@@ -2,9 +2,10 @@
 import type { Giver } from '../../store/members/members.ts';
 import type { ListedNamespace } from '../../store/namespaces/list.ts';
 import type { Page } from '../../store/table/paging.ts';
-import { isAdministrator, OWNER } from '../access/permissions.ts';
+import { OWNER } from '../access/permissions.ts';
 import { groupJudge } from '../access/visibility-filter.ts';
 import type { Actor } from '../actor.ts';
+import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 import { accessesToGroups } from '../groups/details.ts';

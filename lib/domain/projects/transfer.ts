@@ -1,9 +1,10 @@
 import type { ProjectRecord } from '../../records/projects.ts';
 import { LimitReached, Missing, NameTaken, Stale } from '../../store/errors.ts';
 import { measureSoon } from '../../store/statistics/statistics.ts';
-import { canInGroup, isAdministrator } from '../access/permissions.ts';
+import { canInGroup } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
+import { isAdministrator } from '../actor.ts';
 import { placeMoved } from '../audit-events/setting-changes.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, refused } from '../errors.ts';

@@ -1,7 +1,8 @@
 import type { BranchRule, RuleLevel, TagRule } from '../../records/refs.ts';
-import { can, DEVELOPER, isAdministrator, MAINTAINER } from '../access/permissions.ts';
+import { can, DEVELOPER, MAINTAINER } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
+import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { started } from '../started.ts';
 import {

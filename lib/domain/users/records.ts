@@ -5,8 +5,9 @@ import { Missing, NameTaken, Stale, TransactionRefused } from '../../store/error
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Check, Write } from '../../store/table/write.ts';
 import type { UserChange } from '../../store/users/users.ts';
-import { isAdministrator, signedIn } from '../access/permissions.ts';
+import { signedIn } from '../access/permissions.ts';
 import type { Actor } from '../actor.ts';
+import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden, invalid, notFound } from '../errors.ts';
 import { persist } from '../retry-on-conflict.ts';
