@@ -1,3 +1,4 @@
+import { LEVEL_NAMES } from '../../domain/access/permissions.ts';
 import {
   BILLABLE_SORTS,
   type BillableMember,
@@ -7,7 +8,6 @@ import {
   membershipsOf,
   removeBillable,
 } from '../../domain/billable-members/list.ts';
-import { LEVEL_NAMES } from '../../domain/members/rules.ts';
 import { group } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';

@@ -165,3 +165,11 @@ export function signedIn(actor: Actor): Extract<Actor, { kind: 'user' }> {
   if (actor.kind === 'anonymous') throw unauthorized();
   return actor;
 }
+
+export const LEVEL_NAMES = {
+  10: 'Guest',
+  20: 'Reporter',
+  30: 'Developer',
+  40: 'Maintainer',
+  50: 'Owner',
+} as const;

@@ -6,12 +6,12 @@ import { MAX_SHARES, type ShareRecord } from '../../records/shares.ts';
 import { Missing, Stale, TransactionRefused } from '../../store/errors.ts';
 import { invites, uninvites } from '../../store/placement/group.ts';
 import type { Write } from '../../store/table/write.ts';
+import { LEVEL_NAMES } from '../access/permissions.ts';
 import type { GroupAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { happened } from '../audit-events/setting-changes.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, invalid, notFound, refused } from '../errors.ts';
-import { LEVEL_NAMES } from '../members/rules.ts';
 import { groupOfId, locked } from './groups.ts';
 
 export interface ShareInput {

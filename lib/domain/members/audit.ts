@@ -2,10 +2,10 @@
 import type { MemberRecord } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { Put } from '../../store/table/write.ts';
+import { LEVEL_NAMES } from '../access/permissions.ts';
 import { type AuditAuthor, type AuditedEntity, audited, auditedPlace } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import type { MemberPlace } from './list.ts';
-import { LEVEL_NAMES } from './rules.ts';
 
 type Membership = Pick<MemberRecord, 'accessLevel' | 'expiresAt'>;
 type Person = Pick<UserRecord, 'id' | 'name'>;

@@ -2,7 +2,7 @@
 
 import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
-import { demand, demandInGroup, MAINTAINER } from '../access/permissions.ts';
+import { demand, demandInGroup, LEVEL_NAMES, MAINTAINER } from '../access/permissions.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
@@ -14,13 +14,6 @@ const LEVELS: Readonly<Record<MemberSource['kind'], readonly number[]>> = {
   project: [10, 20, 30, 40],
   group: [10, 20, 30, 40, 50],
 };
-export const LEVEL_NAMES = {
-  10: 'Guest',
-  20: 'Reporter',
-  30: 'Developer',
-  40: 'Maintainer',
-  50: 'Owner',
-} as const;
 
 export interface MembershipInput {
   readonly accessLevel: number;

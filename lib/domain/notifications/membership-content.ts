@@ -1,7 +1,7 @@
 /** What somebody is told of their own membership, and of one that they offered. */
 import type { MemberSource } from '../../records/members.ts';
+import { LEVEL_NAMES } from '../access/permissions.ts';
 import type { Deps } from '../deps.ts';
-import { LEVEL_NAMES } from '../members/rules.ts';
 import { type Bulletin, named } from './audience.ts';
 import type { Happening, Notification } from './enqueue.ts';
 import { type GroupPlace, groupPlaceOf, isMuted, type Place, placeOf } from './place.ts';

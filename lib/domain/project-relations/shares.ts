@@ -6,6 +6,7 @@ import { MAX_SHARES, type ShareRecord } from '../../records/shares.ts';
 import { Missing, Stale } from '../../store/errors.ts';
 import { isExpired } from '../../store/members/item.ts';
 import { keepsProjectsToItself } from '../access/effective-level.ts';
+import { LEVEL_NAMES } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { happened, targetingProject } from '../audit-events/setting-changes.ts';
@@ -15,7 +16,6 @@ import { accessesToGroups } from '../groups/details.ts';
 import { locked } from '../groups/groups.ts';
 import type { ShareInput } from '../groups/shares.ts';
 import { parentsOf } from '../members/list.ts';
-import { LEVEL_NAMES } from '../members/rules.ts';
 
 /** A project's share has an id of its own. */
 export type ProjectShare = ShareRecord & { readonly id: number };

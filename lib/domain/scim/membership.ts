@@ -5,11 +5,11 @@ import type { UserRecord } from '../../records/users.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import { joining, leaving } from '../../store/scim/memberships.ts';
 import type { Write } from '../../store/table/write.ts';
+import { LEVEL_NAMES } from '../access/permissions.ts';
 import { auditedPlace, auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { targeting } from '../members/audit.ts';
 import { departure } from '../members/cascade-removal.ts';
-import { LEVEL_NAMES } from '../members/rules.ts';
 import { newMembershipMail } from '../notifications/enqueue.ts';
 import type { ScimCaller } from './caller.ts';
 
