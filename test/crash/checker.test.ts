@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tokenHash } from '../../lib/domain/tokens/tokens.ts';
+import { tokenHash } from '../../lib/domain/access/token-check.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import type { GroupRecord } from '../../lib/records/groups.ts';

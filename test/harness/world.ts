@@ -1,5 +1,6 @@
+import { TOKEN_PREFIXES, tokenHash } from '../../lib/domain/access/token-check.ts';
 import type { Deps } from '../../lib/domain/deps.ts';
-import { newTokenText, TOKEN_PREFIXES, tokenHash } from '../../lib/domain/tokens/tokens.ts';
+import { newTokenText } from '../../lib/domain/tokens/tokens.ts';
 import type { TokenScope } from '../../lib/records/tokens.ts';
 import type { Visibility } from '../../lib/records/visibility.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';

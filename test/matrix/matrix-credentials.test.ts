@@ -1,7 +1,7 @@
 /** What a credential is good for, over every endpoint: single scopes, `Sudo`, and what changes between two requests. */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { allEndpoints } from '../../lib/api/all.ts';
-import { tokenHash } from '../../lib/domain/tokens/tokens.ts';
+import { tokenHash } from '../../lib/domain/access/token-check.ts';
 import type { TokenScope } from '../../lib/records/tokens.ts';
 import type { UserRecord } from '../../lib/records/users.ts';
 import { projectKey } from '../../lib/store/row-keys/projects.ts';

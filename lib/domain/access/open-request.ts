@@ -10,11 +10,12 @@ import { DomainError, forbidden, notFound, unauthorized } from '../errors.ts';
 import { comesFromTooMany, demandFewAddresses } from '../rate-limits/address-limit.ts';
 import { whileCounted } from '../rate-limits/request-counting.ts';
 import type { Caller } from '../rate-limits/throttles.ts';
-import { demandActive, revokeFamily, tokenHash, unknownFrom } from '../tokens/tokens.ts';
+import { revokeFamily, unknownFrom } from '../tokens/tokens.ts';
 import { type Subject, Surroundings, standing } from './effective-level.ts';
 import { type Located, locateGroup, locateProject } from './locate.ts';
 import { canSee, canSeeGroup, OWNER } from './permissions.ts';
 import { ReadAhead } from './prefetch.ts';
+import { demandActive, tokenHash } from './token-check.ts';
 import type { FirstReads, GroupAccess, Opened, OpenRequest, ProjectAccess } from './types.ts';
 
 /**

@@ -5,6 +5,7 @@ import type { GroupRecord } from '../../records/groups.ts';
 import { Missing, Stale } from '../../store/errors.ts';
 import type { ScimToken } from '../../store/scim/tokens.ts';
 import { signedIn } from '../access/permissions.ts';
+import { tokenHash } from '../access/token-check.ts';
 import type { GroupAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
@@ -13,7 +14,6 @@ import type { Deps } from '../deps.ts';
 import { conflict, forbidden, invalid, notFound, refused } from '../errors.ts';
 import { problemsOf } from '../name-rules.ts';
 import { hasSso } from '../scim/caller.ts';
-import { tokenHash } from '../tokens/tokens.ts';
 
 export type GroupSsoInput = Partial<GroupSso>;
 

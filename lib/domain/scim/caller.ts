@@ -2,11 +2,11 @@ import type { GroupSso } from '../../records/group-sso.ts';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { Check } from '../../store/table/write.ts';
 import { locateGroup } from '../access/locate.ts';
+import { tokenHash } from '../access/token-check.ts';
 import type { Credential, Origin } from '../actor.ts';
 import type { AuditAuthor } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, unauthorized } from '../errors.ts';
-import { tokenHash } from '../tokens/tokens.ts';
 
 /** How the provider of a group is called among a user's identities. */
 export const PROVIDER = 'group_saml';

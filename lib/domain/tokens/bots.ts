@@ -9,6 +9,7 @@ import type { Page } from '../../store/table/paging.ts';
 import type { Write } from '../../store/table/write.ts';
 import { MAX_TOKENS } from '../../store/tokens/rows.ts';
 import { can, canInGroup, signedIn } from '../access/permissions.ts';
+import { tokenHash } from '../access/token-check.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
 import { recordingRefusals } from '../audit-events/audited-refusals.ts';
@@ -19,14 +20,7 @@ import { telling } from '../events/record.ts';
 import { entityOf } from '../members/audit.ts';
 import { type MemberPlace, sourceOf } from '../members/list.ts';
 import { auditedToken } from './audit.ts';
-import {
-  firstSentence,
-  newAccessText,
-  type TokenInput,
-  type ToldToken,
-  tokenHash,
-  tokenProblems,
-} from './tokens.ts';
+import { firstSentence, newAccessText, type TokenInput, type ToldToken, tokenProblems } from './tokens.ts';
 import { narrowed, type TokenFilters } from './user-tokens.ts';
 
 /** What a bot may be given; the rest is for people. */

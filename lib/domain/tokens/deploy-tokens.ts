@@ -5,6 +5,7 @@ import type { DeployTokenRecord, DeployTokenScope } from '../../records/tokens.t
 import { LimitReached, Missing } from '../../store/errors.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { signedIn } from '../access/permissions.ts';
+import { TOKEN_PREFIXES, tokenHash } from '../access/token-check.ts';
 import type { Actor } from '../actor.ts';
 import { recordingRefusals } from '../audit-events/audited-refusals.ts';
 import { audited, auditing } from '../audit-events/event.ts';
@@ -13,7 +14,7 @@ import { badRequest, invalid, notFound, placeNotFound } from '../errors.ts';
 import { entityOf } from '../members/audit.ts';
 import { type MemberPlace, sourceOf } from '../members/list.ts';
 import { auditedDeployToken } from './audit.ts';
-import { newTokenText, TOKEN_PREFIXES, tokenHash } from './tokens.ts';
+import { newTokenText } from './tokens.ts';
 
 export interface DeployTokenInput {
   readonly name: string;

@@ -4,12 +4,13 @@ import type { TokenRecord } from '../../records/tokens.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import { inParallel } from '../../store/table/map-limit.ts';
 import type { Put } from '../../store/table/write.ts';
+import { isActive } from '../access/token-check.ts';
 import type { Actor } from '../actor.ts';
 import { authorIn, type Requester, requesterOf } from '../audit-events/event.ts';
 import { dayIn } from '../days.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../errors.ts';
-import { isActive, revokeToken } from './tokens.ts';
+import { revokeToken } from './tokens.ts';
 
 export const LIFETIME_JOB = 'tokens.lifetime';
 

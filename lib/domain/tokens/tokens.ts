@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { TokenRecord, TokenScope } from '../../records/tokens.ts';
 import { Missing, Stale } from '../../store/errors.ts';
+import { tokenHash } from '../access/token-check.ts';
 import type { Origin } from '../actor.ts';
 import {
   type AuditAuthor,
@@ -11,11 +12,8 @@ import {
 } from '../audit-events/event.ts';
 import { dayIn, dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
-import { badRequest, conflict, DomainError, notFound, unprocessable } from '../errors.ts';
+import { badRequest, conflict, notFound, unprocessable } from '../errors.ts';
 import { auditedToken, openedBy } from './audit.ts';
-
-/** What clients and secret scanners know tokens by; whatever stands behind it is random. */
-export const TOKEN_PREFIXES = { access: 'glpat-', deploy: 'gldt-' } as const;
 
 /** @returns a new token's text: the prefix and 20 URL-safe characters. */
 export const newTokenText = (prefix: string): string => prefix + randomBytes(15).toString('base64url');
@@ -23,33 +21,6 @@ export const newTokenText = (prefix: string): string => prefix + randomBytes(15)
 /** The same of one that acts as somebody, with the instance's prefix. */
 export const newAccessText = async ({ settings }: Deps): Promise<string> =>
   newTokenText((await settings.current()).personal_access_token_prefix ?? '');
-
-/** The form in which a token is stored and found. */
-export const tokenHash = (text: string): string => createHash('sha256').update(text).digest('hex');
-
-/** A token expires at the start of its day in UTC. */
-export const isExpired = (token: { readonly expiresAt: string | null }, now: Date): boolean =>
-  token.expiresAt !== null && token.expiresAt <= dayOf(now);
-
-export const isActive = (token: TokenRecord, now: Date): boolean => !token.revoked && !isExpired(token, now);
-
-/**
- * What somebody's own token is good for beyond its day is the instance's to say; others end with theirs.
- * @throws DomainError `invalid-token`, with the description OAuth clients expect (RFC 6750, 3.1).
- */
-export async function demandActive({ settings, now }: Deps, token: TokenRecord): Promise<void> {
-  if (token.revoked) {
-    throw new DomainError('invalid-token', 'Token was revoked. You have to re-authorize from the user.');
-  }
-  if (isExpired(token, now())) {
-    const own = token.resource === undefined && token.impersonation !== true;
-    if (own && !(await settings.current()).enforce_pat_expiration) return;
-    throw new DomainError(
-      'invalid-token',
-      'Token is expired. You can either do re-authorization or token refresh.',
-    );
-  }
-}
 
 /** A token with its text, which is told this once. */
 export interface ToldToken {

@@ -6,6 +6,7 @@ import { LimitReached, Missing } from '../../store/errors.ts';
 import type { Page } from '../../store/table/paging.ts';
 import type { TokenQuery } from '../../store/tokens/tokens.ts';
 import { signedIn } from '../access/permissions.ts';
+import { isActive, tokenHash } from '../access/token-check.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
 import { recordingRefusals } from '../audit-events/audited-refusals.ts';
@@ -13,15 +14,7 @@ import { auditedUser, auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, forbidden, invalid, notFound, unauthorized, unprocessable } from '../errors.ts';
 import { auditedToken, kindOf, openedBy } from './audit.ts';
-import {
-  firstSentence,
-  isActive,
-  newAccessText,
-  type TokenInput,
-  type ToldToken,
-  tokenHash,
-  tokenProblems,
-} from './tokens.ts';
+import { firstSentence, newAccessText, type TokenInput, type ToldToken, tokenProblems } from './tokens.ts';
 
 /** @throws 404 `404 User Not Found`, 422 with a sentence, 403 for a bot, whose project or group makes its tokens */
 export async function createToken(

@@ -1,11 +1,12 @@
 import { TOKEN_SCOPES, type TokenRecord } from '../../records/tokens.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { AlreadyExists, NameTaken } from '../../store/errors.ts';
+import { TOKEN_PREFIXES, tokenHash } from '../access/token-check.ts';
 import { type AuditAuthor, auditedUser, auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { refused } from '../errors.ts';
 import { auditedToken } from '../tokens/audit.ts';
-import { newTokenText, revokeToken, TOKEN_PREFIXES, tokenHash } from '../tokens/tokens.ts';
+import { newTokenText, revokeToken } from '../tokens/tokens.ts';
 
 const USERNAME = 'root';
 const TOKEN_NAME = 'First administrator';
