@@ -1,5 +1,4 @@
-import { isActive } from '../../domain/access/token-check.ts';
-import { hasEnded } from '../../domain/tokens/deploy-tokens.ts';
+import { hasEnded, isActive } from '../../domain/access/token-check.ts';
 import type { DeployTokenRecord, TokenRecord } from '../../records/tokens.ts';
 
 /** An access token; its text is in the answer to its creation and nowhere else. */

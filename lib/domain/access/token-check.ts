@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { TokenRecord } from '../../records/tokens.ts';
+import type { DeployTokenRecord, TokenRecord } from '../../records/tokens.ts';
 import { dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../errors.ts';
@@ -33,3 +33,16 @@ export async function demandActive({ settings, now }: Deps, token: TokenRecord):
     );
   }
 }
+
+/** What a token is shown with when nobody chose a name. */
+export const usualName = (id: number) => `deploy-token-${id}`;
+
+/** Scripts write the usual name of the product whose interface this is. */
+const FOREIGN_PREFIX = 'gitlab+';
+
+/** Whether it is the name a token is to be shown with. */
+export const isUsername = ({ id, username }: DeployTokenRecord, given: string): boolean =>
+  given === username || (username === usualName(id) && given === FOREIGN_PREFIX + username);
+
+export const hasEnded = ({ expiresAt }: DeployTokenRecord, now: Date): boolean =>
+  expiresAt !== null && expiresAt <= now.toISOString();

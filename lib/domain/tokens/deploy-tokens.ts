@@ -5,7 +5,7 @@ import type { DeployTokenRecord, DeployTokenScope } from '../../records/tokens.t
 import { LimitReached, Missing } from '../../store/errors.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { signedIn } from '../access/permissions.ts';
-import { TOKEN_PREFIXES, tokenHash } from '../access/token-check.ts';
+import { hasEnded, TOKEN_PREFIXES, tokenHash, usualName } from '../access/token-check.ts';
 import type { Actor } from '../actor.ts';
 import { recordingRefusals } from '../audit-events/audited-refusals.ts';
 import { audited, auditing } from '../audit-events/event.ts';
@@ -83,18 +83,6 @@ async function create(
     throw error;
   }
 }
-
-/** What a token is shown with when nobody chose a name. */
-const usualName = (id: number) => `deploy-token-${id}`;
-/** Scripts write the usual name of the product whose interface this is. */
-const FOREIGN_PREFIX = 'gitlab+';
-
-/** Whether it is the name a token is to be shown with. */
-export const isUsername = ({ id, username }: DeployTokenRecord, given: string): boolean =>
-  given === username || (username === usualName(id) && given === FOREIGN_PREFIX + username);
-
-export const hasEnded = ({ expiresAt }: DeployTokenRecord, now: Date): boolean =>
-  expiresAt !== null && expiresAt <= now.toISOString();
 
 /** Of a project or group, or everybody's. */
 export async function listDeployTokens(
