@@ -4,7 +4,6 @@ import { ObjectMissing } from '../../git/objects.ts';
 import type { Oid } from '../../git/oid.ts';
 import { parseOid, ZERO_OID } from '../../git/oid.ts';
 import type { Identity } from '../../git/parse.ts';
-import { RefConflict } from '../../git/ports.ts';
 import { branchRef, type RefName } from '../../git/refname.ts';
 import type { CommitRecord, GitRepository } from '../../git/repository.ts';
 import { can, signedIn } from '../access/permissions.ts';
@@ -16,6 +15,7 @@ import { forbidden, notFound, refused } from '../errors.ts';
 import { codeBeside, related } from '../forks/network.ts';
 import { inTurn } from '../in-process-queue.ts';
 import { BRANCH_REFUSALS, branchProtection } from '../refs/protection.ts';
+import { refConflictError } from '../repository/conflicts.ts';
 import { identityOf } from '../repository/identity.ts';
 import { bounded, codeOf } from '../repository/read.ts';
 import { sizeExcess, tooLargeForMore } from '../repository/size-limits.ts';
@@ -228,20 +228,6 @@ export function writeRefusal(error: unknown, branch: string): unknown {
     return refused(`The commit is not sound: ${[...problems].slice(0, 10).join(', ')}`);
   }
   return refConflictError(error, `Could not update refs/heads/${branch}. Please refresh and try again.`);
-}
-
-/** @param otherwise the text where no state of the repository explains the refusal */
-export function refConflictError(error: unknown, otherwise: string): unknown {
-  if (!(error instanceof RefConflict)) return error;
-  const reasons = error.rejections.map((rejection) => rejection.reason);
-  if (reasons.includes('deleted')) return notFound('Project');
-  if (reasons.includes('read-only')) {
-    return refused('The repository is temporarily read-only. Please try again later.');
-  }
-  if (reasons.includes('importing')) {
-    return refused('The repository is being imported. Please try again later.');
-  }
-  return refused(otherwise);
 }
 
 function editText(error: EditError): string {
