@@ -1,5 +1,5 @@
+import { userNamed } from '../../domain/accounts/accounts.ts';
 import * as emails from '../../domain/emails/emails.ts';
-import { userNamed } from '../../domain/users/records.ts';
 import { administrator, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';

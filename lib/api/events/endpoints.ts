@@ -1,5 +1,5 @@
+import { userNamed } from '../../domain/accounts/accounts.ts';
 import { type FeedQuery, ownFeed, projectFeed, userFeed } from '../../domain/events/feed.ts';
-import { userNamed } from '../../domain/users/records.ts';
 import { anyone, project, signedIn } from '../../http/access.ts';
 import { MAX_OFFSET, type OffsetPage } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';

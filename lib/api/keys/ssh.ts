@@ -1,5 +1,5 @@
+import { userNamed } from '../../domain/accounts/accounts.ts';
 import * as keys from '../../domain/keys/ssh-keys.ts';
-import { userNamed } from '../../domain/users/records.ts';
 import { administrator, anyone, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';

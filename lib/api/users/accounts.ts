@@ -1,12 +1,12 @@
 /** Accounts: shown, made, changed and deleted. */
 
+import { maySeeProfile, userOfId } from '../../domain/accounts/accounts.ts';
 import { attributesOfMany } from '../../domain/custom-attributes/custom-attributes.ts';
 import { deleteUser } from '../../domain/deletion/user-deletion.ts';
 import { highestRole } from '../../domain/members/members.ts';
 import { byId } from '../../domain/rate-limits/action-limits.ts';
 import { changeAccount, removeIdentity } from '../../domain/users/change.ts';
 import { isFollowed } from '../../domain/users/follows.ts';
-import { maySeeProfile, userOfId } from '../../domain/users/records.ts';
 import * as users from '../../domain/users/users.ts';
 import { administrator, anyone } from '../../http/access.ts';
 import * as p from '../../http/params.ts';

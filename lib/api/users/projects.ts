@@ -1,6 +1,7 @@
 /** Projects of one user: those in their namespace, and those they starred. */
+
+import { maySeeProfile, userNamed } from '../../domain/accounts/accounts.ts';
 import { listProjects } from '../../domain/projects/projects.ts';
-import { maySeeProfile, userNamed } from '../../domain/users/records.ts';
 import { anyone } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';

@@ -1,5 +1,5 @@
 /** What one sees and sets of oneself. */
-import { userNamed } from '../../domain/users/records.ts';
+import { userNamed } from '../../domain/accounts/accounts.ts';
 import {
   CLEAR_AFTER,
   type ClearAfter,

@@ -3,12 +3,12 @@ import type { UserRecord } from '../../records/users.ts';
 import { LastOwner, Missing, Stale, TransactionRefused } from '../../store/errors.ts';
 import type { Write } from '../../store/table/write.ts';
 import { OWNER, signedIn } from '../access/permissions.ts';
+import { changeError, staysAdministered } from '../accounts/accounts.ts';
 import type { Actor } from '../actor.ts';
 import { audited, auditedPlace, auditedUser, requesterOf } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden } from '../errors.ts';
 import { memberRemoved } from '../members/audit.ts';
-import { changeError, staysAdministered } from '../users/records.ts';
 
 /** Groups that are left in the transaction of the deletion; from more somebody departs one by one before it. */
 const AT_ONCE = 30;

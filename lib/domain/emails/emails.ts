@@ -1,6 +1,7 @@
 import type { EmailRecord } from '../../records/emails.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { sameName } from '../../store/table/unique-names.ts';
+import { changeUser } from '../accounts/accounts.ts';
 import type { Actor } from '../actor.ts';
 import { audited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
@@ -9,7 +10,6 @@ import { addressConfirmed } from '../invitations/on-confirmed.ts';
 import { orAbsent, told } from '../keys/store-errors.ts';
 import { emailProblems } from '../name-rules.ts';
 import { namesAddress, withoutAddress } from '../users/profile.ts';
-import { changeUser } from '../users/records.ts';
 import { addressProblems } from '../users/sign-up-rules.ts';
 import { auditedEmail } from './audit.ts';
 import { confirmationOf } from './confirmation.ts';

@@ -15,11 +15,11 @@ import type { Page } from '../../store/table/paging.ts';
 import { can } from '../access/permissions.ts';
 import { accessesTo } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
+import { maySeeProfile } from '../accounts/accounts.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { listProjects } from '../projects/projects.ts';
-import { maySeeProfile } from '../users/records.ts';
 
 export interface FeedQuery extends Omit<FeedRequest, 'now'> {
   readonly action?: EventAction | undefined;

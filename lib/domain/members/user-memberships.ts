@@ -2,11 +2,11 @@ import type { AccessLevel, MemberSource } from '../../records/members.ts';
 import type { ListedMembership } from '../../store/members/members.ts';
 import { MAX_OFFSET, MAX_TOTAL, type Page, type PageRequest } from '../../store/table/paging.ts';
 import { signedIn } from '../access/permissions.ts';
+import { userOfId } from '../accounts/accounts.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, forbidden } from '../errors.ts';
-import { userOfId } from '../users/records.ts';
 
 export interface NamedMembership {
   readonly source: MemberSource;

@@ -6,10 +6,10 @@ import type { StarRecord } from '../../store/project-relations/stars.ts';
 import type { ProjectQuery } from '../../store/projects/query.ts';
 import { MAX_OFFSET, type Page, type PageRequest } from '../../store/table/paging.ts';
 import type { ProjectAccess } from '../access/types.ts';
+import { maySeeProfile } from '../accounts/accounts.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, notFound } from '../errors.ts';
-import { maySeeProfile } from '../users/records.ts';
 
 type SignedIn = Extract<Actor, { kind: 'user' }>;
 

@@ -2,11 +2,11 @@
 
 import type { UserRecord } from '../../records/users.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
+import type { PlannedChange } from '../accounts/accounts.ts';
 import { type AuditAuthor, audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { mailMessage, oneLine } from '../mail/send.ts';
 import { isReached } from '../notifications/address.ts';
-import type { PlannedChange } from './records.ts';
 
 /** What the transaction changes, records, and promises to whoever it is. */
 export async function deactivation(

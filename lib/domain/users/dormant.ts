@@ -2,12 +2,12 @@
 
 import type { UserRecord } from '../../records/users.ts';
 import { inParallel } from '../../store/table/map-limit.ts';
+import { changeUser } from '../accounts/accounts.ts';
 import { SYSTEM } from '../audit-events/event.ts';
 import { dayBefore } from '../days.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../errors.ts';
 import { deactivation } from './deactivation.ts';
-import { changeUser } from './records.ts';
 
 /** The daily job of the maintenance queue. */
 export const DORMANT_JOB = 'users.dormant';

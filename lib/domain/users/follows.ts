@@ -4,10 +4,10 @@ import type { FollowRow } from '../../store/row-keys/users.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { MAX_FOLLOWING } from '../../store/users/follows.ts';
 import { signedIn } from '../access/permissions.ts';
+import { maySeeProfile, userOfId } from '../accounts/accounts.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, refused } from '../errors.ts';
-import { maySeeProfile, userOfId } from './records.ts';
 
 /** @returns the user, or undefined when nothing changed; nobody follows themselves @throws 404; 400 at the limit */
 export async function follow(deps: Deps, actor: Actor, userId: number): Promise<UserRecord | undefined> {

@@ -5,6 +5,7 @@ import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { PasswordReset } from '../../store/users/password-resets.ts';
 import { tokenHash } from '../access/token-check.ts';
+import { changeUser } from '../accounts/accounts.ts';
 import type { Actor } from '../actor.ts';
 import { audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
@@ -14,7 +15,6 @@ import { problemsOf } from '../name-rules.ts';
 import { subjectOf } from '../rate-limits/throttles.ts';
 import { passwordMails } from './account-mail.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
-import { changeUser } from './records.ts';
 
 /** How long a link leads to its page. */
 export const RESET_HOURS = 6;

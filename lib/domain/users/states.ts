@@ -1,6 +1,7 @@
 /** Blocking, banning, deactivating, approving: who may sign in. Effective at the next request, for Git too. */
 import type { UserRecord, UserState } from '../../records/users.ts';
 import { signedIn } from '../access/permissions.ts';
+import { changeUser, type PlannedChange, staysAdministered, userOfId } from '../accounts/accounts.ts';
 import type { Actor } from '../actor.ts';
 import { audited, auditedUser } from '../audit-events/event.ts';
 import { dayBefore, dayOf } from '../days.ts';
@@ -8,7 +9,6 @@ import { deleteUser } from '../deletion/user-deletion.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, DomainError, forbidden } from '../errors.ts';
 import { deactivation } from './deactivation.ts';
-import { changeUser, type PlannedChange, staysAdministered, userOfId } from './records.ts';
 
 /** Somebody who was here within that many days is not deactivated. */
 const INACTIVE_DAYS = 90;

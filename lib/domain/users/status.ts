@@ -1,11 +1,11 @@
 import type { UserRecord, UserStatus } from '../../records/users.ts';
 import { signedIn } from '../access/permissions.ts';
+import { changeUser } from '../accounts/accounts.ts';
 import type { Actor } from '../actor.ts';
 import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';
 import type { Deps } from '../deps.ts';
 import { invalid, notFound } from '../errors.ts';
 import { problemsOf } from '../name-rules.ts';
-import { changeUser } from './records.ts';
 
 /** Until when a status stands that is said for a while: milliseconds. */
 const HOUR = 3_600_000;
