@@ -5,12 +5,12 @@ import { Missing, NameTaken, Stale, TransactionRefused } from '../../store/error
 import { type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { Write } from '../../store/table/write.ts';
+import { withoutAddress } from '../accounts/addresses.ts';
 import { type AuditAuthor, audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, refused } from '../errors.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
 import { mailMessage } from '../mail/send.ts';
-import { withoutAddress } from '../users/profile.ts';
 import { auditedEmail } from './audit.ts';
 
 /** The page that a mailed link leads to. */

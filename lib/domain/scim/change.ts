@@ -4,6 +4,7 @@ import type { UserRecord } from '../../records/users.ts';
 import type { ScimIdentity } from '../../store/scim/identities.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { UserChange } from '../../store/users/users.ts';
+import { withoutAddress } from '../accounts/addresses.ts';
 import { audited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../emails/confirmation.ts';
@@ -12,7 +13,6 @@ import { helpNamespaceMove, namespaceMove } from '../namespaces/rename.ts';
 import type { Mover } from '../notifications/enqueue.ts';
 import { addressMails } from '../users/account-mail.ts';
 import { auditedChange } from '../users/audit.ts';
-import { withoutAddress } from '../users/profile.ts';
 import {
   demandAllowed,
   demandSound,

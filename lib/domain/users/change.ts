@@ -4,6 +4,7 @@ import { type Identity, identitiesOf, MAX_IDENTITIES } from '../../store/users/i
 import type { UserChange } from '../../store/users/users.ts';
 import { signedIn } from '../access/permissions.ts';
 import { changeUser, type PlannedChange, staysAdministered } from '../accounts/accounts.ts';
+import { withoutAddress } from '../accounts/addresses.ts';
 import type { Actor } from '../actor.ts';
 import { type AuditAuthor, audited } from '../audit-events/event.ts';
 import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';
@@ -19,7 +20,7 @@ import { addressMails, passwordMails } from './account-mail.ts';
 import { auditedChange } from './audit.ts';
 import { invitation } from './password-resets.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
-import { ownedEmailProblems, profileProblems, withoutAddress } from './profile.ts';
+import { ownedEmailProblems, profileProblems } from './profile.ts';
 import { addressProblems } from './sign-up-rules.ts';
 import { nameProblems } from './users.ts';
 

@@ -1,5 +1,5 @@
 /** What accounts say of themselves and how they like things shown; most of it no rule reads. */
-import { sameName } from '../../store/table/unique-names.ts';
+
 import type { FieldProblems } from '../errors.ts';
 
 export { identitiesOf } from '../../store/users/item.ts';
@@ -28,23 +28,3 @@ function isWebAddress(text: string): boolean {
 /** Of an address that an account names as its own: empty is none. */
 export const ownedEmailProblems = (given: unknown, owned: (address: string) => boolean): string[] =>
   typeof given !== 'string' || given === '' || owned(given) ? [] : ['is not an email you own'];
-
-const ADDRESSES = ['public_email', 'commit_email'] as const;
-
-/** Whether an account names the address as its own. */
-export const namesAddress = (profile: Readonly<Record<string, unknown>>, address: string): boolean =>
-  ADDRESSES.some((field) => isAddress(profile[field], address));
-
-/** The profile when the address is theirs no longer: it is neither shown nor put into commits. */
-export const withoutAddress = (
-  profile: Readonly<Record<string, unknown>>,
-  address: string,
-): Readonly<Record<string, unknown>> => ({
-  ...profile,
-  ...Object.fromEntries(
-    ADDRESSES.filter((field) => isAddress(profile[field], address)).map((field) => [field, '']),
-  ),
-});
-
-const isAddress = (value: unknown, address: string): boolean =>
-  typeof value === 'string' && sameName(value, address);
