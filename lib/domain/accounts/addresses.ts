@@ -1,4 +1,6 @@
+import type { UserRecord } from '../../records/users.ts';
 import { sameName } from '../../store/table/unique-names.ts';
+import type { Deps } from '../deps.ts';
 
 const ADDRESSES = ['public_email', 'commit_email'] as const;
 
@@ -19,3 +21,12 @@ export const withoutAddress = (
 
 const isAddress = (value: unknown, address: string): boolean =>
   typeof value === 'string' && sameName(value, address);
+
+/** Whether an address is one that this user has shown to be theirs. */
+export async function isConfirmedEmail(deps: Deps, user: UserRecord): Promise<(address: string) => boolean> {
+  const others = await deps.store.emails.all(user.id);
+  const confirmed = [...others, { email: user.email, confirmedAt: user.confirmedAt }]
+    .filter(({ confirmedAt }) => confirmedAt !== null)
+    .map(({ email }) => email);
+  return (address) => confirmed.some((email) => sameName(email, address));
+}

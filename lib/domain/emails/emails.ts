@@ -1,6 +1,6 @@
 import type { EmailRecord } from '../../records/emails.ts';
 import type { UserRecord } from '../../records/users.ts';
-import { sameName } from '../../store/table/unique-names.ts';
+
 import { changeUser } from '../accounts/accounts.ts';
 import { namesAddress, withoutAddress } from '../accounts/addresses.ts';
 import type { Actor } from '../actor.ts';
@@ -85,13 +85,4 @@ export async function removeEmail(
   );
   const event = await audited(deps, actor, auditedEmail({ remove: 'email' }, owner, email.email));
   await orAbsent(deps.store.emails.remove(email, { alongside: [event] }), 'Email');
-}
-
-/** Whether an address is one that this user has shown to be theirs. */
-export async function isConfirmedEmail(deps: Deps, user: UserRecord): Promise<(address: string) => boolean> {
-  const others = await deps.store.emails.all(user.id);
-  const confirmed = [...others, { email: user.email, confirmedAt: user.confirmedAt }]
-    .filter(({ confirmedAt }) => confirmedAt !== null)
-    .map(({ email }) => email);
-  return (address) => confirmed.some((email) => sameName(email, address));
 }

@@ -11,8 +11,8 @@ import type { UserRecord } from '../../records/users.ts';
 import { Missing } from '../../store/errors.ts';
 import type { NotificationChange, NotificationScope } from '../../store/notifications/settings.ts';
 import { sameName } from '../../store/table/unique-names.ts';
+import { isConfirmedEmail } from '../accounts/addresses.ts';
 import type { Deps } from '../deps.ts';
-import { isConfirmedEmail } from '../emails/emails.ts';
 import { invalid, placeNotFound, refused, unauthorized } from '../errors.ts';
 import { DEFAULT_LEVEL } from './levels.ts';
 

@@ -7,8 +7,8 @@ import { type PgpSignature, parsePgpSignatures } from '../../signatures/pgp-sign
 import { signedCommit } from '../../signatures/signed-commit.ts';
 import { parseSshSignature, SSH_LABEL, sshSigned } from '../../signatures/ssh-signature.ts';
 import { sameName } from '../../store/table/unique-names.ts';
+import { isConfirmedEmail } from '../accounts/addresses.ts';
 import type { Deps } from '../deps.ts';
-import { isConfirmedEmail } from '../emails/emails.ts';
 import { notFound } from '../errors.ts';
 
 /** What is to be said of a signature, the worst first. */

@@ -4,13 +4,12 @@ import { type Identity, identitiesOf, MAX_IDENTITIES } from '../../store/users/i
 import type { UserChange } from '../../store/users/users.ts';
 import { signedIn } from '../access/permissions.ts';
 import { changeUser, type PlannedChange, staysAdministered } from '../accounts/accounts.ts';
-import { withoutAddress } from '../accounts/addresses.ts';
+import { isConfirmedEmail, withoutAddress } from '../accounts/addresses.ts';
 import type { Actor } from '../actor.ts';
 import { type AuditAuthor, audited } from '../audit-events/event.ts';
 import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';
 import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../emails/confirmation.ts';
-import { isConfirmedEmail } from '../emails/emails.ts';
 import { conflict, forbidden, invalid, notFound } from '../errors.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
 import { emailProblems, problemsOf, usernameProblems } from '../name-rules.ts';
