@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { addressProblems, isExternalByDefault } from '../../lib/domain/accounts/sign-up-rules.ts';
 import { attributes } from '../../lib/domain/settings/attributes.ts';
 import { cachedSettings } from '../../lib/domain/settings/current.ts';
 import { defaultSettings } from '../../lib/domain/settings/defaults.ts';
 import { parseDuration } from '../../lib/domain/settings/durations.ts';
-import { addressProblems, isExternalByDefault } from '../../lib/domain/users/sign-up-rules.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
 import type { StoredSettings } from '../../lib/store/settings/settings.ts';
 

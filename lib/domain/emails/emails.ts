@@ -3,6 +3,7 @@ import type { UserRecord } from '../../records/users.ts';
 
 import { changeUser } from '../accounts/accounts.ts';
 import { namesAddress, withoutAddress } from '../accounts/addresses.ts';
+import { addressProblems } from '../accounts/sign-up-rules.ts';
 import type { Actor } from '../actor.ts';
 import { audited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
@@ -10,7 +11,6 @@ import { invalid, notFound, tooManyRequests } from '../errors.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
 import { orAbsent, told } from '../keys/store-errors.ts';
 import { emailProblems } from '../name-rules.ts';
-import { addressProblems } from '../users/sign-up-rules.ts';
 import { auditedEmail } from './audit.ts';
 import { confirmationOf } from './confirmation.ts';
 

@@ -12,6 +12,7 @@ import { folded } from '../../store/row-keys/key.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import { signedIn } from '../access/permissions.ts';
+import { addressProblems } from '../accounts/sign-up-rules.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
 import { auditedPlace, inPerson } from '../audit-events/event.ts';
@@ -25,7 +26,6 @@ import { addMember, MAX_AT_ONCE, reasonOf, TOO_MANY } from '../members/members.t
 import { demandAdmin, demandUnlocked, grantable, type MembershipInput } from '../members/rules.ts';
 import { emailProblems } from '../name-rules.ts';
 import { answerMails } from '../notifications/enqueue.ts';
-import { addressProblems } from '../users/sign-up-rules.ts';
 import { invitationMail } from './mail.ts';
 
 /** A link leads there for two weeks; the invitation stays. */

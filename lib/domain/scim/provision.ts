@@ -1,11 +1,11 @@
 import type { UserRecord } from '../../records/users.ts';
 import type { ScimIdentity } from '../../store/scim/identities.ts';
 import { sameName } from '../../store/table/unique-names.ts';
+import { isExternalByDefault } from '../accounts/sign-up-rules.ts';
 import { auditedUser, auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../emails/confirmation.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
-import { isExternalByDefault } from '../users/sign-up-rules.ts';
 import {
   demandAllowed,
   demandSound,

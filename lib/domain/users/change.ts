@@ -5,6 +5,7 @@ import type { UserChange } from '../../store/users/users.ts';
 import { signedIn } from '../access/permissions.ts';
 import { changeUser, type PlannedChange, staysAdministered } from '../accounts/accounts.ts';
 import { isConfirmedEmail, withoutAddress } from '../accounts/addresses.ts';
+import { addressProblems } from '../accounts/sign-up-rules.ts';
 import type { Actor } from '../actor.ts';
 import { type AuditAuthor, audited } from '../audit-events/event.ts';
 import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';
@@ -20,7 +21,6 @@ import { auditedChange } from './audit.ts';
 import { invitation } from './password-resets.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
 import { ownedEmailProblems, profileProblems } from './profile.ts';
-import { addressProblems } from './sign-up-rules.ts';
 import { nameProblems } from './users.ts';
 
 /** What an administrator changes of an account; what is absent stays. */

@@ -5,6 +5,7 @@ import type { Put } from '../../store/table/write.ts';
 import { type Identity, identityName, identityNames } from '../../store/users/item.ts';
 import type { UserQuery } from '../../store/users/list.ts';
 import { changeError, userOfId } from '../accounts/accounts.ts';
+import { addressProblems, isExternalByDefault } from '../accounts/sign-up-rules.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
 import { type AuditAuthor, auditedUser, auditing } from '../audit-events/event.ts';
@@ -17,7 +18,6 @@ import { emailProblems, MAX_NAME_LENGTH, problemsOf, usernameProblems } from '..
 import { type Invitation, invitation } from './password-resets.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
 import { profileProblems } from './profile.ts';
-import { addressProblems, isExternalByDefault } from './sign-up-rules.ts';
 
 export interface NewUserInput {
   readonly email: string;
