@@ -113,3 +113,8 @@ export function problemsOf(fields: Readonly<Record<string, readonly string[]>>):
   const broken = Object.entries(fields).filter(([, problems]) => problems.length > 0);
   return broken.length === 0 ? undefined : Object.fromEntries(broken);
 }
+
+const MAX_DESCRIPTION = 2000;
+
+export const descriptionProblems = (description: string | null): string[] =>
+  (description ?? '').length > MAX_DESCRIPTION ? ['is too long (maximum is 2000 characters)'] : [];

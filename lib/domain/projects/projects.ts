@@ -18,7 +18,13 @@ import type { Deps } from '../deps.ts';
 import { conflict, DomainError, invalid, notFound } from '../errors.ts';
 import { telling } from '../events/record.ts';
 import { type ImportOrder, planImport } from '../imports/plan.ts';
-import { pathFromName, problemsOf, projectNameProblems, projectPathProblems } from '../name-rules.ts';
+import {
+  descriptionProblems,
+  pathFromName,
+  problemsOf,
+  projectNameProblems,
+  projectPathProblems,
+} from '../name-rules.ts';
 import {
   boundBy,
   type Namespace,
@@ -46,7 +52,6 @@ export interface NewProjectInput {
 }
 
 const MAX_TOPICS = 100;
-const MAX_DESCRIPTION = 2000;
 
 /**
  * The namespace of an id where the actor may create projects; their own when there is none.
@@ -171,9 +176,6 @@ export function demandNoTemplate(input: {
   }
   if (id !== undefined) throw invalid({ template_project_id: ['is unknown or invalid'] });
 }
-
-export const descriptionProblems = (description: string | null): string[] =>
-  (description ?? '').length > MAX_DESCRIPTION ? ['is too long (maximum is 2000 characters)'] : [];
 
 export const topicProblems = (topics: readonly string[]): string[] =>
   topics.length > MAX_TOPICS ? ['is too long (maximum is 100 topics)'] : [];

@@ -17,12 +17,12 @@ import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { unlinkPromises } from '../forks/visibility.ts';
-import { problemsOf, projectNameProblems, projectPathProblems } from '../name-rules.ts';
+import { descriptionProblems, problemsOf, projectNameProblems, projectPathProblems } from '../name-rules.ts';
 import { moveMail } from '../notifications/enqueue.ts';
 import { isImporting } from '../repository/import-state.ts';
 import { protectingWrites } from '../repository/open.ts';
 import { isBelow } from '../visibility.ts';
-import { descriptionProblems, topicProblems } from './projects.ts';
+import { topicProblems } from './projects.ts';
 
 export interface ProjectInput {
   readonly name?: string | undefined;
