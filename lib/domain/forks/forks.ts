@@ -16,7 +16,7 @@ import { conflict, DomainError, invalid, notFound } from '../errors.ts';
 import { telling } from '../events/record.ts';
 import { descriptionProblems, problemsOf, projectNameProblems, projectPathProblems } from '../name-rules.ts';
 import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from '../namespaces/place.ts';
-import { limitError } from '../projects/projects.ts';
+import { limitError } from '../namespaces/project-limit.ts';
 import { defaultBranchName } from '../repository/default-branch-name.ts';
 import { networkMember } from '../repository/open.ts';
 import { isBelow, lower } from '../visibility.ts';

@@ -32,6 +32,7 @@ import {
   visibilityProblems,
   visibleNamespace,
 } from '../namespaces/place.ts';
+import { limitError } from '../namespaces/project-limit.ts';
 import { starredByActor } from '../project-relations/stars.ts';
 import { demandRate, PROJECT_IMPORTS } from '../rate-limits/action-limits.ts';
 import { defaultBranchName } from '../repository/default-branch-name.ts';
@@ -179,11 +180,6 @@ export function demandNoTemplate(input: {
 
 export const topicProblems = (topics: readonly string[]): string[] =>
   topics.length > MAX_TOPICS ? ['is too long (maximum is 100 topics)'] : [];
-
-export const limitProblem = (limit: number): string =>
-  `Your project limit is ${limit} projects! Please contact your administrator to increase it`;
-
-export const limitError = (limit: number) => new DomainError('forbidden', [limitProblem(limit)]);
 
 /** What lists of projects are asked for. */
 export interface ProjectListInput extends Omit<ProjectQuery, 'viewer' | 'judge'> {

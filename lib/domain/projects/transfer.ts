@@ -10,10 +10,10 @@ import type { Deps } from '../deps.ts';
 import { notFound, refused } from '../errors.ts';
 import { unlinkPromises } from '../forks/visibility.ts';
 import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from '../namespaces/place.ts';
+import { limitProblem } from '../namespaces/project-limit.ts';
 import { moveMail } from '../notifications/enqueue.ts';
 import { inRuby } from '../ruby-notation.ts';
 import { lower } from '../visibility.ts';
-import { limitProblem } from './projects.ts';
 import { changeError } from './update.ts';
 
 type User = Extract<Actor, { kind: 'user' }>;
