@@ -3,7 +3,7 @@ import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-s
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deps } from '../../functions/deps.ts';
 import { handler as mailWorker } from '../../functions/mail.ts';
-import { mailMessage } from '../../lib/domain/mail/send.ts';
+import { mailMessage } from '../../lib/domain/mail/message.ts';
 import { awsClients } from '../../lib/store/clients.ts';
 import { correlated } from '../../lib/telemetry/correlation.ts';
 import { redrive } from '../../local/redrive.ts';

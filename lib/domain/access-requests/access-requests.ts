@@ -11,7 +11,7 @@ import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, invalid, placeNotFound, recordNotFound, tooManyRequests } from '../errors.ts';
-import { mailMessage, oneLine } from '../mail/send.ts';
+import { mailMessage, oneLine } from '../mail/message.ts';
 import { type Member, type MemberPlace, sourceOf } from '../members/list.ts';
 import { addMember } from '../members/members.ts';
 import { demandAdmin } from '../members/rules.ts';

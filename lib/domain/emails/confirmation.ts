@@ -10,7 +10,7 @@ import { type AuditAuthor, audited, auditedUser } from '../audit-events/event.ts
 import type { Deps } from '../deps.ts';
 import { conflict, refused } from '../errors.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
-import { mailMessage } from '../mail/send.ts';
+import { mailMessage } from '../mail/message.ts';
 import { auditedEmail } from './audit.ts';
 
 /** The page that a mailed link leads to. */

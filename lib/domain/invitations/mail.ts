@@ -1,7 +1,7 @@
 import type { InvitationRecord } from '../../records/invitations.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
-import { mailMessage, oneLine } from '../mail/send.ts';
+import { mailMessage, oneLine } from '../mail/message.ts';
 
 /** The page that a mailed link leads to. */
 const PAGE = '/users/invitation';

@@ -1,14 +1,13 @@
 /** Mail: promised in the transaction of what it tells of, sent by a worker. */
+
 import { MailDelayed, MailRefused, TransactionRefused } from '../../store/errors.ts';
 import type { Mail, Mailer } from '../../store/mail/transport.ts';
-import { MAIL, message, messageAt, type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
+import { MAIL, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import { log } from '../../telemetry/log.ts';
 import type { Deps } from '../deps.ts';
-import { emailProblems } from '../name-rules.ts';
 import { addressNow, type MailReader } from '../notifications/readers.ts';
 import type { Job } from '../worker/dispatch.ts';
-
-const SEND = 'mail.send';
+import { SEND } from './message.ts';
 
 /** A mail that waits to be sent. */
 interface Waiting extends Mail {
@@ -19,25 +18,6 @@ interface Waiting extends Mail {
   /** Id of the message that this one is to look after: see {@link afterwards}. */
   readonly original?: string;
 }
-
-/**
- * The promise of a mail, for `outbox.commit`. Its text travels through table and queue, both encrypted at rest, and is
- * gone from them when it is sent: what is secret in it ends soon and serves once.
- *
- * @param reader who is asked about again when it is sent: whether they may still read it, and where they are sent it
- */
-export function mailMessage(mail: Mail, reader?: MailReader): OutboxMessage {
-  if (emailProblems(mail.to).length > 0) throw new Error('mail to what is no address');
-  const body = { ...mail, subject: headerText(mail.subject), ...(reader === undefined ? {} : { reader }) };
-  return message(MAIL, SEND, body);
-}
-
-/** What others named, for a sentence: it ends no line, begins none, and turns nothing around that is beside it. */
-export const oneLine = (text: string): string =>
-  text
-    .replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
-    .replace(/[\s\p{Cc}]+/gu, ' ')
-    .trim();
 
 /**
  * Sends one, and remembers that it did: a message that comes twice sends once, also at the same moment. Only a process that
@@ -111,16 +91,6 @@ async function later(
     // Whoever took this one for dead has seen to it.
     if (!(refused instanceof TransactionRefused && refused.has('processed'))) throw refused;
   }
-}
-
-/** A line of mail has 998 characters at most (RFC 5322, section 2.1.1), and one without spaces is not folded. */
-const MAX_HEADER = 500;
-
-/** What others named, for a header. */
-export function headerText(text: string): string {
-  const line = oneLine(text);
-  // Not between the halves of a character.
-  return line.length <= MAX_HEADER ? line : `${line.slice(0, MAX_HEADER).replace(/[\uD800-\uDBFF]$/, '')}...`;
 }
 
 /** As the instance's settings have mail: with a text at its end, with HTML or without. */

@@ -2,7 +2,7 @@
 
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
-import { headerText, mailMessage, oneLine } from '../mail/send.ts';
+import { headerText, mailMessage, oneLine } from '../mail/message.ts';
 import type { Reason } from './decide.ts';
 import type { MailReader } from './readers.ts';
 

@@ -5,7 +5,7 @@
 
 import type { UserRecord } from '../../records/users.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
-import { mailMessage, oneLine } from '../mail/send.ts';
+import { mailMessage, oneLine } from '../mail/message.ts';
 
 type Owner = Pick<UserRecord, 'name' | 'username' | 'email' | 'confirmedAt' | 'type'>;
 

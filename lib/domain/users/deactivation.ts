@@ -5,7 +5,7 @@ import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { PlannedChange } from '../accounts/accounts.ts';
 import { type AuditAuthor, audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
-import { mailMessage, oneLine } from '../mail/send.ts';
+import { mailMessage, oneLine } from '../mail/message.ts';
 import { isReached } from '../notifications/address.ts';
 
 /** What the transaction changes, records, and promises to whoever it is. */

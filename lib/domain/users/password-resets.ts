@@ -10,7 +10,7 @@ import type { Actor } from '../actor.ts';
 import { audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, invalid, tooManyRequests } from '../errors.ts';
-import { mailMessage, oneLine } from '../mail/send.ts';
+import { mailMessage, oneLine } from '../mail/message.ts';
 import { problemsOf } from '../name-rules.ts';
 import { subjectOf } from '../rate-limits/throttles.ts';
 import { passwordMails } from './account-mail.ts';

@@ -1,7 +1,7 @@
 /** Mail between its promise and its sending: it waits for SES, and goes to whoever may still read it then. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
-import { mailMessage } from '../../../lib/domain/mail/send.ts';
+import { mailMessage } from '../../../lib/domain/mail/message.ts';
 import type { MailReader } from '../../../lib/domain/notifications/readers.ts';
 import { messageText, type OutboxMessage } from '../../../lib/store/outbox/outbox.ts';
 import { type Service, startService } from '../../harness/service.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
-import { mailMessage } from '../../../lib/domain/mail/send.ts';
+import { mailMessage } from '../../../lib/domain/mail/message.ts';
 import type { Mail } from '../../../lib/store/mail/transport.ts';
 import { messageText } from '../../../lib/store/outbox/outbox.ts';
 import { type Service, startService } from '../../harness/service.ts';

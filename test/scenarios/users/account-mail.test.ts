@@ -1,7 +1,7 @@
 /** What people hear of changes to their accounts that others made, or could have made. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
-import { mailMessage } from '../../../lib/domain/mail/send.ts';
+import { mailMessage } from '../../../lib/domain/mail/message.ts';
 import { patchOf, person, scimGroup } from '../../harness/scim.ts';
 import { type Service, startService } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';
