@@ -7,6 +7,7 @@ import type { Actor } from '../actor.ts';
 import { audited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, notFound, recordNotFound, unprocessable } from '../errors.ts';
+import { newBranchRule } from '../refs/new-branch-rule.ts';
 import { auditedBranchRule, auditedLevels } from '../refs/rule-audit.ts';
 
 /** As long as a ref name can be, in bytes. */
@@ -145,17 +146,6 @@ export function refusedRule(error: unknown): unknown {
   if (error instanceof LimitReached) return unprocessable([`The limit of ${error.limit} rules is reached`]);
   if (!(error instanceof Missing)) return error;
   return error.message.startsWith('project') ? notFound('Project') : recordNotFound();
-}
-
-/** A rule with an id of its own, not stored yet. */
-export async function newBranchRule(
-  deps: Deps,
-  projectId: number,
-  levels: Pick<BranchRule, 'name' | 'pushLevel' | 'mergeLevel' | 'allowForcePush'>,
-): Promise<BranchRule> {
-  const at = deps.now().toISOString();
-  const id = await deps.store.refRules.nextId();
-  return { kind: 'branch', id, projectId, ...levels, createdAt: at, updatedAt: at };
 }
 
 async function create(deps: Deps, actor: Actor, project: ProjectRecord, rule: BranchRule) {

@@ -1,0 +1,13 @@
+import type { BranchRule } from '../../records/refs.ts';
+import type { Deps } from '../deps.ts';
+
+/** A rule with an id of its own, not stored yet. */
+export async function newBranchRule(
+  deps: Deps,
+  projectId: number,
+  levels: Pick<BranchRule, 'name' | 'pushLevel' | 'mergeLevel' | 'allowForcePush'>,
+): Promise<BranchRule> {
+  const at = deps.now().toISOString();
+  const id = await deps.store.refRules.nextId();
+  return { kind: 'branch', id, projectId, ...levels, createdAt: at, updatedAt: at };
+}
