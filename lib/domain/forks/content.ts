@@ -6,6 +6,7 @@ import { type Inheritance, inherit, readInheritance } from '../../store/forks/co
 import { FORKS, MAINTENANCE, message, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import { measureSoon } from '../../store/statistics/statistics.ts';
 import type { Deps } from '../deps.ts';
+import type { Job } from '../job.ts';
 import {
   failImport,
   importFills,
@@ -15,7 +16,6 @@ import {
 } from '../repository/import-state.ts';
 import { networkMember, protectingWrites } from '../repository/open.ts';
 import { isBelow } from '../visibility.ts';
-import type { Job } from '../worker/dispatch.ts';
 
 /** What a request promised that made a fork. */
 export interface ForkOrder {

@@ -8,10 +8,10 @@ import type { StagedRefs, StagingFailure } from '../../outbound/stage-repository
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Deps } from '../deps.ts';
 import { ingest } from '../git/receive-upload.ts';
+import type { Job } from '../job.ts';
 import { failImport, finishImport, isImporting, startImport } from '../repository/import-state.ts';
 import { openRepository } from '../repository/open.ts';
 import { maxImportBytes } from '../repository/size-limits.ts';
-import type { Job } from '../worker/dispatch.ts';
 import { SEALED_CREDENTIALS, STAGED_REFS } from './plan.ts';
 
 /**

@@ -5,8 +5,8 @@ import type { Mail, Mailer } from '../../store/mail/transport.ts';
 import { MAIL, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import { log } from '../../telemetry/log.ts';
 import type { Deps } from '../deps.ts';
+import type { Job } from '../job.ts';
 import { addressNow, type MailReader } from '../notifications/readers.ts';
-import type { Job } from '../worker/dispatch.ts';
 import { SEND } from './message.ts';
 
 /** A mail that waits to be sent. */

@@ -21,6 +21,7 @@ import type { Deps } from '../deps.ts';
 import { unlinkForks } from '../forks/visibility.ts';
 import { takeInvitations } from '../invitations/invitations.ts';
 import { CONFIRMED_JOB } from '../invitations/on-confirmed.ts';
+import type { Job } from '../job.ts';
 import { maintainRepository } from '../maintenance/run.ts';
 import { LEAVE_JOB, leaveBelow } from '../members/cascade-removal.ts';
 import { EXPIRY_JOB, endMembership } from '../members/expiry.ts';
@@ -37,13 +38,6 @@ import { measureProject } from '../statistics/measure.ts';
 import { removeBot } from '../tokens/bots.ts';
 import { endLongTokens, LIFETIME_JOB } from '../tokens/lifetimes.ts';
 import { DORMANT_JOB, deactivateDormant } from '../users/dormant.ts';
-
-/** A message of the maintenance queue, as the outbox wrote it. */
-export interface Job {
-  readonly id: string;
-  readonly type: string;
-  readonly body: Readonly<Record<string, unknown>>;
-}
 
 /**
  * Does the work of one message. Every job may come twice, late, or after its subject is gone.
