@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import { type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Rights } from '../functions/areas.ts';
-import { RATE_LIMITS } from '../lib/store/table/schema.ts';
+import { RATE_LIMITS } from '../lib/store/row-keys/rate-limits.ts';
 import type { Resources } from './service-function.ts';
 
 /**

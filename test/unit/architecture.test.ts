@@ -43,7 +43,13 @@ const MAY_IMPORT: Record<string, { values: string[]; types: string[] }> = {
   },
   // Bundles carry the OpenAPI document.
   cdk: {
-    values: ['functions/areas.ts', 'lib/store/table/schema.ts', 'lib/store/environment.ts', 'lib/api/all.ts'],
+    values: [
+      'functions/areas.ts',
+      'lib/store/table/schema.ts',
+      'lib/store/row-keys/rate-limits.ts',
+      'lib/store/environment.ts',
+      'lib/api/all.ts',
+    ],
     types: [],
   },
   local: {

@@ -1,4 +1,3 @@
-import { RATE_LIMITS } from '../table/schema.ts';
 import { cut, type Key, padded } from './key.ts';
 
 /** What one subject did of a kind within one window of time. */
@@ -12,3 +11,6 @@ export const userAddressesKey = (userId: number): Key => ({
   pk: `${RATE_LIMITS}addresses#${padded(userId)}`,
   sk: 'ADDRESSES',
 });
+
+/** What the partitions of rate limits begin with: functions that write nothing else may write these. */
+export const RATE_LIMITS = 'RATE#';

@@ -61,9 +61,6 @@ export const keyAttributes: readonly string[] = [
 /** Time to live is switched on by a call of its own. */
 export const TABLE_TTL_ATTRIBUTE = table.ttl;
 
-/** What the partitions of rate limits begin with: functions that write nothing else may write these. */
-export const RATE_LIMITS = 'RATE#';
-
 /** The input of `CreateTableCommand`. */
 export function tableDefinition(tableName: string) {
   return {
