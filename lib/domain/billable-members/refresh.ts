@@ -1,10 +1,10 @@
 /** Finds everybody with access to an outermost group: its own members, those inside it, and those of invited groups. */
 
+import { isExpired } from '../../records/expiry.ts';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { MemberSource } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { type Billable, MEMBERSHIP_TYPES } from '../../store/billable-members/lists.ts';
-import { isExpired } from '../../store/members/item.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import { dayBefore } from '../days.ts';
 import type { Deps } from '../deps.ts';

@@ -3,10 +3,10 @@
  * an invitation waits until somebody confirms it, or declines by the link that was mailed there.
  */
 import { createHash, randomBytes } from 'node:crypto';
+import { isExpired } from '../../records/expiry.ts';
 import type { InvitationRecord } from '../../records/invitations.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { AlreadyExists, LimitReached, Missing } from '../../store/errors.ts';
-import { isExpired } from '../../store/members/item.ts';
 import { outboxWrite } from '../../store/outbox/outbox.ts';
 import { folded } from '../../store/row-keys/key.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';

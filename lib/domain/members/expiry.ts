@@ -3,9 +3,9 @@
  * with them has a worker take them away that day, and tell it.
  */
 
+import { isExpired } from '../../records/expiry.ts';
 import type { MemberRecord, MemberSource } from '../../records/members.ts';
 import { Missing } from '../../store/errors.ts';
-import { isExpired } from '../../store/members/item.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import type { Put } from '../../store/table/write.ts';
 import { audited, auditedSource, SYSTEM } from '../audit-events/event.ts';

@@ -1,10 +1,10 @@
 /** Groups that are invited to projects. */
 
+import { isExpired } from '../../records/expiry.ts';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { MAX_SHARES, type ShareRecord } from '../../records/shares.ts';
 import { Missing, Stale } from '../../store/errors.ts';
-import { isExpired } from '../../store/members/item.ts';
 import { keepsProjectsToItself } from '../access/effective-level.ts';
 import { LEVEL_NAMES } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';

@@ -1,15 +1,12 @@
 /** The row of a membership: how it is written, read and changed. */
 
+import { isExpired } from '../../records/expiry.ts';
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
 import { projectLives } from '../placement/project-item.ts';
 import { groupKey } from '../row-keys/groups.ts';
 import { memberKey } from '../row-keys/members.ts';
 import { userPartition, userRow } from '../row-keys/users.ts';
 import { ABSENT, type Check, type Item, PRESENT, type Put } from '../table/write.ts';
-
-/** A membership is over at the start of the day it names, UTC. */
-export const isExpired = (member: { readonly expiresAt: string | null }, now = new Date()): boolean =>
-  member.expiresAt !== null && member.expiresAt <= now.toISOString().slice(0, 10);
 
 /** The row of the index by users, by what it is a membership of. */
 export const ROW = { project: 'MEMBER', group: 'GROUPMEMBER' } as const;

@@ -1,5 +1,6 @@
 /** Memberships of projects and groups: stored once, where they were given; a user's are found through an index. */
 
+import { isExpired } from '../../records/expiry.ts';
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
 import { AlreadyExists, Missing, Stale, TransactionRefused } from '../errors.ts';
 import { accessRequestKey } from '../row-keys/access-requests.ts';
@@ -13,7 +14,6 @@ import { ABSENT, type Delete, PRESENT, type Write } from '../table/write.ts';
 import {
   changedMember,
   fromItem,
-  isExpired,
   live,
   membershipChange,
   memberWrite,

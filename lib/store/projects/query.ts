@@ -1,10 +1,10 @@
 /** What a list of projects may be asked for, and which of its conditions the keys alone decide. */
 
+import { isExpired } from '../../records/expiry.ts';
 import type { AccessLevel } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Visibility } from '../../records/visibility.ts';
 import type { Attributes } from '../custom-attributes/custom-attributes.ts';
-import { isExpired } from '../members/item.ts';
 import { listClass } from '../placement/project-item.ts';
 import { padded } from '../row-keys/key.ts';
 import { listPartitions } from '../row-keys/lists.ts';

@@ -1,6 +1,6 @@
 /** Ids of what is listed, from rows of the table that stand in the order of these ids. */
 
-import { isExpired } from '../members/item.ts';
+import { isExpired } from '../../records/expiry.ts';
 import { FORK } from '../row-keys/forks.ts';
 import { SETTLING, type TreeKind, type TreeRow, treePartition, treePrefix } from '../row-keys/groups.ts';
 import { idOf, type Key, padded } from '../row-keys/key.ts';
