@@ -4,6 +4,7 @@ import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel } from '../../records/members.ts';
 import { type Attributes, haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
 import type { Members } from '../members/members.ts';
+import { Reach } from '../members/reachable.ts';
 import { groupClass, groupItem, groupOf } from '../placement/group-item.ts';
 import { hasText, type Judge, type Viewer, visibleTo } from '../projects/query.ts';
 import { groupKey } from '../row-keys/groups.ts';
@@ -41,7 +42,6 @@ import {
   mergeKeys,
 } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
-import { Reach } from './reachable.ts';
 
 export interface GroupQuery extends PageRequest {
   readonly viewer: Viewer;

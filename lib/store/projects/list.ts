@@ -2,8 +2,8 @@
 
 import type { Visibility } from '../../records/visibility.ts';
 import { haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
-import { Reach } from '../groups/reachable.ts';
 import type { Members } from '../members/members.ts';
+import { Reach } from '../members/reachable.ts';
 import { fromItem, listClass, sortValues } from '../placement/project-item.ts';
 import { projectKey } from '../row-keys/projects.ts';
 import { similarity } from '../search/relevance.ts';

@@ -1,7 +1,6 @@
 /** What a user reaches through memberships of groups: all below these, and what they were invited to. */
 
 import type { AccessLevel } from '../../records/members.ts';
-import type { Members } from '../members/members.ts';
 import { groupKey, LED_ELSEWHERE, SETTLING, type TreeKind, treePartition } from '../row-keys/groups.ts';
 import { idOf } from '../row-keys/key.ts';
 import { projectKey } from '../row-keys/projects.ts';
@@ -16,6 +15,7 @@ import {
   settlingBelow,
 } from '../table/id-sources.ts';
 import type { Table } from '../table/table.ts';
+import type { Members } from './members.ts';
 
 /** Memberships of groups that a list looks at, the oldest groups first. */
 const MAX_GROUPS = 1000;
