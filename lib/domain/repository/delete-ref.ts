@@ -1,6 +1,6 @@
 import type { Ref } from '../../git/ports.ts';
 import type { GitRepository } from '../../git/repository.ts';
-import { refConflictError } from '../repository/conflicts.ts';
+import { refConflictError } from './conflicts.ts';
 
 /**
  * Deletes a branch or tag as it was read: one that has moved since stays.
