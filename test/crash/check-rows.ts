@@ -14,7 +14,6 @@ import { leaseKey } from '../../lib/store/row-keys/maintenance.ts';
 import { MEMBER, memberPartition } from '../../lib/store/row-keys/members.ts';
 import { type NameKind, nameKey } from '../../lib/store/row-keys/names.ts';
 import { notifyEverywhereKey, WATCHERS } from '../../lib/store/row-keys/notifications.ts';
-import { STAR } from '../../lib/store/row-keys/project-relations.ts';
 import { projectKey } from '../../lib/store/row-keys/projects.ts';
 import {
   GUARD_STRIPES,
@@ -25,6 +24,7 @@ import {
   repositoryPartition,
 } from '../../lib/store/row-keys/repository.ts';
 import { gramKey, indexedKey } from '../../lib/store/row-keys/search.ts';
+import { STAR } from '../../lib/store/row-keys/stars.ts';
 import {
   ACCESS_TOKEN,
   DEPLOY_TOKEN,

@@ -9,7 +9,7 @@ import { groupJudge, projectJudge, viewerOf } from '../access/visibility-filter.
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { starredByActor } from '../project-relations/stars.ts';
+import { starredByActor } from '../stars/stars.ts';
 
 export interface GroupListInput extends Omit<GroupQuery, 'viewer' | 'judge' | 'all' | 'below' | 'after'> {
   /** Also groups that memberships do not give; default: only for administrators. Anonymous callers see these alone. */

@@ -33,9 +33,9 @@ import {
   visibleNamespace,
 } from '../namespaces/place.ts';
 import { limitError } from '../namespaces/project-limit.ts';
-import { starredByActor } from '../project-relations/stars.ts';
 import { demandRate, PROJECT_IMPORTS } from '../rate-limits/action-limits.ts';
 import { defaultBranchName } from '../repository/default-branch-name.ts';
+import { starredByActor } from '../stars/stars.ts';
 import { newProjectSettings } from './defaults.ts';
 
 export interface NewProjectInput {

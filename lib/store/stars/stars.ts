@@ -4,8 +4,8 @@
  */
 import { Missing, TransactionRefused } from '../errors.ts';
 import { idOf } from '../row-keys/key.ts';
-import { STAR, starKey } from '../row-keys/project-relations.ts';
 import { projectKey } from '../row-keys/projects.ts';
+import { STAR, starKey } from '../row-keys/stars.ts';
 import { userKey, userPartition, userRow } from '../row-keys/users.ts';
 import { removeSome } from '../table/delete-page.ts';
 import type { Table } from '../table/table.ts';

@@ -2,8 +2,8 @@
 
 import type { UserRecord } from '../../records/users.ts';
 import { Missing } from '../../store/errors.ts';
-import type { StarRecord } from '../../store/project-relations/stars.ts';
 import type { ProjectQuery } from '../../store/projects/query.ts';
+import type { StarRecord } from '../../store/stars/stars.ts';
 import { MAX_OFFSET, type Page, type PageRequest } from '../../store/table/paging.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { maySeeProfile } from '../accounts/accounts.ts';
