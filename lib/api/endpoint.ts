@@ -2,6 +2,7 @@ import { callerOf, open } from '../domain/access/open-request.ts';
 import { demand, demandInGroup } from '../domain/access/permissions.ts';
 import type { Deps } from '../domain/deps.ts';
 import { Admissions } from '../domain/rate-limits/request-counting.ts';
+import { revokeFamily, unknownFrom } from '../domain/tokens/tokens.ts';
 import { endpointFor, type HttpDeps } from '../http/endpoint.ts';
 import type { OffsetPage } from '../http/pagination.ts';
 
@@ -22,7 +23,8 @@ export function apiDeps(deps: Deps): ApiDeps {
       callerOf: (credential) => callerOf(deps, credential),
     }),
     access: {
-      open: (request) => open(deps, request),
+      open: (request) =>
+        open(deps, request, (token, origin) => revokeFamily(deps, unknownFrom(origin), token)),
       authorize: ({ actor, project, group }, rule) => {
         if (rule.kind === 'project') demand(actor, project!, rule.ability);
         else demandInGroup(actor, group!, rule.ability);

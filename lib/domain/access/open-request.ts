@@ -4,13 +4,12 @@ import type { ProjectRecord } from '../../records/projects.ts';
 import type { TokenRecord, TokenScope } from '../../records/tokens.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { annotate } from '../../telemetry/correlation.ts';
-import type { Actor, Credential, Viewer } from '../actor.ts';
+import type { Actor, Credential, Origin, Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, forbidden, notFound, unauthorized } from '../errors.ts';
 import { comesFromTooMany, demandFewAddresses } from '../rate-limits/address-limit.ts';
 import { whileCounted } from '../rate-limits/request-counting.ts';
 import type { Caller } from '../rate-limits/throttles.ts';
-import { revokeFamily, unknownFrom } from '../tokens/tokens.ts';
 import { type Subject, Surroundings, standing } from './effective-level.ts';
 import { type Located, locateGroup, locateProject } from './locate.ts';
 import { canSee, canSeeGroup, OWNER } from './permissions.ts';
@@ -26,13 +25,15 @@ import type { FirstReads, GroupAccess, Opened, OpenRequest, ProjectAccess } from
  *
  * @throws 401 for a credential that is not good, 403 for a locked-out owner or a refused sudo, `404 Project Not Found`
  *   or `404 Group Not Found` for what is absent or hidden.
+ *
+ * @param onReuse called with a revoked token that a request which rotates tokens was made with
  */
-export async function open(deps: Deps, request: OpenRequest): Promise<Opened> {
+export async function open(deps: Deps, request: OpenRequest, onReuse?: OnTokenReuse): Promise<Opened> {
   const { credential, admission } = request;
   const stranger = credential.kind === 'none' ? admission?.stranger : undefined;
   const [token, project, group] = await whileCounted(admission, stranger, () =>
     Promise.all([
-      credential.kind === 'none' ? undefined : goodToken(deps, credential, request),
+      credential.kind === 'none' ? undefined : goodToken(deps, credential, request, onReuse),
       request.project === undefined ? undefined : locateProject(deps, request.project),
       request.group === undefined ? undefined : locateGroup(deps, request.group),
       // Whatever the request does, it finds them read.
@@ -161,16 +162,20 @@ async function noteUse({ store, now }: Deps, token: TokenRecord): Promise<void> 
   await Promise.allSettled([store.tokens.touch(token, at), store.users.touch(token.userId, day)]);
 }
 
+/** Ends the token that took the place of one which is used again. */
+export type OnTokenReuse = (token: TokenRecord, origin: Origin | undefined) => Promise<void>;
+
 /** @throws 401 for a credential that is not good: who shows it is counted as a stranger */
 async function goodToken(
   deps: Deps,
   credential: Exclude<Credential, { kind: 'none' }>,
   { admission, rotates, origin }: Pick<OpenRequest, 'admission' | 'rotates' | 'origin'> = {},
+  onReuse?: OnTokenReuse,
 ): Promise<TokenRecord> {
   try {
     const token = await knownToken(deps, credential);
     // Two have the same text: whoever replaced it, and who shows it now.
-    if (token.revoked && rotates) await revokeFamily(deps, unknownFrom(origin), token);
+    if (token.revoked && rotates) await onReuse?.(token, origin);
     await demandActive(deps, token);
     return token;
   } catch (error) {
