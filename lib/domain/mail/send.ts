@@ -6,7 +6,7 @@ import { MAIL, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import { log } from '../../telemetry/log.ts';
 import type { Deps } from '../deps.ts';
 import type { Job } from '../job.ts';
-import { addressNow, type MailReader } from '../notifications/readers.ts';
+import type { MailReader } from '../notifications/readers.ts';
 import { SEND } from './message.ts';
 
 /** A mail that waits to be sent. */
@@ -26,9 +26,15 @@ interface Waiting extends Mail {
  * being given up.
  *
  * @param mailer none where no sender is configured: the mail is dropped, and that is said
+ * @param addressNow where a reader is sent it now; undefined when they are to be sent it no longer
  * @throws what may pass: the message comes again
  */
-export async function sendMail(deps: Deps, mailer: Mailer | undefined, job: Job): Promise<void> {
+export async function sendMail(
+  deps: Deps,
+  mailer: Mailer | undefined,
+  job: Job,
+  addressNow: (deps: Deps, reader: MailReader) => Promise<string | undefined>,
+): Promise<void> {
   const { store, now } = deps;
   const { reader, since, original = job.id, ...mail } = job.body as unknown as Waiting;
   if (job.type !== SEND || typeof mail.to !== 'string') throw new Error(`no job is called ${job.type}`);
