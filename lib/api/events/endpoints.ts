@@ -1,5 +1,6 @@
 import { userNamed } from '../../domain/accounts/accounts.ts';
 import { type FeedQuery, ownFeed, projectFeed, userFeed } from '../../domain/events/feed.ts';
+import { listProjects } from '../../domain/projects/projects.ts';
 import { anyone, project, signedIn } from '../../http/access.ts';
 import { MAX_OFFSET, type OffsetPage } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
@@ -77,7 +78,11 @@ const own = endpoint({
   errors: [TOO_FAR],
   handle: async ({ actor, query, page, request }, deps) => {
     const others = query.scope !== undefined && query.scope !== '';
-    const found = await ownFeed(deps, actor, feedQuery(query, page), { others });
+    const projects = (limit: number) =>
+      listProjects(deps, actor, { page: 1, perPage: limit, membership: true, order: 'last_activity_at' });
+    const found = await ownFeed(deps, actor, feedQuery(query, page), {
+      ...(others && { projects: async (limit: number) => (await projects(limit)).items }),
+    });
     return { ...found, items: found.items.map((item) => activityEvent(item, request.baseUrl)) };
   },
 });

@@ -19,7 +19,6 @@ import { maySeeProfile } from '../accounts/accounts.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { listProjects } from '../projects/projects.ts';
 
 export interface FeedQuery extends Omit<FeedRequest, 'now'> {
   readonly action?: EventAction | undefined;
@@ -59,23 +58,18 @@ export async function userFeed(
   return feed(deps, [{ of: 'author', id: user.id, facets: asked(query) }], query, judgeOf(deps, actor));
 }
 
-/** One's own. @param options.others also what others did in one's projects */
+/** One's own. @param options.projects also what others did in these: one's projects, as a list of them tells */
 export async function ownFeed(
   deps: Deps,
   actor: SignedIn,
   query: FeedQuery,
-  options: { readonly others: boolean },
+  options: { readonly projects?: (limit: number) => Promise<readonly ProjectAccess[]> },
 ): Promise<Page<FeedItem>> {
   const own: FeedView = { of: 'author', id: actor.user.id, facets: asked(query) };
-  if (!options.others) return feed(deps, [own], query, judgeOf(deps, actor));
-  const projects = await listProjects(deps, actor, {
-    page: 1,
-    perPage: MOST_PROJECTS,
-    membership: true,
-    order: 'last_activity_at',
-  });
-  const views = [own, ...projects.items.map((access) => viewOf(actor, access, query))];
-  return feed(deps, views, query, judgeOf(deps, actor, projects.items));
+  if (options.projects === undefined) return feed(deps, [own], query, judgeOf(deps, actor));
+  const projects = await options.projects(MOST_PROJECTS);
+  const views = [own, ...projects.map((access) => viewOf(actor, access, query))];
+  return feed(deps, views, query, judgeOf(deps, actor, projects));
 }
 
 async function feed(
