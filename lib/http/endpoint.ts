@@ -3,7 +3,8 @@
  * conditional requests and the OpenAPI document are all made from this one value.
  */
 import type * as z from 'zod';
-import type { FirstReads, GroupAccess, ProjectAccess } from '../domain/access/types.ts';
+import type { FirstReads } from '../domain/access/prefetch.ts';
+import type { GroupAccess, ProjectAccess } from '../domain/access/types.ts';
 import type { AdmissionPort } from '../domain/rate-limits/request-counting.ts';
 import type { Settings } from '../domain/settings/current.ts';
 import type { TokenScope } from '../records/tokens.ts';

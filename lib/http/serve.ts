@@ -1,6 +1,7 @@
 /** One request through one endpoint: credential, parameters, access, handler, answer. */
 
-import type { FirstReads, Opened } from '../domain/access/types.ts';
+import type { FirstReads } from '../domain/access/prefetch.ts';
+import type { Opened } from '../domain/access/types.ts';
 import type { Credential, Origin } from '../domain/actor.ts';
 import { DomainError, forbidden, placeNotFound, unauthorized } from '../domain/errors.ts';
 import { type Admission, whileCounted } from '../domain/rate-limits/request-counting.ts';

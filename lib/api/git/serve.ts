@@ -1,5 +1,5 @@
 import { openGit } from '../../domain/access/git-access.ts';
-import type { FirstReads } from '../../domain/access/types.ts';
+import type { FirstReads } from '../../domain/access/prefetch.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { pushPolicy } from '../../domain/git/push-policy.ts';

@@ -3,7 +3,7 @@
  * with what stands before the pack, `GET lemnos/uploads/<id>/parts`, `POST .../finish`, `GET` and `DELETE .../<id>`.
  */
 
-import type { GitAccess } from '../../domain/access/git-access.ts';
+import type { GitAccess } from '../../domain/access/types.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { badRequest, notFound, tooLarge } from '../../domain/errors.ts';
 import {

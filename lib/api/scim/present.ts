@@ -1,5 +1,5 @@
 import type { ScimCaller } from '../../domain/scim/caller.ts';
-import type { ScimUser } from '../../domain/scim/find.ts';
+import type { ScimUser } from '../../domain/scim/user.ts';
 import { LIST, USER } from './shapes.ts';
 
 /** Where the resources of a group are. */

@@ -3,12 +3,12 @@ import type { Deps } from '../deps.ts';
 import { forbidden, notFound, unauthorized } from '../errors.ts';
 import { type Admission, whileCounted } from '../rate-limits/request-counting.ts';
 import { Surroundings, standing } from './effective-level.ts';
-import type { GitAccess } from './git-access.ts';
 import { locateProject } from './locate.ts';
 import { beginFirst, projectAccess, subjectOf } from './open-request.ts';
 import { can, canSee } from './permissions.ts';
+import type { FirstReads } from './prefetch.ts';
 import { hasEnded, isUsername, TOKEN_PREFIXES, tokenHash } from './token-check.ts';
-import type { FirstReads } from './types.ts';
+import type { GitAccess } from './types.ts';
 
 /** A deploy token as Git shows it: with its username. */
 export interface DeployCredential {

@@ -1,16 +1,10 @@
 import type { TokenScope } from '../../records/tokens.ts';
-import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, forbidden, unauthorized } from '../errors.ts';
 import { deployCredential, openWithDeployToken } from './deploy-access.ts';
 import { open } from './open-request.ts';
 import { can } from './permissions.ts';
-import type { OpenRequest, ProjectAccess } from './types.ts';
-
-export interface GitAccess {
-  readonly actor: Actor;
-  readonly project: ProjectAccess;
-}
+import type { GitAccess, OpenRequest } from './types.ts';
 
 const SCOPES: Record<'read' | 'write', readonly TokenScope[]> = {
   read: ['api', 'read_repository', 'write_repository'],

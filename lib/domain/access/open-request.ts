@@ -13,9 +13,10 @@ import type { Caller } from '../rate-limits/throttles.ts';
 import { type Subject, Surroundings, standing } from './effective-level.ts';
 import { type Located, locateGroup, locateProject } from './locate.ts';
 import { canSee, canSeeGroup, OWNER } from './permissions.ts';
+import type { FirstReads } from './prefetch.ts';
 import { ReadAhead } from './prefetch.ts';
 import { demandActive, tokenHash } from './token-check.ts';
-import type { FirstReads, GroupAccess, Opened, OpenRequest, ProjectAccess } from './types.ts';
+import type { GroupAccess, Opened, OpenRequest, ProjectAccess } from './types.ts';
 
 /**
  * Decides who asks and what they may know, in two round trips: the token beside the project or group (or its path),

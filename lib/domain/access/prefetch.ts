@@ -7,7 +7,6 @@ import type { BranchRule, TagRule } from '../../records/refs.ts';
 import type { RepositoryRefs } from '../../store/repository/refs-and-objects.ts';
 import type { Deps } from '../deps.ts';
 import { started } from '../started.ts';
-import type { FirstReads } from './types.ts';
 
 /** What is known of a project before its right is decided. */
 interface Foreseen {
@@ -166,4 +165,23 @@ async function rulesOf(
   if (kind === 'both') return refRules.all(projectId);
   if (kind === 'branch') return { branches: await refRules.list(projectId, kind), tags: [] };
   return { branches: [], tags: await refRules.list(projectId, kind) };
+}
+
+/** What a request reads first of a project's repository, whatever else it does. */
+export interface FirstReads {
+  /** What branches, tags or `HEAD` in these expressions point to. */
+  readonly revisions?: readonly string[];
+  /** Short names. */
+  readonly branches?: readonly (string | undefined)[];
+  /** Short names. */
+  readonly tags?: readonly (string | undefined)[];
+  readonly head?: boolean;
+  /** All refs whose names begin so. */
+  readonly under?: readonly ('' | 'refs/heads/' | 'refs/tags/')[];
+  /** A part of the branches or tags. */
+  readonly page?: RefPageQuery | undefined;
+  /** Which packs there are; read when not given. */
+  readonly packs?: boolean;
+  /** The rules that protect refs. */
+  readonly rules?: 'branch' | 'tag' | 'both';
 }

@@ -1,11 +1,9 @@
-import type { RefPageQuery } from '../../git/ports.ts';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Actor, Credential, Origin } from '../actor.ts';
-
 import type { Admission } from '../rate-limits/request-counting.ts';
-import type { ReadAhead } from './prefetch.ts';
+import type { FirstReads, ReadAhead } from './prefetch.ts';
 
 /** A project the actor may know of, with the level they hold in it (0: none, only visibility lets them in). */
 export interface ProjectAccess {
@@ -23,25 +21,6 @@ export interface GroupAccess {
   readonly parents: readonly GroupRecord[];
   /** Whether the actor may know of it because they are a member of something inside, and only for that. */
   readonly inside?: boolean;
-}
-
-/** What a request reads first of a project's repository, whatever else it does. */
-export interface FirstReads {
-  /** What branches, tags or `HEAD` in these expressions point to. */
-  readonly revisions?: readonly string[];
-  /** Short names. */
-  readonly branches?: readonly (string | undefined)[];
-  /** Short names. */
-  readonly tags?: readonly (string | undefined)[];
-  readonly head?: boolean;
-  /** All refs whose names begin so. */
-  readonly under?: readonly ('' | 'refs/heads/' | 'refs/tags/')[];
-  /** A part of the branches or tags. */
-  readonly page?: RefPageQuery | undefined;
-  /** Which packs there are; read when not given. */
-  readonly packs?: boolean;
-  /** The rules that protect refs. */
-  readonly rules?: 'branch' | 'tag' | 'both';
 }
 
 /** What a request opens with: at most two round trips decide all of it. */
@@ -108,3 +87,8 @@ export type ProjectAbility =
   | 'change_namespace'
   | 'change_visibility_level'
   | 'remove_project';
+
+export interface GitAccess {
+  readonly actor: Actor;
+  readonly project: ProjectAccess;
+}

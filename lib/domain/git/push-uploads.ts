@@ -6,7 +6,7 @@ import {
 } from '../../store/blobs/staging.ts';
 import { LimitReached, Missing } from '../../store/errors.ts';
 import { type PushUpload, UPLOADS_PER_USER } from '../../store/git/push-uploads.ts';
-import type { GitAccess } from '../access/git-access.ts';
+import type { GitAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import {
   badRequest,

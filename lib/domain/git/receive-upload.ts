@@ -4,7 +4,7 @@ import { type PushReport, readPushReport } from '../../git/wire/push-report.ts';
 import { type ReceivePackOptions, receivePack } from '../../git/wire/receive-pack.ts';
 import { type ReceiveRequest, ReceiveRequestError, readCommands } from '../../git/wire/receive-request.ts';
 import type { Repository } from '../../git/wire/repository.ts';
-import type { GitAccess } from '../access/git-access.ts';
+import type { GitAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, DomainError } from '../errors.ts';
 import { isPushable } from '../refs/hidden-refs.ts';

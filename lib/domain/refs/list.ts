@@ -2,7 +2,7 @@
 import type { Ref, RefPageQuery } from '../../git/ports.ts';
 import { branchRef, type RefName, type RefSpace, shortName, spacePrefix, tagRef } from '../../git/refname.ts';
 import type { GitRepository } from '../../git/repository.ts';
-import type { FirstReads } from '../access/types.ts';
+import type { FirstReads } from '../access/prefetch.ts';
 import { nameMatcher } from './search.ts';
 
 export interface RefListQuery {

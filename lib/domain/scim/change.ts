@@ -27,9 +27,9 @@ import type { ScimAttributes } from './attributes.ts';
 import { type ScimCaller, stillMay } from './caller.ts';
 import { demandMail } from './confirmation.ts';
 import { noResource, notUnique } from './errors.ts';
-import type { ScimUser } from './find.ts';
 import { samlIdentityOf } from './group-identities.ts';
 import { leaves, type Movement, returns, STAYS } from './membership.ts';
+import type { ScimUser } from './user.ts';
 
 /**
  * Name, username and address are the provider's to say of accounts that it made; of others it keeps them to itself.

@@ -1,8 +1,8 @@
 import { sameName } from '../../store/table/unique-names.ts';
 import { isWork } from './attributes.ts';
 import { badRequest } from './errors.ts';
-import type { ScimUser } from './find.ts';
 import { type Comparison, NotReadable, parseComparisons } from './path.ts';
+import type { ScimUser } from './user.ts';
 
 /** What people are looked for by. */
 export interface ScimFilter {

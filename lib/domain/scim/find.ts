@@ -1,16 +1,10 @@
-import type { UserRecord } from '../../records/users.ts';
 import type { ScimIdentity } from '../../store/scim/identities.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { Deps } from '../deps.ts';
 import type { ScimCaller } from './caller.ts';
 import { noResource } from './errors.ts';
 import type { ScimFilter } from './filter.ts';
-
-/** Somebody as the provider and as the service know them. */
-export interface ScimUser {
-  readonly identity: ScimIdentity;
-  readonly user: UserRecord;
-}
+import type { ScimUser } from './user.ts';
 
 /** @throws 404 */
 export async function getUser(deps: Deps, { group }: ScimCaller, externUid: string): Promise<ScimUser> {

@@ -21,8 +21,8 @@ import { type ScimCaller, stillMay } from './caller.ts';
 import { changed } from './change.ts';
 import { demandMail } from './confirmation.ts';
 import { badRequest, notUnique } from './errors.ts';
-import type { ScimUser } from './find.ts';
 import { comes, returns, STAYS } from './membership.ts';
+import type { ScimUser } from './user.ts';
 
 /**
  * Lets somebody in whom the provider names. Who was let go comes back as who they were; who has an account with the

@@ -6,8 +6,8 @@ import { usernameProblems } from '../../../lib/domain/name-rules.ts';
 import { fullNameOf, usernameOf } from '../../../lib/domain/scim/account.ts';
 import { attributesOf, patched } from '../../../lib/domain/scim/attributes.ts';
 import { parseFilter } from '../../../lib/domain/scim/filter.ts';
-import type { ScimUser } from '../../../lib/domain/scim/find.ts';
 import { NotReadable, parseComparisons, parsePath } from '../../../lib/domain/scim/path.ts';
+import type { ScimUser } from '../../../lib/domain/scim/user.ts';
 
 const CORE = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
