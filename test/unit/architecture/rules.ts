@@ -1,0 +1,190 @@
+import type { Import } from './imports.ts';
+
+/** What a layer may import besides itself and packages. `types`: type imports only. */
+interface Allowed {
+  readonly values: readonly string[];
+  readonly types: readonly string[];
+}
+
+export const LAYERS: Readonly<Record<string, Allowed>> = {
+  'lib/git': { values: [], types: [] },
+  // Log lines, metrics and the id of the request that led to the work under way.
+  'lib/telemetry': { values: [], types: [] },
+  // Encryption and decryption.
+  'lib/sealing': { values: [], types: [] },
+  // What the store keeps, as every layer sees it: plain data and its constants.
+  'lib/records': { values: [], types: [] },
+  'lib/store': {
+    values: ['lib/records', 'lib/git', 'lib/sealing', 'lib/telemetry'],
+    types: ['lib/domain'],
+  },
+  // It talks to servers that users name: no data of ours is in its reach.
+  'lib/outbound': { values: ['lib/git', 'lib/sealing'], types: [] },
+  // Formats of keys and signatures, and the cryptography under them.
+  'lib/signatures': { values: [], types: [] },
+  'lib/domain': {
+    values: ['lib/records', 'lib/store', 'lib/git', 'lib/outbound', 'lib/signatures', 'lib/telemetry'],
+    types: [],
+  },
+  'lib/http': { values: ['lib/records', 'lib/domain', 'lib/telemetry'], types: ['lib/store'] },
+  // Endpoints call the domain; of the store they see records and types.
+  'lib/api': {
+    values: ['lib/http', 'lib/domain', 'lib/git', 'lib/records', 'lib/telemetry'],
+    types: ['lib/store'],
+  },
+  functions: {
+    values: [
+      'lib/api',
+      'lib/http',
+      'lib/domain',
+      'lib/store',
+      'lib/records',
+      'lib/git',
+      'lib/outbound',
+      'lib/telemetry',
+    ],
+    types: [],
+  },
+  // Bundles carry the OpenAPI document.
+  cdk: {
+    values: [
+      'functions/areas.ts',
+      'lib/store/table/schema.ts',
+      'lib/store/row-keys/rate-limits.ts',
+      'lib/store/environment.ts',
+      'lib/api/all.ts',
+    ],
+    types: [],
+  },
+  local: {
+    values: ['functions', 'lib/store', 'lib/records', 'lib/domain', 'lib/http', 'lib/git', 'lib/telemetry'],
+    types: [],
+  },
+};
+
+/**
+ * The subjects of a layer, lowest first: a subject may import values of itself, of those before it, and of the files
+ * that lie in the layer's own folder. Types may be imported from any subject, as long as no circle of files comes of it.
+ */
+export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
+  'lib/store': [
+    ...['row-keys', 'table', 'outbox', 'maintenance', 'blobs', 'repository', 'forks', 'placement', 'members'],
+    ...['tokens', 'notifications', 'audit-events', 'access-requests', 'avatars', 'billable-members'],
+    ...['custom-attributes', 'events', 'git', 'invitations', 'keys', 'emails', 'mail', 'notes', 'pipelines'],
+    ...['project-relations', 'rate-limits', 'refs', 'runners', 'search', 'projects', 'groups', 'secrets'],
+    ...['settings', 'stars', 'statistics', 'users', 'scim', 'namespaces'],
+  ],
+  'lib/domain': [
+    ...[
+      'rate-limits',
+      'access',
+      'accounts',
+      'events',
+      'avatars',
+      'audit-events',
+      'keys',
+      'maintenance',
+      'refs',
+    ],
+    ...[
+      'repository',
+      'files',
+      'mail',
+      'notifications',
+      'members',
+      'deletion',
+      'billable-members',
+      'statistics',
+    ],
+    ...['access-requests', 'git', 'invitations', 'emails', 'tokens', 'branches', 'tags', 'imports'],
+    ...['custom-attributes', 'secrets', 'signatures', 'stars', 'groups', 'namespaces', 'forks', 'commits'],
+    ...['pipelines', 'changelog', 'settings', 'project-relations', 'projects', 'users', 'search', 'scim'],
+    ...['group-sso', 'worker'],
+  ],
+};
+
+const layerOf = (file: string): string | undefined =>
+  Object.keys(LAYERS).find((layer) => file.startsWith(`${layer}/`));
+
+const shown = ({ from, to }: Import): string => `${from} → ${to}`;
+
+/** Imports that no layer allows. */
+export function againstLayers(imports: readonly Import[]): string[] {
+  const wrong = imports.filter(({ from, to, typeOnly }) => {
+    const layer = layerOf(from);
+    if (layer === undefined || to.startsWith(`${layer}/`)) return false;
+    const { values, types } = LAYERS[layer]!;
+    return ![...values, ...(typeOnly ? types : [])].some(
+      (target) => to === target || to.startsWith(`${target}/`),
+    );
+  });
+  return wrong.map(shown);
+}
+
+/** Imports of values from a subject that comes later, and files of subjects that have no place in the order. */
+export function againstSubjects(imports: readonly Import[]): string[] {
+  return Object.entries(SUBJECTS).flatMap(([layer, order]) => {
+    const subjectOf = (file: string) => file.slice(layer.length + 1).match(/^([^/]+)\//)?.[1];
+    const inside = imports.filter(({ from }) => from.startsWith(`${layer}/`));
+    const unknown = new Set(inside.map(({ from }) => subjectOf(from)));
+    const wrong = inside.filter(({ from, to, typeOnly }) => {
+      const [importer, imported] = [subjectOf(from), subjectOf(to)];
+      if (typeOnly || !to.startsWith(`${layer}/`) || importer === undefined || imported === undefined)
+        return false;
+      return order.includes(importer) && order.indexOf(importer) < order.indexOf(imported);
+    });
+    return [
+      ...[...unknown].flatMap((subject) =>
+        subject === undefined || order.includes(subject) ? [] : [`${layer}/${subject} has no place`],
+      ),
+      ...wrong.map(shown),
+    ];
+  });
+}
+
+/** Files that import each other in a circle, type imports included. */
+export function circles(imports: readonly Import[]): string[] {
+  const edges = Map.groupBy(imports, ({ from }) => from);
+  const state = new Map<string, 'open' | 'done'>();
+  const found: string[] = [];
+  const visit = (file: string, path: readonly string[]): void => {
+    if (state.get(file) === 'done') return;
+    if (state.get(file) === 'open') {
+      found.push([...path.slice(path.indexOf(file)), file].join(' → '));
+      return;
+    }
+    state.set(file, 'open');
+    for (const { to } of edges.get(file) ?? []) visit(to, [...path, file]);
+    state.set(file, 'done');
+  };
+  for (const file of edges.keys()) visit(file, []);
+  return found;
+}
+
+/** Imports of an AWS SDK outside the store, the embedded services and the deployment. */
+export const sdkImports = (imports: readonly Import[]): string[] =>
+  imports
+    .filter(
+      ({ from, to }) =>
+        to.startsWith('@aws-sdk/') && !['lib/store', 'local', 'cdk'].includes(layerOf(from) ?? ''),
+    )
+    .map(shown);
+
+/** Files that read the whole table. */
+export const scanning = (texts: ReadonlyMap<string, string>): string[] =>
+  [...texts].filter(([, text]) => /ScanCommand|\.scan\(/.test(text)).map(([file]) => file);
+
+/** Files outside `lib/store/row-keys` that put a key of the table together: `pk` or `sk` beside a text of their own. */
+export const buildingKeys = (texts: ReadonlyMap<string, string>): string[] =>
+  [...texts]
+    .filter(([file]) => !file.startsWith('lib/store/row-keys/'))
+    .filter(([, text]) => /\b[ps]k: *['"`][A-Z]/.test(text))
+    .map(([file]) => file);
+
+/** Classes of errors that do not say their own names: bundles shorten them to a letter, and so do the logs. */
+export const namelessErrors = (texts: ReadonlyMap<string, string>): string[] =>
+  [...texts].flatMap(([file, text]) =>
+    [...text.matchAll(/class (\w+) extends \w*Error\b/g)]
+      .filter(([, name]) => !new RegExp(`\\bname(: string)? = '${name}'`).test(text))
+      .map(([, name]) => `${file}: ${name}`),
+  );
