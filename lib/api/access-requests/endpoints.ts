@@ -30,25 +30,25 @@ const of = (kind: PlaceKind) => {
       method: 'GET',
       path: `${base}/access_requests`,
       area,
-      summary: `List who asks to become a member of a ${kind}`,
+      summary: `List the access requests of a ${kind}`,
       access: managers,
       returns: { body: shapes.accessRequests },
       paginate: 'offset',
       handle: async ({ actor, page, request, ...found }, deps) => {
         const requests = await listAccessRequests(deps, actor, placeOf(found), counted(page));
-        return { ...requests, items: requests.items.map((each) => shown(each, request.baseUrl)) };
+        return { ...requests, items: requests.items.map((item) => shown(item, request.baseUrl)) };
       },
     }),
     endpoint({
       method: 'POST',
       path: `${base}/access_requests`,
       area,
-      summary: `Ask to become a member of a ${kind}`,
+      summary: `Request access to a ${kind}`,
       access: readers,
       returns: { body: shapes.accessRequest },
       errors: [
-        { status: 400, description: 'Asked already' },
-        { status: 429, description: 'Too many requests in an hour' },
+        { status: 400, description: 'The caller has already requested access' },
+        { status: 429, description: 'Too many access requests within an hour' },
       ],
       handle: async ({ actor, request, ...found }, deps) =>
         shown(await requestAccess(deps, actor, placeOf(found), request.baseUrl), request.baseUrl),
@@ -57,14 +57,17 @@ const of = (kind: PlaceKind) => {
       method: 'PUT',
       path: `${base}/access_requests/:user_id/approve`,
       area,
-      summary: 'Let in somebody who asks',
+      summary: `Approve an access request of a ${kind}`,
       access: managers,
       params: userId,
-      body: () => p.params({ access_level: p.integer({ default: 30, description: levels }) }),
+      body: () =>
+        p.params({
+          access_level: p.integer({ default: 30, description: `Access level to grant: ${levels}` }),
+        }),
       returns: { status: 201, body: memberShape },
       errors: [
-        { status: 404, description: 'They do not ask' },
-        { status: 405, description: 'No new members here' },
+        { status: 404, description: 'The user has no pending access request' },
+        { status: 405, description: 'A parent group has locked the membership of its projects' },
         { status: 409, description: 'Member already exists' },
       ],
       handle: async ({ actor, params, body, request, ...found }, deps) => {
@@ -77,11 +80,11 @@ const of = (kind: PlaceKind) => {
       method: 'DELETE',
       path: `${base}/access_requests/:user_id`,
       area,
-      summary: 'Refuse somebody who asks, or ask no more',
+      summary: `Deny an access request of a ${kind}, or withdraw your own`,
       access: readers,
       params: userId,
       returns: { status: 204 },
-      errors: [{ status: 404, description: 'They do not ask' }],
+      errors: [{ status: 404, description: 'The user has no pending access request' }],
       handle: async ({ actor, params, unmodifiedSince, ...found }, deps) => {
         const { requestedAt } = await accessRequestOf(deps, actor, placeOf(found), params.user_id);
         unmodifiedSince(requestedAt);

@@ -18,7 +18,7 @@ import { userBasic } from '../users/present.ts';
 const area = 'members';
 const base = '/groups/:id/billable_members';
 const access = group('admin_group_members');
-const inside = { status: 400, description: 'A group inside another' };
+const notTopLevel = { status: 400, description: 'The group is not a top-level group' };
 const userId = () => p.params({ user_id: p.integer({ required: true, description: 'Id of the user' }) });
 const SORTS = Object.keys(BILLABLE_SORTS) as [BillableSort, ...BillableSort[]];
 
@@ -26,23 +26,25 @@ const list = endpoint({
   method: 'GET',
   path: base,
   area,
-  summary: 'List everybody with access to an outermost group and what is inside it',
-  description: 'As of 12:00 UTC, or of the first request for it.',
+  summary: 'List the billable members of a top-level group',
+  description:
+    'Users with access to the group, its subgroups or their projects. The list is computed once a day at 12:00 UTC, or at the first request.',
   access,
   query: () =>
     p.params({
       search: p.string({
-        description: 'Part of a name, username or public address; administrators also: a whole address',
+        description:
+          'Return only users whose name, username or public email contains this text; administrators can also give a complete email address',
       }),
-      sort: p.oneOf(SORTS, { default: 'name_asc' }),
+      sort: p.oneOf(SORTS, { default: 'name_asc', description: 'Order of the members' }),
     }),
   returns: { body: shapes.billableMembers },
   paginate: 'offset',
-  errors: [inside, { status: 503, description: 'The first list is being made: ask again' }],
+  errors: [notTopLevel, { status: 503, description: 'The first list is still being computed; retry later' }],
   handle: async ({ actor, query, page, request, ...found }, deps) => {
-    const wanted = { ...counted(page), sort: query.sort, search: query.search };
-    const members = await listBillable(deps, actor, found.group, wanted);
-    return { ...members, items: members.items.map((each) => shown(each, request.baseUrl)) };
+    const options = { ...counted(page), sort: query.sort, search: query.search };
+    const members = await listBillable(deps, actor, found.group, options);
+    return { ...members, items: members.items.map((member) => shown(member, request.baseUrl)) };
   },
 });
 
@@ -50,15 +52,16 @@ const memberships = endpoint({
   method: 'GET',
   path: `${base}/:user_id/memberships`,
   area,
-  summary: 'List the direct memberships of a user in a group and what is inside it',
+  summary: 'List the memberships of a billable member of a group',
+  description: 'Direct memberships of the user in the group, its subgroups and their projects.',
   access,
   params: userId,
   returns: { body: shapes.billableMemberships },
   paginate: 'offset',
-  errors: [inside, { status: 404, description: 'No such user' }],
+  errors: [notTopLevel, { status: 404, description: 'The user does not exist' }],
   handle: async ({ params, page, request, ...found }, deps) => {
     const all = await membershipsOf(deps, found.group, params.user_id, counted(page));
-    return { ...all, items: all.items.map((each) => membership(each, request.baseUrl)) };
+    return { ...all, items: all.items.map((item) => membership(item, request.baseUrl)) };
   },
 });
 
@@ -66,11 +69,14 @@ const remove = endpoint({
   method: 'DELETE',
   path: `${base}/:user_id`,
   area,
-  summary: 'Remove a user from a group, its subgroups and their projects',
+  summary: 'Remove a billable member from a group, its subgroups and their projects',
   access,
   params: userId,
   returns: { status: 204 },
-  errors: [inside, { status: 404, description: 'No member of any of them' }],
+  errors: [
+    notTopLevel,
+    { status: 404, description: 'The user is not a member of the group, its subgroups or their projects' },
+  ],
   handle: async ({ actor, params, ...found }, deps) => {
     await removeBillable(deps, actor, found.group, params.user_id);
     return noContent();
@@ -91,7 +97,7 @@ function shown({ user, type }: BillableMember, baseUrl: string) {
   };
 }
 
-/** Memberships have no ids of their own: this one is no other's of the same user. */
+/** Memberships have no id of their own: the id is made of the source and is unique per user. */
 function membership({ record, subject, fullName }: MembershipInside, baseUrl: string) {
   const { source, accessLevel } = record;
   const [kind, path] =

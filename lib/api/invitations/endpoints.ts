@@ -9,9 +9,11 @@ import * as shapes from '../members/shapes.ts';
 
 const area = 'members';
 const address = () =>
-  p.params({ email: p.string({ required: true, description: 'The invited address, in any case' }) });
-const absent = { status: 404, description: 'It is not invited' };
-const expiry = { expires_at: p.date({ nullable: true, description: 'Last day of the membership' }) };
+  p.params({ email: p.string({ required: true, description: 'Invited email address, case-insensitive' }) });
+const absent = { status: 404, description: 'The address is not invited' };
+const expiry = {
+  expires_at: p.date({ nullable: true, description: 'Date on which the membership ends (`YYYY-MM-DD`)' }),
+};
 
 const shown = ({ record, createdBy }: rules.ShownInvitation) => ({
   id: record.id,
@@ -29,36 +31,36 @@ const of = (kind: PlaceKind) => {
       method: 'POST',
       path: `${base}/invitations`,
       area,
-      summary: `Invite people to a ${kind}, by e-mail or by id`,
+      summary: `Invite users to a ${kind} by email address or user id`,
       description:
-        'Whoever has a confirmed address is a member at once. Each is invited on its own: what failed is told by address or username.',
+        'A user who has confirmed the address becomes a member immediately. Each invitation succeeds or fails on its own; failures are listed by address or username.',
       access: managers,
       body: () =>
         p.params(
           {
-            email: p.list(p.string(), { description: 'Addresses', maxItems: 1_000 }),
-            user_id: p.list(p.string(), { description: 'Ids of users', maxItems: 1_000 }),
-            access_level: p.integer({ required: true, description: levels }),
+            email: p.list(p.string(), { description: 'Email address, or several', maxItems: 1_000 }),
+            user_id: p.list(p.string(), { description: 'Id of the user, or several ids', maxItems: 1_000 }),
+            access_level: p.integer({ required: true, description: `Access level to grant: ${levels}` }),
             ...expiry,
             invite_source: p.string({
               default: 'invitations-api',
-              description: 'Where the invitation comes from',
+              description: 'Ignored: name of the client that sends the invitation',
             }),
           },
           [p.atLeastOneOf('email', 'user_id')],
         ),
       returns: { body: shapes.invited },
-      errors: [{ status: 405, description: 'No new members here' }],
+      errors: [{ status: 405, description: 'A parent group has locked the membership of its projects' }],
       handle: async ({ actor, body, request, ...found }, deps) => {
         const input = { accessLevel: body.access_level, expiresAt: body.expires_at };
         const place = placeOf(found);
-        const told = [];
+        const results = [];
         if (body.email !== undefined)
-          told.push(await rules.invite(deps, actor, place, body.email, input, request.baseUrl));
+          results.push(await rules.invite(deps, actor, place, body.email, input, request.baseUrl));
         if (body.user_id !== undefined)
-          told.push(await addMembers(deps, actor, place, userIds(body.user_id), input));
-        const sentence = told.find((reasons) => typeof reasons === 'string');
-        const reasons = sentence ?? Object.fromEntries(told.flatMap((each) => Object.entries(each)));
+          results.push(await addMembers(deps, actor, place, userIds(body.user_id), input));
+        const sentence = results.find((reasons) => typeof reasons === 'string');
+        const reasons = sentence ?? Object.fromEntries(results.flatMap((reasons) => Object.entries(reasons)));
         const failed = sentence !== undefined || Object.keys(reasons).length > 0;
         return json(failed ? { status: 'error', message: reasons } : { status: 'success' }, { status: 201 });
       },
@@ -67,14 +69,17 @@ const of = (kind: PlaceKind) => {
       method: 'GET',
       path: `${base}/invitations`,
       area,
-      summary: `List invitations to a ${kind} that nobody has taken yet, by address`,
+      summary: `List the pending invitations to a ${kind}, sorted by address`,
       access: managers,
-      query: () => p.params({ query: p.string({ description: 'Part of an address' }) }),
+      query: () =>
+        p.params({
+          query: p.string({ description: 'Return only invitations whose address contains this text' }),
+        }),
       returns: { body: shapes.invitations },
       paginate: 'offset',
       handle: async ({ actor, query, page, ...found }, deps) => {
-        const wanted = { ...counted(page), query: query.query };
-        const invitations = await rules.listInvitations(deps, actor, placeOf(found), wanted);
+        const options = { ...counted(page), query: query.query };
+        const invitations = await rules.listInvitations(deps, actor, placeOf(found), options);
         return { ...invitations, items: invitations.items.map(shown) };
       },
     }),
@@ -82,10 +87,11 @@ const of = (kind: PlaceKind) => {
       method: 'PUT',
       path: `${base}/invitations/:email`,
       area,
-      summary: 'Change an invitation',
+      summary: `Update an invitation to a ${kind}`,
       access: managers,
       params: address,
-      body: () => p.params({ access_level: p.integer({ description: levels }), ...expiry }),
+      body: () =>
+        p.params({ access_level: p.integer({ description: `Access level to grant: ${levels}` }), ...expiry }),
       returns: { body: shapes.invitation },
       errors: [absent],
       handle: async ({ actor, params, body, ...found }, deps) => {
@@ -97,7 +103,7 @@ const of = (kind: PlaceKind) => {
       method: 'DELETE',
       path: `${base}/invitations/:email`,
       area,
-      summary: 'Take an invitation back',
+      summary: `Revoke an invitation to a ${kind}`,
       access: managers,
       params: address,
       returns: { status: 204 },

@@ -19,24 +19,27 @@ import { member } from './present.ts';
 const area = 'members';
 const userId = () => p.params({ user_id: p.integer({ required: true, description: 'Id of the user' }) });
 const expiry = {
-  expires_at: p.date({ nullable: true, description: 'Last day, `YYYY-MM-DD`; blank clears it' }),
+  expires_at: p.date({
+    nullable: true,
+    description: 'Date on which the membership ends (`YYYY-MM-DD`); blank removes the end date',
+  }),
 };
 
-/** The same for both: who is a member of a project, or of a group. */
+/** Projects and groups have the same endpoints for members. */
 const KINDS = {
   project: {
     base: '/projects/:id/members',
     readers: project('read_members'),
     managers: project('admin_members'),
-    levels: '10, 20, 30 or 40',
-    above: 'of the groups above, or invited with a group',
+    levels: '10 (Guest), 20 (Reporter), 30 (Developer) or 40 (Maintainer)',
+    inherited: 'inherited and invited ones included',
   },
   group: {
     base: '/groups/:id/members',
     readers: group('read_group_members'),
     managers: group('admin_group_members'),
-    levels: '10, 20, 30, 40 or 50',
-    above: 'of the groups above',
+    levels: '10 (Guest), 20 (Reporter), 30 (Developer), 40 (Maintainer) or 50 (Owner)',
+    inherited: 'inherited ones included',
   },
 } as const;
 
@@ -48,13 +51,13 @@ const listed = (kind: Kind, inherited: boolean) =>
     path: inherited ? `${KINDS[kind].base}/all` : KINDS[kind].base,
     area,
     summary: inherited
-      ? `List all members of a ${kind}, also ${KINDS[kind].above}`
+      ? `List all members of a ${kind}, ${KINDS[kind].inherited}`
       : `List the direct members of a ${kind}`,
     access: KINDS[kind].readers,
     query: () =>
       p.params({
-        query: p.string({ description: 'Part of a name or username' }),
-        user_ids: p.list(p.integer(), { description: 'Only these users' }),
+        query: p.string({ description: 'Return only members whose name or username contains this text' }),
+        user_ids: p.list(p.integer(), { description: 'Return only the users with these ids' }),
       }),
     returns: { body: shapes.members },
     paginate: 'offset',
@@ -66,7 +69,7 @@ const listed = (kind: Kind, inherited: boolean) =>
         ...(query.user_ids === undefined ? {} : { userIds: query.user_ids }),
       });
       const signIn = signInSeenBy(found);
-      return { ...members, items: members.items.map((each) => shown(each, request.baseUrl, signIn)) };
+      return { ...members, items: members.items.map((item) => shown(item, request.baseUrl, signIn)) };
     },
   });
 
@@ -76,12 +79,17 @@ const one = (kind: Kind, inherited: boolean) =>
     path: inherited ? `${KINDS[kind].base}/all/:user_id` : `${KINDS[kind].base}/:user_id`,
     area,
     summary: inherited
-      ? `Get a member of a ${kind}, also ${KINDS[kind].above}`
+      ? `Get a member of a ${kind}, ${KINDS[kind].inherited}`
       : `Get a direct member of a ${kind}`,
     access: KINDS[kind].readers,
     params: userId,
     returns: { body: shapes.member },
-    errors: [{ status: 404, description: inherited ? 'No member' : 'No direct member' }],
+    errors: [
+      {
+        status: 404,
+        description: inherited ? 'The user is not a member' : 'The user is not a direct member',
+      },
+    ],
     handle: async ({ params, request, ...found }, deps) =>
       shown(
         await getMember(deps, placeOf(found), params.user_id, { inherited }),
@@ -95,22 +103,28 @@ const add = (kind: Kind) =>
     method: 'POST',
     path: KINDS[kind].base,
     area,
-    summary: `Add one member to a ${kind}, or several at once`,
+    summary: `Add members to a ${kind}`,
     access: KINDS[kind].managers,
     body: () =>
       p.params({
         user_id: p.list(p.string(), {
           required: true,
           maxItems: 1_000,
-          description: 'Id of the user, or of several',
+          description: 'Id of the user, or several ids',
         }),
-        access_level: p.integer({ required: true, description: KINDS[kind].levels }),
+        access_level: p.integer({
+          required: true,
+          description: `Access level of the member: ${KINDS[kind].levels}`,
+        }),
         ...expiry,
-        invite_source: p.string({ default: 'members-api', description: 'Where the invitation comes from' }),
+        invite_source: p.string({
+          default: 'members-api',
+          description: 'Ignored: name of the client that adds the member',
+        }),
       }),
     returns: { body: shapes.memberAdded },
     errors: [
-      { status: 404, description: 'No such user' },
+      { status: 404, description: 'The user does not exist' },
       { status: 409, description: 'Member already exists' },
     ],
     handle: async ({ actor, body, request, ...found }, deps) => {
@@ -130,13 +144,19 @@ const change = (kind: Kind) =>
     method: 'PUT',
     path: `${KINDS[kind].base}/:user_id`,
     area,
-    summary: `Change the access level of a member of a ${kind}`,
+    summary: `Update a member of a ${kind}`,
     access: KINDS[kind].managers,
     params: userId,
     body: () =>
-      p.params({ access_level: p.integer({ required: true, description: KINDS[kind].levels }), ...expiry }),
+      p.params({
+        access_level: p.integer({
+          required: true,
+          description: `Access level of the member: ${KINDS[kind].levels}`,
+        }),
+        ...expiry,
+      }),
     returns: { body: shapes.member },
-    errors: [{ status: 404, description: 'No direct member' }],
+    errors: [{ status: 404, description: 'The user is not a direct member' }],
     handle: async ({ actor, params, body, request, ...found }, deps) => {
       const input = { accessLevel: body.access_level, expiresAt: body.expires_at };
       return shown(await changeMember(deps, actor, placeOf(found), params.user_id, input), request.baseUrl);
@@ -148,22 +168,22 @@ const remove = (kind: Kind) =>
     method: 'DELETE',
     path: `${KINDS[kind].base}/:user_id`,
     area,
-    summary: `Remove a member of a ${kind}`,
+    summary: `Remove a member from a ${kind}`,
     access: KINDS[kind].readers,
     params: userId,
     query: () =>
       p.params({
         skip_subresources: p.boolean({
           default: false,
-          description: 'Keep memberships of the groups and projects inside; projects have none',
+          description: 'Keep the memberships in subgroups and their projects; no effect for a project',
         }),
         unassign_issuables: p.boolean({
           default: false,
-          description: 'Take the user off issues and merge requests',
+          description: 'Ignored: there are no issues or merge requests to unassign the user from',
         }),
       }),
     returns: { status: 204 },
-    errors: [{ status: 404, description: 'No direct member' }],
+    errors: [{ status: 404, description: 'The user is not a direct member' }],
     handle: async ({ actor, params, query, unmodifiedSince, ...found }, deps) => {
       const place = placeOf(found);
       const { record } = await getMember(deps, place, params.user_id, { inherited: false });
@@ -190,12 +210,12 @@ export const memberEndpoints = [
   importEndpoint,
   ...billableEndpoints,
 ];
-/** Served by the function of groups. */
+/** Served by the Lambda function of the `groups` area. */
 export const groupMemberEndpoints = of('group');
 
 const shown = ({ record, user }: Member, baseUrl: string, signIn?: number) =>
   member(record, user, baseUrl, signIn);
 
-/** The group at whose provider the caller sees members sign in, if they do. */
+/** Id of the top-level group whose single sign-on identities the caller may see; undefined when none. */
 const signInSeenBy = ({ actor, group }: { actor: Actor; group: GroupAccess | undefined }) =>
   group !== undefined && seesIdentities(actor, group) ? outermostOf(group).id : undefined;

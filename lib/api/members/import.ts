@@ -8,17 +8,19 @@ export const importEndpoint = endpoint({
   method: 'POST',
   path: '/projects/:id/import_project_members/:project_id',
   area: 'members',
-  summary: 'Make the direct members of another project members of this one',
+  summary: 'Import the members of another project',
   description:
-    'At the level they have there and at most your own. Who is a member already stays what they are.',
+    'Copies the direct members with their access levels, limited to your own level. Existing members are not changed.',
   access: project('admin_members'),
   params: () =>
-    p.params({ project_id: p.integer({ required: true, description: 'Id of the other project' }) }),
+    p.params({
+      project_id: p.integer({ required: true, description: 'Id of the project whose members are imported' }),
+    }),
   returns: { body: shapes.imported },
   errors: [
-    { status: 404, description: 'No such project, or its members are hidden' },
-    { status: 405, description: 'No new members here' },
-    { status: 422, description: 'It has more than 1,000 direct members' },
+    { status: 404, description: 'The project does not exist, or the caller may not see its members' },
+    { status: 405, description: 'A parent group has locked the membership of its projects' },
+    { status: 422, description: 'The project has more than 1,000 direct members' },
   ],
   handle: async ({ actor, params, project }, deps) => {
     await importMembers(deps, actor, project, params.project_id);

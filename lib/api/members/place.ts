@@ -1,25 +1,25 @@
 import type { MemberPlace } from '../../domain/members/list.ts';
 import { group, project } from '../../http/access.ts';
 
-/** The same endpoints for both: who is let into a project, or into a group. */
+/** Projects and groups have the same endpoints for invitations, access requests and notification settings. */
 export const PLACES = {
   project: {
     base: '/projects/:id',
     readers: project('read_project'),
     managers: project('admin_members'),
-    levels: '10, 20, 30 or 40',
+    levels: '10 (Guest), 20 (Reporter), 30 (Developer) or 40 (Maintainer)',
   },
   group: {
     base: '/groups/:id',
     readers: group('read_group'),
     managers: group('admin_group_members'),
-    levels: '10, 20, 30, 40 or 50',
+    levels: '10 (Guest), 20 (Reporter), 30 (Developer), 40 (Maintainer) or 50 (Owner)',
   },
 } as const;
 
 export type PlaceKind = keyof typeof PLACES;
 
-/** What the access rule found. */
+/** The project or group that the access rule of the endpoint loaded. */
 export const placeOf = (found: {
   project?: MemberPlace | undefined;
   group?: MemberPlace | undefined;

@@ -5,7 +5,7 @@ import { userBasic } from '../users/present.ts';
 
 /**
  * The user's basic fields with the membership's own (specification, document 3, §2).
- * @param signIn the group whose provider's identities are shown
+ * @param signIn id of the group whose single sign-on identities are shown; undefined leaves the field out
  */
 export function member(record: MemberRecord, user: UserRecord, baseUrl: string, signIn?: number) {
   return {

@@ -26,7 +26,7 @@ export const invited = shape(() =>
     message: z
       .union([z.string(), z.record(z.string(), z.string())])
       .optional()
-      .describe('Reasons by address or username'),
+      .describe('Reasons for the failures, by address or username'),
   }),
 );
 
@@ -38,10 +38,10 @@ export const billableMember = shape(() =>
   z
     .object({
       ...basicFields(),
-      email: z.string().nullable().describe('When it is public'),
+      email: z.string().nullable().describe('Public email address; null when the user has none'),
       last_activity_on: day().nullable(),
       membership_type: z.enum(['group_member', 'project_member', 'group_invite', 'project_invite']),
-      removable: z.boolean().describe('Not of members of a group that is invited'),
+      removable: z.boolean().describe('False for members of an invited group'),
       created_at: time(),
     })
     .meta({ id: 'BillableMember' }),

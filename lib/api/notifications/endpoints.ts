@@ -20,18 +20,18 @@ import { PLACES, type PlaceKind, placeOf } from '../members/place.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'notification-settings';
-const unknownLevel = { status: 400, description: 'No such level' };
+const unknownLevel = { status: 400, description: 'Unknown level' };
 
-const level = () => p.string({ told: NOTIFICATION_LEVELS, description: 'How much mail is sent' });
+const level = () => p.string({ told: NOTIFICATION_LEVELS, description: 'Notification level' });
 const events = () =>
   Object.fromEntries(
     NOTIFICATION_EVENTS.map((event) => [
       event,
-      p.boolean({ description: 'Whether mail is sent of it at the level `custom`' }),
+      p.boolean({ description: `Whether to send mail for the event \`${event}\` at the level \`custom\`` }),
     ]),
   );
 
-/** Only those that were given. */
+/** The events that the request sets; the others keep their value. */
 const eventsIn = (body: Readonly<Record<string, unknown>>): NotificationInput['events'] =>
   Object.fromEntries(
     NOTIFICATION_EVENTS.flatMap((event: NotificationEvent) =>
@@ -48,7 +48,7 @@ const get = endpoint({
   method: 'GET',
   path: '/notification_settings',
   area,
-  summary: 'Get how much mail you are sent, and where to',
+  summary: 'Get your global notification settings',
   access: signedIn(),
   returns: { body: shapes.global },
   handle: async ({ actor }, deps) => {
@@ -61,14 +61,14 @@ const change = endpoint({
   method: 'PUT',
   path: '/notification_settings',
   area,
-  summary: 'Change how much mail you are sent, and where to',
+  summary: 'Update your global notification settings',
   access: signedIn(),
   body: () =>
     p.params({
       level: level(),
       notification_email: p.string({
         nullable: true,
-        description: 'An address of yours that is confirmed; empty for the first',
+        description: 'Confirmed email address to send notifications to; empty for the primary address',
       }),
       ...events(),
     }),
@@ -89,7 +89,7 @@ const of = (kind: PlaceKind) => {
       method: 'GET',
       path: `${base}/notification_settings`,
       area,
-      summary: `Get how much mail of a ${kind} you are sent`,
+      summary: `Get your notification settings for a ${kind}`,
       access: readers,
       returns: { body: shapes.ofSource },
       handle: async ({ actor, ...found }, deps) =>
@@ -99,7 +99,7 @@ const of = (kind: PlaceKind) => {
       method: 'PUT',
       path: `${base}/notification_settings`,
       area,
-      summary: `Change how much mail of a ${kind} you are sent`,
+      summary: `Update your notification settings for a ${kind}`,
       access: readers,
       body: () => p.params({ level: level(), ...events() }),
       returns: { body: shapes.ofSource },

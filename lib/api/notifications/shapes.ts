@@ -7,13 +7,16 @@ const fields = () => ({
   events: z
     .object(Object.fromEntries(NOTIFICATION_EVENTS.map((event) => [event, z.boolean()])))
     .optional()
-    .describe('At the level `custom`: what mail is sent of'),
+    .describe('Events for which mail is sent; present at the level `custom` only'),
 });
 
 export const ofSource = shape(() => z.object(fields()).meta({ id: 'NotificationSetting' }));
 
 export const global = shape(() =>
   z
-    .object({ ...fields(), notification_email: z.string().describe('Where mail goes') })
+    .object({
+      ...fields(),
+      notification_email: z.string().describe('Email address that notifications are sent to'),
+    })
     .meta({ id: 'NotificationSettingGlobal' }),
 );

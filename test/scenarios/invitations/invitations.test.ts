@@ -187,7 +187,7 @@ describe.each(['projects', 'groups'])('%s', (kind) => {
     const page = await request(`${service.url}/users/invitation?invitation_token=${token}`, 'GET');
     expect([page.status, page.body]).toEqual([200, expect.stringContaining(token)]);
     expect(await waiting(place())).toContain(email);
-    expect((await answer(token, 'accept')).body).toContain('No account has this address');
+    expect((await answer(token, 'accept')).body).toContain('No account has confirmed this email address yet');
     expect((await answer(token, 'decline')).status).toBe(200);
     expect(await waiting(place())).not.toContain(email);
     expect((await answer(token, 'decline')).status).toBe(400);

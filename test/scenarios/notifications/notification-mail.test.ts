@@ -466,7 +466,7 @@ describe('the link in mail', () => {
     const link = linkIn((await mails())['fay']![0]!);
     const form = /action="([^"]+)"/.exec((await open(link)).text)![1]!.replaceAll('&#38;', '&');
     expect((await open(new URL(form, link).href, 'POST', '')).text).toContain(
-      'no more mail about this project',
+      'no longer receive mail about this project',
     );
     expect(await call('fay', 'GET', `/projects/${story.id}/notification_settings`)).toEqual({
       level: 'disabled',
