@@ -3,7 +3,7 @@ import { contentEndpoints } from '../statistics/endpoints.ts';
 import { peopleEndpoints } from './people.ts';
 import { shareEndpoints } from './shares.ts';
 
-/** What a project has to do with people and groups, and what it is made of. */
+/** Stars, shares, users, groups, languages and storage of a project. */
 export const projectRelationEndpoints = [
   ...starEndpoints,
   ...shareEndpoints,

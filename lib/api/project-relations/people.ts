@@ -16,12 +16,13 @@ const users = endpoint({
   method: 'GET',
   path: '/projects/:id/users',
   area,
-  summary: 'List the users who are members of a project, by whatever membership',
+  summary: 'List the users of a project',
+  description: 'All members of the project, inherited and invited ones included.',
   access: project('read_project', { anonymous: true }),
   query: () =>
     p.params({
-      search: p.string({ description: 'Part of a name or username' }),
-      skip_users: p.list(p.integer(), { description: 'Without these' }),
+      search: p.string({ description: 'Return only users whose name or username contains this text' }),
+      skip_users: p.list(p.integer(), { description: 'Leave out the users with these ids' }),
     }),
   returns: { body: shapes.users },
   paginate: 'offset',
@@ -38,20 +39,24 @@ const groups = endpoint({
   method: 'GET',
   path: '/projects/:id/groups',
   area,
-  summary: 'List the groups that a project stands in, or is shared with',
+  summary: 'List the groups of a project',
+  description: 'Ancestor groups of the project and, on request, groups it is shared with.',
   access: project('read_project', { anonymous: true }),
   query: () =>
     p.params({
-      search: p.string({ description: 'Part of a name or path' }),
-      skip_groups: p.list(p.integer(), { description: 'Without these' }),
-      with_shared: p.boolean({ default: false, description: 'Also groups the project is shared with' }),
+      search: p.string({ description: 'Return only groups whose name or path contains this text' }),
+      skip_groups: p.list(p.integer(), { description: 'Leave out the groups with these ids' }),
+      with_shared: p.boolean({
+        default: false,
+        description: 'Include groups that the project is shared with',
+      }),
       shared_visible_only: p.boolean({
         default: false,
-        description: 'Of these, only those that are not private',
+        description: 'Include only shared groups that are not private',
       }),
       shared_min_access_level: p.integer({
         values: [10, 20, 30, 40, 50],
-        description: 'Of these, only those that get this level',
+        description: 'Include only shared groups with at least this access level',
       }),
     }),
   returns: { body: shapes.groups },
@@ -65,7 +70,7 @@ const groups = endpoint({
       ...counted(page),
       ...given({ search: query.search, skip: query.skip_groups, invited }),
     });
-    return { ...found, items: found.items.map((each) => basic(each, request.baseUrl)) };
+    return { ...found, items: found.items.map((group) => basic(group, request.baseUrl)) };
   },
 });
 

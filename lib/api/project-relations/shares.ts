@@ -13,19 +13,24 @@ const share = endpoint({
   path: '/projects/:id/share',
   area,
   summary: 'Share a project with a group',
-  description: "The group's members, inherited ones too, get at most the level given.",
+  description:
+    "The group's direct and inherited members get their own access level, limited to `group_access`.",
   access: project('admin_project'),
   body: () =>
     p.params({
-      group_id: p.integer({ required: true, description: 'The group to invite' }),
-      group_access: p.integer({ required: true, values: [10, 20, 30, 40] }),
-      expires_at: p.date({ nullable: true, description: 'The day it ends, `YYYY-MM-DD`' }),
+      group_id: p.integer({ required: true, description: 'Id of the group to share with' }),
+      group_access: p.integer({
+        required: true,
+        values: [10, 20, 30, 40],
+        description: 'Highest access level that members of the group get',
+      }),
+      expires_at: p.date({ nullable: true, description: 'Date on which the share ends (`YYYY-MM-DD`)' }),
     }),
   returns: { body: shapes.projectShare },
   errors: [
-    { status: 400, description: "The project's groups do not allow it, or the day is past" },
-    { status: 404, description: 'The group to invite is absent, or not yours to see' },
-    { status: 409, description: 'It is invited already, or the project stands in it' },
+    { status: 400, description: 'Sharing is disabled for the parent group, or the date is in the past' },
+    { status: 404, description: 'The group does not exist, or the caller may not see it' },
+    { status: 409, description: 'The project is already shared with the group, or belongs to it' },
   ],
   handle: async ({ actor, project, body }, deps) => {
     const made = await shareProject(deps, actor, project, {
@@ -47,13 +52,13 @@ const unshare = endpoint({
   method: 'DELETE',
   path: '/projects/:id/share/:group_id',
   area,
-  summary: 'End the sharing of a project with a group',
+  summary: 'Stop sharing a project with a group',
   access: project('admin_project'),
-  params: () => p.params({ group_id: p.integer({ required: true, description: 'The invited group' }) }),
+  params: () => p.params({ group_id: p.integer({ required: true, description: 'Id of the group' }) }),
   returns: { status: 204 },
   errors: [
-    { status: 404, description: 'It is not invited' },
-    { status: 409, description: 'The project changed meanwhile' },
+    { status: 404, description: 'The project is not shared with the group' },
+    { status: 409, description: 'The project was changed by another request' },
   ],
   handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
     unmodifiedSince(shareWith(project.project, params.group_id, deps.now()).createdAt);

@@ -10,7 +10,7 @@ import { userBasic } from '../users/present.ts';
 
 const area = 'project-relations';
 
-const setStar = (name: 'star' | 'unstar', summary: string, already: string) =>
+const setStar = (name: 'star' | 'unstar', summary: string, unchanged: string) =>
   endpoint({
     method: 'POST',
     path: `/projects/:id/${name}`,
@@ -18,7 +18,7 @@ const setStar = (name: 'star' | 'unstar', summary: string, already: string) =>
     summary,
     access: project('read_project'),
     returns: { body: projectShapes.project },
-    errors: [{ status: 304, description: already }],
+    errors: [{ status: 304, description: unchanged }],
     handle: async ({ actor, project, request }, deps) => {
       const changed = await stars.setStar(deps, actor, project, name === 'star');
       if (changed === undefined) return notModified();
@@ -32,9 +32,12 @@ const starrers = endpoint({
   path: '/projects/:id/starrers',
   area,
   summary: 'List the users who starred a project',
-  description: 'Those who keep their profile to themselves are left out.',
+  description: 'Users with a private profile are left out.',
   access: project('read_project', { anonymous: true }),
-  query: () => p.params({ search: p.string({ description: 'Part of a name or username' }) }),
+  query: () =>
+    p.params({
+      search: p.string({ description: 'Return only users whose name or username contains this text' }),
+    }),
   returns: { body: shapes.starrers },
   paginate: 'offset',
   handle: async ({ actor, project, query, page, request }, deps) => {
@@ -51,7 +54,7 @@ const starrers = endpoint({
 });
 
 export const starEndpoints = [
-  setStar('star', 'Star a project', 'You have starred it'),
-  setStar('unstar', 'Take back the star of a project', 'You have not starred it'),
+  setStar('star', 'Star a project', 'The project is already starred'),
+  setStar('unstar', 'Unstar a project', 'The project is not starred'),
   starrers,
 ];

@@ -1,4 +1,4 @@
-/** What a project is made of, and where it is kept. */
+/** The programming languages of a project, and the place of its repository. */
 import { createHash } from 'node:crypto';
 import { isAdministrator } from '../../domain/actor.ts';
 import { forbidden } from '../../domain/errors.ts';
@@ -12,9 +12,9 @@ const languages = endpoint({
   method: 'GET',
   path: '/projects/:id/languages',
   area,
-  summary: 'Tell the programming languages of a project',
+  summary: 'List the programming languages of a project',
   description:
-    'Percentages of the bytes on the default branch, of the five largest; measured shortly after a push.',
+    'Percentage of bytes on the default branch, for the five most used languages. Computed shortly after a push.',
   access: project('read_code', { anonymous: true }),
   returns: { body: shapes.languages },
   handle: async ({ project }, { store }) =>
@@ -25,10 +25,10 @@ const storage = endpoint({
   method: 'GET',
   path: '/projects/:id/storage',
   area,
-  summary: 'Tell where a project is kept',
+  summary: 'Get the repository storage of a project',
   access: project('read_project'),
   returns: { body: shapes.storage },
-  errors: [{ status: 403, description: 'Not an administrator' }],
+  errors: [{ status: 403, description: 'The caller is not an administrator' }],
   handle: async ({ actor, project: { project } }) => {
     if (!isAdministrator(actor)) throw forbidden();
     const hash = createHash('sha256').update(String(project.id)).digest('hex');
