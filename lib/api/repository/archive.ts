@@ -13,7 +13,7 @@ import { refuseHotlink } from './hotlink.ts';
 const area = 'repository';
 const access = project('read_code', { anonymous: true });
 
-/** The suffixes of the interface, and what each stands for. */
+/** Archive format by the suffix in the URL. */
 const FORMATS = {
   'tar.gz': 'tar.gz',
   'tar.bz2': 'tar.bz2',
@@ -28,8 +28,8 @@ type Suffix = keyof typeof FORMATS;
 
 const query = () =>
   p.params({
-    sha: p.string({ description: 'Branch, tag or commit; the default branch when absent' }),
-    path: p.string({ description: 'Only this directory or file; everything when absent' }),
+    sha: p.string({ description: 'Name of a branch or tag, or commit SHA; default: the default branch' }),
+    path: p.string({ description: 'Path of a directory or file to download; default: the whole repository' }),
   });
 const returns = { type: 'application/octet-stream', headers: ['Content-Disposition'] };
 const first = ({ query }: { readonly query: { readonly sha?: string } }) => ({
@@ -37,17 +37,17 @@ const first = ({ query }: { readonly query: { readonly sha?: string } }) => ({
   head: !query.sha,
 });
 const errors = [
-  { status: 404, description: 'No such revision or path' },
-  { status: 406, description: 'Asked for as part of a page' },
-  { status: 413, description: 'More files than an archive may have' },
-  { status: 429, description: 'More than five a minute' },
+  { status: 404, description: 'The revision or path does not exist' },
+  { status: 406, description: 'The archive was requested as a subresource of a page (hotlinking)' },
+  { status: 413, description: 'The archive would have too many files' },
+  { status: 429, description: 'More than five downloads per minute' },
 ];
 
 const whole = endpoint({
   method: 'GET',
   path: '/projects/:id/repository/archive',
   area,
-  summary: 'Download a repository as tar.gz',
+  summary: 'Download an archive of a repository as tar.gz',
   access,
   query,
   returns,
@@ -61,7 +61,7 @@ const inFormat = endpoint({
   method: 'GET',
   path: '/projects/:id/repository/archive.:format',
   area,
-  summary: 'Download a repository as an archive of a format',
+  summary: 'Download an archive of a repository in a given format',
   access,
   params: () => p.params({ format: p.routeWord(Object.keys(FORMATS) as Suffix[]) }),
   query,
@@ -83,8 +83,8 @@ async function answer(
   { headers, method, sourceIp }: RequestFacts,
 ): Promise<Reply> {
   refuseHotlink(headers);
-  const wanted = { ref: sha, path, format, sourceIp, headOnly: method === 'HEAD' };
-  const { name, body } = await downloadArchive(deps, actor, project, wanted);
+  const options = { ref: sha, path, format, sourceIp, headOnly: method === 'HEAD' };
+  const { name, body } = await downloadArchive(deps, actor, project, options);
   return reply({
     body,
     type: format === 'zip' ? 'application/zip' : 'application/octet-stream',

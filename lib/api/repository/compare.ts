@@ -20,34 +20,39 @@ export const compare = endpoint({
   area: 'repository',
   summary: 'Compare two branches, tags or commits',
   description:
-    'At most 1,000 commits, and as much of the files as `diff_max_files`, `diff_max_patch_bytes` of each and ' +
-    '`diff_max_lines` of the settings allow (1,000, 200 KB and 50,000), with 4 MB of text in all; `compare_timeout` ' +
-    'says that something was left out.',
+    'Returns at most 1,000 commits. Diffs are limited by the settings `diff_max_files` (1,000), `diff_max_patch_bytes` ' +
+    'per file (200 KB) and `diff_max_lines` (50,000), and to 4 MB in total; `compare_timeout` is true when a limit was ' +
+    'reached.',
   access: project('read_code', { anonymous: true }),
   query: () =>
     p.params({
-      from: p.string({ required: true, description: 'Branch, tag or commit to compare with' }),
-      to: p.string({ required: true, description: 'Branch, tag or commit that is looked at' }),
-      from_project_id: p.integer({ description: 'Project that `from` is in; this one when absent' }),
+      from: p.string({
+        required: true,
+        description: 'Name of a branch or tag, or commit SHA to compare from',
+      }),
+      to: p.string({ required: true, description: 'Name of a branch or tag, or commit SHA to compare to' }),
+      from_project_id: p.integer({
+        description: 'Id of the project that contains `from`; default: this project',
+      }),
       straight: p.boolean({
         default: false,
-        description: 'Compare with `from` itself instead of where the two parted',
+        description: 'Compare `from..to` directly; if false, compare from the merge base (`from...to`)',
       }),
     }),
   returns: { body: shapes.comparison },
   errors: [
-    { status: 400, description: 'The other project is no fork of this one' },
-    { status: 403, description: "The other project's code is not yours to read" },
-    { status: 404, description: 'No such revision' },
+    { status: 400, description: 'The projects are not related by forking' },
+    { status: 403, description: "The caller may not read the other project's code" },
+    { status: 404, description: 'A revision does not exist' },
   ],
   first: ({ query }) => (query.from_project_id === undefined ? { revisions: [query.from, query.to] } : {}),
   handle: async ({ actor, project, params, query, request }, deps) => {
-    const other = await otherProject(deps, actor, project, query.from_project_id, params.id);
+    const source = await sourceProject(deps, actor, project, query.from_project_id, params.id);
     const limits = await diffLimits(deps);
     const found =
-      other === undefined
+      source === undefined
         ? await compareRefs(codeOf(deps, project), query, limits)
-        : await compareRefs(codeBeside(deps, project, other), query, limits, codeOf(deps, other));
+        : await compareRefs(codeBeside(deps, project, source), query, limits, codeOf(deps, source));
     const url = projectUrl(project.project, request.baseUrl);
     const commits = found.commits.map((commit) => commitBasic(commit, url));
     return {
@@ -62,20 +67,22 @@ export const compare = endpoint({
 });
 
 /**
- * The project that `from` is in; undefined when it is the project itself.
- * @throws 400 for one that is not related, or not there for the caller; 403 for one whose code they may not read
+ * The project that contains `from`; undefined when it is the project itself.
+ * @throws 400 when it is not related to this project or not visible to the caller; 403 when the caller may not read its
+ *   code
  */
-async function otherProject(
+async function sourceProject(
   deps: ApiDeps,
   actor: Actor,
   { project: own }: ProjectAccess,
   id: number | undefined,
-  asked: string,
+  requestedId: string,
 ): Promise<ProjectAccess | undefined> {
   if (id === undefined || id === own.id) return undefined;
-  const [other] = await accessesTo(deps, actor, [id]);
-  if (other === undefined || !related(own, other.project))
-    throw refused(`Target project id:${id} is not a fork of project id:${asked}`);
-  if (!can(actor, other, 'read_code')) throw forbidden("You don't have access to this fork's parent project");
-  return other;
+  const [source] = await accessesTo(deps, actor, [id]);
+  if (source === undefined || !related(own, source.project))
+    throw refused(`Target project id:${id} is not a fork of project id:${requestedId}`);
+  if (!can(actor, source, 'read_code'))
+    throw forbidden("You don't have access to this fork's parent project");
+  return source;
 }

@@ -27,14 +27,19 @@ const tree = endpoint({
   access,
   query: () =>
     p.params({
-      path: p.string({ description: 'Directory; the root when absent' }),
-      ref: p.string({ description: 'Branch, tag or commit; the default branch when absent' }),
-      recursive: p.boolean({ default: false, description: 'Everything below, in order of path' }),
+      path: p.string({ description: 'Path of a directory; default: the root directory' }),
+      ref: p.string({ description: 'Name of a branch or tag, or commit SHA; default: the default branch' }),
+      recursive: p.boolean({
+        default: false,
+        description: 'List all subdirectories recursively, sorted by path',
+      }),
     }),
   returns: { body: shapes.treeEntries },
   paginate: 'offset+keyset',
   keyset: { marker: 'page_token' },
-  errors: [{ status: 404, description: 'No such revision or directory, or an empty repository' }],
+  errors: [
+    { status: 404, description: 'The revision or directory does not exist, or the repository is empty' },
+  ],
   first: ({ query }) => ({ revisions: [query.ref ?? 'HEAD'] }),
   handle: async ({ project, query, page }, deps) => {
     const listing = await listDirectory(codeOf(deps, project), query.ref ?? 'HEAD', {
@@ -53,17 +58,18 @@ const tree = endpoint({
   },
 });
 
-const NO_BLOB = { status: 404, description: 'No such blob' };
+const NO_BLOB = { status: 404, description: 'The blob does not exist' };
 const TOO_MANY_BLOBS = {
   status: 429,
-  description: 'More than five above 10 MB in a minute; raw, more of this one than the settings allow',
+  description:
+    'More than five blobs above 10 MB per minute; for raw content also the setting `raw_blob_request_limit`',
 };
 
 const getBlob = endpoint({
   method: 'GET',
   path: '/projects/:id/repository/blobs/:sha',
   area,
-  summary: 'Get a blob with its content in Base64',
+  summary: 'Get a blob with its Base64-encoded content',
   access,
   returns: { body: shapes.blob },
   errors: [NO_BLOB, TOO_MANY_BLOBS],
@@ -84,7 +90,7 @@ const getRawBlob = endpoint({
   method: 'GET',
   path: '/projects/:id/repository/blobs/:sha/raw',
   area,
-  summary: 'Get the content of a blob',
+  summary: 'Get the raw content of a blob',
   access,
   returns: { type: 'text/plain' },
   errors: [NO_BLOB, TOO_MANY_BLOBS],
@@ -107,24 +113,27 @@ const listContributors = endpoint({
   method: 'GET',
   path: '/projects/:id/repository/contributors',
   area,
-  summary: 'List who wrote the commits of a repository',
-  description: 'Merges are not counted. Addresses that differ in case only are one.',
+  summary: 'List the contributors of a repository',
+  description: 'Merge commits are not counted. Email addresses are compared case-insensitively.',
   access,
   query: () =>
     p.params({
-      ref: p.string({ description: 'Branch, tag or commit; the default branch when absent' }),
-      order_by: p.oneOf(['name', 'email', 'commits'], { default: 'commits' }),
-      sort: p.oneOf(['asc', 'desc'], { default: 'asc' }),
+      ref: p.string({ description: 'Name of a branch or tag, or commit SHA; default: the default branch' }),
+      order_by: p.oneOf(['name', 'email', 'commits'], {
+        default: 'commits',
+        description: 'Field to sort the contributors by',
+      }),
+      sort: p.oneOf(['asc', 'desc'], { default: 'asc', description: 'Sort direction' }),
     }),
   paginate: 'offset',
-  errors: [{ status: 404, description: 'No such revision' }],
+  errors: [{ status: 404, description: 'The revision does not exist' }],
   first: ({ query }) => ({ revisions: [query.ref ?? 'HEAD'] }),
   handle: async ({ project, query, page }, deps) => {
     const all = await contributors(codeOf(deps, project), query.ref, query.order_by, query.sort);
     return {
       items: all
         .slice(page.offset, page.offset + page.perPage)
-        // Counting lines was given up by the interface; the fields stayed.
+        // The REST interface no longer counts lines; the fields remain with 0.
         .map(({ name, email, commits }) => ({ name, email, commits, additions: 0, deletions: 0 })),
       total: all.length,
     };
@@ -135,19 +144,19 @@ const getMergeBase = endpoint({
   method: 'GET',
   path: '/projects/:id/repository/merge_base',
   area,
-  summary: 'Get the best common ancestor of two or more commits',
+  summary: 'Get the merge base of two or more commits',
   access,
   query: () =>
     p.params({
       refs: p.list(p.string(), {
         required: true,
         maxItems: 100,
-        description: 'Two or more branches, tags or commits',
+        description: 'Two or more branch names, tag names or commit SHAs',
       }),
     }),
   errors: [
-    { status: 400, description: 'Fewer than two refs, or refs that are none' },
-    { status: 404, description: 'No common ancestor' },
+    { status: 400, description: 'Fewer than two refs, or a ref that does not exist' },
+    { status: 404, description: 'The commits have no common ancestor' },
   ],
   first: ({ query }) => ({ revisions: query.refs }),
   handle: async ({ project, query, request }, deps) =>

@@ -1,12 +1,12 @@
 import { notAcceptable } from '../../domain/errors.ts';
 
-/** Where a browser puts what it fetches, when it is neither a page nor a script's own request. */
+/** Values of `Sec-Fetch-Dest` for subresources of a page: neither navigations nor requests of scripts. */
 const EMBEDDED = /^(audio|audioworklet|embed|font|image|manifest|object|script|style|track|video|worker)$/;
 const MEDIA = /^(image|video|audio)\/|^(text\/css|application\/ogg)$/;
 
 /**
- * Somebody else's page that shows an archive as an image, a script or a style makes every visitor of it fetch one.
- * @throws 406 for such requests, told by Fetch Metadata or by what they accept
+ * Refuses hotlinking: a page that embeds an archive as an image, script or style makes each of its visitors download it.
+ * @throws 406 for such requests, recognised by Fetch Metadata or by the `Accept` header
  */
 export function refuseHotlink(headers: Headers): void {
   const accepted = (headers.get('accept') ?? '')

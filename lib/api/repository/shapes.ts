@@ -8,9 +8,9 @@ export const treeEntries = shape(() =>
       .object({
         id: z.string(),
         name: z.string(),
-        type: z.enum(['tree', 'blob', 'commit']).describe('`commit` is a submodule'),
+        type: z.enum(['tree', 'blob', 'commit']).describe('Kind of entry; `commit` is a submodule'),
         path: z.string(),
-        mode: z.string().describe('Six octal digits'),
+        mode: z.string().describe('File mode, six octal digits'),
       })
       .meta({ id: 'TreeEntry' }),
   ),
@@ -25,11 +25,11 @@ export const blob = shape(() =>
 export const comparison = shape(() =>
   z
     .object({
-      commit: commit().nullable().describe('The last one'),
-      commits: z.array(commit()).describe('Oldest first'),
+      commit: commit().nullable().describe('Newest commit; null when there are none'),
+      commits: z.array(commit()).describe('Commits, oldest first'),
       diffs: fileDiffs(),
-      compare_timeout: z.boolean().describe('Limits were reached'),
-      compare_same_ref: z.boolean(),
+      compare_timeout: z.boolean().describe('Whether a limit was reached and commits or diffs were left out'),
+      compare_same_ref: z.boolean().describe('Whether both revisions are the same commit'),
       web_url: z.string(),
     })
     .meta({ id: 'Comparison' }),
