@@ -20,24 +20,36 @@ const fork = endpoint({
   area,
   summary: 'Fork a project',
   description:
-    'Answers at once; the content follows, and `import_status` tells how far it is. Branches and tags are taken over.',
+    'Copies the branches and tags of the source. The fork is filled in the background; `import_status` shows its progress.',
   access: project('read_project'),
   body: () =>
     p.params({
-      name: p.string({ description: "The source's when absent" }),
-      path: p.string({ description: "The source's when absent" }),
-      description: p.string({ nullable: true }),
-      visibility: p.oneOf(VISIBILITIES, { description: "Never above the source's, which is the default" }),
-      namespace_id: p.integer({ description: 'Of a group; your own namespace when absent' }),
-      namespace_path: p.string({ description: 'The same by path' }),
-      namespace: p.string({ description: 'Deprecated: an id or a path' }),
+      name: p.string({ description: 'Name of the fork; default: the name of the source' }),
+      path: p.string({ description: 'Path of the fork; default: the path of the source' }),
+      description: p.string({
+        nullable: true,
+        description: 'Description of the fork; default: the description of the source',
+      }),
+      visibility: p.oneOf(VISIBILITIES, {
+        description: 'Visibility of the fork; default and maximum: the visibility of the source',
+      }),
+      namespace_id: p.integer({
+        description: 'Id of the namespace to fork into; default: your own namespace',
+      }),
+      namespace_path: p.string({ description: 'Path of the namespace to fork into' }),
+      namespace: p.string({
+        description: 'Deprecated: id or path of the namespace; use `namespace_id` or `namespace_path`',
+      }),
     }),
   returns: { body: shapes.project },
   errors: [
-    { status: 400, description: 'Invalid, by field' },
-    { status: 403, description: 'The project limit is reached' },
-    { status: 404, description: 'Not yours to see or to fork; no such namespace' },
-    { status: 409, description: 'The name is taken, or the group changed meanwhile' },
+    { status: 400, description: 'Invalid values by field' },
+    { status: 403, description: 'The project limit of the user is reached' },
+    {
+      status: 404,
+      description: 'The project or namespace does not exist, or the caller may not see or fork the project',
+    },
+    { status: 409, description: 'The name is taken, or the group was changed by another request' },
   ],
   handle: async ({ actor, project, body, request }, deps) => {
     const made = await forks.forkProject(deps, actor, project, {
@@ -61,34 +73,49 @@ const list = endpoint({
   method: 'GET',
   path: '/projects/:id/forks',
   area,
-  summary: "List a project's forks",
+  summary: 'List the forks of a project',
   access: project('read_project', { anonymous: true }),
   query: () =>
     p.params({
-      archived: p.boolean({ description: 'Only archived, or only others' }),
-      membership: p.boolean({ default: false, description: 'Only where you are a member' }),
+      archived: p.boolean({
+        description: 'Return only archived projects, or only projects that are not archived',
+      }),
+      membership: p.boolean({ default: false, description: 'Return only projects that you are a member of' }),
       min_access_level: p.integer({
         values: [10, 20, 30, 40, 50],
-        description: 'Only where you hold this level',
+        description: 'Return only projects where you have at least this access level',
       }),
       order_by: p.oneOf(['id', 'name', 'path', 'created_at', 'updated_at', 'last_activity_at'], {
         default: 'created_at',
+        description: 'Field to sort the projects by',
       }),
-      owned: p.boolean({ default: false, description: 'Only your own' }),
-      search: p.string({ description: 'Part of a name or path' }),
-      simple: p.boolean({ default: false, description: 'Only the basic fields' }),
-      sort: p.oneOf(['asc', 'desc'], { default: 'desc' }),
-      starred: p.boolean({ default: false }),
-      statistics: p.boolean({ default: false }),
-      visibility: p.oneOf(VISIBILITIES),
-      with_custom_attributes: p.boolean({ default: false }),
-      with_issues_enabled: p.boolean({ default: false }),
-      with_merge_requests_enabled: p.boolean({ default: false }),
+      owned: p.boolean({ default: false, description: 'Return only projects that you own' }),
+      search: p.string({ description: 'Return only projects whose name or path contains this text' }),
+      simple: p.boolean({ default: false, description: 'Return only a limited set of fields' }),
+      sort: p.oneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction' }),
+      starred: p.boolean({ default: false, description: 'Return only projects that you have starred' }),
+      statistics: p.boolean({
+        default: false,
+        description: 'Include statistics; requires the Reporter role',
+      }),
+      visibility: p.oneOf(VISIBILITIES, { description: 'Return only projects with this visibility' }),
+      with_custom_attributes: p.boolean({
+        default: false,
+        description: 'Include custom attributes; administrators only',
+      }),
+      with_issues_enabled: p.boolean({
+        default: false,
+        description: 'Return only projects with issues enabled',
+      }),
+      with_merge_requests_enabled: p.boolean({
+        default: false,
+        description: 'Return only projects with merge requests enabled',
+      }),
     }),
   returns: { body: shapes.projectsListed },
   paginate: 'offset',
   noun: 'Project',
-  errors: [{ status: 405, description: `An offset above ${MAX_OFFSET}` }],
+  errors: [{ status: 405, description: `The offset is above ${MAX_OFFSET}` }],
   handle: async ({ actor, project, query, page, request }, deps) => {
     const found = await listProjects(deps, actor, {
       page: page.page,
@@ -110,15 +137,21 @@ const relate = endpoint({
   method: 'POST',
   path: '/projects/:id/fork/:forked_from_id',
   area,
-  summary: 'Say that a project is a fork of another',
-  description: 'The two are related from then on; neither changes what it holds.',
+  summary: 'Create a fork relationship between two projects',
+  description: 'The content of both projects stays as it is.',
   access: project('remove_project'),
-  params: () => p.params({ forked_from_id: p.routeInteger({ description: 'Id of the source' }) }),
+  params: () =>
+    p.params({
+      forked_from_id: p.routeInteger({ description: 'Id of the project that this one becomes a fork of' }),
+    }),
   returns: { body: shapes.project },
   errors: [
-    { status: 400, description: 'More may see the project than its source, or the source descends from it' },
-    { status: 409, description: 'It is a fork already' },
-    { status: 404, description: 'Absent, or not yours to see' },
+    {
+      status: 400,
+      description: 'The project is more visible than its source, or the source is a fork of the project',
+    },
+    { status: 409, description: 'The project is already a fork' },
+    { status: 404, description: 'The source does not exist, or the caller may not see it' },
   ],
   handle: async ({ actor, project, params, request }, deps) => {
     const related = await forks.relateFork(deps, actor, project, params.forked_from_id);
@@ -131,10 +164,10 @@ const end = endpoint({
   method: 'DELETE',
   path: '/projects/:id/fork',
   area,
-  summary: 'End the relation of a fork to its source',
+  summary: 'Delete the fork relationship of a project',
   access: project('remove_project'),
-  returns: { status: 204, description: 'It is a project of its own from now on' },
-  errors: [{ status: 304, description: 'It is no fork' }],
+  returns: { status: 204, description: 'The project is no longer a fork' },
+  errors: [{ status: 304, description: 'The project is not a fork' }],
   handle: async ({ project, unmodifiedSince }, deps) => {
     unmodifiedSince(project.project.updatedAt);
     return (await forks.endFork(deps, project)) ? noContent() : notModified();

@@ -13,31 +13,35 @@ import * as shapes from './shapes.ts';
 const area = 'projects';
 
 const fields = () => ({
-  name: p.string(),
-  visibility: p.oneOf(VISIBILITIES, { description: 'For Owners to change' }),
+  name: p.string({ description: 'Name of the project' }),
+  visibility: p.oneOf(VISIBILITIES, { description: 'Visibility of the project; only Owners can change it' }),
   ...sharedFields(),
 });
 
-/** Only administrators decide these; from others they are ignored. */
-const ADMINISTRATORS = ['repository_storage', 'mirror_user_id'];
+/** Settings that only administrators can change; ignored for other callers. */
+const ADMINISTRATOR_SETTINGS = ['repository_storage', 'mirror_user_id'];
 
 const update = endpoint({
   method: 'PUT',
   path: '/projects/:id',
   area,
-  summary: 'Change a project',
-  description: 'Topics take the place of those there are. A former path leads on.',
+  summary: 'Update a project',
+  description:
+    '`topics` replaces all existing topics. After a change of path the former path redirects to the new one.',
   access: project('admin_project'),
   body: () => p.params(fields(), [p.atLeastOneOf(...Object.keys(fields()))]),
   returns: { body: shapes.project },
   errors: [
-    { status: 400, description: 'Invalid, by field; or nothing given' },
-    { status: 409, description: 'It changed meanwhile, or the group it is in moves' },
+    { status: 400, description: 'Invalid values by field, or no parameter given' },
+    {
+      status: 409,
+      description: 'The project was changed by another request, or its group is being transferred',
+    },
   ],
   handle: async ({ actor, project: access, body, request }, deps) => {
     const settings = settingsOf(body);
     if (isAdministrator(actor)) demandStorage(body.repository_storage);
-    else for (const name of ADMINISTRATORS) delete settings[name];
+    else for (const name of ADMINISTRATOR_SETTINGS) delete settings[name];
     const importUrl = body.import_url?.trim();
     if (importUrl !== undefined)
       settings['import_url'] = importUrl === '' ? null : (await readImportUrl(deps, importUrl)).source.url;

@@ -31,19 +31,25 @@ const list = endpoint({
   method: 'GET',
   path: '/projects',
   area,
-  summary: 'List the projects you may see',
+  summary: 'List the projects that you can see',
   access: anyone(),
   query: () =>
     p.params({
-      archived: p.boolean({ description: 'Only archived, or only others' }),
-      id_after: p.integer({ description: 'Only greater ids' }),
-      id_before: p.integer({ description: 'Only smaller ids' }),
-      last_activity_after: p.datetime(),
-      last_activity_before: p.datetime(),
-      membership: p.boolean({ default: false, description: 'Only where you are a member' }),
+      archived: p.boolean({
+        description: 'Return only archived projects, or only projects that are not archived',
+      }),
+      id_after: p.integer({ description: 'Return only projects with an id greater than this' }),
+      id_before: p.integer({ description: 'Return only projects with an id less than this' }),
+      last_activity_after: p.datetime({
+        description: 'Return only projects last active after this time (ISO 8601)',
+      }),
+      last_activity_before: p.datetime({
+        description: 'Return only projects last active before this time (ISO 8601)',
+      }),
+      membership: p.boolean({ default: false, description: 'Return only projects that you are a member of' }),
       min_access_level: p.integer({
         values: [10, 20, 30, 40, 50],
-        description: 'Only where you hold this level',
+        description: 'Return only projects where you have at least this access level',
       }),
       order_by: p.oneOf(
         [
@@ -59,35 +65,68 @@ const list = endpoint({
           'packages_size',
           'wiki_size',
         ],
-        { default: 'created_at', description: 'Sizes are for administrators' },
+        {
+          default: 'created_at',
+          description: 'Field to sort the projects by; the sizes are for administrators only',
+        },
       ),
-      owned: p.boolean({ default: false, description: 'Only your own' }),
-      repository_checksum_failed: p.boolean({ default: false }),
-      wiki_checksum_failed: p.boolean({ default: false }),
-      repository_storage: p.string({ description: 'Administrators' }),
-      search_namespaces: p.boolean({ default: false }),
-      search: p.string({ description: 'Part of a name or path' }),
-      simple: p.boolean({ default: false, description: 'Only the basic fields' }),
-      sort: p.oneOf(['asc', 'desc'], { default: 'desc' }),
-      starred: p.boolean({ default: false }),
-      statistics: p.boolean({ default: false }),
-      topic: p.list(p.string(), { description: 'Only with all of these topics' }),
-      visibility: p.oneOf(VISIBILITIES),
-      custom_attributes: p.hash({ description: 'Administrators: only projects with these attributes' }),
-      with_custom_attributes: p.boolean({ default: false, description: 'Administrators' }),
-      with_issues_enabled: p.boolean({ default: false }),
-      with_merge_requests_enabled: p.boolean({ default: false }),
-      with_programming_language: p.string(),
+      owned: p.boolean({ default: false, description: 'Return only projects that you own' }),
+      repository_checksum_failed: p.boolean({
+        default: false,
+        description: 'Return only projects whose repository failed a checksum; there are none',
+      }),
+      wiki_checksum_failed: p.boolean({
+        default: false,
+        description: 'Return only projects whose wiki failed a checksum; there are none',
+      }),
+      repository_storage: p.string({
+        description: 'Return only projects in this repository storage; administrators only',
+      }),
+      search_namespaces: p.boolean({
+        default: false,
+        description: 'Include the paths of ancestor namespaces in the search',
+      }),
+      search: p.string({ description: 'Return only projects whose name or path contains this text' }),
+      simple: p.boolean({ default: false, description: 'Return only a limited set of fields' }),
+      sort: p.oneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction' }),
+      starred: p.boolean({ default: false, description: 'Return only projects that you have starred' }),
+      statistics: p.boolean({
+        default: false,
+        description: 'Include statistics; requires the Reporter role',
+      }),
+      topic: p.list(p.string(), { description: 'Return only projects that have all of these topics' }),
+      visibility: p.oneOf(VISIBILITIES, { description: 'Return only projects with this visibility' }),
+      custom_attributes: p.hash({
+        description: 'Return only projects with these custom attributes; administrators only',
+      }),
+      with_custom_attributes: p.boolean({
+        default: false,
+        description: 'Include custom attributes; administrators only',
+      }),
+      with_issues_enabled: p.boolean({
+        default: false,
+        description: 'Return only projects with issues enabled',
+      }),
+      with_merge_requests_enabled: p.boolean({
+        default: false,
+        description: 'Return only projects with merge requests enabled',
+      }),
+      with_programming_language: p.string({
+        description: 'Return only projects that use this programming language',
+      }),
     }),
   returns: { body: shapes.projectsListed },
   paginate: 'offset+keyset',
   keyset: { marker: 'id', orderBy: ['id'] },
   noun: 'Project',
   errors: [
-    { status: 405, description: `An offset above ${MAX_OFFSET}, or an order that keyset does not know` },
+    {
+      status: 405,
+      description: `The offset is above ${MAX_OFFSET}, or the order does not support keyset pagination`,
+    },
   ],
   handle: async ({ actor, query, page, request }, deps) => {
-    if (asksForNone(actor, query)) return { items: [], total: 0, more: false };
+    if (matchesNothing(actor, query)) return { items: [], total: 0, more: false };
     const found = await projects.listProjects(deps, actor, {
       ...(page.kind === 'offset'
         ? { page: page.page, perPage: page.perPage, count: true }
@@ -112,8 +151,8 @@ const list = endpoint({
   },
 });
 
-/** No project has failed a checksum; there is one storage, and administrators alone may ask where anything lies. */
-const asksForNone = (
+/** No project has failed a checksum. There is one storage, and only administrators can filter by it. */
+const matchesNothing = (
   actor: Actor,
   query: {
     readonly repository_checksum_failed: boolean;
@@ -133,12 +172,18 @@ const get = endpoint({
   access: project('read_project', { anonymous: true }),
   query: () =>
     p.params({
-      statistics: p.boolean({ default: false }),
-      license: p.boolean({ default: false }),
-      with_custom_attributes: p.boolean({ default: false }),
+      statistics: p.boolean({
+        default: false,
+        description: 'Include statistics; requires the Reporter role',
+      }),
+      license: p.boolean({ default: false, description: 'Include the licence of the project' }),
+      with_custom_attributes: p.boolean({
+        default: false,
+        description: 'Include custom attributes; administrators only',
+      }),
     }),
   returns: { body: shapes.projectShown },
-  errors: [{ status: 404, description: 'Absent, or not yours to see' }],
+  errors: [{ status: 404, description: 'The project does not exist, or the caller may not see it' }],
   handle: async ({ actor, project, query, request }, deps) =>
     (await presented(deps, actor, [project], request.baseUrl, false, query))[0],
 });
@@ -146,8 +191,13 @@ const get = endpoint({
 const creation = () =>
   ({
     ...sharedFields(),
-    visibility: p.oneOf(VISIBILITIES, { description: "The instance's default when absent" }),
-    initialize_with_readme: p.boolean({ default: false }),
+    visibility: p.oneOf(VISIBILITIES, {
+      description: 'Visibility of the project; default: the setting `default_project_visibility`',
+    }),
+    initialize_with_readme: p.boolean({
+      default: false,
+      description: 'Create the repository with a commit that adds a README.md',
+    }),
   }) as const;
 
 const create = endpoint({
@@ -159,12 +209,16 @@ const create = endpoint({
   body: () =>
     p.params(
       {
-        name: p.string(),
-        namespace_id: p.integer({ description: 'Of a group; your own namespace when absent' }),
-        template_name: p.string(),
-        template_project_id: p.integer(),
-        use_custom_template: p.boolean(),
-        group_with_project_templates_id: p.integer(),
+        name: p.string({ description: 'Name of the project; default: the path' }),
+        namespace_id: p.integer({
+          description: 'Id of a group to create the project in; default: your own namespace',
+        }),
+        template_name: p.string({ description: 'Refused: project templates are not supported' }),
+        template_project_id: p.integer({ description: 'Refused: project templates are not supported' }),
+        use_custom_template: p.boolean({ description: 'Refused: project templates are not supported' }),
+        group_with_project_templates_id: p.integer({
+          description: 'Refused: project templates are not supported',
+        }),
         ...creation(),
       },
       [
@@ -174,11 +228,11 @@ const create = endpoint({
     ),
   returns: { body: shapes.project },
   errors: [
-    { status: 400, description: 'Invalid or taken name, by field' },
-    { status: 403, description: 'The project limit is reached' },
-    { status: 429, description: 'More imports in a minute than the settings allow' },
-    { status: 404, description: 'The group was deleted meanwhile' },
-    { status: 409, description: 'The group changed meanwhile' },
+    { status: 400, description: 'Invalid values by field, for example a name that is taken' },
+    { status: 403, description: 'The project limit of the user is reached' },
+    { status: 429, description: 'More imports per minute than the setting `project_import_limit` allows' },
+    { status: 404, description: 'The group was deleted by another request' },
+    { status: 409, description: 'The group was changed by another request' },
   ],
   handle: async ({ actor, body, request }, deps) => {
     projects.demandNoTemplate(body);
@@ -194,9 +248,10 @@ const createForUser = endpoint({
   summary: "Create a project in a user's namespace",
   access: administrator(),
   params: () => p.params({ user_id: p.routeInteger({ description: 'Id of the user' }) }),
-  body: () => p.params({ name: p.string({ required: true }), ...creation() }),
+  body: () =>
+    p.params({ name: p.string({ required: true, description: 'Name of the project' }), ...creation() }),
   returns: { body: shapes.project },
-  errors: [{ status: 404, description: 'No such user' }],
+  errors: [{ status: 404, description: 'The user does not exist' }],
   handle: async ({ actor, params, body, request }, deps) => {
     const owner = await getUser(deps, actor, params.user_id);
     return createFor(deps, actor, owner, { kind: 'user', owner }, body, request.baseUrl);
@@ -207,10 +262,10 @@ const importStatus = endpoint({
   method: 'GET',
   path: '/projects/:id/import',
   area,
-  summary: "How far the import of a project's repository is",
+  summary: 'Get the import status of a project',
   access: project('read_project'),
   returns: { body: shapes.importStatus },
-  errors: [{ status: 404, description: 'Absent, or not yours to see' }],
+  errors: [{ status: 404, description: 'The project does not exist, or the caller may not see it' }],
   handle: async ({ actor, project }) => presentedImport(project, isAdministrator(actor)),
 });
 
@@ -267,14 +322,14 @@ async function createFor(
   return (await presented(deps, actor, [shown], baseUrl, false))[0];
 }
 
-/** What its creator holds in a new project: they own their namespace, and are Maintainers in a group at least. */
+/** Access level of the creator in a new project: Owner in their own namespace, at least Maintainer in a group. */
 function levelIn(namespace: Namespace, creator: boolean): ProjectAccess['level'] {
   if (!creator) return 0;
   if (namespace.kind === 'user') return 50;
   return namespace.access.level === 50 ? 50 : 40;
 }
 
-/** A project that cannot get its first commit is not kept: the request failed, and its name is free again. */
+/** Deletes the project when the first commit fails, so that its name is free for another attempt. */
 async function withReadme(deps: ApiDeps, actor: Actor, access: ProjectAccess): Promise<ProjectAccess> {
   try {
     return await createInitialReadme(deps, actor, access);

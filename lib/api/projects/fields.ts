@@ -2,22 +2,24 @@ import * as p from '../../http/params.ts';
 import { avatarField } from '../avatars/avatar-field.ts';
 import { settingFields, switchFields } from './settings.ts';
 
-/** What creation and update take alike. */
+/** Parameters that creation and update have in common. */
 export const sharedFields = () => ({
-  path: p.string({ description: 'Last part of the URL; made from the name of a new project when absent' }),
-  description: p.string({ nullable: true }),
-  default_branch: p.string({ description: 'What HEAD points to; of a new project, before the first push' }),
-  topics: p.list(p.string({ maxLength: 255 })),
+  path: p.string({
+    description: 'Path of the project below its namespace; default for a new project: derived from the name',
+  }),
+  description: p.string({ nullable: true, description: 'Description of the project' }),
+  default_branch: p.string({ description: 'Name of the default branch, which HEAD points to' }),
+  topics: p.list(p.string({ maxLength: 255 }), { description: 'Topics of the project' }),
   tag_list: p.list(p.string({ maxLength: 255 }), { description: 'Deprecated: use `topics`' }),
   import_url: p.string({
-    description: 'Of a Git repository that a new project begins with; credentials in it are not kept',
+    description: 'URL of a Git repository to import into a new project; credentials in it are not stored',
   }),
   avatar: avatarField(),
   ...settingFields(),
   ...switchFields(),
 });
 
-/** @returns undefined when none were given */
+/** @returns undefined when the request has no topics */
 export const topicsOf = (body: {
   readonly topics?: readonly string[];
   readonly tag_list?: readonly string[];

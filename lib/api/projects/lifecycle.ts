@@ -14,7 +14,12 @@ import { presented } from './presented.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'projects';
-const changed = [{ status: 409, description: 'It changed meanwhile, or the group it is in moves' }];
+const changed = [
+  {
+    status: 409,
+    description: 'The project was changed by another request, or its group is being transferred',
+  },
+];
 
 const archiving = (path: string, archived: boolean, summary: string, description: string) =>
   endpoint({
@@ -25,7 +30,7 @@ const archiving = (path: string, archived: boolean, summary: string, description
     description,
     access: project('archive_project'),
     returns: { body: shapes.project },
-    errors: [{ status: 400, description: 'It waits for its deletion' }, ...changed],
+    errors: [{ status: 400, description: 'The project is scheduled for deletion' }, ...changed],
     handle: async ({ actor, project: access, request }, deps) =>
       shown(deps, actor, access, await archiveProject(deps, actor, access, archived), request.baseUrl),
   });
@@ -34,36 +39,42 @@ const archive = archiving(
   '/projects/:id/archive',
   true,
   'Archive a project',
-  'From then on it takes no pushes and no comments. One that is archived stays so.',
+  'An archived project accepts no pushes and no comments. Archiving it again has no effect.',
 );
 const unarchive = archiving(
   '/projects/:id/unarchive',
   false,
-  'Take a project out of the archive',
-  'It takes pushes again.',
+  'Unarchive a project',
+  'The project accepts pushes and comments again.',
 );
 
 const transfer = endpoint({
   method: 'PUT',
   path: '/projects/:id/transfer',
   area,
-  summary: 'Put a project into another namespace',
-  description: 'It becomes no more visible than the group. The former path leads on.',
+  summary: 'Transfer a project to another namespace',
+  description:
+    'The visibility is limited to that of the new group. The former path redirects to the new one.',
   access: project('change_namespace'),
   body: () =>
-    p.params({ namespace: p.string({ required: true, description: 'Id or full path of the namespace' }) }),
+    p.params({
+      namespace: p.string({
+        required: true,
+        description: 'Id or full path of the namespace to transfer the project to',
+      }),
+    }),
   returns: { body: shapes.project },
   errors: [
     { status: 400, description: '`Failed to transfer project {...}`' },
-    { status: 404, description: 'The namespace is absent, or not yours to see' },
+    { status: 404, description: 'The namespace does not exist, or the caller may not see it' },
     ...changed,
   ],
   handle: async ({ actor, project: access, body, request }, deps) => {
     const namespace = await namespaceToMoveTo(deps, actor, body.namespace);
     const moved = await transferProject(deps, actor, access, namespace);
-    // What somebody is in it may hang on where it is.
-    const [now] = await accessesTo(deps, actor, [moved.id]);
-    return shown(deps, actor, now ?? access, moved, request.baseUrl);
+    // The caller's access level can depend on the namespace.
+    const [current] = await accessesTo(deps, actor, [moved.id]);
+    return shown(deps, actor, current ?? access, moved, request.baseUrl);
   },
 });
 
@@ -73,19 +84,26 @@ const remove = endpoint({
   area,
   summary: 'Delete a project',
   description:
-    'One in a group waits for as many days as the instance has it, archived and under another name, and can be restored.',
+    'A project in a group is archived, renamed and scheduled for deletion after the number of days in the settings, if delayed deletion is on. Until then it can be restored.',
   access: project('remove_project'),
   query: () =>
     p.params({
-      permanently_remove: p.boolean({ description: 'At once, when it waits already' }),
-      full_path: p.string({ description: 'Of the project, to be sure; needed with `permanently_remove`' }),
+      permanently_remove: p.boolean({
+        description: 'Delete a project that is already scheduled for deletion immediately',
+      }),
+      full_path: p.string({
+        description: 'Full path of the project as confirmation; required with `permanently_remove`',
+      }),
     }),
   returns: {
     body: acceptedShape,
     status: 202,
-    description: 'Gone at once, unless it waits; what it held is taken away afterwards',
+    description: 'The project is deleted or scheduled for deletion; its data is removed in the background',
   },
-  errors: [{ status: 400, description: 'It does not wait yet, or the path is another' }, ...changed],
+  errors: [
+    { status: 400, description: 'The project is not scheduled for deletion yet, or the path does not match' },
+    ...changed,
+  ],
   handle: async ({ actor, project: access, query, unmodifiedSince }, deps) => {
     unmodifiedSince(access.project.updatedAt);
     await askForDeletion(deps, actor, access, {
@@ -100,10 +118,10 @@ const restore = endpoint({
   method: 'POST',
   path: '/projects/:id/restore',
   area,
-  summary: 'Restore a project that waits for its deletion',
+  summary: 'Restore a project that is scheduled for deletion',
   access: project('remove_project'),
   returns: { body: shapes.project },
-  errors: [{ status: 400, description: 'It does not wait for its deletion' }, ...changed],
+  errors: [{ status: 400, description: 'The project is not scheduled for deletion' }, ...changed],
   handle: async ({ actor, project: access, request }, deps) =>
     shown(deps, actor, access, await restoreProject(deps, actor, access), request.baseUrl),
 });
@@ -112,11 +130,11 @@ const housekeeping = endpoint({
   method: 'POST',
   path: '/projects/:id/housekeeping',
   area,
-  summary: "Have a project's repository put in order",
-  description: 'Soon, by a worker; this happens without being asked for, too.',
+  summary: 'Start housekeeping of a project',
+  description: 'Runs in the background. Housekeeping also runs automatically.',
   access: project('admin_project'),
   returns: { body: shapes.nothing },
-  errors: [{ status: 409, description: 'It is under way' }],
+  errors: [{ status: 409, description: 'Housekeeping is already running' }],
   handle: async ({ project: access }, deps) => {
     await askForHousekeeping(deps, access);
     return null;
@@ -129,8 +147,8 @@ async function shown(
   deps: ApiDeps,
   actor: Actor,
   access: ProjectAccess,
-  now: ProjectRecord,
+  current: ProjectRecord,
   baseUrl: string,
 ) {
-  return (await presented(deps, actor, [{ ...access, project: now }], baseUrl, false))[0];
+  return (await presented(deps, actor, [{ ...access, project: current }], baseUrl, false))[0];
 }

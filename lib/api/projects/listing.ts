@@ -1,4 +1,4 @@
-/** What lists of projects have in common: their orders, and conditions over the record. */
+/** Orders and filters that all lists of projects have in common. */
 
 import type { AccessLevel } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
@@ -10,7 +10,7 @@ const ORDERS = new Map<string, ProjectOrder>(
     (order) => [order, order],
   ),
 );
-/** Other sizes are of what nobody has yet: by those, projects stand as they were made. */
+/** The sizes that exist. Sorting by the size of wikis or packages falls back to the date of creation. */
 const SIZES = ['repository_size', 'storage_size'];
 
 interface Filters {
@@ -32,7 +32,7 @@ interface ListQuery extends Filters {
   readonly search_namespaces?: boolean;
 }
 
-/** What every list of projects asks the rules for. Only administrators get an order by size. */
+/** The query parameters of a list as `listProjects` takes them. Only administrators can sort by size. */
 export function listInput(query: ListQuery, administrator = false) {
   const term = query.search?.trim() ?? '';
   const bySize = administrator && SIZES.includes(query.order_by);
@@ -52,7 +52,7 @@ export function listInput(query: ListQuery, administrator = false) {
   };
 }
 
-/** One condition over the record; undefined when nothing asks for one. */
+/** All filters as one predicate over the record; undefined when the query has none. */
 function filterOf(query: Filters): ((listed: { project: ProjectRecord }) => boolean) | undefined {
   const conditions: ((project: ProjectRecord) => boolean)[] = [];
   const enabled = (name: string) => (project: ProjectRecord) => project.settings[name] !== 'disabled';
@@ -69,7 +69,7 @@ function filterOf(query: Filters): ((listed: { project: ProjectRecord }) => bool
   return conditions.length === 0 ? undefined : ({ project }) => conditions.every((passes) => passes(project));
 }
 
-/** Only what was given: an absent member and an undefined one are not the same to the store. */
+/** Drops undefined members: the store distinguishes an absent member from an undefined one. */
 export function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 }

@@ -13,7 +13,7 @@ import { STORAGE } from './settings.ts';
 const setting = <T>(project: ProjectRecord, name: string, fallback: T): T =>
   (project.settings[name] as T | undefined) ?? fallback;
 
-/** The project's address, on which links into it build. */
+/** URL of the project, the base of all links into it. */
 export const projectUrl = (project: ProjectRecord, baseUrl: string): string =>
   `${baseUrl}/${project.fullPath}`;
 
@@ -23,9 +23,9 @@ export interface Roots {
 }
 
 /**
- * What everyone who sees the project sees, and all that anonymous callers do (the "simple" form).
- * @param urls what addresses of pages begin with, and those of clones
- * @param code whether the caller may read the code: its default branch and README are part of it
+ * The fields that everybody with access to the project sees; anonymous callers see no others (the "simple" form).
+ * @param roots the base URLs of web pages and of clone URLs
+ * @param code whether the caller may read the code, which the default branch and the README belong to
  */
 export function projectBasic(project: ProjectRecord, { baseUrl, cloneRoot }: Roots, code: boolean) {
   const url = projectUrl(project, baseUrl);
@@ -59,7 +59,7 @@ function namespaceOf(project: ProjectRecord, baseUrl: string) {
   const group = kind === 'group';
   return {
     id,
-    // A group's is `outer / inner`, and no name of a group has a slash in it.
+    // The name of a nested group is `parent / child`; names of groups contain no slash.
     name: group ? namespaceName.split(' / ').at(-1)! : namespaceName,
     path: group ? namespacePath.split('/').at(-1)! : namespacePath,
     kind,
@@ -70,7 +70,7 @@ function namespaceOf(project: ProjectRecord, baseUrl: string) {
   };
 }
 
-/** Features that have an access level of their own. */
+/** Features with an access level of their own. */
 export const FEATURES_WITH_LEVELS = [
   'issues',
   'repository',
@@ -85,18 +85,18 @@ export const FEATURES_WITH_LEVELS = [
   'container_registry',
 ] as const;
 
-/** Those that an old switch turned on and off. */
+/** Features that also have a deprecated boolean switch (`issues_enabled`). */
 const FEATURES = ['issues', 'merge_requests', 'wiki', 'jobs', 'snippets'] as const;
 const levelName = (feature: (typeof FEATURES)[number]) => (feature === 'jobs' ? 'builds' : feature);
 
-/** The full record; `viewer` adds the caller's own permissions, `owner` the person behind a personal namespace. */
+/** The full record; `permissions` are the caller's own, `owner` is the user of a personal namespace. */
 export function projectFull(
   access: ProjectAccess,
   roots: Roots,
   context: {
     owner?: UserRecord | undefined;
     code: boolean;
-    /** The caller's own levels, by membership of the project and of groups above; 0: none. */
+    /** The caller's access levels by membership of the project and of its ancestor groups; 0: none. */
     permissions?: Omit<ProjectMemberships, 'project' | 'group'> & {
       readonly project: number;
       readonly group: number;
@@ -207,7 +207,7 @@ export function projectFull(
 const permission = (level: number, mail: NotificationLevel) =>
   level === 0 ? null : { access_level: level, notification_level: LEVEL_NUMBERS[mail] };
 
-/** How far an import is; why it failed is for those who may begin another. */
+/** Status of an import; the error is shown to Maintainers only. */
 export function importStatus({ project, level }: ProjectAccess, administrator: boolean) {
   return {
     id: project.id,
@@ -219,7 +219,7 @@ export function importStatus({ project, level }: ProjectAccess, administrator: b
     created_at: project.createdAt,
     import_status: project.importStatus,
     import_type: project.importSource?.type ?? null,
-    // The import's own id is between its workers: whoever knew it could speak for one of them.
+    // The id of the import is a secret of its workers: it authorises their messages.
     correlation_id: null,
     failed_relations: [],
     import_error: level >= 40 || administrator ? project.importError : null,
@@ -227,7 +227,7 @@ export function importStatus({ project, level }: ProjectAccess, administrator: b
   };
 }
 
-/** Settings that are shown once they were set. */
+/** Settings that are shown only after they were set. */
 const SHOWN_WHEN_SET = [
   'approvals_before_merge',
   'external_authorization_classification_label',

@@ -15,7 +15,7 @@ import { license } from '../statistics/license.ts';
 import { projectStatistics } from '../statistics/present.ts';
 import { projectBasic, projectFull } from './present.ts';
 
-/** Projects as the actor may see them. Anonymous callers get the basic form, whatever they ask. */
+/** Projects as the actor may see them. Anonymous callers always get the basic form. */
 export async function presented(
   deps: ApiDeps,
   actor: Actor,
@@ -32,7 +32,7 @@ export async function presented(
   const roots = { baseUrl, cloneRoot: await cloneRoot(deps, baseUrl) };
   const basic = (access: ProjectAccess) => projectBasic(access.project, roots, code(access));
   const records = accesses.map(({ project }) => project);
-  const noted =
+  const customAttributes =
     options.with_custom_attributes === true
       ? await attributesOfMany(
           deps,
@@ -41,7 +41,8 @@ export async function presented(
           records.map(({ id }) => id),
         )
       : undefined;
-  const attributes = (i: number) => (noted === undefined ? {} : { custom_attributes: noted[i] });
+  const attributes = (i: number) =>
+    customAttributes === undefined ? {} : { custom_attributes: customAttributes[i] };
   if (simple || actor.kind === 'anonymous')
     return accesses.map((access, i) => ({ ...basic(access), ...attributes(i) }));
   const [owners, parents, memberships, invited, statistics] = await Promise.all([
@@ -63,7 +64,7 @@ export async function presented(
         code: code(access),
         permissions: {
           ...memberships.get(access.project.id)!,
-          // Owners of a personal namespace are shown as members of what is in it.
+          // The owner of a personal namespace is shown as a member of its projects.
           ...(access.project.namespaceKind === 'user'
             ? { project: Math.min(access.level, MAINTAINER), group: 0 }
             : {}),

@@ -27,8 +27,11 @@ const basicFields = () => ({
   path: z.string(),
   path_with_namespace: z.string(),
   created_at: time(),
-  default_branch: z.string().nullable().describe('Null while the repository is empty'),
-  tag_list: z.array(z.string()).describe('Deprecated: `topics`'),
+  default_branch: z
+    .string()
+    .nullable()
+    .describe('Name of the default branch; null while the repository is empty'),
+  tag_list: z.array(z.string()).describe('Deprecated: use `topics`'),
   topics: z.array(z.string()),
   ssh_url_to_repo: z.string(),
   http_url_to_repo: z.string(),
@@ -49,13 +52,13 @@ const switches = () =>
   Object.fromEntries(
     ['issues', 'merge_requests', 'wiki', 'jobs', 'snippets', 'container_registry'].map((feature) => [
       `${feature}_enabled`,
-      z.boolean().describe('Deprecated: the level beside it'),
+      z.boolean().describe('Deprecated: use the access level of the feature'),
     ]),
   );
-const given = <T extends z.ZodType>(type: T) => type.optional().describe('Only when it was set');
+const given = <T extends z.ZodType>(type: T) => type.optional().describe('Present only if it was set');
 const permission = () => z.object({ access_level: z.int(), notification_level: z.int() }).nullable();
 
-/** Bytes. */
+/** Sizes in bytes. */
 export const storageSizes = () => ({
   storage_size: z.int(),
   repository_size: z.int(),
@@ -66,7 +69,7 @@ export const storageSizes = () => ({
   snippets_size: z.int(),
 });
 
-/** A group that was invited, as what it was invited to shows it. */
+/** A group that a project or group is shared with. */
 export const sharedWithGroup = shape(() =>
   z
     .object({
@@ -85,11 +88,11 @@ export const project = shape(() =>
   z
     .object({
       ...basicFields(),
-      forked_from_project: projectBasic().optional().describe('Of a fork, when you may see its source'),
+      forked_from_project: projectBasic().optional().describe('Source of a fork; present if you can see it'),
       _links: z.object({
         self: z.string(),
-        issues: z.string().optional().describe('Unless switched off'),
-        merge_requests: z.string().optional().describe('Unless switched off'),
+        issues: z.string().optional().describe('Absent when the feature is disabled'),
+        merge_requests: z.string().optional().describe('Absent when the feature is disabled'),
         repo_branches: z.string(),
         labels: z.string(),
         events: z.string(),
@@ -100,7 +103,7 @@ export const project = shape(() =>
       empty_repo: z.boolean(),
       archived: z.boolean(),
       visibility: z.enum(['private', 'internal', 'public']),
-      owner: userBasic().optional().describe('Of a personal namespace'),
+      owner: userBasic().optional().describe('Present for a project in a personal namespace'),
       resolve_outdated_diff_discussions: z.boolean(),
       ...switches(),
       service_desk_enabled: z.boolean(),
@@ -112,9 +115,13 @@ export const project = shape(() =>
       lfs_enabled: z.boolean(),
       creator_id: z.int(),
       import_status: z.enum(['none', 'scheduled', 'started', 'finished', 'failed']),
-      import_error: z.string().nullable().optional().describe('Shown to Maintainers'),
-      import_url: z.string().nullable().optional().describe('Shown to Maintainers, without credentials'),
-      import_type: z.string().nullable().optional().describe('Shown to Maintainers'),
+      import_error: z.string().nullable().optional().describe('Shown to Maintainers only'),
+      import_url: z
+        .string()
+        .nullable()
+        .optional()
+        .describe('URL without credentials, shown to Maintainers only'),
+      import_type: z.string().nullable().optional().describe('Shown to Maintainers only'),
       open_issues_count: z.int(),
       ci_default_git_depth: z.int().nullable(),
       ci_forward_deployment_enabled: z.boolean(),
@@ -139,10 +146,13 @@ export const project = shape(() =>
       auto_devops_enabled: z.boolean(),
       auto_devops_deploy_strategy: z.enum(['continuous', 'manual', 'timed_incremental']),
       autoclose_referenced_issues: z.boolean(),
-      repository_storage: z.string().optional().describe('Shown to administrators'),
+      repository_storage: z.string().optional().describe('Shown to administrators only'),
       keep_latest_artifact: z.boolean(),
-      marked_for_deletion_at: z.string().nullable().describe('Deprecated: `marked_for_deletion_on`'),
-      marked_for_deletion_on: z.string().nullable().describe('The day it was; `YYYY-MM-DD`'),
+      marked_for_deletion_at: z.string().nullable().describe('Deprecated: use `marked_for_deletion_on`'),
+      marked_for_deletion_on: z
+        .string()
+        .nullable()
+        .describe('Date on which the project was scheduled for deletion (`YYYY-MM-DD`)'),
       container_expiration_policy: given(z.record(z.string(), z.unknown())),
       approvals_before_merge: given(z.int()),
       external_authorization_classification_label: given(z.string()),
@@ -155,7 +165,11 @@ export const project = shape(() =>
       only_mirror_protected_branches: given(z.boolean()),
       requirements_access_level: given(level()),
       show_default_award_emojis: given(z.boolean()),
-      license_url: z.string().nullable().optional().describe('When asked for: of the licence file'),
+      license_url: z
+        .string()
+        .nullable()
+        .optional()
+        .describe('URL of the licence file; present if requested with `license`'),
       license: z
         .object({
           key: z.string(),
@@ -166,15 +180,15 @@ export const project = shape(() =>
         })
         .nullable()
         .optional()
-        .describe('When asked for'),
+        .describe('Present if requested with `license`'),
       statistics: z
         .object({ commit_count: z.int(), ...storageSizes() })
         .optional()
-        .describe('When asked for, and shown to Reporters'),
+        .describe('Present if requested with `statistics`; shown to Reporters and above'),
       permissions: z
         .object({ project_access: permission(), group_access: permission() })
         .optional()
-        .describe("The caller's own"),
+        .describe("The caller's own permissions"),
     })
     .meta({ id: 'Project' }),
 );
@@ -193,7 +207,7 @@ export const importStatus = shape(() =>
       import_type: z.string().nullable(),
       correlation_id: z.null(),
       failed_relations: z.array(z.unknown()),
-      import_error: z.string().nullable().describe('Shown to Maintainers'),
+      import_error: z.string().nullable().describe('Shown to Maintainers only'),
       stats: z.null(),
     })
     .meta({ id: 'ImportStatus' }),
@@ -201,6 +215,6 @@ export const importStatus = shape(() =>
 
 export const nothing = shape(() => z.null());
 
-/** Anonymous callers, and those who ask for the simple form, get the basic one. */
+/** The full form, or the basic one for anonymous callers and requests with `simple`. */
 export const projectShown = shape(() => z.union([project(), projectBasic()]));
 export const projectsListed = shape(() => z.array(projectShown()));

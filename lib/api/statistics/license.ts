@@ -3,7 +3,7 @@ import type { ProjectRecord } from '../../records/projects.ts';
 import type { ProjectStatistics } from '../../store/statistics/statistics.ts';
 import { projectUrl } from '../projects/present.ts';
 
-/** A project's licence file, and the licence in it, as a worker found them last. */
+/** URL of a project's licence file and the licence detected in it, as a worker last measured them. */
 export function license(project: ProjectRecord, measured: ProjectStatistics | undefined, baseUrl: string) {
   const found = measured?.license ?? null;
   if (found === null || project.defaultBranch === null) return { license_url: null, license: null };

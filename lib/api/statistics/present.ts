@@ -1,6 +1,6 @@
 import type { ProjectStatistics } from '../../store/statistics/statistics.ts';
 
-/** Features that keep nothing yet. */
+/** Sizes of features that do not exist yet. */
 const NOTHING = {
   wiki_size: 0,
   lfs_objects_size: 0,
@@ -9,13 +9,13 @@ const NOTHING = {
   snippets_size: 0,
 };
 
-/** Bytes and commits, as a worker measured them last; nothing yet of a new project. */
+/** Sizes in bytes and number of commits, as a worker last measured them; 0 for a new project. */
 export const projectStatistics = (measured: ProjectStatistics | undefined) => ({
   commit_count: measured?.commitCount ?? 0,
   ...storage(measured?.repositorySize ?? 0),
 });
 
-/** Bytes of the projects directly in a group. */
+/** Sizes in bytes; also the sum over the projects directly in a group. */
 export const storage = (repositorySize: number) => ({
   storage_size: repositorySize,
   repository_size: repositorySize,
