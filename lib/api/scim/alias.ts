@@ -1,10 +1,10 @@
-/** The resources of a group, behind its path. */
+/** Splits a path into the SCIM root, the path of the group, the resource type and the rest. */
 const OF_GROUP =
   /^(\/api\/scim\/v2\/groups)\/+([^/]+(?:\/+[^/]+)*?)\/+(Users|Groups|ServiceProviderConfig|Schemas|ResourceTypes|\.search)(\/.*)?$/;
 
 /**
- * Paths of groups and ids may hold slashes that clients do not encode: each is one segment of the path that is served.
- * The group ends at the first word that names a resource.
+ * Rewrites a path in which the group's path or the id has unencoded slashes to the path of the endpoint, where each is one
+ * segment. The group's path ends at the first segment that names a resource type.
  */
 export function scimAlias(path: string): string | undefined {
   const [, root, group, resource, rest = ''] = OF_GROUP.exec(path) ?? [];
@@ -13,7 +13,7 @@ export function scimAlias(path: string): string | undefined {
   return [root, segment(group), resource, ...(id === '' ? [] : [segment(id)])].join('/');
 }
 
-/** Without slashes at its ends. No pattern: one that looks for the last run tries at each slash before it. */
+/** Strips leading and trailing slashes. A regular expression for the trailing ones would take quadratic time. */
 function trimmed(path: string): string {
   let [from, to] = [0, path.length];
   while (path[from] === '/') from++;

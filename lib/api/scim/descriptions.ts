@@ -1,11 +1,11 @@
-/** What the service tells of itself (RFC 7643, 5 to 8): what it can, what it keeps, and how that is called. */
+/** Discovery documents of the service (RFC 7643, 5 to 8): capabilities, resource types and schemas. */
 import { USER } from './shapes.ts';
 
 const PROVIDER = 'urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig';
 const TYPE = 'urn:ietf:params:scim:schemas:core:2.0:ResourceType';
 const SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:Schema';
 
-/** People on one page at most. */
+/** Maximum number of users on one page. */
 export const MAX_COUNT = 100;
 
 export const serviceProvider = (base: string) => ({
@@ -20,7 +20,7 @@ export const serviceProvider = (base: string) => ({
     {
       type: 'oauthbearertoken',
       name: 'SCIM token',
-      description: 'The token of the group, as `Authorization: Bearer`',
+      description: 'SCIM token of the group, sent as `Authorization: Bearer`',
       specUri: 'https://www.rfc-editor.org/info/rfc6750',
       primary: true,
     },
@@ -33,7 +33,7 @@ export const userType = (base: string) => ({
   id: 'User',
   name: 'User',
   endpoint: '/Users',
-  description: 'A person whom the identity provider lets into the group',
+  description: 'A user that the identity provider provisions to the group',
   schema: USER,
   schemaExtensions: [],
   meta: { resourceType: 'ResourceType', location: `${base}/ResourceTypes/User` },
@@ -57,7 +57,7 @@ const attribute = (
   name: string,
   type: Attribute['type'],
   description: string,
-  more: Partial<Attribute> = {},
+  overrides: Partial<Attribute> = {},
 ): Attribute => ({
   name,
   type,
@@ -68,39 +68,51 @@ const attribute = (
   mutability: 'readWrite',
   returned: 'default',
   uniqueness: 'none',
-  ...more,
+  ...overrides,
 });
 
-/** Whoever keeps to this is understood; who sends less, or changes what is not to change, may be too. */
+/** The attributes of a user. Requests that deviate from this schema may still be accepted. */
 const ATTRIBUTES: readonly Attribute[] = [
-  attribute('externalId', 'string', 'What the provider calls the person; the id here too', {
-    required: true,
-    caseExact: true,
-    // The id would change with it.
-    mutability: 'immutable',
-    uniqueness: 'server',
-  }),
-  attribute('userName', 'string', 'What the person signs in with; the username follows from it', {
-    required: true,
-    uniqueness: 'server',
-  }),
-  attribute('name', 'complex', 'What the person is called', {
+  attribute(
+    'externalId',
+    'string',
+    'Identifier of the user at the identity provider; also the id of the resource',
+    {
+      required: true,
+      caseExact: true,
+      // A change would change the id of the resource.
+      mutability: 'immutable',
+      uniqueness: 'server',
+    },
+  ),
+  attribute(
+    'userName',
+    'string',
+    'Name that the user signs in with; the username of the account is derived from it',
+    {
+      required: true,
+      uniqueness: 'server',
+    },
+  ),
+  attribute('name', 'complex', 'Name of the user', {
     required: true,
     subAttributes: [
-      attribute('formatted', 'string', 'The full name', { required: true }),
-      attribute('givenName', 'string', 'First name'),
-      attribute('familyName', 'string', 'Last name'),
+      attribute('formatted', 'string', 'Full name', { required: true }),
+      attribute('givenName', 'string', 'Given name'),
+      attribute('familyName', 'string', 'Family name'),
     ],
   }),
-  attribute('displayName', 'string', 'Stands for the full name where none is given, too'),
-  attribute('active', 'boolean', 'Whether the person is let into the group', { required: true }),
-  attribute('emails', 'complex', 'The address of work', {
+  attribute('displayName', 'string', 'Display name; also used as the full name if none is given'),
+  attribute('active', 'boolean', 'Whether the user is a member of the group', { required: true }),
+  attribute('emails', 'complex', 'Email addresses; only the work address is stored', {
     multiValued: true,
     required: true,
     subAttributes: [
-      attribute('value', 'string', 'The address', { required: true }),
-      attribute('type', 'string', 'Only `work` is kept', { canonicalValues: ['work'] }),
-      attribute('primary', 'boolean', 'Chooses among several; of the one that is kept, true'),
+      attribute('value', 'string', 'Email address', { required: true }),
+      attribute('type', 'string', 'Type of the address; only `work` is stored', {
+        canonicalValues: ['work'],
+      }),
+      attribute('primary', 'boolean', 'Whether this is the primary address; true for the stored one'),
     ],
   }),
 ];

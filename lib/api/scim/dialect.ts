@@ -4,7 +4,7 @@ import { shape } from '../../http/shape.ts';
 
 const ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error';
 
-/** RFC 7644, 3.1 and 3.12; the status is a number, as clients of this interface have always read it. */
+/** Media types and errors of SCIM (RFC 7644, 3.1 and 3.12). `status` is a number, as existing clients expect. */
 export const scim: Dialect = {
   type: 'application/scim+json',
   takes: ['application/scim+json', 'application/json'],

@@ -1,4 +1,4 @@
-/** SCIM 2.0 (RFC 7644) of groups with single sign-on: their identity provider keeps the members. */
+/** SCIM 2.0 (RFC 7644) for groups with single sign-on: the identity provider manages the members. */
 import { attributesOf, memberOf, patched } from '../../domain/scim/attributes.ts';
 import { openScim, type ScimCaller } from '../../domain/scim/caller.ts';
 import { changeUser, removeUser } from '../../domain/scim/change.ts';
@@ -12,7 +12,14 @@ import { json, noContent } from '../../http/reply.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { MAX_COUNT, serviceProvider, userSchema, userType } from './descriptions.ts';
 import { scim } from './dialect.ts';
-import { baseOf, chosen, list as listResponse, locationOf, user as shown, type Wanted } from './present.ts';
+import {
+  type AttributeSelection,
+  baseOf,
+  chosen,
+  list as listResponse,
+  locationOf,
+  user as shown,
+} from './present.ts';
 import * as shapes from './shapes.ts';
 
 const ROOT = '/api/scim/v2/groups/:group_path';
@@ -25,7 +32,7 @@ const common = {
   area: 'scim',
   access: scimToken,
   dialect: scim,
-  // A person is some hundred bytes; a patch of a hundred operations some thousand.
+  // A user takes some hundred bytes, a PATCH with a hundred operations some thousand.
   bodyLimit: 256 * 1024,
 } as const;
 
@@ -33,66 +40,84 @@ const groupPath = () =>
   p.string({ required: true, description: 'Full path of a top-level group with single sign-on' });
 const inGroup = () => p.params({ group_path: groupPath() });
 const one = () =>
-  p.params({ group_path: groupPath(), uid: p.string({ required: true, description: 'External UID' }) });
+  p.params({
+    group_path: groupPath(),
+    uid: p.string({ required: true, description: 'SCIM id of the user (external UID)' }),
+  });
 const attributes = () => ({
-  attributes: p.string({ description: 'Only these, with commas between; parts as `name.givenName`' }),
-  excludedAttributes: p.string({ description: 'All but these' }),
+  attributes: p.string({
+    description: 'Return only these attributes, comma-separated; sub-attributes as `name.givenName`',
+  }),
+  excludedAttributes: p.string({ description: 'Leave out these attributes, comma-separated' }),
 });
 const page = () => ({
   filter: p.string({
     description:
-      '`id`, `externalId`, `userName` or `emails.value`, `eq` and a quoted text; further comparisons with `and`',
+      'Filter such as `userName eq "ada"`; attributes `id`, `externalId`, `userName` and `emails.value`, operators `eq` and `and`',
   }),
-  startIndex: p.integer({ default: 1, description: 'Counted from 1; below, 1' }),
-  count: p.integer({ default: DEFAULT_COUNT, description: `At most ${MAX_COUNT}` }),
+  startIndex: p.integer({
+    default: 1,
+    description: 'Index of the first result, from 1; lower values mean 1',
+  }),
+  count: p.integer({
+    default: DEFAULT_COUNT,
+    description: `Number of results per page, at most ${MAX_COUNT}`,
+  }),
 });
-const absent = { status: 404, description: 'No such group or person' };
-const often = { status: 429, description: 'Too much mail asks for addresses to be confirmed' };
-const taken = { status: 409, description: 'Taken (`uniqueness`), or the last owner of the group' };
+const notFound = { status: 404, description: 'The group or user does not exist' };
+const tooManyMails = { status: 429, description: 'Too many confirmation emails were requested' };
+const conflicting = {
+  status: 409,
+  description: 'The value is taken (`uniqueness`), or the user is the last owner of the group',
+};
 
 const list = endpoint({
   ...common,
   method: 'GET',
   path: `${ROOT}/Users`,
-  summary: 'List whom the identity provider lets into the group',
+  summary: 'List the provisioned users of a group',
   params: inGroup,
   query: () => p.params({ ...page(), ...attributes() }),
   returns: { body: shapes.users },
-  errors: [absent],
+  errors: [notFound],
   handle: ({ actor: caller, query }, deps) => found(deps, caller, query),
 });
 
-/** RFC 7644, 3.4.3: what would be said in a query is said in a body, so that no log has it. */
-const search = (below: '' | '/Users') =>
+/** RFC 7644, 3.4.3: the query is sent in the body, so that it does not appear in logs. */
+const search = (resource: '' | '/Users') =>
   endpoint({
     ...common,
     method: 'POST',
-    path: `${ROOT}${below}/.search`,
-    summary: `List whom the identity provider lets into the group${below === '' ? ', from the root' : ''}`,
+    path: `${ROOT}${resource}/.search`,
+    summary: `Search the provisioned users of a group${resource === '' ? ' (root search)' : ''}`,
     params: inGroup,
     body: () =>
       p.params({
         ...page(),
-        attributes: p.array(p.string(), { description: 'Only these' }),
-        excludedAttributes: p.array(p.string(), { description: 'All but these' }),
+        attributes: p.array(p.string(), { description: 'Return only these attributes' }),
+        excludedAttributes: p.array(p.string(), { description: 'Leave out these attributes' }),
       }),
     inMaintenance: true,
     returns: { status: 200, body: shapes.users },
-    errors: [absent],
+    errors: [notFound],
     handle: ({ actor: caller, body }, deps) => found(deps, caller, body),
   });
 
 async function found(
   deps: ApiDeps,
   caller: ScimCaller,
-  asked: Wanted & { readonly filter?: string; readonly startIndex: number; readonly count: number },
+  query: AttributeSelection & {
+    readonly filter?: string;
+    readonly startIndex: number;
+    readonly count: number;
+  },
 ) {
-  const filter = asked.filter === undefined ? undefined : parseFilter(asked.filter);
-  const startIndex = Math.max(1, asked.startIndex);
-  const count = Math.min(MAX_COUNT, Math.max(0, asked.count));
+  const filter = query.filter === undefined ? undefined : parseFilter(query.filter);
+  const startIndex = Math.max(1, query.startIndex);
+  const count = Math.min(MAX_COUNT, Math.max(0, query.count));
   const { total, items } = await listUsers(deps, caller, filter, { startIndex, count });
   return listResponse(
-    items.map((item) => chosen(shown(caller, item), asked)),
+    items.map((item) => chosen(shown(caller, item), query)),
     { total, startIndex },
   );
 }
@@ -101,47 +126,50 @@ const get = endpoint({
   ...common,
   method: 'GET',
   path: `${ROOT}/Users/:uid`,
-  summary: 'Get one of them',
+  summary: 'Get a provisioned user',
   params: one,
   query: () => p.params(attributes()),
   returns: { body: shapes.user },
-  errors: [absent],
+  errors: [notFound],
   handle: async ({ actor: caller, params, query }, deps) =>
     chosen(shown(caller, await getUser(deps, caller, params.uid)), query),
 });
 
-/** What a person is told to be. */
-const person = (required: boolean) => ({
-  externalId: p.string({ required, description: 'External UID' }),
-  userName: p.string({ required, description: 'What they sign in with; the username follows from it' }),
+/** The attributes of a user in a request body. */
+const userFields = (required: boolean) => ({
+  externalId: p.string({ required, description: 'Identifier of the user at the identity provider' }),
+  userName: p.string({
+    required,
+    description: 'Name that the user signs in with; the username of the account is derived from it',
+  }),
   emails: p.array(p.object({ type: p.string(), value: p.string({ required: true }), primary: p.boolean() }), {
     required,
-    description: 'The primary one, or else that of work, is kept',
+    description: 'Email addresses; the primary one, or else the work address, is stored',
   }),
   name: p.object(
     { formatted: p.string(), givenName: p.string(), familyName: p.string() },
     {
       required,
-      description: 'Or the full name as a text; without any, `displayName` or `userName` stands for it',
+      description: 'Name of the user, or the full name as a string; default: `displayName` or `userName`',
     },
   ),
-  displayName: p.string(),
-  active: p.boolean({ description: 'Whether they are let in' }),
-  meta: p.hash({ description: 'Not read' }),
+  displayName: p.string({ description: 'Display name of the user' }),
+  active: p.boolean({ description: 'Whether the user is a member of the group' }),
+  meta: p.hash({ description: 'Ignored: the service sets the metadata' }),
 });
 
 const create = endpoint({
   ...common,
   method: 'POST',
   path: `${ROOT}/Users`,
-  summary: 'Let somebody in',
+  summary: 'Provision a user',
   description:
-    'Who was let go comes back; who has an account with a confirmed address joins with it; for others one is made.',
+    'Restores a deprovisioned user, links an account that has confirmed the email address, or creates an account.',
   params: inGroup,
   query: () => p.params(attributes()),
-  body: () => p.asGiven(p.params(person(true))),
+  body: () => p.asGiven(p.params(userFields(true))),
   returns: { body: shapes.user, headers: ['Location'] },
-  errors: [absent, taken, often],
+  errors: [notFound, conflicting, tooManyMails],
   handle: async ({ actor: caller, query, body }, deps) => {
     if (memberOf(body, 'name') === undefined) throw p.parameterFailure(['name is missing']);
     const made = await provision(deps, caller, attributesOf(body));
@@ -154,13 +182,14 @@ const replace = endpoint({
   ...common,
   method: 'PUT',
   path: `${ROOT}/Users/:uid`,
-  summary: 'Say anew who somebody is',
-  description: 'What is left out stays. With `active` false they are let go; with true they come back.',
+  summary: 'Replace a user',
+  description:
+    'Attributes that are absent keep their value. `active` false deprovisions the user, true restores them.',
   params: one,
   query: () => p.params(attributes()),
-  body: () => p.asGiven(p.params(person(false))),
+  body: () => p.asGiven(p.params(userFields(false))),
   returns: { body: shapes.user },
-  errors: [absent, taken, often],
+  errors: [notFound, conflicting, tooManyMails],
   handle: async ({ actor: caller, params, query, body }, deps) =>
     chosen(shown(caller, await changeUser(deps, caller, params.uid, attributesOf(body))), query),
 });
@@ -169,8 +198,8 @@ const patch = endpoint({
   ...common,
   method: 'PATCH',
   path: `${ROOT}/Users/:uid`,
-  summary: 'Change somebody',
-  description: 'All operations or none. Attributes that are not kept are passed over.',
+  summary: 'Update a user',
+  description: 'Applies all operations or none. Unknown attributes are ignored.',
   params: one,
   query: () => p.params(attributes()),
   body: () =>
@@ -185,7 +214,7 @@ const patch = endpoint({
             path: p.string(),
             value: p.anything(),
           }),
-          { required: true },
+          { required: true, description: 'Operations to apply, in order' },
         ),
       }),
     ),
@@ -194,15 +223,15 @@ const patch = endpoint({
     or: {
       status: 200,
       body: shapes.user,
-      description: 'Where `attributes` or `excludedAttributes` ask for some',
+      description: 'The updated user, if `attributes` or `excludedAttributes` is given',
     },
   },
-  errors: [absent, taken, often],
+  errors: [notFound, conflicting, tooManyMails],
   handle: async ({ actor: caller, params, query, body }, deps) => {
-    const is = await changeUser(deps, caller, params.uid, patched(memberOf(body, 'Operations')));
+    const updated = await changeUser(deps, caller, params.uid, patched(memberOf(body, 'Operations')));
     // RFC 7644, 3.5.2.
-    const wanted = query.attributes !== undefined || query.excludedAttributes !== undefined;
-    return wanted ? json(chosen(shown(caller, is), query)) : noContent();
+    const returnsUser = query.attributes !== undefined || query.excludedAttributes !== undefined;
+    return returnsUser ? json(chosen(shown(caller, updated), query)) : noContent();
   },
 });
 
@@ -210,11 +239,12 @@ const remove = endpoint({
   ...common,
   method: 'DELETE',
   path: `${ROOT}/Users/:uid`,
-  summary: 'Let somebody go, and forget them',
-  description: 'The account stays, with what it wrote.',
+  summary: 'Delete a user',
+  description:
+    'Removes the user from the group and deletes the SCIM identity. The account and its content remain.',
   params: one,
   returns: { status: 204 },
-  errors: [absent, taken],
+  errors: [notFound, conflicting],
   handle: ({ actor: caller, params }, deps) => removeUser(deps, caller, params.uid),
 });
 
@@ -222,11 +252,16 @@ const groups = endpoint({
   ...common,
   method: 'GET',
   path: `${ROOT}/Groups`,
-  summary: 'Groups of people: there are none',
+  summary: 'List SCIM groups (always empty)',
   params: inGroup,
-  query: () => p.params({ filter: p.string(), startIndex: p.integer(), count: p.integer() }),
+  query: () =>
+    p.params({
+      filter: p.string({ description: 'Ignored: the list is empty' }),
+      startIndex: p.integer({ description: 'Ignored: the list is empty' }),
+      count: p.integer({ description: 'Ignored: the list is empty' }),
+    }),
   returns: { body: shapes.descriptions },
-  errors: [absent],
+  errors: [notFound],
   handle: () => listResponse([]),
 });
 
@@ -234,37 +269,41 @@ const config = endpoint({
   ...common,
   method: 'GET',
   path: `${ROOT}/ServiceProviderConfig`,
-  summary: 'What of SCIM is supported',
+  summary: 'Get the SCIM service provider configuration',
   params: inGroup,
   returns: { body: shapes.description },
-  errors: [absent],
+  errors: [notFound],
   handle: ({ actor: caller }) => serviceProvider(baseOf(caller)),
 });
 
-/** Several, and one of them by its id. */
-const described = (name: string, summary: string, only: (base: string) => { readonly id: string }) => [
+/** Endpoints that list the discovery documents of a kind, of which there is one, and get it by its id. */
+const discovery = (
+  name: string,
+  summaries: { readonly list: string; readonly get: string },
+  documentOf: (base: string) => { readonly id: string },
+) => [
   endpoint({
     ...common,
     method: 'GET',
     path: `${ROOT}/${name}`,
-    summary,
+    summary: summaries.list,
     params: inGroup,
     returns: { body: shapes.descriptions },
-    errors: [absent],
-    handle: ({ actor: caller }) => listResponse([only(baseOf(caller))]),
+    errors: [notFound],
+    handle: ({ actor: caller }) => listResponse([documentOf(baseOf(caller))]),
   }),
   endpoint({
     ...common,
     method: 'GET',
     path: `${ROOT}/${name}/:uid`,
-    summary: `${summary}: one`,
+    summary: summaries.get,
     params: one,
     returns: { body: shapes.description },
-    errors: [absent],
+    errors: [notFound],
     handle: ({ actor: caller, params }) => {
-      const found = only(baseOf(caller));
-      if (found.id !== params.uid) throw noResource(params.uid);
-      return found;
+      const document = documentOf(baseOf(caller));
+      if (document.id !== params.uid) throw noResource(params.uid);
+      return document;
     },
   }),
 ];
@@ -280,6 +319,10 @@ export const scimEndpoints = [
   remove,
   groups,
   config,
-  ...described('Schemas', 'The schemas of resources', userSchema),
-  ...described('ResourceTypes', 'The types of resources', userType),
+  ...discovery('Schemas', { list: 'List the SCIM schemas', get: 'Get a SCIM schema' }, userSchema),
+  ...discovery(
+    'ResourceTypes',
+    { list: 'List the SCIM resource types', get: 'Get a SCIM resource type' },
+    userType,
+  ),
 ];

@@ -2,14 +2,14 @@ import type { ScimCaller } from '../../domain/scim/caller.ts';
 import type { ScimUser } from '../../domain/scim/user.ts';
 import { LIST, USER } from './shapes.ts';
 
-/** Where the resources of a group are. */
+/** Base URL of the SCIM resources of a group. */
 export const baseOf = ({ group, baseUrl }: ScimCaller): string =>
   `${baseUrl}/api/scim/v2/groups/${encodeURIComponent(group.fullPath)}`;
 
 export const locationOf = (caller: ScimCaller, externUid: string): string =>
   `${baseOf(caller)}/Users/${encodeURIComponent(externUid)}`;
 
-/** RFC 7643, 4.1: what is told is the provider's, but the full name, which is the account's. */
+/** A user (RFC 7643, 4.1). All values are the provider's, except the full name, which is the account's. */
 export function user(caller: ScimCaller, { identity, user }: ScimUser) {
   const { externUid, givenName, familyName } = identity;
   return {
@@ -34,15 +34,15 @@ export function user(caller: ScimCaller, { identity, user }: ScimUser) {
   };
 }
 
-/** Which attributes the caller wants: RFC 7644, 3.9. Names, with commas between where they are one text. */
-export interface Wanted {
+/** The attributes to return (RFC 7644, 3.9): a list of names, or one string of names separated by commas. */
+export interface AttributeSelection {
   readonly attributes?: string | readonly string[];
   readonly excludedAttributes?: string | readonly string[];
 }
 
-/** Attributes are chosen, or parts of them; who it is is always told. */
-export function chosen(resource: Readonly<Record<string, unknown>>, wanted: Wanted): object {
-  const [only, without] = [namesIn(wanted.attributes), namesIn(wanted.excludedAttributes)];
+/** Keeps the selected attributes and sub-attributes; `schemas` and `id` are always kept. */
+export function chosen(resource: Readonly<Record<string, unknown>>, selection: AttributeSelection): object {
+  const [only, without] = [namesIn(selection.attributes), namesIn(selection.excludedAttributes)];
   if (only === undefined && without === undefined) return resource;
   const kept = Object.entries(resource).flatMap(([name, value]) => {
     if (name === 'schemas' || name === 'id') return [[name, value] as const];
@@ -58,14 +58,14 @@ export function chosen(resource: Readonly<Record<string, unknown>>, wanted: Want
 const WHOLE = 'whole';
 type Names = ReadonlyMap<string, ReadonlySet<string> | typeof WHOLE>;
 
-/** Attributes in lower case, with those of their parts that are named where they are not named themselves. */
+/** Attribute names in lower case, each with its named sub-attributes, or `WHOLE` when it is named itself. */
 function namesIn(list: string | readonly string[] | undefined): Names | undefined {
   const names = [list ?? []].flat().flatMap((name) => name.split(','));
-  const given = names.map((name) => name.trim().toLowerCase()).filter((name) => name !== '');
-  if (given.length === 0) return undefined;
+  const cleaned = names.map((name) => name.trim().toLowerCase()).filter((name) => name !== '');
+  if (cleaned.length === 0) return undefined;
   const core = `${USER.toLowerCase()}:`;
   const found = new Map<string, Set<string> | typeof WHOLE>();
-  for (const name of given) {
+  for (const name of cleaned) {
     const [attribute = '', sub] = (name.startsWith(core) ? name.slice(core.length) : name).split('.');
     const known = found.get(attribute);
     if (sub === undefined) found.set(attribute, WHOLE);
@@ -74,7 +74,7 @@ function namesIn(list: string | readonly string[] | undefined): Names | undefine
   return found;
 }
 
-/** Of an attribute that has parts, or of each of its values. */
+/** Keeps sub-attributes of a complex attribute, or of each value of a multi-valued one; undefined when none is left. */
 function partOf(value: unknown, keep: (sub: string) => boolean): unknown {
   if (Array.isArray(value)) {
     const parts = value.map((one) => partOf(one, keep)).filter((one) => one !== undefined);
@@ -85,7 +85,7 @@ function partOf(value: unknown, keep: (sub: string) => boolean): unknown {
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
-/** RFC 7644, 3.4.2. */
+/** A list response (RFC 7644, 3.4.2). */
 export const list = (
   resources: readonly object[],
   { total = resources.length, startIndex = 1 }: { total?: number; startIndex?: number } = {},

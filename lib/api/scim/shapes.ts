@@ -4,12 +4,12 @@ import { shape } from '../../http/shape.ts';
 export const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const LIST = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 
-/** Attributes may be left out at the caller's wish. */
+/** Everything but `schemas` and `id` is optional, because callers can select attributes. */
 export const user = shape(() =>
   z
     .object({
       schemas: z.array(z.literal(USER)),
-      id: z.string().describe('External UID'),
+      id: z.string().describe('SCIM id of the user (external UID)'),
       externalId: z.string().optional(),
       userName: z.string().optional(),
       name: z
@@ -55,7 +55,7 @@ const listOf = (resource: z.ZodType, id: string) =>
 
 export const users = shape(() => listOf(user(), 'ScimUsers'));
 
-/** What the service tells of itself: RFC 7643, 5 to 7. */
-const described = () => z.looseObject({ schemas: z.array(z.string()) });
-export const description = shape(() => described().meta({ id: 'ScimDescription' }));
-export const descriptions = shape(() => listOf(described(), 'ScimDescriptions'));
+/** A discovery document (RFC 7643, 5 to 7). */
+const discoveryDocument = () => z.looseObject({ schemas: z.array(z.string()) });
+export const description = shape(() => discoveryDocument().meta({ id: 'ScimDescription' }));
+export const descriptions = shape(() => listOf(discoveryDocument(), 'ScimDescriptions'));
