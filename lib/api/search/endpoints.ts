@@ -14,29 +14,31 @@ import * as shapes from './shapes.ts';
 
 const area = 'search';
 
-/** What is looked for in files takes an index of its own, which there is none of. */
+/** Scopes that need a full-text index, which does not exist. */
 const INDEXED = ['blobs', 'commits', 'wiki_blobs', 'notes'] as const;
-/** Found once there are any. */
-const LATER = ['issues', 'merge_requests', 'milestones', 'snippet_titles'] as const;
+/** Scopes of objects that do not exist yet: they find nothing. */
+const EMPTY = ['issues', 'merge_requests', 'milestones', 'snippet_titles'] as const;
 
 const params = <const S extends string>(scopes: readonly S[]) =>
   p.params({
-    scope: p.oneOf(scopes, { required: true }),
-    search: p.string({ required: true, blank: false }),
-    confidential: p.boolean({ description: 'Of issues' }),
-    state: p.oneOf(['all', 'opened', 'closed', 'merged'], { description: 'Of issues and merge requests' }),
-    order_by: p.oneOf(['created_at'], { description: 'Always the order' }),
-    sort: p.oneOf(['asc', 'desc'], { default: 'desc' }),
+    scope: p.oneOf(scopes, { required: true, description: 'Kind of objects to search' }),
+    search: p.string({ required: true, blank: false, description: 'Text to search for' }),
+    confidential: p.boolean({ description: 'Filter by confidentiality; for issues only' }),
+    state: p.oneOf(['all', 'opened', 'closed', 'merged'], {
+      description: 'Filter by state; for issues and merge requests only',
+    }),
+    order_by: p.oneOf(['created_at'], { description: 'Field to sort the results by' }),
+    sort: p.oneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction' }),
   });
 
 const described = {
   description:
-    'Projects and groups by part of their name or path, users by part of their name or username, or a whole e-mail address.',
+    'Finds projects and groups by part of their name or path, and users by part of their name or username or by a complete email address.',
   returns: { body: shapes.found },
   paginate: 'offset',
   errors: [
-    { status: 400, description: 'A scope that needs an index of files, which there is none of' },
-    { status: 429, description: 'More in a minute than the settings allow' },
+    { status: 400, description: 'The scope needs a full-text index, which is not supported' },
+    { status: 429, description: 'More searches per minute than the setting `search_rate_limit` allows' },
   ],
 } as const;
 
@@ -47,7 +49,7 @@ const everywhere = endpoint({
   area,
   summary: 'Search the instance',
   access: signedIn(),
-  query: () => params(['projects', 'groups', 'users', ...LATER, ...INDEXED]),
+  query: () => params(['projects', 'groups', 'users', ...EMPTY, ...INDEXED]),
   handle: ({ actor, query, page, request }, deps) => search(deps, actor, query, page, request.baseUrl),
 });
 
@@ -58,7 +60,7 @@ const inGroup = endpoint({
   area,
   summary: 'Search a group',
   access: group('read_group'),
-  query: () => params(['projects', 'users', ...LATER, ...INDEXED]),
+  query: () => params(['projects', 'users', ...EMPTY, ...INDEXED]),
   handle: ({ actor, group: within, query, page, request }, deps) =>
     search(deps, actor, query, page, request.baseUrl, within),
 });
@@ -70,16 +72,16 @@ const inProject = endpoint({
   area,
   summary: 'Search a project',
   access: project('read_project'),
-  query: () => params(['users', ...LATER, ...INDEXED]),
+  query: () => params(['users', ...EMPTY, ...INDEXED]),
   handle: ({ actor, project: within, query, page, request }, deps) =>
     search(deps, actor, query, page, request.baseUrl, within),
 });
 
 export const searchEndpoints = [everywhere, inGroup, inProject];
 
-/** @throws 429 beyond the limit of the settings */
-const search: typeof found = (deps, actor, ...asked) =>
-  withinRate(deps, SEARCHES, actor.user, () => found(deps, actor, ...asked));
+/** @throws 429 above the setting `search_rate_limit` */
+const search: typeof found = (deps, actor, ...rest) =>
+  withinRate(deps, SEARCHES, actor.user, () => found(deps, actor, ...rest));
 
 async function found(
   deps: ApiDeps,
@@ -104,7 +106,7 @@ async function found(
         search: term,
       });
       const instance = await deps.settings.current();
-      return { ...found, items: found.items.map((each) => presentedGroup(each.group, baseUrl, instance)) };
+      return { ...found, items: found.items.map((item) => presentedGroup(item.group, baseUrl, instance)) };
     }
     case 'users': {
       const found = await searchUsers(deps, actor, searched, within);
@@ -112,7 +114,7 @@ async function found(
     }
     default:
       if ((INDEXED as readonly string[]).includes(scope))
-        throw refused('Scope not supported without an index of files');
+        throw refused('Scope not supported without a full-text index');
       return { items: [], total: 0, more: false };
   }
 }

@@ -5,5 +5,7 @@ import { projectsListed } from '../projects/shapes.ts';
 import { userBasic } from '../users/shapes.ts';
 
 export const found = shape(() =>
-  z.union([projectsListed(), z.array(group()), z.array(userBasic())]).describe('As the scope says'),
+  z
+    .union([projectsListed(), z.array(group()), z.array(userBasic())])
+    .describe('Objects of the kind given by `scope`'),
 );

@@ -91,7 +91,7 @@ test.each([
   ['?scope=projects', { error: 'search is missing, search is empty' }],
   ['?scope=projects&search=', { error: 'search is empty' }],
   ['?scope=everything&search=x', { error: 'scope does not have a valid value' }],
-  ['?scope=blobs&search=x', { message: 'Scope not supported without an index of files' }],
+  ['?scope=blobs&search=x', { message: 'Scope not supported without a full-text index' }],
   [`?scope=users&search=${'x'.repeat(4097)}`, { message: { search: [expect.any(String)] } }],
 ])('refuses %.40s', async (query, body) => {
   expect(await get(`/search${query}`, owner.token)).toMatchObject({ status: 400, body });
