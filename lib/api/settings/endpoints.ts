@@ -14,7 +14,7 @@ export const settingEndpoints = [
     path: '/application/settings',
     area,
     summary: 'Get the settings of the instance',
-    description: 'All of them but secrets, which are told to nobody.',
+    description: 'Returns all settings except secrets, which are write-only.',
     access: administrator(),
     returns: { body: shapes.applicationSettings },
     handle: async (_, deps) => presentSettings(await readSettings(deps)),
@@ -23,16 +23,16 @@ export const settingEndpoints = [
     method: 'PUT',
     path: '/application/settings',
     area,
-    summary: 'Change settings of the instance',
-    description: 'Those that are given; whatever runs obeys them within seconds.',
+    summary: 'Update the settings of the instance',
+    description: 'Only the given settings change. A change takes effect everywhere within seconds.',
     access: administrator(),
-    // Nobody could end it otherwise.
+    // Maintenance mode is itself a setting: without this it could not be turned off.
     inMaintenance: true,
     body: settingParameters,
     returns: { body: shapes.applicationSettings },
     errors: [
-      { status: 400, description: 'A value that a setting cannot have, by field' },
-      { status: 409, description: 'Others change settings at the same time, again and again' },
+      { status: 400, description: 'Invalid values by setting' },
+      { status: 409, description: 'Other requests keep changing the settings at the same time' },
     ],
     handle: async ({ actor, body }, deps) =>
       presentSettings(await changeSettings(deps, actor, await settingsGiven(deps, body))),

@@ -6,8 +6,8 @@ import type { ApiDeps } from '../endpoint.ts';
 import type { Given } from './parameters.ts';
 
 /**
- * Settings by their own names, as rules know them. Of two names that are both given the setting's own counts: who sends
- * back all that was read may have changed that one alone.
+ * Resolves aliases to the canonical names of settings. The canonical name wins over its alias: a client that sends back
+ * everything it read may have changed only that one.
  *
  * @throws 400 for a group that does not exist
  */
@@ -15,21 +15,23 @@ export async function settingsGiven(
   deps: ApiDeps,
   {
     performance_bar_allowed_group_path: path,
-    performance_bar_allowed_group_id: former,
+    performance_bar_allowed_group_id: legacyPath,
     performance_bar_enabled: enabled,
     ...given
   }: Given,
 ): Promise<Readonly<Record<string, SettingValue>>> {
   const settings: Record<string, SettingValue> = {};
   for (const [name, value] of Object.entries(given)) {
-    const own = aliases[name]?.of ?? name;
-    if (value !== undefined && (own === name || given[own] === undefined)) settings[own] = value;
+    const canonical = aliases[name]?.of ?? name;
+    if (value !== undefined && (canonical === name || given[canonical] === undefined))
+      settings[canonical] = value;
   }
-  // Both protocols have a word of their own.
+  // `nil` and an empty text mean both protocols.
   const protocol = settings['enabled_git_access_protocol'];
   if (protocol === '' || protocol === 'nil') settings['enabled_git_access_protocol'] = null;
-  const asked = enabled === false ? null : path === undefined ? (former as string | null | undefined) : path;
-  if (asked !== undefined) settings['performance_bar_allowed_group_id'] = await groupId(deps, asked);
+  const givenPath = path === undefined ? (legacyPath as string | null | undefined) : path;
+  const groupPath = enabled === false ? null : givenPath;
+  if (groupPath !== undefined) settings['performance_bar_allowed_group_id'] = await groupId(deps, groupPath);
   return settings;
 }
 

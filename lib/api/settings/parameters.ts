@@ -1,4 +1,4 @@
-/** The parameters that change settings, made of what the settings are. */
+/** The parameters that change settings, generated from the attributes. */
 import { aliases, attributes, demands } from '../../domain/settings/attributes.ts';
 import type { Attribute } from '../../domain/settings/kinds.ts';
 import { type Coerced, INVALID, toInteger, toText } from '../../http/coerce.ts';
@@ -6,7 +6,7 @@ import { type Field, field, type Options } from '../../http/field.ts';
 import * as p from '../../http/params.ts';
 import type { SettingValue } from '../../store/settings/settings.ts';
 
-/** Given as the group's path, kept as its id. */
+/** Given as the path of a group, stored as its id. */
 const GROUP_ID = 'performance_bar_allowed_group_id';
 
 export type Given = Readonly<Record<string, SettingValue | undefined>> & {
@@ -14,19 +14,25 @@ export type Given = Readonly<Record<string, SettingValue | undefined>> & {
   readonly performance_bar_enabled?: boolean | null;
 };
 
-/** Every setting by each of its names, none required, one at least. */
+/** Every setting under each of its names: all optional, at least one required. */
 export function settingParameters(): Field<Given> {
   const shape: Record<string, Field<unknown>> = {};
   for (const [name, attribute] of Object.entries(attributes)) {
     if (name !== GROUP_ID) shape[name] = fieldOf(attribute);
   }
   for (const [name, { of }] of Object.entries(aliases)) {
-    shape[name] = fieldOf(attributes[of]!, `As \`${of}\``);
+    shape[name] = fieldOf(attributes[of]!, `Alias of \`${of}\`; \`${of}\` takes precedence`);
   }
   const path = (description?: string) => p.string({ nullable: true, ...(description && { description }) });
-  shape[GROUP_ID] = path('As `performance_bar_allowed_group_path`');
-  shape['performance_bar_allowed_group_path'] = path();
-  shape['performance_bar_enabled'] = p.boolean({ description: 'false: as an empty path' });
+  shape[GROUP_ID] = path(
+    'Alias of `performance_bar_allowed_group_path`; `performance_bar_allowed_group_path` takes precedence',
+  );
+  shape['performance_bar_allowed_group_path'] = path(
+    'Path of the group whose members may use the performance bar; empty disables it',
+  );
+  shape['performance_bar_enabled'] = p.boolean({
+    description: 'Deprecated: `false` has the effect of an empty `performance_bar_allowed_group_path`',
+  });
   return p.params(shape, [
     p.atLeastOneOf(...Object.keys(shape).sort()),
     p.mutuallyExclusive(
@@ -35,20 +41,20 @@ export function settingParameters(): Field<Given> {
       'signin_enabled',
     ),
     ...Object.entries(demands).flatMap(([enabled, names]) =>
-      namesOf(enabled).flatMap((on) => names.map((name) => needed(on, name))),
+      namesOf(enabled).flatMap((on) => names.map((name) => requiredWith(on, name))),
     ),
   ]) as unknown as Field<Given>;
 }
 
-/** Something is to be switched on and needs this beside it, by whatever name. */
-function needed(enabled: string, name: string): p.Rule {
-  const known = namesOf(name);
-  // Whoever uses another name for the one is told of the same for the other.
-  const neutral = known.find((other) => other.split('_')[0] === enabled.split('_')[0]) ?? name;
-  const own = aliases[enabled]?.of;
+/** Requires the parameter `name`, or an alias of it, in a request that turns `enabled` on. */
+function requiredWith(enabled: string, name: string): p.Rule {
+  const names = namesOf(name);
+  // The error names the alias that matches the one in the request: `spamcheck_enabled` needs `spamcheck_api_key`.
+  const reported = names.find((alias) => alias.split('_')[0] === enabled.split('_')[0]) ?? name;
+  const canonical = aliases[enabled]?.of;
   return (given, value) =>
-    value[enabled] === true && !(own !== undefined && given(own)) && !known.some(given)
-      ? { name: neutral, text: 'is missing' }
+    value[enabled] === true && !(canonical !== undefined && given(canonical)) && !names.some(given)
+      ? { name: reported, text: 'is missing' }
       : undefined;
 }
 
@@ -79,7 +85,7 @@ type Nullable = Pick<Options<unknown>, 'nullable' | 'description'>;
 
 const SEPARATORS = /[\s,;]+/;
 
-/** A list, or one text with commas, semicolons, spaces or line breaks between its entries. */
+/** A list, or one string with commas, semicolons, spaces or line breaks between the entries. */
 const textList = (options: Nullable): Field<unknown> =>
   field(
     options,
@@ -96,7 +102,7 @@ const textList = (options: Nullable): Field<unknown> =>
     { type: ['array', 'string'], items: { type: 'string' } },
   );
 
-/** Whole numbers by name. */
+/** Integers by name. */
 const weights = (options: Nullable): Field<unknown> =>
   field(
     options,

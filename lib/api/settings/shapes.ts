@@ -6,14 +6,14 @@ import { time } from '../users/shapes.ts';
 
 export const applicationSettings = shape(() => {
   const shown = Object.entries(attributes).filter(([, { type }]) => type !== 'secret');
-  const others = Object.entries(aliases).filter(([, alias]) => alias.shown);
+  const shownAliases = Object.entries(aliases).filter(([, alias]) => alias.shown);
   return z
     .object({
       id: z.int(),
-      created_at: time().nullable().describe('Of the first change'),
-      updated_at: time().nullable().describe('Of the last change'),
+      created_at: time().nullable().describe('Time of the first change; null if there was none'),
+      updated_at: time().nullable().describe('Time of the last change; null if there was none'),
       ...Object.fromEntries(shown.map(([name, attribute]) => [name, shapeOf(attribute)])),
-      ...Object.fromEntries(others.map(([name, { of }]) => [name, shapeOf(attributes[of]!)])),
+      ...Object.fromEntries(shownAliases.map(([name, { of }]) => [name, shapeOf(attributes[of]!)])),
     })
     .meta({ id: 'ApplicationSettings' });
 });
