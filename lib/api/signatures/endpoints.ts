@@ -9,10 +9,10 @@ const get = endpoint({
   method: 'GET',
   path: '/projects/:id/repository/commits/:sha/signature',
   area: 'signatures',
-  summary: 'Get the signature of a commit, and whose it is',
+  summary: 'Get the signature of a commit',
   access: project('read_history', { anonymous: true }),
   returns: { body: shapes.signature },
-  errors: [{ status: 404, description: 'No such commit, or it is not signed' }],
+  errors: [{ status: 404, description: 'The commit does not exist or is not signed' }],
   handle: async ({ project, params, request }, deps) => {
     const git = codeOf(deps, project);
     const { commit } = await resolved(git, params.sha);

@@ -2,7 +2,7 @@ import type { CommitSignature } from '../../domain/signatures/verify.ts';
 import { sshKey } from '../keys/present.ts';
 
 export function signature(found: CommitSignature, baseUrl: string) {
-  // Clients expect a name of what read the commit: there is one for what Git's objects tell.
+  // Clients expect the storage that the commit was read from: `gitaly` is their name for a Git repository.
   const common = { signature_type: found.type, verification_status: found.status, commit_source: 'gitaly' };
   switch (found.type) {
     case 'PGP':

@@ -35,7 +35,9 @@ const x509 = () =>
       subject: z.string(),
       subject_key_identifier: z.string().nullable(),
       email: z.string().nullable(),
-      serial_number: z.string().describe('Decimal; too long for a number'),
+      serial_number: z
+        .string()
+        .describe('Decimal number as a string, since it can exceed the range of numbers'),
       certificate_status: z.literal('good'),
       x509_issuer: z.object({
         id: z.null(),
