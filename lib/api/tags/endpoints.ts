@@ -15,7 +15,7 @@ import * as shapes from './shapes.ts';
 
 const area = 'tags';
 const readable = project('read_code', { anonymous: true });
-const absent = { status: 404, description: 'No such tag' };
+const absent = { status: 404, description: 'The tag does not exist' };
 
 const listQuery = (
   query: {
@@ -40,9 +40,15 @@ const list = endpoint({
   access: readable,
   query: () =>
     p.params({
-      order_by: p.oneOf(['name', 'updated'], { default: 'updated' }),
-      sort: p.oneOf(['asc', 'desc'], { default: 'desc' }),
-      search: p.string({ description: 'Part of the name; `^term` at its start, `term$` at its end' }),
+      order_by: p.oneOf(['name', 'updated'], {
+        default: 'updated',
+        description: 'Field to sort the tags by',
+      }),
+      sort: p.oneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction' }),
+      search: p.string({
+        description:
+          'Return only tags whose name contains this text; `^term` matches at the start, `term$` at the end',
+      }),
     }),
   returns: { body: shapes.tags },
   paginate: 'offset',
@@ -83,15 +89,20 @@ const create = endpoint({
   access: project('read_code'),
   body: () =>
     p.params({
-      tag_name: p.string({ required: true, description: 'Name' }),
-      ref: p.string({ required: true, description: 'Branch, tag or commit to tag' }),
-      message: p.string({ description: 'Makes an annotated tag' }),
+      tag_name: p.string({ required: true, description: 'Name of the tag' }),
+      ref: p.string({ required: true, description: 'Name of a branch or tag, or commit SHA to tag' }),
+      message: p.string({
+        description: 'Message of an annotated tag; default: a lightweight tag is created',
+      }),
     }),
   returns: { body: shapes.tag },
   errors: [
-    { status: 400, description: 'Bad or taken name, nothing to tag, or a protected tag' },
-    { status: 403, description: 'No right to push' },
-    { status: 405, description: 'Git refuses the name beside those that exist' },
+    {
+      status: 400,
+      description: 'The name is invalid or taken, the ref does not exist, or the tag is protected',
+    },
+    { status: 403, description: 'The caller may not push' },
+    { status: 405, description: 'The name conflicts with an existing tag' },
   ],
   first: ({ body }) => ({ revisions: [body.ref], tags: [body.tag_name], rules: 'tag' }),
   handle: async ({ actor, project, body, request }, deps) => {
@@ -108,7 +119,7 @@ const remove = endpoint({
   summary: 'Delete a tag',
   access: project('read_code'),
   returns: { status: 204 },
-  errors: [{ status: 403, description: 'No right to push, or a protected tag' }, absent],
+  errors: [{ status: 403, description: 'The caller may not push, or the tag is protected' }, absent],
   first: ({ params }) => ({ tags: [params.tag_name], rules: 'tag' }),
   handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
     await tags.deleteTag(deps, actor, project, params.tag_name, unmodifiedSince);

@@ -4,7 +4,7 @@ import type { TagRule } from '../../records/refs.ts';
 import { accessLevel } from '../branches/present.ts';
 import { commitBasic } from '../commits/present.ts';
 
-/** Releases do not exist yet. */
+/** `release` is always null: releases do not exist yet. */
 export function tag(record: TagRecord, projectUrl: string, protection: TagProtection) {
   return {
     name: record.name,
@@ -16,7 +16,7 @@ export function tag(record: TagRecord, projectUrl: string, protection: TagProtec
   };
 }
 
-/** The answer about one rule. */
+/** A rule that protects tags, as responses show it. */
 export const protectedTag = (rule: TagRule) => ({
   name: rule.name,
   create_access_levels: [accessLevel(rule.createLevel)],

@@ -10,13 +10,13 @@ import * as shapes from './shapes.ts';
 
 const area = 'tags';
 const access = project('admin_project');
-const absent = { status: 404, description: 'No rule of this name' };
+const absent = { status: 404, description: 'There is no rule with this name' };
 
 const list = endpoint({
   method: 'GET',
   path: '/projects/:id/protected_tags',
   area,
-  summary: 'List the rules that protect tags, by name',
+  summary: 'List the protected tags of a project',
   access,
   returns: { body: shapes.protectedTags },
   paginate: 'offset',
@@ -30,7 +30,7 @@ const get = endpoint({
   method: 'GET',
   path: '/projects/:id/protected_tags/:name',
   area,
-  summary: 'Get a rule that protects tags',
+  summary: 'Get a protected tag or wildcard',
   access,
   returns: { body: shapes.protectedTag },
   errors: [absent],
@@ -42,16 +42,22 @@ const protect = endpoint({
   method: 'POST',
   path: '/projects/:id/protected_tags',
   area,
-  summary: 'Protect the tags of a name or pattern',
+  summary: 'Protect a tag, or several with a wildcard',
   access,
   body: () =>
     p.params({
-      name: p.string({ required: true, description: 'A tag, or a pattern with `*` for any text' }),
+      name: p.string({
+        required: true,
+        description: 'Name of a tag, or a pattern in which `*` matches any text',
+      }),
       create_access_level: ruleLevel('create'),
     }),
   returns: { body: shapes.protectedTag },
   errors: [
-    { status: 422, description: 'A blank, taken or too long name, or as many rules as a project may have' },
+    {
+      status: 422,
+      description: 'The name is blank, taken or too long, or the project has the maximum number of rules',
+    },
   ],
   handle: async ({ actor, project, body }, deps) =>
     protectedTag(
@@ -66,10 +72,10 @@ const unprotect = endpoint({
   method: 'DELETE',
   path: '/projects/:id/protected_tags/:name',
   area,
-  summary: 'Take a rule that protects tags away',
+  summary: 'Unprotect a tag or wildcard',
   access,
   returns: { status: 204 },
-  errors: [absent, { status: 409, description: 'Others change the rule at this moment' }],
+  errors: [absent, { status: 409, description: 'The rule was changed by another request' }],
   handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
     await rules.unprotectTag(deps, actor, project, params.name, unmodifiedSince);
     return noContent();

@@ -7,8 +7,8 @@ export const tag = shape(() =>
   z
     .object({
       name: z.string(),
-      message: z.string().nullable().describe('Null for a lightweight tag'),
-      target: z.string().describe('The tag object, or the commit of a lightweight tag'),
+      message: z.string().nullable().describe('Message of an annotated tag; null for a lightweight tag'),
+      target: z.string().describe('Id of the tag object, or of the commit for a lightweight tag'),
       commit: commit(),
       release: z.object({ tag_name: z.string(), description: z.string().nullable() }).nullable(),
       protected: z.boolean(),
@@ -20,7 +20,7 @@ export const tags = shape(() => z.array(tag()));
 export const protectedTag = shape(() =>
   z
     .object({
-      name: z.string().describe('A tag, or a pattern in which `*` stands for any text'),
+      name: z.string().describe('Name of a tag, or a pattern in which `*` matches any text'),
       create_access_levels: accessLevels(),
     })
     .meta({ id: 'ProtectedTag' }),
