@@ -20,7 +20,10 @@ import * as shapes from './shapes.ts';
 
 const area = 'tokens';
 
-/** The same for both. Who sees it and may not manage its tokens is told so by the rules, as clients know it. */
+/**
+ * Projects and groups have the same endpoints. They require only read access: callers who may not manage tokens get the
+ * status that clients expect from the domain rules, not the usual 403.
+ */
 const KINDS = {
   project: {
     base: '/projects/:id/access_tokens',
@@ -36,14 +39,14 @@ const KINDS = {
 
 type Kind = keyof typeof KINDS;
 
-/** What the access rule found. */
+/** The project or group that the access rule of the endpoint loaded. */
 const placeOf = (found: {
   project?: MemberPlace | undefined;
   group?: MemberPlace | undefined;
 }): MemberPlace => (found.project ?? found.group)!;
 
 const errors = (kind: Kind) => [
-  { status: 401, description: `Without the right to manage tokens of the ${kind}` },
+  { status: 401, description: `The caller may not manage the access tokens of the ${kind}` },
 ];
 
 const list = (kind: Kind) =>
@@ -58,8 +61,8 @@ const list = (kind: Kind) =>
     paginate: 'offset',
     errors: errors(kind),
     handle: async ({ actor, query, page, ...found }, deps) => {
-      const wanted = { ...counted(page), ...filtersOf(query) };
-      const tokens = await listBotTokens(deps, actor, placeOf(found), wanted);
+      const options = { ...counted(page), ...filtersOf(query) };
+      const tokens = await listBotTokens(deps, actor, placeOf(found), options);
       return { ...tokens, items: tokens.items.map((record) => present.botToken(record, deps.now())) };
     },
   });
@@ -69,21 +72,34 @@ const create = (kind: Kind) =>
     method: 'POST',
     path: KINDS[kind].base,
     area,
-    summary: `Create an access token of a ${kind}, with a bot that is a member there`,
-    description: 'The text of the token is in this answer and never shown again.',
+    summary: `Create an access token of a ${kind}`,
+    description:
+      'The token acts as a bot user that becomes a member. The response is the only one that contains the text of the token.',
     access: KINDS[kind].access,
     body: () =>
       p.params({
-        name: p.string({ required: true, maxLength: 255 }),
-        scopes: p.list(p.oneOf(BOT_SCOPES), { required: true, blank: false }),
+        name: p.string({ required: true, maxLength: 255, description: 'Name of the token' }),
+        scopes: p.list(p.oneOf(BOT_SCOPES), {
+          required: true,
+          blank: false,
+          description: 'Scopes of the token',
+        }),
         access_level: p.oneOf(KINDS[kind].levels, {
           default: String(MAINTAINER) as '40',
-          description: 'Of the bot; not above your own',
+          description: 'Access level of the bot user, at most your own',
         }),
-        expires_at: p.date({ nullable: true, description: 'The token ends at the start of this day, UTC' }),
+        expires_at: p.date({
+          nullable: true,
+          description: 'Date on which the token expires, at 00:00 UTC (`YYYY-MM-DD`)',
+        }),
       }),
     returns: { body: shapes.botTokenWithText },
-    errors: [{ status: 400, description: 'Without the right, or with a higher level than your own' }],
+    errors: [
+      {
+        status: 400,
+        description: 'The caller may not create tokens, or the access level is above their own',
+      },
+    ],
     handle: async ({ actor, body, ...found }, deps) => {
       const { name, scopes, expires_at } = body;
       const accessLevel = Number(body.access_level) as AccessLevel;
@@ -94,7 +110,7 @@ const create = (kind: Kind) =>
   });
 
 const byId = () => p.params({ token_id: p.integer({ required: true, description: 'Id of the token' }) });
-const absent = { status: 404, description: 'No such token' };
+const absent = { status: 404, description: 'The token does not exist' };
 
 const get = (kind: Kind) =>
   endpoint({
@@ -115,7 +131,8 @@ const revoke = (kind: Kind) =>
     method: 'DELETE',
     path: `${KINDS[kind].base}/:token_id`,
     area,
-    summary: `Revoke an access token of a ${kind}; its bot goes with it`,
+    summary: `Revoke an access token of a ${kind}`,
+    description: 'Also deletes the bot user of the token.',
     access: KINDS[kind].access,
     params: byId,
     returns: { status: 204 },
@@ -134,18 +151,23 @@ const rotate = (kind: Kind) =>
     method: 'POST',
     path: `${KINDS[kind].base}/:token_id/rotate`,
     area,
-    summary: `Revoke an access token of a ${kind}, and create one for the same bot in its place`,
+    summary: `Rotate an access token of a ${kind}`,
+    description: 'Revokes the token and creates a new one for the same bot user.',
     access: KINDS[kind].access,
     params: byId,
     body: () =>
-      p.params({ expires_at: p.date({ description: 'Of the new token; in a week when not given' }) }),
+      p.params({
+        expires_at: p.date({
+          description: 'Date on which the new token expires (`YYYY-MM-DD`); default: in a week',
+        }),
+      }),
     returns: { status: 200, body: shapes.botTokenWithText },
     errors: [
       ...errors(kind),
       absent,
-      { status: 400, description: 'It was revoked already; what took its place is revoked too' },
-      { status: 409, description: 'It was rotated at the same moment' },
-      { status: 422, description: 'A day in the past' },
+      { status: 400, description: 'The token was already revoked; its successor is revoked too' },
+      { status: 409, description: 'The token was rotated by another request at the same time' },
+      { status: 422, description: 'The date is in the past or beyond the maximum lifetime' },
     ],
     handle: async ({ actor, params, body, ...found }, deps) => {
       const place = placeOf(found);
@@ -160,18 +182,23 @@ const rotateSelf = (kind: Kind) =>
     method: 'POST',
     path: `${KINDS[kind].base}/self/rotate`,
     area,
-    summary: `Revoke the access token of a ${kind} that this request was made with, and create one in its place`,
-    description: 'With a token that was rotated before, what took its place is revoked too.',
+    summary: `Rotate the access token of a ${kind} that authenticates this request`,
+    description:
+      'The response contains the new token. Using a token that was already rotated revokes its successor, too.',
     access: KINDS[kind].access,
     rotates: true,
     body: () =>
-      p.params({ expires_at: p.date({ description: 'Of the new token; in a week when not given' }) }),
+      p.params({
+        expires_at: p.date({
+          description: 'Date on which the new token expires (`YYYY-MM-DD`); default: in a week',
+        }),
+      }),
     returns: { status: 200, body: shapes.botTokenWithText },
     errors: [
-      { status: 401, description: `A token of another ${kind}` },
-      { status: 405, description: 'A token of a person' },
-      { status: 409, description: 'It was rotated at the same moment' },
-      { status: 422, description: 'A day in the past' },
+      { status: 401, description: `The token belongs to another ${kind}` },
+      { status: 405, description: 'The token is a personal access token' },
+      { status: 409, description: 'The token was rotated by another request at the same time' },
+      { status: 422, description: 'The date is in the past or beyond the maximum lifetime' },
     ],
     handle: async ({ actor, body, ...found }, deps) => {
       const place = placeOf(found);
@@ -181,7 +208,7 @@ const rotateSelf = (kind: Kind) =>
     },
   });
 
-// A literal segment goes before an id.
+// `self` must be declared before `:token_id`.
 const of = (kind: Kind) => [
   list(kind),
   create(kind),

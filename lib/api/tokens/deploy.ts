@@ -14,7 +14,8 @@ import * as present from './present.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'tokens';
-const active = () => p.params({ active: p.boolean({ description: 'Only those that have not expired' }) });
+const active = () =>
+  p.params({ active: p.boolean({ description: 'Return only tokens that have not expired' }) });
 
 const listAll = endpoint({
   method: 'GET',
@@ -31,25 +32,25 @@ const listAll = endpoint({
   },
 });
 
-/** The same for both. */
+/** Projects and groups have the same endpoints. */
 const KINDS = {
   project: {
     base: '/projects/:id/deploy_tokens',
     readers: project('read_deploy_tokens'),
     managers: project('admin_deploy_tokens'),
-    reads: 'the project',
+    access: 'read access to the project',
   },
   group: {
     base: '/groups/:id/deploy_tokens',
     readers: group('read_deploy_tokens'),
     managers: group('admin_deploy_tokens'),
-    reads: 'every project in the group',
+    access: 'read access to every project in the group',
   },
 } as const;
 
 type Kind = keyof typeof KINDS;
 
-/** What the access rule found. */
+/** The project or group that the access rule of the endpoint loaded. */
 const placeOf = (found: {
   project?: MemberPlace | undefined;
   group?: MemberPlace | undefined;
@@ -66,8 +67,8 @@ const list = (kind: Kind) =>
     returns: { body: shapes.deployTokens },
     paginate: 'offset',
     handle: async ({ query, page, ...found }, deps) => {
-      const wanted = { ...counted(page), active: query.active };
-      const tokens = await listDeployTokens(deps, sourceOf(placeOf(found)), wanted);
+      const options = { ...counted(page), active: query.active };
+      const tokens = await listDeployTokens(deps, sourceOf(placeOf(found)), options);
       return { ...tokens, items: tokens.items.map((record) => present.deployToken(record, deps.now())) };
     },
   });
@@ -77,15 +78,22 @@ const create = (kind: Kind) =>
     method: 'POST',
     path: KINDS[kind].base,
     area,
-    summary: `Create a deploy token that reads ${KINDS[kind].reads}`,
-    description: 'The text of the token is in this answer and never shown again.',
+    summary: `Create a deploy token for a ${kind}`,
+    description: `The token has ${KINDS[kind].access}. The response is the only one that contains its text.`,
     access: KINDS[kind].managers,
     body: () =>
       p.params({
-        name: p.string({ required: true, maxLength: 255 }),
-        scopes: p.list(p.oneOf(DEPLOY_TOKEN_SCOPES), { required: true, blank: false }),
-        expires_at: p.datetime({ nullable: true, description: 'From then on the token is no good' }),
-        username: p.string({ maxLength: 255, description: 'Shown with the token; `deploy-token-<id>`' }),
+        name: p.string({ required: true, maxLength: 255, description: 'Name of the token' }),
+        scopes: p.list(p.oneOf(DEPLOY_TOKEN_SCOPES), {
+          required: true,
+          blank: false,
+          description: 'Scopes of the token',
+        }),
+        expires_at: p.datetime({ nullable: true, description: 'Time at which the token expires (ISO 8601)' }),
+        username: p.string({
+          maxLength: 255,
+          description: 'Username of the token; default: `deploy-token-<id>`',
+        }),
       }),
     returns: { body: shapes.deployTokenWithText },
     handle: async ({ actor, body, ...found }, deps) => {
@@ -97,7 +105,7 @@ const create = (kind: Kind) =>
   });
 
 const byId = () => p.params({ token_id: p.integer({ required: true, description: 'Id of the token' }) });
-const errors = [{ status: 404, description: 'No such token' }];
+const errors = [{ status: 404, description: 'The token does not exist' }];
 
 const get = (kind: Kind) =>
   endpoint({

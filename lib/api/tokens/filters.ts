@@ -2,18 +2,23 @@ import type { TokenFilters } from '../../domain/tokens/user-tokens.ts';
 import * as p from '../../http/params.ts';
 import type { Direction } from '../../store/table/sorted-sources.ts';
 
-/** How lists of access tokens are narrowed. */
+/** Query parameters that filter and sort lists of access tokens. */
 export const filters = () => ({
-  state: p.oneOf(['active', 'inactive'], { description: 'Whether revoked or expired' }),
-  revoked: p.boolean(),
-  search: p.string({ description: 'Part of the name' }),
-  created_after: p.datetime(),
-  created_before: p.datetime(),
-  last_used_after: p.datetime(),
-  last_used_before: p.datetime(),
-  expires_after: p.date(),
-  expires_before: p.date(),
-  sort: p.oneOf(['created_asc', 'created_desc'], { default: 'created_asc' }),
+  state: p.oneOf(['active', 'inactive'], {
+    description: 'Return only active tokens, or only tokens that are revoked or expired',
+  }),
+  revoked: p.boolean({ description: 'Return only tokens that are revoked, or only those that are not' }),
+  search: p.string({ description: 'Return only tokens whose name contains this text' }),
+  created_after: p.datetime({ description: 'Return only tokens created after this time (ISO 8601)' }),
+  created_before: p.datetime({ description: 'Return only tokens created before this time (ISO 8601)' }),
+  last_used_after: p.datetime({ description: 'Return only tokens last used after this time (ISO 8601)' }),
+  last_used_before: p.datetime({ description: 'Return only tokens last used before this time (ISO 8601)' }),
+  expires_after: p.date({ description: 'Return only tokens that expire after this date (`YYYY-MM-DD`)' }),
+  expires_before: p.date({ description: 'Return only tokens that expire before this date (`YYYY-MM-DD`)' }),
+  sort: p.oneOf(['created_asc', 'created_desc'], {
+    default: 'created_asc',
+    description: 'Order of the tokens',
+  }),
 });
 
 interface Given {
@@ -29,9 +34,9 @@ interface Given {
   readonly sort?: 'created_asc' | 'created_desc';
 }
 
-/** The same, as the rules take it. */
+/** The filters as the domain takes them. */
 export function filtersOf(given: Given): TokenFilters & { direction: Direction } {
-  const wanted = {
+  const filters = {
     state: given.state,
     revoked: given.revoked,
     search: given.search,
@@ -42,7 +47,7 @@ export function filtersOf(given: Given): TokenFilters & { direction: Direction }
     expiresAfter: given.expires_after,
     expiresBefore: given.expires_before,
   };
-  const set = Object.entries(wanted).filter(([, value]) => value !== undefined);
+  const set = Object.entries(filters).filter(([, value]) => value !== undefined);
   return {
     ...(Object.fromEntries(set) as TokenFilters),
     direction: given.sort === 'created_desc' ? 'desc' : 'asc',

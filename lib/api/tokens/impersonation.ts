@@ -15,7 +15,7 @@ import * as shapes from './shapes.ts';
 const area = 'tokens';
 const base = '/users/:user_id/impersonation_tokens';
 const user = () => ({ user_id: p.routeInteger({ description: 'Id of the user' }) });
-const errors = [{ status: 404, description: 'No such user or token' }];
+const errors = [{ status: 404, description: 'The user or token does not exist' }];
 
 const list = endpoint({
   method: 'GET',
@@ -24,7 +24,13 @@ const list = endpoint({
   summary: 'List the impersonation tokens of a user',
   access: administrator(),
   params: () => p.params(user()),
-  query: () => p.params({ state: p.oneOf(['all', 'active', 'inactive'], { default: 'all' }) }),
+  query: () =>
+    p.params({
+      state: p.oneOf(['all', 'active', 'inactive'], {
+        default: 'all',
+        description: 'Return only active tokens, or only tokens that are revoked or expired',
+      }),
+    }),
   returns: { body: shapes.impersonationTokens },
   paginate: 'offset',
   errors,
@@ -44,18 +50,22 @@ const create = endpoint({
   method: 'POST',
   path: base,
   area,
-  summary: 'Create an impersonation token: a token that acts as a user, who does not see it',
-  description: 'The text of the token is in this answer and never shown again.',
+  summary: 'Create an impersonation token for a user',
+  description:
+    'The token acts as the user, who does not see it. The response is the only one that contains the text of the token.',
   access: administrator(),
   params: () => p.params(user()),
   body: () =>
     p.params({
-      name: p.string({ required: true, maxLength: 255 }),
-      scopes: p.list(p.oneOf(TOKEN_SCOPES), { description: 'At least one' }),
-      expires_at: p.date({ nullable: true, description: 'The token ends at the start of this day, UTC' }),
+      name: p.string({ required: true, maxLength: 255, description: 'Name of the token' }),
+      scopes: p.list(p.oneOf(TOKEN_SCOPES), { description: 'Scopes of the token, at least one' }),
+      expires_at: p.date({
+        nullable: true,
+        description: 'Date on which the token expires, at 00:00 UTC (`YYYY-MM-DD`)',
+      }),
     }),
   returns: { body: shapes.impersonationTokenWithText },
-  errors: [...errors, { status: 422, description: 'Too many tokens' }],
+  errors: [...errors, { status: 422, description: 'The user has the maximum number of tokens' }],
   handle: async ({ actor, params, body }, deps) => {
     const { name, scopes = [], expires_at } = body;
     const input = { name, scopes, expiresAt: expires_at ?? null };

@@ -12,31 +12,41 @@ import * as shapes from './shapes.ts';
 
 const area = 'tokens';
 
-const told = ({ token: record, text }: ToldToken, now: Date) => ({ ...token(record, now), token: text });
+const withText = ({ token: record, text }: ToldToken, now: Date) => ({ ...token(record, now), token: text });
 
 const create = endpoint({
   method: 'POST',
   path: '/users/:user_id/personal_access_tokens',
   area,
   summary: 'Create a personal access token for a user',
-  description: 'The text of the token is in this answer and never shown again.',
+  description: 'The response is the only one that contains the text of the token.',
   access: administrator(),
   params: () => p.params({ user_id: p.routeInteger({ description: 'Id of the user' }) }),
   body: () =>
     p.params({
-      name: p.string({ required: true, maxLength: 255 }),
-      scopes: p.list(p.oneOf(TOKEN_SCOPES), { required: true, blank: false }),
-      expires_at: p.date({ nullable: true, description: 'The token ends at the start of this day, UTC' }),
+      name: p.string({ required: true, maxLength: 255, description: 'Name of the token' }),
+      scopes: p.list(p.oneOf(TOKEN_SCOPES), {
+        required: true,
+        blank: false,
+        description: 'Scopes of the token',
+      }),
+      expires_at: p.date({
+        nullable: true,
+        description: 'Date on which the token expires, at 00:00 UTC (`YYYY-MM-DD`)',
+      }),
     }),
   returns: { body: shapes.tokenWithText },
   errors: [
-    { status: 404, description: 'No such user' },
-    { status: 422, description: 'A blank name, or a day in the past' },
+    { status: 404, description: 'The user does not exist' },
+    {
+      status: 422,
+      description: 'The name is blank, or the date is in the past or beyond the maximum lifetime',
+    },
   ],
   handle: async ({ actor, params, body }, deps) => {
     const { name, scopes, expires_at } = body;
     const input = { name, scopes, expiresAt: expires_at ?? null };
-    return told(await createToken(deps, actor, params.user_id, input), deps.now());
+    return withText(await createToken(deps, actor, params.user_id, input), deps.now());
   },
 });
 
@@ -44,12 +54,17 @@ const list = endpoint({
   method: 'GET',
   path: '/personal_access_tokens',
   area,
-  summary: 'List personal access tokens: your own; administrators, all',
+  summary: 'List personal access tokens',
+  description: 'Returns your own tokens; for administrators, those of all users.',
   access: signedIn(),
-  query: () => p.params({ user_id: p.integer({ description: 'Only tokens of this user' }), ...filters() }),
+  query: () =>
+    p.params({
+      user_id: p.integer({ description: 'Return only tokens of the user with this id' }),
+      ...filters(),
+    }),
   returns: { body: shapes.tokens },
   paginate: 'offset',
-  errors: [{ status: 401, description: "Another user's, without being an administrator" }],
+  errors: [{ status: 401, description: 'Tokens of another user are for administrators only' }],
   handle: async ({ actor, query, page }, deps) => {
     const { user_id, ...filters } = query;
     const found = await listTokens(deps, actor, {
@@ -67,7 +82,7 @@ const getSelf = endpoint({
   method: 'GET',
   path: '/personal_access_tokens/self',
   area,
-  summary: 'Get the token this request was made with',
+  summary: 'Get the token that authenticates this request',
   access: signedIn(),
   scopes: [...TOKEN_SCOPES],
   returns: { body: shapes.token },
@@ -78,7 +93,7 @@ const revokeSelf = endpoint({
   method: 'DELETE',
   path: '/personal_access_tokens/self',
   area,
-  summary: 'Revoke the token this request was made with',
+  summary: 'Revoke the token that authenticates this request',
   access: signedIn(),
   scopes: [...TOKEN_SCOPES],
   returns: { status: 204 },
@@ -98,7 +113,7 @@ const get = endpoint({
   access: signedIn(),
   params: byId,
   returns: { body: shapes.token },
-  errors: [{ status: 404, description: 'Absent, or another user’s' }],
+  errors: [{ status: 404, description: 'The token does not exist or belongs to another user' }],
   handle: async ({ actor, params }, deps) =>
     token(await readableToken(deps, actor, params.id, 'read'), deps.now()),
 });
@@ -112,8 +127,8 @@ const revoke = endpoint({
   params: byId,
   returns: { status: 204 },
   errors: [
-    { status: 400, description: 'Absent, or another user’s' },
-    { status: 404, description: 'Absent; for administrators' },
+    { status: 400, description: 'The token does not exist or belongs to another user' },
+    { status: 404, description: 'The token does not exist; for administrators' },
   ],
   handle: async ({ actor, params, unmodifiedSince }, deps) => {
     const record = await readableToken(deps, actor, params.id, 'revoke');
@@ -124,41 +139,47 @@ const revoke = endpoint({
 });
 
 const expiry = () =>
-  p.params({ expires_at: p.date({ description: 'Of the new token; in a week when not given' }) });
+  p.params({
+    expires_at: p.date({
+      description: 'Date on which the new token expires (`YYYY-MM-DD`); default: in a week',
+    }),
+  });
 const rotation = [
-  { status: 400, description: 'It was revoked already; what took its place is revoked too' },
-  { status: 409, description: 'It was rotated at the same moment' },
-  { status: 422, description: 'A day in the past' },
+  { status: 400, description: 'The token was already revoked; its successor is revoked too' },
+  { status: 409, description: 'The token was rotated by another request at the same time' },
+  { status: 422, description: 'The date is in the past or beyond the maximum lifetime' },
 ];
 
 const rotateSelf = endpoint({
   method: 'POST',
   path: '/personal_access_tokens/self/rotate',
   area,
-  summary: 'Revoke the token this request was made with, and create one in its place',
-  description: 'With a token that was rotated before, what took its place is revoked too.',
+  summary: 'Rotate the token that authenticates this request',
+  description:
+    'The response contains the new token. Using a token that was already rotated revokes its successor, too.',
   access: signedIn(),
   rotates: true,
   body: expiry,
   returns: { status: 200, body: shapes.tokenWithText },
   errors: rotation,
   handle: async ({ actor, body }, deps) =>
-    told(await rotateToken(deps, actor, own(actor), body.expires_at), deps.now()),
+    withText(await rotateToken(deps, actor, own(actor), body.expires_at), deps.now()),
 });
 
 const rotate = endpoint({
   method: 'POST',
   path: '/personal_access_tokens/:id/rotate',
   area,
-  summary: 'Revoke a personal access token, and create one in its place',
+  summary: 'Rotate a personal access token',
+  description: 'Revokes the token and creates a new one with the same name and scopes.',
   access: signedIn(),
   params: byId,
   body: expiry,
   returns: { status: 200, body: shapes.tokenWithText },
-  errors: [{ status: 401, description: 'Absent, or another user’s' }, ...rotation],
+  errors: [{ status: 401, description: 'The token does not exist or belongs to another user' }, ...rotation],
   handle: async ({ actor, params, body }, deps) => {
     const record = await readableToken(deps, actor, params.id, 'rotate');
-    return told(await rotateToken(deps, actor, record, body.expires_at), deps.now());
+    return withText(await rotateToken(deps, actor, record, body.expires_at), deps.now());
   },
 });
 

@@ -1,7 +1,7 @@
 import { hasEnded, isActive } from '../../domain/access/token-check.ts';
 import type { DeployTokenRecord, TokenRecord } from '../../records/tokens.ts';
 
-/** An access token; its text is in the answer to its creation and nowhere else. */
+/** An access token without its text, which only the response to its creation contains. */
 export function token(record: TokenRecord, now: Date) {
   return {
     id: record.id,
@@ -21,7 +21,7 @@ export const impersonationToken = (record: TokenRecord, now: Date) => ({
   impersonation: true,
 });
 
-/** Of a project or group. */
+/** An access token of a project or group. */
 export const botToken = (record: TokenRecord, now: Date) => ({
   ...token(record, now),
   access_level: record.accessLevel ?? 0,
@@ -34,7 +34,7 @@ export function deployToken(record: DeployTokenRecord, now: Date) {
     username: record.username,
     expires_at: record.expiresAt,
     scopes: [...record.scopes],
-    // One that is taken back is deleted.
+    // Revoking a deploy token deletes it.
     revoked: false,
     expired: hasEnded(record, now),
   };

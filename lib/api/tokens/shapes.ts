@@ -14,7 +14,7 @@ const tokenFields = () => ({
   active: z.boolean(),
   expires_at: day().nullable(),
 });
-const text = () => ({ token: z.string().describe('Shown this once') });
+const text = () => ({ token: z.string().describe('Text of the token; not shown again') });
 
 export const token = shape(() => z.object(tokenFields()).meta({ id: 'PersonalAccessToken' }));
 export const tokens = shape(() => z.array(token()));
@@ -32,7 +32,10 @@ export const impersonationTokenWithText = shape(() =>
   z.object({ ...impersonationFields(), ...text() }).meta({ id: 'NewImpersonationToken' }),
 );
 
-const botFields = () => ({ ...tokenFields(), access_level: z.int().describe('Of the bot') });
+const botFields = () => ({
+  ...tokenFields(),
+  access_level: z.int().describe('Access level of the bot user'),
+});
 
 export const botToken = shape(() => z.object(botFields()).meta({ id: 'AccessToken' }));
 export const botTokens = shape(() => z.array(botToken()));
