@@ -1,7 +1,7 @@
 import type { AvatarRecord } from '../../records/avatars.ts';
 import type { Subject } from '../../records/subject.ts';
 
-/** Where an avatar is to be had; null where there is none. */
+/** URL of an avatar; null when there is none. */
 export const avatarUrl = (
   kind: Subject['kind'],
   { id, avatar }: { readonly id: number; readonly avatar?: AvatarRecord | null | undefined },

@@ -13,18 +13,18 @@ import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { avatarUrl } from './avatar-url.ts';
 
 const area = 'avatars';
-const image = { type: 'image/*', description: 'The image, as it was uploaded' };
+const image = { type: 'image/*', description: 'The image as it was uploaded' };
 
 const ofUser = endpoint({
   method: 'GET',
   path: '/users/:id/avatar',
   area,
-  summary: 'Get a user’s avatar',
+  summary: 'Get the avatar of a user',
   access: anyone(),
-  params: () => p.params({ id: p.routeInteger() }),
+  params: () => p.params({ id: p.routeInteger({ description: 'Id of the user' }) }),
   scopes: ['read_user'],
   returns: image,
-  errors: [{ status: 404, description: 'There is none' }],
+  errors: [{ status: 404, description: 'There is no avatar' }],
   handle: async ({ params, request }, deps) => {
     const user = await deps.store.users.get(params.id);
     return avatar(deps, { kind: 'user', id: params.id }, user?.avatar, request);
@@ -35,10 +35,10 @@ const ofGroup = endpoint({
   method: 'GET',
   path: '/groups/:id/avatar',
   area,
-  summary: 'Get a group’s avatar',
+  summary: 'Get the avatar of a group',
   access: group('read_group', { anonymous: true }),
   returns: image,
-  errors: [{ status: 404, description: 'There is none' }],
+  errors: [{ status: 404, description: 'There is no avatar' }],
   handle: ({ group: { group }, request }, deps) =>
     avatar(deps, { kind: 'group', id: group.id }, group.avatar, request),
 });
@@ -47,10 +47,10 @@ const ofProject = endpoint({
   method: 'GET',
   path: '/projects/:id/avatar',
   area,
-  summary: 'Get a project’s avatar',
+  summary: 'Get the avatar of a project',
   access: project('read_project', { anonymous: true }),
   returns: image,
-  errors: [{ status: 404, description: 'There is none' }],
+  errors: [{ status: 404, description: 'There is no avatar' }],
   handle: ({ project: { project }, request }, deps) =>
     avatar(deps, { kind: 'project', id: project.id }, project.avatar, request),
 });
@@ -59,14 +59,14 @@ const byEmail = endpoint({
   method: 'GET',
   path: '/avatar',
   area,
-  summary: 'Get the URL of an avatar by e-mail address',
-  description: 'Of who shows that address to everybody; null for all others.',
+  summary: 'Get the URL of an avatar by email address',
+  description: 'Finds users by their public email address only; null if there is none with this address.',
   access: anyone(),
   scopes: ['read_user'],
   query: () =>
     p.params({
-      email: p.string({ required: true, blank: false }),
-      size: p.integer({ min: 1, description: 'Pixels; images are handed out as they are' }),
+      email: p.string({ required: true, blank: false, description: 'Public email address of the user' }),
+      size: p.integer({ min: 1, description: 'Ignored: images are not resized (pixels)' }),
     }),
   returns: {
     body: shape(() => z.object({ avatar_url: z.string().nullable() }).meta({ id: 'AvatarByEmail' })),
@@ -84,7 +84,7 @@ async function avatar(
   { headers }: RequestFacts,
 ): Promise<Reply> {
   if (record == null) throw notFound('Avatar');
-  const common = { ETag: `"${record.version}"`, 'Cache-Control': REVALIDATE, ...SAFE };
+  const common = { ETag: `"${record.version}"`, 'Cache-Control': REVALIDATE, ...SANDBOX };
   if (matches(headers, common.ETag)) return reply({ status: 304, headers: common });
   const stored = await deps.store.avatars.get(subject);
   if (stored === undefined) throw notFound('Avatar');
@@ -95,13 +95,13 @@ async function avatar(
   });
 }
 
-/** Somebody else's bytes, under our name: nothing in them is run. */
-const SAFE = {
+/** Uploaded files are untrusted: browsers must not run any script in them. */
+const SANDBOX = {
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; sandbox",
 };
 
-/** `/uploads/-/system/<kind>/avatar/<id>/<name>`, as answers name them, is the kind's endpoint above. */
+/** Maps the avatar URLs of responses, `/uploads/-/system/<kind>/avatar/<id>/<name>`, to the endpoints above. */
 export function uploadAlias(path: string): string | undefined {
   const [, kind, id] =
     /^\/uploads\/-\/system\/(user|group|project)\/avatar\/(\d{1,15})\/[^/]+$/.exec(path) ?? [];
