@@ -1,4 +1,4 @@
-/** Accounts: shown, made, changed and deleted. */
+/** Getting, creating, updating and deleting accounts. */
 
 import { maySeeProfile, userOfId } from '../../domain/accounts/accounts.ts';
 import { attributesOfMany } from '../../domain/custom-attributes/custom-attributes.ts';
@@ -18,7 +18,7 @@ import * as shapes from './shapes.ts';
 
 const area = 'users';
 const idOfUser = () => p.params({ id: p.routeInteger({ description: 'Id of the user' }) });
-const NO_USER = { status: 404, description: 'No such user' };
+const NO_USER = { status: 404, description: 'The user does not exist' };
 
 const get = endpoint({
   method: 'GET',
@@ -28,64 +28,92 @@ const get = endpoint({
   access: anyone(),
   scopes: ['read_user'],
   params: idOfUser,
-  query: () => p.params({ with_custom_attributes: p.boolean({ default: false }) }),
+  query: () =>
+    p.params({
+      with_custom_attributes: p.boolean({
+        default: false,
+        description: 'Include custom attributes; administrators only',
+      }),
+    }),
   returns: { body: shapes.userShown },
   errors: [
-    { status: 403, description: 'Anonymous' },
+    { status: 403, description: 'The caller is not authenticated' },
     NO_USER,
-    { status: 429, description: 'More in ten minutes than the settings allow' },
+    {
+      status: 429,
+      description: 'More requests in ten minutes than the setting `users_get_by_id_limit` allows',
+    },
   ],
   handle: async ({ actor, params, query, request }, deps) => {
     const user = await byId(deps, actor, () => users.getUser(deps, actor, params.id));
     const followed = { is_followed: (await isFollowed(deps, actor, user)) ?? false };
     if (!users.seesAll(actor))
       return { ...userPublic(user, request.baseUrl, maySeeProfile(actor, user)), ...followed };
-    const noted = query.with_custom_attributes ? await attributesOfMany(deps, actor, 'user', [user.id]) : [];
+    const attributes = query.with_custom_attributes
+      ? await attributesOfMany(deps, actor, 'user', [user.id])
+      : [];
     return {
       ...userAdmin(user, request.baseUrl),
       ...followed,
-      ...(noted?.[0] === undefined ? {} : { custom_attributes: noted[0] }),
+      ...(attributes?.[0] === undefined ? {} : { custom_attributes: attributes[0] }),
       highest_role: await highestRole(deps, user),
     };
   },
 });
 
-/** Attributes that are kept with the user and given back. */
+/** Attributes of the profile: stored with the user and returned, most without further effect. */
 const profile = () => ({
-  bio: p.string({ maxLength: 255 }),
-  color_scheme_id: p.integer({ description: '1 to 6' }),
-  extra_shared_runners_minutes_limit: p.integer({ nullable: true }),
-  group_id_for_saml: p.integer(),
-  job_title: p.string({ maxLength: 255 }),
-  linkedin: p.string({ maxLength: 255 }),
-  location: p.string({ maxLength: 255 }),
-  note: p.string({ maxLength: 10_000, description: 'For administrators' }),
-  organization: p.string({ maxLength: 255 }),
-  pronouns: p.string({ maxLength: 50 }),
-  shared_runners_minutes_limit: p.integer({ nullable: true }),
-  skype: p.string({ maxLength: 255 }),
-  theme_id: p.integer({ description: '1 to 11' }),
-  twitter: p.string({ maxLength: 255 }),
-  view_diffs_file_by_file: p.boolean(),
-  website_url: p.string({ maxLength: 255, description: 'Of the web' }),
+  bio: p.string({ maxLength: 255, description: 'Biography' }),
+  color_scheme_id: p.integer({ description: 'Color scheme for code, 1 to 6' }),
+  extra_shared_runners_minutes_limit: p.integer({
+    nullable: true,
+    description: 'Additional CI minutes of the user',
+  }),
+  group_id_for_saml: p.integer({ description: 'Id of the group that SAML is configured for' }),
+  job_title: p.string({ maxLength: 255, description: 'Job title' }),
+  linkedin: p.string({ maxLength: 255, description: 'Name of the LinkedIn account' }),
+  location: p.string({ maxLength: 255, description: 'Location' }),
+  note: p.string({ maxLength: 10_000, description: 'Note about the user, visible to administrators only' }),
+  organization: p.string({ maxLength: 255, description: 'Organization' }),
+  pronouns: p.string({ maxLength: 50, description: 'Pronouns' }),
+  shared_runners_minutes_limit: p.integer({
+    nullable: true,
+    description: 'CI minutes of the user; null: the default of the instance, 0: unlimited',
+  }),
+  skype: p.string({ maxLength: 255, description: 'Skype id' }),
+  theme_id: p.integer({ description: 'Theme of the user interface, 1 to 11' }),
+  twitter: p.string({ maxLength: 255, description: 'Name of the Twitter account' }),
+  view_diffs_file_by_file: p.boolean({ description: 'Show one file of a diff per page' }),
+  website_url: p.string({ maxLength: 255, description: 'URL of the website' }),
 });
 
-/** Addresses of the user's own. */
+/** Parameters that must be email addresses of the user. */
 const ownEmails = () => ({
-  public_email: p.string({ maxLength: 320, description: 'Shown to all; empty for none' }),
-  commit_email: p.string({ maxLength: 320, description: 'Of commits made here; empty for the first' }),
+  public_email: p.string({ maxLength: 320, description: 'Email address shown to everyone; empty for none' }),
+  commit_email: p.string({
+    maxLength: 320,
+    description: 'Email address for commits made through the API; empty for the primary address',
+  }),
 });
 
-const others = () => ({
+const avatarAndIdentity = () => ({
   avatar: avatarField(),
-  extern_uid: p.string({ maxLength: 255, blank: false, description: 'Id at `provider`' }),
-  provider: p.string({ maxLength: 255, blank: false, description: 'Identity provider' }),
+  extern_uid: p.string({
+    maxLength: 255,
+    blank: false,
+    description: 'Id of the user at the identity provider; requires `provider`',
+  }),
+  provider: p.string({
+    maxLength: 255,
+    blank: false,
+    description: 'Name of the identity provider; requires `extern_uid`',
+  }),
 });
 
-/** What of the parameters belongs to the profile. */
+/** The parameters that belong to the profile. */
 function profileOf(body: object): Record<string, unknown> {
-  const known = [...Object.keys(profile()), ...Object.keys(ownEmails())];
-  return Object.fromEntries(Object.entries(body).filter(([name]) => known.includes(name)));
+  const names = [...Object.keys(profile()), ...Object.keys(ownEmails())];
+  return Object.fromEntries(Object.entries(body).filter(([name]) => names.includes(name)));
 }
 
 const identityOf = ({ extern_uid, provider }: { extern_uid?: string; provider?: string }) =>
@@ -100,20 +128,38 @@ const create = endpoint({
   body: () =>
     p.params(
       {
-        email: p.string({ required: true }),
-        name: p.string({ required: true }),
-        username: p.string({ required: true }),
-        password: p.string({ description: '8 to 128 characters' }),
-        reset_password: p.boolean({ default: false, description: 'Send a link to choose a password' }),
-        force_random_password: p.boolean({ default: false, description: 'Choose one nobody knows' }),
-        admin: p.boolean({ default: false }),
-        can_create_group: p.boolean({ default: true }),
-        external: p.boolean({ description: "The instance's rule when absent" }),
-        private_profile: p.boolean({ default: false, description: 'Null is false' }),
-        projects_limit: p.integer({ description: "The instance's default when absent" }),
-        skip_confirmation: p.boolean({ default: false }),
+        email: p.string({ required: true, description: 'Primary email address' }),
+        name: p.string({ required: true, description: 'Name of the user' }),
+        username: p.string({ required: true, description: 'Username' }),
+        password: p.string({
+          description: 'Password, 8 to 128 characters; the minimum is the setting `minimum_password_length`',
+        }),
+        reset_password: p.boolean({
+          default: false,
+          description: 'Send the user a link to choose a password',
+        }),
+        force_random_password: p.boolean({
+          default: false,
+          description: 'Set a random password that nobody knows',
+        }),
+        admin: p.boolean({ default: false, description: 'Whether the user is an administrator' }),
+        can_create_group: p.boolean({ default: true, description: 'Whether the user can create groups' }),
+        external: p.boolean({
+          description: 'Whether the user is external; default: the setting `user_default_external`',
+        }),
+        private_profile: p.boolean({
+          default: false,
+          description: 'Whether the profile is private; null means false',
+        }),
+        projects_limit: p.integer({
+          description: 'Number of projects the user can own; default: the setting `default_projects_limit`',
+        }),
+        skip_confirmation: p.boolean({
+          default: false,
+          description: 'Confirm the email address without sending a mail',
+        }),
         ...profile(),
-        ...others(),
+        ...avatarAndIdentity(),
       },
       [
         p.atLeastOneOf('password', 'reset_password', 'force_random_password'),
@@ -121,7 +167,7 @@ const create = endpoint({
       ],
     ),
   returns: { body: shapes.userAdmin },
-  errors: [{ status: 409, description: 'E-mail or username already taken' }],
+  errors: [{ status: 409, description: 'The email address or username is already taken' }],
   handle: async ({ actor, body, request }, deps) => {
     const identity = identityOf(body);
     const identities = identity && [{ ...identity, saml_provider_id: null }];
@@ -150,38 +196,53 @@ const update = endpoint({
   method: 'PUT',
   path: '/users/:id',
   area,
-  summary: 'Change a user',
+  summary: 'Update a user',
   description:
-    'What is absent stays. Projects in the personal namespace follow another username, and are found below both.',
+    'Attributes that are absent keep their value. After a change of username, projects in the personal namespace move to the new path, and the old path redirects to it.',
   access: administrator(),
   params: idOfUser,
   body: () =>
     p.params(
       {
-        email: p.string(),
-        skip_confirmation: p.boolean({ default: false, description: 'The e-mail counts as confirmed' }),
+        email: p.string({ description: 'Primary email address' }),
+        skip_confirmation: p.boolean({
+          default: false,
+          description: 'Confirm a new email address without sending a mail; implies `skip_reconfirmation`',
+        }),
         skip_reconfirmation: p.boolean({
           default: false,
-          description: 'Take the e-mail at once; else when the link sent there is opened',
+          description:
+            'Change the email address immediately; if false, after the user confirms the new address',
         }),
-        name: p.string(),
-        username: p.string(),
-        password: p.string({ description: '8 to 128 characters; to be replaced at the next sign-in' }),
-        reset_password: p.boolean({ default: false, description: 'Send a link to choose a password' }),
-        force_random_password: p.boolean({ default: false, description: 'Choose one nobody knows' }),
-        admin: p.boolean(),
-        can_create_group: p.boolean(),
-        external: p.boolean(),
-        private_profile: p.boolean({ nullable: true, description: 'Null is false' }),
-        projects_limit: p.integer(),
+        name: p.string({ description: 'Name of the user' }),
+        username: p.string({ description: 'Username' }),
+        password: p.string({
+          description: 'Password, 8 to 128 characters; the user must change it at the next sign-in',
+        }),
+        reset_password: p.boolean({
+          default: false,
+          description: 'Send the user a link to choose a password',
+        }),
+        force_random_password: p.boolean({
+          default: false,
+          description: 'Set a random password that nobody knows',
+        }),
+        admin: p.boolean({ description: 'Whether the user is an administrator' }),
+        can_create_group: p.boolean({ description: 'Whether the user can create groups' }),
+        external: p.boolean({ description: 'Whether the user is external' }),
+        private_profile: p.boolean({
+          nullable: true,
+          description: 'Whether the profile is private; null means false',
+        }),
+        projects_limit: p.integer({ description: 'Number of projects the user can own' }),
         ...profile(),
         ...ownEmails(),
-        ...others(),
+        ...avatarAndIdentity(),
       },
       [p.allOrNoneOf('extern_uid', 'provider')],
     ),
   returns: { body: shapes.userAdmin },
-  errors: [NO_USER, { status: 409, description: 'E-mail or username already taken' }],
+  errors: [NO_USER, { status: 409, description: 'The email address or username is already taken' }],
   handle: async ({ actor, params, body, request }, deps) => {
     const user = await changeAccount(deps, actor, params.id, {
       email: body.email,
@@ -212,18 +273,18 @@ const remove = endpoint({
   area,
   summary: 'Delete a user',
   description:
-    'The account is gone at once; what belonged to it is taken away, and what it wrote given to the ghost, afterwards.',
+    'The account is deleted immediately. In the background its data is deleted, and its contributions are moved to the ghost user.',
   access: administrator(),
   params: idOfUser,
   body: () =>
     p.params({
       hard_delete: p.boolean({
         default: false,
-        description: 'Delete what it wrote too, and groups that nobody else owns',
+        description: 'Delete the contributions of the user, too, and groups that the user alone owns',
       }),
     }),
   returns: { status: 204 },
-  errors: [NO_USER, { status: 409, description: 'The only owner of a group' }],
+  errors: [NO_USER, { status: 409, description: 'The user is the only owner of a group' }],
   handle: async ({ actor, params, body, unmodifiedSince }, deps) => {
     const user = await userOfId(deps, params.id);
     unmodifiedSince(user.updatedAt);
@@ -236,11 +297,11 @@ const dropIdentity = endpoint({
   method: 'DELETE',
   path: '/users/:id/identities/:provider',
   area,
-  summary: "Forget a user's identity at a provider",
+  summary: 'Delete an identity of a user',
   access: administrator(),
   params: idOfUser,
   returns: { status: 204 },
-  errors: [{ status: 404, description: 'No such user or identity' }],
+  errors: [{ status: 404, description: 'The user or identity does not exist' }],
   handle: async ({ actor, params }, deps) => {
     await removeIdentity(deps, actor, params.id, params.provider);
     return noContent();

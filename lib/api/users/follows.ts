@@ -1,4 +1,5 @@
-/** Who follows whom. */
+/** Following and unfollowing users. */
+
 import { follow, listFollows, unfollow } from '../../domain/users/follows.ts';
 import { signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
@@ -9,7 +10,7 @@ import * as shapes from './shapes.ts';
 
 const area = 'users';
 const idOfUser = () => p.params({ id: p.routeInteger({ description: 'Id of the user' }) });
-const NO_USER = { status: 404, description: 'No such user' };
+const NO_USER = { status: 404, description: 'The user does not exist' };
 
 const change = (name: 'follow' | 'unfollow', summary: string) =>
   endpoint({
@@ -20,7 +21,7 @@ const change = (name: 'follow' | 'unfollow', summary: string) =>
     access: signedIn(),
     params: idOfUser,
     returns: { body: shapes.userBasic },
-    errors: [{ status: 304, description: 'It was so before' }, NO_USER],
+    errors: [{ status: 304, description: 'The user is already followed, or not followed' }, NO_USER],
     handle: async ({ actor, params, request }, deps) => {
       const user = await (name === 'follow' ? follow : unfollow)(deps, actor, params.id);
       return user === undefined ? notModified() : userBasic(user, request.baseUrl);
@@ -48,7 +49,7 @@ const list = (name: 'followers' | 'following', summary: string) =>
 
 export const followEndpoints = [
   change('follow', 'Follow a user'),
-  change('unfollow', 'Follow a user no longer'),
-  list('followers', 'List who follows a user'),
-  list('following', 'List whom a user follows'),
+  change('unfollow', 'Unfollow a user'),
+  list('followers', 'List the followers of a user'),
+  list('following', 'List the users that a user follows'),
 ];

@@ -23,51 +23,74 @@ export const list = endpoint({
       {
         search: p.string({
           description:
-            'Part of a name or username, or a whole e-mail address: one shown to all; for administrators, any',
+            'Part of a name or username, or a complete email address: the public one, or any for administrators',
         }),
-        username: p.string({ description: 'A whole username, without case' }),
-        active: onlyTrue('Only active users'),
-        blocked: onlyTrue('Only blocked users'),
-        external: onlyTrue('Only external users'),
-        exclude_internal: onlyTrue('Leave out users that the service made for itself'),
-        without_project_bots: onlyTrue('Leave out users that access tokens of projects and groups act as'),
-        skip_ldap: onlyTrue('Leave out users of LDAP: there are none'),
+        username: p.string({ description: 'Return only the user with this username, case-insensitive' }),
+        active: onlyTrue('Return only active users'),
+        blocked: onlyTrue('Return only blocked users'),
+        external: onlyTrue('Return only external users'),
+        exclude_internal: onlyTrue('Leave out internal users of the service, such as the ghost user'),
+        without_project_bots: onlyTrue('Leave out bot users of project and group access tokens'),
+        skip_ldap: onlyTrue('Ignored: there are no LDAP users'),
         exclude_external: onlyTrue('Leave out external users'),
-        extern_uid: p.string({ description: 'Id at the provider; administrators' }),
-        provider: p.string({ description: 'Identity provider; administrators' }),
-        created_before: p.datetime({ description: 'Administrators' }),
-        created_after: p.datetime({ description: 'Administrators' }),
-        without_projects: p.boolean({ default: false, description: 'Administrators' }),
-        custom_attributes: p.hash({ description: 'Only users with these attributes' }),
-        with_custom_attributes: p.boolean({ default: false }),
+        extern_uid: p.string({
+          description: 'Id of the user at the identity provider; requires `provider`; administrators only',
+        }),
+        provider: p.string({
+          description: 'Name of the identity provider; requires `extern_uid`; administrators only',
+        }),
+        created_before: p.datetime({
+          description: 'Return only users created before this time (ISO 8601); administrators only',
+        }),
+        created_after: p.datetime({
+          description: 'Return only users created after this time (ISO 8601); administrators only',
+        }),
+        without_projects: p.boolean({
+          default: false,
+          description: 'Return only users without projects; administrators only',
+        }),
+        custom_attributes: p.hash({
+          description: 'Return only users with these custom attributes; administrators only',
+        }),
+        with_custom_attributes: p.boolean({
+          default: false,
+          description: 'Include custom attributes; administrators only',
+        }),
         order_by: p.oneOf(['id', 'name', 'username', 'created_at', 'updated_at'], {
           default: 'id',
-          description: 'Administrators',
+          description: 'Field to sort the users by; administrators only',
         }),
-        sort: p.oneOf(['asc', 'desc'], { default: 'desc', description: 'Administrators' }),
-        two_factor: p.oneOf(['enabled', 'disabled'], { description: 'Administrators' }),
-        admins: p.boolean({ default: false, description: 'Only administrators; for administrators' }),
-        saml_provider_id: p.integer({ description: 'Only users of this provider; administrators' }),
+        sort: p.oneOf(['asc', 'desc'], {
+          default: 'desc',
+          description: 'Sort direction; administrators only',
+        }),
+        two_factor: p.oneOf(['enabled', 'disabled'], {
+          description: 'Return only users with or without two-factor authentication; administrators only',
+        }),
+        admins: p.boolean({ default: false, description: 'Return only administrators; administrators only' }),
+        saml_provider_id: p.integer({
+          description: 'Return only users with an identity of this SAML provider; administrators only',
+        }),
       },
       [p.allOrNoneOf('extern_uid', 'provider')],
     ),
   returns: { body: shapes.usersListed },
   paginate: 'offset',
-  errors: [{ status: 403, description: 'Anonymous without `username`' }],
+  errors: [{ status: 403, description: 'The caller is not authenticated and gave no `username`' }],
   handle: async ({ actor, query, page, request }, deps) => {
     const privileged = users.seesAll(actor);
     if (query.extern_uid !== undefined) users.demandIdentitySearch(actor);
-    // Nobody has a second factor yet.
-    const none = query.two_factor === 'enabled';
+    // Two-factor authentication does not exist yet.
+    const matchesNothing = query.two_factor === 'enabled';
     const states = statesOf(query);
-    if ((privileged && none) || states?.length === 0) return { items: [], total: 0, more: false };
+    if ((privileged && matchesNothing) || states?.length === 0) return { items: [], total: 0, more: false };
     const found = await users.listUsers(deps, actor, {
       ...counted(page),
       ...(query.search === undefined ? {} : { search: query.search }),
       ...(query.username === undefined ? {} : { username: query.username }),
       ...(states === undefined ? {} : { states }),
       ...(privileged ? { anyEmail: true, order: query.order_by, direction: query.sort } : {}),
-      // The ghost is active, and nobody.
+      // The ghost user is active, but must not be listed as an active user.
       service: query.exclude_internal === undefined && query.active === undefined,
       ...identityOf(query),
       ...attributesOf(actor, query),
@@ -75,10 +98,12 @@ export const list = endpoint({
     });
     const view = privileged ? userAdmin : userBasic;
     const ids = found.items.map(({ id }) => id);
-    const noted = query.with_custom_attributes ? await attributesOfMany(deps, actor, 'user', ids) : undefined;
+    const attributes = query.with_custom_attributes
+      ? await attributesOfMany(deps, actor, 'user', ids)
+      : undefined;
     const items = found.items.map((user, i) => ({
       ...view(user, request.baseUrl),
-      ...(noted === undefined ? {} : { custom_attributes: noted[i] }),
+      ...(attributes === undefined ? {} : { custom_attributes: attributes[i] }),
     }));
     return { ...found, items };
   },
@@ -100,14 +125,14 @@ interface Filters {
   readonly admins?: boolean;
 }
 
-/** `active` and `blocked` together name nobody; each alone its state. */
+/** The states to list; none when both `active` and `blocked` are given, undefined without either. */
 function statesOf(query: Filters): UserRecord['state'][] | undefined {
   if (query.active === undefined && query.blocked === undefined) return undefined;
   if (query.active !== undefined && query.blocked !== undefined) return [];
   return query.active !== undefined ? ['active'] : ['blocked'];
 }
 
-/** One condition over the record from all filters; those for administrators are ignored from others. */
+/** All filters as one predicate over the record; filters for administrators are ignored for other callers. */
 function filterOf(query: Filters, privileged: boolean): { where?: (user: UserRecord) => boolean } {
   const conditions: ((user: UserRecord) => boolean)[] = [];
   if (query.external !== undefined) conditions.push((user) => user.external);

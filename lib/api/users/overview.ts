@@ -1,4 +1,5 @@
-/** What administrators look up of all users: who was active, and who is a member of what. */
+/** Activity and memberships of users, for administrators. */
+
 import { countMemberships, listMemberships } from '../../domain/members/user-memberships.ts';
 import { activeSince } from '../../domain/users/users.ts';
 import { administrator, signedIn } from '../../http/access.ts';
@@ -13,9 +14,14 @@ const activities = endpoint({
   method: 'GET',
   path: '/user/activities',
   area,
-  summary: 'List when users were last active, the longest ago first',
+  summary: 'List the last activity of users, oldest first',
   access: administrator(),
-  query: () => p.params({ from: p.date({ description: 'Not before this day; else half a year ago' }) }),
+  query: () =>
+    p.params({
+      from: p.date({
+        description: 'Return only activity since this date (`YYYY-MM-DD`); default: six months ago',
+      }),
+    }),
   returns: { body: shapes.activities },
   paginate: 'offset',
   handle: async ({ query, page }, deps) => {
@@ -28,13 +34,19 @@ const memberships = endpoint({
   method: 'GET',
   path: '/users/:id/memberships',
   area,
-  summary: 'List what a user is a direct member of',
+  summary: 'List the memberships of a user',
+  description: 'Direct memberships in projects and groups.',
   access: administrator(),
   params: () => p.params({ id: p.routeInteger({ description: 'Id of the user' }) }),
-  query: () => p.params({ type: p.oneOf(['Project', 'Namespace']) }),
+  query: () =>
+    p.params({
+      type: p.oneOf(['Project', 'Namespace'], {
+        description: 'Return only memberships in projects, or only those in groups',
+      }),
+    }),
   returns: { body: shapes.memberships },
   paginate: 'offset',
-  errors: [{ status: 404, description: 'No such user' }],
+  errors: [{ status: 404, description: 'The user does not exist' }],
   handle: async ({ params, query, page }, deps) => {
     const kinds = query.type === undefined ? (['group', 'project'] as const) : [KINDS[query.type]];
     const found = await listMemberships(deps, params.id, kinds, counted(page));
@@ -46,18 +58,18 @@ const associations = endpoint({
   method: 'GET',
   path: '/users/:id/associations_count',
   area,
-  summary: 'Count what a user is a direct member of, and has written',
-  description: 'Of oneself; administrators, of everybody.',
+  summary: 'Count the projects, groups, issues and merge requests of a user',
+  description: 'Users can count their own, administrators those of every user.',
   access: signedIn(),
   params: () => p.params({ id: p.routeInteger({ description: 'Id of the user' }) }),
   returns: { body: shapes.associations },
   errors: [
-    { status: 403, description: 'Of somebody else' },
-    { status: 404, description: 'No such user' },
+    { status: 403, description: 'The user is not the caller' },
+    { status: 404, description: 'The user does not exist' },
   ],
   handle: async ({ actor, params }, deps) => {
     const { group, project } = await countMemberships(deps, actor, params.id);
-    // There are no issues and merge requests yet.
+    // Issues and merge requests do not exist yet.
     return { groups_count: group, projects_count: project, issues_count: 0, merge_requests_count: 0 };
   },
 });

@@ -1,4 +1,4 @@
-/** The page behind a link to choose a password: a form, and what became of it. No script, and nothing of others'. */
+/** The page that the link to choose a password opens: the form and its result. No scripts, no external resources. */
 import { DomainError } from '../../domain/errors.ts';
 import { choosePassword } from '../../domain/users/password-resets.ts';
 import { MAX_PASSWORD_LENGTH } from '../../domain/users/passwords.ts';
@@ -12,13 +12,13 @@ import { escaped } from './present.ts';
 const FORM_BYTES = 16 * 1024;
 const MAX_TOKEN = 100;
 
-/** `GET /users/password/edit?reset_password_token=`: says nothing of whether the link is good. */
+/** `GET /users/password/edit?reset_password_token=`: shows the form without checking the token. */
 export const choosePasswordPage: Page<ApiDeps> = async (_, request, deps) => {
   const token = new URL(request.url).searchParams.get('reset_password_token') ?? '';
-  return form(await leastOf(await deps()), 200, token.slice(0, MAX_TOKEN));
+  return form(await minLengthOf(await deps()), 200, token.slice(0, MAX_TOKEN));
 };
 
-/** `POST /users/password`: the form, or the same fields as clients name them: `user[password]`. */
+/** `POST /users/password`: receives the form, or the same fields as `user[password]`. */
 export const passwordChosen: Page<ApiDeps> = async (facts, request, deps) => {
   const body = await readBody(request, FORM_BYTES);
   const nested = body['user'];
@@ -26,22 +26,22 @@ export const passwordChosen: Page<ApiDeps> = async (facts, request, deps) => {
   const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : '');
   const token = text('reset_password_token').slice(0, MAX_TOKEN);
   const password = text('password');
-  const least = await leastOf(await deps());
+  const minLength = await minLengthOf(await deps());
   if (password !== (text('password_confirmation') || password))
-    return form(least, 400, token, "Password confirmation doesn't match Password");
+    return form(minLength, 400, token, "Password confirmation doesn't match Password");
   try {
     const origin = { address: facts.sourceIp, requestId: facts.requestId };
     const input = { token, password, sourceIp: facts.sourceIp };
     await choosePassword(await deps(), { kind: 'anonymous', origin }, input);
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    return form(least, STATUS[error.code] ?? 400, token, sentence(error));
+    return form(minLength, STATUS[error.code] ?? 400, token, sentence(error));
   }
-  return page(200, '<p>The password is set. You may close this page.</p>');
+  return page(200, '<p>Your password was changed. You can close this page.</p>');
 };
 
-/** Characters of a password. */
-const leastOf = async ({ settings }: ApiDeps) => (await settings.current()).minimum_password_length;
+/** Minimum length of a password, in characters. */
+const minLengthOf = async ({ settings }: ApiDeps) => (await settings.current()).minimum_password_length;
 
 const STATUS: Partial<Record<DomainError['code'], number>> = {
   'not-found': 404,
@@ -52,17 +52,17 @@ const STATUS: Partial<Record<DomainError['code'], number>> = {
 function sentence({ detail }: DomainError): string {
   if (typeof detail === 'string') return detail;
   if (Array.isArray(detail)) return detail.join(' ');
-  const problems = Object.entries(detail as Record<string, unknown>).map(([field, told]) =>
+  const problems = Object.entries(detail as Record<string, unknown>).map(([field, texts]) =>
     field === 'error'
-      ? String(told)
-      : `${field[0]!.toUpperCase()}${field.slice(1)} ${[told].flat().join(' and ')}`,
+      ? String(texts)
+      : `${field[0]!.toUpperCase()}${field.slice(1)} ${[texts].flat().join(' and ')}`,
   );
   return problems.join('. ');
 }
 
-/** Where it is sent is said relative to the page, so that a stage before both does not matter. */
-function form(least: number, status: number, token: string, problem?: string): Reply {
-  const length = `minlength="${least}" maxlength="${MAX_PASSWORD_LENGTH}"`;
+/** The form's action is relative to the page, so that it works below the path of an API Gateway stage. */
+function form(minLength: number, status: number, token: string, problem?: string): Reply {
+  const length = `minlength="${minLength}" maxlength="${MAX_PASSWORD_LENGTH}"`;
   const field = (name: string, label: string) =>
     `<p><label>${label}<br><input type="password" name="${name}" required autocomplete="new-password" ${length}></label></p>`;
   const action = status === 200 ? '../password' : 'password';
@@ -70,9 +70,9 @@ function form(least: number, status: number, token: string, problem?: string): R
     status,
     `${problem === undefined ? '' : `<p role="alert"><strong>${escaped(problem)}</strong></p>`}
 <form method="post" action="${action}"><input type="hidden" name="reset_password_token" value="${escaped(token)}">
-${field('password', `New password, at least ${least} characters`)}
-${field('password_confirmation', 'Once more')}
-<p><button>Set the password</button></p></form>`,
+${field('password', `New password (at least ${minLength} characters)`)}
+${field('password_confirmation', 'Confirm the new password')}
+<p><button>Change password</button></p></form>`,
   );
 }
 

@@ -3,7 +3,7 @@ import { identitiesOf } from '../../domain/users/profile.ts';
 import type { UserRecord, UserStatus } from '../../records/users.ts';
 import { avatarUrl } from '../avatars/avatar-url.ts';
 
-/** The six fields every other answer embeds. */
+/** The six fields that other responses embed. */
 export function userBasic(
   user: Pick<UserRecord, 'id' | 'username' | 'name' | 'state' | 'avatar'>,
   baseUrl: string,
@@ -18,13 +18,13 @@ export function userBasic(
   };
 }
 
-/** Who wrote something: their account or, when it is gone, who they were. */
+/** Author of something: the account or, when it was deleted, the recorded user. */
 export function author(
   account: UserRecord | undefined,
-  then: Pick<UserRecord, 'id' | 'username' | 'name'>,
+  recorded: Pick<UserRecord, 'id' | 'username' | 'name'>,
   baseUrl: string,
 ) {
-  return userBasic(account ?? { ...then, state: 'deactivated' }, baseUrl);
+  return userBasic(account ?? { ...recorded, state: 'deactivated' }, baseUrl);
 }
 
 const text = (user: UserRecord, field: string): string => {
@@ -37,11 +37,14 @@ const number = (user: UserRecord, field: string, fallback: number): number => {
   return typeof value === 'number' ? value : fallback;
 };
 
-/** What anyone signed in sees of one user. A private profile keeps its dates and followers to those who `mayAll`. */
-export function userPublic(user: UserRecord, baseUrl: string, mayAll: boolean) {
+/**
+ * What signed-in users see of another user.
+ * @param seesPrivate whether the caller may see the date and follower counts of a private profile
+ */
+export function userPublic(user: UserRecord, baseUrl: string, seesPrivate: boolean) {
   return {
     ...userBasic(user, baseUrl),
-    ...(mayAll ? { created_at: user.createdAt } : {}),
+    ...(seesPrivate ? { created_at: user.createdAt } : {}),
     bio: text(user, 'bio'),
     bot: user.type === 'project_bot',
     location: orNull(user, 'location'),
@@ -54,11 +57,11 @@ export function userPublic(user: UserRecord, baseUrl: string, mayAll: boolean) {
     job_title: text(user, 'job_title'),
     pronouns: orNull(user, 'pronouns'),
     work_information: null,
-    ...(mayAll ? { followers: user.followers ?? 0, following: user.following ?? 0 } : {}),
+    ...(seesPrivate ? { followers: user.followers ?? 0, following: user.following ?? 0 } : {}),
   };
 }
 
-/** `GET /user`: what one sees of oneself. */
+/** What users see of themselves (`GET /user`). */
 export function userSelf(user: UserRecord, baseUrl: string) {
   return {
     ...userPublic(user, baseUrl, true),
@@ -81,7 +84,7 @@ export function userSelf(user: UserRecord, baseUrl: string) {
   };
 }
 
-/** What administrators see of anybody. */
+/** What administrators see of a user. */
 export function userAdmin(user: UserRecord, baseUrl: string) {
   return {
     ...userSelf(user, baseUrl),
@@ -101,7 +104,7 @@ export function userAdmin(user: UserRecord, baseUrl: string) {
   };
 }
 
-/** A status; an object without fields where there is none. */
+/** The status of a user; an empty object when there is none. */
 export function status(of: UserStatus | undefined) {
   if (of === undefined) return {};
   return {
@@ -116,7 +119,7 @@ export function status(of: UserStatus | undefined) {
 export const escaped = (plain: string): string =>
   plain.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** How somebody likes things shown. */
+/** Display preferences of a user. */
 export const preferences = (user: UserRecord) => ({
   id: user.id,
   user_id: user.id,

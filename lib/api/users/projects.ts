@@ -1,4 +1,4 @@
-/** Projects of one user: those in their namespace, and those they starred. */
+/** Projects in the namespace of a user, and projects that a user has starred. */
 
 import { maySeeProfile, userNamed } from '../../domain/accounts/accounts.ts';
 import { listProjects } from '../../domain/projects/projects.ts';
@@ -19,36 +19,56 @@ const of = (name: 'projects' | 'starred_projects', summary: string) =>
     path: `/users/:user_id/${name}`,
     area,
     summary,
+    description: 'Only projects that the caller can see.',
     access: anyone(),
-    params: () => p.params({ user_id: p.string({ required: true, description: 'Id or username' }) }),
+    params: () =>
+      p.params({ user_id: p.string({ required: true, description: 'Id or username of the user' }) }),
     query: () =>
       p.params({
-        archived: p.boolean({ description: 'Only archived, or only others' }),
-        membership: p.boolean({ default: false, description: 'Only where you are a member' }),
+        archived: p.boolean({
+          description: 'Return only archived projects, or only projects that are not archived',
+        }),
+        membership: p.boolean({
+          default: false,
+          description: 'Return only projects that you are a member of',
+        }),
         min_access_level: p.integer({
           values: [10, 20, 30, 40, 50],
-          description: 'Only where you hold this level',
+          description: 'Return only projects where you have at least this access level',
         }),
         order_by: p.oneOf(['id', 'name', 'path', 'created_at', 'updated_at', 'last_activity_at'], {
           default: 'created_at',
+          description: 'Field to sort the projects by',
         }),
-        owned: p.boolean({ default: false, description: 'Only your own' }),
-        search: p.string({ description: 'Part of a name or path' }),
-        simple: p.boolean({ default: false, description: 'Only the basic fields' }),
-        sort: p.oneOf(['asc', 'desc'], { default: 'desc' }),
-        starred: p.boolean({ default: false, description: 'Only those you have starred' }),
-        statistics: p.boolean({ default: false }),
-        visibility: p.oneOf(VISIBILITIES),
-        with_custom_attributes: p.boolean({ default: false }),
-        with_issues_enabled: p.boolean({ default: false }),
-        with_merge_requests_enabled: p.boolean({ default: false }),
+        owned: p.boolean({ default: false, description: 'Return only projects that you own' }),
+        search: p.string({ description: 'Return only projects whose name or path contains this text' }),
+        simple: p.boolean({ default: false, description: 'Return only a limited set of fields' }),
+        sort: p.oneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction' }),
+        starred: p.boolean({ default: false, description: 'Return only projects that you have starred' }),
+        statistics: p.boolean({
+          default: false,
+          description: 'Include statistics; requires the Reporter role',
+        }),
+        visibility: p.oneOf(VISIBILITIES, { description: 'Return only projects with this visibility' }),
+        with_custom_attributes: p.boolean({
+          default: false,
+          description: 'Include custom attributes; administrators only',
+        }),
+        with_issues_enabled: p.boolean({
+          default: false,
+          description: 'Return only projects with issues enabled',
+        }),
+        with_merge_requests_enabled: p.boolean({
+          default: false,
+          description: 'Return only projects with merge requests enabled',
+        }),
       }),
     returns: { body: projectsListed },
     paginate: 'offset',
     noun: 'Project',
     errors: [
-      { status: 404, description: 'No such user' },
-      { status: 405, description: `An offset above ${MAX_OFFSET}` },
+      { status: 404, description: 'The user does not exist' },
+      { status: 405, description: `The offset is above ${MAX_OFFSET}` },
     ],
     handle: async ({ actor, params, query, page, request }, deps) => {
       const user = await userNamed(deps, params.user_id);
@@ -67,6 +87,6 @@ const of = (name: 'projects' | 'starred_projects', summary: string) =>
 const NOTHING = { items: [], total: 0, more: false };
 
 export const userProjectEndpoints = [
-  of('projects', "List the projects in a user's namespace, as far as you may see them"),
-  of('starred_projects', 'List the projects that a user starred, as far as you may see them'),
+  of('projects', 'List the projects of a user'),
+  of('starred_projects', 'List the projects that a user has starred'),
 ];

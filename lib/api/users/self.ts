@@ -1,4 +1,5 @@
-/** What one sees and sets of oneself. */
+/** The signed-in user's own profile, status, preferences, avatar and counts. */
+
 import { userNamed } from '../../domain/accounts/accounts.ts';
 import {
   CLEAR_AFTER,
@@ -22,7 +23,7 @@ const current = endpoint({
   method: 'GET',
   path: '/user',
   area,
-  summary: 'Get the signed-in user',
+  summary: 'Get the current user',
   access: signedIn(),
   scopes: ['read_user'],
   returns: { body: shapes.userSelf },
@@ -47,9 +48,10 @@ const getOthersStatus = endpoint({
   summary: 'Get the status of a user',
   access: anyone(),
   scopes: ['read_user'],
-  params: () => p.params({ user_id: p.string({ required: true, description: 'Id or username' }) }),
+  params: () =>
+    p.params({ user_id: p.string({ required: true, description: 'Id or username of the user' }) }),
   returns: { body: shapes.status },
-  errors: [{ status: 404, description: 'No such user' }],
+  errors: [{ status: 404, description: 'The user does not exist' }],
   handle: async ({ params }, deps) => status(statusOf(await userNamed(deps, params.user_id), deps.now())),
 });
 
@@ -57,15 +59,17 @@ const putStatus = endpoint({
   method: 'PUT',
   path: '/user/status',
   area,
-  summary: 'Set your own status, in place of the one before',
-  description: 'Without emoji, message and absence there is none.',
+  summary: 'Set your own status',
+  description: 'Replaces the current status. Without emoji, message and availability the status is cleared.',
   access: signedIn(),
   body: () =>
     p.params({
-      emoji: p.string({ description: 'Name of an emoji; `speech_balloon` when there is only a message' }),
-      message: p.string({ description: 'At most 100 characters' }),
-      availability: p.oneOf(['not_set', 'busy']),
-      clear_status_after: p.oneOf(Object.keys(CLEAR_AFTER) as ClearAfter[]),
+      emoji: p.string({ description: 'Name of an emoji; default with a message: `speech_balloon`' }),
+      message: p.string({ description: 'Message of the status, at most 100 characters' }),
+      availability: p.oneOf(['not_set', 'busy'], { description: 'Availability of the user' }),
+      clear_status_after: p.oneOf(Object.keys(CLEAR_AFTER) as ClearAfter[], {
+        description: 'Time after which the status is cleared',
+      }),
     }),
   returns: { body: shapes.status },
   handle: async ({ actor, body }, deps) =>
@@ -94,13 +98,13 @@ const putPreferences = endpoint({
   method: 'PUT',
   path: '/user/preferences',
   area,
-  summary: 'Set your own preferences',
+  summary: 'Update your own preferences',
   access: signedIn(),
   body: () =>
     p.params(
       {
-        view_diffs_file_by_file: p.boolean({ description: 'One file of a diff at a time' }),
-        show_whitespace_in_diffs: p.boolean({ description: 'Changes of whitespace too' }),
+        view_diffs_file_by_file: p.boolean({ description: 'Show one file of a diff per page' }),
+        show_whitespace_in_diffs: p.boolean({ description: 'Show changes of whitespace in diffs' }),
       },
       [p.atLeastOneOf('view_diffs_file_by_file', 'show_whitespace_in_diffs')],
     ),
@@ -116,7 +120,7 @@ const putAvatar = endpoint({
   access: signedIn(),
   body: () => p.params({ avatar: requiredAvatarField() }),
   returns: { body: shapes.avatar },
-  errors: [{ status: 400, description: 'No image of these, too large, or nothing given' }],
+  errors: [{ status: 400, description: 'The file is missing, too large, or not a supported image' }],
   handle: async ({ actor, body, request }, deps) => {
     const user = await setAvatar(deps, actor, body.avatar);
     return { avatar_url: avatarUrl('user', user, request.baseUrl) };
@@ -127,10 +131,10 @@ const counts = endpoint({
   method: 'GET',
   path: '/user_counts',
   area,
-  summary: 'Count what waits for you',
+  summary: 'Count your open issues, merge requests and to-dos',
   access: signedIn(),
   returns: { body: shapes.counts },
-  // None of these is there yet.
+  // Issues, merge requests and to-dos do not exist yet.
   handle: () => ({
     merge_requests: 0,
     assigned_issues: 0,

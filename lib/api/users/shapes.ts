@@ -19,7 +19,7 @@ export const userBasic = shape(() => z.object(basicFields()).meta({ id: 'UserBas
 
 const publicFields = () => ({
   ...basicFields(),
-  created_at: time().optional().describe('Not shown of private profiles'),
+  created_at: time().optional().describe('Absent for private profiles'),
   bio: z.string(),
   bot: z.boolean(),
   location: z.string().nullable(),
@@ -34,7 +34,7 @@ const publicFields = () => ({
   work_information: z.string().nullable(),
   followers: z.int().optional(),
   following: z.int().optional(),
-  is_followed: z.boolean().optional().describe('By you; of a single user'),
+  is_followed: z.boolean().optional().describe('Whether you follow the user; present for a single user only'),
 });
 
 const identity = () =>
@@ -57,8 +57,8 @@ const selfFields = () => ({
   external: z.boolean(),
   private_profile: z.boolean(),
   commit_email: z.string(),
-  is_admin: z.boolean().optional().describe('Shown to administrators'),
-  note: z.string().nullable().optional().describe('Shown to administrators'),
+  is_admin: z.boolean().optional().describe('Shown to administrators only'),
+  note: z.string().nullable().optional().describe('Shown to administrators only'),
   custom_attributes: customAttributesShown(),
 });
 
@@ -77,13 +77,16 @@ const adminFields = () => ({
   is_auditor: z.boolean(),
   shared_runners_minutes_limit: z.int().nullable(),
   extra_shared_runners_minutes_limit: z.int().nullable(),
-  highest_role: z.int().optional().describe('Of a single user'),
+  highest_role: z
+    .int()
+    .optional()
+    .describe('Highest access level in any membership; present for a single user only'),
 });
 
 export const userAdmin = shape(() => z.object(adminFields()).meta({ id: 'UserAdmin' }));
 export const userPublic = shape(() => z.object(publicFields()).meta({ id: 'UserPublic' }));
 
-/** One user: as everybody sees them, or as administrators do. */
+/** One user: the public form, or the full one for administrators. */
 export const userShown = shape(() => z.union([userAdmin(), userPublic()]));
 export const usersBasic = shape(() => z.array(userBasic()));
 export const usersListed = shape(() => z.array(z.union([userAdmin(), userBasic()])));
@@ -98,7 +101,7 @@ export const member = shape(() =>
       group_saml_identity: identity()
         .nullable()
         .optional()
-        .describe('Shown to owners where single sign-on is enabled'),
+        .describe('Shown to group owners if single sign-on is enabled'),
     })
     .meta({ id: 'Member' }),
 );
@@ -111,12 +114,17 @@ export const memberAdded = shape(() =>
       message: z
         .union([z.string(), z.record(z.string(), z.string())])
         .optional()
-        .describe('Reasons by username'),
+        .describe('Reasons for the failures, by username'),
     }),
   ]),
 );
 
-export const changedOrNull = shape(() => z.literal(true).nullable().describe('Null: it was so before'));
+export const changedOrNull = shape(() =>
+  z
+    .literal(true)
+    .nullable()
+    .describe('true if the state changed; null if the user was already in this state'),
+);
 export const success = shape(() => z.object({ message: z.literal('Success') }));
 
 export const status = shape(() =>
@@ -129,7 +137,7 @@ export const status = shape(() =>
       clear_status_at: time().nullable(),
     })
     .partial()
-    .meta({ id: 'UserStatus', description: 'Without fields where there is none' }),
+    .meta({ id: 'UserStatus', description: 'Empty if the user has no status' }),
 );
 
 export const preferences = shape(() =>

@@ -1,4 +1,5 @@
-/** Who may sign in: blocked, banned, deactivated, and asked for. */
+/** States of accounts: blocked, banned, deactivated, awaiting approval. */
+
 import { approve, changeState, reject, type UserTransition } from '../../domain/users/states.ts';
 import { administrator } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
@@ -18,8 +19,8 @@ const transition = (name: UserTransition, summary: string) =>
     params: idOfUser,
     returns: { body: shapes.changedOrNull },
     errors: [
-      { status: 403, description: 'Not in the state they are in' },
-      { status: 404, description: 'No such user' },
+      { status: 403, description: 'The current state of the user does not allow it' },
+      { status: 404, description: 'The user does not exist' },
     ],
     handle: async ({ actor, params }, deps) =>
       (await changeState(deps, actor, params.id, name)) ? true : null,
@@ -31,12 +32,13 @@ const decision = (name: 'approve' | 'reject', summary: string) =>
     path: `/users/:id/${name}`,
     area,
     summary,
+    ...(name === 'reject' ? { description: 'Deletes the account.' } : {}),
     access: administrator(),
     params: idOfUser,
     returns: { body: shapes.success },
     errors: [
-      { status: 404, description: 'No such user' },
-      { status: 409, description: 'They are not waiting' },
+      { status: 404, description: 'The user does not exist' },
+      { status: 409, description: 'The user is not awaiting approval' },
     ],
     handle: async ({ actor, params }, deps) => {
       if (name === 'approve') await approve(deps, actor, params.id);
@@ -46,12 +48,12 @@ const decision = (name: 'approve' | 'reject', summary: string) =>
   });
 
 export const stateEndpoints = [
-  transition('block', 'Lock a user out'),
-  transition('unblock', 'Let a blocked user in again'),
+  transition('block', 'Block a user'),
+  transition('unblock', 'Unblock a user'),
   transition('ban', 'Ban a user'),
-  transition('unban', 'Lift the ban of a user'),
-  transition('deactivate', 'Deactivate a user who has not been here for 90 days'),
+  transition('unban', 'Unban a user'),
+  transition('deactivate', 'Deactivate a user who was inactive for 90 days'),
   transition('activate', 'Activate a deactivated user'),
-  decision('approve', 'Let in a user who asked for an account'),
-  decision('reject', 'Delete a user who asked for an account'),
+  decision('approve', 'Approve a user who is awaiting approval'),
+  decision('reject', 'Reject a user who is awaiting approval'),
 ];
