@@ -56,6 +56,6 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...settingEndpoints,
 ];
 
-/** The OpenAPI document of the service; bundles carry it as it was made when they were built (`cdk/bundle.ts`). */
+/** The OpenAPI document of the service. Lambda bundles contain the one generated at build time (`cdk/bundle.ts`). */
 export const apiDocument = (): OpenApiDocument =>
   document(allEndpoints, { title: 'Lemnos', version: VERSION, serverUrl: '' });

@@ -6,13 +6,13 @@ import { revokeFamily, unknownFrom } from '../domain/tokens/tokens.ts';
 import { endpointFor, type HttpDeps } from '../http/endpoint.ts';
 import type { OffsetPage } from '../http/pagination.ts';
 
-/** What handlers are given: the rules' dependencies, and who decides access. */
+/** Dependencies of handlers: those of the domain rules, and the access control of HTTP. */
 export interface ApiDeps extends Deps, Omit<HttpDeps, 'settings'> {}
 
 /** `endpoint()` with this service's dependencies. */
 export const endpoint = endpointFor<ApiDeps>();
 
-/** The rules' dependencies with the decision of access over them. */
+/** Adds access control and rate limits to the dependencies of the domain rules. */
 export function apiDeps(deps: Deps): ApiDeps {
   return {
     ...deps,
@@ -33,5 +33,5 @@ export function apiDeps(deps: Deps): ApiDeps {
   };
 }
 
-/** A page by number, as the store asks for it, total included. */
+/** Store parameters of an offset page, with the total counted. */
 export const counted = ({ page, perPage }: OffsetPage) => ({ page, perPage, count: true });

@@ -1,5 +1,5 @@
-/** The release of this service. */
+/** Version of this service. */
 export const VERSION = '0.1.0';
 
-/** The release of the REST interface it speaks: clients turn features on and off by it. */
+/** Version of the REST API that it implements; clients choose their features by it. */
 export const API_RELEASE = '14.4.0';
