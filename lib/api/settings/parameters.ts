@@ -1,6 +1,6 @@
 /** The parameters that change settings, generated from the attributes. */
 import { aliases, attributes, demands } from '../../domain/settings/attributes.ts';
-import type { Attribute } from '../../domain/settings/kinds.ts';
+import type { DescribedAttribute } from '../../domain/settings/kinds.ts';
 import { type Coerced, INVALID, toInteger, toText } from '../../http/coerce.ts';
 import { type Field, field, type Options } from '../../http/field.ts';
 import * as p from '../../http/params.ts';
@@ -63,8 +63,9 @@ const namesOf = (name: string): readonly string[] => [
   ...Object.keys(aliases).filter((alias) => aliases[alias]!.of === name),
 ];
 
-function fieldOf({ type, values }: Attribute, description?: string): Field<unknown> {
-  const options = { nullable: true, ...(description && { description }) } as const;
+function fieldOf(attribute: DescribedAttribute, description = descriptionOf(attribute)): Field<unknown> {
+  const { type, values } = attribute;
+  const options = { nullable: true, description } as const;
   switch (type) {
     case 'boolean':
       return p.boolean(options);
@@ -80,6 +81,10 @@ function fieldOf({ type, values }: Attribute, description?: string): Field<unkno
       return values === undefined ? p.string(options) : p.oneOf(values as readonly string[], options);
   }
 }
+
+/** Settings with a default of their own, and secrets, are only stored; see `Attribute.default`. */
+const descriptionOf = ({ description, default: stored, type }: DescribedAttribute): string =>
+  stored !== undefined || type === 'secret' ? `${description} (stored; has no effect yet)` : description;
 
 type Nullable = Pick<Options<unknown>, 'nullable' | 'description'>;
 

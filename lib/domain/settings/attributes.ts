@@ -1,4 +1,4 @@
-/** Every setting there is, by the name that the interface gives it. */
+/** All settings by the names of the REST API. */
 import type { StoreEnvironment } from '../../store/environment.ts';
 import type { SettingValue, SettingValues } from '../../store/settings/settings.ts';
 import { accessAttributes } from './attributes/access.ts';
@@ -6,9 +6,9 @@ import { accountAttributes } from './attributes/accounts.ts';
 import { featureAttributes } from './attributes/features.ts';
 import { limitAttributes } from './attributes/limits.ts';
 import { defaultSettings } from './defaults.ts';
-import type { Attribute } from './kinds.ts';
+import type { DescribedAttribute } from './kinds.ts';
 
-export const attributes: Readonly<Record<string, Attribute>> = {
+export const attributes: Readonly<Record<string, DescribedAttribute>> = {
   ...accessAttributes,
   ...accountAttributes,
   ...limitAttributes,
@@ -17,15 +17,15 @@ export const attributes: Readonly<Record<string, Attribute>> = {
 
 export const isSecret = (name: string): boolean => attributes[name]?.type === 'secret';
 
-/** All that is told of the settings, as they are until they are changed. */
+/** Defaults of all settings except secrets, which are never shown. */
 export function allDefaults(environment: StoreEnvironment): Readonly<Record<string, SettingValue>> {
-  const kept = Object.entries(attributes).flatMap(([name, { type, default: value }]) =>
+  const stored = Object.entries(attributes).flatMap(([name, { type, default: value }]) =>
     type === 'secret' || value === undefined ? [] : [[name, value]],
   );
-  return { ...Object.fromEntries(kept), ...(defaultSettings(environment) as unknown as SettingValues) };
+  return { ...Object.fromEntries(stored), ...(defaultSettings(environment) as unknown as SettingValues) };
 }
 
-/** Other names of settings, older ones and neutral ones; `shown`: answers have them too. */
+/** Alternative names of settings: former and neutral ones. `shown`: responses contain them, too. */
 export const aliases: Readonly<Record<string, { readonly of: string; readonly shown: boolean }>> = {
   admin_notification_email: { of: 'abuse_notification_email', shown: true },
   allow_local_requests_from_hooks_and_services: {
@@ -52,7 +52,7 @@ export const aliases: Readonly<Record<string, { readonly of: string; readonly sh
   },
 };
 
-/** What must be given in the request that switches something on, whatever was set before. */
+/** Settings that must be given in the same request that turns a setting on, even if they were set before. */
 export const demands: Readonly<Record<string, readonly string[]>> = {
   akismet_enabled: ['akismet_api_key'],
   eks_integration_enabled: ['eks_account_id', 'eks_access_key_id', 'eks_secret_access_key'],

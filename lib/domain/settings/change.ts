@@ -1,4 +1,4 @@
-/** Settings are read and changed by administrators; what changed is recorded in the change's own transaction. */
+/** Reading and changing settings. A change writes its audit events in the same transaction. */
 import { isDeepStrictEqual } from 'node:util';
 import type { UserRecord } from '../../records/users.ts';
 import { TransactionRefused } from '../../store/errors.ts';
@@ -17,21 +17,21 @@ import { problemsTogether } from './together.ts';
 type Values = Readonly<Record<string, SettingValue>>;
 
 export interface AllSettings {
-  /** All that is told: no secrets. */
+  /** All settings except secrets. */
   readonly values: Values;
-  /** ISO 8601; null while nobody changed anything. */
+  /** ISO 8601; null before the first change. */
   readonly createdAt: string | null;
   readonly updatedAt: string | null;
 }
 
 const LIFETIME = 'max_personal_access_token_lifetime';
 
-/** Others who changed something at the same time are looked at again this often. */
-const ATTEMPTS = 8;
-/** Bytes of what every process reads every few seconds. */
-const EFFECTIVE_BYTES = 100_000;
-/** Events that one change may leave; a transaction has a hundred writes. */
-const EVENTS = 60;
+/** Number of attempts when other requests change settings at the same time. */
+const MAX_ATTEMPTS = 8;
+/** Maximum size in bytes of the row that every process reads every few seconds. */
+const MAX_EFFECTIVE_BYTES = 100_000;
+/** Maximum number of audit events of one change; a DynamoDB transaction has at most 100 writes. */
+const MAX_EVENTS = 60;
 
 export async function readSettings(deps: Deps): Promise<AllSettings> {
   const { effective, kept } = await deps.store.settings.read();
@@ -47,11 +47,11 @@ function allOf(deps: Deps, effective: StoredSettings, kept: StoredSettings): All
 }
 
 /**
- * Sets what is given, by the settings' own names, and nothing else: what another administrator sets at the same time
- * stays, and rules about several of them hold for what both of them did.
+ * Changes the given settings, by their canonical names, and no others. A concurrent change by another administrator is
+ * kept, and rules about several settings are checked against the result of both.
  *
- * @param given values of each one's type; null takes away what may be taken away
- * @throws 400 with problems by field, 409 when others change settings without end
+ * @param given values of the type of each setting; null clears a nullable one
+ * @throws 400 with problems by setting, 409 when other requests keep changing settings
  */
 export async function changeSettings(
   deps: Deps,
@@ -60,63 +60,78 @@ export async function changeSettings(
 ): Promise<AllSettings> {
   const secrets = Object.fromEntries(Object.entries(given).filter(([name]) => isSecret(name)));
   const shown = Object.fromEntries(
-    Object.entries(given).flatMap(([name, value]) => (isSecret(name) ? [] : [[name, unnulled(name, value)]])),
+    Object.entries(given).flatMap(([name, value]) =>
+      isSecret(name) ? [] : [[name, nullAsEmptyList(name, value)]],
+    ),
   );
-  const own = Object.entries(given).flatMap(([name, value]) => problemsOf(name, value));
-  const unsound = new Set(own.map(([name]) => name));
+  const problems = Object.entries(given).flatMap(([name, value]) => problemsOf(name, value));
+  const invalidNames = new Set(problems.map(([name]) => name));
   const sealed = await storeSecrets(deps, secrets as Readonly<Record<string, string | null>>);
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const { effective, kept } = await deps.store.settings.read();
-    const was = allOf(deps, effective, kept);
-    const becomes = { ...was.values, ...shown };
-    refuse([...own, ...problemsTogether(becomes, new Set(Object.keys(given)), unsound)]);
-    const changed = Object.keys(shown).filter((name) => !isDeepStrictEqual(was.values[name], shown[name]));
-    if (changed.length === 0 && sealed.length === 0) return was;
+    const previous = allOf(deps, effective, kept);
+    const next = { ...previous.values, ...shown };
+    refuse([...problems, ...problemsTogether(next, new Set(Object.keys(given)), invalidNames)]);
+    const changed = Object.keys(shown).filter(
+      (name) => !isDeepStrictEqual(previous.values[name], shown[name]),
+    );
+    if (changed.length === 0 && sealed.length === 0) return previous;
     const now = deps.now();
-    const [next, others] = split(deps, changed, shown);
-    const values = { ...comeToBeObeyed(deps, kept.values), ...effective.values, ...next };
-    if (Buffer.byteLength(JSON.stringify(values)) > EFFECTIVE_BYTES)
-      refuse([[changed.find((name) => name in next) ?? 'base', 'is too long with all other settings']]);
-    const events = await recorded(deps, actor, [
-      ...changed.map((name) => ({ change: name, from: told(was.values[name]), to: told(shown[name]) })),
+    const [changedEffective, changedKept] = split(deps, changed, shown);
+    const values = { ...nowEffective(deps, kept.values), ...effective.values, ...changedEffective };
+    if (Buffer.byteLength(JSON.stringify(values)) > MAX_EFFECTIVE_BYTES)
+      refuse([
+        [
+          changed.find((name) => name in changedEffective) ?? 'base',
+          'is too long together with all other settings',
+        ],
+      ]);
+    const events = await auditEvents(deps, actor, [
+      ...changed.map((name) => ({
+        change: name,
+        from: auditText(previous.values[name]),
+        to: auditText(shown[name]),
+      })),
       ...Object.keys(secrets).map((name) => ({ change: name })),
     ]);
-    const promises = changed.includes(LIFETIME)
+    const messages = changed.includes(LIFETIME)
       ? promisesLifetime(deps, actor, shown[LIFETIME] as number | null)
       : [];
     const rows = {
       effective: { was: effective, values },
-      ...(Object.keys(others).length > 0 && { kept: { was: kept, values: { ...kept.values, ...others } } }),
+      ...(Object.keys(changedKept).length > 0 && {
+        kept: { was: kept, values: { ...kept.values, ...changedKept } },
+      }),
     };
     try {
-      const stored = await deps.store.settings.replace(rows, now, [...sealed, ...events, ...promises]);
+      const stored = await deps.store.settings.replace(rows, now, [...sealed, ...events, ...messages]);
       deps.settings.changed(stored.effective);
       return allOf(deps, stored.effective, stored.kept ?? kept);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
     }
   }
-  throw conflict('Others are changing the settings at the same time');
+  throw conflict('Other requests are changing the settings at the same time');
 }
 
-/** A list that is taken away is empty. */
-const unnulled = (name: string, value: SettingValue): SettingValue =>
+/** Null clears a list: it becomes empty. */
+const nullAsEmptyList = (name: string, value: SettingValue): SettingValue =>
   value === null && attributes[name]?.type === 'list' ? [] : value;
 
 /**
- * What every process reads, and what it need not: so a rule that comes to obey a setting finds what was set before;
- * long texts and lists with the next change of any setting.
+ * Divides changed settings between the row that every process reads (`effective`) and the row for long values that no
+ * rule obeys (`kept`). When a later release obeys a kept setting, the next change of any setting moves its value over.
  */
 function split(deps: Deps, changed: readonly string[], given: Values): readonly [Values, Values] {
   const obeyed = defaultSettings(deps.environment);
-  const apart = (name: string) => attributes[name]!.large === true && !(name in obeyed);
-  const of = (names: readonly string[]) =>
+  const isKept = (name: string) => attributes[name]!.large === true && !(name in obeyed);
+  const pick = (names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, given[name] as SettingValue]));
-  return [of(changed.filter((name) => !apart(name))), of(changed.filter(apart))];
+  return [pick(changed.filter((name) => !isKept(name))), pick(changed.filter(isKept))];
 }
 
-/** What was only kept before, and some rule obeys by now. */
-function comeToBeObeyed(deps: Deps, kept: Values): Values {
+/** Values in the `kept` row that a rule of this release obeys. */
+function nowEffective(deps: Deps, kept: Values): Values {
   const obeyed = defaultSettings(deps.environment);
   return Object.fromEntries(Object.entries(kept).filter(([name]) => name in obeyed));
 }
@@ -129,7 +144,7 @@ function problemsOf(name: string, value: SettingValue): readonly (readonly [stri
   return text === undefined ? [] : [[name, text]];
 }
 
-/** @throws 400 when there is any */
+/** @throws 400 when there are problems */
 function refuse(problems: readonly (readonly [string, string])[]): void {
   if (problems.length === 0) return;
   const byField: Record<string, string[]> = {};
@@ -146,15 +161,15 @@ interface Change {
   readonly to?: string | null;
 }
 
-/** An event for each; of more than a transaction holds, one for all the rest. */
-function recorded(
+/** An audit event for each change; beyond `MAX_EVENTS`, one event that names all the rest. */
+function auditEvents(
   deps: Deps,
   actor: Actor & { user: UserRecord },
   changes: readonly Change[],
 ): Promise<Put[]> {
-  const rest = changes.slice(EVENTS);
+  const rest = changes.slice(MAX_EVENTS);
   const all = [
-    ...changes.slice(0, EVENTS),
+    ...changes.slice(0, MAX_EVENTS),
     ...(rest.length === 0 ? [] : [{ change: rest.map(({ change }) => change).join(', ') }]),
   ];
   return Promise.all(
@@ -167,12 +182,12 @@ function recorded(
   );
 }
 
-/** Who signs in to the server of a URL, and how. */
-const SIGN_IN = /(?<=:\/\/)[^/?#\s"]*@/g;
+/** Credentials in a URL. */
+const URL_CREDENTIALS = /(?<=:\/\/)[^/?#\s"]*@/g;
 
-/** A value as an event tells it, for good: texts without credentials, and no more than a glance at long ones. */
-function told(value: SettingValue | undefined): string | null {
+/** A value as audit events record it: without credentials, and cut after 200 characters. */
+function auditText(value: SettingValue | undefined): string | null {
   if (value === null || value === undefined) return null;
-  const text = (typeof value === 'string' ? value : JSON.stringify(value)).replace(SIGN_IN, '***@');
+  const text = (typeof value === 'string' ? value : JSON.stringify(value)).replace(URL_CREDENTIALS, '***@');
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

@@ -1,6 +1,6 @@
 /**
- * The instance's settings as rules read them: a copy in the process, a few seconds old at most, so that they cost no
- * read of their own per request.
+ * The instance's settings as rules read them: a cached copy in the process, at most a few seconds old, so that requests need
+ * no read of their own.
  */
 import type { StoreEnvironment } from '../../store/environment.ts';
 import type { SettingsRows, StoredSettings } from '../../store/settings/settings.ts';
@@ -9,23 +9,23 @@ import { defaultSettings, type InstanceSettings } from './defaults.ts';
 
 export type { InstanceSettings } from './defaults.ts';
 
-/** A copy that is older is read anew, by whoever asks first: `open` asks beside a request's first reads. */
+/** An older copy is read again at the next use; `open` does so in parallel with the first reads of a request. */
 const FRESH_MS = 5_000;
-/** Until then an old copy is served while the table cannot be read. */
-const LAST_MS = 60_000;
+/** Maximum age of a copy that is still used while the table cannot be read. */
+const MAX_STALE_MS = 60_000;
 
 interface Copy {
   readonly settings: InstanceSettings;
   readonly version: number;
-  /** When the read of it began, in ms. */
+  /** Start of the read, in ms. */
   readonly at: number;
 }
 
-/** What changes have to know of the copy; rules read `current()`. */
+/** The cached settings. Rules call `current()`, changes call `changed()`. */
 export interface Settings {
-  /** The settings, as they were at most some seconds ago: without a read but for one in five seconds. */
+  /** The settings, at most a few seconds old; reads the table at most once in five seconds. */
   current(): Promise<InstanceSettings>;
-  /** Takes what this process has just written. */
+  /** Updates the copy with what this process has just written. */
   changed(stored: StoredSettings): void;
 }
 
@@ -40,8 +40,8 @@ export function cachedSettings(
   let reading: Promise<Copy> | undefined;
 
   const keep = ({ version, values }: StoredSettings, at: number): Copy => {
-    // A read that began before a change of this process ended must not undo it here; a later one may find less, where
-    // the table was put back to a moment before.
+    // A read that started before a change by this process must not undo the change here. A later read may find a lower
+    // version, if the table was restored to an earlier point in time.
     if (copy !== undefined && version < copy.version && at <= copy.at) return copy;
     copy = { settings: { ...defaults, ...(values as Partial<InstanceSettings>) }, version, at };
     return copy;
@@ -51,14 +51,14 @@ export function cachedSettings(
     try {
       return keep(await rows.effective(), at);
     } catch (error) {
-      if (copy === undefined || !within(copy, LAST_MS)) throw error;
+      if (copy === undefined || !within(copy, MAX_STALE_MS)) throw error;
       log('warn', 'settings not read', { cause: String(error) });
       return copy;
     }
   };
   const within = ({ at }: Copy, ms: number): boolean => {
     const age = clock() - at;
-    // A clock that was set back says nothing about age.
+    // If the clock was set back, the age is unknown.
     return age >= 0 && age < ms;
   };
   return {

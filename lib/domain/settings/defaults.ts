@@ -1,6 +1,6 @@
 /**
- * The settings that take effect, as they are until somebody changes them. Whatever is not here is stored and shown
- * (`attributes/`) and read by no rule; a feature that comes takes its settings here.
+ * Defaults of the settings that have an effect. All others are stored and shown (`attributes/`), but no rule reads them; a
+ * new feature moves its settings here.
  */
 
 import type { Visibility } from '../../records/visibility.ts';
@@ -12,20 +12,20 @@ const noTexts: readonly string[] = [];
 const MB = 1024 ** 2;
 const DELETION_DAYS = 7;
 
-/** Where an attribute counts something, its name or the comment says in which unit. */
+/** The name of a setting or its comment gives the unit. */
 const fixed = {
   default_project_visibility: 'private' as Visibility,
   default_group_visibility: 'private' as Visibility,
   restricted_visibility_levels: [] as readonly Visibility[],
   default_projects_limit: 100_000,
-  /** Whether only administrators delete projects */
+  /** Whether only administrators can delete projects */
   default_project_deletion_protection: false,
   /** 0: no one, 1: maintainers, 2: developers and maintainers */
   default_project_creation: 2 as 0 | 1 | 2,
-  /** Of new projects */
+  /** Default of new projects */
   shared_runners_enabled: true,
   default_ci_config_path: none,
-  /** 0: not protected ... 3: nobody may push before there is one */
+  /** See `DefaultBranchProtection` */
   default_branch_protection: 2 as 0 | 1 | 2 | 3,
 
   domain_allowlist: noTexts,
@@ -36,18 +36,18 @@ const fixed = {
   user_default_external: false,
   user_default_internal_regex: none,
   minimum_password_length: 8,
-  /** Addresses that one comes from, each seen in so many seconds */
+  /** IP addresses per user; an address counts for the time window, in seconds */
   unique_ips_limit_enabled: false,
   unique_ips_limit_per_user: 10,
   unique_ips_limit_time_window: 3600,
   personal_access_token_prefix: 'glpat-' as string | null,
-  /** Whether somebody's own tokens end with their day */
+  /** Whether personal access tokens stop working at their expiry date */
   enforce_pat_expiration: true,
-  /** Days; null: for ever */
+  /** Days; null: unlimited */
   max_personal_access_token_lifetime: noNumber,
-  /** Days; null: for ever */
+  /** Days; null: unlimited */
   max_ssh_key_lifetime: noNumber,
-  /** Bits at least; 0: any, -1: none of the kind */
+  /** Minimum size in bits; 0: any, -1: none of this kind */
   rsa_key_restriction: 0,
   dsa_key_restriction: 0,
   ecdsa_key_restriction: 0,
@@ -59,16 +59,16 @@ const fixed = {
   html_emails_enabled: true,
   email_author_in_body: false,
 
-  /** MB; null: what Git's limits allow */
+  /** MB; null: `MAX_PUSH_BYTES` */
   receive_max_input_size: noNumber,
-  /** MB; 0: any */
+  /** MB; 0: unlimited */
   repository_size_limit: 0,
   enabled_git_access_protocol: none as 'ssh' | 'http' | null,
-  /** Instead of the instance's own address */
+  /** Replaces the base URL of the instance in HTTP clone URLs */
   custom_http_clone_url_root: none,
-  /** Where whoever opens the instance's own page is sent */
+  /** URL that the home page redirects to */
   home_page_url: none,
-  /** Of a diff that is shown: of one file, of all of them */
+  /** Limits of diffs: bytes of one file; files and lines in total */
   diff_max_patch_bytes: 204_800,
   diff_max_files: 1000,
   diff_max_lines: 50_000,
@@ -92,11 +92,11 @@ const fixed = {
   push_event_activities_limit: 3,
   email_additional_text: none,
 
-  /** Requests a minute; 0: any number */
+  /** Requests per minute; 0: unlimited */
   notes_create_limit: 300,
   notes_create_limit_allowlist: noTexts,
   raw_blob_request_limit: 300,
-  /** In ten minutes */
+  /** Requests per 10 minutes */
   users_get_by_id_limit: 300,
   users_get_by_id_limit_allowlist: noTexts,
   search_rate_limit: 30,
@@ -149,19 +149,19 @@ const fixed = {
   ] as readonly string[],
 };
 
-/** Settings that have no default without the instance's own configuration. */
+/** Settings whose defaults come from the environment. */
 const configured = (environment: StoreEnvironment) => ({
   default_branch_name: environment.defaultBranchName as string | null,
-  /** Whether projects in groups, and groups, wait before they are deleted */
+  /** Whether the deletion of groups, and of projects in groups, is delayed */
   delayed_project_deletion: environment.deletionDelayDays > 0,
   delayed_group_deletion: environment.deletionDelayDays > 0,
-  /** Days that they wait */
+  /** Days of the delay */
   deletion_adjourned_period: environment.deletionDelayDays || DELETION_DAYS,
-  /** MB; 0: as much as the instance can hold */
+  /** MB; 0: the limit of the environment */
   max_import_size: Math.floor(environment.importMaxBytes / MB),
 });
 
-/** The settings that rules obey, by the names that the interface gives them. */
+/** The settings that have an effect, by the names of the REST API. */
 export type InstanceSettings = Readonly<typeof fixed & ReturnType<typeof configured>>;
 
 export const defaultSettings = (environment: StoreEnvironment): InstanceSettings => ({

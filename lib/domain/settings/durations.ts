@@ -1,9 +1,9 @@
-/** Durations as people write them: `15 days`, `2 weeks 3 days`, `1 month and 2 hours`. */
+/** Durations in words: `15 days`, `2 weeks 3 days`, `1 month and 2 hours`. */
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** By the letters a unit begins with; a month has thirty days, a year 365 and a quarter. */
+/** Units in seconds; a month has 30 days, a year 365.25. */
 const UNITS: readonly (readonly [RegExp, number])[] = [
   [/^(s|secs?|seconds?)$/, 1],
   [/^(m|mins?|minutes?)$/, MINUTE],
@@ -14,7 +14,7 @@ const UNITS: readonly (readonly [RegExp, number])[] = [
   [/^(y|yrs?|years?)$/, 365.25 * DAY],
 ];
 
-/** @returns seconds, undefined for what is no duration; a number alone counts seconds */
+/** @returns seconds, or undefined when the text is not a duration; a number without a unit means seconds */
 export function parseDuration(text: string): number | undefined {
   if (text.length > 100) return undefined;
   const words = text

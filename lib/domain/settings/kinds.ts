@@ -1,40 +1,49 @@
-/** The kinds of values that settings have, and what is wrong with one, in the words of model validations. */
+/** The kinds of settings, and the validation of their values with the messages of model validations. */
+
 import type { SettingValue } from '../../store/settings/settings.ts';
 
 export interface Attribute {
   readonly type: 'boolean' | 'integer' | 'number' | 'string' | 'list' | 'weights' | 'secret';
-  /** What it is until it is changed; absent where rules obey it, whose defaults are in `defaults.ts`. */
+  /** Value until the first change; absent for settings that have an effect, whose defaults are in `defaults.ts`. */
   readonly default?: SettingValue;
-  /** It may be long: unless rules obey it, it stands apart from what every process reads. */
+  /** The value can be long: unless it has an effect, it is stored apart from the row that every process reads. */
   readonly large?: true;
-  /** Null, or for texts an empty one, takes it away. */
+  /** Null, or an empty string for texts, clears the setting. */
   readonly nullable: boolean;
-  /** The values there are; others break the parameter's own rule. */
+  /** Allowed values, which the parameter itself checks. */
   readonly values?: readonly (string | number)[];
-  /** What is wrong with a value of the type, as a sentence without its subject. */
+  /** Validates a value of the type. Returns an error message without its subject. */
   readonly problem?: (value: never) => string | undefined;
 }
 
-interface Kept<T extends SettingValue> {
+export interface DescribedAttribute extends Attribute {
+  /** Meaning and unit for the API documentation. */
+  readonly description: string;
+}
+
+export const described = (description: string, attribute: Attribute): DescribedAttribute => ({
+  ...attribute,
+  description,
+});
+
+interface Defaulted<T extends SettingValue> {
   readonly default?: T | null;
   readonly nullable?: boolean;
 }
 interface Bounds {
   readonly min?: number;
   readonly max?: number;
-  /** It must be more than this. */
+  /** Exclusive lower bound. */
   readonly above?: number;
 }
 
-/** Characters of a single line, of a text, of all entries of a list. */
-const LINE = 255;
-const TEXT = 20_000;
-const LIST_TEXT = 32_000;
+/** Maximum length in characters of a line, a text, all entries of a list, and a secret. */
+const MAX_LINE = 255;
+const MAX_TEXT = 20_000;
+const MAX_LIST_TEXT = 32_000;
+const MAX_SECRET = 16_384;
 
-/** Nobody reads secrets again by the interface. */
-const SECRET_TEXT = 16_384;
-
-const tooLong = (most: number) => `is too long (maximum is ${most} characters)`;
+const tooLong = (max: number) => `is too long (maximum is ${max} characters)`;
 
 export const bool = (value?: boolean): Attribute => ({
   type: 'boolean',
@@ -42,40 +51,40 @@ export const bool = (value?: boolean): Attribute => ({
   ...(value === undefined ? {} : { default: value }),
 });
 
-/** A whole number, from 0 on when nothing is said. */
+/** An integer, by default at least 0. */
 export const int = (
-  options: Kept<number> & Bounds & { readonly values?: readonly number[] } = {},
+  options: Defaulted<number> & Bounds & { readonly values?: readonly number[] } = {},
 ): Attribute => numeric('integer', { min: 0, ...options });
 
-export const float = (options: Kept<number> & Bounds): Attribute => numeric('number', options);
+export const float = (options: Defaulted<number> & Bounds): Attribute => numeric('number', options);
 
 function numeric(
   type: 'integer' | 'number',
-  options: Kept<number> & Bounds & { readonly values?: readonly number[] },
+  options: Defaulted<number> & Bounds & { readonly values?: readonly number[] },
 ): Attribute {
   const { min, max, above, values } = options;
   return {
-    ...rest(type, options),
+    ...base(type, options),
     ...(values === undefined ? {} : { values }),
     problem: (value: number) => {
       if (above !== undefined && value <= above) return `must be greater than ${above}`;
       if (above === undefined && min !== undefined && value < min)
         return `must be greater than or equal to ${min}`;
-      if (value > (max ?? MOST)) return `must be less than or equal to ${max ?? MOST}`;
+      if (value > (max ?? MAX_INTEGER)) return `must be less than or equal to ${max ?? MAX_INTEGER}`;
       return undefined;
     },
   };
 }
-/** What a column of such a number holds. */
-const MOST = 2_147_483_647;
+/** Maximum of a 32-bit integer. */
+const MAX_INTEGER = 2_147_483_647;
 
-/** One line of text, null until somebody sets one. */
-export const line = (options: Kept<string> & Check & { readonly max?: number } = {}): Attribute =>
-  textual({ max: LINE, ...options });
+/** One line of text, by default null. */
+export const line = (options: Defaulted<string> & Check & { readonly max?: number } = {}): Attribute =>
+  textual({ max: MAX_LINE, ...options });
 
 /** Several lines of text. */
-export const text = (options: Kept<string> & Check & { readonly max?: number } = {}): Attribute => ({
-  ...textual({ max: TEXT, ...options }),
+export const text = (options: Defaulted<string> & Check & { readonly max?: number } = {}): Attribute => ({
+  ...textual({ max: MAX_TEXT, ...options }),
   large: true,
 });
 
@@ -83,30 +92,30 @@ interface Check {
   readonly check?: (value: string) => string | undefined;
 }
 
-function textual(options: Kept<string> & Check & { readonly max: number }): Attribute {
+function textual(options: Defaulted<string> & Check & { readonly max: number }): Attribute {
   return {
-    ...rest('string', { nullable: true, ...options, default: options.default ?? null }),
+    ...base('string', { nullable: true, ...options, default: options.default ?? null }),
     problem: (value: string) =>
       value.length > options.max ? tooLong(options.max) : value === '' ? undefined : options.check?.(value),
   };
 }
 
-/** A text that a rule obeys: its default is in `defaults.ts`. */
+/** A setting that has an effect: its default is in `defaults.ts`. */
 export function obeyed(attribute: Attribute): Attribute {
-  const { default: _, ...others } = attribute;
-  return others;
+  const { default: _, ...withoutDefault } = attribute;
+  return withoutDefault;
 }
 
-export const url = (options: Kept<string> = {}): Attribute =>
+export const url = (options: Defaulted<string> = {}): Attribute =>
   line({ ...options, check: (value) => (isHttpUrl(value) ? undefined : 'must be a valid URL') });
 
-export const hostname = (options: Kept<string> = {}): Attribute =>
+export const hostname = (options: Defaulted<string> = {}): Attribute =>
   line({ ...options, check: (value) => (HOSTNAME.test(value) ? undefined : 'is not a valid hostname') });
 const HOSTNAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i;
 
-/** One of a few words. */
-export const word = (values: readonly string[], options: Kept<string> = {}): Attribute => ({
-  ...rest('string', options),
+/** One of several words. */
+export const word = (values: readonly string[], options: Defaulted<string> = {}): Attribute => ({
+  ...base('string', options),
   values,
 });
 
@@ -115,16 +124,16 @@ interface ListOptions extends Check {
   readonly max?: number;
 }
 
-/** Texts: a list, or one text with commas, spaces or line breaks between them. */
+/** A list of strings. Parameters also accept one string with commas, spaces or line breaks between the entries. */
 export function list(options: ListOptions = {}): Attribute {
   const max = options.max ?? 1000;
   return {
-    ...rest('list', { nullable: true, ...(options.default && { default: options.default }) }),
+    ...base('list', { nullable: true, ...(options.default && { default: options.default }) }),
     large: true,
     problem: (value: readonly string[]) => {
       if (value.length > max) return `is too long (maximum is ${max} entries)`;
-      if (value.some((entry) => entry.length > LINE)) return tooLong(LINE);
-      if (value.reduce((sum, entry) => sum + entry.length, 0) > LIST_TEXT) return tooLong(LIST_TEXT);
+      if (value.some((entry) => entry.length > MAX_LINE)) return tooLong(MAX_LINE);
+      if (value.reduce((sum, entry) => sum + entry.length, 0) > MAX_LIST_TEXT) return tooLong(MAX_LIST_TEXT);
       for (const entry of value) {
         const problem = options.check?.(entry);
         if (problem !== undefined) return problem;
@@ -134,23 +143,23 @@ export function list(options: ListOptions = {}): Attribute {
   };
 }
 
-/** Shares of each of some names. */
+/** Integer weights by name. */
 export const weights = (value: Readonly<Record<string, number>>): Attribute => ({
   type: 'weights',
   nullable: false,
   default: value,
 });
 
-/** Taken and sealed, and never told again. */
+/** A write-only text, stored encrypted. */
 export const secret = (): Attribute => ({
   type: 'secret',
   nullable: true,
-  problem: (value: string) => (value.length > SECRET_TEXT ? tooLong(SECRET_TEXT) : undefined),
+  problem: (value: string) => (value.length > MAX_SECRET ? tooLong(MAX_SECRET) : undefined),
 });
 
-function rest(
+function base(
   type: Attribute['type'],
-  options: Kept<SettingValue>,
+  options: Defaulted<SettingValue>,
 ): Pick<Attribute, 'type' | 'nullable' | 'default'> {
   return {
     type,

@@ -1,7 +1,7 @@
-/** Regular expressions of administrators, searched in time that does not depend on what they are. */
+/** Regular expressions in settings. They are matched in linear time, whatever the expression. */
 import { LinearRegExp } from '../changelog/linear-regexp.ts';
 
-/** What is wrong with a pattern. */
+/** Validates a pattern. Returns an error message without its subject. */
 export function linearPatternProblem(pattern: string): string | undefined {
   try {
     new LinearRegExp(pattern);

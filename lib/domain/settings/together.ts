@@ -1,4 +1,5 @@
-/** What is wrong with settings that stand together. */
+/** Validation of settings that depend on each other. */
+
 import type { SettingValue } from '../../store/settings/settings.ts';
 import { parseDuration } from './durations.ts';
 
@@ -12,13 +13,13 @@ const KEYS = [
 ];
 const BLANK = "can't be blank";
 
-/** Settings as they would be, with what is wrong of one of them. */
+/** Validates the settings as they would be after a change. Returns errors as pairs of setting and message. */
 type Check = (settings: Readonly<Record<string, SettingValue>>) => readonly (readonly [string, string])[];
 
 const isBlank = (value: SettingValue | undefined): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 
-/** Something that is on needs others to be set. */
+/** Requires settings to be set while another one is on. */
 const needs =
   (enabled: string, ...names: readonly string[]): Check =>
   (settings) =>
@@ -57,7 +58,7 @@ const CHECKS: readonly { readonly of: readonly string[]; readonly check: Check }
         : [],
   },
   {
-    // Whoever says nothing about visibility must not be refused for it.
+    // The defaults must stay usable: a request without a visibility must not be refused.
     of: ['restricted_visibility_levels', ...LEVELS],
     check: ({ restricted_visibility_levels: restricted, ...settings }) =>
       LEVELS.filter((name) => (restricted as readonly string[]).includes(settings[name] as string)).map(
@@ -75,19 +76,21 @@ const CHECKS: readonly { readonly of: readonly string[]; readonly check: Check }
       'housekeeping_gc_period',
     ],
     check: (settings) => {
-      const [steps, full, all] = ['incremental_repack', 'full_repack', 'gc'].map(
+      const [incremental, full, gc] = ['incremental_repack', 'full_repack', 'gc'].map(
         (name) => settings[`housekeeping_${name}_period`] as number,
       );
       return [
-        ...(full! < steps! ? [['housekeeping_full_repack_period', atLeast(steps!)] as const] : []),
-        ...(all! < full! ? [['housekeeping_gc_period', atLeast(full!)] as const] : []),
+        ...(full! < incremental!
+          ? [['housekeeping_full_repack_period', atLeast(incremental!)] as const]
+          : []),
+        ...(gc! < full! ? [['housekeeping_gc_period', atLeast(full!)] as const] : []),
       ];
     },
   },
   {
     of: ['gitaly_timeout_default', 'gitaly_timeout_medium', 'gitaly_timeout_fast'],
     check: (settings) => {
-      const [most, medium, fast] = ['default', 'medium', 'fast'].map(
+      const [max, medium, fast] = ['default', 'medium', 'fast'].map(
         (name) => settings[`gitaly_timeout_${name}`] as number,
       );
       const over = (name: string, value: number, limit: number) =>
@@ -95,16 +98,16 @@ const CHECKS: readonly { readonly of: readonly string[]; readonly check: Check }
           ? [[`gitaly_timeout_${name}`, `must be less than or equal to ${limit}`] as const]
           : [];
       return [
-        ...over('medium', medium!, most!),
-        ...over('fast', fast!, most!),
+        ...over('medium', medium!, max!),
+        ...over('fast', fast!, max!),
         ...(medium! < fast! ? [['gitaly_timeout_medium', atLeast(fast!)] as const] : []),
       ];
     },
   },
   {
     of: ['mirror_capacity_threshold', 'mirror_max_capacity'],
-    check: ({ mirror_capacity_threshold: threshold, mirror_max_capacity: most }) =>
-      (threshold as number) > (most as number)
+    check: ({ mirror_capacity_threshold: threshold, mirror_max_capacity: max }) =>
+      (threshold as number) > (max as number)
         ? [
             [
               'mirror_capacity_threshold',
@@ -134,19 +137,19 @@ const CHECKS: readonly { readonly of: readonly string[]; readonly check: Check }
   },
 ];
 
-const atLeast = (least: number) => `must be greater than or equal to ${least}`;
+const atLeast = (min: number) => `must be greater than or equal to ${min}`;
 
 /**
- * @param settings all of them, as they would be
- * @param changed the names of those that are given: rules about others were kept before
- * @param unsound the names of those that are wrong by themselves: what they stand with is not looked at
+ * @param settings all settings, as they would be after the change
+ * @param changed names of the given settings; rules that involve none of them are not checked again
+ * @param invalid names of settings that are invalid by themselves; rules that involve them are skipped
  */
 export function problemsTogether(
   settings: Readonly<Record<string, SettingValue>>,
   changed: ReadonlySet<string>,
-  unsound: ReadonlySet<string>,
+  invalid: ReadonlySet<string>,
 ): readonly (readonly [string, string])[] {
-  const asked = ({ of }: (typeof CHECKS)[number]) =>
-    of.some((name) => changed.has(name)) && !of.some((name) => unsound.has(name));
-  return CHECKS.filter(asked).flatMap(({ check }) => check(settings));
+  const applies = ({ of }: (typeof CHECKS)[number]) =>
+    of.some((name) => changed.has(name)) && !of.some((name) => invalid.has(name));
+  return CHECKS.filter(applies).flatMap(({ check }) => check(settings));
 }

@@ -327,7 +327,7 @@ const REFUSED: readonly (readonly [Record<string, unknown>, unknown])[] = [
   [{ default_branch_name: 'a..b' }, WRONG('default_branch_name', 'is not a valid branch name')],
   [
     { outbound_local_requests_whitelist: '10.0.0.0/8 *.example.com' },
-    WRONG('outbound_local_requests_whitelist', "'*.example.com' is no name, address or range of addresses"),
+    WRONG('outbound_local_requests_whitelist', "'*.example.com' is not a hostname, IP address or CIDR range"),
   ],
   [{ import_sources: 'git,svn' }, WRONG('import_sources', "'svn' is not a import source")],
   [{ abuse_notification_email: 'nobody' }, WRONG('abuse_notification_email', 'is invalid')],
