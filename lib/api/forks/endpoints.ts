@@ -52,7 +52,7 @@ const fork = endpoint({
     { status: 409, description: 'The name is taken, or the group was changed by another request' },
   ],
   handle: async ({ actor, project, body, request }, deps) => {
-    const made = await forks.forkProject(deps, actor, project, {
+    const created = await forks.forkProject(deps, actor, project, {
       name: body.name || undefined,
       path: body.path || undefined,
       description: body.description,
@@ -62,8 +62,8 @@ const fork = endpoint({
       ),
     });
     const access: ProjectAccess = {
-      project: made,
-      level: made.namespaceKind === 'user' ? OWNER : MAINTAINER,
+      project: created,
+      level: created.namespaceKind === 'user' ? OWNER : MAINTAINER,
     };
     return (await presented(deps, actor, [access], request.baseUrl, false))[0];
   },

@@ -33,17 +33,17 @@ const share = endpoint({
     { status: 409, description: 'The project is already shared with the group, or belongs to it' },
   ],
   handle: async ({ actor, project, body }, deps) => {
-    const made = await shareProject(deps, actor, project, {
+    const created = await shareProject(deps, actor, project, {
       groupId: body.group_id,
       accessLevel: body.group_access as AccessLevel,
       expiresAt: body.expires_at ?? null,
     });
     return {
-      id: made.id,
+      id: created.id,
       project_id: project.project.id,
-      group_id: made.groupId,
-      group_access: made.accessLevel,
-      expires_at: made.expiresAt,
+      group_id: created.groupId,
+      group_access: created.accessLevel,
+      expires_at: created.expiresAt,
     };
   },
 });

@@ -306,7 +306,7 @@ async function createFor(
     throw invalid({ import_url: ['and initialize_with_readme are mutually exclusive'] });
   }
   const visibility = await projects.visibilityToCreateWith(deps, actor, namespace, body.visibility);
-  const made = await projects.createProject(deps, actor, owner, namespace, {
+  const created = await projects.createProject(deps, actor, owner, namespace, {
     importOrder: importUrl === '' ? undefined : await readImportUrl(deps, importUrl),
     name: body.name,
     path: body.path,
@@ -317,7 +317,7 @@ async function createFor(
     settings: settingsOf(body),
     defaultBranch: body.default_branch,
   });
-  const access: ProjectAccess = { project: made, level: levelIn(namespace, owner.id === actor.user.id) };
+  const access: ProjectAccess = { project: created, level: levelIn(namespace, owner.id === actor.user.id) };
   const shown = body.initialize_with_readme ? await withReadme(deps, actor, access) : access;
   return (await presented(deps, actor, [shown], baseUrl, false))[0];
 }

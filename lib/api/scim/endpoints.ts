@@ -15,9 +15,9 @@ import { scim } from './dialect.ts';
 import {
   type AttributeSelection,
   baseOf,
-  chosen,
   list as listResponse,
   locationOf,
+  selectAttributes,
   user as shown,
 } from './present.ts';
 import * as shapes from './shapes.ts';
@@ -25,8 +25,8 @@ import * as shapes from './shapes.ts';
 const ROOT = '/api/scim/v2/groups/:group_path';
 const DEFAULT_COUNT = 20;
 
-const scimToken = otherCredential<ScimCaller, ApiDeps>(({ params, ...asked }: Shown, deps) =>
-  openScim(deps, { ...asked, groupPath: params['group_path']! }),
+const scimToken = otherCredential<ScimCaller, ApiDeps>(({ params, ...rest }: Shown, deps) =>
+  openScim(deps, { ...rest, groupPath: params['group_path']! }),
 );
 const common = {
   area: 'scim',
@@ -117,7 +117,7 @@ async function found(
   const count = Math.min(MAX_COUNT, Math.max(0, query.count));
   const { total, items } = await listUsers(deps, caller, filter, { startIndex, count });
   return listResponse(
-    items.map((item) => chosen(shown(caller, item), query)),
+    items.map((item) => selectAttributes(shown(caller, item), query)),
     { total, startIndex },
   );
 }
@@ -132,7 +132,7 @@ const get = endpoint({
   returns: { body: shapes.user },
   errors: [notFound],
   handle: async ({ actor: caller, params, query }, deps) =>
-    chosen(shown(caller, await getUser(deps, caller, params.uid)), query),
+    selectAttributes(shown(caller, await getUser(deps, caller, params.uid)), query),
 });
 
 /** The attributes of a user in a request body. */
@@ -172,9 +172,9 @@ const create = endpoint({
   errors: [notFound, conflicting, tooManyMails],
   handle: async ({ actor: caller, query, body }, deps) => {
     if (memberOf(body, 'name') === undefined) throw p.parameterFailure(['name is missing']);
-    const made = await provision(deps, caller, attributesOf(body));
-    const headers = { Location: locationOf(caller, made.identity.externUid) };
-    return json(chosen(shown(caller, made), query), { status: 201, headers });
+    const created = await provision(deps, caller, attributesOf(body));
+    const headers = { Location: locationOf(caller, created.identity.externUid) };
+    return json(selectAttributes(shown(caller, created), query), { status: 201, headers });
   },
 });
 
@@ -191,7 +191,7 @@ const replace = endpoint({
   returns: { body: shapes.user },
   errors: [notFound, conflicting, tooManyMails],
   handle: async ({ actor: caller, params, query, body }, deps) =>
-    chosen(shown(caller, await changeUser(deps, caller, params.uid, attributesOf(body))), query),
+    selectAttributes(shown(caller, await changeUser(deps, caller, params.uid, attributesOf(body))), query),
 });
 
 const patch = endpoint({
@@ -231,7 +231,7 @@ const patch = endpoint({
     const updated = await changeUser(deps, caller, params.uid, patched(memberOf(body, 'Operations')));
     // RFC 7644, 3.5.2.
     const returnsUser = query.attributes !== undefined || query.excludedAttributes !== undefined;
-    return returnsUser ? json(chosen(shown(caller, updated), query)) : noContent();
+    return returnsUser ? json(selectAttributes(shown(caller, updated), query)) : noContent();
   },
 });
 

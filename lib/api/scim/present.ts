@@ -41,7 +41,10 @@ export interface AttributeSelection {
 }
 
 /** Keeps the selected attributes and sub-attributes; `schemas` and `id` are always kept. */
-export function chosen(resource: Readonly<Record<string, unknown>>, selection: AttributeSelection): object {
+export function selectAttributes(
+  resource: Readonly<Record<string, unknown>>,
+  selection: AttributeSelection,
+): object {
   const [only, without] = [namesIn(selection.attributes), namesIn(selection.excludedAttributes)];
   if (only === undefined && without === undefined) return resource;
   const kept = Object.entries(resource).flatMap(([name, value]) => {
