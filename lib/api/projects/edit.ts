@@ -27,7 +27,7 @@ const update = endpoint({
   area,
   summary: 'Update a project',
   description:
-    '`topics` replaces all existing topics. After a change of path the former path redirects to the new one.',
+    '`topics` replaces all existing topics. After a change of path the former path still leads to the project.',
   access: project('admin_project'),
   body: () => p.params(fields(), [p.atLeastOneOf(...Object.keys(fields()))]),
   returns: { body: shapes.project },

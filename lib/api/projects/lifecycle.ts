@@ -54,7 +54,7 @@ const transfer = endpoint({
   area,
   summary: 'Transfer a project to another namespace',
   description:
-    'The visibility is limited to that of the new group. The former path redirects to the new one.',
+    'The visibility is limited to that of the new group. The former path still leads to the project.',
   access: project('change_namespace'),
   body: () =>
     p.params({

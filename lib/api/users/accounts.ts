@@ -198,7 +198,7 @@ const update = endpoint({
   area,
   summary: 'Update a user',
   description:
-    'Attributes that are absent keep their value. After a change of username, projects in the personal namespace move to the new path, and the old path redirects to it.',
+    'Attributes that are absent keep their value. After a change of username, projects in the personal namespace get the new path; the former path still leads to them.',
   access: administrator(),
   params: idOfUser,
   body: () =>
