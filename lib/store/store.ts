@@ -149,7 +149,6 @@ export function createStore(
   const tokens = new Tokens(table, counters, outbox);
   const deployTokens = new DeployTokens(table, counters);
   const projectShares = new ProjectShares(table, counters);
-  const billableLists = new BillableLists(table);
   const accessRequests = new AccessRequests(table, outbox);
   const invitations = new Invitations(table, counters, outbox, members);
   const notificationSettings = new NotificationSettings(table);
@@ -170,7 +169,7 @@ export function createStore(
     members,
     accessRequests,
     invitations,
-    billableLists,
+    billableLists: new BillableLists(table),
     groups,
     groupMoves: new GroupMoves(table, groups, projectShares, outbox),
     groupRemoval: new GroupRemoval(table, groups, projects, projectShares, members, search, [
@@ -178,7 +177,6 @@ export function createStore(
       deployTokens,
       accessRequests,
       invitations,
-      billableLists,
       scimIdentities,
       scimTokens,
       notificationSettings,

@@ -1,11 +1,10 @@
-/** Everybody with access to an outermost group, as a list that is made once a day; and their ways out of it. */
+/** Everybody with access to a top-level group, as a list that is refreshed once a day; and how to remove them from it. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ulid } from 'ulid';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { MemberRecord } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { UserRecord } from '../../records/users.ts';
-import type { BillableOrder, BillableState, Listed } from '../../store/billable-members/lists.ts';
+import type { BillableList, BillableOrder, Listed } from '../../store/billable-members/lists.ts';
 import { MAINTENANCE, message } from '../../store/outbox/outbox.ts';
 import { folded } from '../../store/row-keys/key.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
@@ -16,7 +15,7 @@ import type { Deps } from '../deps.ts';
 import { badRequest, notFound, recordNotFound, unavailable } from '../errors.ts';
 import { departure } from '../members/cascade-removal.ts';
 import { removeMember } from '../members/members.ts';
-import { REFRESH_JOB, refreshBillable } from './refresh.ts';
+import { buildList, REFRESH_JOB } from './refresh.ts';
 
 export interface BillableMember extends Listed {
   readonly user: UserRecord;
@@ -37,8 +36,8 @@ export const BILLABLE_SORTS = {
 } as const satisfies Record<string, readonly [BillableOrder, boolean]>;
 export type BillableSort = keyof typeof BILLABLE_SORTS;
 
-/** How long the first request of all works on the list itself, or waits for who does. */
-const HELP_MS = 3_000;
+/** How long the first request of all builds the list itself, or waits for the one that does. */
+const BUILD_MS = 3_000;
 
 /**
  * As it was at the last refresh; those whose account is gone since are left out.
@@ -55,45 +54,36 @@ export async function listBillable(
   const [order, descending] = BILLABLE_SORTS[query.sort];
   const term = folded(query.search?.trim() ?? '');
   const lists = deps.store.billableLists;
-  for (let tries = 0; tries < 2; tries++) {
-    const state = await stateOf(deps, group.id);
-    if (term === '') {
-      const page = await lists.page(group.id, state, order, descending, query);
-      if (page !== undefined) return { ...page, items: await withUsers(deps, page.items) };
-      // Another list took its place meanwhile.
-      continue;
-    }
-    const anyEmail = term.includes('@') && isAdministrator(actor);
-    const owner = anyEmail ? await deps.store.users.byEmail(term) : undefined;
-    const found = await lists.search(
-      group.id,
-      state,
-      order,
-      descending,
-      ({ userId, name, username, email }) =>
-        userId === owner?.id || [name, username, email].some((text) => folded(text).includes(term)),
-    );
-    const first = (query.page - 1) * query.perPage;
-    const items = await withUsers(deps, found.slice(first, first + query.perPage));
-    return { items, total: found.length, more: first + query.perPage < found.length };
+  const list = await listInForce(deps, group.id);
+  if (term === '') {
+    const page = await lists.page(list, order, descending, query);
+    return { ...page, items: await withUsers(deps, page.items) };
   }
-  throw unavailable();
+  const anyEmail = term.includes('@') && isAdministrator(actor);
+  const owner = anyEmail ? await deps.store.users.byEmail(term) : undefined;
+  const found = await lists.search(
+    list,
+    order,
+    descending,
+    ({ userId, name, username, email }) =>
+      userId === owner?.id || [name, username, email].some((text) => folded(text).includes(term)),
+  );
+  const first = (query.page - 1) * query.perPage;
+  const items = await withUsers(deps, found.slice(first, first + query.perPage));
+  return { items, total: found.length, more: first + query.perPage < found.length };
 }
 
-/** With a list in force: the first request makes it, or has it made. */
-async function stateOf(deps: Deps, groupId: number): Promise<BillableState> {
-  const lists = deps.store.billableLists;
-  const today = deps.now().toISOString().slice(0, 10);
-  let state = await lists.state(groupId);
-  if (state?.askedOn !== today) await lists.asked(groupId, today);
-  if (state?.listId !== undefined) return state;
-  const deadline = Date.now() + HELP_MS;
-  const left = await refreshBillable(deps, { groupId, listId: ulid(), parts: 0 }, deadline);
-  if (left !== undefined)
-    await deps.store.outbox.commit([], [message(MAINTENANCE, REFRESH_JOB, { ...left })]);
+/** Where there is none, the request builds it, or leaves it to a worker. @throws 503 when neither is done in time */
+async function listInForce(deps: Deps, groupId: number): Promise<BillableList> {
+  const { billableLists, outbox } = deps.store;
+  let list = await billableLists.getAndKeep(groupId, deps.now());
+  if (list !== undefined) return list;
+  const deadline = Date.now() + BUILD_MS;
+  if ((await billableLists.claim(groupId, deps.now())) && !(await buildList(deps, groupId, deadline)))
+    await outbox.commit([], [message(MAINTENANCE, REFRESH_JOB, { groupId })]);
   for (;;) {
-    state = await lists.state(groupId);
-    if (state?.listId !== undefined) return state;
+    list = await billableLists.get(groupId, deps.now());
+    if (list !== undefined) return list;
     if (Date.now() > deadline) throw unavailable();
     await sleep(200);
   }

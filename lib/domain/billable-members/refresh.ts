@@ -1,158 +1,145 @@
-/** Finds everybody with access to an outermost group: its own members, those inside it, and those of invited groups. */
+/** Finds everybody with access to a top-level group: its own members, those of its descendants, and those of invited groups. */
 
 import { isExpired } from '../../records/expiry.ts';
 import type { GroupRecord } from '../../records/groups.ts';
-import type { MemberSource } from '../../records/members.ts';
+import type { MemberRecord, MemberSource } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { type Billable, MEMBERSHIP_TYPES } from '../../store/billable-members/lists.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
-import { dayBefore } from '../days.ts';
 import type { Deps } from '../deps.ts';
 
 /** The daily job, and that of one group. */
 export const REFRESH_ALL_JOB = 'billable.refresh-all';
 export const REFRESH_JOB = 'billable.refresh';
 
-/** A list that nobody asked for in so many days is kept no longer. */
-const KEPT_DAYS = 30;
-/** Who was not at it for so long has given up. */
-const STALE_MS = 20 * 60_000;
 /** Projects and groups that are read together. */
-const SOME = 100;
+const SOURCES = 100;
 /** Users that are read together. */
 const USERS = 1000;
-/** Promises written together. */
-const PROMISES = 50;
+/** Messages written together. */
+const MESSAGES = 50;
+/** What a worker takes for one list at most; 100,000 people take some 15 seconds. */
+const BUILD_MS = 5 * 60_000;
 
-/** How far a list is; its `listId` is that of the message it was begun with. */
-export interface Refresh {
-  readonly groupId: number;
-  readonly listId: string;
-  /** The last project or group that was looked into; absent: none. */
-  readonly after?: MemberSource;
-  /** Parts that keep what was found. */
-  readonly parts: number;
+/** Enqueues a refresh of each group's list that is kept. Idempotent. */
+export async function refreshAll({ store, now }: Deps): Promise<void> {
+  let messages: OutboxMessage[] = [];
+  for await (const groupId of store.billableLists.kept(now())) {
+    messages.push(message(MAINTENANCE, REFRESH_JOB, { groupId }));
+    if (messages.length < MESSAGES) continue;
+    await store.outbox.commit([], messages);
+    messages = [];
+  }
+  if (messages.length > 0) await store.outbox.commit([], messages);
 }
 
-/** Promises a new list of each group whose list is kept; those nobody asks for any more go. May come twice. */
-export async function refreshAll({ store, now }: Deps): Promise<void> {
-  const last = dayBefore(now(), KEPT_DAYS);
-  let promised: OutboxMessage[] = [];
-  for await (const groupId of store.billableLists.kept()) {
-    const state = await store.billableLists.state(groupId);
-    if ((state?.askedOn ?? '') < last) {
-      await store.billableLists.forget(groupId);
-      continue;
-    }
-    promised.push(message(MAINTENANCE, REFRESH_JOB, { groupId }));
-    if (promised.length < PROMISES) continue;
-    await store.outbox.commit([], promised);
-    promised = [];
-  }
-  if (promised.length > 0) await store.outbox.commit([], promised);
+/** The job of one group. Idempotent. @throws when the group is larger than a worker can read in its time */
+export async function refreshList(deps: Deps, groupId: number): Promise<void> {
+  if (!(await buildList(deps, groupId, Date.now() + BUILD_MS)))
+    throw new Error(`the list of billable members of group ${groupId} takes too long`);
 }
 
 /**
- * Makes a list, or goes on with one.
- * @param deadline milliseconds since 1970; no new step begins after it
- * @returns what is left to be done; undefined when the list is in force, somebody else makes one, or the group is no
- *   outermost one (any more)
+ * Puts a new list in force; of what is no top-level group (any more) it makes none.
+ * @param deadline milliseconds since 1970
+ * @returns false when the deadline came first: nothing has changed
  */
-export async function refreshBillable(
-  deps: Deps,
-  refresh: Refresh,
-  deadline: number,
-): Promise<Refresh | undefined> {
-  const { store, now } = deps;
-  const { groupId, listId } = refresh;
-  const group = await store.groups.get(groupId);
-  if (group === undefined || group.parentId !== null) {
-    await store.billableLists.forget(groupId);
-    return undefined;
+export async function buildList(deps: Deps, groupId: number, deadline: number): Promise<boolean> {
+  const group = await deps.store.groups.get(groupId);
+  if (group === undefined || group.parentId !== null) return true;
+  try {
+    const people = await new Walk(deps, deadline).peopleOf(group);
+    await deps.store.billableLists.publish(groupId, people, deps.now());
+    return true;
+  } catch (error) {
+    if (error instanceof OutOfTime) return false;
+    throw error;
   }
-  const mine =
-    refresh.after === undefined
-      ? await store.billableLists.begin(groupId, listId, now(), new Date(now().getTime() - STALE_MS))
-      : await store.billableLists.goOn(groupId, listId, now());
-  if (!mine) return undefined;
-  const found = new Found();
-  const after = await look(deps, group, found, refresh.after, deadline);
-  if (after !== undefined) {
-    const parts = await store.billableLists.keepHalf(groupId, listId, refresh.parts, found.kept());
-    return { groupId, listId, after, parts };
-  }
-  for await (const kept of store.billableLists.half<Kept>(groupId, listId)) found.take(kept);
-  await invitedPeople(deps, found);
-  await store.billableLists.publish(groupId, listId, await people(deps, found), now());
-  return undefined;
 }
 
-/** @returns the last place that was looked into, when there are more; undefined at the end */
-async function look(
-  deps: Deps,
-  group: GroupRecord,
-  found: Found,
-  after: MemberSource | undefined,
-  deadline: number,
-): Promise<MemberSource | undefined> {
-  const { groups, projects } = deps.store;
-  for (const kind of ['group', 'project'] as const) {
-    if (after?.kind === 'project' && kind === 'group') continue;
+class OutOfTime extends Error {
+  override readonly name = 'OutOfTime';
+}
+
+/** An id, how it is found (an index of `MEMBERSHIP_TYPES`), the level, and since when. */
+type Row = readonly [id: number, type: number, level: number, since: string];
+
+/** One walk to find a group's people, and what it found so far, each once. */
+class Walk {
+  readonly #deps: Deps;
+  readonly #deadline: number;
+  readonly #people = new Map<number, Row>();
+  /** By how they are invited as well. */
+  readonly #invited = new Map<string, Row>();
+
+  constructor(deps: Deps, deadline: number) {
+    this.#deps = deps;
+    this.#deadline = deadline;
+  }
+
+  /** Those who have an account that may do something, and are people. @throws OutOfTime */
+  async peopleOf(group: GroupRecord): Promise<Billable[]> {
+    for (const kind of ['group', 'project'] as const) await this.#lookBelow(group, kind);
+    await this.#lookIntoInvited();
+    const all = [...this.#people.values()];
+    const people: Billable[] = [];
+    for (let at = 0; at < all.length; at += USERS)
+      people.push(...(await this.#billable(all.slice(at, at + USERS))));
+    return people;
+  }
+
+  async #lookBelow(group: GroupRecord, kind: MemberSource['kind']): Promise<void> {
+    const { groups, projects } = this.#deps.store;
     const ids = kind === 'group' ? [group.id] : [];
     for (const row of ['DIRECT', 'DEEP'] as const)
       for await (const id of groups.rowsBelow(group.id, row, kind)) ids.push(id);
-    const left = ids.sort((a, b) => a - b).filter((id) => after?.kind !== kind || id > after.id);
-    for (let at = 0; at < left.length; at += SOME) {
-      const some = left.slice(at, at + SOME);
+    for (let at = 0; at < ids.length; at += SOURCES) {
+      const some = ids.slice(at, at + SOURCES);
       const records = await (kind === 'group' ? groups.getMany(some) : projects.getMany(some));
       const inside = records.filter((record) => record !== undefined && isInside(record, group));
-      await Promise.all(inside.map((record) => lookInto(deps, found, kind, record!)));
-      if (Date.now() > deadline) return { kind, id: some.at(-1)! };
+      await Promise.all(inside.map((record) => this.#lookInto(kind, record!)));
     }
   }
-  return undefined;
-}
 
-const isInside = (record: GroupRecord | ProjectRecord, { id }: GroupRecord): boolean =>
-  record.deletedAt === null && (record.id === id || record.ancestorIds[0] === id);
-
-async function lookInto(
-  { store, now }: Deps,
-  found: Found,
-  kind: MemberSource['kind'],
-  { id, shares }: GroupRecord | ProjectRecord,
-): Promise<void> {
-  for await (const { userId, accessLevel, createdAt, bot } of store.members.each({ kind, id }))
-    if (bot !== true) found.person([userId, kind === 'group' ? 0 : 1, accessLevel, createdAt]);
-  for (const share of shares)
-    if (!isExpired(share, now()))
-      found.invited([share.groupId, kind === 'group' ? 2 : 3, share.accessLevel, share.createdAt]);
-}
-
-/** Members of invited groups; where a project is what they are invited to, those of the groups above count as well. */
-async function invitedPeople({ store }: Deps, found: Found): Promise<void> {
-  for (const [groupId, type, level] of found.groups()) {
-    const group = await store.groups.get(groupId);
-    if (group === undefined) continue;
-    for (const id of type === 3 ? [groupId, ...group.ancestorIds] : [groupId]) {
-      for await (const { userId, accessLevel, createdAt, bot } of store.members.each({ kind: 'group', id }))
-        if (bot !== true) found.person([userId, type, Math.min(level, accessLevel), createdAt]);
+  async #lookInto(kind: MemberSource['kind'], { id, shares }: GroupRecord | ProjectRecord): Promise<void> {
+    for await (const { userId, accessLevel, createdAt } of this.#membersOf({ kind, id }))
+      join(this.#people, userId, [userId, kind === 'group' ? 0 : 1, accessLevel, createdAt]);
+    for (const share of shares) {
+      if (isExpired(share, this.#deps.now())) continue;
+      const type = kind === 'group' ? 2 : 3;
+      const row = [share.groupId, type, share.accessLevel, share.createdAt] as const;
+      join(this.#invited, `${share.groupId} ${type}`, row);
     }
   }
-}
 
-/** Those who have an account that may do something, and are people. */
-async function people({ store }: Deps, found: Found): Promise<Billable[]> {
-  const all = found.people();
-  const listed: Billable[] = [];
-  for (let at = 0; at < all.length; at += USERS) {
-    const some = all.slice(at, at + USERS);
-    const users = await store.users.getMany(some.map(([id]) => id));
-    for (const [i, [userId, type, level, joined]] of some.entries()) {
+  /** Where a project is what a group is invited to, members of the groups above that group count as well. */
+  async #lookIntoInvited(): Promise<void> {
+    for (const [groupId, type, level] of this.#invited.values()) {
+      const group = await this.#deps.store.groups.get(groupId);
+      if (group === undefined) continue;
+      for (const id of type === 3 ? [groupId, ...group.ancestorIds] : [groupId]) {
+        for await (const { userId, accessLevel, createdAt } of this.#membersOf({ kind: 'group', id }))
+          join(this.#people, userId, [userId, type, Math.min(level, accessLevel), createdAt]);
+      }
+    }
+  }
+
+  /** Direct members, without bots. */
+  async *#membersOf(source: MemberSource): AsyncGenerator<MemberRecord> {
+    for await (const member of this.#deps.store.members.each(source)) {
+      this.#checkTime();
+      if (member.bot !== true) yield member;
+    }
+  }
+
+  async #billable(rows: readonly Row[]): Promise<Billable[]> {
+    this.#checkTime();
+    const users = await this.#deps.store.users.getMany(rows.map(([id]) => id));
+    return rows.flatMap(([userId, type, level, joined], i) => {
       const user = users[i];
-      if (user === undefined || user.state !== 'active' || user.type !== undefined) continue;
-      const shown = user.profile['public_email'];
-      listed.push({
+      if (user === undefined || user.state !== 'active' || user.type !== undefined) return [];
+      const email = user.profile['public_email'];
+      return {
         userId,
         type: MEMBERSHIP_TYPES[type]!,
         level,
@@ -160,44 +147,31 @@ async function people({ store }: Deps, found: Found): Promise<Billable[]> {
         activity: user.lastActivityOn ?? '',
         name: user.name,
         username: user.username,
-        email: typeof shown === 'string' ? shown : '',
-      });
-    }
+        email: typeof email === 'string' ? email : '',
+      };
+    });
   }
-  return listed;
+
+  #checkTime(): void {
+    if (Date.now() > this.#deadline) throw new OutOfTime();
+  }
 }
 
-/** An id, how it is found (`MEMBERSHIP_TYPES`), the level, and since when. */
-type Row = readonly [id: number, type: number, level: number, since: string];
-type Kept = { readonly person: Row } | { readonly invited: Row };
+const isInside = (record: GroupRecord | ProjectRecord, { id }: GroupRecord): boolean =>
+  record.deletedAt === null && (record.id === id || record.ancestorIds[0] === id);
 
-/** What was found so far, each once. */
-class Found {
-  readonly #people = new Map<number, Row>();
-  /** By how they are invited as well. */
-  readonly #groups = new Map<string, Row>();
-
-  person(row: Row): void {
-    this.#people.set(row[0], joined(this.#people.get(row[0]), row));
-  }
-
-  invited(row: Row): void {
-    const key = `${row[0]} ${row[1]}`;
-    this.#groups.set(key, joined(this.#groups.get(key), row));
-  }
-
-  take(kept: Kept): void {
-    if ('person' in kept) this.person(kept.person);
-    else this.invited(kept.invited);
-  }
-
-  kept(): Kept[] {
-    return [...this.people().map((person) => ({ person })), ...this.groups().map((invited) => ({ invited }))];
-  }
-
-  people = (): Row[] => [...this.#people.values()];
-  groups = (): Row[] => [...this.#groups.values()];
+/** Keeps of two rows the first type, the highest level and the earliest day. */
+function join<K>(rows: Map<K, Row>, key: K, row: Row): void {
+  const known = rows.get(key);
+  rows.set(
+    key,
+    known === undefined
+      ? row
+      : [
+          row[0],
+          Math.min(known[1], row[1]),
+          Math.max(known[2], row[2]),
+          known[3] < row[3] ? known[3] : row[3],
+        ],
+  );
 }
-
-const joined = (a: Row | undefined, b: Row): Row =>
-  a === undefined ? b : [a[0], Math.min(a[1], b[1]), Math.max(a[2], b[2]), a[3] < b[3] ? a[3] : b[3]];

@@ -7,13 +7,7 @@ import { MEASURE_JOB } from '../../store/statistics/statistics.ts';
 import { BOT_JOB } from '../../store/tokens/tokens.ts';
 import { REQUESTED_JOB, tellOfRequest } from '../access-requests/access-requests.ts';
 import type { Requester } from '../audit-events/event.ts';
-import {
-  REFRESH_ALL_JOB,
-  REFRESH_JOB,
-  type Refresh,
-  refreshAll,
-  refreshBillable,
-} from '../billable-members/refresh.ts';
+import { REFRESH_ALL_JOB, REFRESH_JOB, refreshAll, refreshList } from '../billable-members/refresh.ts';
 import { deleteMerged } from '../branches/branches.ts';
 import { DELETION_JOB, deleteDue, emptyGroup } from '../deletion/mark-and-delete.ts';
 import { removeProject, removeUser, sweepRepository } from '../deletion/purge.ts';
@@ -174,11 +168,7 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
     if (left !== undefined) await deps.store.outbox.commit([], [notificationMessage(left)]);
   },
   [REFRESH_ALL_JOB]: (deps) => refreshAll(deps),
-  [REFRESH_JOB]: async (deps, job) => {
-    const { id, body } = job;
-    const begun = { listId: id, parts: 0, ...body, groupId: numberOf(body, 'groupId') } as Refresh;
-    await goOn(deps, job, await refreshBillable(deps, begun, Date.now() + SLICE_MS));
-  },
+  [REFRESH_JOB]: (deps, { body }) => refreshList(deps, numberOf(body, 'groupId')),
   [DORMANT_JOB]: async (deps, job) => {
     const walk = { after: 0, ...job.body };
     await goOn(deps, job, await deactivateDormant(deps, walk, Date.now() + SLICE_MS));

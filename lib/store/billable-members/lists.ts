@@ -1,13 +1,13 @@
 /**
- * Lists of everybody with access to an outermost group, made now and then and read by page. A list is kept in parts: one
+ * Lists of everybody with access to a top-level group, made once a day and read by page. A list is kept in parts: one
  * series for each order, of a thousand people a part, and one with all that a search looks at. It is written under an id
- * of its own and then put in force, so readers see one list or the next.
+ * of its own and then put in force by one update, so readers see one list or the next. All of these rows expire by `ttl`:
+ * nothing deletes them.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { MemberSource } from '../../records/members.ts';
+import { ulid } from 'ulid';
 import { ConditionFailed } from '../errors.ts';
 import {
-  billableKey,
   billableListKey,
   billablePartition,
   billablePartKey,
@@ -44,27 +44,26 @@ export interface Billable extends Listed {
   readonly email: string;
 }
 
-export interface BillableState {
-  /** In force; absent until the first is made. */
-  readonly listId?: string;
-  readonly count?: number;
-  readonly builtAt?: string;
-  /** Being made, and when somebody was at it last. */
-  readonly making?: string;
-  readonly makingSince?: string;
-  /** Was in force, and may still have rows. */
-  readonly former?: string;
-  /** The day of the last request for it. */
-  readonly askedOn?: string;
+/** A list in force. */
+export interface BillableList {
+  readonly groupId: number;
+  readonly listId: string;
+  readonly count: number;
 }
 
+/** A group's list is refreshed for so many days after the last request for it. */
+const KEPT_DAYS = 30;
+/** A list that no other replaced is in force for so many days. */
+const IN_FORCE_DAYS = 3;
+/** Who builds a list of a group that has none is alone with it for so long. */
+const CLAIM_SECONDS = 5 * 60;
+const DAY_SECONDS = 86_400;
 /** People in one part of an order. */
 const PART = 1000;
 /** An item holds 400 KB. */
 const PART_BYTES = 200 * 1024;
-/** The series that is searched, and that of a list that is half made. */
+/** The series that is searched. */
 const ALL = 'all';
-const HALF = 'half';
 
 export class BillableLists {
   readonly #table: Table;
@@ -72,143 +71,40 @@ export class BillableLists {
     this.#table = table;
   }
 
-  async state(groupId: number): Promise<BillableState | undefined> {
-    return (await this.#table.get(billableKey(groupId))) as BillableState | undefined;
+  /** The list in force, if there is one. */
+  async get(groupId: number, now: Date): Promise<BillableList | undefined> {
+    return inForce(groupId, await this.#table.get(billableListKey(groupId)), now);
   }
 
-  /** Notes that somebody asked: a list that is asked for is kept up to date. */
-  async asked(groupId: number, day: string): Promise<void> {
-    await this.#table.transact([
-      { put: { ...billableListKey(groupId) } },
-      { update: billableKey(groupId), set: { askedOn: day } },
-    ]);
+  /** As `get`, for a request: the list is refreshed each day for the next {@link KEPT_DAYS}. */
+  async getAndKeep(groupId: number, now: Date): Promise<BillableList | undefined> {
+    const row = await this.#table.get(billableListKey(groupId));
+    const ttl = seconds(now) + KEPT_DAYS * DAY_SECONDS;
+    if (ttlOf(row) < ttl - DAY_SECONDS)
+      await this.#table.update({ update: billableListKey(groupId), set: { ttl } });
+    return inForce(groupId, row, now);
   }
 
-  /** Groups whose lists are kept. */
-  async *kept(): AsyncGenerator<number> {
+  /** Ids of the groups whose lists are to be refreshed. */
+  async *kept(now: Date): AsyncGenerator<number> {
     for (const partition of billableShards()) {
-      for await (const item of this.#table.queryAll({ partition, only: ['sk'] }))
-        yield idOf(item['sk'] as string);
+      for await (const row of this.#table.queryAll({ partition, only: ['sk', 'ttl'] }))
+        if (ttlOf(row) > seconds(now)) yield idOf(row['sk'] as string);
     }
   }
 
   /**
-   * Takes the making of a list upon oneself, also of one that somebody left: its rows go.
-   * @param staleBefore ISO 8601: who was not at it since has given up
-   * @returns false while somebody else is at it
+   * Claims the build of a group's list, so that requests which find none do not all begin one.
+   * @returns false while somebody else holds the claim
    */
-  async begin(groupId: number, listId: string, now: Date, staleBefore: Date): Promise<boolean> {
-    const was = await this.state(groupId);
+  async claim(groupId: number, now: Date): Promise<boolean> {
     try {
       await this.#table.update({
-        update: billableKey(groupId),
-        set: { making: listId, makingSince: now.toISOString() },
-        if: 'attribute_not_exists(#making) OR #making = :listId OR #makingSince < :stale',
-        values: { listId, stale: staleBefore.toISOString() },
+        update: billableListKey(groupId),
+        set: { claimedUntil: seconds(now) + CLAIM_SECONDS },
+        if: 'attribute_not_exists(#claimedUntil) OR #claimedUntil <= :now',
+        values: { now: seconds(now) },
       });
-    } catch (error) {
-      if (error instanceof ConditionFailed) return false;
-      throw error;
-    }
-    for (const left of [was?.making, was?.former]) if (left !== undefined) await this.#clear(groupId, left);
-    return true;
-  }
-
-  /** Says that one is still at it. @returns false when somebody else is */
-  async goOn(groupId: number, listId: string, now: Date): Promise<boolean> {
-    return this.#while(groupId, listId, { makingSince: now.toISOString() }, []);
-  }
-
-  /** Keeps what was found so far, for whoever goes on. */
-  async keepHalf(groupId: number, listId: string, first: number, found: readonly unknown[]): Promise<number> {
-    return this.#write(groupId, listId, HALF, found, first);
-  }
-
-  async *half<T>(groupId: number, listId: string): AsyncGenerator<T> {
-    yield* this.#parts<T>(groupId, listId, HALF);
-  }
-
-  /** Puts a list in force. @returns false when somebody else took over */
-  async publish(groupId: number, listId: string, people: readonly Billable[], now: Date): Promise<boolean> {
-    for (const order of BILLABLE_ORDERS) {
-      const sorted = people.toSorted(COMPARE[order]);
-      const pairs = sorted.map(({ userId, type }) => [userId, MEMBERSHIP_TYPES.indexOf(type)]);
-      await this.#write(groupId, listId, order, pairs, 0);
-    }
-    await this.#write(groupId, listId, ALL, people.map(packed), 0);
-    const former = (await this.state(groupId))?.listId;
-    const set = { listId, count: people.length, builtAt: now.toISOString(), ...(former && { former }) };
-    if (!(await this.#while(groupId, listId, set, ['making', 'makingSince']))) {
-      // Whoever took over may have cleared it before this was written. One that is in force is not ours to clear.
-      if ((await this.state(groupId))?.listId !== listId) await this.#clear(groupId, listId);
-      return false;
-    }
-    await this.#clear(groupId, listId, HALF);
-    if (former !== undefined) await this.#clear(groupId, former);
-    return true;
-  }
-
-  /** A page of a list in force: two parts at most. @returns undefined when another has taken its place */
-  async page(
-    groupId: number,
-    { listId, count = 0 }: BillableState,
-    order: BillableOrder,
-    descending: boolean,
-    { page, perPage }: PageRequest,
-  ): Promise<{ items: Listed[]; total: number | undefined; more: boolean } | undefined> {
-    const first = (page - 1) * perPage;
-    const places = Array.from({ length: Math.max(0, Math.min(perPage, count - first)) }, (_, i) =>
-      descending ? count - 1 - first - i : first + i,
-    );
-    const numbers = [...new Set(places.map((place) => Math.floor(place / PART)))];
-    const keys = numbers.map((number) => billablePartKey(groupId, listId!, order, number));
-    const parts = new Map((await this.#table.batchGet(keys)).map((item, i) => [numbers[i]!, peopleIn(item)]));
-    const items: Listed[] = [];
-    for (const place of places) {
-      const pair = parts.get(Math.floor(place / PART))?.[place % PART] as [number, number] | undefined;
-      if (pair === undefined) return undefined;
-      items.push({ userId: pair[0], type: MEMBERSHIP_TYPES[pair[1]]! });
-    }
-    const total = count > MAX_TOTAL ? undefined : count;
-    return { items, total, more: first + items.length < count };
-  }
-
-  /** Those of a list in force of whom something is true, ordered: as many as are told totals of. */
-  async search(
-    groupId: number,
-    { listId }: BillableState,
-    order: BillableOrder,
-    descending: boolean,
-    matches: (one: Billable) => boolean,
-  ): Promise<Billable[]> {
-    const found: Billable[] = [];
-    for await (const row of this.#parts<Packed>(groupId, listId!, ALL)) {
-      const one = unpacked(row);
-      if (matches(one)) found.push(one);
-      if (found.length >= MAX_TOTAL) break;
-    }
-    found.sort(COMPARE[order]);
-    return descending ? found.reverse() : found;
-  }
-
-  /** Of a group that is gone: nothing is left. */
-  async removeOfResource({ kind, id }: MemberSource): Promise<boolean> {
-    if (kind === 'group' && (await this.state(id)) !== undefined) await this.forget(id);
-    return false;
-  }
-
-  /** Forgets a group's lists. */
-  async forget(groupId: number): Promise<void> {
-    const was = await this.state(groupId);
-    for (const listId of [was?.listId, was?.making, was?.former])
-      if (listId !== undefined) await this.#clear(groupId, listId);
-    await this.#table.transact([{ delete: billableListKey(groupId) }, { delete: billableKey(groupId) }]);
-  }
-
-  async #while(groupId: number, listId: string, set: Item, remove: readonly string[]): Promise<boolean> {
-    try {
-      const update = { update: billableKey(groupId), set, remove };
-      await this.#table.update({ ...update, if: `${PRESENT} AND #making = :listId`, values: { listId } });
       return true;
     } catch (error) {
       if (error instanceof ConditionFailed) return false;
@@ -216,69 +112,96 @@ export class BillableLists {
     }
   }
 
-  /** @returns the number of the part after the last */
-  async #write(
-    groupId: number,
-    listId: string,
-    series: string,
-    all: readonly unknown[],
-    first: number,
-  ): Promise<number> {
-    let number = first;
-    for (let at = 0; at < all.length; ) {
-      const part: string[] = [];
-      // Parts of an order are found by their number.
-      for (let bytes = 0; part.length < PART && at < all.length && bytes < PART_BYTES; at++) {
-        const text = JSON.stringify(all[at]);
-        part.push(text);
-        bytes += Buffer.byteLength(text);
-      }
-      const key = billablePartKey(groupId, listId, series, number++);
-      await this.#table.put({ put: { ...key, people: deflateRawSync(`[${part.join()}]`) } });
+  /** Puts a list in force; of a group whose list is not kept (any more), it does nothing that lasts. */
+  async publish(groupId: number, people: readonly Billable[], now: Date): Promise<void> {
+    const listId = ulid();
+    const ttl = seconds(now) + (IN_FORCE_DAYS + 1) * DAY_SECONDS;
+    const write = async (series: string, rows: readonly unknown[]) => {
+      for (const [number, part] of partsOf(rows).entries())
+        await this.#table.put({
+          put: { ...billablePartKey(groupId, listId, series, number), people: part, ttl },
+        });
+    };
+    await Promise.all([
+      ...BILLABLE_ORDERS.map((order) => write(order, people.toSorted(COMPARE[order]).map(listed))),
+      write(ALL, people),
+    ]);
+    const set = { listId, count: people.length, builtAt: seconds(now) };
+    try {
+      await this.#table.update({ update: billableListKey(groupId), set, if: PRESENT });
+    } catch (error) {
+      if (!(error instanceof ConditionFailed)) throw error;
     }
-    return number;
   }
 
-  async *#parts<T>(groupId: number, listId: string, series: string): AsyncGenerator<T> {
-    const rows = { partition: billablePartition(groupId, listId), prefix: billablePartPrefix(series) };
-    for await (const item of this.#table.queryAll(rows)) yield* peopleIn(item) as T[];
+  /** A page of a list: two parts at most. */
+  async page(
+    { groupId, listId, count }: BillableList,
+    order: BillableOrder,
+    descending: boolean,
+    { page, perPage }: PageRequest,
+  ): Promise<{ items: Listed[]; total: number | undefined; more: boolean }> {
+    const first = (page - 1) * perPage;
+    const places = Array.from({ length: Math.max(0, Math.min(perPage, count - first)) }, (_, i) =>
+      descending ? count - 1 - first - i : first + i,
+    );
+    const numbers = [...new Set(places.map((place) => Math.floor(place / PART)))];
+    const keys = numbers.map((number) => billablePartKey(groupId, listId, order, number));
+    const found = await this.#table.batchGet(keys);
+    const parts = new Map(found.map((item, i) => [numbers[i], rowsIn<Listed>(item)]));
+    const items = places.map((place) => parts.get(Math.floor(place / PART))![place % PART]!);
+    const total = count > MAX_TOTAL ? undefined : count;
+    return { items, total, more: first + items.length < count };
   }
 
-  async #clear(groupId: number, listId: string, series = ''): Promise<void> {
-    const rows = { partition: billablePartition(groupId, listId), only: ['pk', 'sk'] };
-    const prefix = series === '' ? {} : { prefix: billablePartPrefix(series) };
-    for await (const item of this.#table.queryAll({ ...rows, ...prefix }))
-      await this.#table.delete({ delete: item as { pk: string; sk: string } });
+  /** Those of a list of whom something is true, ordered: as many as are told totals of. */
+  async search(
+    { groupId, listId }: BillableList,
+    order: BillableOrder,
+    descending: boolean,
+    matches: (one: Billable) => boolean,
+  ): Promise<Billable[]> {
+    const found: Billable[] = [];
+    const rows = { partition: billablePartition(groupId, listId), prefix: billablePartPrefix(ALL) };
+    for await (const item of this.#table.queryAll(rows)) {
+      found.push(...rowsIn<Billable>(item).filter(matches));
+      if (found.length >= MAX_TOTAL) break;
+    }
+    const sorted = found.slice(0, MAX_TOTAL).sort(COMPARE[order]);
+    return descending ? sorted.reverse() : sorted;
   }
 }
 
-const peopleIn = (item: Item | undefined): unknown[] =>
-  item === undefined
-    ? []
-    : (JSON.parse(inflateRawSync(item['people'] as Uint8Array).toString()) as unknown[]);
+/** The rows of the table may outlive their `ttl` by days. */
+const ttlOf = (row: Item | undefined): number => (row?.['ttl'] as number | undefined) ?? 0;
 
-/** What a search reads of everybody is short. */
-type Packed = readonly [number, number, number, string, string, string, string, string];
-const packed = ({ userId, type, level, joined, activity, name, username, email }: Billable): Packed => [
-  userId,
-  MEMBERSHIP_TYPES.indexOf(type),
-  level,
-  joined,
-  activity,
-  name,
-  username,
-  email,
-];
-const unpacked = ([userId, type, level, joined, activity, name, username, email]: Packed): Billable => ({
-  userId,
-  type: MEMBERSHIP_TYPES[type]!,
-  level,
-  joined,
-  activity,
-  name,
-  username,
-  email,
-});
+function inForce(groupId: number, row: Item | undefined, now: Date): BillableList | undefined {
+  if (row?.['listId'] === undefined) return undefined;
+  const { listId, count, builtAt } = row as unknown as BillableList & { readonly builtAt: number };
+  return builtAt > seconds(now) - IN_FORCE_DAYS * DAY_SECONDS ? { groupId, listId, count } : undefined;
+}
+
+const seconds = (time: Date): number => Math.floor(time.getTime() / 1000);
+
+/** The deflated parts of a series. Those of an order, whose rows are short, have {@link PART} each. */
+function partsOf(rows: readonly unknown[]): Buffer[] {
+  const parts: Buffer[] = [];
+  for (let at = 0; at < rows.length; ) {
+    const part: string[] = [];
+    for (let bytes = 0; part.length < PART && at < rows.length && bytes < PART_BYTES; at++) {
+      const text = JSON.stringify(rows[at]);
+      part.push(text);
+      bytes += Buffer.byteLength(text);
+    }
+    parts.push(deflateRawSync(`[${part.join()}]`));
+  }
+  return parts;
+}
+
+const rowsIn = <T>(item: Item | undefined): T[] =>
+  item === undefined ? [] : (JSON.parse(inflateRawSync(item['people'] as Uint8Array).toString()) as T[]);
+
+const listed = ({ userId, type }: Billable): Listed => ({ userId, type });
 
 type Compare = (a: Billable, b: Billable) => number;
 const by =

@@ -1,17 +1,14 @@
 import { type Key, padded } from './key.ts';
 import { LIST_SHARDS } from './lists.ts';
 
-/** Who counts in an outermost group, as it was found last: which list is in force, and which is being made. */
-export const billableKey = (groupId: number): Key => ({ pk: `BILLABLE#${padded(groupId)}`, sk: 'BILLABLE' });
-
-/** Groups whose list is kept. */
-export const billableShards = (): readonly string[] =>
-  Array.from({ length: LIST_SHARDS }, (_, shard) => `BILLABLES#${shard}`);
-
+/** Which list of billable members is in force in a top-level group, and until when it is refreshed each day. */
 export const billableListKey = (groupId: number): Key => ({
   pk: `BILLABLES#${groupId % LIST_SHARDS}`,
   sk: padded(groupId),
 });
+
+export const billableShards = (): readonly string[] =>
+  Array.from({ length: LIST_SHARDS }, (_, shard) => `BILLABLES#${shard}`);
 
 /** The parts of one list, each order of it in parts of its own. */
 export const billablePartition = (groupId: number, listId: string): string =>

@@ -2,7 +2,7 @@ import { Gitlab } from '@gitbeaker/rest';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { handler as noon } from '../../../functions/daily.ts';
 import { deps } from '../../../functions/deps.ts';
-import { type Refresh, refreshBillable } from '../../../lib/domain/billable-members/refresh.ts';
+import { buildList } from '../../../lib/domain/billable-members/refresh.ts';
 import { type Billable, BillableLists } from '../../../lib/store/billable-members/lists.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { absent, NO_RECORD } from '../../harness/refusals.ts';
@@ -147,24 +147,14 @@ test('the list is of the last noon', async () => {
   expect(await list()).not.toContain('late');
   await noon();
   await expect.poll(() => list(), { timeout: 15_000 }).toContain('late');
-  const state = await world.store.billableLists.state(world.ids['top']!);
-  expect(state).toMatchObject({ count: 8, askedOn: new Date().toISOString().slice(0, 10) });
-  expect(state?.making).toBeUndefined();
+  expect(await world.store.billableLists.get(world.ids['top']!, new Date())).toMatchObject({ count: 8 });
 });
 
-test('made in slices, by several who go on with it', async () => {
+test('a build without time for it changes nothing', async () => {
   const groupId = world.ids['top']!;
-  const before = await list('?sort=access_level_asc');
-  let left: Refresh | undefined = { groupId, listId: 'slices', parts: 0 };
-  for (let n = 0; left !== undefined; n++) {
-    expect(n).toBeLessThan(5);
-    left = await refreshBillable(deps(), left, 0);
-    // Somebody else who would begin now leaves it to them.
-    if (left !== undefined)
-      expect(await refreshBillable(deps(), { groupId, listId: 'other', parts: 0 }, 0)).toBeUndefined();
-  }
-  expect((await world.store.billableLists.state(groupId))?.listId).toBe('slices');
-  expect(await list('?sort=access_level_asc')).toEqual(before);
+  const before = await world.store.billableLists.get(groupId, new Date());
+  expect(await buildList(deps(), groupId, 0)).toBe(false);
+  expect(await world.store.billableLists.get(groupId, new Date())).toEqual(before);
 });
 
 test('what somebody is a member of, and their way out of all of it', async () => {
@@ -245,23 +235,31 @@ test('lists of more than a part, read and replaced', async () => {
       email: '',
     }));
   const now = new Date();
-  const hourAgo = new Date(now.getTime() - 3_600_000);
-  expect(await lists.begin(77, 'A', now, hourAgo)).toBe(true);
-  expect(await lists.begin(77, 'B', now, hourAgo)).toBe(false);
-  expect(await lists.publish(77, 'A', some(2_500), now)).toBe(true);
-  const first = (await lists.state(77))!;
-  const page = await lists.page(77, first, 'name', false, { page: 11, perPage: 100 });
-  expect(page!.items.map(({ userId }) => userId)).toEqual(Array.from({ length: 100 }, (_, i) => 1_001 + i));
-  const last = await lists.page(77, first, 'name', true, { page: 26, perPage: 99 });
-  expect([last!.items.at(-1), last!.more]).toEqual([{ userId: 1, type: 'group_member' }, false]);
-  expect(await lists.begin(77, 'B', now, hourAgo)).toBe(true);
-  // Whoever was taken over from puts nothing in force.
-  expect(await lists.begin(77, 'C', now, new Date(now.getTime() + 1))).toBe(true);
-  expect(await lists.publish(77, 'B', some(1), now)).toBe(false);
-  expect(await lists.publish(77, 'C', some(3), now)).toBe(true);
-  expect(await lists.page(77, first, 'name', false, { page: 1, perPage: 20 })).toBeUndefined();
-  const second = (await lists.state(77))!;
-  expect((await lists.page(77, second, 'level', true, { page: 1, perPage: 20 }))!.items.length).toBe(3);
-  await lists.forget(77);
-  expect(await lists.state(77)).toBeUndefined();
+  const daysLater = (days: number) => new Date(now.getTime() + days * 86_400_000);
+  // A list that nobody asked for is put in force nowhere.
+  await lists.publish(77, some(1), now);
+  expect(await lists.getAndKeep(77, now)).toBeUndefined();
+  expect(await lists.claim(77, now)).toBe(true);
+  expect(await lists.claim(77, now)).toBe(false);
+  expect(await lists.claim(77, daysLater(1))).toBe(true);
+  await lists.publish(77, some(2_500), now);
+  const first = (await lists.get(77, now))!;
+  const page = await lists.page(first, 'name', false, { page: 11, perPage: 100 });
+  expect(page.items.map(({ userId }) => userId)).toEqual(Array.from({ length: 100 }, (_, i) => 1_001 + i));
+  const last = await lists.page(first, 'name', true, { page: 26, perPage: 99 });
+  expect([last.items.at(-1), last.more]).toEqual([{ userId: 1, type: 'group_member' }, false]);
+  await lists.publish(77, some(3), now);
+  // Whoever read which list is in force goes on with it.
+  expect((await lists.page(first, 'name', false, { page: 1, perPage: 20 })).items.length).toBe(20);
+  const second = (await lists.get(77, now))!;
+  expect((await lists.page(second, 'level', true, { page: 1, perPage: 20 })).items.length).toBe(3);
+  expect(await lists.get(77, daysLater(2))).toBeDefined();
+  expect(await lists.get(77, daysLater(4))).toBeUndefined();
+  const kept = async (at: Date) => {
+    for await (const groupId of lists.kept(at)) if (groupId === 77) return true;
+    return false;
+  };
+  expect([await kept(daysLater(29)), await kept(daysLater(31))]).toEqual([true, false]);
+  await lists.getAndKeep(77, daysLater(20));
+  expect(await kept(daysLater(49))).toBe(true);
 });
