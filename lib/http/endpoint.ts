@@ -3,7 +3,7 @@
  * conditional requests and the OpenAPI document are all made from this one value.
  */
 import type * as z from 'zod';
-import type { FirstReads } from '../domain/access/prefetch.ts';
+import type { Prefetch } from '../domain/access/prefetch.ts';
 import type { GroupAccess, ProjectAccess } from '../domain/access/types.ts';
 import type { AdmissionPort } from '../domain/rate-limits/request-counting.ts';
 import type { Settings } from '../domain/settings/current.ts';
@@ -155,10 +155,10 @@ export interface Declaration<
   readonly body?: () => Schema<B>;
   readonly paginate?: G;
   /**
-   * Of an endpoint about a project: what it reads first of the repository. It is read while access is decided, one
-   * round trip earlier than the handler could.
+   * For endpoints about a project: what to prefetch of the repository. It is read while access is checked, one round
+   * trip earlier than the handler could.
    */
-  readonly first?: (input: FirstInput<Path, P, Q, B>) => FirstReads;
+  readonly prefetch?: (input: PrefetchInput<Path, P, Q, B>) => Prefetch;
   readonly handle: (context: Context<Path, A, P, Q, B, G>, deps: D) => Result<G> | Promise<Result<G>>;
 }
 
@@ -171,7 +171,7 @@ export interface Endpoint<D> extends Described {
   readonly query: (() => Schema<object>) | undefined;
   readonly body: (() => Schema<object>) | undefined;
   readonly paginate: Paginate | undefined;
-  readonly first: ((input: AnyInput) => FirstReads) | undefined;
+  readonly prefetch: ((input: AnyInput) => Prefetch) | undefined;
   readonly returns: Returns;
   readonly errors: readonly { readonly status: number; readonly description: string }[];
   /** Called with what the declaration's types promise; only `serve` does. */
@@ -179,7 +179,7 @@ export interface Endpoint<D> extends Described {
 }
 
 /** What the caller gave. */
-export type FirstInput<Path extends string, P, Q, B> = Pick<
+export type PrefetchInput<Path extends string, P, Q, B> = Pick<
   Context<Path, AccessRule, P, Q, B, undefined>,
   'params' | 'query' | 'body'
 > &
@@ -229,7 +229,7 @@ export function endpointFor<D extends HttpDeps>() {
       query: once(declaration.query),
       body: once(declaration.body),
       paginate: declaration.paginate,
-      first: declaration.first as Endpoint<D>['first'],
+      prefetch: declaration.prefetch as Endpoint<D>['prefetch'],
       returns: declaration.returns ?? {},
       errors: declaration.errors ?? [],
       handle: (context, deps) => declaration.handle(context as Context<Path, A, P, Q, B, G>, deps),

@@ -1,6 +1,6 @@
 /** One request through one endpoint: credential, parameters, access, handler, answer. */
 
-import type { FirstReads } from '../domain/access/prefetch.ts';
+import type { Prefetch } from '../domain/access/prefetch.ts';
 import type { Opened } from '../domain/access/types.ts';
 import type { Credential, Origin } from '../domain/actor.ts';
 import { DomainError, forbidden, placeNotFound, unauthorized } from '../domain/errors.ts';
@@ -77,7 +77,12 @@ export async function serve<D extends HttpDeps>(
           { credential, sudo, origin, admission, params: incoming.params },
           input.failure,
           () =>
-            endpoint.first?.({ params, query: input.query, body: input.body, page: unlessRefused(pageOf) }),
+            endpoint.prefetch?.({
+              params,
+              query: input.query,
+              body: input.body,
+              page: unlessRefused(pageOf),
+            }),
         );
 
   // Whoever opened the request has read the settings beside it.
@@ -161,7 +166,7 @@ async function open<D extends HttpDeps>(
     readonly params: Readonly<Record<string, string>>;
   },
   failure: HttpFailure | undefined,
-  firstReads: () => FirstReads | undefined,
+  prefetchOf: () => Prefetch | undefined,
 ): Promise<Opened> {
   const { access } = endpoint;
   const anonymousToo = mayBeAnonymous(access);
@@ -195,8 +200,8 @@ async function open<D extends HttpDeps>(
   }
   let opened: Opened;
   try {
-    const first = firstReads();
-    opened = await deps.access.open({ ...who, [access.kind]: id, ...(first && { first }) });
+    const prefetch = prefetchOf();
+    opened = await deps.access.open({ ...who, [access.kind]: id, ...(prefetch && { prefetch }) });
   } catch (error) {
     if (error instanceof DomainError && error.code === 'not-found' && credential.kind !== 'none')
       await known();

@@ -1,6 +1,6 @@
 import * as branches from '../../domain/branches/branches.ts';
 import { notFound } from '../../domain/errors.ts';
-import { firstOf } from '../../domain/refs/list.ts';
+import { prefetchOf } from '../../domain/refs/list.ts';
 import { branchProtection } from '../../domain/refs/protection.ts';
 import { codeOf } from '../../domain/repository/read.ts';
 import { started } from '../../domain/started.ts';
@@ -46,7 +46,7 @@ const list = endpoint({
   returns: { body: shapes.branches },
   paginate: 'offset+keyset',
   keyset: { marker: 'page_token' },
-  first: ({ query, page }) => ({ ...firstOf(page && listQuery(query, page)), head: true, rules: 'branch' }),
+  prefetch: ({ query, page }) => prefetchOf(page && listQuery(query, page)),
   handle: async ({ actor, project, query, page, request }, deps) => {
     const protection = started(branchProtection(deps, project));
     const found = await branches.listBranches(codeOf(deps, project), listQuery(query, page));
@@ -69,7 +69,7 @@ const get = endpoint({
   access: readable,
   returns: { body: shapes.branch },
   errors: [absent],
-  first: ({ params }) => ({ branches: [params.branch], head: true, rules: 'branch' }),
+  prefetch: ({ params }) => ({ branches: [params.branch], head: true, rules: 'branch' }),
   handle: async ({ actor, project, params, request }, deps) => {
     const protection = started(branchProtection(deps, project));
     const record = await branches.getBranch(codeOf(deps, project), params.branch);
@@ -85,7 +85,7 @@ const head = endpoint({
   access: readable,
   returns: { status: 204 },
   errors: [absent],
-  first: ({ params }) => ({ branches: [params.branch], packs: false }),
+  prefetch: ({ params }) => ({ branches: [params.branch], packs: false }),
   handle: async ({ project, params }, deps) => {
     if (!(await branches.branchExists(codeOf(deps, project), params.branch))) throw notFound('Branch');
     return noContent();
@@ -108,7 +108,7 @@ const create = endpoint({
     { status: 400, description: 'Bad or taken name, nothing to start from, or a protected branch' },
     { status: 403, description: 'No right to push' },
   ],
-  first: ({ body }) => ({ revisions: [body.ref], branches: [body.branch], head: true, rules: 'branch' }),
+  prefetch: ({ body }) => ({ revisions: [body.ref], branches: [body.branch], head: true, rules: 'branch' }),
   handle: async ({ actor, project, body, request }, deps) => {
     const { made, protection } = await branches.createBranch(deps, actor, project, {
       name: body.branch,
@@ -130,7 +130,7 @@ const remove = endpoint({
     { status: 403, description: 'No right to push' },
     absent,
   ],
-  first: ({ params }) => ({ branches: [params.branch], head: true, rules: 'branch' }),
+  prefetch: ({ params }) => ({ branches: [params.branch], head: true, rules: 'branch' }),
   handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
     await branches.deleteBranch(deps, actor, project, params.branch, unmodifiedSince);
     return noContent();

@@ -17,7 +17,7 @@ const list = endpoint({
   returns: { body: shapes.commitComments },
   paginate: 'offset',
   errors: [{ status: 404, description: 'No such commit' }],
-  first: ({ params }) => ({ revisions: [params.sha] }),
+  prefetch: ({ params }) => ({ revisions: [params.sha] }),
   handle: async ({ project, params, page, request }, deps) => {
     const { items, ...rest } = await listCommitComments(deps, project, params.sha, counted(page));
     return { ...rest, items: items.map((comment) => present(comment, request.baseUrl)) };
@@ -54,7 +54,7 @@ const create = endpoint({
     { status: 404, description: 'No such commit' },
     { status: 429, description: 'More comments in a minute than the settings allow' },
   ],
-  first: ({ params }) => ({ revisions: [params.sha] }),
+  prefetch: ({ params }) => ({ revisions: [params.sha] }),
   handle: async ({ actor, project, params, body, request }, deps) => {
     const { note, path, line, line_type } = body;
     const place = onLine(body) && path !== undefined && line !== undefined;

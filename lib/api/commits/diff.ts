@@ -18,7 +18,7 @@ export const commitDiff = endpoint({
   returns: { body: shapes.fileDiffs },
   paginate: 'offset',
   errors: [{ status: 404, description: 'No such commit' }],
-  first: ({ params }) => ({ revisions: [params.sha] }),
+  prefetch: ({ params }) => ({ revisions: [params.sha] }),
   handle: async ({ project, params, page }, deps) => {
     const git = codeOf(deps, project);
     const { commit } = await resolved(git, params.sha);

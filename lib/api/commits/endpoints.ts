@@ -42,8 +42,10 @@ const list = endpoint({
     }),
   returns: { body: shapes.commits },
   paginate: 'offset',
-  first: ({ query }) =>
-    query.all ? { under: ['refs/heads/', 'refs/tags/'] } : { revisions: rangeEnds(query.ref_name) },
+  prefetch: ({ query }) =>
+    query.all
+      ? { under: ['refs/heads/', 'refs/tags/'], packs: false }
+      : { revisions: rangeEnds(query.ref_name) },
   handle: async ({ project, query, page, request }, deps) => {
     const git = codeOf(deps, project);
     const commits = await listCommits(git, {
@@ -77,7 +79,7 @@ const get = endpoint({
   query: () => p.params({ stats: p.boolean({ default: true, description: 'Count the lines' }) }),
   returns: { body: shapes.commitDetail },
   errors: [{ status: 404, description: 'No such commit' }],
-  first: ({ params }) => ({ revisions: [params.sha] }),
+  prefetch: ({ params }) => ({ revisions: [params.sha] }),
   handle: async ({ actor, project, params, query, request }, deps) => {
     const git = codeOf(deps, project);
     // A full id most likely is the commit's own: what is said about it is read beside it.
@@ -137,7 +139,7 @@ const create = endpoint({
     { status: 403, description: 'No right to push to the branch' },
   ],
   bodyLimit: 100 * 1024 * 1024,
-  first: ({ body }) => ({ branches: [body.branch, body.start_branch], rules: 'branch' }),
+  prefetch: ({ body }) => ({ branches: [body.branch, body.start_branch], rules: 'branch' }),
   handle: async ({ actor, project, body, request }, deps) => {
     requireFields(body.actions);
     if (body.actions.length === 0) throw badRequest('actions is empty');
@@ -178,7 +180,7 @@ const refs = endpoint({
     }),
   paginate: 'offset',
   errors: [{ status: 404, description: 'No such commit' }],
-  first: ({ params, query }) => ({
+  prefetch: ({ params, query }) => ({
     revisions: [params.sha],
     under:
       query.type === 'all'

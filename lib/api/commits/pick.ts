@@ -34,7 +34,7 @@ const cherryPick = endpoint({
   path: '/projects/:id/repository/commits/:sha/cherry_pick',
   summary: 'Put what a commit changed upon a branch',
   body: () => p.params({ ...target(), message: p.string({ description: 'In place of that of the commit' }) }),
-  first: ({ params }) => ({ revisions: [params.sha], rules: 'branch' }),
+  prefetch: ({ params }) => ({ revisions: [params.sha], rules: 'branch' }),
   handle: ({ actor, project, params, body, request }, deps) =>
     pick(deps, actor, project, 'cherry-pick', request.baseUrl, {
       sha: params.sha,
@@ -49,7 +49,7 @@ const revert = endpoint({
   path: '/projects/:id/repository/commits/:sha/revert',
   summary: 'Take back on a branch what a commit changed',
   body: () => p.params(target()),
-  first: ({ params }) => ({ revisions: [params.sha], rules: 'branch' }),
+  prefetch: ({ params }) => ({ revisions: [params.sha], rules: 'branch' }),
   handle: ({ actor, project, params, body, request }, deps) =>
     pick(deps, actor, project, 'revert', request.baseUrl, {
       sha: params.sha,

@@ -47,7 +47,7 @@ const get = endpoint({
   query: ref,
   returns: { body: shapes.fileRecord, headers },
   errors,
-  first: ({ query }) => ({ revisions: [query.ref] }),
+  prefetch: ({ query }) => ({ revisions: [query.ref] }),
   handle: async ({ project, params, query, request }, deps) => {
     const git = codeOf(deps, project);
     const headersOf = (facts: ReturnType<typeof fileFacts>) =>
@@ -76,7 +76,7 @@ const getRaw = endpoint({
     }),
   returns: { type: 'text/plain', headers },
   errors: [...errors, { status: 429, description: 'More of this file in a minute than the settings allow' }],
-  first: ({ query }) => ({ revisions: [query.ref ?? 'HEAD'] }),
+  prefetch: ({ query }) => ({ revisions: [query.ref ?? 'HEAD'] }),
   handle: async ({ project, params, query }, deps) => {
     const name = query.ref ?? 'HEAD';
     const file = await withinRate(deps, RAW_BLOBS, `${project.project.id} ${params.file_path}`, () =>
@@ -131,7 +131,7 @@ const create = endpoint({
   returns: { body: shapes.fileWritten },
   errors: writeErrors,
   bodyLimit,
-  first: ({ body }) => ({ branches: [body.branch, body.start_branch], rules: 'branch' }),
+  prefetch: ({ body }) => ({ branches: [body.branch, body.start_branch], rules: 'branch' }),
   handle: async ({ actor, project, params, body }, deps) => {
     const content = decodeContent(body.content, body.encoding);
     const edit = {
@@ -156,7 +156,7 @@ const update = endpoint({
   returns: { body: shapes.fileWritten },
   errors: writeErrors,
   bodyLimit,
-  first: ({ body }) => ({ branches: [body.branch, body.start_branch], rules: 'branch' }),
+  prefetch: ({ body }) => ({ branches: [body.branch, body.start_branch], rules: 'branch' }),
   handle: async ({ actor, project, params, body }, deps) => {
     const content = decodeContent(body.content, body.encoding);
     await write(deps, actor, project, body, { action: 'update', path: params.file_path, content });
@@ -174,7 +174,7 @@ const remove = endpoint({
   body: () => p.params({ ...commitFields(), ...lastCommit() }),
   returns: { status: 204 },
   errors: writeErrors,
-  first: ({ body }) => ({ branches: [body.branch, body.start_branch], rules: 'branch' }),
+  prefetch: ({ body }) => ({ branches: [body.branch, body.start_branch], rules: 'branch' }),
   handle: async ({ actor, project, params, body, request, unmodifiedSince }, deps) => {
     const git = codeOf(deps, project);
     if (request.headers.has('if-unmodified-since')) {
@@ -212,7 +212,7 @@ const getBlame = endpoint({
     { status: 400, description: 'Too much to compare, or a range that ends before it begins' },
     ...errors,
   ],
-  first: ({ query }) => ({ revisions: [query.ref] }),
+  prefetch: ({ query }) => ({ revisions: [query.ref] }),
   handle: async ({ project, params, query, request }, deps) => {
     const { range, ref } = query;
     if (range && range.start > range.end)

@@ -1,5 +1,5 @@
 import { openGit } from '../../domain/access/git-access.ts';
-import type { FirstReads } from '../../domain/access/prefetch.ts';
+import type { Prefetch } from '../../domain/access/prefetch.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { pushPolicy } from '../../domain/git/push-policy.ts';
@@ -49,7 +49,7 @@ export async function serveGit(
   };
   try {
     const credential = credentialOf(request.headers);
-    const first = firstReads(path, request.headers.get('git-protocol') ?? undefined);
+    const prefetch = prefetchOf(path, request.headers.get('git-protocol') ?? undefined);
     const { fullPath, purpose } = path;
     const access = await openGit(deps, {
       credential,
@@ -57,14 +57,14 @@ export async function serveGit(
       purpose,
       origin: { address: facts.sourceIp, requestId: facts.requestId },
       ...(admission && { admission }),
-      ...(first && { first }),
+      ...(prefetch && { prefetch }),
     });
     const looks = uploads && (request.method === 'GET' || request.method === 'HEAD');
     if (purpose === 'write' && !looks) await demandPushable(deps);
     if (uploads) {
       return await serveUploads(request, path.rest.slice(UPLOADS.length + 1), access, deps);
     }
-    const { project, ahead } = access.project;
+    const { project, prefetched } = access.project;
     const pushing = path.rest === 'git-receive-pack';
     const answer = await smartHttp(
       {
@@ -74,7 +74,7 @@ export async function serveGit(
         headers: request.headers,
         body: (request.body ?? []) as AsyncIterable<Uint8Array>,
       },
-      openRepository(deps, project, { ahead, ...(pushing && { pusher: access.actor }) }),
+      openRepository(deps, project, { prefetched, ...(pushing && { pusher: access.actor }) }),
       {
         // Behind a gateway its own limit of about 4.5 MB comes first.
         limits: { maxRequestBytes: await maxPushBytes(deps) },
@@ -96,8 +96,8 @@ export async function serveGit(
   }
 }
 
-/** What each of git's requests reads first, before anything of its body is looked at. */
-function firstReads({ rest, purpose }: GitPath, version: string | undefined): FirstReads | undefined {
+/** What to prefetch for each of git's requests, before its body is read. */
+function prefetchOf({ rest, purpose }: GitPath, version: string | undefined): Prefetch | undefined {
   if (rest === 'git-receive-pack') return { head: true, rules: 'both' };
   if (rest === 'git-upload-pack') return { under: [''] };
   // Refs are told with the second request of version 2.

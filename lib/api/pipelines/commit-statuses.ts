@@ -28,7 +28,7 @@ const list = endpoint({
   returns: { body: shapes.commitStatuses },
   paginate: 'offset',
   errors: [{ status: 404, description: 'No such commit' }],
-  first: ({ params }) => ({ revisions: [params.sha] }),
+  prefetch: ({ params }) => ({ revisions: [params.sha] }),
   handle: async ({ project, params, query, page, request }, deps) => {
     const filters = {
       all: query.all,
@@ -68,7 +68,7 @@ const report = endpoint({
     { status: 409, description: 'Others report on this commit all the time' },
     { status: 422, description: 'The pipeline has too many statuses' },
   ],
-  first: ({ params }) => ({ revisions: [params.sha], rules: 'branch' }),
+  prefetch: ({ params }) => ({ revisions: [params.sha] }),
   handle: async ({ actor, project, params, body, request }, deps) => {
     const made = await reportStatus(deps, actor, project, params.sha, {
       state: body.state,

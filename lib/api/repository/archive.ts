@@ -32,7 +32,7 @@ const query = () =>
     path: p.string({ description: 'Path of a directory or file to download; default: the whole repository' }),
   });
 const returns = { type: 'application/octet-stream', headers: ['Content-Disposition'] };
-const first = ({ query }: { readonly query: { readonly sha?: string } }) => ({
+const prefetch = ({ query }: { readonly query: { readonly sha?: string } }) => ({
   revisions: [query.sha || 'HEAD'],
   head: !query.sha,
 });
@@ -52,7 +52,7 @@ const whole = endpoint({
   query,
   returns,
   errors,
-  first,
+  prefetch,
   handle: ({ actor, project, query, request }, deps) =>
     answer(deps, actor, project, query, 'tar.gz', request),
 });
@@ -67,7 +67,7 @@ const inFormat = endpoint({
   query,
   returns,
   errors,
-  first,
+  prefetch,
   handle: ({ actor, project, params, query, request }, deps) =>
     answer(deps, actor, project, query, FORMATS[params.format], request),
 });

@@ -45,7 +45,7 @@ export const compare = endpoint({
     { status: 403, description: "The caller may not read the other project's code" },
     { status: 404, description: 'A revision does not exist' },
   ],
-  first: ({ query }) => (query.from_project_id === undefined ? { revisions: [query.from, query.to] } : {}),
+  prefetch: ({ query }) => (query.from_project_id === undefined ? { revisions: [query.from, query.to] } : {}),
   handle: async ({ actor, project, params, query, request }, deps) => {
     const source = await sourceProject(deps, actor, project, query.from_project_id, params.id);
     const limits = await diffLimits(deps);

@@ -40,7 +40,7 @@ const tree = endpoint({
   errors: [
     { status: 404, description: 'The revision or directory does not exist, or the repository is empty' },
   ],
-  first: ({ query }) => ({ revisions: [query.ref ?? 'HEAD'] }),
+  prefetch: ({ query }) => ({ revisions: [query.ref ?? 'HEAD'] }),
   handle: async ({ project, query, page }, deps) => {
     const listing = await listDirectory(codeOf(deps, project), query.ref ?? 'HEAD', {
       path: query.path?.replace(/^\/+|\/+$/g, '') ?? '',
@@ -73,7 +73,7 @@ const getBlob = endpoint({
   access,
   returns: { body: shapes.blob },
   errors: [NO_BLOB, TOO_MANY_BLOBS],
-  first: () => ({}),
+  prefetch: () => ({}),
   handle: async ({ project, params }, deps) => {
     const allow = (size: number) => demandBlobRate(deps, project.project.id, size);
     const data = await blobOf(params.sha, (oid) => blob(codeOf(deps, project), oid, allow));
@@ -94,7 +94,7 @@ const getRawBlob = endpoint({
   access,
   returns: { type: 'text/plain' },
   errors: [NO_BLOB, TOO_MANY_BLOBS],
-  first: () => ({}),
+  prefetch: () => ({}),
   handle: async ({ project, params }, deps) => {
     const { id } = project.project;
     const allow = (size: number) => demandBlobRate(deps, id, size);
@@ -127,7 +127,7 @@ const listContributors = endpoint({
     }),
   paginate: 'offset',
   errors: [{ status: 404, description: 'The revision does not exist' }],
-  first: ({ query }) => ({ revisions: [query.ref ?? 'HEAD'] }),
+  prefetch: ({ query }) => ({ revisions: [query.ref ?? 'HEAD'] }),
   handle: async ({ project, query, page }, deps) => {
     const all = await contributors(codeOf(deps, project), query.ref, query.order_by, query.sort);
     return {
@@ -158,7 +158,7 @@ const getMergeBase = endpoint({
     { status: 400, description: 'Fewer than two refs, or a ref that does not exist' },
     { status: 404, description: 'The commits have no common ancestor' },
   ],
-  first: ({ query }) => ({ revisions: query.refs }),
+  prefetch: ({ query }) => ({ revisions: query.refs }),
   handle: async ({ project, query, request }, deps) =>
     commitBasic(
       await mergeBase(codeOf(deps, project), query.refs),

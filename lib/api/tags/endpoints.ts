@@ -1,4 +1,4 @@
-import { firstOf } from '../../domain/refs/list.ts';
+import { prefetchOf } from '../../domain/refs/list.ts';
 import { tagProtection } from '../../domain/refs/protection.ts';
 import { codeOf } from '../../domain/repository/read.ts';
 import { started } from '../../domain/started.ts';
@@ -52,10 +52,8 @@ const list = endpoint({
     }),
   returns: { body: shapes.tags },
   paginate: 'offset',
-  first: ({ query, page }) => ({
-    ...firstOf(page?.kind === 'offset' ? { space: 'tags', ...listQuery(query, page) } : undefined),
-    rules: 'tag',
-  }),
+  prefetch: ({ query, page }) =>
+    prefetchOf(page?.kind === 'offset' ? { space: 'tags', ...listQuery(query, page) } : undefined),
   handle: async ({ project, query, page, request }, deps) => {
     const protection = started(tagProtection(deps, project));
     const found = await tags.listTags(codeOf(deps, project), listQuery(query, page));
@@ -73,7 +71,7 @@ const get = endpoint({
   access: readable,
   returns: { body: shapes.tag },
   errors: [absent],
-  first: ({ params }) => ({ tags: [params.tag_name], rules: 'tag' }),
+  prefetch: ({ params }) => ({ tags: [params.tag_name], rules: 'tag' }),
   handle: async ({ project, params, request }, deps) => {
     const protection = started(tagProtection(deps, project));
     const record = await tags.getTag(codeOf(deps, project), params.tag_name);
@@ -104,7 +102,7 @@ const create = endpoint({
     { status: 403, description: 'The caller may not push' },
     { status: 405, description: 'The name conflicts with an existing tag' },
   ],
-  first: ({ body }) => ({ revisions: [body.ref], tags: [body.tag_name], rules: 'tag' }),
+  prefetch: ({ body }) => ({ revisions: [body.ref], tags: [body.tag_name], rules: 'tag' }),
   handle: async ({ actor, project, body, request }, deps) => {
     const input = { name: body.tag_name, ref: body.ref, message: body.message };
     const { made, protection } = await tags.createTag(deps, actor, project, input);
@@ -120,7 +118,7 @@ const remove = endpoint({
   access: project('read_code'),
   returns: { status: 204 },
   errors: [{ status: 403, description: 'The caller may not push, or the tag is protected' }, absent],
-  first: ({ params }) => ({ tags: [params.tag_name], rules: 'tag' }),
+  prefetch: ({ params }) => ({ tags: [params.tag_name], rules: 'tag' }),
   handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
     await tags.deleteTag(deps, actor, project, params.tag_name, unmodifiedSince);
     return noContent();

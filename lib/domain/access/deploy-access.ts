@@ -4,9 +4,9 @@ import { forbidden, notFound, unauthorized } from '../errors.ts';
 import { type Admission, whileCounted } from '../rate-limits/request-counting.ts';
 import { Surroundings, standing } from './effective-level.ts';
 import { locateProject } from './locate.ts';
-import { beginFirst, projectAccess, subjectOf } from './open-request.ts';
+import { prefetch, projectAccess, subjectOf } from './open-request.ts';
 import { can, canSee } from './permissions.ts';
-import type { FirstReads } from './prefetch.ts';
+import type { Prefetch } from './prefetch.ts';
 import { hasEnded, isUsername, TOKEN_PREFIXES, tokenHash } from './token-check.ts';
 import type { GitAccess } from './types.ts';
 
@@ -35,7 +35,7 @@ export async function openWithDeployToken(
   request: {
     readonly fullPath: string;
     readonly purpose: 'read' | 'write';
-    readonly first?: FirstReads | undefined;
+    readonly prefetch?: Prefetch | undefined;
     readonly admission?: Admission | undefined;
   },
 ): Promise<GitAccess> {
@@ -48,11 +48,11 @@ export async function openWithDeployToken(
     await admission?.admit(admission.stranger);
     throw unauthorized();
   }
-  let first: ReturnType<typeof beginFirst>;
+  let prefetched: ReturnType<typeof prefetch>;
   const surroundings = new Surroundings(deps);
   const caller = { kind: 'deploy-token', id: token.id } as const;
   const [project] = await whileCounted(admission, caller, () => {
-    first = beginFirst(deps, located, request.first);
+    prefetched = prefetch(deps, located, request.prefetch);
     return Promise.all([
       located.record ?? deps.store.projects.get(located.id),
       surroundings.read(located.ancestorIds, [], undefined),
@@ -75,5 +75,5 @@ export async function openWithDeployToken(
   if (off || (!holds && !can(actor, access, 'read_code'))) {
     throw forbidden('You are not allowed to download code from this project.');
   }
-  return { actor, project: { ...access, ...first } };
+  return { actor, project: { ...access, ...prefetched } };
 }

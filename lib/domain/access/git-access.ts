@@ -24,13 +24,13 @@ export async function openGit(deps: Deps, request: GitRequest): Promise<GitAcces
   return access;
 }
 
-type GitRequest = Pick<OpenRequest, 'credential' | 'origin' | 'admission' | 'first'> & {
+type GitRequest = Pick<OpenRequest, 'credential' | 'origin' | 'admission' | 'prefetch'> & {
   fullPath: string;
   purpose: 'read' | 'write';
 };
 
 async function openAny(deps: Deps, request: GitRequest): Promise<GitAccess> {
-  const { credential, fullPath, purpose, first, origin, admission } = request;
+  const { credential, fullPath, purpose, prefetch, origin, admission } = request;
   // Nobody without a name pushes anywhere.
   if (purpose === 'write' && credential.kind === 'none') throw unauthorized();
   const deploy = deployCredential(credential);
@@ -40,7 +40,7 @@ async function openAny(deps: Deps, request: GitRequest): Promise<GitAccess> {
     opened = await open(deps, {
       credential,
       project: fullPath,
-      ...(first && { first }),
+      ...(prefetch && { prefetch }),
       ...(origin && { origin }),
       ...(admission && { admission }),
     });

@@ -13,14 +13,13 @@ import type { Caller } from '../rate-limits/throttles.ts';
 import { type Subject, Surroundings, standing } from './effective-level.ts';
 import { type Located, locateGroup, locateProject } from './locate.ts';
 import { canSee, canSeeGroup, OWNER } from './permissions.ts';
-import type { FirstReads } from './prefetch.ts';
-import { ReadAhead } from './prefetch.ts';
+import { type Prefetch, Prefetched } from './prefetch.ts';
 import { demandActive, tokenHash } from './token-check.ts';
 import type { GroupAccess, Opened, OpenRequest, ProjectAccess } from './types.ts';
 
 /**
  * Decides who asks and what they may know, in two round trips: the token beside the project or group (or its path),
- * then the user, the memberships along the groups above, what the request reads first of the repository and, found by
+ * then the user, the memberships along the groups above, what the request prefetches of the repository and, found by
  * path, the record. A third where one of these is shared with other groups, or has just moved. `Sudo` costs more: it
  * names somebody else.
  *
@@ -42,18 +41,18 @@ export async function open(deps: Deps, request: OpenRequest, onReuse?: OnTokenRe
     ]),
   );
 
-  let first: ReturnType<typeof beginFirst>;
-  const ahead = new Surroundings(deps);
+  let prefetched: ReturnType<typeof prefetch>;
+  const ownersLevels = new Surroundings(deps);
   const caller = token && ({ kind: 'user', id: token.userId } as const);
   const [owner, projectRecord, groupRecord, tooMany] = await whileCounted(admission, caller, () => {
-    first = project && beginFirst(deps, project, request.first);
+    prefetched = project && prefetch(deps, project, request.prefetch);
     return Promise.all([
       token && deps.store.users.get(token.userId),
       project && (project.record ?? deps.store.projects.get(project.id)),
       group && (group.record ?? deps.store.groups.get(group.id)),
       token !== undefined && comesFromTooMany(deps, token.userId, request.origin?.address),
-      project && readAhead(ahead, { kind: 'project', id: project.id }, project, token?.userId),
-      group && readAhead(ahead, { kind: 'group', id: group.id }, group, token?.userId),
+      project && prefetchLevels(ownersLevels, { kind: 'project', id: project.id }, project, token?.userId),
+      group && prefetchLevels(ownersLevels, { kind: 'group', id: group.id }, group, token?.userId),
       token && noteUse(deps, token),
     ]);
   });
@@ -61,28 +60,28 @@ export async function open(deps: Deps, request: OpenRequest, onReuse?: OnTokenRe
   if (signedInAs !== undefined) demandFewAddresses(tooMany, signedInAs.user);
   const asked = await impersonated(deps, signedInAs ?? { kind: 'anonymous' }, request.sudo);
   const actor = request.origin === undefined ? asked : { ...asked, origin: request.origin };
-  // What was read ahead is the token owner's.
-  const known = actor.kind === 'user' && actor.sudoer !== undefined ? new Surroundings(deps) : ahead;
+  // What was prefetched is the token owner's.
+  const known = actor.kind === 'user' && actor.sudoer !== undefined ? new Surroundings(deps) : ownersLevels;
   return {
     actor,
-    ...(project && { project: { ...(await openProject(actor, projectRecord, known)), ...first } }),
+    ...(project && { project: { ...(await openProject(actor, projectRecord, known)), ...prefetched } }),
     ...(group && { group: await openGroup(actor, groupRecord, known) }),
   };
 }
 
-/** Begins what a request reads first, of a project that is there. */
-export function beginFirst(
+/** Begins the reads that a request is to prefetch, of a project that exists. */
+export function prefetch(
   deps: Deps,
   { id, record, repositoryId }: Located<ProjectRecord>,
-  first: FirstReads | undefined,
-): Pick<ProjectAccess, 'ahead'> | undefined {
-  if (first === undefined || repositoryId === undefined) return undefined;
+  wanted: Prefetch | undefined,
+): Pick<ProjectAccess, 'prefetched'> | undefined {
+  if (wanted === undefined || repositoryId === undefined) return undefined;
   const defaultBranch = record?.defaultBranch ?? null;
-  return { ahead: new ReadAhead(deps, { id, repositoryId, defaultBranch }, first) };
+  return { prefetched: new Prefetched(deps, { id, repositoryId, defaultBranch }, wanted) };
 }
 
 /** Everything that decides a level where nothing is shared, and nothing has just moved. */
-function readAhead(
+function prefetchLevels(
   surroundings: Surroundings,
   source: MemberSource,
   { record, ancestorIds }: Located<ProjectRecord | GroupRecord>,

@@ -3,14 +3,14 @@ import type { AccessLevel } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Actor, Credential, Origin } from '../actor.ts';
 import type { Admission } from '../rate-limits/request-counting.ts';
-import type { FirstReads, ReadAhead } from './prefetch.ts';
+import type { Prefetch, Prefetched } from './prefetch.ts';
 
 /** A project the actor may know of, with the level they hold in it (0: none, only visibility lets them in). */
 export interface ProjectAccess {
   readonly project: ProjectRecord;
   readonly level: AccessLevel | 0;
-  /** What this request has begun to read of its repository. */
-  readonly ahead?: ReadAhead;
+  /** Reads of its repository that are under way. */
+  readonly prefetched?: Prefetched;
 }
 
 /** A group the actor may know of. */
@@ -36,8 +36,8 @@ export interface OpenRequest {
   readonly rotates?: true;
   /** Numeric id or full path, decoded, when the endpoint is about a project. */
   readonly project?: string;
-  /** What is read of its repository beside what decides access: without the right to see it, it is dropped. */
-  readonly first?: FirstReads;
+  /** What to read of its repository in parallel with what decides access; dropped without the right to see it. */
+  readonly prefetch?: Prefetch;
   /** The same as `project`, when it is about a group. */
   readonly group?: string;
 }

@@ -2,7 +2,7 @@
 import type { Ref, RefPageQuery } from '../../git/ports.ts';
 import { branchRef, type RefName, type RefSpace, shortName, spacePrefix, tagRef } from '../../git/refname.ts';
 import type { GitRepository } from '../../git/repository.ts';
-import type { FirstReads } from '../access/prefetch.ts';
+import type { Prefetch } from '../access/prefetch.ts';
 import { nameMatcher } from './search.ts';
 
 export interface RefListQuery {
@@ -42,11 +42,11 @@ function pageOf(query: RefListQuery): RefPageQuery | undefined {
   return { space, offset, limit, descending, ...(after === undefined ? {} : { after }) };
 }
 
-/** What a list reads first. */
-export function firstOf(query: RefListQuery | undefined): Pick<FirstReads, 'page' | 'under'> {
-  if (query === undefined) return {};
-  const page = pageOf(query);
-  return page === undefined ? { under: [`refs/${query.space}/`] } : { page };
+/** What to prefetch for a list: all else is read no later beside the commits of the refs. */
+export function prefetchOf(query: RefListQuery | undefined): Prefetch {
+  const page = query && pageOf(query);
+  const under = query && page === undefined ? ([`refs/${query.space}/`] as const) : [];
+  return { page, under, packs: false };
 }
 
 async function found(git: GitRepository, query: RefListQuery): Promise<RefList> {

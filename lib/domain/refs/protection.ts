@@ -1,5 +1,6 @@
 import type { BranchRule, RuleLevel, TagRule } from '../../records/refs.ts';
 import { can, DEVELOPER, MAINTAINER } from '../access/permissions.ts';
+import { readRules } from '../access/prefetch.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
@@ -94,17 +95,14 @@ export class TagProtection {
 }
 
 export async function branchProtection(deps: Deps, access: ProjectAccess): Promise<BranchProtection> {
-  const { project, ahead } = access;
   const first = firstOf(deps, access);
-  const read = (await ahead?.rulesOf(project, 'branch'))?.branches;
-  const rules = read ?? (await deps.store.refRules.list(project.id, 'branch'));
-  return new BranchProtection(access, rules, await first);
+  const { branches } = await rulesOf(deps, access, 'branch');
+  return new BranchProtection(access, branches, await first);
 }
 
 export async function tagProtection(deps: Deps, access: ProjectAccess): Promise<TagProtection> {
-  const { project, ahead } = access;
-  const read = (await ahead?.rulesOf(project, 'tag'))?.tags;
-  return new TagProtection(access, read ?? (await deps.store.refRules.list(project.id, 'tag')));
+  const { tags } = await rulesOf(deps, access, 'tag');
+  return new TagProtection(access, tags);
 }
 
 /** Of both kinds, read together. */
@@ -112,15 +110,16 @@ export async function refProtection(
   deps: Deps,
   access: ProjectAccess,
 ): Promise<{ branches: BranchProtection; tags: TagProtection }> {
-  const { project, ahead } = access;
   const first = firstOf(deps, access);
-  const read = await ahead?.rulesOf(project, 'both');
-  const { branches, tags } = read ?? (await deps.store.refRules.all(project.id));
+  const { branches, tags } = await rulesOf(deps, access, 'both');
   return {
     branches: new BranchProtection(access, branches, await first),
     tags: new TagProtection(access, tags),
   };
 }
+
+const rulesOf = (deps: Deps, { project, prefetched }: ProjectAccess, kind: 'branch' | 'tag' | 'both') =>
+  prefetched?.rules(project, kind) ?? readRules(deps, project.id, kind);
 
 /** What the first branch is to be protected with; read while the rules are, and only where there is none yet. */
 function firstOf(deps: Deps, { project }: ProjectAccess): Promise<DefaultBranchProtection> | undefined {

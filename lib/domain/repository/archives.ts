@@ -47,9 +47,9 @@ export async function downloadArchive(
   request: DownloadRequest,
 ): Promise<Download> {
   const { store } = deps;
-  const { project, ahead } = access;
+  const { project, prefetched } = access;
   const who = subjectFor(actor, request.sourceIp);
-  const repository = openRepository(deps, project, { ahead });
+  const repository = openRepository(deps, project, { prefetched });
   const git = new GitRepository(repository);
   const event = request.headOnly ? undefined : started(auditing(deps, actor));
   const finding = started(

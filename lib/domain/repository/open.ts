@@ -18,7 +18,7 @@ import { snapshotOf } from '../../store/repository/ref-views.ts';
 import type { RepositoryRefs } from '../../store/repository/refs-and-objects.ts';
 import { measureSoon } from '../../store/statistics/statistics.ts';
 import type { Write } from '../../store/table/write.ts';
-import type { FirstLook, ReadAhead } from '../access/prefetch.ts';
+import type { Prefetched } from '../access/prefetch.ts';
 import type { Actor } from '../actor.ts';
 import { type AuditAuthor, auditing, SYSTEM } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
@@ -35,7 +35,7 @@ const ACTIVITY_MS = 60_000;
 
 /**
  * The repository of a project, for one request. Nothing is read before it is used.
- * @param options.ahead what was begun to read of it, which the first who opens it takes
+ * @param options.prefetched reads of it that are under way, for the first call of a request
  * @param options.pusher who may write to it: what they push is told in their name
  * @param options.importer for the worker that fills it: to everybody else it is empty until then
  * @param options.finishing the first swap ends the import, in the same transaction
@@ -44,7 +44,7 @@ export function openRepository(
   deps: Deps,
   project: ProjectRecord,
   options: {
-    readonly ahead?: ReadAhead | undefined;
+    readonly prefetched?: Prefetched | undefined;
     readonly pusher?: Pusher | undefined;
     readonly importer?: boolean;
     readonly finishing?: boolean;
@@ -52,19 +52,19 @@ export function openRepository(
 ): Repository {
   const hidden = isImporting(project) && options.importer !== true;
   const likelyHead = project.defaultBranch === null ? undefined : branchRef(project.defaultBranch);
-  const first = options.ahead?.repositoryOf(project);
-  const stored = first?.refs ?? deps.store.repositories.open(project.repositoryId, likelyHead);
+  const prefetched = options.prefetched?.openedBy(project);
+  const stored = prefetched?.refs ?? deps.store.repositories.open(project.repositoryId, likelyHead);
   const catalogue = {
     listPacks: async ({ fresh }: { fresh?: boolean } = {}) => {
       if (hidden) return [];
-      return present((fresh === true ? undefined : first?.packs()) ?? stored.listPacks());
+      return present((fresh === true ? undefined : prefetched?.packs()) ?? stored.listPacks());
     },
     derived: stored.derived.bind(stored),
   };
   const objects = new GitObjects(deps.store.blobs, catalogue, project.repositoryId, project.networkId);
   const store = new PackStore(objects, { cache: deps.packs });
   const { pusher, finishing = false } = options;
-  const refs = new ProjectRefs(deps, project, stored, { first, finishing, pusher });
+  const refs = new ProjectRefs(deps, project, stored, { prefetched, finishing, pusher });
   return { objects, refs: hidden ? withoutContent(refs) : refs, store, cache: deps.packs };
 }
 
@@ -79,7 +79,7 @@ class ProjectRefs implements RefDatabase {
   readonly #deps: Deps;
   readonly #project: ProjectRecord;
   readonly #refs: RepositoryRefs;
-  readonly #first: FirstLook | undefined;
+  readonly #prefetched: Prefetched | undefined;
   readonly #finishing: boolean;
   readonly #pusher: number | undefined;
   /** As it was read last. */
@@ -90,16 +90,16 @@ class ProjectRefs implements RefDatabase {
     project: ProjectRecord,
     refs: RepositoryRefs,
     {
-      first,
+      prefetched,
       finishing,
       pusher,
     }: {
-      readonly first: FirstLook | undefined;
+      readonly prefetched: Prefetched | undefined;
       readonly finishing: boolean;
       readonly pusher: Pusher | undefined;
     },
   ) {
-    this.#first = first;
+    this.#prefetched = prefetched;
     this.#finishing = finishing;
     this.#pusher = pusher && userOf(pusher);
     if (this.#pusher !== undefined) deps.store.events.prepare();
@@ -109,20 +109,20 @@ class ProjectRefs implements RefDatabase {
   }
 
   all(options?: { prefix?: string }) {
-    const view = this.#first?.view([options?.prefix ?? '']);
+    const view = this.#prefetched?.view([options?.prefix ?? '']);
     return present(view?.then((read) => snapshotOf(read, options?.prefix)) ?? this.#refs.all(options));
   }
 
   view(options?: Parameters<RefDatabase['view']>[0]) {
-    return present(this.#first?.view(options?.prefixes ?? []) ?? this.#refs.view(options));
+    return present(this.#prefetched?.view(options?.prefixes ?? []) ?? this.#refs.view(options));
   }
 
   page(query: RefPageQuery) {
-    return present(this.#first?.page(query) ?? this.#refs.page(query));
+    return present(this.#prefetched?.page(query) ?? this.#refs.page(query));
   }
 
   get(names: readonly RefName[]) {
-    return present(this.#first?.get(names) ?? this.#refs.get(names));
+    return present(this.#prefetched?.get(names) ?? this.#refs.get(names));
   }
 
   head() {
@@ -130,7 +130,7 @@ class ProjectRefs implements RefDatabase {
   }
 
   headRef() {
-    this.#head = this.#first?.headRef() ?? this.#refs.headRef();
+    this.#head = this.#prefetched?.headRef() ?? this.#refs.headRef();
     return present(this.#head);
   }
 
@@ -149,7 +149,7 @@ class ProjectRefs implements RefDatabase {
       this.#firstBranch(updates, options.head),
       this.#events(updates, options),
     ]);
-    this.#first?.forget();
+    this.#prefetched?.forget();
     const now = this.#deps.now();
     const change = first === undefined ? {} : { defaultBranch: first };
     const alongside = first === undefined ? [] : await protectingWrites(this.#deps, this.#project, first);

@@ -13,9 +13,9 @@ import { openRepository, type Pusher } from './open.ts';
  * The repository of a project, as rules read and write it. One per request; what it learns of history is kept.
  * @param pusher for whoever writes: what moves is told in their name
  */
-export const codeOf = (deps: Deps, { project, ahead }: ProjectAccess, pusher?: Pusher): GitRepository =>
+export const codeOf = (deps: Deps, { project, prefetched }: ProjectAccess, pusher?: Pusher): GitRepository =>
   new GitRepository(
-    openRepository(deps, project, { ahead, pusher }),
+    openRepository(deps, project, { prefetched, pusher }),
     deps.histories.of(project.repositoryId),
   );
 
