@@ -1,7 +1,7 @@
 /**
  * How often a request waits for AWS, one time after another: what a caller far from a warm cache feels. Whoever saves a
  * trip says so here, whoever adds one has to. The first two of each request decide access, and the second brings what
- * the request reads first of the repository.
+ * the request prefetches of the repository.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
@@ -146,6 +146,15 @@ describe('a maintained repository', () =>
     MAINTAINED,
     operations(() => maintained, 'maintained'),
   ));
+
+test('deleting a file waits no longer than changing one', async () => {
+  const ask = asked(() => project);
+  const change = { branch: 'main', commit_message: 'One file' };
+  await ask('PUT', `/${file}`, { ...change, content: 'warm' })();
+  const changed = await trips.of(ask('PUT', `/${file}`, { ...change, content: 'changed' }));
+  const deleted = await trips.of(ask('DELETE', `/${file}`, change));
+  expect(deleted.trips, calls(deleted)).toEqual(changed.trips);
+});
 
 describe('who may not see a project', () => {
   let token: string;
