@@ -1,6 +1,6 @@
 /**
- * What a request carries, read into one set of parameters: query string, form, multipart and JSON. Hostile input is
- * bounded in size, depth and number, and answered 400 or 413.
+ * Reads the parameters of a request: query string, form, multipart and JSON. Input is limited in size, depth and number
+ * of parameters; beyond the limits the answer is 400 or 413.
  */
 import { tooLarge } from '../domain/errors.ts';
 import { malformed } from './errors.ts';
@@ -10,10 +10,10 @@ import { utf8 } from './utf8.ts';
 
 export type { Parameters } from './rack-params.ts';
 
-/** Bytes of a request body when the endpoint says nothing. */
+/** Maximum size of a request body in bytes, unless the endpoint declares another. */
 export const DEFAULT_BODY_LIMIT = 32 * 1024 * 1024;
 
-/** `application/x-www-form-urlencoded` text, which a query string is too. `;` is no separator. */
+/** Parses `application/x-www-form-urlencoded` text; also query strings. `;` is not a separator. */
 export function parseForm(text: string): Parameters {
   const tree = new ParameterTree();
   let start = 0;
@@ -24,13 +24,13 @@ export function parseForm(text: string): Parameters {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals));
-    // A name without `=` is null, one with it and nothing after is the empty text.
+    // A name without `=` is null; with `=` and nothing after it, the empty text.
     tree.add(name, equals < 0 ? null : decode(pair.slice(equals + 1)));
   }
   return tree.root;
 }
 
-/** The parameters of a request's body; none for a content type that carries none. */
+/** The parameters of a request's body; none for content types that have no parameters. */
 export async function readBody(request: Request, limit = DEFAULT_BODY_LIMIT): Promise<Parameters> {
   if (request.body === null) return bare();
   const type = request.headers.get('content-type') ?? '';
@@ -42,7 +42,7 @@ export async function readBody(request: Request, limit = DEFAULT_BODY_LIMIT): Pr
     case 'application/x-www-form-urlencoded':
       return parseForm(utf8(await readBytes(request, limit)));
     case 'multipart/form-data': {
-      // Most functions are never sent a form of parts: its parser is loaded with the first one.
+      // Most functions never receive multipart bodies: the parser is loaded with the first one.
       const { readMultipart } = await import('./multipart.ts');
       return readMultipart(await readBytes(request, limit), type);
     }
@@ -52,7 +52,7 @@ export async function readBody(request: Request, limit = DEFAULT_BODY_LIMIT): Pr
   }
 }
 
-/** @throws DomainError `too-large` as soon as the body is longer than `limit`, whatever its header claimed. */
+/** @throws DomainError `too-large` as soon as the body exceeds `limit` bytes, whatever `Content-Length` says. */
 export async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge();
   const parts: Uint8Array[] = [];

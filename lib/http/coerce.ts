@@ -1,15 +1,15 @@
 /**
- * From what a request carries (text, or any JSON value) to typed values, as the REST dialect reads them.
- * A blank text stands for null except in a string. Nothing here knows names or texts of problems.
+ * Converts raw parameters (text, or any JSON value) to typed values by the rules of the REST API. Blank text means null,
+ * except for strings. Parameter names and error texts are added elsewhere.
  */
 
-/** The value cannot be read as the type. */
+/** The value cannot be converted to the type. */
 export const INVALID = Symbol('invalid');
 export type Coerced<T> = T | null | typeof INVALID;
 
 const isBlankText = (raw: unknown): boolean => typeof raw === 'string' && raw.trim() === '';
 
-/** Text; numbers and booleans become their spelling. NUL and lone surrogates are no text. */
+/** Text; numbers and booleans are converted to text. Text with NUL or lone surrogates is invalid. */
 export function toText(raw: unknown): Coerced<string> {
   if (raw === null) return null;
   if (typeof raw === 'number' || typeof raw === 'boolean') return String(raw);
@@ -17,13 +17,13 @@ export function toText(raw: unknown): Coerced<string> {
   return raw;
 }
 
-/** Text that may hold NUL: the content of a file. */
+/** Text that may contain NUL: the content of a file. */
 export function toContent(raw: unknown): Coerced<string> {
   if (typeof raw === 'string') return raw.isWellFormed() ? raw : INVALID;
   return toText(raw);
 }
 
-/** A decimal integer that a double holds exactly; larger ones name nothing that exists. */
+/** A decimal integer that a double represents exactly; larger ones are invalid, since no id is that large. */
 export function toInteger(raw: unknown): Coerced<number> {
   if (raw === null || isBlankText(raw)) return null;
   const value =
@@ -56,7 +56,7 @@ export function toBoolean(raw: unknown): Coerced<boolean> {
   if (raw === 0) return false;
   if (typeof raw !== 'string') return INVALID;
   const spelling = raw.toLowerCase();
-  // Mixed case such as `tRue` is no spelling of it.
+  // Mixed case such as `tRue` is invalid.
   if (raw !== spelling && raw !== raw.toUpperCase() && raw !== raw[0] + spelling.slice(1)) return INVALID;
   return TRUE.has(spelling) ? true : FALSE.has(spelling) ? false : INVALID;
 }
@@ -68,7 +68,7 @@ const RFC_2822 =
   /^(?:[a-z]{3,9}, *)?(\d{1,2})[ -]([a-z]{3})[ -](\d{4}) (\d{2}):(\d{2})(?::(\d{2}))? *(GMT|UTC|UT|Z|[+-]\d{4})?$/i;
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
-/** `YYYY-MM-DD`, a day that exists. */
+/** `YYYY-MM-DD`, a valid calendar day. */
 export function toDate(raw: unknown): Coerced<string> {
   if (raw === null || isBlankText(raw)) return null;
   const parts = typeof raw === 'string' ? DATE.exec(raw.trim()) : null;
@@ -76,7 +76,7 @@ export function toDate(raw: unknown): Coerced<string> {
   return instant(parts[1]!, Number(parts[2]), parts[3]!) === INVALID ? INVALID : parts[0];
 }
 
-/** As {@link toDate}, and of an instant the day that is written there, in whatever zone. */
+/** As {@link toDate}; of a date and time, the day as written, whatever its time zone. */
 export function toDay(raw: unknown): Coerced<string> {
   const day = toDate(raw);
   if (day !== INVALID) return day;
@@ -86,7 +86,7 @@ export function toDay(raw: unknown): Coerced<string> {
   return written === null ? at.toISOString().slice(0, 10) : written.slice(1, 4).join('-');
 }
 
-/** ISO 8601 or RFC 2822; a bare date is midnight, and a time without a zone is UTC. */
+/** ISO 8601 or RFC 2822; a date without time is midnight, a time without time zone is UTC. */
 export function toDatetime(raw: unknown): Coerced<Date> {
   if (raw === null || isBlankText(raw)) return null;
   if (typeof raw !== 'string' || raw.length > 64) return INVALID;

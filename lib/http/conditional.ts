@@ -1,14 +1,14 @@
-/** Requests that depend on what the caller already has, or has last seen. */
+/** Conditional requests (RFC 9110 §13): `If-None-Match` and `If-Unmodified-Since`. */
 import { createHash } from 'node:crypto';
 import { preconditionFailed } from '../domain/errors.ts';
 
 export const REVALIDATE = 'max-age=0, private, must-revalidate';
 
-/** A weak validator of a whole body. */
+/** A weak entity tag of a whole body. */
 export const weakEtag = (body: string | Uint8Array): string =>
   `W/"${createHash('sha256').update(body).digest('hex').slice(0, 32)}"`;
 
-/** Whether `If-None-Match` names the validator, compared weakly (RFC 9110 §13.1.2). */
+/** Whether `If-None-Match` matches the entity tag by weak comparison (RFC 9110 §13.1.2). */
 export function matches(headers: Headers, etag: string): boolean {
   const asked = headers.get('if-none-match');
   if (asked === null) return false;
@@ -20,8 +20,8 @@ export function matches(headers: Headers, etag: string): boolean {
 }
 
 /**
- * Throws `412 Precondition Failed` when `changed` is later than `If-Unmodified-Since`. A header that is no HTTP date
- * is ignored; HTTP dates have whole seconds, so the rest of a second does not count.
+ * @throws DomainError `precondition-failed` (412) when `changed` is later than `If-Unmodified-Since`. An invalid date in
+ * the header is ignored; HTTP dates have whole seconds, so fractions of a second are not compared.
  */
 export function requireUnmodifiedSince(headers: Headers, changed: Date | string): void {
   const since = Date.parse(headers.get('if-unmodified-since') ?? '');

@@ -1,7 +1,7 @@
-/** How a request proves who asks: in a header, or in a parameter where clients cannot set headers. */
+/** Finds the credential of a request: in a header, or in a parameter for clients that cannot set headers. */
 import type { Credential } from '../domain/actor.ts';
 
-/** Parameters that carry secrets: never repeated in links, never logged. */
+/** Parameters that contain secrets: never included in links or logs. */
 export const SECRET_PARAMETERS: ReadonlySet<string> = new Set(['private_token', 'access_token', 'job_token']);
 
 type Parameters = Readonly<Record<string, unknown>>;
@@ -29,11 +29,11 @@ function token(
   via: 'private-token' | 'bearer' | 'basic',
 ): Extract<Credential, { kind: 'token' }> | undefined {
   const trimmed = text?.trim() ?? '';
-  // No token is this long; hashing or logging what a stranger sends stays bounded.
+  // No valid token is this long; the limit bounds the cost of hashing and logging untrusted input.
   return trimmed === '' ? undefined : { kind: 'token', token: trimmed.slice(0, 4096), via };
 }
 
-/** RFC 7617: the user-id is anything without a colon, and only deploy tokens ask for theirs. */
+/** HTTP Basic (RFC 7617): the password is the token. Only deploy tokens check the user name. */
 function basic(authorization: string): Credential | undefined {
   const encoded = /^basic +([A-Za-z0-9+/_-]+=*) *$/i.exec(authorization)?.[1];
   if (encoded === undefined) return undefined;

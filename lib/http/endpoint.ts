@@ -1,6 +1,6 @@
 /**
- * The declaration of an endpoint. Routing, validation, authentication, authorization, scopes, pagination,
- * conditional requests and the OpenAPI document are all made from this one value.
+ * The declaration of an endpoint. Routing, validation, authentication, authorization, scopes, pagination, conditional
+ * requests and the OpenAPI document are all derived from this one value.
  */
 import type * as z from 'zod';
 import type { Prefetch } from '../domain/access/prefetch.ts';
@@ -21,27 +21,27 @@ import type { Dialect } from './dialect.ts';
 import type { KeysetPage, OffsetPage, Page } from './pagination.ts';
 import type { Reply } from './reply.ts';
 
-/** What every endpoint needs; functions supply more, see `endpointFor`. */
+/** The dependencies of every endpoint; functions add their own, see `endpointFor`. */
 export interface HttpDeps {
   readonly access: AccessPort;
-  /** Counts requests; without it they are as many as they like. */
+  /** Counts requests for rate limits; without it there are none. */
   readonly admissions?: AdmissionPort;
-  /** Say whether anything may be changed; without them it may. */
+  /** Tell whether the instance is in maintenance mode; without them it never is. */
   readonly settings?: Pick<Settings, 'current'>;
 }
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** A schema that yields an object of parameters, made with `params()`. */
+/** A schema whose output is an object of parameters, made with `params()`. */
 export type Schema<T> = z.ZodType<T>;
 
 export type Paginate = 'offset' | 'offset+keyset' | 'keyset';
 
-/** How the next page is named in a keyset list's `Link`. */
+/** How keyset pagination refers to the next page. */
 export interface KeysetRule {
-  /** `id`: `id_after` or, descending, `id_before`; otherwise the parameter's own name. */
+  /** Name of the parameter; `id` means `id_after` or, in descending order, `id_before`. */
   readonly marker: 'id' | 'page_token' | 'cursor';
-  /** The values of `order_by` that keyset pagination knows; any when not given. */
+  /** The values of `order_by` that keyset pagination supports; all when absent. */
   readonly orderBy?: readonly string[];
 }
 
@@ -58,12 +58,12 @@ type Name<Segment extends string> = Segment extends `:${infer N}`
       ? N
       : never;
 
-/** Path parameters: text, unless the declaration's `params` schema says otherwise. */
+/** Path parameters: strings, unless the declaration's `params` schema says otherwise. */
 export type PathParams<Path extends string, P> = Readonly<Omit<Record<Names<Path>, string>, keyof P> & P>;
 
-/** The facts of the request a handler may need. */
+/** Properties of the request for handlers. */
 export interface RequestFacts {
-  /** Public base URL without a trailing slash: scheme, host and, where there is one, stage. */
+  /** Public base URL without a trailing slash: scheme, host and stage, if there is one. */
   readonly baseUrl: string;
   readonly requestId: string;
   readonly sourceIp: string;
@@ -82,8 +82,8 @@ export type PageOf<G> = G extends 'offset'
 export interface BaseContext {
   readonly request: RequestFacts;
   /**
-   * For deletes: when the caller sent `If-Unmodified-Since` and `changed` is later, nothing may be deleted.
-   * @throws DomainError `precondition-failed`
+   * For deletes: checks the time of the last change against `If-Unmodified-Since`, if the caller sent it.
+   * @throws DomainError `precondition-failed` when `changed` is later
    */
   unmodifiedSince(changed: Date | string): void;
 }
@@ -98,19 +98,19 @@ export interface Context<Path extends string, A extends AccessRule, P, Q, B, G> 
   readonly page: PageOf<G>;
 }
 
-/** What a handler returns: a list when it paginates, else any JSON value; or a `Reply`. */
+/** What a handler returns: a page if it paginates, otherwise any JSON value; or a `Reply`. */
 export type Result<G> = Reply | (G extends Paginate ? Page<unknown> : unknown);
 
 export interface Returns {
-  /** 200, or 201 for POST, when not given. */
+  /** Default: 201 for POST, otherwise 200. */
   readonly status?: number;
   readonly body?: () => z.ZodType;
   readonly description?: string;
-  /** Another success, which the handler answers with a `Reply` of its own. */
+  /** Another successful response, which the handler returns as a `Reply`. */
   readonly or?: { readonly status: number; readonly body: () => z.ZodType; readonly description: string };
-  /** The content type where it is not JSON. */
+  /** The content type, if it is not JSON. */
   readonly type?: string;
-  /** The names of headers the answer carries beside the common ones. */
+  /** Names of response headers in addition to the common ones. */
   readonly headers?: readonly string[];
 }
 
@@ -120,20 +120,20 @@ interface Described {
   readonly area: string;
   readonly summary: string;
   readonly description?: string;
-  /** Scopes beside `api` (and, for reads, `read_api`) that a token may have instead. */
+  /** Scopes that are sufficient too, in addition to `api` (and `read_api` for reads). */
   readonly scopes?: readonly TokenScope[];
-  /** Gives a new token for the one it is called with: one that was replaced before ends what took its place. */
+  /** Rotates the token it is called with. A call with a token that was already rotated revokes its successors. */
   readonly rotates?: true;
-  /** Goes on while the instance is in maintenance mode, although it changes something. */
+  /** A write that is allowed while the instance is in maintenance mode. */
   readonly inMaintenance?: true;
   readonly keyset?: KeysetRule;
-  /** What a list's rows are called where an answer names them: `Project`. */
+  /** Type of the items of a list, for error messages: `Project`. */
   readonly noun?: string;
   readonly returns?: Returns;
   readonly errors?: readonly { readonly status: number; readonly description: string }[];
-  /** Most bytes of a request body; 413 above it. */
+  /** Maximum size of the request body in bytes; 413 above it. */
   readonly bodyLimit?: number;
-  /** Where it is not the REST interface's: the same for all endpoints of a function. */
+  /** Set if it is not the REST API's; the same for all endpoints of a function. */
   readonly dialect?: Dialect;
 }
 
@@ -146,8 +146,10 @@ export interface Declaration<
   B extends object,
   G extends Paginate | undefined,
 > extends Described {
-  /** Below `/api/v4`, or from the root where it begins with `/api/`; `:name` is one segment, `word.:name` what follows the dot, a last `*name` the
-   * rest of the path. */
+  /**
+   * Path below `/api/v4`, or from the root if it starts with `/api/`. `:name` is one segment, `word.:name` the part after
+   * the dot, `*name` at the end the rest of the path.
+   */
   readonly path: Path;
   readonly access: A;
   readonly params?: () => Schema<P>;
@@ -155,14 +157,14 @@ export interface Declaration<
   readonly body?: () => Schema<B>;
   readonly paginate?: G;
   /**
-   * For endpoints about a project: what to prefetch of the repository. It is read while access is checked, one round
-   * trip earlier than the handler could.
+   * For endpoints about a project: what to prefetch of the repository. It is read in parallel with the access check, one
+   * round trip earlier than the handler could.
    */
   readonly prefetch?: (input: PrefetchInput<Path, P, Q, B>) => Prefetch;
   readonly handle: (context: Context<Path, A, P, Q, B, G>, deps: D) => Result<G> | Promise<Result<G>>;
 }
 
-/** An endpoint with its types folded away: what the router, the server and the document work with. */
+/** An endpoint with its type parameters erased, for the router, the server and the OpenAPI document. */
 export interface Endpoint<D> extends Described {
   readonly path: string;
   readonly access: AccessRule;
@@ -174,21 +176,21 @@ export interface Endpoint<D> extends Described {
   readonly prefetch: ((input: AnyInput) => Prefetch) | undefined;
   readonly returns: Returns;
   readonly errors: readonly { readonly status: number; readonly description: string }[];
-  /** Called with what the declaration's types promise; only `serve` does. */
+  /** Only `serve` calls it, with a context of the type that the declaration states. */
   readonly handle: (context: AnyContext, deps: D) => unknown;
 }
 
-/** What the caller gave. */
+/** The validated parameters, for prefetching. */
 export type PrefetchInput<Path extends string, P, Q, B> = Pick<
   Context<Path, AccessRule, P, Q, B, undefined>,
   'params' | 'query' | 'body'
 > &
-  AskedPage;
+  RequestedPage;
 
-type AnyInput = Pick<AnyContext, 'params' | 'query' | 'body'> & AskedPage;
+type AnyInput = Pick<AnyContext, 'params' | 'query' | 'body'> & RequestedPage;
 
-/** Of a list; absent too where what was asked for is refused. */
-interface AskedPage {
+/** The requested page of a list; undefined also if the request for it is invalid. */
+interface RequestedPage {
   readonly page: OffsetPage | KeysetPage | undefined;
 }
 
@@ -202,7 +204,7 @@ export interface AnyContext extends BaseContext {
   readonly page: OffsetPage | KeysetPage | undefined;
 }
 
-/** `endpoint` for functions whose dependencies are `D`: `export const endpoint = endpointFor<Deps>();` */
+/** Makes `endpoint` for functions with the dependencies `D`: `export const endpoint = endpointFor<Deps>();` */
 export function endpointFor<D extends HttpDeps>() {
   return function endpoint<
     const Path extends string,
@@ -237,10 +239,10 @@ export function endpointFor<D extends HttpDeps>() {
   };
 }
 
-/** `endpoint` for those that need nothing but access. */
+/** `endpoint` for endpoints without dependencies of their own. */
 export const endpoint = endpointFor<HttpDeps>();
 
-/** Schemas are built at the first request that needs them: building all at import costs a cold start. */
+/** Builds a schema at the first request that needs it: building all at import would slow down cold starts. */
 function once<T>(make: (() => T) | undefined): (() => T) | undefined {
   if (make === undefined) return undefined;
   let made: { value: T } | undefined;

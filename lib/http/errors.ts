@@ -1,13 +1,13 @@
 /**
- * The one place where failures become answers. A failure of the protocol itself (no such route, bad parameters)
- * says `{"error": ...}`, one that a rule raised says `{"message": ...}`.
+ * The one place that turns errors into responses. Errors of the protocol itself (unknown route, invalid parameters) have
+ * the body `{"error": ...}`, errors that a rule raised `{"message": ...}`.
  */
 import { type DomainError, domainErrorOf, type ErrorCode } from '../domain/errors.ts';
 import { Throttled } from '../domain/rate-limits/throttles.ts';
 import { json, type Reply } from './reply.ts';
 import { throttledReply } from './throttle.ts';
 
-/** A failure that only HTTP knows: its body is made, nothing of it is secret. */
+/** An error of the protocol itself, with its response body; the body contains nothing secret. */
 export class HttpFailure extends Error {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
@@ -26,14 +26,14 @@ export class HttpFailure extends Error {
   }
 }
 
-/** More is not told of one request: a long list of objects can be wrong in every one of them. */
-const MOST_TEXTS = 100;
+/** Maximum number of problems reported for one request: every item of a long list can be invalid. */
+const MAX_PROBLEMS = 100;
 
-/** 400: parameters that break their schema. */
+/** 400: parameters that do not match their schema. */
 export const badParameters = (texts: readonly string[]) =>
-  new HttpFailure(400, { error: texts.slice(0, MOST_TEXTS).join(', ') });
+  new HttpFailure(400, { error: texts.slice(0, MAX_PROBLEMS).join(', ') });
 
-/** 400: a request that cannot be read at all. */
+/** 400: a request that cannot be parsed. */
 export const malformed = (what: string) => new HttpFailure(400, { error: what });
 
 export const noRoute = () => new HttpFailure(404, { error: '404 Not Found' });
@@ -64,18 +64,18 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   unavailable: 503,
 };
 
-/** The status a domain error is answered with. */
+/** The HTTP status of a domain error. */
 export const statusOf = (code: ErrorCode): number => STATUS[code];
 
 /**
- * The answer to a failure, or undefined when the cause is not one that a caller may hear of (a 500, see
- * `internalError`). The detail of `invalid-token` is its description; of `insufficient-scope`, the scopes needed.
+ * The response for an error; undefined for an unknown error, whose cause callers may not learn (a 500, see
+ * `internalError`). The detail of `invalid-token` is its description, that of `insufficient-scope` the required scopes.
  */
 export function failureReply(error: unknown): Reply | undefined {
   if (error instanceof HttpFailure) return json(error.body, { status: error.status, headers: error.headers });
   if (error instanceof Throttled) return throttledReply(error);
-  const told = domainErrorOf(error);
-  return told && replyOf(told);
+  const domainError = domainErrorOf(error);
+  return domainError && replyOf(domainError);
 }
 
 function replyOf(error: DomainError): Reply {
@@ -109,5 +109,5 @@ function replyOf(error: DomainError): Reply {
 
 export const internalError = (): Reply => json({ message: '500 Internal Server Error' }, { status: 500 });
 
-/** As a quoted-string of RFC 9110 §5.6.4 carries it. */
+/** Escapes text for a quoted-string (RFC 9110 §5.6.4). */
 const quoted = (text: string) => text.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&');

@@ -1,4 +1,4 @@
-/** What the document and the links of pages need to know of a parameter, kept beside its zod schema. */
+/** Metadata of parameters for the OpenAPI document and pagination links, stored by zod schema. */
 import * as z from 'zod';
 
 export interface JsonSchema {
@@ -20,9 +20,9 @@ export interface JsonSchema {
 export interface FieldFacts {
   readonly json: JsonSchema;
   readonly required: boolean;
-  /** The members of an object. */
+  /** The fields of an object. */
   readonly fields?: Readonly<Record<string, z.ZodType>>;
-  /** The members of a list's objects. */
+  /** The fields of the objects in a list. */
   readonly itemFields?: Readonly<Record<string, z.ZodType>>;
 }
 
@@ -38,7 +38,7 @@ class Registry {
 
 export const fieldFacts = new Registry();
 
-/** Facts of a schema made by `params.ts`; a plain zod object is described from its shape. */
+/** The facts of a schema: registered ones for schemas of `params.ts`, otherwise derived from the zod schema. */
 export function factsOf(schema: z.ZodType): FieldFacts | undefined {
   const known = fieldFacts.get(schema);
   if (known !== undefined) return known;

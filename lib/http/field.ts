@@ -1,4 +1,4 @@
-/** What every parameter has in common: presence, null, blankness, coercion, and the texts of what is wrong. */
+/** The rules common to all parameters: presence, null, blank values, coercion, and the texts of problems. */
 import * as z from 'zod';
 import { type Coerced, INVALID } from './coerce.ts';
 import { type FieldFacts, fieldFacts, type JsonSchema } from './field-facts.ts';
@@ -8,13 +8,13 @@ export type Field<T> = z.ZodType<T>;
 /** The rules every parameter may have. */
 export interface Options<T> {
   readonly required?: boolean;
-  /** `false`: a blank value (null, empty or only spaces, empty list) is refused: `<p> is empty`. */
+  /** `false` rejects blank values (null, empty or whitespace text, an empty list): `<p> is empty`. */
   readonly blank?: boolean;
-  /** Null, given as JSON null or, except for strings, as an empty text, reaches the handler as null. */
+  /** Whether null is passed to the handler: JSON null or, except for strings, an empty text. */
   readonly nullable?: boolean;
   readonly default?: NoInfer<T>;
   readonly description?: string;
-  /** Whatever else is wrong with the value: the text after the parameter's name, such as `is invalid`. */
+  /** Checks the value. @returns the problem as the text after the parameter's name, such as `is invalid` */
   readonly check?: (value: NoInfer<T>) => string | undefined;
 }
 
@@ -23,12 +23,12 @@ export type Value<T, O> =
   | (O extends { nullable: true } ? null : never)
   | (O extends { required: true } | { default: unknown } ? never : undefined);
 
-/** Tells a problem; `path` is where inside the value. */
+/** Reports a problem; `path` is its location inside the value. */
 export type Fail = (message: string, path?: readonly PropertyKey[], issue?: z.core.$ZodIssue) => void;
-/** Reads what is inside a value. */
+/** Validates the items or fields of a value. */
 export type Each<T> = (value: T, fail: Fail) => unknown;
 
-/** The one way every parameter goes: absent, null, coerced, blank, checked. */
+/** Makes a field. Every value is checked in this order: absent, coerced, blank, null, `check`, `each`. */
 export function field<T, O extends Options<T>>(
   options: O | undefined,
   coerce: (raw: unknown) => Coerced<T>,
@@ -70,7 +70,7 @@ export function field<T, O extends Options<T>>(
   return register(run as unknown as Field<Value<T, O>>, rules, json, facts);
 }
 
-/** Keeps the facts of a schema beside it. */
+/** Registers the facts of a schema. */
 export function register<S extends z.ZodType>(
   schema: S,
   rules: Omit<Options<unknown>, 'check'>,

@@ -1,4 +1,4 @@
-/** The kinds of single values a parameter may have. */
+/** The types of single-value parameters. */
 import * as z from 'zod';
 import {
   type Coerced,
@@ -16,10 +16,10 @@ import { type Field, field, type Options, register, type Value } from './field.t
 import type { JsonSchema } from './field-facts.ts';
 import type { UploadedFile } from './multipart.ts';
 
-/** The value is outside the allowed list or range. */
+/** Problem of a value outside the allowed list or range. */
 export const OUTSIDE = 'does not have a valid value';
 
-/** `told` are the values there are, for a rule that refuses others in words of its own. */
+/** @param options.told values for the OpenAPI document only: the endpoint rejects others with its own text */
 export function string<
   const O extends Options<string> & { maxLength?: number; pattern?: RegExp; told?: readonly string[] },
 >(options?: O): Field<Value<string, O>> {
@@ -40,7 +40,7 @@ export function string<
   );
 }
 
-/** Text that may hold any character, NUL too: the content of a file. */
+/** Text that may contain any character, including NUL: the content of a file. */
 export const content = <const O extends Options<string>>(options?: O): Field<Value<string, O>> =>
   field(options, toContent, { type: 'string' });
 
@@ -48,7 +48,7 @@ type IntegerOptions = Options<number> & {
   min?: number;
   max?: number;
   values?: readonly number[];
-  /** Values refused with `<p> has a value not allowed`. */
+  /** Values rejected with `<p> has a value not allowed`. */
   except?: readonly number[];
 };
 
@@ -66,7 +66,7 @@ export function integer<const O extends IntegerOptions>(options?: O): Field<Valu
   });
 }
 
-/** An integer in a path that is part of the route: anything else is not a bad request but no such route. */
+/** An integer path parameter that is part of the route: other values are an unknown route (404), not a bad request. */
 export function routeInteger(options?: { description?: string }): Field<number> {
   const rules = { required: true, ...options } as const;
   const none = { code: 'custom', input: undefined, params: { route: true } } as const;
@@ -79,7 +79,7 @@ export function routeInteger(options?: { description?: string }): Field<number> 
   return register(run, rules, { type: 'integer', minimum: 0 });
 }
 
-/** One of a few words in a path that are part of the route: anything else is no such route. */
+/** A path parameter with a fixed set of words that is part of the route: other values are an unknown route (404). */
 export function routeWord<const V extends string>(
   values: readonly V[],
   options?: { description?: string },
@@ -100,17 +100,17 @@ export const number = <const O extends Options<number>>(options?: O): Field<Valu
 export const boolean = <const O extends Options<boolean>>(options?: O): Field<Value<boolean, O>> =>
   field(options, toBoolean, { type: 'boolean' });
 
-/** An instant. */
+/** A date and time. */
 export const datetime = <const O extends Options<Date>>(options?: O): Field<Value<Date, O>> =>
   field(options, toDatetime, { type: 'string', format: 'date-time' });
 
-/** A day as `YYYY-MM-DD`; with `times` that of an instant too, as it is written. */
+/** A day as `YYYY-MM-DD`; with `times` also the day of a date and time, as written. */
 export const date = <const O extends Options<string> & { times?: boolean }>(
   options?: O,
 ): Field<Value<string, O>> =>
   field(options, options?.times ? toDay : toDate, { type: 'string', format: 'date' });
 
-/** One of a list of texts. */
+/** One of a fixed list of values. */
 export function oneOf<const V extends string, const O extends Options<V>>(
   values: readonly V[],
   options?: O,
@@ -124,30 +124,30 @@ export function oneOf<const V extends string, const O extends Options<V>>(
   ) as Field<Value<V, O>>;
 }
 
-/** An uploaded file (multipart); an empty text, as forms send for no file, is null. */
+/** An uploaded file (multipart); an empty text, which forms send when no file is chosen, is null. */
 export const file = <const O extends Options<UploadedFile>>(options?: O): Field<Value<UploadedFile, O>> =>
   field(options, (raw) => (raw === '' ? null : raw === null || isFile(raw) ? raw : INVALID), {
     type: 'string',
     format: 'binary',
   });
 
-/** An object of any members: `custom_attributes[key]=v` or a JSON object. */
+/** An object with arbitrary fields: `custom_attributes[key]=v` or a JSON object. */
 export const hash = <const O extends Options<Record<string, unknown>>>(
   options?: O,
 ): Field<Value<Record<string, unknown>, O>> =>
   field(options, toHash, { type: 'object', additionalProperties: true });
 
-/** Null, or whatever JSON says: for parameters that are stored and returned as they are. */
+/** Any JSON value, including null: for parameters that are stored and returned unchanged. */
 export const anything = <const O extends Options<unknown>>(options?: O): Field<unknown> =>
   field(options, (raw) => raw, {});
 
-/** `a path inside the repository`: relative, without `.`, `..` or empty segments. */
+/** A path inside the repository, see `isFilePath`. */
 export const filePath = <const O extends Options<string>>(options?: O): Field<Value<string, O>> =>
   field(options, toText, { type: 'string' }, (path) =>
     isFilePath(path) ? undefined : 'should be a valid file path',
   );
 
-/** The path may name a file: no way up, no absolute path, no backslash trick. */
+/** Whether a path may name a file: not absolute, without `..` segments; backslashes count as separators. */
 export function isFilePath(path: string): boolean {
   if (path.startsWith('/') || /^[a-z]:[\\/]/i.test(path)) return false;
   return !path.split(/[\\/]/).includes('..');
@@ -156,7 +156,7 @@ export function isFilePath(path: string): boolean {
 const isFile = (raw: unknown): raw is UploadedFile =>
   typeof raw === 'object' && raw !== null && 'bytes' in raw && raw.bytes instanceof Uint8Array;
 
-/** A hash as Rack or JSON carries it. */
+/** An object from Rack or JSON parameters. */
 export function toHash(raw: unknown): Coerced<Record<string, unknown>> {
   if (raw === null || raw === '') return null;
   return typeof raw === 'object' && !Array.isArray(raw) && !isFile(raw)

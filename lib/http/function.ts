@@ -1,6 +1,6 @@
 /**
- * A Lambda function made of endpoints, and the same as a plain `fetch` for a server of one's own. What a function
- * serves that is no endpoint (Git's smart HTTP) shares all of it but the endpoints.
+ * Makes a Lambda function from endpoints, and the same as a plain `fetch` for an embedded server. Functions that serve
+ * something else (Git's smart HTTP) use `rawFunction`, which has everything except the endpoints.
  */
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { ulid } from 'ulid';
@@ -28,7 +28,7 @@ import { type Router, routerOf } from './router.ts';
 import { serve } from './serve.ts';
 import { shownBy, throttled } from './throttle.ts';
 
-/** What is known of the call of the function: Lambda's context, as far as it is written down. */
+/** The properties of Lambda's context that are logged. */
 export interface Invocation {
   readonly functionName: string;
   readonly awsRequestId: string;
@@ -41,13 +41,13 @@ export type GatewayHandler = (
 export type Fetch = (request: Request, info: RequestInfo) => Promise<Response>;
 
 export interface HttpFunction {
-  /** For the Lambda runtime: streams where `STREAM=1`, else answers whole. */
+  /** For the Lambda runtime: streams the response if `STREAM=1`, otherwise buffers it. */
   readonly handler: GatewayHandler;
   /** The same without a gateway. */
   readonly fetch: Fetch;
 }
 
-/** What serves requests in place of endpoints. Failures it throws are answered as an endpoint's are. */
+/** Serves requests without endpoints. Errors it throws are handled like those of an endpoint. */
 export type Serve = (request: Request, facts: RequestFacts) => Promise<Response | Reply>;
 
 export type Page<D> = (
@@ -58,11 +58,11 @@ export type Page<D> = (
 
 export interface ApiFunctionOptions<D extends HttpDeps> {
   readonly endpoints: readonly Endpoint<D>[];
-  /** Made once, at the first request. */
+  /** Called once, at the first request. */
   readonly deps: () => D | Promise<D>;
-  /** Pages outside `/api/v4`, by exact path, read with `GET`; `POST /path` takes what a page's form sends. */
+  /** Pages outside `/api/v4` by exact path, for `GET`; the key `POST /path` handles the form of a page. */
   readonly pages?: Readonly<Record<string, Page<D>>>;
-  /** The path of an endpoint that also answers at another, outside `/api/v4`; both percent-encoded. */
+  /** Maps an alias outside `/api/v4` to the path of an endpoint; both percent-encoded. */
   readonly alias?: (path: string) => string | undefined;
   readonly serviceName?: string;
 }
@@ -70,7 +70,7 @@ export interface ApiFunctionOptions<D extends HttpDeps> {
 export function apiFunction<D extends HttpDeps>(options: ApiFunctionOptions<D>): HttpFunction {
   let router: Router<D> | undefined;
   let made: Promise<D> | undefined;
-  // A failure to make them is not kept: the next request tries again.
+  // A failure is not cached: the next request tries again.
   const deps = () =>
     (made ??= Promise.resolve()
       .then(options.deps)
@@ -112,7 +112,7 @@ export function apiFunction<D extends HttpDeps>(options: ApiFunctionOptions<D>):
   );
 }
 
-/** A function that is not made of endpoints, with the same ids, headers, errors and adapters. */
+/** Makes a function without endpoints, with the same request ids, headers, errors and adapters. */
 export function rawFunction(
   respond: Serve,
   options: { serviceName?: string; area?: string; dialect?: Dialect | undefined } = {},
@@ -156,14 +156,14 @@ export function rawFunction(
       answer = await respond(request, facts);
     } catch (error) {
       const failure = failureReply(error);
-      // A service out of reach is not the caller's doing: somebody has to hear of it, if it was not an administrator's.
-      const asked = error instanceof DomainError && error.code === 'read-only';
-      if (failure === undefined || (failure.status === 503 && !asked)) failed(error);
+      // Log a 503 caused by a dependency; one caused by maintenance mode is intended.
+      const inMaintenance = error instanceof DomainError && error.code === 'read-only';
+      if (failure === undefined || (failure.status === 503 && !inMaintenance)) failed(error);
       answer = failure ?? internalError();
     }
     if (options.dialect !== undefined && answer instanceof Reply) answer = inDialect(options.dialect, answer);
     const { status } = answer;
-    const ended = bound((how: Ending) => logRequest(request.method, status, started, how));
+    const ended = bound((ending: Ending) => logRequest(request.method, status, started, ending));
     const response = responseOf(answer, request.method, failed, ended);
     setCommonHeaders(response.headers, {
       requestId: facts.requestId,
@@ -174,7 +174,7 @@ export function rawFunction(
     return response;
   };
 
-  // Libraries make the global too, without what streams.
+  // Libraries define this global too, without the streaming functions.
   const runtime = (globalThis as { awslambda?: Partial<StreamingRuntime> }).awslambda;
   const answer = async (event: APIGatewayProxyEvent, context?: Invocation): Promise<Response> => {
     if (isForbiddenMethod(event.httpMethod))
@@ -183,13 +183,13 @@ export function rawFunction(
     try {
       converted = requestOf(event);
     } catch (error) {
-      // A method or a path that no request can have.
+      // A method or path that is invalid in a `Request`.
       logFailure(error, {
         requestId: String(event.requestContext?.requestId),
         method: String(event.httpMethod),
         path: String(event.path),
       });
-      return Response.json({ error: 'the request cannot be read' }, { status: 400 });
+      return Response.json({ error: 'the request cannot be parsed' }, { status: 400 });
     }
     return fetchIn(context)(converted.request, converted.info);
   };
@@ -204,25 +204,26 @@ export function rawFunction(
 }
 
 interface Ending {
-  /** Of a body that was sent piece by piece. */
+  /** Bytes sent of a streamed body. */
   readonly bytes?: number;
-  /** It broke off, on our side or the reader's, with its status long sent. */
+  /** The stream was aborted by an error or by the client, after the status had been sent. */
   readonly broken?: true;
 }
 
-/** The one line of a request, when the last of its answer is out. Its path may name secrets; its route does not. */
-function logRequest(method: string, status: number, started: number, how: Ending): void {
+/** Logs the one line of a request when its response has ended. The path may contain secrets, the route does not. */
+function logRequest(method: string, status: number, started: number, ending: Ending): void {
   const ms = Math.round(performance.now() - started);
   const facts = annotations();
   const failed = status >= 500 && facts['maintenanceMode'] === undefined;
   const counts: Counts = failed ? { ServerErrors: 1 } : status === 429 ? { RateLimited: 1 } : {};
-  log('info', 'request', { ...facts, method, status, ms, ...how, ...counts });
+  log('info', 'request', { ...facts, method, status, ms, ...ending, ...counts });
   const { area, route } = facts;
   if (area === undefined) return;
-  // What no endpoint serves is told by area alone: somebody could think of any number of paths, and methods.
-  const asked = method === 'HEAD' ? 'GET' : method;
-  const piece = route === undefined || !METHODS.has(asked) ? undefined : { endpoint: `${asked} ${route}` };
-  measure(String(area), piece, ms, counts);
+  // Unknown routes and methods count for the area only: clients could send any number of them.
+  const servedMethod = method === 'HEAD' ? 'GET' : method;
+  const dimension =
+    route === undefined || !METHODS.has(servedMethod) ? undefined : { endpoint: `${servedMethod} ${route}` };
+  measure(String(area), dimension, ms, counts);
 }
 
 const METHODS: ReadonlySet<string> = new Set<Method>(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
@@ -230,7 +231,7 @@ const METHODS: ReadonlySet<string> = new Set<Method>(['GET', 'POST', 'PUT', 'PAT
 const streams = (runtime: Partial<StreamingRuntime> | undefined): runtime is StreamingRuntime =>
   runtime?.streamifyResponse !== undefined;
 
-/** The caller's own id, if it is one that can be written down anywhere; else a new one. */
+/** The caller's request id if it is safe to log and return; otherwise a new one. */
 function requestIdOf(headers: Headers): string {
   const given = headers.get('x-request-id') ?? '';
   return /^[\w.:@-]{1,128}$/.test(given) ? given : ulid();
@@ -242,12 +243,12 @@ function responseOf(
   answer: Response | Reply,
   method: string,
   failed: (error: unknown) => void,
-  ended: (how: Ending) => void,
+  ended: (ending: Ending) => void,
 ): Response {
   const { status, body } = answer;
   const headers = new Headers(answer.headers as HeadersInit);
   if (method === 'HEAD' || BODILESS.has(status)) {
-    // Nobody reads it: what feeds it must hear so.
+    // The body is not sent: its source has to be closed.
     discard(body);
     ended({});
     return new Response(null, { status, headers });
@@ -265,15 +266,15 @@ function discard(body: ReplyBody): void {
   end?.catch(() => {});
 }
 
-/** A stream that takes a piece when one is asked for, and closes the source when its reader leaves. */
+/** A stream that reads the source on demand, and closes it when the client disconnects. */
 function pulled(
   source: AsyncIterator<Uint8Array>,
   failed: (error: unknown) => void,
-  ended: (how: Ending) => void,
+  ended: (ending: Ending) => void,
 ): ReadableStream {
-  let left = false;
+  let cancelled = false;
   let bytes = 0;
-  // What feeds the stream still works for the request, whoever reads it.
+  // The source still runs in the context of the request, whichever context reads the stream.
   const next = bound(() => source.next());
   return new ReadableStream(
     {
@@ -288,9 +289,9 @@ function pulled(
           bytes += value.length;
           controller.enqueue(value);
         } catch (error) {
-          // The status is out: what is left is to write it down and break off. A piece that comes after the reader
-          // has left fails too, and is nobody's loss.
-          if (!left) {
+          // The status is already sent: log the error and abort. Errors after the client has disconnected are expected
+          // and not logged.
+          if (!cancelled) {
             failed(error);
             ended({ bytes, broken: true });
           }
@@ -298,7 +299,7 @@ function pulled(
         }
       },
       async cancel() {
-        left = true;
+        cancelled = true;
         ended({ bytes, broken: true });
         await source.return?.();
       },

@@ -1,13 +1,13 @@
 /**
- * API Gateway's REST proxy event as a web `Request`, and a web `Response` as its result: whole, or streamed through
- * the Lambda runtime. The only code that knows the gateway's shapes.
+ * Converts API Gateway's REST proxy event to a web `Request`, and a web `Response` to its result: buffered, or streamed
+ * through the Lambda runtime. The only code that knows the gateway's formats.
  */
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 
-/** What the server learns of a request beside the `Request` itself. */
+/** Properties of a request that are not part of the `Request`. */
 export interface RequestInfo {
   readonly sourceIp: string;
   /** Public base URL without a trailing slash. */
@@ -15,13 +15,13 @@ export interface RequestInfo {
   readonly requestId?: string;
 }
 
-/** A buffered Lambda answer ends at 6 MB, JSON escapes and base64 included; some room is left for its headers. */
+/** Lambda limits a buffered response to 6 MB, including JSON escapes and Base64; this leaves room for headers. */
 export const BUFFERED_LIMIT = 6 * 1024 * 1024 - 16 * 1024;
 
-/** Methods that the fetch standard forbids a `Request` to have, and that nobody answers. */
+/** Methods that the Fetch standard forbids in a `Request`; no endpoint has them. */
 export const isForbiddenMethod = (method: string): boolean => /^(CONNECT|TRACE|TRACK)$/i.test(method);
 
-/** The event as a `Request` whose URL has the path as it was sent, percent-encoded and without a stage. */
+/** Converts the event to a `Request`. The path of its URL is as sent: percent-encoded, and without a stage. */
 export function requestOf(
   event: APIGatewayProxyEvent,
   configuredBaseUrl: string | undefined = process.env['BASE_URL'],
@@ -51,16 +51,16 @@ function headersOf(event: APIGatewayProxyEvent): Headers {
       try {
         if (value !== undefined && value !== null) headers.append(name, value);
       } catch {
-        // A name or value that no header can have is not one that any rule reads.
+        // Skip names and values that are invalid in HTTP; no code reads them.
       }
     }
   }
   return headers;
 }
 
-/** The configured URL, or the domain with the part of the public path that the gateway took away (the stage). */
+/** The configured URL, or the domain with the prefix of the public path that the gateway removed (the stage). */
 function baseUrlOf(event: APIGatewayProxyEvent, headers: Headers, configured: string | undefined): string {
-  // Vite puts `BASE_URL=/` into the environment of tests: what is no absolute URL is not configured.
+  // Vite sets `BASE_URL=/` in the environment of tests: only an absolute URL counts as configured.
   if (configured !== undefined && /^https?:\/\/./.test(configured)) return configured.replace(/\/+$/, '');
   const { domainName, path: publicPath, stage } = event.requestContext;
   const scheme = headers.get('x-forwarded-proto') === 'http' ? 'http' : 'https';
@@ -74,20 +74,20 @@ function baseUrlOf(event: APIGatewayProxyEvent, headers: Headers, configured: st
   return `${scheme}://${host}${prefix}`.replace(/\/+$/, '');
 }
 
-/** A base path mapping of a custom domain stays in `event.path`; links have it from the base URL already. */
+/** Removes the base path mapping of a custom domain, which `event.path` contains and links get from the base URL. */
 function withoutPrefix(path: string, prefix: string): string {
   const base = prefix.replace(/\/+$/, '');
   if (base === '' || !path.startsWith(`${base}/`)) return path;
   return path.slice(base.length);
 }
 
-/** What would end a URL's path, should a gateway have decoded it. */
+/** Encodes characters that would end the path of a URL, in case the gateway decoded them. */
 const encodeStray = (path: string) =>
   path.replaceAll('?', '%3F').replaceAll('#', '%23').replaceAll('\\', '%5C');
 
 /**
- * The gateway hands parameters over decoded and grouped by name; they are encoded again, once. Grouping loses the
- * order, which matters to a list of objects (`a[][k]`): those names are dealt out in turn, element by element.
+ * The query string. The gateway passes parameters decoded and grouped by name; they are encoded again, once. Grouping
+ * loses the order, which matters for lists of objects (`a[][k]`): their values are interleaved, element by element.
  */
 function searchOf(event: APIGatewayProxyEvent): string {
   const grouped = event.multiValueQueryStringParameters ?? {};
@@ -113,14 +113,14 @@ function searchOf(event: APIGatewayProxyEvent): string {
 
 const encoded = (text: string) => encodeURIComponent(text.toWellFormed());
 
-/** The whole answer as the gateway's result. */
+/** The buffered response as the gateway's result. */
 export async function buffered(response: Response): Promise<APIGatewayProxyResult> {
   let bytes: Uint8Array | undefined;
   try {
     bytes = await readUpTo(response, BUFFERED_LIMIT);
   } catch {
-    // Nothing is sent yet, so a stream that fails can still be a proper answer. Its cause is logged where it failed.
-    return instead(response, 500, '500 Internal Server Error');
+    // Nothing is sent yet, so a stream that fails can still become a 500. Its cause is logged where it failed.
+    return errorInstead(response, 500, '500 Internal Server Error');
   }
   if (bytes === undefined) return tooLong(response);
   const text = textOf(bytes, response.headers.get('content-type') ?? '');
@@ -136,9 +136,9 @@ export async function buffered(response: Response): Promise<APIGatewayProxyResul
 }
 
 const tooLong = (response: Response): APIGatewayProxyResult =>
-  instead(response, 413, '413 The answer is larger than this deployment can send in one piece');
+  errorInstead(response, 413, '413 The response is too large for this deployment, which does not stream');
 
-function instead(response: Response, statusCode: number, message: string): APIGatewayProxyResult {
+function errorInstead(response: Response, statusCode: number, message: string): APIGatewayProxyResult {
   const requestId = response.headers.get('x-request-id') ?? '';
   return {
     statusCode,
@@ -162,7 +162,7 @@ async function readUpTo(response: Response, limit: number): Promise<Uint8Array |
 
 const TEXT = /^(text\/|application\/(json|javascript|xml|x-www-form-urlencoded)|[^;]*\+(json|xml))/i;
 
-/** The bytes as text where the type says text and they are: a "text" in another encoding must stay bytes. */
+/** The bytes as text if the type is textual and they are valid UTF-8; text in another encoding is sent as bytes. */
 function textOf(bytes: Uint8Array, type: string): string | undefined {
   if (bytes.length === 0) return '';
   if (!TEXT.test(type)) return undefined;
@@ -173,7 +173,7 @@ function textOf(bytes: Uint8Array, type: string): string | undefined {
   }
 }
 
-/** The part of the Lambda runtime that streams answers. */
+/** The part of the Lambda runtime that streams responses. */
 export interface StreamingRuntime {
   streamifyResponse(
     handler: (
@@ -187,7 +187,7 @@ export interface StreamingRuntime {
   };
 }
 
-/** Sends the answer as it comes; a failure on the way breaks the connection off, which is all HTTP can say by then. */
+/** Streams the response. An error on the way aborts the connection: the status is already sent. */
 export async function streamed(
   response: Response,
   stream: Writable,

@@ -1,8 +1,8 @@
-/** Headers that every answer carries, and the rules that keep them within what a gateway passes on. */
+/** Headers that every response has, and the limits that keep them within those of the gateway. */
 
-/** API Gateway passes at most 10,240 bytes of headers together; the rest is left for its own. */
+/** API Gateway allows 10,240 bytes of headers in total; the rest is reserved for its own. */
 const HEADER_BUDGET = 9216;
-/** A single value longer than this is cut or left out. */
+/** A longer value is truncated or omitted. */
 const VALUE_LIMIT = 4096;
 
 const EXPOSED = [
@@ -32,8 +32,8 @@ const FILE_FACTS = [
 ];
 
 /**
- * Facts under the service's own name and under the one existing clients read: `Blob-Id` of the service `Lemnos`
- * becomes `X-Lemnos-Blob-Id` and `X-Gitlab-Blob-Id`. Values are percent-encoded where a header cannot hold them.
+ * Headers under the service's own name and under the one that existing clients read: `Blob-Id` of the service `Lemnos`
+ * becomes `X-Lemnos-Blob-Id` and `X-Gitlab-Blob-Id`. Values that are invalid in a header are percent-encoded.
  */
 export function brandHeaders(
   serviceName: string,
@@ -48,13 +48,13 @@ export function brandHeaders(
   return headers;
 }
 
-/** Visible ASCII as it is; everything else, and `%`, as the percent-encoded UTF-8 of it. */
+/** Leaves visible ASCII unchanged; percent-encodes everything else, and `%`, as UTF-8. */
 export function headerText(text: string): string {
   if (/^[\x20-\x24\x26-\x7e]*$/.test(text) && text === text.trim()) return text;
   return text.toWellFormed().replace(/[^\x21-\x24\x26-\x7e]/gu, (character) => encodeURIComponent(character));
 }
 
-/** What every answer carries. `seconds` is how long the request took. */
+/** Sets the headers of every response. `facts.seconds` is the duration of the request. */
 export function setCommonHeaders(headers: Headers, facts: { requestId: string; seconds: number }): void {
   headers.set('X-Request-Id', facts.requestId);
   headers.set('X-Runtime', facts.seconds.toFixed(6));
@@ -63,7 +63,7 @@ export function setCommonHeaders(headers: Headers, facts: { requestId: string; s
   if (!/\borigin\b/i.test(headers.get('Vary') ?? '')) headers.append('Vary', 'Origin');
 }
 
-/** Lets scripts of any origin read answers: tokens, not cookies, prove who asks. */
+/** Allows scripts of any origin to read responses: callers authenticate with tokens, not cookies. */
 export function setCorsHeaders(headers: Headers, request: { headers: Headers }, serviceName: string): void {
   if (!request.headers.has('origin')) return;
   headers.set('Access-Control-Allow-Origin', '*');
@@ -71,7 +71,7 @@ export function setCorsHeaders(headers: Headers, request: { headers: Headers }, 
   headers.set('Access-Control-Expose-Headers', [...EXPOSED, ...facts].join(', '));
 }
 
-/** The answer to a preflight; `methods` are those of the path that is asked about. */
+/** The response to a CORS preflight request; `methods` are those of the requested path. */
 export function preflight(request: { headers: Headers }, methods: readonly string[]): Response {
   const asked = request.headers.get('access-control-request-headers') ?? '';
   const allowed = /^[\w\-, ]{1,1024}$/.test(asked)
@@ -90,10 +90,9 @@ export function preflight(request: { headers: Headers }, methods: readonly strin
 }
 
 /**
- * Keeps the headers under what the gateway passes on; above it, the gateway would answer 500 for everything.
- * A long fact (`X-*`) is cut, which its reader can tell from the body; a long `Link` is left out, because half a
- * URL is a wrong one: the page numbers beside it still say where to go. If all are too long together, the longest
- * go first.
+ * Keeps the headers within the gateway's limit, above which the gateway answers 500. A long `X-*` value is truncated: the
+ * body has it in full. A long `Link` is omitted, since a truncated URL is wrong; the page number headers remain. If the
+ * headers are too long in total, the longest are removed.
  */
 export function boundHeaders(headers: Headers): void {
   for (const [name, value] of [...headers]) {

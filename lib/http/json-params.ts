@@ -1,11 +1,11 @@
-/** Parameters of a JSON body, in bounded time and memory. */
+/** Parses the parameters of a JSON body in bounded time and memory. */
 import { malformed } from './errors.ts';
 import { bare, LIMITS, type Parameters } from './rack-params.ts';
 
-/** The members of a JSON object; a body that is another JSON value has no parameters. */
+/** The fields of a JSON object; any other JSON value has no parameters. */
 export function parseJson(text: string): Parameters {
   if (text.trim() === '') return bare();
-  requireModest(text);
+  checkLimits(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -17,10 +17,11 @@ export function parseJson(text: string): Parameters {
 }
 
 /**
- * Counts values and depth before anything is built: 32 MB of `[[],[],...` would become a heap many times that. Strings
- * are skipped whole, so a long content costs next to nothing.
+ * Checks the number and depth of values before parsing: 32 MB of `[[],[],...` would need a heap many times that size.
+ * Strings are skipped, so that long file content costs almost nothing.
+ * @throws HttpFailure 400
  */
-function requireModest(text: string): void {
+function checkLimits(text: string): void {
   let values = 0;
   let depth = 0;
   for (let index = 0; index < text.length; index++) {
@@ -45,7 +46,7 @@ function requireModest(text: string): void {
   }
 }
 
-/** The index of the quote that ends the string which starts at `start`. */
+/** The index of the closing quote of the string that starts at `start`. */
 function endOfString(text: string, start: number): number {
   for (let quote = start; ; ) {
     quote = text.indexOf('"', quote + 1);
@@ -56,7 +57,7 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-/** The same value with objects that have no prototype: a member `__proto__` is a member like any other. */
+/** A copy whose objects have no prototype, so that a field `__proto__` is a field like any other. */
 function withoutPrototypes(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(withoutPrototypes);

@@ -1,11 +1,11 @@
-/** What is written when a request fails for a reason its caller may not hear. */
+/** Logs errors whose cause the caller may not learn. */
 import { log } from '../telemetry/log.ts';
 import { plainError } from '../telemetry/plain-error.ts';
 
 const SECRET =
   /((?:private|access|job)[_-]token|authorization|password|secret)(["']?\s*[=:]\s*["']?)(?:(?:bearer|basic)\s+)?[^&\s"',}]+/gi;
 
-/** One line; `secrets` are texts that must not appear in it. */
+/** Logs one line; `secrets` are texts that must not appear in it. */
 export function logFailure(
   error: unknown,
   facts: { requestId: string; method: string; path: string },

@@ -1,26 +1,26 @@
 /**
- * Pages: by number (`page`, `per_page`) with totals, and by place in an order (`pagination=keyset`). Clients page by
- * `Link` or by `X-Next-Page`, so a list by number carries both.
+ * Offset pagination (`page`, `per_page`) with totals, and keyset pagination (`pagination=keyset`). Clients follow either
+ * `Link` or `X-Next-Page`, so offset pagination returns both.
  */
 import { SECRET_PARAMETERS } from './credentials.ts';
 import type { KeysetRule, Paginate } from './endpoint.ts';
 import { HttpFailure } from './errors.ts';
 import { integer, oneOf, params, string } from './params.ts';
 
-/** A page by number. */
+/** A page of offset pagination. */
 export interface OffsetPage {
   readonly kind: 'offset';
   readonly page: number;
   readonly perPage: number;
-  /** Rows before the page; at most 50,000. */
+  /** Number of items before the page; at most 50,000. */
   readonly offset: number;
 }
 
-/** A page by its place in an order. */
+/** A page of keyset pagination. */
 export interface KeysetPage {
   readonly kind: 'keyset';
   readonly perPage: number;
-  /** The last page's marker: an id, a page token or a cursor, as the caller gave it back. */
+  /** The marker of the previous page, as the caller returned it: an id, a page token or a cursor. */
   readonly after: string | undefined;
   readonly orderBy: string | undefined;
   readonly sort: 'asc' | 'desc' | undefined;
@@ -29,37 +29,46 @@ export interface KeysetPage {
 /** One page of a list. */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Rows of the whole list when they are known; above 10,000 they are not told. */
+  /** Number of items in the whole list, if known; above 10,000 it is not returned to the caller. */
   readonly total?: number | undefined;
-  /** Whether another page follows; without it and `total`, a full page is taken to have one. */
+  /** Whether there is another page. If this and `total` are absent, a full page is assumed to have a next one. */
   readonly more?: boolean | undefined;
-  /** The marker after which the next keyset page starts; absent on the last. */
+  /** The marker of this page, after which the next keyset page starts; absent on the last page. */
   readonly next?: string | undefined;
 }
 
 export const DEFAULT_PER_PAGE = 20;
 export const MAX_PER_PAGE = 100;
 export const MAX_OFFSET = 50_000;
-/** Above this many rows the total is not told. */
+/** Above this number of items, the total is not returned. */
 export const MAX_TOTAL = 10_000;
 
 const offsetFields = {
-  page: integer({ default: 1, description: 'Page number, from 1' }),
-  per_page: integer({ default: DEFAULT_PER_PAGE, except: [0], description: 'Rows per page, at most 100' }),
+  page: integer({ default: 1, description: 'Page number, starting at 1' }),
+  per_page: integer({
+    default: DEFAULT_PER_PAGE,
+    except: [0],
+    description: 'Number of items per page, at most 100',
+  }),
 };
 
 const keysetFields = (rule: KeysetRule, paginate: Paginate) => ({
   ...(paginate === 'keyset' ? { per_page: offsetFields.per_page } : offsetFields),
-  // `offset` is what one of the client libraries calls the other kind.
+  // One client library sends `offset` for offset pagination.
   pagination: oneOf(['keyset', 'legacy', 'none', 'offset'], {
-    description: 'keyset: page by the last row instead of by number',
+    description:
+      'Pagination method; `keyset` continues after the last item of a page instead of counting pages',
   }),
   ...(rule.marker === 'id'
     ? {
-        id_after: integer({ description: 'Rows with a greater id' }),
-        id_before: integer({ description: 'Rows with a smaller id' }),
+        id_after: integer({ description: 'Return only items with a greater ID' }),
+        id_before: integer({ description: 'Return only items with a smaller ID' }),
       }
-    : { [rule.marker]: string({ description: 'The row the previous page ended with' }) }),
+    : {
+        [rule.marker]: string({
+          description: 'Marker of the previous page, from its `Link` header; keyset pagination only',
+        }),
+      }),
 });
 
 /** The parameters that pagination adds to an endpoint. */
@@ -69,9 +78,9 @@ export const paginationParameters = (paginate: Paginate, rule?: KeysetRule) =>
 type Given = Readonly<Record<string, unknown>>;
 
 /**
- * The page that is asked for. `given` are the pagination parameters after their schema; `order_by` and `sort` come
- * from the endpoint's own query.
- * @throws HttpFailure 405 for a place beyond the offset limit or an order that keyset pagination does not know
+ * The requested page. `given` are the validated pagination parameters; `order_by` and `sort` come from the endpoint's own
+ * query.
+ * @throws HttpFailure 405 for an offset above the limit, or an order that keyset pagination does not support
  */
 export function pageRequest(
   paginate: Paginate,
@@ -80,8 +89,8 @@ export function pageRequest(
   query: Given,
   noun: string,
 ): OffsetPage | KeysetPage {
-  const asked = given['per_page'] as number;
-  const perPage = asked < 0 ? DEFAULT_PER_PAGE : Math.min(asked, MAX_PER_PAGE);
+  const requested = given['per_page'] as number;
+  const perPage = requested < 0 ? DEFAULT_PER_PAGE : Math.min(requested, MAX_PER_PAGE);
   if (
     rule !== undefined &&
     (paginate === 'keyset' || (paginate !== 'offset' && given['pagination'] === 'keyset'))
@@ -114,7 +123,7 @@ const keysetUnavailable = () =>
 const markerName = (rule: KeysetRule, sort: string | undefined): string =>
   rule.marker !== 'id' ? rule.marker : sort === 'asc' ? 'id_after' : 'id_before';
 
-/** The headers of a page. `url` is without a query; `effective` all parameters in force, path parameters too. */
+/** The headers of a page. `url` has no query; `effective` are all parameters including defaults and path parameters. */
 export function pageHeaders(
   page: OffsetPage | KeysetPage,
   list: Page<unknown>,
@@ -152,7 +161,7 @@ export function pageHeaders(
   };
 }
 
-/** `a=1&k%5B%5D=x`, sorted, without secrets and without what is undefined. */
+/** `a=1&k%5B%5D=x`, sorted, without secrets and undefined values. */
 export function queryText(parameters: Given): string {
   const pairs: string[] = [];
   const add = (name: string, value: unknown): void => {
@@ -170,7 +179,7 @@ export function queryText(parameters: Given): string {
   return pairs.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0)).join('&');
 }
 
-/** As a form encodes: a space is `+`. */
+/** Encodes as forms do: a space is `+`. */
 const formText = (text: string) =>
   encodeURIComponent(text.toWellFormed())
     .replaceAll('%20', '+')

@@ -1,7 +1,7 @@
 /**
- * Parameters of endpoints: zod schemas with the REST dialect's rules of coercion, presence and blankness, and its
- * texts. Each yields its JSON schema too. A parameter that is absent, or null where null means nothing, is left out
- * of the result, so `'name' in body` tells whether it was given.
+ * Parameters of endpoints: zod schemas with the REST API's rules for coercion, presence and blank values, its error texts,
+ * and a JSON schema. A parameter that is absent, or null without being nullable, is omitted from the result, so
+ * `'name' in body` tells whether it was sent.
  */
 import * as z from 'zod';
 import { type Coerced, INVALID } from './coerce.ts';
@@ -10,13 +10,13 @@ import { factsOf, type JsonSchema, jsonSchemaOf } from './field-facts.ts';
 import { OUTSIDE, toHash } from './fields.ts';
 import type { Rule } from './rules.ts';
 
-/** For handlers that find out more is wrong: 400 with whole texts, as a schema answers. */
+/** For handlers that find further invalid parameters: 400 with complete texts, as a schema reports them. */
 export { badParameters as parameterFailure } from './errors.ts';
 export type { Field, Options, Value } from './field.ts';
 export * from './fields.ts';
 export * from './rules.ts';
 
-/** The parameters of one place (path, query or body); unknown ones are ignored. */
+/** The parameters of the path, the query or the body; unknown ones are ignored. */
 export function params<S extends Shape>(shape: S, rules: readonly Rule[] = []): Field<Output<S>> {
   const run = z.any().transform((raw: unknown, context) => {
     const given = (raw ?? {}) as Readonly<Record<string, unknown>>;
@@ -65,11 +65,11 @@ export type Output<S extends Shape> = {
   -readonly [K in Exclude<keyof S, OptionalKeys<S>>]: z.output<S[K]>;
 } & { -readonly [K in OptionalKeys<S>]?: Exclude<z.output<S[K]>, undefined> };
 
-/** Documented so, and handed over as it was given: for bodies that another standard has the rules of. */
+/** Documented as the given schema, but passed to the handler unvalidated: for bodies that another standard defines. */
 export const asGiven = (documented: Field<object>): Field<Readonly<Record<string, unknown>>> =>
   register(z.any(), {}, jsonSchemaOf(documented), { fields: factsOf(documented)?.fields ?? {} });
 
-/** An object of declared members: `not[author_id]=1` or a JSON object. */
+/** An object of declared fields: `not[author_id]=1` or a JSON object. */
 export function object<S extends Shape, const O extends Options<Output<S>>>(
   shape: S,
   options?: O,
@@ -96,7 +96,7 @@ export function object<S extends Shape, const O extends Options<Output<S>>>(
 }
 
 type ListOptions<T> = Options<readonly T[]> & {
-  /** The list may also be one text with commas between the items. */
+  /** Whether the list may also be one comma-separated text. */
   comma?: boolean;
   maxItems?: number;
 };
@@ -119,7 +119,7 @@ export function array<T, const O extends ListOptions<T>>(
     }
     if (options?.comma && typeof raw === 'number') return [raw];
     if (!Array.isArray(raw)) return INVALID;
-    // `labels[]=` names a list of nothing; a blank hash is still an element.
+    // `labels[]=` is an empty list; a blank object is still an item.
     return facts?.fields === undefined ? raw.filter((part) => part !== '' && part !== null) : raw;
   };
   const each = (values: unknown[], fail: Fail): unknown[] => {
@@ -127,19 +127,19 @@ export function array<T, const O extends ListOptions<T>>(
       fail('is too long');
       return values;
     }
-    const told = new Set<string>();
+    const reported = new Set<string>();
     return values.map((value, index) => {
       const result = item.safeParse(value);
       if (result.success) {
-        // A null between objects is none of them, and no handler expects one.
+        // Handlers do not expect null among objects.
         if (facts?.fields !== undefined && result.data === undefined) fail('is invalid', [index]);
         return result.data;
       }
       for (const issue of result.error.issues) {
-        // A scalar's problem is said of the list as a whole, and once.
+        // Problems of scalar items are reported once, for the list as a whole.
         if (facts?.fields !== undefined) fail(issue.message, [index, ...issue.path], issue);
-        else if (!told.has(issue.message)) fail(issue.message, [], issue);
-        told.add(issue.message);
+        else if (!reported.has(issue.message)) fail(issue.message, [], issue);
+        reported.add(issue.message);
       }
       return undefined;
     });
@@ -149,13 +149,13 @@ export function array<T, const O extends ListOptions<T>>(
   }) as Field<Value<Exclude<T, undefined>[], O>>;
 }
 
-/** `array` that also takes one text with commas, or one number, as most lists of the interface do. */
+/** `array` that also accepts comma-separated text or a single number, as most lists of the API do. */
 export const list = <T, const O extends ListOptions<T>>(
   item: Field<T>,
   options?: O,
 ): Field<Value<Exclude<T, undefined>[], O>> => array(item, { ...options, comma: true } as unknown as O);
 
-/** The texts of all that was wrong, in the order of the declaration. */
+/** The texts of all problems, in the order of the declaration. */
 export function problemsOf(error: z.ZodError): { texts: string[]; noRoute: boolean } {
   const facts = (issue: z.core.$ZodIssue) => (issue.code === 'custom' ? issue.params : undefined);
   return {
@@ -168,7 +168,8 @@ export function problemsOf(error: z.ZodError): { texts: string[]; noRoute: boole
 
 const nameOf = (path: readonly PropertyKey[]): string =>
   path.map((part, index) => (index === 0 ? String(part) : `[${String(part)}]`)).join('');
-/** Texts of foreign zod schemas, which may stand wherever a parameter does. */
+
+/** The text of an issue, also of plain zod schemas, which can be used as fields too. */
 function textOf(issue: z.core.$ZodIssue, raw: unknown): string {
   if (issue.code === 'custom') return issue.message;
   if (raw === undefined && issue.path.length === 0) return 'is missing';

@@ -1,6 +1,6 @@
 /**
- * Nested parameters in flat names, as Rack reads them: `a[]=1` a list, `a[k]=v` a hash, `a[][k]=v` a list of hashes
- * in which a key that is already there starts the next element. Objects have no prototype, so no name can reach one.
+ * Nested parameters in flat names, as in Rack: `a[]=1` is a list, `a[k]=v` an object, `a[][k]=v` a list of objects, in
+ * which a repeated key starts the next item. Objects have no prototype, so parameter names cannot reach one.
  */
 import { malformed } from './errors.ts';
 
@@ -11,12 +11,12 @@ export const LIMITS = { depth: 32, count: 100_000 } as const;
 /** An object without a prototype. */
 export const bare = (): Parameters => Object.create(null) as Parameters;
 
-/** Puts flat pairs together. */
+/** Builds nested parameters from name and value pairs. */
 export class ParameterTree {
   readonly root: Parameters = bare();
   #count = 0;
 
-  /** @throws HttpFailure 400 for names that contradict earlier ones, or for too many or too deep ones. */
+  /** @throws HttpFailure 400 for a name that conflicts with an earlier one, and beyond the limits of number and depth. */
   add(name: string, value: unknown): void {
     if (++this.#count > LIMITS.count) throw malformed('too many parameters');
     if (name.includes('\0')) throw malformed('parameter names may not contain NUL');
@@ -27,7 +27,7 @@ export class ParameterTree {
   }
 }
 
-/** `a[b][][c]` as `['a', 'b', '', 'c']`; an empty part is "next element". Undefined for a name of nothing. */
+/** `a[b][][c]` as `['a', 'b', '', 'c']`; an empty part means "next item". Undefined for an empty name. */
 function split(name: string): string[] | undefined {
   const open = name.indexOf('[', 1);
   const head = open < 0 ? name : name.slice(0, open);
@@ -37,7 +37,7 @@ function split(name: string): string[] | undefined {
   while (rest !== '') {
     const close = rest.startsWith('[') ? rest.indexOf(']') : -1;
     if (close < 0) {
-      // What is no bracketed part belongs to the last name: `a[b` and `a[b]c` are names of their own.
+      // Text that is not a bracketed part belongs to the last name: `a[b` and `a[b]c` are plain names.
       return path.length === 1 ? [name] : [...path.slice(0, -1), `${path.at(-1)}${rest}`];
     }
     path.push(rest.slice(1, close));
@@ -69,9 +69,9 @@ function put(root: Parameters, path: readonly string[], value: unknown, name: st
       list.push(value);
       return;
     }
-    if (rest[0] === '') throw malformed('a list of lists has no notation');
+    if (rest[0] === '') throw malformed('lists of lists are not supported');
     const last = list.at(-1);
-    if (isHash(last) && !holds(last, rest)) hash = last;
+    if (isHash(last) && !hasKey(last, rest)) hash = last;
     else list.push((hash = bare()));
     index += 1;
   }
@@ -83,8 +83,8 @@ function child(hash: Parameters, key: string, name: string): Parameters {
   return value;
 }
 
-/** Whether the element already has what `rest` names: then a new element starts. A list inside can always grow. */
-function holds(element: Parameters, rest: readonly string[]): boolean {
+/** Whether the item already has the key that `rest` names, so that a new item starts. Nested lists can always grow. */
+function hasKey(element: Parameters, rest: readonly string[]): boolean {
   let value: unknown = element;
   for (const part of rest) {
     if (!isHash(value) || !(part in value)) return false;
@@ -99,4 +99,4 @@ const isHash = (value: unknown): value is Parameters =>
 const isContainer = (value: object) => Array.isArray(value) || isHash(value);
 
 const conflicting = (name: string) =>
-  malformed(`parameter ${name.slice(0, 200)} contradicts an earlier parameter of the same name`);
+  malformed(`parameter ${name.slice(0, 200)} conflicts with an earlier parameter of the same name`);

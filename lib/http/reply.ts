@@ -1,4 +1,4 @@
-/** An answer a handler gives when a plain JSON value is not enough. */
+/** A response that a handler returns when a plain JSON value is not sufficient. */
 export class Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ export class Reply {
 
 export type ReplyBody = string | Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array> | null;
 
-/** `type` is the content type; it is not sent without a body. */
+/** @param options.type content type of the body */
 export function reply(options: {
   status?: number;
   headers?: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ export function reply(options: {
   return new Reply(options.status ?? 200, { ...type, ...options.headers }, options.body ?? null);
 }
 
-/** A JSON value with a status or headers of its own. */
+/** A JSON value with a status or headers. */
 export function json(
   value: unknown,
   options: { status?: number; headers?: Readonly<Record<string, string>> } = {},
@@ -36,8 +36,8 @@ export function json(
 export const noContent = (headers: Readonly<Record<string, string>> = {}): Reply =>
   reply({ status: 204, headers });
 
-/** 202 `{"message":"202 Accepted"}`: the work is done later. */
+/** 202 `{"message":"202 Accepted"}`: the work is done in the background. */
 export const accepted = (): Reply => json({ message: '202 Accepted' }, { status: 202 });
 
-/** 304 without a body: what was asked for is so already. */
+/** 304 without a body: the requested state already exists. */
 export const notModified = (): Reply => reply({ status: 304 });

@@ -1,13 +1,13 @@
 /**
- * Which endpoint serves a request. itty-router walks the routes; the patterns are our own, because paths are matched
- * while still percent-encoded: `%2F` is part of a segment, and each segment is decoded exactly once, afterwards.
+ * Finds the endpoint of a request. itty-router iterates over the routes; the patterns are our own, because paths are
+ * matched while percent-encoded: `%2F` is part of a segment, and each segment is decoded exactly once, after matching.
  */
 import { IttyRouter } from 'itty-router';
 import type { Endpoint } from './endpoint.ts';
 import { malformed, noRoute, notAllowed, oldVersion } from './errors.ts';
 
 export const API_ROOT = '/api/v4';
-/** Whether an endpoint's path is told from the root, and not below that. */
+/** Whether an endpoint's path starts at the root, not below `API_ROOT`. */
 export const fromRoot = (path: string): boolean => path.startsWith('/api/');
 
 export interface Match<D> {
@@ -19,10 +19,10 @@ export interface Match<D> {
 export interface Router<D> {
   /**
    * `path` is percent-encoded and has no query.
-   * @throws HttpFailure 404 for a path of no endpoint, 405 for one that has others, 400 for encodings that are none
+   * @throws HttpFailure 404 for an unknown path, 405 for a method that the path does not have, 400 for invalid encoding
    */
   match(method: string, path: string): Promise<Match<D>>;
-  /** The methods a path has, `OPTIONS` among them; none for a path of no endpoint. */
+  /** The methods of a path, including `OPTIONS`; none for an unknown path. */
   methods(path: string): Promise<readonly string[]>;
 }
 
@@ -33,7 +33,7 @@ interface Found {
 
 export function routerOf<D>(endpoints: readonly Endpoint<D>[]): Router<D> {
   const ordered = [...endpoints].sort((a, b) => compare(a.path, b.path));
-  // A word that has formats of its own tolerates no other.
+  // Paths that declare a format (`archive.:format`) do not ignore other extensions.
   const formats = new Set(
     endpoints.flatMap(({ path }) => (/\.:\w+$/.test(path) ? [path.replace(/\.:\w+$/, '')] : [])),
   );
@@ -52,15 +52,15 @@ export function routerOf<D>(endpoints: readonly Endpoint<D>[]): Router<D> {
         }),
       ],
     ] as [string, RegExp, [never]];
-  // A path's own HEAD goes before the GET that would answer it too.
-  const own = IttyRouter({
+  // A declared HEAD takes precedence over the GET that would serve it too.
+  const router = IttyRouter({
     routes: routes.map((route, index) => entry(route.endpoint.method, route.pattern, index)),
   });
-  const any = (path: string) =>
+  const methodsOf = (path: string) =>
     routes.filter((route) => route.pattern.test(path)).map((route) => route.endpoint.method);
 
   const find = async (method: string, path: string): Promise<Found | undefined> =>
-    (await own.fetch({ method, url: `http://router${path}` })) as Found | undefined;
+    (await router.fetch({ method, url: `http://router${path}` })) as Found | undefined;
 
   return {
     async match(method, path) {
@@ -69,13 +69,13 @@ export function routerOf<D>(endpoints: readonly Endpoint<D>[]): Router<D> {
         const endpoint = routes[found.endpoint]!.endpoint;
         return { endpoint, params: decodeAll(found.encoded) };
       }
-      const methods = any(path);
+      const methods = methodsOf(path);
       if (methods.length > 0) throw notAllowed(withImplied(methods));
       if (/^\/api\/v3(\/|$)/.test(path)) throw oldVersion();
       throw noRoute();
     },
     async methods(path) {
-      const methods = any(path);
+      const methods = methodsOf(path);
       return methods.length === 0 ? [] : withImplied(methods);
     },
   };
@@ -89,30 +89,29 @@ function withImplied(methods: readonly string[]): string[] {
 }
 
 /**
- * `:name` is one segment, `word.:name` what follows the dot, a last `*name` everything that is left. A path that ends
- * in a word tolerates `.json` after it; one that ends in an id does so after digits. Names (of branches, files) hold
- * dots of their own.
+ * `:name` is one segment, `word.:name` the part after the dot, `*name` at the end the rest of the path. A path that ends
+ * in a word or a numeric id may be followed by `.json`, which is ignored; names (of branches, files) may contain dots.
  */
-function patternOf(path: string, tolerant: boolean): RegExp {
+function patternOf(path: string, ignoresJsonSuffix: boolean): RegExp {
   const segments = path.split('/').filter((segment) => segment !== '');
   const source = segments.map((segment, index) => {
     const last = index === segments.length - 1;
     if (segment.startsWith('*')) return `(?<${segment.slice(1)}>.*[^/])`;
     if (segment.startsWith(':')) {
       const name = segment.slice(1);
-      const counted = last && /^(id|\w+_i?id)$/.test(name);
-      return counted ? `(?:(?<${name}>\\d+)\\.json|(?<${name}>[^/]+))` : `(?<${name}>[^/]+)`;
+      const isNumericId = last && /^(id|\w+_i?id)$/.test(name);
+      return isNumericId ? `(?:(?<${name}>\\d+)\\.json|(?<${name}>[^/]+))` : `(?<${name}>[^/]+)`;
     }
     const [word, extension] = segment.split(/\.:(?=\w+$)/);
     if (extension !== undefined) return `${literal(word!)}\\.(?<${extension}>[^/]+)`;
-    return literal(segment) + (last && tolerant ? '(?:\\.json)?' : '');
+    return literal(segment) + (last && ignoresJsonSuffix ? '(?:\\.json)?' : '');
   });
   return new RegExp(`^${fromRoot(path) ? '' : API_ROOT}/${source.join('/')}/*$`);
 }
 
 const literal = (word: string) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** Words before parameters before the rest of the path, segment by segment. */
+/** Sorts words before parameters, and those before the rest of the path, segment by segment. */
 function compare(a: string, b: string): number {
   const left = a.split('/');
   const right = b.split('/');

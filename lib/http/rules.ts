@@ -1,8 +1,8 @@
 /** Rules over several parameters. */
 
 /**
- * A rule over several parameters. Broken, it yields the whole text, or the parameter that is wrong and the text that
- * follows its name. `given` tells whether a parameter was sent, `value` holds those that are sound.
+ * A rule over several parameters. If it is violated, it returns the complete text, or the name of the parameter and the
+ * text that follows it. `given` tells whether a parameter was sent, `value` has the valid ones.
  */
 export type Rule = (
   given: (name: string) => boolean,
@@ -39,7 +39,7 @@ export const allOrNoneOf =
       : `${names.join(', ')} provide all or none of parameters`;
   };
 
-/** `<name> is missing` where others make it needed: the content of a file that is created. */
+/** `<name> is missing` if other parameters make it required: the content of a file that is created. */
 export const requiredWhen =
   (name: string, needed: (value: Readonly<Record<string, unknown>>) => boolean): Rule =>
   (given, value) =>

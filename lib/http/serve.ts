@@ -1,4 +1,4 @@
-/** One request through one endpoint: credential, parameters, access, handler, answer. */
+/** Serves one request with one endpoint: credential, parameters, access, handler, response. */
 
 import type { Prefetch } from '../domain/access/prefetch.ts';
 import type { Opened } from '../domain/access/types.ts';
@@ -20,17 +20,17 @@ import { json, Reply } from './reply.ts';
 export interface Incoming {
   readonly request: Request;
   readonly facts: RequestFacts;
-  /** Counts the request against whoever makes it. */
+  /** Counts the request for rate limits. */
   readonly admission?: Admission | undefined;
   /** Decoded. */
   readonly params: Readonly<Record<string, string>>;
-  /** As it was sent, percent-encoded. */
+  /** As sent, percent-encoded. */
   readonly path: string;
   /** The query string without `?`. */
   readonly search: string;
 }
 
-/** Who may not see a list is told that before anything else. */
+/** Undefined instead of an HTTP failure: errors of access take precedence over invalid pagination. */
 function unlessRefused<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -40,7 +40,7 @@ function unlessRefused<T>(read: () => T): T | undefined {
   }
 }
 
-/** @throws whatever the rules throw; `failureReply` makes answers of it */
+/** @throws the errors of rules and handlers, which `failureReply` turns into responses */
 export async function serve<D extends HttpDeps>(
   endpoint: Endpoint<D>,
   incoming: Incoming,
@@ -54,7 +54,7 @@ export async function serve<D extends HttpDeps>(
   const credential = credentialOf(facts.headers, given);
   const sudo = sudoOf(facts.headers, given);
 
-  const input = read(endpoint, incoming.params, given);
+  const input = readInput(endpoint, incoming.params, given);
   if (input.failure !== undefined && input.noRoute) throw input.failure;
   const params = { ...incoming.params, ...input.params };
   const pageOf = () =>
@@ -68,7 +68,7 @@ export async function serve<D extends HttpDeps>(
           endpoint.noun ?? 'record',
         );
   const origin = { address: facts.sourceIp, requestId: facts.requestId, baseUrl: facts.baseUrl };
-  const opened: Found =
+  const opened: HandlerAccess =
     endpoint.access.kind === 'other'
       ? await openOther(endpoint.access, deps, incoming, origin, input.failure)
       : await open(
@@ -85,8 +85,8 @@ export async function serve<D extends HttpDeps>(
             }),
         );
 
-  // Whoever opened the request has read the settings beside it.
-  if (changes(endpoint) && deps.settings !== undefined) await demandWritable({ settings: deps.settings });
+  // Authentication has already loaded the settings.
+  if (isWrite(endpoint) && deps.settings !== undefined) await demandWritable({ settings: deps.settings });
   const page = pageOf();
   const result = await endpoint.handle(
     {
@@ -107,7 +107,7 @@ export async function serve<D extends HttpDeps>(
   if (page === undefined)
     return conditional(status === 204 ? new Reply(204, {}, null) : json(result ?? null, { status }), facts);
   const list = result as Page<unknown>;
-  const effective = { ...defaultsMissing(input, given), ...given, ...incoming.params };
+  const effective = { ...appliedDefaults(input, given), ...given, ...incoming.params };
   const headers = pageHeaders(page, list, endpoint.keyset, facts.baseUrl + incoming.path, effective);
   return conditional(json(list.items, { status, headers }), facts);
 }
@@ -121,17 +121,21 @@ interface Input {
   readonly noRoute: boolean;
 }
 
-/** Every schema over what was given, with all that is wrong told at once. */
-function read<D>(endpoint: Endpoint<D>, path: Readonly<Record<string, string>>, given: Parameters): Input {
+/** Applies all schemas to the parameters, and reports all problems together. */
+function readInput<D>(
+  endpoint: Endpoint<D>,
+  path: Readonly<Record<string, string>>,
+  given: Parameters,
+): Input {
   const texts: string[] = [];
-  let missed = false;
+  let unknownRoute = false;
   const apply = (schema: Schema<object> | undefined, values: object): Record<string, unknown> => {
     if (schema === undefined) return {};
     const result = schema.safeParse(values);
     if (result.success) return result.data as Record<string, unknown>;
     const problems = problemsOf(result.error);
     texts.push(...problems.texts);
-    missed ||= problems.noRoute;
+    unknownRoute ||= problems.noRoute;
     return {};
   };
   const params = apply(endpoint.params?.(), path);
@@ -141,13 +145,17 @@ function read<D>(endpoint: Endpoint<D>, path: Readonly<Record<string, string>>, 
     endpoint.paginate === undefined ? undefined : paginationParameters(endpoint.paginate, endpoint.keyset),
     given,
   );
-  const failure = missed ? noRoute() : texts.length > 0 ? badParameters([...new Set(texts)]) : undefined;
-  return { params, query, body, pagination, failure, noRoute: missed };
+  const failure = unknownRoute
+    ? noRoute()
+    : texts.length > 0
+      ? badParameters([...new Set(texts)])
+      : undefined;
+  return { params, query, body, pagination, failure, noRoute: unknownRoute };
 }
 
 /**
- * Opens the request in the order callers may rely on: a bad credential is told before bad parameters, those before
- * anything about the project or group, and a token's scopes before whether that exists.
+ * Authenticates and authorizes the request. Errors have an order that callers can rely on: an invalid credential before
+ * invalid parameters, those before anything about the project or group, and missing scopes before whether it exists.
  */
 async function open<D extends HttpDeps>(
   endpoint: Endpoint<D>,
@@ -169,18 +177,18 @@ async function open<D extends HttpDeps>(
   prefetchOf: () => Prefetch | undefined,
 ): Promise<Opened> {
   const { access } = endpoint;
-  const anonymousToo = mayBeAnonymous(access);
-  if (credential.kind === 'none' && !anonymousToo) throw unauthorized();
-  const who = {
+  const allowsAnonymous = mayBeAnonymous(access);
+  if (credential.kind === 'none' && !allowsAnonymous) throw unauthorized();
+  const requester = {
     credential,
     origin,
     ...(admission && { admission }),
     ...(sudo === undefined ? {} : { sudo }),
     ...(endpoint.rotates && { rotates: true as const }),
   };
-  const known = async () => {
-    const opened = await deps.access.open(who);
-    if (opened.actor.kind === 'anonymous' && !anonymousToo) throw unauthorized();
+  const openWithoutSubject = async () => {
+    const opened = await deps.access.open(requester);
+    if (opened.actor.kind === 'anonymous' && !allowsAnonymous) throw unauthorized();
     requireScope(endpoint, opened);
     if (access.kind === 'administrator' && !(opened.actor.kind === 'user' && opened.actor.user.admin)) {
       throw forbidden();
@@ -188,49 +196,49 @@ async function open<D extends HttpDeps>(
     return opened;
   };
   if (failure !== undefined) {
-    if (credential.kind !== 'none') await known();
+    if (credential.kind !== 'none') await openWithoutSubject();
     throw failure;
   }
-  if (!aboutSubject(access)) return known();
+  if (!aboutSubject(access)) return openWithoutSubject();
   const id = path['id'] ?? '';
-  // Ids are counted from one; a number no counter reaches names nothing.
+  // Ids are sequential; a number beyond the safe range cannot exist.
   if (/^\d+$/.test(id) && !Number.isSafeInteger(Number(id))) {
-    await known();
+    await openWithoutSubject();
     throw placeNotFound(access);
   }
   let opened: Opened;
   try {
     const prefetch = prefetchOf();
-    opened = await deps.access.open({ ...who, [access.kind]: id, ...(prefetch && { prefetch }) });
+    opened = await deps.access.open({ ...requester, [access.kind]: id, ...(prefetch && { prefetch }) });
   } catch (error) {
     if (error instanceof DomainError && error.code === 'not-found' && credential.kind !== 'none')
-      await known();
+      await openWithoutSubject();
     throw error;
   }
-  if (opened.actor.kind === 'anonymous' && !anonymousToo) throw unauthorized();
+  if (opened.actor.kind === 'anonymous' && !allowsAnonymous) throw unauthorized();
   requireScope(endpoint, opened);
   deps.access.authorize(opened, access);
   return opened;
 }
 
-/** What the handler is told of who asks, and of what. */
-type Found = Omit<Opened, 'actor'> & { readonly actor: unknown };
+/** The actor and, if the endpoint is about one, the project or group, for the handler. */
+type HandlerAccess = Omit<Opened, 'actor'> & { readonly actor: unknown };
 
-/** As `open`: a bad credential is told before bad parameters. */
+/** As `open`: an invalid credential is reported before invalid parameters. */
 async function openOther<D>(
   access: OtherAccess,
   deps: D,
   { facts, params, admission }: Incoming,
   origin: Origin,
   failure: HttpFailure | undefined,
-): Promise<Found> {
+): Promise<HandlerAccess> {
   const shown = { credential: credentialOf(facts.headers), params, origin, baseUrl: facts.baseUrl };
   const actor = await whileCounted(admission, admission?.stranger, () => access.opens(shown, deps));
   if (failure !== undefined) throw failure;
   return { actor };
 }
 
-const changes = <D>({ method, inMaintenance }: Endpoint<D>): boolean =>
+const isWrite = <D>({ method, inMaintenance }: Endpoint<D>): boolean =>
   method !== 'GET' && method !== 'HEAD' && inMaintenance !== true;
 
 function requireScope<D>(endpoint: Endpoint<D>, { actor }: Opened): void {
@@ -238,14 +246,14 @@ function requireScope<D>(endpoint: Endpoint<D>, { actor }: Opened): void {
   throw new DomainError('insufficient-scope', endpoint.scopes.join(' '));
 }
 
-/** What is in force without having been given: defaults. */
-function defaultsMissing(input: Input, given: Parameters): Record<string, unknown> {
+/** The defaults of parameters that were not sent. */
+function appliedDefaults(input: Input, given: Parameters): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries({ ...input.query, ...input.pagination }).filter(([name]) => !(name in given)),
   );
 }
 
-/** A 200 of JSON carries a validator, and is not sent again to who has it. */
+/** Adds an `ETag` to JSON responses with status 200; answers 304 if the caller already has it. */
 function conditional(answer: Reply, facts: RequestFacts): Reply {
   const type = answer.headers['Content-Type'];
   const read = facts.method === 'GET' || facts.method === 'HEAD';

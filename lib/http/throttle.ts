@@ -1,11 +1,11 @@
-/** Requests before the throttles of the settings: what each counts as, and the answer to one too many. */
+/** Rate limits of the settings: how a request is classified, and the response above a limit. */
 import type { Admission } from '../domain/rate-limits/request-counting.ts';
 import type { Asked, AskedKind, Throttled } from '../domain/rate-limits/throttles.ts';
 import { credentialOf } from './credentials.ts';
 import type { HttpDeps, RequestFacts } from './endpoint.ts';
 import { type Reply, reply } from './reply.ts';
 
-/** Answers a request that is counted against whoever makes it. */
+/** Serves a request that is counted for rate limits. */
 export type Respond = (
   request: Request,
   facts: RequestFacts,
@@ -13,9 +13,8 @@ export type Respond = (
 ) => Promise<Response | Reply>;
 
 /**
- * Counts every request once: by whoever opens it, or, when it fails before anybody was asked who they are, after that.
- * What is answered without opening anything (what another origin may ask for, where pushes are sent on to) is not
- * counted.
+ * Counts every request once: during authentication or, if it fails before that, afterwards. Requests that are answered
+ * without authentication (CORS preflights, redirects of pushes) are not counted.
  */
 export function throttled(deps: () => HttpDeps | Promise<HttpDeps>, respond: Respond) {
   return async (request: Request, facts: RequestFacts): Promise<Response | Reply> => {
@@ -30,7 +29,7 @@ export function throttled(deps: () => HttpDeps | Promise<HttpDeps>, respond: Res
   };
 }
 
-/** The credential of a request whose body was not read, if need be. */
+/** The credential of a request, without reading its body. */
 export function shownBy(request: Request) {
   const { searchParams } = new URL(request.url);
   return credentialOf(request.headers, Object.fromEntries(searchParams));
@@ -40,9 +39,9 @@ const FILES = /^\/api\/v\d+\/projects\/[^/]+\/repository\/files\/./;
 const PACKAGES = /^\/api\/v\d+\/(?:projects\/[^/]+\/|groups\/[^/]+\/-\/)?packages\/[A-Za-z]+/;
 const ONE_GROUP = /^\/api\/v\d+\/groups\/[^/]+\/?$/;
 const LFS = /\.git\/(?:info\/lfs|gitlab-lfs)\//;
-const NO = /^(?:false|f|0|off|no|n)$/i;
+const FALSE = /^(?:false|f|0|off|no|n)$/i;
 
-/** What a request counts as. */
+/** Classifies a request. */
 export function askedOf({ url, method }: Pick<Request, 'url' | 'method'>): Asked {
   const { pathname: path, searchParams } = new URL(url);
   return { kind: kindOf(path, searchParams), method, path };
@@ -52,12 +51,12 @@ function kindOf(path: string, query: URLSearchParams): AskedKind {
   if (!path.startsWith('/api')) return LFS.test(path) ? 'git_lfs' : 'web';
   if (FILES.test(path)) return 'files_api';
   if (PACKAGES.test(path)) return 'packages_api';
-  // A group shown with its projects, which it is unless it is asked not to.
-  if (ONE_GROUP.test(path) && !NO.test(query.get('with_projects')?.trim() ?? '')) return 'deprecated_api';
+  // A group with its projects, which are included by default.
+  if (ONE_GROUP.test(path) && !FALSE.test(query.get('with_projects')?.trim() ?? '')) return 'deprecated_api';
   return 'api';
 }
 
-/** 429 in plain text, with what a client needs to know to come back in time. */
+/** 429 in plain text, with headers that tell the client when to retry. */
 export function throttledReply({ throttle, observed, at, text }: Throttled): Reply {
   const { name, limit, seconds } = throttle;
   const now = Math.floor(at.getTime() / 1000);
@@ -69,7 +68,7 @@ export function throttledReply({ throttle, observed, at, text }: Throttled): Rep
     body: text,
     headers: {
       'RateLimit-Name': name,
-      // Of one minute, whatever the period is: clients know no other.
+      // The limit for one minute, whatever the period: clients expect this unit.
       'RateLimit-Limit': String(Math.ceil((limit * 60) / seconds)),
       'RateLimit-Observed': String(observed),
       'RateLimit-Remaining': String(Math.max(0, limit - observed)),

@@ -10,48 +10,53 @@ import * as shapes from './shapes.ts';
 
 const area = 'audit-events';
 
-const times = () => ({
-  created_after: p.datetime({ description: 'At that time or later' }),
-  created_before: p.datetime({ description: 'At that time or earlier' }),
+const timeFilters = () => ({
+  created_after: p.datetime({ description: 'Return only events created at or after this time (ISO 8601)' }),
+  created_before: p.datetime({ description: 'Return only events created at or before this time (ISO 8601)' }),
 });
 
-const lists = {
+const listDeclaration = {
   method: 'GET',
   area,
   paginate: 'offset+keyset',
   keyset: { marker: 'cursor' },
   noun: 'AuditEvent',
   returns: { body: shapes.auditEvents },
-  errors: [{ status: 405, description: `An offset above ${MAX_OFFSET}` }],
+  errors: [{ status: 405, description: `The offset exceeds ${MAX_OFFSET}` }],
 } as const;
 
-const one = {
+const getDeclaration = {
   method: 'GET',
   area,
   returns: { body: shapes.auditEvent },
-  errors: [{ status: 404, description: 'Absent, or not yours to see' }],
+  errors: [{ status: 404, description: 'Audit event not found' }],
 } as const;
 
-const eventId = () => p.params({ audit_event_id: p.integer({ required: true }) });
+const eventId = () =>
+  p.params({ audit_event_id: p.integer({ required: true, description: 'ID of the audit event' }) });
 
 const list = endpoint({
-  ...lists,
+  ...listDeclaration,
   path: '/audit_events',
-  summary: 'List what was done in the whole instance',
+  summary: 'List the audit events of the instance',
   access: administrator(),
   query: () =>
     p.params(
       {
-        ...times(),
-        entity_type: p.oneOf(AUDITED_KINDS),
-        entity_id: p.integer({ description: 'Needs `entity_type`' }),
+        ...timeFilters(),
+        entity_type: p.oneOf(AUDITED_KINDS, {
+          description: 'Return only events about entities of this type',
+        }),
+        entity_id: p.integer({
+          description: 'Return only events about the entity with this ID; requires `entity_type`',
+        }),
       },
       [p.requiredWhen('entity_type', ({ entity_id }) => entity_id !== undefined)],
     ),
   handle: async ({ query, page }, deps) =>
-    shown(
+    presentPage(
       await audit.auditEventsOfInstance(deps, {
-        ...inputOf(query, page),
+        ...listInputOf(query, page),
         kind: query.entity_type,
         id: query.entity_id,
       }),
@@ -59,58 +64,59 @@ const list = endpoint({
 });
 
 const get = endpoint({
-  ...one,
+  ...getDeclaration,
   path: '/audit_events/:id',
-  summary: 'Get one of the whole instance',
+  summary: 'Get an audit event of the instance',
   access: administrator(),
-  params: () => p.params({ id: p.integer({ required: true }) }),
+  params: () => p.params({ id: p.integer({ required: true, description: 'ID of the audit event' }) }),
   handle: async ({ params }, deps) => auditEvent(await audit.auditEventOfInstance(deps, params.id)),
 });
 
-const ofGroup = endpoint({
-  ...lists,
+const listOfGroup = endpoint({
+  ...listDeclaration,
   path: '/groups/:id/audit_events',
-  summary: 'List what was done to a group: all of it for owners, what they did themselves for other members',
+  summary: 'List the audit events of a group',
+  description: 'Owners see every event; other members see only the events they caused.',
   access: group('read_audit_events'),
-  query: () => p.params(times()),
+  query: () => p.params(timeFilters()),
   handle: async ({ actor, group: access, query, page }, deps) =>
-    shown(await audit.auditEventsOfPlace(deps, actor, access, inputOf(query, page))),
+    presentPage(await audit.auditEventsOfPlace(deps, actor, access, listInputOf(query, page))),
 });
 
-const oneOfGroup = endpoint({
-  ...one,
+const getOfGroup = endpoint({
+  ...getDeclaration,
   path: '/groups/:id/audit_events/:audit_event_id',
-  summary: 'Get one of a group',
+  summary: 'Get an audit event of a group',
   access: group('admin_group'),
   params: eventId,
   handle: async ({ actor, group: access, params }, deps) =>
     auditEvent(await audit.auditEventOfPlace(deps, actor, access, params.audit_event_id)),
 });
 
-const ofProject = endpoint({
-  ...lists,
+const listOfProject = endpoint({
+  ...listDeclaration,
   path: '/projects/:id/audit_events',
-  summary:
-    'List what was done to a project: all of it for Maintainers, what they did themselves for Developers',
+  summary: 'List the audit events of a project',
+  description: 'Maintainers see every event; Developers see only the events they caused.',
   access: project('read_audit_events'),
-  query: () => p.params(times()),
+  query: () => p.params(timeFilters()),
   handle: async ({ actor, project: access, query, page }, deps) =>
-    shown(await audit.auditEventsOfPlace(deps, actor, access, inputOf(query, page))),
+    presentPage(await audit.auditEventsOfPlace(deps, actor, access, listInputOf(query, page))),
 });
 
-const oneOfProject = endpoint({
-  ...one,
+const getOfProject = endpoint({
+  ...getDeclaration,
   path: '/projects/:id/audit_events/:audit_event_id',
-  summary: 'Get one of a project',
+  summary: 'Get an audit event of a project',
   access: project('admin_project'),
   params: eventId,
   handle: async ({ actor, project: access, params }, deps) =>
     auditEvent(await audit.auditEventOfPlace(deps, actor, access, params.audit_event_id)),
 });
 
-export const auditEventEndpoints = [list, get, ofGroup, oneOfGroup, ofProject, oneOfProject];
+export const auditEventEndpoints = [list, get, listOfGroup, getOfGroup, listOfProject, getOfProject];
 
-const inputOf = (
+const listInputOf = (
   query: { readonly created_after?: Date; readonly created_before?: Date },
   page: OffsetPage | KeysetPage,
 ): audit.AuditListInput => ({
@@ -119,7 +125,7 @@ const inputOf = (
   ...(page.kind === 'offset' ? counted(page) : { page: 1, perPage: page.perPage, cursor: page.after }),
 });
 
-const shown = (found: Awaited<ReturnType<typeof audit.auditEventsOfPlace>>): Page<unknown> => ({
-  ...found,
-  items: found.items.map(auditEvent),
+const presentPage = (events: Awaited<ReturnType<typeof audit.auditEventsOfPlace>>): Page<unknown> => ({
+  ...events,
+  items: events.items.map(auditEvent),
 });

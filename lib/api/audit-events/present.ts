@@ -7,14 +7,14 @@ export const auditEvent = (event: AuditEventRecord) => ({
   entity_type: event.entityKind,
   details: {
     ...event.details,
-    ...asTexts(event.details),
+    ...changeAsText(event.details),
     ...(event.requestId === undefined ? {} : { correlation_id: event.requestId }),
   },
   created_at: event.createdAt,
 });
 
-/** What it was and what it is are texts, whatever changed: of nothing, the empty one. */
-function asTexts({ from, to }: AuditDetails) {
+/** `from` and `to` as text whatever their type; null is the empty text. */
+function changeAsText({ from, to }: AuditDetails) {
   const text = (value: AuditDetails[string]) => (value === null ? '' : String(value));
   return {
     ...(from === undefined ? {} : { from: text(from) }),

@@ -7,13 +7,13 @@ export const auditEvent = shape(() =>
   z
     .object({
       id: z.int(),
-      author_id: z.int().describe('-1: nobody of the users'),
+      author_id: z.int().describe('ID of the user who caused the event; -1 when no user did'),
       entity_id: z.int(),
       entity_type: z.enum(AUDITED_KINDS),
       details: z
         .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())]))
         .describe(
-          'What was done: `add`, `remove`, `change` with `from` and `to`, `as`, `custom_message`, ...; who did it: `author_name`, `author_class`, `impersonated_by`; to what: `target_id`, `target_type`, `target_details`, `entity_path`; from where: `ip_address`; and for administrators `author_email`, and `correlation_id`, the `X-Request-Id` of the request that led to it',
+          'The action (`add`, `remove`, `change` with `from` and `to`, `as`, `custom_message`, ...), its author (`author_name`, `author_class`, `impersonated_by`), its target (`target_id`, `target_type`, `target_details`, `entity_path`) and its origin (`ip_address`); for administrators also `author_email` and `correlation_id`, the `X-Request-Id` of the request that caused it',
         ),
       created_at: time(),
     })

@@ -18,7 +18,9 @@ import * as shapes from './shapes.ts';
 
 const area = 'branches';
 const readable = project('read_history', { anonymous: true });
-const absent = { status: 404, description: 'No such branch' };
+const absent = { status: 404, description: 'Branch not found' };
+const branchName = () =>
+  p.params({ branch: p.string({ required: true, description: 'Name of the branch' }) });
 
 const listQuery = (
   { search, sort }: { readonly search?: string; readonly sort: branches.BranchOrder },
@@ -36,12 +38,18 @@ const list = endpoint({
   method: 'GET',
   path: '/projects/:id/repository/branches',
   area,
-  summary: 'List the branches of a repository, by name',
+  summary: 'List the branches of a repository',
   access: readable,
   query: () =>
     p.params({
-      search: p.string({ description: 'Part of the name; `^term` at its start, `term$` at its end' }),
-      sort: p.oneOf(['name_asc', 'updated_asc', 'updated_desc'], { default: 'name_asc' }),
+      search: p.string({
+        description:
+          'Return only branches whose name contains this text; `^term` matches the start of the name, `term$` its end',
+      }),
+      sort: p.oneOf(['name_asc', 'updated_asc', 'updated_desc'], {
+        default: 'name_asc',
+        description: 'Sort by name, or by the date of the last commit',
+      }),
     }),
   returns: { body: shapes.branches },
   paginate: 'offset+keyset',
@@ -67,6 +75,7 @@ const get = endpoint({
   area,
   summary: 'Get a branch',
   access: readable,
+  params: branchName,
   returns: { body: shapes.branch },
   errors: [absent],
   prefetch: ({ params }) => ({ branches: [params.branch], head: true, rules: 'branch' }),
@@ -81,8 +90,9 @@ const head = endpoint({
   method: 'HEAD',
   path: '/projects/:id/repository/branches/:branch',
   area,
-  summary: 'Tell whether a branch exists',
+  summary: 'Check whether a branch exists',
   access: readable,
+  params: branchName,
   returns: { status: 204 },
   errors: [absent],
   prefetch: ({ params }) => ({ branches: [params.branch], packs: false }),
@@ -100,13 +110,17 @@ const create = endpoint({
   access: project('read_history'),
   body: () =>
     p.params({
-      branch: p.string({ required: true, blank: false, description: 'Name' }),
-      ref: p.string({ required: true, blank: false, description: 'Branch, tag or commit to start from' }),
+      branch: p.string({ required: true, blank: false, description: 'Name of the new branch' }),
+      ref: p.string({
+        required: true,
+        blank: false,
+        description: 'Branch, tag or commit SHA to create the branch from',
+      }),
     }),
   returns: { body: shapes.branch },
   errors: [
-    { status: 400, description: 'Bad or taken name, nothing to start from, or a protected branch' },
-    { status: 403, description: 'No right to push' },
+    { status: 400, description: 'The name is invalid, taken or protected, or `ref` does not exist' },
+    { status: 403, description: 'Not allowed to push to the branch' },
   ],
   prefetch: ({ body }) => ({ revisions: [body.ref], branches: [body.branch], head: true, rules: 'branch' }),
   handle: async ({ actor, project, body, request }, deps) => {
@@ -124,10 +138,11 @@ const remove = endpoint({
   area,
   summary: 'Delete a branch',
   access: project('read_history'),
+  params: branchName,
   returns: { status: 204 },
   errors: [
-    { status: 400, description: 'The default branch, or a protected one' },
-    { status: 403, description: 'No right to push' },
+    { status: 400, description: 'The branch is protected or is the default branch' },
+    { status: 403, description: 'Not allowed to push to the branch' },
     absent,
   ],
   prefetch: ({ params }) => ({ branches: [params.branch], head: true, rules: 'branch' }),
@@ -141,10 +156,12 @@ const removeMerged = endpoint({
   method: 'DELETE',
   path: '/projects/:id/repository/merged_branches',
   area,
-  summary: 'Delete every branch that is merged into the default branch',
+  summary: 'Delete merged branches',
+  description:
+    'Deletes the branches that are merged into the default branch, except protected branches. Runs in the background.',
   access: project('read_history'),
-  returns: { body: acceptedShape, status: 202, description: 'Done by a worker afterwards' },
-  errors: [{ status: 403, description: 'No right to push' }],
+  returns: { body: acceptedShape, status: 202, description: 'The deletion is scheduled' },
+  errors: [{ status: 403, description: 'Not allowed to push to the branch' }],
   handle: async ({ actor, project }, deps) => {
     await branches.requestDeleteMerged(deps, actor, project);
     return accepted();

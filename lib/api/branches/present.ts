@@ -5,7 +5,7 @@ import { RULE_LEVEL_NAMES } from '../../domain/refs/rule-audit.ts';
 import type { BranchRule, RuleLevel } from '../../records/refs.ts';
 import { commitBasic } from '../commits/present.ts';
 
-/** @param actor whose right to push is told */
+/** @param actor the caller, for `can_push` */
 export function branch(record: Branch, projectUrl: string, protection: BranchProtection, actor: Actor) {
   return {
     name: record.name,
@@ -20,7 +20,7 @@ export function branch(record: Branch, projectUrl: string, protection: BranchPro
   };
 }
 
-/** The answer about one rule. */
+/** A rule that protects branches, as the protected branches API returns it. */
 export function protectedBranch(rule: BranchRule) {
   return {
     id: rule.id,

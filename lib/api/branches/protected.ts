@@ -9,15 +9,25 @@ import * as shapes from './shapes.ts';
 
 const area = 'branches';
 const readable = project('read_branch_rules');
-const absent = { status: 404, description: 'No rule of this name' };
+const absent = { status: 404, description: 'Protected branch not found' };
+const concurrent = { status: 409, description: 'Changed by a concurrent request' };
+const ruleName = () =>
+  p.params({
+    name: p.string({ required: true, description: 'Name of the branch, or the wildcard pattern' }),
+  });
 
 const list = endpoint({
   method: 'GET',
   path: '/projects/:id/protected_branches',
   area,
-  summary: 'List the rules that protect branches, by name',
+  summary: 'List the protected branches of a project',
   access: readable,
-  query: () => p.params({ search: p.string({ description: 'Part of the name or pattern' }) }),
+  query: () =>
+    p.params({
+      search: p.string({
+        description: 'Return only protected branches whose name or pattern contains this text',
+      }),
+    }),
   returns: { body: shapes.protectedBranches },
   paginate: 'offset',
   handle: async ({ project, query, page }, deps) => {
@@ -35,8 +45,10 @@ const get = endpoint({
   method: 'GET',
   path: '/projects/:id/protected_branches/:name',
   area,
-  summary: 'Get a rule that protects branches',
+  summary: 'Get a protected branch',
+  description: 'Returns the rule of this exact name or wildcard pattern.',
   access: readable,
+  params: ruleName,
   returns: { body: shapes.protectedBranch },
   errors: [absent],
   handle: async ({ project, params }, deps) =>
@@ -47,19 +59,28 @@ const protect = endpoint({
   method: 'POST',
   path: '/projects/:id/protected_branches',
   area,
-  summary: 'Protect the branches of a name or pattern',
+  summary: 'Protect a branch, or all branches that match a wildcard',
   access: project('admin_project'),
   body: () =>
     p.params({
-      name: p.string({ required: true, description: 'A branch, or a pattern with `*` for any text' }),
+      name: p.string({
+        required: true,
+        description: 'Name of the branch, or a pattern in which `*` matches any text',
+      }),
       push_access_level: ruleLevel('push'),
       merge_access_level: ruleLevel('merge'),
-      allow_force_push: p.boolean({ default: false, description: 'Those who may push may drop commits' }),
+      allow_force_push: p.boolean({
+        default: false,
+        description: 'Allow force push to everyone who is allowed to push',
+      }),
     }),
   returns: { body: shapes.protectedBranch },
   errors: [
-    { status: 409, description: 'There is a rule of this name' },
-    { status: 422, description: 'A blank or too long name, or as many rules as a project may have' },
+    { status: 409, description: 'A rule of this name already exists' },
+    {
+      status: 422,
+      description: 'The name is blank or too long, or the project has the maximum number of rules',
+    },
   ],
   handle: async ({ actor, project, body }, deps) =>
     protectedBranch(
@@ -76,10 +97,11 @@ const unprotect = endpoint({
   method: 'DELETE',
   path: '/projects/:id/protected_branches/:name',
   area,
-  summary: 'Take a rule that protects branches away',
+  summary: 'Unprotect a branch, or all branches that match a wildcard',
   access: project('admin_project'),
+  params: ruleName,
   returns: { status: 204 },
-  errors: [absent, { status: 409, description: 'Others change the rule at this moment' }],
+  errors: [absent, concurrent],
   handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
     await rules.unprotectBranch(deps, actor, project, params.name, unmodifiedSince);
     return noContent();
@@ -88,9 +110,9 @@ const unprotect = endpoint({
 
 export const protectedBranchEndpoints = [list, get, protect, unprotect];
 
-/** Maintainers when it is not given. */
+/** Access level that a rule requires for an action; Maintainer when absent. */
 export const ruleLevel = (verb: string) =>
   p.integer({
     values: RULE_LEVELS,
-    description: `Who may ${verb}: 0 nobody, 30 Developers and above, 40 Maintainers and above, 60 administrators`,
+    description: `Access level required to ${verb}: 0 (no one), 30 (Developer), 40 (Maintainer, the default) or 60 (administrator)`,
   });

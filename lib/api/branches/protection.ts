@@ -1,4 +1,4 @@
-/** The older way to protect one branch that exists; it changes the same rules as `protected_branches`. */
+/** The older endpoints that protect one existing branch; they change the same rules as `protected_branches`. */
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { getBranch } from '../../domain/branches/branches.ts';
@@ -15,32 +15,41 @@ import * as shapes from './shapes.ts';
 const area = 'branches';
 const access = project('admin_project');
 const errors = [
-  { status: 400, description: 'No name of a branch' },
-  { status: 404, description: 'No such branch' },
+  { status: 400, description: 'The branch name is invalid' },
+  { status: 404, description: 'Branch not found' },
 ];
+const concurrent = { status: 409, description: 'Changed by a concurrent request' };
+const branchName = () =>
+  p.params({ branch: p.string({ required: true, description: 'Name of the branch' }) });
 
 const protect = endpoint({
   method: 'PUT',
   path: '/projects/:id/repository/branches/:branch/protect',
   area,
-  summary: 'Protect a branch, or change who may push and merge',
+  summary: 'Protect a branch',
+  description: 'Updates the permissions if the branch is already protected.',
   access,
+  params: branchName,
   body: () =>
     p.params({
-      developers_can_push: p.boolean({ description: 'Developers may push; Maintainers only when false' }),
-      developers_can_merge: p.boolean({ description: 'Developers may merge; Maintainers only when false' }),
+      developers_can_push: p.boolean({
+        description: 'Allow Developers to push; if false, only Maintainers can',
+      }),
+      developers_can_merge: p.boolean({
+        description: 'Allow Developers to merge; if false, only Maintainers can',
+      }),
     }),
   returns: { body: shapes.branch },
   errors: [
     ...errors,
-    { status: 409, description: 'Others change the rule at this moment' },
-    { status: 422, description: 'The project has as many rules as one may have' },
+    concurrent,
+    { status: 422, description: 'The project has the maximum number of rules' },
   ],
   handle: async ({ actor, project, params, body, request }, deps) => {
     const record = await getBranch(codeOf(deps, project), params.branch);
     const developers = { push: body.developers_can_push, merge: body.developers_can_merge };
     await protectOneBranch(deps, actor, project, record.name, developers);
-    return shown(deps, actor, project, record, request.baseUrl);
+    return presentBranch(deps, actor, project, record, request.baseUrl);
   },
 });
 
@@ -48,20 +57,21 @@ const unprotect = endpoint({
   method: 'PUT',
   path: '/projects/:id/repository/branches/:branch/unprotect',
   area,
-  summary: 'Take the protection of a branch away',
+  summary: 'Unprotect a branch',
   access,
+  params: branchName,
   returns: { body: shapes.branch },
-  errors: [...errors, { status: 409, description: 'Others change the rule at this moment' }],
+  errors: [...errors, concurrent],
   handle: async ({ actor, project, params, request }, deps) => {
     const record = await getBranch(codeOf(deps, project), params.branch);
     await unprotectOneBranch(deps, actor, project, record.name);
-    return shown(deps, actor, project, record, request.baseUrl);
+    return presentBranch(deps, actor, project, record, request.baseUrl);
   },
 });
 
 export const branchProtectionEndpoints = [protect, unprotect];
 
-async function shown(
+async function presentBranch(
   deps: ApiDeps,
   actor: Actor,
   access: ProjectAccess,

@@ -11,7 +11,7 @@ export const branch = shape(() =>
       protected: z.boolean(),
       developers_can_push: z.boolean(),
       developers_can_merge: z.boolean(),
-      can_push: z.boolean().describe('Whether the caller may'),
+      can_push: z.boolean().describe('Whether the caller is allowed to push'),
       default: z.boolean(),
       web_url: z.string(),
     })
@@ -29,7 +29,7 @@ export const protectedBranch = shape(() =>
   z
     .object({
       id: z.int(),
-      name: z.string().describe('A branch, or a pattern in which `*` stands for any text'),
+      name: z.string().describe('Name of the branch, or a pattern in which `*` matches any text'),
       push_access_levels: accessLevels(),
       merge_access_levels: accessLevels(),
       allow_force_push: z.boolean(),

@@ -11,34 +11,46 @@ import * as shapes from './shapes.ts';
 const area = 'changelog';
 const path = '/projects/:id/repository/changelog';
 const failures = [
-  { status: 422, description: 'There can be no changelog; the message says why' },
-  { status: 429, description: 'More than five a minute' },
+  { status: 422, description: 'The changelog cannot be generated; the message gives the reason' },
+  { status: 429, description: 'More than five requests in a minute' },
 ];
 
-const release = () => ({
-  version: p.string({ required: true, pattern: VERSION, description: 'Semantic version of the release' }),
+const releaseFields = () => ({
+  version: p.string({
+    required: true,
+    pattern: VERSION,
+    description: 'Version of the release, in semantic versioning format',
+  }),
   from: p.string({
     description:
-      'Revision behind which the range begins; the last stable release before the version when absent',
+      'Start of the commit range, exclusive: a commit SHA, branch or tag. Default: the tag of the last stable version before `version`',
   }),
-  to: p.string({ description: 'Last revision of the range; the branch when absent' }),
-  date: p.datetime({ description: 'Time of the release; now when absent' }),
-  trailer: p.string({ default: 'Changelog', description: 'Trailer of the commits to be told of' }),
-  config_file: p.string({ default: CONFIG_FILE, description: 'Configuration, in the default branch' }),
+  to: p.string({
+    description: 'End of the commit range, inclusive: a commit SHA, branch or tag. Default: the branch',
+  }),
+  date: p.datetime({ description: 'Date and time of the release (ISO 8601). Default: the current time' }),
+  trailer: p.string({
+    default: 'Changelog',
+    description: 'Git trailer that marks the commits to include, case-sensitive',
+  }),
+  config_file: p.string({
+    default: CONFIG_FILE,
+    description: 'Path of the changelog configuration file in the default branch',
+  }),
 });
 
 const notes = endpoint({
   method: 'GET',
   path,
   area,
-  summary: 'Make the section of a changelog for a release',
+  summary: 'Generate the changelog section of a release',
   access: project('read_code', { anonymous: true }),
-  query: () => p.params(release()),
+  query: () => p.params(releaseFields()),
   returns: { body: shapes.changelog },
   errors: failures,
   handle: async ({ actor, project, query, request }, deps) => ({
     notes: await changelogNotes(deps, actor, project, {
-      ...requestOf(query),
+      ...changelogRequestOf(query),
       projectUrl: projectUrl(project.project, request.baseUrl),
       sourceIp: request.sourceIp,
     }),
@@ -49,39 +61,40 @@ const add = endpoint({
   method: 'POST',
   path,
   area,
-  summary: 'Commit the section of a release to a changelog',
-  description: 'Nothing is committed when the file has a section of that version. The body is empty.',
+  summary: 'Add the changelog section of a release to a file',
+  description:
+    'Commits the section of the release to the file. Does nothing if the file already has a section for the version. The response body is empty.',
   access: project('read_code'),
   body: () =>
     p.params({
-      ...release(),
-      branch: p.string({ description: 'Branch to commit to; the default branch when absent' }),
-      file: p.string({ default: 'CHANGELOG.md', description: 'Path of the changelog' }),
-      message: p.string({ description: 'Message of the commit; `Add changelog for version X` when absent' }),
+      ...releaseFields(),
+      branch: p.string({ description: 'Branch to commit to. Default: the default branch of the project' }),
+      file: p.string({ default: 'CHANGELOG.md', description: 'Path of the changelog file' }),
+      message: p.string({ description: 'Commit message. Default: `Add changelog for version X`' }),
     }),
   returns: { status: 200 },
   errors: [
-    { status: 400, description: 'The file cannot be written' },
-    { status: 403, description: 'No right to push to the branch' },
+    { status: 400, description: 'The changelog file cannot be committed' },
+    { status: 403, description: 'Not allowed to push to the branch' },
     ...failures,
   ],
   handle: async ({ actor, project, body, request }, deps) => {
-    const what = {
-      ...requestOf(body),
+    const changelogRequest = {
+      ...changelogRequestOf(body),
       projectUrl: projectUrl(project.project, request.baseUrl),
       sourceIp: request.sourceIp,
     };
     const { branch, file, message } = body;
-    await addToChangelog(deps, actor, project, what, { branch, file, message });
+    await addToChangelog(deps, actor, project, changelogRequest, { branch, file, message });
     return reply({ status: 200 });
   },
 });
 
 export const changelogEndpoints = [notes, add];
 
-type Release = p.Output<ReturnType<typeof release>>;
+type Release = p.Output<ReturnType<typeof releaseFields>>;
 
-const requestOf = ({ version, from, to, date, trailer, config_file }: Release) => ({
+const changelogRequestOf = ({ version, from, to, date, trailer, config_file }: Release) => ({
   version,
   from,
   to,

@@ -3,6 +3,7 @@ import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { author } from '../users/present.ts';
+import { commitSha } from './params.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'commits';
@@ -14,9 +15,10 @@ const list = endpoint({
   area,
   summary: 'List the comments on a commit',
   access: project('read_history', { anonymous: true }),
+  params: commitSha,
   returns: { body: shapes.commitComments },
   paginate: 'offset',
-  errors: [{ status: 404, description: 'No such commit' }],
+  errors: [{ status: 404, description: 'Commit not found' }],
   prefetch: ({ params }) => ({ revisions: [params.sha] }),
   handle: async ({ project, params, page, request }, deps) => {
     const { items, ...rest } = await listCommitComments(deps, project, params.sha, counted(page));
@@ -24,43 +26,45 @@ const list = endpoint({
   },
 });
 
-/** A blank path is none. */
-const onLine = ({ path }: Readonly<Record<string, unknown>>) =>
+/** Whether the comment is on a line; a blank path counts as absent. */
+const isOnLine = ({ path }: Readonly<Record<string, unknown>>) =>
   typeof path === 'string' && path.trim() !== '';
 
 const create = endpoint({
   method: 'POST',
   path,
   area,
-  summary: 'Comment on a commit, or on a line of it',
-  description: 'A line that the diff of the commit does not add or delete is left out of the comment.',
+  summary: 'Comment on a commit',
+  description:
+    'Comments on a line of the diff if `path` and `line` are given. The position is dropped if the commit does not add or delete that line.',
   access: project('read_history'),
+  params: commitSha,
   body: () =>
     p.params(
       {
-        note: p.string({ required: true, description: 'Text' }),
-        path: p.string({ description: 'Path of a file that the commit changed' }),
-        line: p.integer({ description: 'Number of the line; needed with `path`' }),
+        note: p.string({ required: true, description: 'Text of the comment' }),
+        path: p.string({ description: 'Path of a file that the commit changes' }),
+        line: p.integer({ description: 'Line number; required with `path`' }),
         line_type: p.oneOf(['new', 'old'], {
           default: 'new',
-          description: 'A line that was added, or deleted',
+          description: 'Whether `line` counts the lines of the new or of the old file',
         }),
       },
-      [p.requiredWhen('line', onLine)],
+      [p.requiredWhen('line', isOnLine)],
     ),
   returns: { body: shapes.commitComment },
   errors: [
-    { status: 400, description: 'The text cannot be kept' },
-    { status: 404, description: 'No such commit' },
-    { status: 429, description: 'More comments in a minute than the settings allow' },
+    { status: 400, description: 'The text of the comment is invalid' },
+    { status: 404, description: 'Commit not found' },
+    { status: 429, description: 'The rate limit for comments is exceeded' },
   ],
   prefetch: ({ params }) => ({ revisions: [params.sha] }),
   handle: async ({ actor, project, params, body, request }, deps) => {
     const { note, path, line, line_type } = body;
-    const place = onLine(body) && path !== undefined && line !== undefined;
+    const isLineComment = isOnLine(body) && path !== undefined && line !== undefined;
     const made = await commentOnCommit(deps, actor, project, params.sha, {
       body: note,
-      line: place ? { path, line, type: line_type } : undefined,
+      line: isLineComment ? { path, line, type: line_type } : undefined,
     });
     return present(made, request.baseUrl);
   },

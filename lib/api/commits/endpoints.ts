@@ -15,6 +15,7 @@ import { statusEndpoints } from '../pipelines/commit-statuses.ts';
 import { projectUrl } from '../projects/present.ts';
 import { commentEndpoints } from './comments.ts';
 import { commitDiff } from './diff.ts';
+import { commitSha } from './params.ts';
 import { pickEndpoints } from './pick.ts';
 import { commitBasic, commitDetail, stats } from './present.ts';
 import * as shapes from './shapes.ts';
@@ -30,15 +31,29 @@ const list = endpoint({
   access: readable,
   query: () =>
     p.params({
-      ref_name: p.string({ description: 'Branch, tag or range `a..b`; the default branch when absent' }),
-      since: p.datetime({ description: 'Not before' }),
-      until: p.datetime({ description: 'Not after' }),
-      path: p.string({ description: 'Only commits that change this path' }),
-      all: p.boolean({ default: false, description: 'From every branch and tag' }),
-      with_stats: p.boolean({ default: false, description: 'Count the lines of each commit' }),
-      first_parent: p.boolean({ default: false, description: 'Follow only the first parent of merges' }),
-      order: p.oneOf(['default', 'topo'], { default: 'default' }),
-      trailers: p.boolean({ default: false, description: 'Parse the trailers of the messages' }),
+      ref_name: p.string({
+        description: 'Branch, tag or revision range `a..b`. Default: the default branch',
+      }),
+      since: p.datetime({ description: 'Date from which to return commits, inclusive (ISO 8601)' }),
+      until: p.datetime({ description: 'Date up to which to return commits, inclusive (ISO 8601)' }),
+      path: p.string({ description: 'Return only commits that change this file or directory' }),
+      all: p.boolean({ default: false, description: 'Return the commits of all branches and tags' }),
+      with_stats: p.boolean({
+        default: false,
+        description: 'Include the number of added and deleted lines of each commit',
+      }),
+      first_parent: p.boolean({
+        default: false,
+        description: 'Follow only the first parent of merge commits',
+      }),
+      order: p.oneOf(['default', 'topo'], {
+        default: 'default',
+        description: '`default`: reverse chronological order; `topo`: no parent before all its children',
+      }),
+      trailers: p.boolean({
+        default: false,
+        description: 'Parse the Git trailers of each commit message and include them',
+      }),
     }),
   returns: { body: shapes.commits },
   paginate: 'offset',
@@ -65,7 +80,7 @@ const list = endpoint({
       const counted = query.with_stats ? { stats: stats(await git.stats(commit.oid)) } : {};
       items.push({ ...commitBasic(commit, url, { trailers: query.trailers }), ...counted });
     }
-    // Counting a history costs a walk over all of it: no total is told, and a full page is taken to have a next.
+    // A total would cost a walk over the whole history: none is returned, and a full page is assumed to have a next one.
     return { items };
   },
 });
@@ -74,22 +89,26 @@ const get = endpoint({
   method: 'GET',
   path: '/projects/:id/repository/commits/:sha',
   area,
-  summary: 'Get a commit by id, branch or tag',
+  summary: 'Get a commit',
   access: readable,
-  query: () => p.params({ stats: p.boolean({ default: true, description: 'Count the lines' }) }),
+  params: commitSha,
+  query: () =>
+    p.params({
+      stats: p.boolean({ default: true, description: 'Include the number of added and deleted lines' }),
+    }),
   returns: { body: shapes.commitDetail },
-  errors: [{ status: 404, description: 'No such commit' }],
+  errors: [{ status: 404, description: 'Commit not found' }],
   prefetch: ({ params }) => ({ revisions: [params.sha] }),
   handle: async ({ actor, project, params, query, request }, deps) => {
     const git = codeOf(deps, project);
-    // A full id most likely is the commit's own: what is said about it is read beside it.
-    const likely = parseOid(params.sha.toLowerCase());
-    const reading = likely && started(lastPipeline(deps, actor, project, likely));
+    // A full SHA is most likely the commit's own: its pipeline is read in parallel with the commit.
+    const probableOid = parseOid(params.sha.toLowerCase());
+    const pipelineOfOid = probableOid && started(lastPipeline(deps, actor, project, probableOid));
     const { commit } = await resolved(git, params.sha);
     const [record, counted, pipeline] = await Promise.all([
       git.commit(commit),
       query.stats ? git.stats(commit) : undefined,
-      commit === likely ? reading : lastPipeline(deps, actor, project, commit),
+      commit === probableOid ? pipelineOfOid : lastPipeline(deps, actor, project, commit),
     ]);
     const url = projectUrl(project.project, request.baseUrl);
     return commitDetail(record, url, project.project.id, counted, pipeline);
@@ -100,48 +119,63 @@ const ACTIONS = ['create', 'delete', 'move', 'update', 'chmod'] as const;
 
 const action = () =>
   p.object({
-    action: p.oneOf(ACTIONS, { required: true }),
+    action: p.oneOf(ACTIONS, { required: true, description: 'Action to perform on the file' }),
     file_path: p.string({ required: true, description: 'Full path of the file' }),
-    previous_path: p.string({ description: 'Where the file is now; for `move`' }),
-    content: p.content({ description: 'For `create` and `update`; `move` keeps what there is without it' }),
-    encoding: p.oneOf(ENCODINGS, { default: 'text' }),
-    last_commit_id: p.string({
-      description: 'Refuse when the file changed since; for `update`, `move`, `delete`',
+    previous_path: p.string({ description: 'Current full path of the file to move; `move` only' }),
+    content: p.content({
+      description:
+        'Content of the file; required for `create` and `update`. `move` keeps the content when absent',
     }),
-    execute_filemode: p.boolean({ description: 'For `chmod`' }),
+    encoding: p.oneOf(ENCODINGS, { default: 'text', description: 'Encoding of `content`' }),
+    last_commit_id: p.string({
+      description:
+        'Last known commit ID of the file; the request is rejected if the file has changed since. `update`, `move` and `delete` only',
+    }),
+    execute_filemode: p.boolean({ description: 'Make the file executable, or not; `chmod` only' }),
   });
 
 const create = endpoint({
   method: 'POST',
   path: '/projects/:id/repository/commits',
   area,
-  summary: 'Create a commit of many changes',
+  summary: 'Create a commit with multiple files and actions',
   access: project('read_history'),
   body: () =>
     p.params(
       {
         branch: p.string({ required: true, blank: false, description: 'Branch to commit to' }),
-        commit_message: p.string({ required: true }),
-        actions: p.array(action(), { required: true, maxItems: 10_000 }),
-        start_branch: p.string({ description: 'Branch to start a new branch from' }),
-        start_sha: p.string({ description: 'Commit to start a new branch from: a full id' }),
-        start_project: p.string({ description: 'Project to start from; this one when absent' }),
-        author_email: p.string(),
-        author_name: p.string(),
-        stats: p.boolean({ default: true, description: 'Count the lines' }),
-        force: p.boolean({ default: false, description: 'Replace what the branch points to' }),
+        commit_message: p.string({ required: true, description: 'Commit message' }),
+        actions: p.array(action(), {
+          required: true,
+          maxItems: 10_000,
+          description: 'Actions to commit together, at most 10,000',
+        }),
+        start_branch: p.string({ description: 'Branch to create `branch` from' }),
+        start_sha: p.string({ description: 'Full SHA of the commit to create `branch` from' }),
+        start_project: p.string({
+          description: 'ID or full path of the project to create `branch` from. Default: this project',
+        }),
+        author_email: p.string({
+          description: 'Email address of the commit author. Default: that of the caller',
+        }),
+        author_name: p.string({ description: 'Name of the commit author. Default: that of the caller' }),
+        stats: p.boolean({ default: true, description: 'Include the number of added and deleted lines' }),
+        force: p.boolean({
+          default: false,
+          description: 'Overwrite `branch` with a new commit based on `start_branch` or `start_sha`',
+        }),
       },
       [p.mutuallyExclusive('start_branch', 'start_sha')],
     ),
   returns: { body: shapes.commitDetail },
   errors: [
-    { status: 400, description: 'A change cannot be made; nothing was' },
-    { status: 403, description: 'No right to push to the branch' },
+    { status: 400, description: 'An action was rejected; nothing was committed' },
+    { status: 403, description: 'Not allowed to push to the branch' },
   ],
   bodyLimit: 100 * 1024 * 1024,
   prefetch: ({ body }) => ({ branches: [body.branch, body.start_branch], rules: 'branch' }),
   handle: async ({ actor, project, body, request }, deps) => {
-    requireFields(body.actions);
+    requireActionFields(body.actions);
     if (body.actions.length === 0) throw badRequest('actions is empty');
     const { git, commit } = await commitActions(
       deps,
@@ -150,7 +184,7 @@ const create = endpoint({
       {
         branch: body.branch,
         message: body.commit_message,
-        actions: body.actions.map(guarded),
+        actions: body.actions.map(guardedActionOf),
         startBranch: body.start_branch || undefined,
         startSha: body.start_sha || undefined,
         startProject: body.start_project || undefined,
@@ -168,18 +202,22 @@ const create = endpoint({
   },
 });
 
-const refs = endpoint({
+const listRefs = endpoint({
   method: 'GET',
   path: '/projects/:id/repository/commits/:sha/refs',
   area,
   summary: 'List the branches and tags that contain a commit',
   access: readable,
+  params: commitSha,
   query: () =>
     p.params({
-      type: p.oneOf(['branch', 'tag', 'all'], { default: 'all', description: 'Only branches, or only tags' }),
+      type: p.oneOf(['branch', 'tag', 'all'], {
+        default: 'all',
+        description: 'Return only branches, only tags, or both',
+      }),
     }),
   paginate: 'offset',
-  errors: [{ status: 404, description: 'No such commit' }],
+  errors: [{ status: 404, description: 'Commit not found' }],
   prefetch: ({ params, query }) => ({
     revisions: [params.sha],
     under:
@@ -197,7 +235,7 @@ export const commitEndpoints = [
   list,
   get,
   create,
-  refs,
+  listRefs,
   commitDiff,
   ...pickEndpoints,
   ...commentEndpoints,
@@ -214,24 +252,22 @@ interface ActionBody {
   readonly execute_filemode?: boolean;
 }
 
-/** What an action needs beside its path. @throws 400 naming each that is missing, as a parameter schema would */
-function requireFields(actions: readonly ActionBody[]): void {
-  const needed = {
+/** Checks the fields that an action requires in addition to its path. @throws 400 naming each missing field, as a parameter schema would */
+function requireActionFields(actions: readonly ActionBody[]): void {
+  const requiredField = {
     create: 'content',
     update: 'content',
     move: 'previous_path',
     chmod: 'execute_filemode',
   } as const;
   const missing = actions.flatMap((action, index) => {
-    const field = action.action === 'delete' ? undefined : needed[action.action];
-    return field !== undefined && action[field] === undefined
-      ? [`actions[${index}][${field}] is missing`]
-      : [];
+    const name = action.action === 'delete' ? undefined : requiredField[action.action];
+    return name !== undefined && action[name] === undefined ? [`actions[${index}][${name}] is missing`] : [];
   });
   if (missing.length > 0) throw badParameters(missing);
 }
 
-function guarded(body: ActionBody, index: number): GuardedAction {
+function guardedActionOf(body: ActionBody, index: number): GuardedAction {
   const content =
     body.content === undefined
       ? undefined

@@ -6,34 +6,47 @@ import * as p from '../../http/params.ts';
 import { json } from '../../http/reply.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { projectUrl } from '../projects/present.ts';
+import { commitSha } from './params.ts';
 import { commitDetail } from './present.ts';
 import * as shapes from './shapes.ts';
 
-const declared = {
+const sharedDeclaration = {
   method: 'POST',
   area: 'commits',
   access: project('read_history'),
+  params: commitSha,
   returns: {
     body: shapes.commitDetail,
-    or: { status: 200, body: shapes.dryRun, description: 'It would go; nothing was written' },
+    or: {
+      status: 200,
+      body: shapes.dryRun,
+      description: 'Dry run: the change can be applied; nothing was committed',
+    },
   },
   errors: [
-    { status: 400, description: 'It does not go by itself: `error_code` is `empty` or `conflict`' },
-    { status: 403, description: 'No right to push to the branch' },
-    { status: 404, description: 'No such commit or branch' },
+    { status: 400, description: 'The change cannot be applied: `error_code` is `empty` or `conflict`' },
+    { status: 403, description: 'Not allowed to push to the branch' },
+    { status: 404, description: 'Commit or branch not found' },
   ],
 } as const;
 
-const target = () => ({
+const targetFields = () => ({
   branch: p.string({ required: true, blank: false, description: 'Branch to commit to' }),
-  dry_run: p.boolean({ default: false, description: 'Write nothing' }),
+  dry_run: p.boolean({
+    default: false,
+    description: 'Check whether the change can be applied, without committing it',
+  }),
 });
 
 const cherryPick = endpoint({
-  ...declared,
+  ...sharedDeclaration,
   path: '/projects/:id/repository/commits/:sha/cherry_pick',
-  summary: 'Put what a commit changed upon a branch',
-  body: () => p.params({ ...target(), message: p.string({ description: 'In place of that of the commit' }) }),
+  summary: 'Cherry-pick a commit',
+  body: () =>
+    p.params({
+      ...targetFields(),
+      message: p.string({ description: 'Commit message. Default: that of the cherry-picked commit' }),
+    }),
   prefetch: ({ params }) => ({ revisions: [params.sha], rules: 'branch' }),
   handle: ({ actor, project, params, body, request }, deps) =>
     pick(deps, actor, project, 'cherry-pick', request.baseUrl, {
@@ -45,10 +58,10 @@ const cherryPick = endpoint({
 });
 
 const revert = endpoint({
-  ...declared,
+  ...sharedDeclaration,
   path: '/projects/:id/repository/commits/:sha/revert',
-  summary: 'Take back on a branch what a commit changed',
-  body: () => p.params(target()),
+  summary: 'Revert a commit',
+  body: () => p.params(targetFields()),
   prefetch: ({ params }) => ({ revisions: [params.sha], rules: 'branch' }),
   handle: ({ actor, project, params, body, request }, deps) =>
     pick(deps, actor, project, 'revert', request.baseUrl, {

@@ -10,18 +10,18 @@ import type { PipelineRecord } from '../../store/pipelines/pipelines.ts';
 
 export const SHORT_ID_LENGTH = 8;
 
-/** `2021-10-20T15:02:11.000+02:00`: a commit's time in its own zone; an unreadable zone counts as UTC. */
+/** `2021-10-20T15:02:11.000+02:00`: a commit's time in its own time zone; an invalid zone counts as UTC. */
 export function gitTime({ seconds, timezone }: Pick<Identity, 'seconds' | 'timezone'>): string {
   const zone = /^([+-])(\d\d)([0-5]\d)$/.exec(timezone);
   const minutes = zone === null ? 0 : (zone[1] === '-' ? -1 : 1) * (Number(zone[2]) * 60 + Number(zone[3]));
-  // Dates end at the year 275760; what lies beyond is shown as the epoch rather than refused.
+  // JavaScript dates end in the year 275760, ISO 8601 in 9999: later times are shown as the epoch.
   const local = new Date((seconds + minutes * 60) * 1000);
   const shown = Number.isNaN(local.getTime()) || local.getUTCFullYear() > 9999 ? new Date(0) : local;
   const offset = zone === null ? '+00:00' : `${zone[1]}${zone[2]}:${zone[3]}`;
   return `${shown.toISOString().slice(0, -1)}${offset}`;
 }
 
-/** The fields of every commit answer. Trailers are looked for only when asked for: else they are `{}`. */
+/** The fields that every commit has in responses. Trailers are parsed only on request; otherwise they are `{}`. */
 export function commitBasic(commit: CommitRecord, projectUrl: string, { trailers = false } = {}) {
   const id = commit.oid;
   const committed = gitTime(commit.committer);
@@ -43,7 +43,7 @@ export function commitBasic(commit: CommitRecord, projectUrl: string, { trailers
   };
 }
 
-/** By key; of a key that is repeated, the last value. */
+/** Trailers by key; the last value of a repeated key. */
 const trailersOf = (message: string): Record<string, string> =>
   Object.fromEntries(parseTrailers(message).map(({ key, value }) => [key, value]));
 
@@ -58,17 +58,17 @@ export const stats = ({ additions, deletions }: CommitStats) => ({
   total: additions + deletions,
 });
 
-/** One commit, as the single-commit and create answers show it. A commit that was just made has no pipeline. */
+/** A commit as returned by the endpoints that get or create one. A commit that was just created has no pipeline. */
 export function commitDetail(
   record: CommitRecord,
   projectUrl: string,
   projectId: number,
-  counted?: CommitStats,
+  lineStats?: CommitStats,
   lastPipeline?: PipelineRecord,
 ) {
   return {
     ...commitBasic(record, projectUrl),
-    ...(counted === undefined ? {} : { stats: stats(counted) }),
+    ...(lineStats === undefined ? {} : { stats: stats(lineStats) }),
     status: lastPipeline?.status ?? null,
     project_id: projectId,
     last_pipeline: lastPipeline === undefined ? null : pipelineBasic(lastPipeline, projectUrl),
@@ -90,7 +90,7 @@ export function pipelineBasic(pipeline: PipelineRecord, projectUrl: string) {
   };
 }
 
-/** What changed in one file. Text that is no UTF-8 is shown as Latin-1, which has a letter for every byte. */
+/** The diff of one file. Text that is not valid UTF-8 is decoded as Latin-1, which has a character for every byte. */
 export function fileDiff({ status, oldPath, newPath, oldMode, newMode, text }: FileDiff) {
   return {
     old_path: decodePath(oldPath),

@@ -19,7 +19,7 @@ const basicFields = () => ({
   committer_name: z.string(),
   committer_email: z.string(),
   committed_date: time(),
-  trailers: z.record(z.string(), z.string()).describe('Empty unless asked for'),
+  trailers: z.record(z.string(), z.string()).describe('Git trailers of the message; empty unless requested'),
   web_url: z.string(),
 });
 
@@ -33,7 +33,7 @@ export const pipeline = shape(() =>
   z
     .object({
       id: z.int(),
-      iid: z.int().describe('Number within the project'),
+      iid: z.int().describe('ID within the project'),
       project_id: z.int(),
       sha: z.string(),
       ref: z.string(),
@@ -50,10 +50,12 @@ export const commitDetail = shape(() =>
   z
     .object({
       ...basicFields(),
-      stats: commitStats().optional().describe('Unless `stats` is false'),
+      stats: commitStats().optional().describe('Absent if `stats` is false'),
       status: z.string().nullable(),
       project_id: z.int(),
-      last_pipeline: pipeline().nullable().describe('The newest; null for those who may not see any'),
+      last_pipeline: pipeline()
+        .nullable()
+        .describe('Newest pipeline of the commit; null if the caller is not allowed to see pipelines'),
     })
     .meta({ id: 'CommitDetail' }),
 );
@@ -63,14 +65,16 @@ export const fileDiff = shape(() =>
     .object({
       old_path: z.string(),
       new_path: z.string(),
-      a_mode: z.string().describe('Six octal digits, or `0` for an added file'),
-      b_mode: z.string().describe('Six octal digits, or `0` for a deleted file'),
+      a_mode: z.string().describe('Old file mode, six octal digits; `0` for an added file'),
+      b_mode: z.string().describe('New file mode, six octal digits; `0` for a deleted file'),
       new_file: z.boolean(),
       renamed_file: z.boolean(),
       deleted_file: z.boolean(),
       diff: z
         .string()
-        .describe('From the first `@@` on; empty when only name or mode changed, or beyond the limits'),
+        .describe(
+          'Unified diff from the first `@@`; empty if only the name or mode changed, or the limits are exceeded',
+        ),
     })
     .meta({ id: 'FileDiff' }),
 );

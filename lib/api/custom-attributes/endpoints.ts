@@ -9,9 +9,11 @@ import * as shapes from './shapes.ts';
 
 const area = 'custom-attributes';
 
-/** Whose attributes a path is about; administrators alone get to know of them. */
-interface Of<A> {
+/** A kind of owner of custom attributes; only administrators may read or change them. */
+interface OwnerKind<A> {
   readonly kind: Subject['kind'];
+  /** Description of the path parameter `:id`. */
+  readonly id: string;
   readonly access: A;
   readonly subject: (context: Context, deps: ApiDeps) => Subject | Promise<Subject>;
 }
@@ -23,31 +25,41 @@ interface Context {
   readonly project: { readonly project: { readonly id: number } } | undefined;
 }
 
-const OF = [
+const OWNER_KINDS = [
   {
     kind: 'user',
+    id: 'ID of the user',
     access: administrator(),
     subject: async ({ params: { id } }, { store }) => {
-      const known = /^\d{1,15}$/.test(id) && (await store.users.get(Number(id))) !== undefined;
-      if (!known) throw notFound('User');
+      const exists = /^\d{1,15}$/.test(id) && (await store.users.get(Number(id))) !== undefined;
+      if (!exists) throw notFound('User');
       return { kind: 'user', id: Number(id) };
     },
-  } satisfies Of<ReturnType<typeof administrator>>,
+  } satisfies OwnerKind<ReturnType<typeof administrator>>,
   {
     kind: 'group',
+    id: 'ID or URL-encoded full path of the group',
     access: group('read_group'),
     subject: ({ group }) => ({ kind: 'group', id: group!.group.id }),
-  } satisfies Of<unknown>,
+  } satisfies OwnerKind<unknown>,
   {
     kind: 'project',
+    id: 'ID or URL-encoded full path of the project',
     access: project('read_project'),
     subject: ({ project }) => ({ kind: 'project', id: project!.project.id }),
-  } satisfies Of<unknown>,
+  } satisfies OwnerKind<unknown>,
 ] as const;
 
-export const customAttributeEndpoints = OF.flatMap(({ kind, access, subject }) => {
+export const customAttributeEndpoints = OWNER_KINDS.flatMap(({ kind, id, access, subject }) => {
   const path = `/${kind}s/:id/custom_attributes` as const;
-  const one = `${path}/:key` as const;
+  const itemPath = `${path}/:key` as const;
+  const ownerFields = () => ({ id: p.string({ required: true, description: id }) });
+  const params = () => p.params(ownerFields());
+  const itemParams = () =>
+    p.params({
+      ...ownerFields(),
+      key: p.string({ required: true, description: 'Key of the custom attribute' }),
+    });
   return [
     endpoint({
       method: 'GET',
@@ -55,27 +67,31 @@ export const customAttributeEndpoints = OF.flatMap(({ kind, access, subject }) =
       area,
       summary: `List the custom attributes of a ${kind}`,
       access,
+      params,
       returns: { body: shapes.customAttributes },
       handle: async (context, deps) =>
         attributes.listAttributes(deps, context.actor, await subject(context, deps)),
     }),
     endpoint({
       method: 'GET',
-      path: one,
+      path: itemPath,
       area,
       summary: `Get a custom attribute of a ${kind}`,
       access,
+      params: itemParams,
       returns: { body: shapes.customAttribute },
       handle: async (context, deps) =>
         attributes.getAttribute(deps, context.actor, await subject(context, deps), context.params.key),
     }),
     endpoint({
       method: 'PUT',
-      path: one,
+      path: itemPath,
       area,
       summary: `Set a custom attribute of a ${kind}`,
       access,
-      body: () => p.params({ value: p.string({ required: true }) }),
+      params: itemParams,
+      body: () =>
+        p.params({ value: p.string({ required: true, description: 'Value of the custom attribute' }) }),
       returns: { body: shapes.customAttribute },
       handle: async (context, deps) =>
         attributes.setAttribute(deps, context.actor, await subject(context, deps), {
@@ -85,10 +101,11 @@ export const customAttributeEndpoints = OF.flatMap(({ kind, access, subject }) =
     }),
     endpoint({
       method: 'DELETE',
-      path: one,
+      path: itemPath,
       area,
-      summary: `Remove a custom attribute of a ${kind}`,
+      summary: `Delete a custom attribute of a ${kind}`,
       access,
+      params: itemParams,
       returns: { status: 204 },
       handle: async (context, deps) => {
         await attributes.removeAttribute(

@@ -5,6 +5,8 @@ export const customAttribute = shape(() =>
   z.object({ key: z.string(), value: z.string() }).meta({ id: 'CustomAttribute' }),
 );
 export const customAttributes = shape(() => z.array(customAttribute()));
-/** Among the fields of what they are of. */
+/** The field `custom_attributes` of a user, group or project. */
 export const customAttributesShown = () =>
-  customAttributes().optional().describe('`with_custom_attributes=true`: for administrators');
+  customAttributes()
+    .optional()
+    .describe('Custom attributes; only for administrators, and only with `with_custom_attributes=true`');

@@ -1,6 +1,6 @@
 /**
- * The page behind a link that confirms an address. It asks once more: programs that look at links in mail follow them
- * too, and would confirm for whoever wrote somebody else's address.
+ * The page that a mailed confirmation link opens. Confirming takes a click on the page: mail scanners follow links too,
+ * and would confirm addresses that their owners never asked to add.
  */
 import { confirmEmail } from '../../domain/emails/confirmation.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -13,28 +13,28 @@ import { escaped } from '../users/present.ts';
 const FORM_BYTES = 4 * 1024;
 const MAX_TOKEN = 100;
 
-/** `GET /users/confirmation?confirmation_token=`: says nothing of whether the link is good. */
+/** `GET /users/confirmation?confirmation_token=`: the same page whether the token is valid or not. */
 export const confirmationPage: Page<ApiDeps> = (_, request) => {
   const token = (new URL(request.url).searchParams.get('confirmation_token') ?? '').slice(0, MAX_TOKEN);
   return page(
     200,
-    // Where it is sent is said relative to the page, so that a stage before it does not matter.
+    // The form's action is relative to the page, so that it works below a stage of the gateway too.
     `<form method="post" action="confirmation"><input type="hidden" name="confirmation_token" value="${escaped(token)}">
-<p><button>This is my address</button></p></form>`,
+<p><button>Confirm</button></p></form>`,
   );
 };
 
-/** `POST /users/confirmation`: the form. */
+/** `POST /users/confirmation`: confirms the address. */
 export const emailConfirmed: Page<ApiDeps> = async (facts, request, deps) => {
   const token = (await readBody(request, FORM_BYTES))['confirmation_token'];
   try {
     const email = await confirmEmail(
       await deps(),
-      // Whoever follows the link: they are not signed in.
+      // Anyone who has the link can confirm; they are not signed in.
       { kind: 'anonymous', origin: { address: facts.sourceIp, requestId: facts.requestId } },
       typeof token === 'string' ? token.slice(0, MAX_TOKEN) : '',
     );
-    return page(200, `<p>${escaped(email)} is confirmed. You may close this page.</p>`);
+    return page(200, `<p>${escaped(email)} is confirmed. You can close this page.</p>`);
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     const status = error.code === 'conflict' ? 409 : 400;
@@ -42,4 +42,4 @@ export const emailConfirmed: Page<ApiDeps> = async (facts, request, deps) => {
   }
 };
 
-const page = (status: number, main: string) => formPage('Confirm your e-mail address', status, main);
+const page = (status: number, main: string) => formPage('Confirm your email address', status, main);

@@ -8,24 +8,26 @@ import { email } from '../keys/present.ts';
 import * as shapes from '../keys/shapes.ts';
 
 const area = 'keys';
-const absent = { status: 404, description: 'No such address' };
-const ofUser = { status: 404, description: 'No such user, or none of theirs' };
-const refused = { status: 400, description: 'Not an address, or one that somebody has already' };
-const tooMany = { status: 429, description: 'Too many mails in an hour' };
+const absent = { status: 404, description: 'Email address not found' };
+const absentOfUser = { status: 404, description: 'User or email address not found' };
+const refused = { status: 400, description: 'The email address is invalid or already in use' };
+const tooMany = { status: 429, description: 'Too many confirmation emails in an hour' };
 
-const userId = () => p.params({ id: p.integer({ required: true, description: 'Id of the user' }) });
-const emailId = () => p.params({ email_id: p.integer({ required: true, description: 'Id of the address' }) });
+const userId = () => p.params({ id: p.integer({ required: true, description: 'ID of the user' }) });
+const emailId = () =>
+  p.params({ email_id: p.integer({ required: true, description: 'ID of the email address' }) });
 const userAndEmail = () =>
   p.params({
-    id: p.integer({ required: true, description: 'Id of the user' }),
-    email_id: p.integer({ required: true, description: 'Id of the address' }),
+    id: p.integer({ required: true, description: 'ID of the user' }),
+    email_id: p.integer({ required: true, description: 'ID of the email address' }),
   });
 
 const listOwn = endpoint({
   method: 'GET',
   path: '/user/emails',
   area,
-  summary: 'List your e-mail addresses beside the first',
+  summary: 'List your email addresses',
+  description: 'Does not include the primary email address.',
   access: signedIn(),
   scopes: ['read_user'],
   returns: { body: shapes.emails },
@@ -40,7 +42,7 @@ const getOwn = endpoint({
   method: 'GET',
   path: '/user/emails/:email_id',
   area,
-  summary: 'Get one of your e-mail addresses',
+  summary: 'Get one of your email addresses',
   access: signedIn(),
   scopes: ['read_user'],
   params: emailId,
@@ -54,10 +56,10 @@ const createOwn = endpoint({
   method: 'POST',
   path: '/user/emails',
   area,
-  summary: 'Add an e-mail address',
-  description: 'It counts once the link that is mailed to it was followed.',
+  summary: 'Add an email address to your account',
+  description: 'Sends a confirmation link to the address. Until it is confirmed, the address has no effect.',
   access: signedIn(),
-  body: () => p.params({ email: p.string({ required: true }) }),
+  body: () => p.params({ email: p.string({ required: true, description: 'Email address to add' }) }),
   returns: { body: shapes.email },
   errors: [refused, tooMany],
   handle: async ({ actor, body, request }, deps) => {
@@ -70,7 +72,7 @@ const removeOwn = endpoint({
   method: 'DELETE',
   path: '/user/emails/:email_id',
   area,
-  summary: 'Delete one of your e-mail addresses',
+  summary: 'Delete one of your email addresses',
   access: signedIn(),
   params: emailId,
   returns: { status: 204 },
@@ -87,13 +89,14 @@ const listOfUser = endpoint({
   method: 'GET',
   path: '/users/:id/emails',
   area,
-  summary: 'List the e-mail addresses of a user beside the first',
+  summary: 'List the email addresses of a user',
+  description: 'Does not include the primary email address.',
   access: administrator(),
   scopes: ['read_user'],
   params: userId,
   returns: { body: shapes.emails },
   paginate: 'offset',
-  errors: [{ status: 404, description: 'No such user' }],
+  errors: [{ status: 404, description: 'User not found' }],
   handle: async ({ params, page }, deps) => {
     const user = await userNamed(deps, String(params.id));
     const found = await deps.store.emails.list(user.id, counted(page));
@@ -105,16 +108,19 @@ const createForUser = endpoint({
   method: 'POST',
   path: '/users/:id/emails',
   area,
-  summary: 'Add an e-mail address for a user',
+  summary: 'Add an email address for a user',
   access: administrator(),
   params: userId,
   body: () =>
     p.params({
-      email: p.string({ required: true }),
-      skip_confirmation: p.boolean({ default: false, description: 'It counts at once; no mail is sent' }),
+      email: p.string({ required: true, description: 'Email address to add' }),
+      skip_confirmation: p.boolean({
+        default: false,
+        description: 'Confirm the address immediately, without sending a confirmation email',
+      }),
     }),
   returns: { body: shapes.email },
-  errors: [refused, tooMany, { status: 404, description: 'No such user' }],
+  errors: [refused, tooMany, { status: 404, description: 'User not found' }],
   handle: async ({ actor, params, body, request }, deps) => {
     const user = await userNamed(deps, String(params.id));
     const input = { email: body.email, confirmed: body.skip_confirmation, baseUrl: request.baseUrl };
@@ -126,11 +132,11 @@ const removeOfUser = endpoint({
   method: 'DELETE',
   path: '/users/:id/emails/:email_id',
   area,
-  summary: 'Delete an e-mail address of a user',
+  summary: 'Delete an email address of a user',
   access: administrator(),
   params: userAndEmail,
   returns: { status: 204 },
-  errors: [ofUser],
+  errors: [absentOfUser],
   handle: async ({ actor, params, unmodifiedSince }, deps) => {
     const user = await userNamed(deps, String(params.id));
     const found = await emails.getEmail(deps, user.id, params.email_id);

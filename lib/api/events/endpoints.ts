@@ -10,7 +10,7 @@ import * as shapes from './shapes.ts';
 
 const area = 'events';
 
-/** `commented on` is how an event calls itself; the others are called as they are filtered. */
+/** `commented on` is the `action_name` of events that the filter `commented` finds; both are accepted. */
 const ACTIONS = [
   'approved',
   'closed',
@@ -29,11 +29,11 @@ const ACTIONS = [
 const TARGET_TYPES = ['issue', 'milestone', 'merge_request', 'note', 'project', 'snippet', 'user'] as const;
 
 const filters = () => ({
-  action: p.oneOf(ACTIONS, { description: 'Only what was done so' }),
-  target_type: p.oneOf(TARGET_TYPES, { description: 'Only what was done to one of these' }),
-  before: p.date({ times: true, description: 'Only before that day' }),
-  after: p.date({ times: true, description: 'Only after that day' }),
-  sort: p.oneOf(['asc', 'desc'], { default: 'desc', description: 'By time' }),
+  action: p.oneOf(ACTIONS, { description: 'Return only events with this action' }),
+  target_type: p.oneOf(TARGET_TYPES, { description: 'Return only events with a target of this type' }),
+  before: p.date({ times: true, description: 'Return only events before this day (`YYYY-MM-DD`)' }),
+  after: p.date({ times: true, description: 'Return only events after this day (`YYYY-MM-DD`)' }),
+  sort: p.oneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction, by time of creation' }),
 });
 
 interface Filters {
@@ -53,7 +53,7 @@ const feedQuery = (query: Filters, page: OffsetPage): FeedQuery => ({
   direction: query.sort,
 });
 
-const common = {
+const sharedDeclaration = {
   method: 'GET',
   area,
   scopes: ['read_user'],
@@ -61,21 +61,22 @@ const common = {
   paginate: 'offset',
   noun: 'Event',
 } as const;
-const TOO_FAR = { status: 405, description: `An offset above ${MAX_OFFSET}` };
+const OFFSET_TOO_LARGE = { status: 405, description: `The offset exceeds ${MAX_OFFSET}` };
 
-const own = endpoint({
-  ...common,
+const listOwn = endpoint({
+  ...sharedDeclaration,
   path: '/events',
-  summary: 'List what you did',
+  summary: 'List your own events',
   access: signedIn(),
   query: () =>
     p.params({
       ...filters(),
       scope: p.string({
-        description: 'Any value: also what others did in projects you are a member of, those active last',
+        description:
+          'With any value, also return the events of other users in the projects you are a member of, limited to the most recently active projects',
       }),
     }),
-  errors: [TOO_FAR],
+  errors: [OFFSET_TOO_LARGE],
   handle: async ({ actor, query, page, request }, deps) => {
     const others = query.scope !== undefined && query.scope !== '';
     const projects = (limit: number) =>
@@ -87,15 +88,17 @@ const own = endpoint({
   },
 });
 
-const ofUser = endpoint({
-  ...common,
+const listOfUser = endpoint({
+  ...sharedDeclaration,
   path: '/users/:user_id/events',
-  summary: 'List what a user did',
-  description: 'As far as you may know of it. Of users with a private profile nothing is told.',
+  summary: 'List the events of a user',
+  description:
+    'Returns only events that the caller is allowed to see, and none of a user with a private profile.',
   access: anyone(),
-  params: () => p.params({ user_id: p.string({ required: true, description: 'Id or username' }) }),
+  params: () =>
+    p.params({ user_id: p.string({ required: true, description: 'ID or username of the user' }) }),
   query: () => p.params(filters()),
-  errors: [{ status: 404, description: 'No such user' }, TOO_FAR],
+  errors: [{ status: 404, description: 'User not found' }, OFFSET_TOO_LARGE],
   handle: async ({ actor, params, query, page, request }, deps) => {
     const user = await userNamed(deps, params.user_id);
     const found = await userFeed(deps, actor, user, feedQuery(query, page));
@@ -103,17 +106,17 @@ const ofUser = endpoint({
   },
 });
 
-const ofProject = endpoint({
-  ...common,
+const listOfProject = endpoint({
+  ...sharedDeclaration,
   path: '/projects/:id/events',
-  summary: 'List what was done in a project',
+  summary: 'List the events of a project',
   access: project('read_project', { anonymous: true }),
   query: () => p.params(filters()),
-  errors: [TOO_FAR],
+  errors: [OFFSET_TOO_LARGE],
   handle: async ({ actor, project, query, page, request }, deps) => {
     const found = await projectFeed(deps, actor, project, feedQuery(query, page));
     return { ...found, items: found.items.map((item) => activityEvent(item, request.baseUrl)) };
   },
 });
 
-export const eventEndpoints = [own, ofUser, ofProject];
+export const eventEndpoints = [listOwn, listOfUser, listOfProject];

@@ -2,7 +2,7 @@ import type { FeedItem } from '../../domain/events/feed.ts';
 import type { EventRecord, PushRecord } from '../../store/events/events.ts';
 import { author as authorOf, userBasic } from '../users/present.ts';
 
-/** As the interface tells it. */
+/** An event as the REST API returns it. */
 export function activityEvent({ event, author, note }: FeedItem, baseUrl: string) {
   const { target, push } = event;
   return {
@@ -11,7 +11,7 @@ export function activityEvent({ event, author, note }: FeedItem, baseUrl: string
     project_id: event.projectId,
     action_name: actionName(event),
     target_id: target?.id ?? null,
-    // What has no number of its own in the project is told by its id.
+    // These targets have no ID within the project: the global ID is returned.
     target_iid: target?.id ?? null,
     target_type: target?.type ?? null,
     author_id: event.authorId,
@@ -25,7 +25,7 @@ export function activityEvent({ event, author, note }: FeedItem, baseUrl: string
   };
 }
 
-/** Words to be read, which filters do not know. */
+/** The action as text for people; the filter `action` uses other names. */
 function actionName({ action, push, imported }: EventRecord): string {
   if (push !== null) return PUSHES[push.action];
   if (action === 'created' && imported === true) return 'imported';
@@ -64,7 +64,7 @@ function noteOf(
     created_at: note.createdAt,
     updated_at: note.updatedAt,
     system: false,
-    // A commit has neither.
+    // A commit has no numeric ID.
     noteable_id: null,
     noteable_type: 'Commit',
     noteable_iid: null,

@@ -12,7 +12,10 @@ const pushData = shape(() =>
       commit_to: z.string().nullable(),
       ref: z.string().nullable(),
       commit_title: z.string().nullable(),
-      ref_count: z.int().nullable().describe('Of a push of many refs, which is one event'),
+      ref_count: z
+        .int()
+        .nullable()
+        .describe('Number of refs, if one push of many refs is recorded as one event'),
     })
     .meta({ id: 'EventPushData' }),
 );
@@ -54,8 +57,8 @@ const event = shape(() =>
       author: userBasic(),
       author_username: z.string(),
       data: z.null(),
-      note: note().optional().describe('Of a comment'),
-      push_data: pushData().optional().describe('Of a push'),
+      note: note().optional().describe('The comment, for events about comments'),
+      push_data: pushData().optional().describe('The push, for push events'),
     })
     .meta({ id: 'ActivityEvent' }),
 );

@@ -3,7 +3,7 @@ import { refused } from '../../domain/errors.ts';
 export const ENCODINGS = ['text', 'base64'] as const;
 
 /**
- * The bytes of a file given as text or Base64 (RFC 4648; line breaks are allowed, padding may be left out).
+ * Decodes file content given as text or Base64 (RFC 4648; line breaks are allowed, padding is optional).
  * @throws 400 when the Base64 is malformed
  */
 export function decodeContent(

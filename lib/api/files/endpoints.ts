@@ -18,13 +18,14 @@ import * as shapes from './shapes.ts';
 const area = 'files';
 const access = project('read_code', { anonymous: true });
 const scopes = ['read_repository'] as const;
-const pathParameter = () =>
+const filePath = () =>
   p.params({
-    file_path: p.filePath({ required: true, description: 'Full path of the file, percent-encoded' }),
+    file_path: p.filePath({ required: true, description: 'Full path of the file, URL-encoded' }),
   });
-const ref = () => p.params({ ref: p.string({ required: true, description: 'Branch, tag or commit' }) });
-const errors = [{ status: 404, description: 'No such commit or file' }];
-const headers = [
+const refParameter = () =>
+  p.params({ ref: p.string({ required: true, description: 'Name of the branch or tag, or commit SHA' }) });
+const errors = [{ status: 404, description: 'Commit or file not found' }];
+const HEADER_NAMES = [
   'Blob-Id',
   'Commit-Id',
   'Content-Sha256',
@@ -40,12 +41,12 @@ const get = endpoint({
   method: 'GET',
   path: '/projects/:id/repository/files/:file_path',
   area,
-  summary: 'Get a file with its content in Base64',
+  summary: 'Get a file with its content, Base64-encoded',
   access,
   scopes,
-  params: pathParameter,
-  query: ref,
-  returns: { body: shapes.fileRecord, headers },
+  params: filePath,
+  query: refParameter,
+  returns: { body: shapes.fileRecord, headers: HEADER_NAMES },
   errors,
   prefetch: ({ query }) => ({ revisions: [query.ref] }),
   handle: async ({ project, params, query, request }, deps) => {
@@ -65,17 +66,19 @@ const getRaw = endpoint({
   method: 'GET',
   path: '/projects/:id/repository/files/:file_path/raw',
   area,
-  summary: 'Get the content of a file',
+  summary: 'Get the raw content of a file',
   access,
   scopes,
-  params: pathParameter,
+  params: filePath,
   query: () =>
     p.params({
-      ref: p.string({ description: 'Branch, tag or commit; HEAD when absent' }),
-      lfs: p.boolean({ default: false, description: 'Large file storage does not exist here' }),
+      ref: p.string({
+        description: 'Name of the branch or tag, or commit SHA. Default: `HEAD` of the repository',
+      }),
+      lfs: p.boolean({ default: false, description: 'Ignored: Git LFS is not supported' }),
     }),
-  returns: { type: 'text/plain', headers },
-  errors: [...errors, { status: 429, description: 'More of this file in a minute than the settings allow' }],
+  returns: { type: 'text/plain', headers: HEADER_NAMES },
+  errors: [...errors, { status: 429, description: 'The rate limit for this file is exceeded' }],
   prefetch: ({ query }) => ({ revisions: [query.ref ?? 'HEAD'] }),
   handle: async ({ project, params, query }, deps) => {
     const name = query.ref ?? 'HEAD';
@@ -94,24 +97,26 @@ const getRaw = endpoint({
   },
 });
 
-/** What every write says beside the file itself. */
+/** The parameters of the commit that every write creates. */
 const commitFields = () => ({
   branch: p.string({ required: true, blank: false, description: 'Branch to commit to' }),
-  start_branch: p.string({ description: 'Branch to start a new branch from' }),
-  commit_message: p.string({ required: true }),
-  author_email: p.string(),
-  author_name: p.string(),
+  start_branch: p.string({ description: 'Branch to create `branch` from, if it does not exist' }),
+  commit_message: p.string({ required: true, description: 'Commit message' }),
+  author_email: p.string({ description: 'Email address of the commit author. Default: that of the caller' }),
+  author_name: p.string({ description: 'Name of the commit author. Default: that of the caller' }),
 });
 const contentFields = () => ({
-  content: p.content({ required: true }),
-  encoding: p.oneOf(ENCODINGS, { default: 'text' }),
+  content: p.content({ required: true, description: 'Content of the file' }),
+  encoding: p.oneOf(ENCODINGS, { default: 'text', description: 'Encoding of `content`' }),
 });
 const lastCommit = () => ({
-  last_commit_id: p.string({ description: 'Refuse when the file changed since' }),
+  last_commit_id: p.string({
+    description: 'Last known commit ID of the file; the request is rejected if the file has changed since',
+  }),
 });
 const writeErrors = [
-  { status: 400, description: 'The change cannot be made; nothing was' },
-  { status: 403, description: 'No right to push to the branch' },
+  { status: 400, description: 'The change was rejected; nothing was committed' },
+  { status: 403, description: 'Not allowed to push to the branch' },
 ];
 const bodyLimit = 100 * 1024 * 1024;
 
@@ -119,9 +124,10 @@ const create = endpoint({
   method: 'POST',
   path: '/projects/:id/repository/files/:file_path',
   area,
-  summary: 'Create a file in a commit of its own',
+  summary: 'Create a file',
+  description: 'Creates a commit with this change only.',
   access: project('read_code'),
-  params: pathParameter,
+  params: filePath,
   body: () =>
     p.params({
       ...commitFields(),
@@ -149,9 +155,10 @@ const update = endpoint({
   method: 'PUT',
   path: '/projects/:id/repository/files/:file_path',
   area,
-  summary: 'Change a file in a commit of its own',
+  summary: 'Update a file',
+  description: 'Creates a commit with this change only.',
   access: project('read_code'),
-  params: pathParameter,
+  params: filePath,
   body: () => p.params({ ...commitFields(), ...contentFields(), ...lastCommit() }),
   returns: { body: shapes.fileWritten },
   errors: writeErrors,
@@ -168,9 +175,10 @@ const remove = endpoint({
   method: 'DELETE',
   path: '/projects/:id/repository/files/:file_path',
   area,
-  summary: 'Delete a file in a commit of its own',
+  summary: 'Delete a file',
+  description: 'Creates a commit with this change only.',
   access: project('read_code'),
-  params: pathParameter,
+  params: filePath,
   body: () => p.params({ ...commitFields(), ...lastCommit() }),
   returns: { status: 204 },
   errors: writeErrors,
@@ -193,24 +201,25 @@ const getBlame = endpoint({
   method: 'GET',
   path: '/projects/:id/repository/files/:file_path/blame',
   area,
-  summary: 'Tell which commit each line of a file came from',
+  summary: 'Get the blame of a file',
+  description: 'Returns consecutive lines together with the commit that last changed them.',
   access,
   scopes,
-  params: pathParameter,
+  params: filePath,
   query: () =>
     p.params({
-      ref: p.string({ required: true, description: 'Branch, tag or commit' }),
+      ref: p.string({ required: true, description: 'Name of the branch or tag, or commit SHA' }),
       range: p.object(
         {
-          start: p.integer({ required: true, min: 1, description: 'First line, from 1' }),
-          end: p.integer({ required: true, min: 1, description: 'Last line' }),
+          start: p.integer({ required: true, min: 1, description: 'First line to return, starting at 1' }),
+          end: p.integer({ required: true, min: 1, description: 'Last line to return, inclusive' }),
         },
-        { description: 'Only these lines' },
+        { description: 'Range of lines to return. Default: all lines' },
       ),
     }),
-  returns: { headers },
+  returns: { headers: HEADER_NAMES },
   errors: [
-    { status: 400, description: 'Too much to compare, or a range that ends before it begins' },
+    { status: 400, description: 'The history is too large to compute the blame, or the range is invalid' },
     ...errors,
   ],
   prefetch: ({ query }) => ({ revisions: [query.ref] }),
@@ -220,13 +229,13 @@ const getBlame = endpoint({
       throw refused('range[start] must be less than or equal to range[end]');
     const git = codeOf(deps, project);
     const file = await readFile(git, ref, params.file_path);
-    const { content: _, ...told } = fileRecord(file, ref);
-    const facts = brandHeaders(deps.environment.serviceName, fileHeaders(told));
-    if (request.method === 'HEAD') return reply({ headers: facts, type: 'application/json' });
+    const { content: _, ...facts } = fileRecord(file, ref);
+    const headers = brandHeaders(deps.environment.serviceName, fileHeaders(facts));
+    if (request.method === 'HEAD') return reply({ headers, type: 'application/json' });
     const ranges = await blameFile(git, file, range);
     return json(
       ranges.map(({ commit, lines }) => ({ commit: blamedCommit(commit), lines })),
-      { headers: facts },
+      { headers },
     );
   },
 });

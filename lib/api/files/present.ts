@@ -3,13 +3,13 @@ import type { FileFacts, FileRecord } from '../../domain/repository/read.ts';
 import type { CommitRecord } from '../../git/repository.ts';
 import { gitTime } from '../commits/present.ts';
 
-/** A file as `GET files/:file_path` answers it. */
+/** A file as `GET files/:file_path` returns it. */
 export function fileRecord(file: FileRecord, ref: string) {
   const sha256 = createHash('sha256').update(file.data).digest('hex');
   return { ...fileFacts({ ...file, sha256 }, ref), content: Buffer.from(file.data).toString('base64') };
 }
 
-/** The same but for the content. */
+/** The fields of a file without its content. */
 export function fileFacts(file: FileFacts & { readonly sha256: string }, ref: string) {
   return {
     file_name: file.entry.name,
@@ -24,7 +24,7 @@ export function fileFacts(file: FileFacts & { readonly sha256: string }, ref: st
   };
 }
 
-/** The facts as headers: `Blob-Id`, `Commit-Id`, ... */
+/** The fields as response headers: `Blob-Id`, `Commit-Id`, ... */
 export function fileHeaders(facts: ReturnType<typeof fileFacts>): Record<string, string | number> {
   return Object.fromEntries(
     Object.entries(facts).map(([name, value]) => [
@@ -37,7 +37,7 @@ export function fileHeaders(facts: ReturnType<typeof fileFacts>): Record<string,
   );
 }
 
-/** The commit of a range of a blame: fewer fields than commits have elsewhere. */
+/** The commit of a blame range, with fewer fields than commits have elsewhere. */
 export function blamedCommit(commit: CommitRecord) {
   return {
     id: commit.oid,

@@ -6,7 +6,7 @@ export const fileRecord = shape(() =>
     .object({
       file_name: z.string(),
       file_path: z.string(),
-      size: z.int().describe('Bytes'),
+      size: z.int().describe('Size in bytes'),
       encoding: z.literal('base64'),
       content_sha256: z.string(),
       ref: z.string(),

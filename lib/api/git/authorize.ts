@@ -8,9 +8,9 @@ import type { HttpDeps } from '../../http/endpoint.ts';
 import { beginsPush, parseGitPath } from './path.ts';
 
 /**
- * A caller who is asked for credentials is counted here, since nothing else hears of them: one who came too often
- * passes, and the function tells them so.
- * @returns false exactly when the caller is to be asked for (other) credentials
+ * Decides whether the gateway forwards a Git request. A request that is challenged for credentials ends here, so it is
+ * counted for the rate limit here; a caller over the limit is forwarded, and the function answers 429.
+ * @returns false exactly when the caller is to be challenged for (other) credentials
  */
 export async function mayPass(
   event: Pick<
@@ -23,7 +23,7 @@ export async function mayPass(
   for (const [name, value] of Object.entries(event.queryStringParameters ?? {})) query.set(name, value ?? '');
   const path = parseGitPath(event.path, query);
   if (path === undefined) return true;
-  // Whoever pushes is sent on and asked there.
+  // A push is redirected, and challenged at its destination.
   if (deps.environment.gitFrontUrl !== undefined && beginsPush(path)) return true;
   const headers = new Headers();
   for (const [name, value] of Object.entries(event.headers ?? {})) {

@@ -1,7 +1,7 @@
 export interface GitPath {
   /** `namespace/project`, decoded, without `.git`. */
   readonly fullPath: string;
-  /** What follows the repository: `info/refs`, `git-upload-pack`, ... */
+  /** The path below the repository: `info/refs`, `git-upload-pack`, ... */
   readonly rest: string;
   readonly purpose: 'read' | 'write';
 }
@@ -9,20 +9,20 @@ export interface GitPath {
 const SERVICE =
   /^\/(.+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack|HEAD|objects\/.+|lemnos\/uploads(?:\/[0-9A-Za-z]{1,40}(?:\/(?:parts|finish))?)?)$/;
 
-/** What a push begins with: git keeps to the address that answers it. */
+/** Whether this is the first request of a push. Git sends the following ones to the URL that answers it. */
 export const beginsPush = ({ rest, purpose }: GitPath): boolean =>
   rest === 'info/refs' && purpose === 'write';
 
-/** What is asked for, without the names in it. */
+/** The route without names and ids, for logs and metrics. */
 export const routeOf = ({ rest }: GitPath): string =>
   `/:repository/${rest.replace(/^objects\/.*/, 'objects').replace(/^(lemnos\/uploads\/)[^/]+/, '$1:id')}`;
 
-/** Where pushes go that do not fit a request. */
+/** Path of the API for pushes that are too large for one request. */
 export const UPLOADS = 'lemnos/uploads';
 
 /**
- * A repository's URL path (`/<full path>[.git]/info/refs`, ...), still percent-encoded; undefined when it is none.
- * Each segment is decoded once; a slash that hides in one names no repository.
+ * Parses the URL path of a repository (`/<full path>[.git]/info/refs`, ...), still percent-encoded. Each segment is
+ * decoded once; an encoded slash within a segment is invalid. Returns undefined for any other path.
  */
 export function parseGitPath(pathname: string, query: URLSearchParams): GitPath | undefined {
   const match = SERVICE.exec(pathname);

@@ -22,10 +22,10 @@ import { serveUploads } from './uploads.ts';
 
 export const CHALLENGE = 'Basic realm="Lemnos"';
 
-/** A URL to a bundle works for so long; who has begun to read it may finish. */
+/** How long a presigned URL of a bundle is valid; a download that has started may finish later. */
 const BUNDLE_SECONDS = 900;
 
-/** Git's smart HTTP; and, as the catch-all at the root, the 404 of everything nobody else serves. */
+/** Serves Git's smart HTTP protocol; as the catch-all at the root, also the 404 of every unknown path. */
 export async function serveGit(
   request: Request,
   facts: RequestFacts,
@@ -38,7 +38,7 @@ export async function serveGit(
   if (path === undefined) throw noRoute();
   annotate({ route: routeOf(path), purpose: path.purpose });
   const { gitFrontUrl } = deps.environment;
-  // Before anybody is asked who they are: what is said here is the same for all.
+  // Before authentication: the redirect is the same for every caller.
   if (gitFrontUrl !== undefined && beginsPush(path)) {
     const Location = `${gitFrontUrl}${pathname}?service=git-receive-pack`;
     return reply({ status: 302, headers: { Location, 'Cache-Control': 'no-cache' } });
@@ -59,14 +59,14 @@ export async function serveGit(
       ...(admission && { admission }),
       ...(prefetch && { prefetch }),
     });
-    const looks = uploads && (request.method === 'GET' || request.method === 'HEAD');
-    if (purpose === 'write' && !looks) await demandPushable(deps);
+    const readsUpload = uploads && (request.method === 'GET' || request.method === 'HEAD');
+    if (purpose === 'write' && !readsUpload) await demandPushable(deps);
     if (uploads) {
       return await serveUploads(request, path.rest.slice(UPLOADS.length + 1), access, deps);
     }
     const { project, prefetched } = access.project;
     const pushing = path.rest === 'git-receive-pack';
-    const answer = await smartHttp(
+    const response = await smartHttp(
       {
         method: request.method,
         path: path.rest,
@@ -76,7 +76,7 @@ export async function serveGit(
       },
       openRepository(deps, project, { prefetched, ...(pushing && { pusher: access.actor }) }),
       {
-        // Behind a gateway its own limit of about 4.5 MB comes first.
+        // Behind a gateway, the gateway's own limit of about 4.5 MB applies first.
         limits: { maxRequestBytes: await maxPushBytes(deps) },
         visible: isFetchable,
         bundleUrl: ({ location }) => deps.store.blobs.presignedGet(location, BUNDLE_SECONDS),
@@ -87,32 +87,32 @@ export async function serveGit(
         failureText: (error) => (error instanceof DomainError ? String(error.detail) : undefined),
       },
     );
-    return reply({ status: answer.status, headers: answer.headers, body: settled(answer) });
+    return reply({ status: response.status, headers: response.headers, body: bodyThenPush(response) });
   } catch (error) {
-    // The calls for large pushes are answered as the interface's are, but for the challenge.
-    const plain = error instanceof DomainError && (!uploads || error.code === 'unauthorized');
-    if (!plain) throw error;
-    return refusal(error);
+    // The API for large pushes returns errors as the REST API does, except for the authentication challenge.
+    const asText = error instanceof DomainError && (!uploads || error.code === 'unauthorized');
+    if (!asText) throw error;
+    return plainTextError(error);
   }
 }
 
-/** What to prefetch for each of git's requests, before its body is read. */
+/** What to prefetch for each of Git's requests, before its body is read. */
 function prefetchOf({ rest, purpose }: GitPath, version: string | undefined): Prefetch | undefined {
   if (rest === 'git-receive-pack') return { head: true, rules: 'both' };
   if (rest === 'git-upload-pack') return { under: [''] };
-  // Refs are told with the second request of version 2.
-  const told = purpose === 'write' || protocolVersion(version) !== 2;
-  return rest === 'info/refs' && told ? { under: [''], packs: false } : undefined;
+  // Protocol version 2 lists refs in the second request.
+  const listsRefs = purpose === 'write' || protocolVersion(version) !== 2;
+  return rest === 'info/refs' && listsRefs ? { under: [''], packs: false } : undefined;
 }
 
-/** A function is frozen once its answer ends: what a push still does ends first. */
-async function* settled(answer: SmartHttpResponse): AsyncGenerator<Uint8Array> {
-  yield* answer.body;
-  await answer.push;
+/** Ends the body only after the push has finished: Lambda freezes the function when the response ends. */
+async function* bodyThenPush(response: SmartHttpResponse): AsyncGenerator<Uint8Array> {
+  yield* response.body;
+  await response.push;
 }
 
-/** git prints the text of a refusal behind `remote:` when it is plain text. */
-function refusal(error: DomainError): Reply {
+/** An error as plain text, which Git prints after `remote:`. */
+function plainTextError(error: DomainError): Reply {
   const status = statusOf(error.code);
   return reply({
     status,

@@ -1,6 +1,6 @@
 /**
  * Pushes too large for one request, below a repository's URL (`docs/large-pushes.md`): `POST lemnos/uploads?size=`
- * with what stands before the pack, `GET lemnos/uploads/<id>/parts`, `POST .../finish`, `GET` and `DELETE .../<id>`.
+ * with the commands that precede the pack, `GET lemnos/uploads/<id>/parts`, `POST .../finish`, `GET` and `DELETE .../<id>`.
  */
 
 import type { GitAccess } from '../../domain/access/types.ts';
@@ -19,11 +19,11 @@ import { notAllowed } from '../../http/errors.ts';
 import { json, noContent, type Reply } from '../../http/reply.ts';
 import type { PushUpload } from '../../store/git/push-uploads.ts';
 
-/** 20,000 commands with names of usual length; a gateway takes hardly more. */
+/** Enough for about 20,000 commands with names of usual length; gateways accept little more. */
 const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 
 /**
- * @param rest what follows `lemnos/uploads`, without a leading slash
+ * @param rest the path below `lemnos/uploads`, without a leading slash
  * @throws DomainError, HttpFailure
  */
 export async function serveUploads(
@@ -35,32 +35,32 @@ export async function serveUploads(
   const { searchParams } = new URL(request.url);
   const [id = '', action = ''] = rest.split('/');
   if (id === '') {
-    demandMethod(request, 'POST');
+    requireMethod(request, 'POST');
     const size = numberIn(searchParams, 'size');
     if (size === undefined) throw badRequest('size is missing');
     const body = await bytesOf(request);
-    return json(presented(await beginUpload(deps, access, { request: body, size })), { status: 201 });
+    return json(presentUpload(await beginUpload(deps, access, { request: body, size })), { status: 201 });
   }
   const upload = await findUpload(deps, access, id);
   if (action === 'parts') {
-    demandMethod(request, 'GET', 'HEAD');
+    requireMethod(request, 'GET', 'HEAD');
     const { parts, next } = await listParts(deps, upload, numberIn(searchParams, 'after') ?? 0);
     return json({ parts, next_after: next ?? null });
   }
   if (action === 'finish') {
-    demandMethod(request, 'POST');
-    return json(presented(await finishUpload(deps, upload)), { status: 202 });
+    requireMethod(request, 'POST');
+    return json(presentUpload(await finishUpload(deps, upload)), { status: 202 });
   }
   if (action !== '') throw notFound();
-  demandMethod(request, 'GET', 'HEAD', 'DELETE');
+  requireMethod(request, 'GET', 'HEAD', 'DELETE');
   if (request.method === 'DELETE') {
     await abortUpload(deps, upload);
     return noContent();
   }
-  return json({ ...presented(upload), report: (await reportOf(deps, upload)) ?? null });
+  return json({ ...presentUpload(upload), report: (await reportOf(deps, upload)) ?? null });
 }
 
-function presented(upload: PushUpload) {
+function presentUpload(upload: PushUpload) {
   const { id, state, staged, progress, failure, expiresAt } = upload;
   return {
     id,
@@ -77,24 +77,24 @@ function presented(upload: PushUpload) {
   };
 }
 
-function demandMethod(request: Request, ...methods: readonly string[]): void {
+function requireMethod(request: Request, ...methods: readonly string[]): void {
   if (!methods.includes(request.method)) throw notAllowed(methods);
 }
 
 function numberIn(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw badRequest(`${name} is no number`);
+  if (!/^\d{1,15}$/.test(text)) throw badRequest(`${name} is not a number`);
   return Number(text);
 }
 
 async function bytesOf(request: Request): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += piece.length;
+  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
     if (size > MAX_REQUEST_BYTES) throw tooLarge();
-    pieces.push(piece);
+    chunks.push(chunk);
   }
-  return Buffer.concat(pieces, size);
+  return Buffer.concat(chunks, size);
 }

@@ -21,40 +21,56 @@ import { counted, endpoint } from '../endpoint.ts';
 import * as present from './present.ts';
 import * as shapes from './shapes.ts';
 
-const shared = { area: 'group single sign-on', access: group('admin_group') } as const;
-const absent = { status: 404, description: 'There is none' };
-const conflict = { status: 409, description: 'It changed meanwhile' };
-const uid = () => p.params({ uid: p.string({ required: true, description: 'External UID' }) });
+const sharedDeclaration = { area: 'group single sign-on', access: group('admin_group') } as const;
+const noProvider = { status: 404, description: 'Single sign-on is not configured for the group' };
+const noToken = { status: 404, description: 'SCIM token not found' };
+const noIdentity = { status: 404, description: 'Identity not found' };
+const conflict = { status: 409, description: 'Changed by a concurrent request' };
+const uid = () =>
+  p.params({
+    uid: p.string({ required: true, description: 'External UID of the user at the identity provider' }),
+  });
 
 const show = endpoint({
-  ...shared,
+  ...sharedDeclaration,
   method: 'GET',
   path: '/groups/:id/saml',
-  summary: "Get the settings of a group's single sign-on",
+  summary: 'Get the single sign-on settings of a group',
   returns: { body: shapes.provider },
-  errors: [absent],
+  errors: [noProvider],
   handle: ({ group: access, request }) => present.provider(access.group, ssoOf(access), request.baseUrl),
 });
 
-const change = endpoint({
-  ...shared,
+const update = endpoint({
+  ...sharedDeclaration,
   method: 'PUT',
   path: '/groups/:id/saml',
-  summary: 'Set up the single sign-on of a top-level group, or change it',
+  summary: 'Update the single sign-on settings of a group',
+  description: 'Only for top-level groups. Parameters that are absent keep their values.',
   body: () =>
     p.params({
-      enabled: p.boolean({ description: 'Whether the identity provider is let in' }),
-      enforced_sso: p.boolean({ description: 'Whether members have to sign in by it' }),
-      git_check_enforced: p.boolean({ description: 'The same for Git' }),
-      sso_url: p.string({ maxLength: 1024, nullable: true, description: 'Of the identity provider' }),
-      certificate_fingerprint: p.string({ maxLength: 255, nullable: true }),
+      enabled: p.boolean({ description: 'Enable single sign-on for the group' }),
+      enforced_sso: p.boolean({ description: 'Require members to sign in through the identity provider' }),
+      git_check_enforced: p.boolean({ description: 'Require single sign-on for Git operations' }),
+      sso_url: p.string({
+        maxLength: 1024,
+        nullable: true,
+        description: 'Single sign-on URL of the identity provider',
+      }),
+      certificate_fingerprint: p.string({
+        maxLength: 255,
+        nullable: true,
+        description:
+          'SHA-1 or SHA-256 fingerprint of the certificate of the identity provider, in hexadecimal',
+      }),
       default_membership_role: p.integer({
         values: [10, 20, 30, 40, 50],
-        description: 'What somebody becomes who comes from there',
+        description:
+          'Access level of users whom the identity provider adds to the group: 10 (Guest), 20 (Reporter), 30 (Developer), 40 (Maintainer) or 50 (Owner)',
       }),
       trusted_email_domains: p.list(p.string({ maxLength: 253 }), {
         maxItems: 100,
-        description: 'Addresses of these need no confirmation; administrators',
+        description: 'Email domains whose addresses need no confirmation. Administrators only',
       }),
     }),
   returns: { body: shapes.provider },
@@ -80,22 +96,23 @@ const change = endpoint({
 });
 
 const showToken = endpoint({
-  ...shared,
+  ...sharedDeclaration,
   method: 'GET',
   path: '/groups/:id/scim_token',
-  summary: 'Get what is known of the SCIM token in force',
+  summary: 'Get the SCIM token of a group',
+  description: 'Returns the properties of the active token, not its value.',
   returns: { body: shapes.token },
-  errors: [absent],
+  errors: [noToken],
   handle: async ({ group: access, request }, deps) =>
     present.token(await scimTokenOf(deps, access), access.group, request.baseUrl),
 });
 
 const issueToken = endpoint({
-  ...shared,
+  ...sharedDeclaration,
   method: 'POST',
   path: '/groups/:id/scim_token',
-  summary: 'Issue a SCIM token',
-  description: 'The former one ends at once.',
+  summary: 'Create a SCIM token for a group',
+  description: 'Revokes the previous token. The value of the token is returned only in this response.',
   returns: { body: shapes.tokenWithText },
   errors: [conflict],
   handle: async ({ actor, group: access, request }, deps) => {
@@ -105,12 +122,12 @@ const issueToken = endpoint({
 });
 
 const revokeToken = endpoint({
-  ...shared,
+  ...sharedDeclaration,
   method: 'DELETE',
   path: '/groups/:id/scim_token',
-  summary: 'Revoke the SCIM token',
+  summary: 'Revoke the SCIM token of a group',
   returns: { status: 204 },
-  errors: [absent, conflict],
+  errors: [noToken, conflict],
   handle: async ({ actor, group: access, unmodifiedSince }, deps) => {
     unmodifiedSince((await scimTokenOf(deps, access)).createdAt);
     await revokeScimToken(deps, actor, access);
@@ -119,13 +136,13 @@ const revokeToken = endpoint({
 });
 
 const listSaml = endpoint({
-  ...shared,
+  ...sharedDeclaration,
   method: 'GET',
   path: '/groups/:id/saml/identities',
-  summary: 'List who signs in at the identity provider of a group',
+  summary: 'List the SAML identities of a group',
   paginate: 'offset',
   returns: { body: shapes.samlIdentities },
-  errors: [absent],
+  errors: [noProvider],
   handle: async ({ group: access, page }, deps) => {
     const users = await samlUsers(deps, access, counted(page));
     return { ...users, items: users.items.map((user) => present.samlIdentity(user, access.group)) };
@@ -133,25 +150,25 @@ const listSaml = endpoint({
 });
 
 const getSaml = endpoint({
-  ...shared,
+  ...sharedDeclaration,
   method: 'GET',
   path: '/groups/:id/saml/:uid',
-  summary: 'Get one of them',
+  summary: 'Get a SAML identity of a group',
   params: uid,
   returns: { body: shapes.samlIdentity },
-  errors: [absent],
+  errors: [noIdentity],
   handle: async ({ group: access, params }, deps) =>
     present.samlIdentity(await samlUser(deps, access, params.uid), access.group),
 });
 
 const listScim = endpoint({
-  ...shared,
+  ...sharedDeclaration,
   method: 'GET',
   path: '/groups/:id/scim/identities',
-  summary: 'List whom the identity provider of a group has provisioned',
+  summary: 'List the SCIM identities of a group',
   paginate: 'offset',
   returns: { body: shapes.scimIdentities },
-  errors: [absent],
+  errors: [noProvider],
   handle: async ({ group: access, page }, deps) => {
     const found = await scimIdentities(deps, access, counted(page));
     return { ...found, items: found.items.map(present.scimIdentity) };
@@ -159,31 +176,39 @@ const listScim = endpoint({
 });
 
 const getScim = endpoint({
-  ...shared,
+  ...sharedDeclaration,
   method: 'GET',
   path: '/groups/:id/scim/:uid',
-  summary: 'Get one of them',
+  summary: 'Get a SCIM identity of a group',
   params: uid,
   returns: { body: shapes.scimIdentity },
-  errors: [absent],
+  errors: [noIdentity],
   handle: async ({ group: access, params }, deps) =>
     present.scimIdentity(await scimIdentity(deps, access, params.uid)),
 });
 
-/** The identity and the sign-in by it are one. */
-const rename = (kind: 'saml' | 'scim') =>
+/** Both endpoints change the same external UID: users sign in with the identity that SCIM provisioned. */
+const updateExternUid = (kind: 'saml' | 'scim') =>
   endpoint({
-    ...shared,
+    ...sharedDeclaration,
     method: 'PATCH',
     path: `/groups/:id/${kind}/:uid`,
-    summary: 'Change what the identity provider calls somebody',
+    summary: `Update the external UID of a ${kind === 'saml' ? 'SAML' : 'SCIM'} identity`,
     params: uid,
-    body: () => p.params({ extern_uid: p.string({ required: true, blank: false, maxLength: 255 }) }),
+    body: () =>
+      p.params({
+        extern_uid: p.string({
+          required: true,
+          blank: false,
+          maxLength: 255,
+          description: 'New external UID of the user, at most 255 characters',
+        }),
+      }),
     returns: { status: 204 },
-    errors: [absent, { status: 409, description: 'Somebody else is called that' }],
+    errors: [noIdentity, { status: 409, description: 'Another user of the group has this external UID' }],
     handle: async ({ actor, group: access, params, body, request }, deps) => {
       const caller = inItsPlace(actor, access, request.baseUrl);
-      // Who was let go, or had an account before, does not sign in there.
+      // Deprovisioned users, and accounts that existed before SCIM, have no SAML identity.
       if (kind === 'saml') await samlUser(deps, access, params.uid);
       await changeUser(deps, caller, params.uid, { externUid: body.extern_uid });
       return noContent();
@@ -191,13 +216,14 @@ const rename = (kind: 'saml' | 'scim') =>
   });
 
 const removeScim = endpoint({
-  ...shared,
+  ...sharedDeclaration,
   method: 'DELETE',
   path: '/groups/:id/scim/:uid',
-  summary: 'Let somebody go as the identity provider would',
+  summary: 'Delete a SCIM identity of a group',
+  description: 'Deprovisions the user, as a SCIM request of the identity provider does.',
   params: uid,
   returns: { status: 204 },
-  errors: [absent, { status: 409, description: 'The last owner of the group' }],
+  errors: [noIdentity, { status: 409, description: 'The user is the last owner of the group' }],
   handle: async ({ actor, group: access, params, request, unmodifiedSince }, deps) => {
     unmodifiedSince((await scimIdentity(deps, access, params.uid)).updatedAt);
     await removeUser(deps, inItsPlace(actor, access, request.baseUrl), params.uid);
@@ -207,15 +233,15 @@ const removeScim = endpoint({
 
 export const groupSsoEndpoints = [
   show,
-  change,
+  update,
   showToken,
   issueToken,
   revokeToken,
   listSaml,
   getSaml,
-  rename('saml'),
+  updateExternUid('saml'),
   listScim,
   getScim,
-  rename('scim'),
+  updateExternUid('scim'),
   removeScim,
 ];

@@ -6,7 +6,7 @@ const time = () => z.iso.datetime();
 export const provider = shape(() =>
   z
     .object({
-      id: z.int().describe('`saml_provider_id` of identities at it'),
+      id: z.int().describe('ID of the provider: the `saml_provider_id` of identities'),
       group_id: z.int(),
       enabled: z.boolean(),
       enforced_sso: z.boolean(),
@@ -15,7 +15,7 @@ export const provider = shape(() =>
       certificate_fingerprint: z.string().nullable(),
       default_membership_role: z.int(),
       trusted_email_domains: z.array(z.string()),
-      scim_url: z.string().describe('Where its SCIM agent calls'),
+      scim_url: z.string().describe('Base URL of the SCIM API for the identity provider'),
     })
     .meta({ id: 'GroupSamlProvider' }),
 );
@@ -24,7 +24,10 @@ const tokenFields = () => ({ created_at: time(), created_by_id: z.int(), scim_ur
 export const token = shape(() => z.object(tokenFields()).meta({ id: 'ScimToken' }));
 export const tokenWithText = shape(() =>
   z
-    .object({ ...tokenFields(), token: z.string().describe('Told this once') })
+    .object({
+      ...tokenFields(),
+      token: z.string().describe('Value of the token, returned only when the token is created'),
+    })
     .meta({ id: 'ScimTokenWithText' }),
 );
 

@@ -11,7 +11,7 @@ import { avatarField } from '../avatars/avatar-field.ts';
 import { endpoint } from '../endpoint.ts';
 import { accepted as acceptedShape } from '../meta/shapes.ts';
 import { groupDetail } from './presented.ts';
-import { laterFields, settingFields, settingsOf } from './settings.ts';
+import { settingFields, settingsOf, updateOnlyFields } from './settings.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'groups';
@@ -24,19 +24,23 @@ const create = endpoint({
   access: signedIn(),
   body: () =>
     p.params({
-      name: p.string({ required: true }),
-      path: p.string({ required: true, description: 'Last part of the URL' }),
-      parent_id: p.integer({ description: 'Of the group it is to stand in' }),
-      visibility: p.oneOf(VISIBILITIES, { description: "The instance's default when absent" }),
-      description: p.string({ nullable: true }),
+      name: p.string({ required: true, description: 'Name of the group' }),
+      path: p.string({ required: true, description: 'Path of the group: the last segment of its URL' }),
+      parent_id: p.integer({
+        description: 'ID of the parent group. Default: none, which creates a top-level group',
+      }),
+      visibility: p.oneOf(VISIBILITIES, {
+        description: 'Visibility of the group. Default: the default group visibility of the instance',
+      }),
+      description: p.string({ nullable: true, description: 'Description of the group' }),
       avatar: avatarField(),
       ...settingFields(),
     }),
   returns: { body: shapes.groupDetail },
   errors: [
     { status: 400, description: '`Failed to save group {...}`' },
-    { status: 404, description: 'The parent is absent, or not yours to see' },
-    { status: 409, description: 'The parent changed meanwhile' },
+    { status: 404, description: 'Parent group not found' },
+    { status: 409, description: 'The parent group was changed by a concurrent request' },
   ],
   handle: async ({ actor, body, request }, deps) => {
     const made = await createGroup(deps, actor, {
@@ -56,23 +60,24 @@ const update = endpoint({
   method: 'PUT',
   path: '/groups/:id',
   area,
-  summary: 'Change a group',
-  description: 'A new path takes everything inside along; the former paths lead on.',
+  summary: 'Update a group',
+  description:
+    'A new path also changes the paths of all subgroups and projects; previous paths redirect to the new ones.',
   access: group('admin_group'),
   body: () =>
     p.params({
-      name: p.string(),
-      path: p.string(),
-      visibility: p.oneOf(VISIBILITIES),
-      description: p.string({ nullable: true }),
+      name: p.string({ description: 'Name of the group' }),
+      path: p.string({ description: 'Path of the group: the last segment of its URL' }),
+      visibility: p.oneOf(VISIBILITIES, { description: 'Visibility of the group' }),
+      description: p.string({ nullable: true, description: 'Description of the group' }),
       avatar: avatarField(),
       ...settingFields(),
-      ...laterFields(),
+      ...updateOnlyFields(),
     }),
   returns: { body: shapes.groupDetail },
   errors: [
-    { status: 400, description: 'Invalid, by field' },
-    { status: 409, description: 'It changed meanwhile, or moves' },
+    { status: 400, description: 'Invalid values, listed by field' },
+    { status: 409, description: 'The group was changed by a concurrent request, or is being transferred' },
   ],
   handle: async ({ actor, group: access, body, request }, deps) => {
     const changed = await updateGroup(deps, actor, access, {
@@ -91,22 +96,27 @@ const remove = endpoint({
   method: 'DELETE',
   path: '/groups/:id',
   area,
-  summary: 'Delete a group with all inside',
-  description: 'It waits for as many days as the instance has it, takes nothing new, and can be restored.',
+  summary: 'Delete a group',
+  description:
+    'Deletes the group with all its subgroups and projects. If the instance delays deletions, the group is marked for deletion: it accepts nothing new and can be restored until the delay ends.',
   access: group('remove_group'),
   query: () =>
     p.params({
-      permanently_remove: p.boolean({ description: 'At once, when it waits already; of groups in others' }),
-      full_path: p.string({ description: 'Of the group, to be sure; needed with `permanently_remove`' }),
+      permanently_remove: p.boolean({
+        description: 'Delete the group immediately. Only for subgroups that are marked for deletion',
+      }),
+      full_path: p.string({
+        description: 'Full path of the subgroup, as a confirmation; required with `permanently_remove`',
+      }),
     }),
   returns: {
     body: acceptedShape,
     status: 202,
-    description: 'Gone at once, unless it waits; what it held is taken away afterwards',
+    description: 'The group is deleted or marked for deletion; its content is deleted in the background',
   },
   errors: [
-    { status: 400, description: 'It does not wait yet, or the path is another' },
-    { status: 409, description: 'It changed meanwhile' },
+    { status: 400, description: 'The group is not marked for deletion yet, or `full_path` does not match' },
+    { status: 409, description: 'The group was changed by a concurrent request' },
   ],
   handle: async ({ actor, group: access, query, unmodifiedSince }, deps) => {
     unmodifiedSince(access.group.updatedAt);
@@ -122,12 +132,12 @@ const restore = endpoint({
   method: 'POST',
   path: '/groups/:id/restore',
   area,
-  summary: 'Restore a group that waits for its deletion',
+  summary: 'Restore a group that is marked for deletion',
   access: group('remove_group'),
   returns: { body: shapes.groupDetail },
   errors: [
-    { status: 400, description: 'It does not wait for its deletion' },
-    { status: 409, description: 'It changed meanwhile' },
+    { status: 400, description: 'The group is not marked for deletion' },
+    { status: 409, description: 'The group was changed by a concurrent request' },
   ],
   handle: async ({ actor, group: access, request }, deps) => {
     const restored = await restoreGroup(deps, actor, access);
@@ -139,14 +149,23 @@ const transfer = endpoint({
   method: 'POST',
   path: '/groups/:id/transfer',
   area,
-  summary: 'Put a group into another, or outside of all',
+  summary: 'Transfer a group to another parent group',
+  description: 'Without `group_id`, the group becomes a top-level group.',
   access: group('admin_group'),
-  body: () => p.params({ group_id: p.integer({ description: 'Outside of all when absent' }) }),
+  body: () =>
+    p.params({
+      group_id: p.integer({
+        description: 'ID of the new parent group. Default: none, which makes it a top-level group',
+      }),
+    }),
   returns: { body: shapes.groupDetail },
   errors: [
     { status: 400, description: '`Transfer failed: ...`' },
-    { status: 404, description: 'The other group is absent, or not yours to see' },
-    { status: 409, description: 'One of them changed meanwhile, or moves' },
+    { status: 404, description: 'Parent group not found' },
+    {
+      status: 409,
+      description: 'One of the groups was changed by a concurrent request, or is being transferred',
+    },
   ],
   handle: async ({ actor, group: access, body, request }, deps) => {
     const moved = await transferGroup(deps, actor, access, body.group_id);
@@ -158,19 +177,25 @@ const share = endpoint({
   method: 'POST',
   path: '/groups/:id/share',
   area,
-  summary: 'Invite a group',
-  description: 'Its direct members get at most the level given, here and in all that is inside.',
+  summary: 'Share a group with another group',
+  description:
+    'Gives the direct members of the other group at most the given access level in this group, its subgroups and projects.',
   access: group('admin_group'),
   body: () =>
     p.params({
-      group_id: p.integer({ required: true, description: 'The group to invite' }),
-      group_access: p.integer({ required: true, values: [10, 20, 30, 40, 50] }),
-      expires_at: p.date({ nullable: true, description: 'The day it ends, `YYYY-MM-DD`' }),
+      group_id: p.integer({ required: true, description: 'ID of the group to share with' }),
+      group_access: p.integer({
+        required: true,
+        values: [10, 20, 30, 40, 50],
+        description:
+          'Maximum access level: 10 (Guest), 20 (Reporter), 30 (Developer), 40 (Maintainer) or 50 (Owner)',
+      }),
+      expires_at: p.date({ nullable: true, description: 'Day on which the share expires (`YYYY-MM-DD`)' }),
     }),
   returns: { body: shapes.groupDetail },
   errors: [
-    { status: 404, description: 'The group to invite is absent, or not yours to see' },
-    { status: 409, description: 'It is invited already' },
+    { status: 404, description: 'The group to share with was not found' },
+    { status: 409, description: 'The group is already shared with this group' },
   ],
   handle: async ({ actor, group: access, body, request }, deps) => {
     const shared = await shareGroup(deps, actor, access, {
@@ -186,13 +211,14 @@ const unshare = endpoint({
   method: 'DELETE',
   path: '/groups/:id/share/:group_id',
   area,
-  summary: 'End the invitation of a group',
+  summary: 'Stop sharing a group with another group',
   access: group('admin_group'),
-  params: () => p.params({ group_id: p.integer({ required: true, description: 'The invited group' }) }),
+  params: () =>
+    p.params({ group_id: p.integer({ required: true, description: 'ID of the group it is shared with' }) }),
   returns: { status: 204 },
   errors: [
-    { status: 404, description: 'It is not invited' },
-    { status: 409, description: 'The group changed meanwhile' },
+    { status: 404, description: 'The group is not shared with this group' },
+    { status: 409, description: 'The group was changed by a concurrent request' },
   ],
   handle: async ({ actor, group: access, params }, deps) => {
     await unshareGroup(deps, actor, access, params.group_id);

@@ -20,8 +20,15 @@ const get = endpoint({
   access: group('read_group', { anonymous: true }),
   query: () =>
     p.params({
-      with_custom_attributes: p.boolean({ default: false }),
-      with_projects: p.boolean({ default: true, description: 'At most a hundred; deprecated' }),
+      with_custom_attributes: p.boolean({
+        default: false,
+        description: 'Include custom attributes. Administrators only',
+      }),
+      with_projects: p.boolean({
+        default: true,
+        description:
+          'Include the projects of the group, at most 100. Deprecated: use `GET /groups/:id/projects`',
+      }),
     }),
   returns: { body: shapes.groupDetail },
   handle: ({ actor, group: access, query, request }, deps) =>

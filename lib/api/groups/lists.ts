@@ -1,5 +1,4 @@
-/** Lists of groups, and of the projects in one. */
-
+/** Lists of groups, and of the projects of a group. */
 import type { GroupAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { isAdministrator } from '../../domain/actor.ts';
@@ -22,19 +21,28 @@ import * as shapes from './shapes.ts';
 const area = 'groups';
 
 const filters = () => ({
-  skip_groups: p.list(p.integer(), { description: 'Without these' }),
+  skip_groups: p.list(p.integer(), { description: 'IDs of groups to leave out' }),
   all_available: p.boolean({
-    description: 'Also those that no membership gives; the default of administrators',
+    description:
+      'Return all groups the caller may see, not only those of memberships. Default: true for administrators, otherwise false',
   }),
-  search: p.string({ description: 'Part of a name or path; in a group, of the last part of the path' }),
-  sort: p.oneOf(['asc', 'desc'], { default: 'asc' }),
-  statistics: p.boolean({ default: false, description: 'Administrators' }),
-  with_custom_attributes: p.boolean({ default: false }),
-  custom_attributes: p.hash({ description: 'Administrators: only groups with these attributes' }),
-  owned: p.boolean({ default: false, description: 'Only your own' }),
+  search: p.string({
+    description:
+      'Return only groups whose name or path contains this text; for the groups in a group, only the last segment of the path is searched',
+  }),
+  sort: p.oneOf(['asc', 'desc'], { default: 'asc', description: 'Sort direction' }),
+  statistics: p.boolean({ default: false, description: 'Include storage statistics. Administrators only' }),
+  with_custom_attributes: p.boolean({
+    default: false,
+    description: 'Include custom attributes. Administrators only',
+  }),
+  custom_attributes: p.hash({
+    description: 'Return only groups with these custom attributes. Administrators only',
+  }),
+  owned: p.boolean({ default: false, description: 'Return only groups owned by the caller' }),
   min_access_level: p.integer({
     values: [10, 20, 30, 40, 50],
-    description: 'Only where you hold this level',
+    description: 'Return only groups in which the caller has at least this access level',
   }),
 });
 
@@ -48,8 +56,8 @@ interface Filters {
   readonly custom_attributes?: Record<string, unknown>;
 }
 
-/** As the rules ask for it. */
-const inputOf = (actor: Actor, query: Filters) => {
+/** The filters as the domain expects them. */
+const listInputOf = (actor: Actor, query: Filters) => {
   const term = query.search?.trim() ?? '';
   return {
     direction: query.sort,
@@ -68,74 +76,94 @@ const list = endpoint({
   method: 'GET',
   path: '/groups',
   area,
-  summary: 'List the groups you are in, or may see',
+  summary: 'List groups',
+  description:
+    'Returns the groups that the caller is a member of. With `all_available`, and for callers who are not signed in, returns all groups that the caller may see.',
   access: anyone(),
   query: () =>
     p.params({
       ...filters(),
-      order_by: p.oneOf(['name', 'path', 'id', 'similarity'], { default: 'name' }),
-      top_level_only: p.boolean({ default: false }),
+      order_by: p.oneOf(['name', 'path', 'id', 'similarity'], {
+        default: 'name',
+        description: 'Sort order; `similarity` applies to searches',
+      }),
+      top_level_only: p.boolean({ default: false, description: 'Return only top-level groups' }),
     }),
   returns: { body: shapes.groups },
   paginate: 'offset+keyset',
   keyset: { marker: 'cursor', orderBy: ['name'] },
   noun: 'Group',
   errors: [
-    { status: 405, description: `An offset above ${MAX_OFFSET}, or an order that keyset does not know` },
+    {
+      status: 405,
+      description: `The offset exceeds ${MAX_OFFSET}, or keyset pagination does not support the order`,
+    },
   ],
   handle: async ({ actor, query, page, request }, deps) => {
     const found = await listGroups(deps, actor, {
-      ...inputOf(actor, query),
+      ...listInputOf(actor, query),
       order: query.order_by,
       topLevelOnly: query.top_level_only,
       ...(page.kind === 'offset' ? counted(page) : { page: 1, perPage: page.perPage }),
       ...(page.kind === 'keyset' && page.after !== undefined ? { cursor: page.after } : {}),
     });
-    return { ...found, items: await shown(deps, actor, query, found.items, request.baseUrl) };
+    return { ...found, items: await presentGroups(deps, actor, query, found.items, request.baseUrl) };
   },
 });
 
-const inside = (name: 'subgroups' | 'descendant_groups', deep: boolean, summary: string) =>
+const listInGroup = (name: 'subgroups' | 'descendant_groups', deep: boolean, summary: string) =>
   endpoint({
     method: 'GET',
     path: `/groups/:id/${name}`,
     area,
     summary,
     access: group('read_group', { anonymous: true }),
-    query: () => p.params({ ...filters(), order_by: p.oneOf(['name', 'path', 'id'], { default: 'name' }) }),
+    query: () =>
+      p.params({
+        ...filters(),
+        order_by: p.oneOf(['name', 'path', 'id'], { default: 'name', description: 'Sort order' }),
+      }),
     returns: { body: shapes.groups },
     paginate: 'offset',
     noun: 'Group',
     errors: [
-      { status: 404, description: 'Absent, or not yours to see' },
-      { status: 405, description: `An offset above ${MAX_OFFSET}` },
+      { status: 404, description: 'Group not found' },
+      { status: 405, description: `The offset exceeds ${MAX_OFFSET}` },
     ],
     handle: async ({ actor, group: access, query, page, request }, deps) => {
       const found = await listGroups(deps, actor, {
-        ...inputOf(actor, query),
+        ...listInputOf(actor, query),
         ...counted(page),
         order: query.order_by,
         below: { access: access as GroupAccess, deep },
       });
-      return { ...found, items: await shown(deps, actor, query, found.items, request.baseUrl) };
+      return { ...found, items: await presentGroups(deps, actor, query, found.items, request.baseUrl) };
     },
   });
 
 const projectFilters = () => ({
-  archived: p.boolean({ description: 'Only archived, or only others' }),
-  visibility: p.oneOf(VISIBILITIES),
-  sort: p.oneOf(['asc', 'desc'], { default: 'desc' }),
-  search: p.string({ description: 'Part of a name or path' }),
-  simple: p.boolean({ default: false, description: 'Only the basic fields' }),
-  owned: p.boolean({ default: false, description: 'Only your own' }),
-  starred: p.boolean({ default: false }),
-  with_issues_enabled: p.boolean({ default: false }),
-  with_merge_requests_enabled: p.boolean({ default: false }),
+  archived: p.boolean({
+    description: 'Return only archived projects, or only projects that are not archived',
+  }),
+  visibility: p.oneOf(VISIBILITIES, { description: 'Return only projects with this visibility' }),
+  sort: p.oneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction' }),
+  search: p.string({ description: 'Return only projects whose name or path contains this text' }),
+  simple: p.boolean({ default: false, description: 'Return only the basic fields of each project' }),
+  owned: p.boolean({ default: false, description: 'Return only projects owned by the caller' }),
+  starred: p.boolean({ default: false, description: 'Return only projects starred by the caller' }),
+  with_issues_enabled: p.boolean({ default: false, description: 'Return only projects with issues enabled' }),
+  with_merge_requests_enabled: p.boolean({
+    default: false,
+    description: 'Return only projects with merge requests enabled',
+  }),
   min_access_level: p.integer({
     values: [10, 20, 30, 40, 50],
-    description: 'Only where you hold this level',
+    description: 'Return only projects in which the caller has at least this access level',
   }),
-  with_custom_attributes: p.boolean({ default: false }),
+  with_custom_attributes: p.boolean({
+    default: false,
+    description: 'Include custom attributes. Administrators only',
+  }),
 });
 const PROJECT_ORDERS = ['id', 'name', 'path', 'created_at', 'updated_at', 'last_activity_at'] as const;
 
@@ -148,17 +176,26 @@ const projects = endpoint({
   query: () =>
     p.params({
       ...projectFilters(),
-      order_by: p.oneOf([...PROJECT_ORDERS, 'similarity'], { default: 'created_at' }),
-      with_shared: p.boolean({ default: true, description: 'Also those the group was invited to' }),
-      include_subgroups: p.boolean({ default: false, description: 'Also those of the groups inside' }),
-      with_security_reports: p.boolean({ default: false }),
+      order_by: p.oneOf([...PROJECT_ORDERS, 'similarity'], {
+        default: 'created_at',
+        description: 'Sort order; `similarity` applies to searches',
+      }),
+      with_shared: p.boolean({
+        default: true,
+        description: 'Include projects that are shared with the group',
+      }),
+      include_subgroups: p.boolean({ default: false, description: 'Include the projects of all subgroups' }),
+      with_security_reports: p.boolean({
+        default: false,
+        description: 'Ignored: security reports are not available',
+      }),
     }),
   returns: { body: projectsListed },
   paginate: 'offset',
   noun: 'Project',
   errors: [
-    { status: 404, description: 'Absent, or not yours to see' },
-    { status: 405, description: `An offset above ${MAX_OFFSET}` },
+    { status: 404, description: 'Group not found' },
+    { status: 405, description: `The offset exceeds ${MAX_OFFSET}` },
   ],
   handle: async ({ actor, group: access, query, page, request }, deps) => {
     const found = await listGroupProjects(deps, actor, access, {
@@ -176,16 +213,19 @@ const sharedProjects = endpoint({
   method: 'GET',
   path: '/groups/:id/projects/shared',
   area,
-  summary: 'List the projects that a group was invited to',
+  summary: 'List the projects that are shared with a group',
   access: group('read_group', { anonymous: true }),
   query: () =>
-    p.params({ ...projectFilters(), order_by: p.oneOf(PROJECT_ORDERS, { default: 'created_at' }) }),
+    p.params({
+      ...projectFilters(),
+      order_by: p.oneOf(PROJECT_ORDERS, { default: 'created_at', description: 'Sort order' }),
+    }),
   returns: { body: projectsListed },
   paginate: 'offset',
   noun: 'Project',
   errors: [
-    { status: 404, description: 'Absent, or not yours to see' },
-    { status: 405, description: `An offset above ${MAX_OFFSET}` },
+    { status: 404, description: 'Group not found' },
+    { status: 405, description: `The offset exceeds ${MAX_OFFSET}` },
   ],
   handle: async ({ actor, group: access, query, page, request }, deps) => {
     const found = await listGroupProjects(deps, actor, access, {
@@ -201,13 +241,13 @@ const sharedProjects = endpoint({
 
 export const groupListEndpoints = [
   list,
-  inside('subgroups', false, 'List the groups directly in a group'),
-  inside('descendant_groups', true, 'List all groups in a group'),
+  listInGroup('subgroups', false, 'List the direct subgroups of a group'),
+  listInGroup('descendant_groups', true, 'List all descendant groups of a group'),
   projects,
   sharedProjects,
 ];
 
-async function shown(
+async function presentGroups(
   deps: ApiDeps,
   actor: Actor,
   query: { with_custom_attributes: boolean; statistics: boolean },
@@ -215,13 +255,15 @@ async function shown(
   baseUrl: string,
 ) {
   const ids = listed.map(({ group }) => group.id);
-  const sizes =
+  const statistics =
     query.statistics && isAdministrator(actor) ? await deps.store.statistics.ofGroups(ids) : undefined;
-  const noted = query.with_custom_attributes ? await attributesOfMany(deps, actor, 'group', ids) : undefined;
+  const customAttributes = query.with_custom_attributes
+    ? await attributesOfMany(deps, actor, 'group', ids)
+    : undefined;
   const instance = await deps.settings.current();
   return listed.map(({ group }, i) => ({
     ...presentedGroup(group, baseUrl, instance),
-    ...(sizes === undefined ? {} : { statistics: storage(sizes[i]!) }),
-    ...(noted === undefined ? {} : { custom_attributes: noted[i] }),
+    ...(statistics === undefined ? {} : { statistics: storage(statistics[i]!) }),
+    ...(customAttributes === undefined ? {} : { custom_attributes: customAttributes[i] }),
   }));
 }

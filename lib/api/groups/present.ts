@@ -4,11 +4,11 @@ import type { GroupRecord } from '../../records/groups.ts';
 import type { ShareRecord } from '../../records/shares.ts';
 import { avatarUrl } from '../avatars/avatar-url.ts';
 
-/** A group's page, on which links into it build. */
+/** URL of the group's page; the base of links into the group. */
 export const groupUrl = ({ fullPath }: Pick<GroupRecord, 'fullPath'>, baseUrl: string): string =>
   `${baseUrl}/groups/${fullPath}`;
 
-/** What everyone who sees the group sees, in lists and alone; what it does not say itself, the instance does. */
+/** The fields for everyone who may see the group, in lists and alone. Settings that are not set have the instance's defaults. */
 export function group(
   record: GroupRecord,
   baseUrl: string,
@@ -43,11 +43,11 @@ export function group(
     created_at: record.createdAt,
     parent_id: record.parentId,
     marked_for_deletion_on: record.deletion ? markedOn(record.deletion) : null,
-    ...shownWhenSet(record),
+    ...settingsShownIfSet(record),
   };
 }
 
-const SHOWN_WHEN_SET = [
+const SHOWN_IF_SET = [
   'membership_lock',
   'shared_runners_minutes_limit',
   'extra_shared_runners_minutes_limit',
@@ -55,10 +55,10 @@ const SHOWN_WHEN_SET = [
   'file_template_project_id',
 ] as const;
 
-const shownWhenSet = ({ settings }: GroupRecord) =>
-  Object.fromEntries(SHOWN_WHEN_SET.filter((name) => name in settings).map((name) => [name, settings[name]]));
+const settingsShownIfSet = ({ settings }: GroupRecord) =>
+  Object.fromEntries(SHOWN_IF_SET.filter((name) => name in settings).map((name) => [name, settings[name]]));
 
-/** A group that was invited, as what it was invited to shows it. */
+/** A group that a group or project is shared with. */
 export const sharedWithGroup = ({ id, name, fullPath }: GroupRecord, share: ShareRecord) => ({
   group_id: id,
   group_name: name,
@@ -67,7 +67,7 @@ export const sharedWithGroup = ({ id, name, fullPath }: GroupRecord, share: Shar
   expires_at: share.expiresAt,
 });
 
-/** The namespace that a group is, as projects and lists of namespaces show it. */
+/** A group as a namespace, for projects and lists of namespaces. */
 export const groupNamespace = (record: GroupRecord, baseUrl: string) => ({
   id: record.id,
   name: record.name,

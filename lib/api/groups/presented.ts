@@ -7,8 +7,8 @@ import { presented as presentedProjects } from '../projects/presented.ts';
 import { group, sharedWithGroup } from './present.ts';
 
 /**
- * A group alone, with the groups it was shared with and, when asked for, projects.
- * @param options.owned whether it is one of its owners who is told, as those are who change it
+ * A single group with the groups it is shared with and, on request, its projects.
+ * @param options.owned whether the caller is an owner (default: true, since only owners change a group)
  */
 export async function groupDetail(
   deps: ApiDeps,
@@ -22,20 +22,20 @@ export async function groupDetail(
   const record = access.group;
   const projectsOf = async (row: 'DIRECT' | 'SHARED') =>
     presentedProjects(deps, actor, await projectsShown(deps, actor, record, row), baseUrl, false);
-  const [invited, projects, shared, noted, token] = await Promise.all([
+  const [invited, projects, shared, customAttributes, token] = await Promise.all([
     invitedGroups(deps, actor, record),
     options.withProjects ? projectsOf('DIRECT') : undefined,
     options.withProjects ? projectsOf('SHARED') : undefined,
     options.withCustomAttributes ? attributesOfMany(deps, actor, 'group', [record.id]) : undefined,
     options.owned === false ? undefined : runnersToken(deps, record),
   ]);
-  const outside = record.settings['prevent_sharing_groups_outside_hierarchy'] === true;
+  const preventsSharing = record.settings['prevent_sharing_groups_outside_hierarchy'] === true;
   return {
     ...group(record, baseUrl, await deps.settings.current()),
-    shared_with_groups: invited.map((each) => sharedWithGroup(each.group, each.share)),
-    ...(record.parentId === null ? { prevent_sharing_groups_outside_hierarchy: outside } : {}),
+    shared_with_groups: invited.map(({ group: invitedGroup, share }) => sharedWithGroup(invitedGroup, share)),
+    ...(record.parentId === null ? { prevent_sharing_groups_outside_hierarchy: preventsSharing } : {}),
     ...(projects === undefined ? {} : { projects, shared_projects: shared }),
     ...(token === undefined ? {} : { runners_token: token }),
-    ...(noted === undefined ? {} : { custom_attributes: noted[0] }),
+    ...(customAttributes === undefined ? {} : { custom_attributes: customAttributes[0] }),
   };
 }

@@ -13,32 +13,32 @@ const transfer = endpoint({
   method: 'POST',
   path: '/groups/:id/projects/:project_id',
   area: 'groups',
-  summary: 'Put a project into a group',
+  summary: 'Transfer a project to a group',
   access: administrator(),
   params: () =>
     p.params({
-      id: p.string({ required: true, description: 'Id or full path of the group' }),
-      project_id: p.string({ required: true, description: 'Id or full path of the project' }),
+      id: p.string({ required: true, description: 'ID or URL-encoded full path of the group' }),
+      project_id: p.string({ required: true, description: 'ID or URL-encoded full path of the project' }),
     }),
   returns: { body: shapes.groupDetail },
   errors: [
     { status: 400, description: '`Failed to transfer project {...}`' },
-    { status: 404, description: 'One of them is absent' },
-    { status: 409, description: 'One of them changed meanwhile' },
+    { status: 404, description: 'Group or project not found' },
+    { status: 409, description: 'The group or project was changed by a concurrent request' },
   ],
   handle: async ({ actor, params, request }, deps) => {
     const [group, project] = await Promise.all([
       locateGroup(deps, params.id),
       locateProject(deps, params.project_id),
     ]);
-    const [[into], [moved]] = await Promise.all([
+    const [[groupAccess], [projectAccess]] = await Promise.all([
       accessesToGroups(deps, actor, [group.id]),
       accessesTo(deps, actor, [project.id]),
     ]);
-    if (into === undefined) throw notFound('Group');
-    if (moved === undefined) throw notFound('Project');
-    await transferProject(deps, actor, moved, { kind: 'group', access: into });
-    return groupDetail(deps, actor, into, request.baseUrl, { withProjects: true });
+    if (groupAccess === undefined) throw notFound('Group');
+    if (projectAccess === undefined) throw notFound('Project');
+    await transferProject(deps, actor, projectAccess, { kind: 'group', access: groupAccess });
+    return groupDetail(deps, actor, groupAccess, request.baseUrl, { withProjects: true });
   },
 });
 

@@ -4,7 +4,7 @@ import { customAttributesShown } from '../custom-attributes/shapes.ts';
 import { projectShown, sharedWithGroup, storageSizes } from '../projects/shapes.ts';
 import { time } from '../users/shapes.ts';
 
-const given = <T extends z.ZodType>(type: T) => type.optional().describe('Only when it was set');
+const ifSet = <T extends z.ZodType>(type: T) => type.optional().describe('Present only if it was set');
 
 const fields = () => ({
   id: z.int(),
@@ -15,7 +15,7 @@ const fields = () => ({
   visibility: z.enum(['private', 'internal', 'public']),
   share_with_group_lock: z.boolean(),
   require_two_factor_authentication: z.boolean(),
-  two_factor_grace_period: z.int().describe('Hours'),
+  two_factor_grace_period: z.int().describe('Hours until two-factor authentication is enforced'),
   project_creation_level: z.enum(['noone', 'maintainer', 'developer']),
   auto_devops_enabled: z.boolean().nullable(),
   subgroup_creation_level: z.enum(['owner', 'maintainer']),
@@ -29,12 +29,15 @@ const fields = () => ({
   full_path: z.string(),
   created_at: time(),
   parent_id: z.int().nullable(),
-  marked_for_deletion_on: z.iso.date().nullable().describe('The day somebody asked for its deletion'),
-  membership_lock: given(z.boolean()),
-  shared_runners_minutes_limit: given(z.int().nullable()),
-  extra_shared_runners_minutes_limit: given(z.int().nullable()),
-  shared_runners_setting: given(z.string()),
-  file_template_project_id: given(z.int().nullable()),
+  marked_for_deletion_on: z.iso
+    .date()
+    .nullable()
+    .describe('Day on which the group was marked for deletion; null if it is not'),
+  membership_lock: ifSet(z.boolean()),
+  shared_runners_minutes_limit: ifSet(z.int().nullable()),
+  extra_shared_runners_minutes_limit: ifSet(z.int().nullable()),
+  shared_runners_setting: ifSet(z.string()),
+  file_template_project_id: ifSet(z.int().nullable()),
   custom_attributes: customAttributesShown(),
 });
 
@@ -45,7 +48,9 @@ export const group = shape(() =>
       statistics: z
         .object(storageSizes())
         .optional()
-        .describe('When an administrator asks: of the projects directly inside'),
+        .describe(
+          'Storage statistics of the projects directly in the group; only for administrators, and only with `statistics=true`',
+        ),
     })
     .meta({ id: 'Group' }),
 );
@@ -55,10 +60,16 @@ export const groupDetail = shape(() =>
     .object({
       ...fields(),
       shared_with_groups: z.array(sharedWithGroup()),
-      runners_token: z.string().optional().describe('For its owners'),
-      prevent_sharing_groups_outside_hierarchy: z.boolean().optional().describe('Of outermost groups'),
-      projects: z.array(projectShown()).optional().describe('The newest hundred directly inside'),
-      shared_projects: z.array(projectShown()).optional().describe('A hundred the group was invited to'),
+      runners_token: z.string().optional().describe('Runner registration token; only for owners'),
+      prevent_sharing_groups_outside_hierarchy: z
+        .boolean()
+        .optional()
+        .describe('Present only for top-level groups'),
+      projects: z.array(projectShown()).optional().describe('The 100 newest projects directly in the group'),
+      shared_projects: z
+        .array(projectShown())
+        .optional()
+        .describe('At most 100 projects that are shared with the group'),
     })
     .meta({ id: 'GroupDetail' }),
 );

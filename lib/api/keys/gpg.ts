@@ -8,17 +8,24 @@ import { gpgKey } from './present.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'keys';
-const ofUser = { status: 404, description: 'No such user, or none of theirs' };
-const absent = { status: 404, description: 'No such key' };
-const refused = { status: 400, description: 'Not a key, or one that somebody has already' };
+const absentOfUser = { status: 404, description: 'User or key not found' };
+const absent = { status: 404, description: 'Key not found' };
+const refused = { status: 400, description: 'The key is invalid or already in use' };
 
-const keyId = () => p.params({ key_id: p.integer({ required: true, description: 'Id of the key' }) });
+const userNameField = () => p.string({ required: true, description: 'ID or username of the user' });
+const keyId = () => p.params({ key_id: p.integer({ required: true, description: 'ID of the key' }) });
+const userName = () => p.params({ id: userNameField() });
+const userNameAndKey = () =>
+  p.params({
+    id: userNameField(),
+    key_id: p.integer({ required: true, description: 'ID of the key' }),
+  });
 const userAndKey = () =>
   p.params({
-    id: p.integer({ required: true, description: 'Id of the user' }),
-    key_id: p.integer({ required: true, description: 'Id of the key' }),
+    id: p.integer({ required: true, description: 'ID of the user' }),
+    key_id: p.integer({ required: true, description: 'ID of the key' }),
   });
-const newKey = () => p.params({ key: p.string({ required: true, description: 'An armored public key' }) });
+const newKey = () => p.params({ key: p.string({ required: true, description: 'ASCII-armored public key' }) });
 
 const listOwn = endpoint({
   method: 'GET',
@@ -52,7 +59,7 @@ const createOwn = endpoint({
   method: 'POST',
   path: '/user/gpg_keys',
   area,
-  summary: 'Add a GPG key',
+  summary: 'Add a GPG key to your account',
   access: signedIn(),
   body: newKey,
   returns: { body: shapes.gpgKey },
@@ -81,12 +88,13 @@ const listOfUser = endpoint({
   method: 'GET',
   path: '/users/:id/gpg_keys',
   area,
-  summary: 'List the GPG keys of a user, by id or username',
+  summary: 'List the GPG keys of a user',
   access: anyone(),
+  params: userName,
   scopes: ['read_user'],
   returns: { body: shapes.gpgKeys },
   paginate: 'offset',
-  errors: [{ status: 404, description: 'No such user' }],
+  errors: [{ status: 404, description: 'User not found' }],
   handle: async ({ params, page }, deps) => {
     const user = await userNamed(deps, params.id);
     const found = await deps.store.gpgKeys.list(user.id, counted(page));
@@ -101,9 +109,9 @@ const getOfUser = endpoint({
   summary: 'Get a GPG key of a user',
   access: anyone(),
   scopes: ['read_user'],
-  params: keyId,
+  params: userNameAndKey,
   returns: { body: shapes.gpgKey },
-  errors: [ofUser],
+  errors: [absentOfUser],
   handle: async ({ params }, deps) => {
     const user = await userNamed(deps, params.id);
     return gpgKey(await keys.getGpgKey(deps, user.id, params.key_id));
@@ -116,10 +124,10 @@ const createForUser = endpoint({
   area,
   summary: 'Add a GPG key for a user',
   access: administrator(),
-  params: () => p.params({ id: p.integer({ required: true, description: 'Id of the user' }) }),
+  params: () => p.params({ id: p.integer({ required: true, description: 'ID of the user' }) }),
   body: newKey,
   returns: { body: shapes.gpgKey },
-  errors: [refused, { status: 404, description: 'No such user' }],
+  errors: [refused, { status: 404, description: 'User not found' }],
   handle: async ({ actor, params, body }, deps) => {
     const user = await userNamed(deps, String(params.id));
     return gpgKey(await keys.addGpgKey(deps, actor, user, body.key));
@@ -134,7 +142,7 @@ const removeOfUser = endpoint({
   access: administrator(),
   params: userAndKey,
   returns: { status: 204 },
-  errors: [ofUser],
+  errors: [absentOfUser],
   handle: async ({ actor, params, unmodifiedSince }, deps) => {
     const user = await userNamed(deps, String(params.id));
     const key = await keys.getGpgKey(deps, user.id, params.key_id);
@@ -149,7 +157,7 @@ const revokeOwn = endpoint({
   path: '/user/gpg_keys/:key_id/revoke',
   area,
   summary: 'Revoke one of your GPG keys',
-  description: 'What was signed with it counts as unverified from now on.',
+  description: 'Removes the key. Signatures made with it become unverified.',
   access: signedIn(),
   params: keyId,
   returns: { status: 202 },
@@ -169,7 +177,7 @@ const revokeOfUser = endpoint({
   access: administrator(),
   params: userAndKey,
   returns: { status: 202 },
-  errors: [ofUser],
+  errors: [absentOfUser],
   handle: async ({ actor, params }, deps) => {
     const user = await userNamed(deps, String(params.id));
     await keys.removeGpgKey(deps, actor, user, await keys.getGpgKey(deps, user.id, params.key_id));

@@ -2,7 +2,7 @@ import type { EmailRecord } from '../../records/emails.ts';
 import type { GpgKeyRecord, SshKeyRecord } from '../../records/keys.ts';
 import type { UserRecord } from '../../records/users.ts';
 
-/** The comment says whose it is here: what was sent in its place is often an address. */
+/** The comment of the key is replaced by the name of its user: the original is often an email address. */
 export function sshKey(key: SshKeyRecord, user: Pick<UserRecord, 'name'>, baseUrl: string) {
   return {
     id: key.id,

@@ -10,7 +10,7 @@ export const sshKey = shape(() =>
       title: z.string(),
       created_at: time(),
       expires_at: time().nullable(),
-      key: z.string().describe('Type, base64, and whose it is'),
+      key: z.string().describe('Type and Base64 of the key, followed by the name of its user and the host'),
       usage_type: z.enum(SSH_KEY_USAGES),
     })
     .meta({ id: 'SshKey' }),
@@ -21,7 +21,9 @@ export const sshKeyWithUser = shape(() =>
 );
 
 export const gpgKey = shape(() =>
-  z.object({ id: z.int(), key: z.string().describe('Armored'), created_at: time() }).meta({ id: 'GpgKey' }),
+  z
+    .object({ id: z.int(), key: z.string().describe('ASCII-armored public key'), created_at: time() })
+    .meta({ id: 'GpgKey' }),
 );
 export const gpgKeys = shape(() => z.array(gpgKey()));
 

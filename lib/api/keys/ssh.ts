@@ -10,22 +10,32 @@ import { sshKey } from './present.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'keys';
-const ofUser = { status: 404, description: 'No such user, or none of theirs' };
-const absent = { status: 404, description: 'No such key' };
-const refused = { status: 400, description: 'Not a key, or one that somebody has already' };
+const absentOfUser = { status: 404, description: 'User or key not found' };
+const absent = { status: 404, description: 'Key not found' };
+const refused = { status: 400, description: 'The key is invalid or already in use' };
 
-const keyId = () => p.params({ key_id: p.integer({ required: true, description: 'Id of the key' }) });
+const userNameField = () => p.string({ required: true, description: 'ID or username of the user' });
+const keyId = () => p.params({ key_id: p.integer({ required: true, description: 'ID of the key' }) });
+const userName = () => p.params({ id: userNameField() });
+const userNameAndKey = () =>
+  p.params({
+    id: userNameField(),
+    key_id: p.integer({ required: true, description: 'ID of the key' }),
+  });
 const userAndKey = () =>
   p.params({
-    id: p.integer({ required: true, description: 'Id of the user' }),
-    key_id: p.integer({ required: true, description: 'Id of the key' }),
+    id: p.integer({ required: true, description: 'ID of the user' }),
+    key_id: p.integer({ required: true, description: 'ID of the key' }),
   });
 const newKey = () =>
   p.params({
-    title: p.string({ required: true }),
-    key: p.string({ required: true, description: 'As in a `.pub` file' }),
-    expires_at: p.datetime({ nullable: true, description: 'From then on it opens nothing' }),
-    usage_type: p.oneOf(SSH_KEY_USAGES, { default: 'auth_and_signing' }),
+    title: p.string({ required: true, description: 'Title of the key' }),
+    key: p.string({ required: true, description: 'Public key, in the format of a `.pub` file' }),
+    expires_at: p.datetime({ nullable: true, description: 'Time at which the key expires (ISO 8601)' }),
+    usage_type: p.oneOf(SSH_KEY_USAGES, {
+      default: 'auth_and_signing',
+      description: 'Whether the key can authenticate, sign commits, or both',
+    }),
   });
 const inputOf = (body: {
   title: string;
@@ -72,7 +82,7 @@ const createOwn = endpoint({
   method: 'POST',
   path: '/user/keys',
   area,
-  summary: 'Add an SSH key',
+  summary: 'Add an SSH key to your account',
   access: signedIn(),
   body: newKey,
   returns: { body: shapes.sshKey },
@@ -102,12 +112,13 @@ const listOfUser = endpoint({
   method: 'GET',
   path: '/users/:id/keys',
   area,
-  summary: 'List the SSH keys of a user, by id or username',
+  summary: 'List the SSH keys of a user',
   access: anyone(),
+  params: userName,
   scopes: ['read_user'],
   returns: { body: shapes.sshKeys },
   paginate: 'offset',
-  errors: [{ status: 404, description: 'No such user' }],
+  errors: [{ status: 404, description: 'User not found' }],
   handle: async ({ params, page, request }, deps) => {
     const user = await userNamed(deps, params.id);
     const found = await deps.store.sshKeys.list(user.id, counted(page));
@@ -122,9 +133,9 @@ const getOfUser = endpoint({
   summary: 'Get an SSH key of a user',
   access: anyone(),
   scopes: ['read_user'],
-  params: keyId,
+  params: userNameAndKey,
   returns: { body: shapes.sshKey },
-  errors: [ofUser],
+  errors: [absentOfUser],
   handle: async ({ params, request }, deps) => {
     const user = await userNamed(deps, params.id);
     return sshKey(await keys.getSshKey(deps, user.id, params.key_id), user, request.baseUrl);
@@ -137,10 +148,10 @@ const createForUser = endpoint({
   area,
   summary: 'Add an SSH key for a user',
   access: administrator(),
-  params: () => p.params({ id: p.integer({ required: true, description: 'Id of the user' }) }),
+  params: () => p.params({ id: p.integer({ required: true, description: 'ID of the user' }) }),
   body: newKey,
   returns: { body: shapes.sshKey },
-  errors: [refused, { status: 404, description: 'No such user' }],
+  errors: [refused, { status: 404, description: 'User not found' }],
   handle: async ({ actor, params, body, request }, deps) => {
     const user = await userNamed(deps, String(params.id));
     return sshKey(await keys.addSshKey(deps, actor, user, inputOf(body)), user, request.baseUrl);
@@ -155,7 +166,7 @@ const removeOfUser = endpoint({
   access: administrator(),
   params: userAndKey,
   returns: { status: 204 },
-  errors: [ofUser],
+  errors: [absentOfUser],
   handle: async ({ actor, params, unmodifiedSince }, deps) => {
     const user = await userNamed(deps, String(params.id));
     const key = await keys.getSshKey(deps, user.id, params.key_id);
@@ -169,9 +180,9 @@ const byId = endpoint({
   method: 'GET',
   path: '/keys/:id',
   area,
-  summary: 'Get any SSH key, with whose it is',
+  summary: 'Get an SSH key with its user',
   access: administrator(),
-  params: () => p.params({ id: p.integer({ required: true, description: 'Id of the key' }) }),
+  params: () => p.params({ id: p.integer({ required: true, description: 'ID of the key' }) }),
   returns: { body: shapes.sshKeyWithUser },
   errors: [absent],
   handle: async ({ params, request }, deps) =>
@@ -182,14 +193,17 @@ const byFingerprint = endpoint({
   method: 'GET',
   path: '/keys',
   area,
-  summary: 'Find an SSH key by its fingerprint',
+  summary: 'Get an SSH key with its user by fingerprint',
   access: administrator(),
   query: () =>
     p.params({
-      fingerprint: p.string({ required: true, description: '`aa:bb:...` of MD5, or `SHA256:...`' }),
+      fingerprint: p.string({
+        required: true,
+        description: 'Fingerprint of the key: MD5 (`aa:bb:...`) or SHA-256 (`SHA256:...`)',
+      }),
     }),
   returns: { body: shapes.sshKeyWithUser },
-  errors: [absent, { status: 400, description: 'Not a fingerprint' }],
+  errors: [absent, { status: 400, description: 'The fingerprint is invalid' }],
   handle: async ({ query, request }, deps) =>
     withUser(await keys.sshKeyByFingerprint(deps, query.fingerprint), request.baseUrl),
 });

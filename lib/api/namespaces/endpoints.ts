@@ -24,7 +24,7 @@ const namespace = shape(() =>
         .int()
         .optional()
         .describe(
-          'Of groups you own: people who are members of it or of groups inside; absent for very many',
+          'Number of members of the group and its descendants; only for groups the caller owns, absent if there are too many',
         ),
     })
     .meta({ id: 'Namespace' }),
@@ -34,13 +34,15 @@ const list = endpoint({
   method: 'GET',
   path: '/namespaces',
   area,
-  summary: 'List your own namespace and the groups you are a member of; all of them to administrators',
+  summary: 'List namespaces',
+  description:
+    'Returns the personal namespace of the caller and the groups the caller is a member of; for administrators, all namespaces.',
   access: signedIn(),
   query: () =>
     p.params({
-      search: p.string({ description: 'Part of a name or path' }),
-      owned_only: p.boolean({ default: false, description: 'Only those you own' }),
-      top_level_only: p.boolean({ default: false, description: 'No groups in groups' }),
+      search: p.string({ description: 'Return only namespaces whose name or path contains this text' }),
+      owned_only: p.boolean({ default: false, description: 'Return only namespaces owned by the caller' }),
+      top_level_only: p.boolean({ default: false, description: 'Return only top-level namespaces' }),
     }),
   returns: { body: shape(() => z.array(namespace())) },
   paginate: 'offset',
@@ -54,7 +56,7 @@ const list = endpoint({
       ...(query.search === undefined ? {} : { search: query.search }),
     });
     const counts = await membersWithDescendants(deps, actor, found.items);
-    return { ...found, items: found.items.map((each, i) => present(each, counts[i], request.baseUrl)) };
+    return { ...found, items: found.items.map((item, i) => present(item, counts[i], request.baseUrl)) };
   },
 });
 
@@ -62,10 +64,14 @@ const get = endpoint({
   method: 'GET',
   path: '/namespaces/:id',
   area,
-  summary: 'Get a namespace by id or path',
+  summary: 'Get a namespace',
   access: signedIn(),
+  params: () =>
+    p.params({
+      id: p.string({ required: true, description: 'ID or URL-encoded full path of the namespace' }),
+    }),
   returns: { body: namespace },
-  errors: [{ status: 404, description: 'Absent, or not yours to see' }],
+  errors: [{ status: 404, description: 'Namespace not found' }],
   handle: async ({ actor, params, request }, deps) => {
     const found = await getNamespace(deps, actor, params.id);
     const [count] = await membersWithDescendants(deps, actor, [found]);
@@ -77,10 +83,14 @@ const exists = endpoint({
   method: 'GET',
   path: '/namespaces/:id/exists',
   area,
-  summary: 'Whether a path is taken',
+  summary: 'Check whether a namespace path is taken',
+  description: 'Also suggests a path that is available.',
   access: signedIn(),
+  params: () => p.params({ id: p.string({ required: true, description: 'Path to check' }) }),
   query: () =>
-    p.params({ parent_id: p.integer({ description: 'The group to look in; at the top when absent' }) }),
+    p.params({
+      parent_id: p.integer({ description: 'ID of the parent group to check in. Default: the top level' }),
+    }),
   returns: {
     body: shape(() =>
       z.object({ exists: z.boolean(), suggests: z.array(z.string()) }).meta({ id: 'NamespaceExists' }),
@@ -91,13 +101,13 @@ const exists = endpoint({
 
 export const namespaceEndpoints = [list, get, exists];
 
-function present(which: Namespace, members: number | undefined, baseUrl: string) {
-  if (which.kind === 'group')
+function present(record: Namespace, members: number | undefined, baseUrl: string) {
+  if (record.kind === 'group')
     return {
-      ...groupNamespace(which.group, baseUrl),
+      ...groupNamespace(record.group, baseUrl),
       ...(members === undefined ? {} : { members_count_with_descendants: members }),
     };
-  const { user } = which;
+  const { user } = record;
   return {
     id: user.namespaceId,
     name: user.name,

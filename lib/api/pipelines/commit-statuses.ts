@@ -5,6 +5,7 @@ import {
 } from '../../domain/pipelines/commit-statuses.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
+import { commitSha } from '../commits/params.ts';
 import * as shapes from '../commits/shapes.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { author } from '../users/present.ts';
@@ -16,18 +17,24 @@ const list = endpoint({
   path: '/projects/:id/repository/commits/:sha/statuses',
   area,
   summary: 'List the statuses of a commit',
-  description: 'The last of each name in a pipeline, in order of their ids.',
+  description: 'Returns the latest status of each name in each pipeline, sorted by ID.',
   access: project('read_pipelines'),
+  params: commitSha,
   query: () =>
     p.params({
-      ref: p.string({ description: 'Only of this branch or tag' }),
-      stage: p.string({ description: 'Only of this stage; reported ones are of `external`' }),
-      name: p.string({ description: 'Only of this name' }),
-      all: p.boolean({ default: false, description: 'Those that later ones replaced too' }),
+      ref: p.string({ description: 'Return only statuses of this branch or tag' }),
+      stage: p.string({
+        description: 'Return only statuses of this stage; reported statuses have the stage `external`',
+      }),
+      name: p.string({ description: 'Return only statuses of this name' }),
+      all: p.boolean({
+        default: false,
+        description: 'Return all statuses, including those that later ones replaced',
+      }),
     }),
   returns: { body: shapes.commitStatuses },
   paginate: 'offset',
-  errors: [{ status: 404, description: 'No such commit' }],
+  errors: [{ status: 404, description: 'Commit not found' }],
   prefetch: ({ params }) => ({ revisions: [params.sha] }),
   handle: async ({ project, params, query, page, request }, deps) => {
     const filters = {
@@ -45,28 +52,37 @@ const report = endpoint({
   method: 'POST',
   path: '/projects/:id/statuses/:sha',
   area,
-  summary: 'Report the status of a commit',
+  summary: 'Set the status of a commit',
   description:
-    'Changes the status of that name which the caller reported and which has not ended; else adds one, in a pipeline of the commit.',
+    'Updates the unfinished status of this name that the caller reported; otherwise adds a status to a pipeline of the commit.',
   access: project('report_statuses'),
+  params: commitSha,
   body: () =>
     p.params({
-      state: p.oneOf(['pending', 'running', 'success', 'failed', 'canceled'], { required: true }),
-      ref: p.string({ description: 'Branch or tag that was built' }),
-      name: p.string({ description: 'Tells statuses apart; `default` when absent' }),
-      context: p.string({ description: 'The same as `name`, which goes before' }),
-      target_url: p.string({ description: 'Where there is more to see' }),
-      description: p.string({ description: 'In a few words' }),
-      coverage: p.number({ description: 'Percent of the code that tests ran' }),
-      pipeline_id: p.integer({ description: 'A pipeline of the commit, where there are several' }),
+      state: p.oneOf(['pending', 'running', 'success', 'failed', 'canceled'], {
+        required: true,
+        description: 'State of the status',
+      }),
+      ref: p.string({ description: 'Branch or tag that the status refers to' }),
+      name: p.string({ description: 'Name that distinguishes this status from others. Default: `default`' }),
+      context: p.string({ description: 'Alias of `name`; `name` takes precedence' }),
+      target_url: p.string({ description: 'URL of a page with details of the status' }),
+      description: p.string({ description: 'Short description of the status' }),
+      coverage: p.number({ description: 'Test coverage, in percent' }),
+      pipeline_id: p.integer({
+        description: 'ID of the pipeline to add the status to, if the commit has several',
+      }),
     }),
   returns: { body: shapes.commitStatus },
   errors: [
-    { status: 400, description: 'A value is not sound, or the state cannot follow the present one' },
-    { status: 403, description: 'No right to report, or to change a protected branch' },
-    { status: 404, description: 'No such commit or pipeline, or no branch has the commit' },
-    { status: 409, description: 'Others report on this commit all the time' },
-    { status: 422, description: 'The pipeline has too many statuses' },
+    {
+      status: 400,
+      description: 'A value is invalid, or the transition from the current state is not allowed',
+    },
+    { status: 403, description: 'Not allowed to set statuses, or to push to the protected branch' },
+    { status: 404, description: 'Commit or pipeline not found, or no branch contains the commit' },
+    { status: 409, description: 'Too many concurrent requests for this commit' },
+    { status: 422, description: 'The pipeline has the maximum number of statuses' },
   ],
   prefetch: ({ params }) => ({ revisions: [params.sha] }),
   handle: async ({ actor, project, params, body, request }, deps) => {

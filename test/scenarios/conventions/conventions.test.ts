@@ -273,12 +273,12 @@ describe('parameters', () => {
     [
       'a=1&a[b]=2',
       'application/x-www-form-urlencoded',
-      'parameter a[b] contradicts an earlier parameter of the same name',
+      'parameter a[b] conflicts with an earlier parameter of the same name',
     ],
     ['a=%zz', 'application/x-www-form-urlencoded', 'invalid %-encoding'],
     ['a=%00', 'application/x-www-form-urlencoded', 'parameters may not contain NUL'],
-    ['--x\r\nnothing', 'multipart/form-data; boundary=x', 'the multipart body is broken'],
-    ['whatever', 'multipart/form-data', 'the multipart body is broken'],
+    ['--x\r\nnothing', 'multipart/form-data; boundary=x', 'the multipart body is malformed'],
+    ['whatever', 'multipart/form-data', 'the multipart body is malformed'],
   ])('body %.20j as %s: %s', async (raw, type, error) => {
     const answer = await create({ raw: raw as BodyInit, headers: { 'Content-Type': type } });
     expect(outcome(answer)).toEqual([400, { error }]);

@@ -323,7 +323,7 @@ describe('e-mail addresses', () => {
     const [mail] = await service.mailTo(email);
     const link = /http:\S+/.exec(mail!.text!)![0];
     const page = await request(link, 'GET');
-    expect(page.body).toContain('This is my address');
+    expect(page.body).toContain('<button>Confirm</button>');
     // Looking is not enough.
     expect((await as('developer', 'GET', `/user/emails/${body.id}`)).body.confirmed_at).toBeNull();
     const token = new URL(link).searchParams.get('confirmation_token')!;

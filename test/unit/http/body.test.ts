@@ -71,11 +71,11 @@ describe('names as Rack reads them', () => {
   });
 
   test.each([
-    ['a=1&a[b]=2', 'parameter a[b] contradicts an earlier parameter of the same name'],
-    ['a[b]=1&a[]=2', 'parameter a[] contradicts an earlier parameter of the same name'],
-    ['a[]=1&a[b]=2', 'parameter a[b] contradicts an earlier parameter of the same name'],
-    ['a[b]=1&a=2', 'parameter a contradicts an earlier parameter of the same name'],
-    ['a[][]=1', 'a list of lists has no notation'],
+    ['a=1&a[b]=2', 'parameter a[b] conflicts with an earlier parameter of the same name'],
+    ['a[b]=1&a[]=2', 'parameter a[] conflicts with an earlier parameter of the same name'],
+    ['a[]=1&a[b]=2', 'parameter a[b] conflicts with an earlier parameter of the same name'],
+    ['a[b]=1&a=2', 'parameter a conflicts with an earlier parameter of the same name'],
+    ['a[][]=1', 'lists of lists are not supported'],
     ['a=%', 'invalid %-encoding'],
     ['a=%zz', 'invalid %-encoding'],
     ['a=%ff', 'invalid %-encoding'],
@@ -184,17 +184,17 @@ describe('bodies', () => {
       'application/x-www-form-urlencoded',
       '400 the request is not valid UTF-8',
     ],
-    ['no multipart', 'multipart/form-data; boundary=x', '400 the multipart body is broken'],
-    ['x', 'multipart/form-data', '400 the multipart body is broken'],
+    ['no multipart', 'multipart/form-data; boundary=x', '400 the multipart body is malformed'],
+    ['x', 'multipart/form-data', '400 the multipart body is malformed'],
     [
       '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\ncut',
       'multipart/form-data; boundary=x',
-      '400 the multipart body is broken',
+      '400 the multipart body is malformed',
     ],
     [
       '--x\r\nContent-Disposition: form-data; name="a"; filename="f"\r\n\r\ncut',
       'multipart/form-data; boundary=x',
-      '400 the multipart body is broken',
+      '400 the multipart body is malformed',
     ],
   ])('%#: refused', async (body, type, outcome) => {
     expect(await problem(post(body, type))).toBe(outcome);

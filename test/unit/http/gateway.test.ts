@@ -239,7 +239,7 @@ describe('answers in one piece', () => {
     const answer = await make().handler(rawEvent());
     expect(answer.statusCode).toBe(413);
     expect(JSON.parse(answer.body)).toEqual({
-      message: '413 The answer is larger than this deployment can send in one piece',
+      message: '413 The response is too large for this deployment, which does not stream',
     });
     await vi.waitFor(() => expect(closed).toBe(true));
     expect(written).not.toHaveBeenCalled();
