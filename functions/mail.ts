@@ -1,5 +1,5 @@
 import { sendMail } from '../lib/domain/mail/send.ts';
-import { addressNow } from '../lib/domain/notifications/readers.ts';
+import { currentAddress } from '../lib/domain/notifications/readers.ts';
 import { Mailer } from '../lib/store/mail/transport.ts';
 import { deps } from './deps.ts';
 import { worker } from './worker.ts';
@@ -11,7 +11,7 @@ export const handler = worker(
   (message) => {
     const { mailFrom } = deps().environment;
     if (mailFrom !== undefined) mailer ??= new Mailer(mailFrom);
-    return sendMail(deps(), mailer, message, addressNow);
+    return sendMail(deps(), mailer, message, currentAddress);
   },
   (error) => ({ error: (error as Error).name }),
 );

@@ -1,5 +1,5 @@
-import { callerOf, open } from '../domain/access/open-request.ts';
-import { demand, demandInGroup } from '../domain/access/permissions.ts';
+import { callerOf, openRequest } from '../domain/access/open-request.ts';
+import { requireAbility, requireGroupAbility } from '../domain/access/permissions.ts';
 import type { Deps } from '../domain/deps.ts';
 import { Admissions } from '../domain/rate-limits/request-counting.ts';
 import { revokeFamily, unknownFrom } from '../domain/tokens/tokens.ts';
@@ -24,10 +24,10 @@ export function apiDeps(deps: Deps): ApiDeps {
     }),
     access: {
       open: (request) =>
-        open(deps, request, (token, origin) => revokeFamily(deps, unknownFrom(origin), token)),
+        openRequest(deps, request, (token, origin) => revokeFamily(deps, unknownFrom(origin), token)),
       authorize: ({ actor, project, group }, rule) => {
-        if (rule.kind === 'project') demand(actor, project!, rule.ability);
-        else demandInGroup(actor, group!, rule.ability);
+        if (rule.kind === 'project') requireAbility(actor, project!, rule.ability);
+        else requireGroupAbility(actor, group!, rule.ability);
       },
     },
   };

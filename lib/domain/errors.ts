@@ -59,10 +59,11 @@ export const notFound = (what?: string) =>
 type PlaceKind = MemberSource['kind'];
 
 /** As answers and records call what people are members of. */
-export const placeNoun = (kind: PlaceKind): 'Project' | 'Group' => (kind === 'project' ? 'Project' : 'Group');
+export const resourceNoun = (kind: PlaceKind): 'Project' | 'Group' =>
+  kind === 'project' ? 'Project' : 'Group';
 
 /** That it is not there, or not for whoever asks. */
-export const placeNotFound = ({ kind }: { readonly kind: PlaceKind }) => notFound(placeNoun(kind));
+export const resourceNotFound = ({ kind }: { readonly kind: PlaceKind }) => notFound(resourceNoun(kind));
 
 /** 404 `404 Not found`: a record looked up by id inside something readable. */
 export const recordNotFound = () => new DomainError('not-found', '404 Not found');

@@ -1,5 +1,5 @@
 /** The access rules that endpoints declare, and the port that enforces them. */
-import type { GroupAbility, Opened, OpenRequest, ProjectAbility } from '../domain/access/types.ts';
+import type { GroupAbility, OpenRequest, ProjectAbility, RequestContext } from '../domain/access/types.ts';
 import type { Actor, Credential, Origin } from '../domain/actor.ts';
 import type { TokenScope } from '../records/tokens.ts';
 
@@ -10,9 +10,9 @@ export interface AccessPort {
    * blocked, `not-found` (`404 Project Not Found`, `404 Group Not Found`) for a project or group that is absent or
    * hidden from the caller.
    */
-  open(request: OpenRequest): Promise<Opened>;
+  open(request: OpenRequest): Promise<RequestContext>;
   /** @throws DomainError `forbidden`, or `not-found` where the caller may not learn that it exists. */
-  authorize(opened: Opened, rule: SubjectRule): void;
+  authorize(opened: RequestContext, rule: SubjectRule): void;
 }
 
 export interface AnyoneAccess {

@@ -5,7 +5,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { ulid } from 'ulid';
 import { DomainError } from '../domain/errors.ts';
-import { demandWritable } from '../domain/settings/maintenance-mode.ts';
+import { requireWritable } from '../domain/settings/maintenance-mode.ts';
 import { annotate, annotations, bound, correlated } from '../telemetry/correlation.ts';
 import { log } from '../telemetry/log.ts';
 import { type Counts, measure } from '../telemetry/metrics.ts';
@@ -90,7 +90,7 @@ export function apiFunction<D extends HttpDeps>(options: ApiFunctionOptions<D>):
         annotate({ route: pathname });
         await admission?.settle(shownBy(request));
         const { settings } = await deps();
-        if (!read && settings !== undefined) await demandWritable({ settings });
+        if (!read && settings !== undefined) await requireWritable({ settings });
         return page(facts, request, deps);
       }
       if (request.method === 'OPTIONS') {

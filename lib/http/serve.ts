@@ -1,11 +1,11 @@
 /** Serves one request with one endpoint: credential, parameters, access, handler, response. */
 
 import type { Prefetch } from '../domain/access/prefetch.ts';
-import type { Opened } from '../domain/access/types.ts';
+import type { RequestContext } from '../domain/access/types.ts';
 import type { Credential, Origin } from '../domain/actor.ts';
-import { DomainError, forbidden, placeNotFound, unauthorized } from '../domain/errors.ts';
+import { DomainError, forbidden, resourceNotFound, unauthorized } from '../domain/errors.ts';
 import { type Admission, whileCounted } from '../domain/rate-limits/request-counting.ts';
-import { demandWritable } from '../domain/settings/maintenance-mode.ts';
+import { requireWritable } from '../domain/settings/maintenance-mode.ts';
 import { aboutSubject, mayBeAnonymous, type OtherAccess } from './access.ts';
 import { type Parameters, parseForm, readBody } from './body.ts';
 import { matches, REVALIDATE, requireUnmodifiedSince, weakEtag } from './conditional.ts';
@@ -86,7 +86,7 @@ export async function serve<D extends HttpDeps>(
         );
 
   // Authentication has already loaded the settings.
-  if (isWrite(endpoint) && deps.settings !== undefined) await demandWritable({ settings: deps.settings });
+  if (isWrite(endpoint) && deps.settings !== undefined) await requireWritable({ settings: deps.settings });
   const page = pageOf();
   const result = await endpoint.handle(
     {
@@ -175,7 +175,7 @@ async function open<D extends HttpDeps>(
   },
   failure: HttpFailure | undefined,
   prefetchOf: () => Prefetch | undefined,
-): Promise<Opened> {
+): Promise<RequestContext> {
   const { access } = endpoint;
   const allowsAnonymous = mayBeAnonymous(access);
   if (credential.kind === 'none' && !allowsAnonymous) throw unauthorized();
@@ -204,9 +204,9 @@ async function open<D extends HttpDeps>(
   // Ids are sequential; a number beyond the safe range cannot exist.
   if (/^\d+$/.test(id) && !Number.isSafeInteger(Number(id))) {
     await openWithoutSubject();
-    throw placeNotFound(access);
+    throw resourceNotFound(access);
   }
-  let opened: Opened;
+  let opened: RequestContext;
   try {
     const prefetch = prefetchOf();
     opened = await deps.access.open({ ...requester, [access.kind]: id, ...(prefetch && { prefetch }) });
@@ -222,7 +222,7 @@ async function open<D extends HttpDeps>(
 }
 
 /** The actor and, if the endpoint is about one, the project or group, for the handler. */
-type HandlerAccess = Omit<Opened, 'actor'> & { readonly actor: unknown };
+type HandlerAccess = Omit<RequestContext, 'actor'> & { readonly actor: unknown };
 
 /** As `open`: an invalid credential is reported before invalid parameters. */
 async function openOther<D>(
@@ -241,7 +241,7 @@ async function openOther<D>(
 const isWrite = <D>({ method, inMaintenance }: Endpoint<D>): boolean =>
   method !== 'GET' && method !== 'HEAD' && inMaintenance !== true;
 
-function requireScope<D>(endpoint: Endpoint<D>, { actor }: Opened): void {
+function requireScope<D>(endpoint: Endpoint<D>, { actor }: RequestContext): void {
   if (actor.kind !== 'user' || endpoint.scopes.some((scope) => actor.scopes.has(scope))) return;
   throw new DomainError('insufficient-scope', endpoint.scopes.join(' '));
 }

@@ -37,11 +37,11 @@ import { Pipelines } from './pipelines/pipelines.ts';
 import { OwnNamespaces } from './placement/personal-namespace.ts';
 import { ProjectShares } from './project-relations/shares.ts';
 import { Projects } from './projects/projects.ts';
-import { HASTY, RateLimits } from './rate-limits/rate-limits.ts';
+import { FAIL_FAST, RateLimits } from './rate-limits/rate-limits.ts';
 import { UserAddresses } from './rate-limits/user-addresses.ts';
 import { RefRules } from './refs/protection-rules.ts';
 import { Networks } from './repository/fork-networks.ts';
-import { Keeps } from './repository/pinned-commits.ts';
+import { PinnedCommits } from './repository/pinned-commits.ts';
 import { Repositories } from './repository/repositories.ts';
 import type { CounterKind } from './row-keys/counters.ts';
 import type { OwnKind } from './row-keys/keys.ts';
@@ -100,7 +100,7 @@ export interface Store {
   readonly events: Events;
   readonly eventFeed: EventFeed;
   readonly forks: Forks;
-  readonly keeps: Keeps;
+  readonly keeps: PinnedCommits;
   readonly notes: Notes;
   readonly notificationSettings: NotificationSettings;
   readonly threads: Threads;
@@ -133,7 +133,7 @@ export function createStore(
 ): Store {
   const client = documentClient(clients.dynamodb);
   const table = new Table(client, environment.tableName, retries);
-  const hasty = new Table(client, environment.tableName, HASTY);
+  const hasty = new Table(client, environment.tableName, FAIL_FAST);
   const queues = new Queues(clients.sqs, environment.queueUrls);
   const counters = new Counters(table);
   const names = new Names(table);
@@ -200,7 +200,7 @@ export function createStore(
     events: new Events(table, counters),
     eventFeed: new EventFeed(table),
     forks: new Forks(table),
-    keeps: new Keeps(table),
+    keeps: new PinnedCommits(table),
     notes: new Notes(table, counters),
     notificationSettings,
     threads: new Threads(table),

@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../functions/deps.ts';
-import { keepCommit } from '../../lib/domain/commits/pin.ts';
+import { pinCommit } from '../../lib/domain/commits/pin.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import type { Key } from '../../lib/store/row-keys/key.ts';
-import { LEFT, repositoryPartition } from '../../lib/store/row-keys/repository.ts';
+import { RECENT_TIP, repositoryPartition } from '../../lib/store/row-keys/repository.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { storeOf } from '../harness/world.ts';
 import { GitCli, withToken } from './git-cli.ts';
@@ -57,12 +57,12 @@ beforeAll(async () => {
       name === 'kept' ? [way] : [way, { name: name as RefName, from: ZERO_OID, to: commits[name] }],
     );
     if (name === 'kept')
-      await keepCommit(deps(), project, commits[name], (keep) => storeOf().table.transact(keep));
+      await pinCommit(deps(), project, commits[name], (keep) => storeOf().table.transact(keep));
   }
   await git.ok(local, 'reset', '--quiet', '--hard', main);
   // As it is a quarter of an hour later.
   const { repositoryId } = (await storeOf().projects.get(made.body.id))!;
-  const left = { partition: repositoryPartition(repositoryId), prefix: LEFT };
+  const left = { partition: repositoryPartition(repositoryId), prefix: RECENT_TIP };
   for await (const { pk, sk } of storeOf().table.queryAll(left))
     await storeOf().table.delete({ delete: { pk, sk } as Key });
 });

@@ -1,8 +1,8 @@
 import {
   type AccessRequest,
-  accessRequestOf,
   approveAccess,
   denyAccess,
+  getAccessRequest,
   listAccessRequests,
   requestAccess,
 } from '../../domain/access-requests/access-requests.ts';
@@ -86,7 +86,7 @@ const of = (kind: PlaceKind) => {
       returns: { status: 204 },
       errors: [{ status: 404, description: 'The user has no pending access request' }],
       handle: async ({ actor, params, unmodifiedSince, ...found }, deps) => {
-        const { requestedAt } = await accessRequestOf(deps, actor, placeOf(found), params.user_id);
+        const { requestedAt } = await getAccessRequest(deps, actor, placeOf(found), params.user_id);
         unmodifiedSince(requestedAt);
         await denyAccess(deps, actor, placeOf(found), params.user_id);
         return noContent();

@@ -80,7 +80,7 @@ const listOfGroup = endpoint({
   access: group('read_audit_events'),
   query: () => p.params(timeFilters()),
   handle: async ({ actor, group: access, query, page }, deps) =>
-    presentPage(await audit.auditEventsOfPlace(deps, actor, access, listInputOf(query, page))),
+    presentPage(await audit.auditEventsOfResource(deps, actor, access, listInputOf(query, page))),
 });
 
 const getOfGroup = endpoint({
@@ -90,7 +90,7 @@ const getOfGroup = endpoint({
   access: group('admin_group'),
   params: eventId,
   handle: async ({ actor, group: access, params }, deps) =>
-    auditEvent(await audit.auditEventOfPlace(deps, actor, access, params.audit_event_id)),
+    auditEvent(await audit.auditEventOfResource(deps, actor, access, params.audit_event_id)),
 });
 
 const listOfProject = endpoint({
@@ -101,7 +101,7 @@ const listOfProject = endpoint({
   access: project('read_audit_events'),
   query: () => p.params(timeFilters()),
   handle: async ({ actor, project: access, query, page }, deps) =>
-    presentPage(await audit.auditEventsOfPlace(deps, actor, access, listInputOf(query, page))),
+    presentPage(await audit.auditEventsOfResource(deps, actor, access, listInputOf(query, page))),
 });
 
 const getOfProject = endpoint({
@@ -111,7 +111,7 @@ const getOfProject = endpoint({
   access: project('admin_project'),
   params: eventId,
   handle: async ({ actor, project: access, params }, deps) =>
-    auditEvent(await audit.auditEventOfPlace(deps, actor, access, params.audit_event_id)),
+    auditEvent(await audit.auditEventOfResource(deps, actor, access, params.audit_event_id)),
 });
 
 export const auditEventEndpoints = [list, get, listOfGroup, getOfGroup, listOfProject, getOfProject];
@@ -125,7 +125,7 @@ const listInputOf = (
   ...(page.kind === 'offset' ? counted(page) : { page: 1, perPage: page.perPage, cursor: page.after }),
 });
 
-const presentPage = (events: Awaited<ReturnType<typeof audit.auditEventsOfPlace>>): Page<unknown> => ({
+const presentPage = (events: Awaited<ReturnType<typeof audit.auditEventsOfResource>>): Page<unknown> => ({
   ...events,
   items: events.items.map(auditEvent),
 });

@@ -8,7 +8,7 @@ import { isFetchable, isPushable } from '../../domain/refs/hidden-refs.ts';
 import { defaultBranchName } from '../../domain/repository/default-branch-name.ts';
 import { openRepository } from '../../domain/repository/open.ts';
 import { maxPushBytes } from '../../domain/repository/size-limits.ts';
-import { demandPushable } from '../../domain/settings/maintenance-mode.ts';
+import { requirePushable } from '../../domain/settings/maintenance-mode.ts';
 import { protocolVersion } from '../../git/wire/capabilities.ts';
 import { type SmartHttpResponse, smartHttp } from '../../git/wire/http.ts';
 import { credentialOf } from '../../http/credentials.ts';
@@ -60,7 +60,7 @@ export async function serveGit(
       ...(prefetch && { prefetch }),
     });
     const readsUpload = uploads && (request.method === 'GET' || request.method === 'HEAD');
-    if (purpose === 'write' && !readsUpload) await demandPushable(deps);
+    if (purpose === 'write' && !readsUpload) await requirePushable(deps);
     if (uploads) {
       return await serveUploads(request, path.rest.slice(UPLOADS.length + 1), access, deps);
     }

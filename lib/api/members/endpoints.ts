@@ -2,7 +2,7 @@ import type { GroupAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { getMember, listMembers, type Member } from '../../domain/members/list.ts';
 import { addMember, addMembers, changeMember, removeMember } from '../../domain/members/members.ts';
-import { outermostOf, seesIdentities } from '../../domain/scim/group-identities.ts';
+import { seesIdentities, topLevelGroupOf } from '../../domain/scim/group-identities.ts';
 import { group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent } from '../../http/reply.ts';
@@ -218,4 +218,4 @@ const shown = ({ record, user }: Member, baseUrl: string, signIn?: number) =>
 
 /** Id of the top-level group whose single sign-on identities the caller may see; undefined when none. */
 const signInSeenBy = ({ actor, group }: { actor: Actor; group: GroupAccess | undefined }) =>
-  group !== undefined && seesIdentities(actor, group) ? outermostOf(group).id : undefined;
+  group !== undefined && seesIdentities(actor, group) ? topLevelGroupOf(group).id : undefined;

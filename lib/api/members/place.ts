@@ -1,4 +1,4 @@
-import type { MemberPlace } from '../../domain/members/list.ts';
+import type { MembershipResource } from '../../domain/members/list.ts';
 import { group, project } from '../../http/access.ts';
 
 /** Projects and groups have the same endpoints for invitations, access requests and notification settings. */
@@ -21,6 +21,6 @@ export type PlaceKind = keyof typeof PLACES;
 
 /** The project or group that the access rule of the endpoint loaded. */
 export const placeOf = (found: {
-  project?: MemberPlace | undefined;
-  group?: MemberPlace | undefined;
-}): MemberPlace => (found.project ?? found.group)!;
+  project?: MembershipResource | undefined;
+  group?: MembershipResource | undefined;
+}): MembershipResource => (found.project ?? found.group)!;

@@ -235,7 +235,7 @@ const create = endpoint({
     { status: 409, description: 'The group was changed by another request' },
   ],
   handle: async ({ actor, body, request }, deps) => {
-    projects.demandNoTemplate(body);
+    projects.requireNoTemplate(body);
     const namespace = await projects.namespaceToCreateIn(deps, actor, body.namespace_id);
     return createFor(deps, actor, actor.user, namespace, body, request.baseUrl);
   },

@@ -1,5 +1,5 @@
 import { notFound } from '../../domain/errors.ts';
-import { demandBlobRate, RAW_BLOBS, withinRate } from '../../domain/rate-limits/action-limits.ts';
+import { RAW_BLOBS, requireBlobRate, withinRate } from '../../domain/rate-limits/action-limits.ts';
 import { contributors } from '../../domain/repository/contributors.ts';
 import { mergeBase } from '../../domain/repository/merge-base.ts';
 import { blob, codeOf, listDirectory, openBlob } from '../../domain/repository/read.ts';
@@ -75,7 +75,7 @@ const getBlob = endpoint({
   errors: [NO_BLOB, TOO_MANY_BLOBS],
   prefetch: () => ({}),
   handle: async ({ project, params }, deps) => {
-    const allow = (size: number) => demandBlobRate(deps, project.project.id, size);
+    const allow = (size: number) => requireBlobRate(deps, project.project.id, size);
     const data = await blobOf(params.sha, (oid) => blob(codeOf(deps, project), oid, allow));
     return {
       size: data.length,
@@ -97,7 +97,7 @@ const getRawBlob = endpoint({
   prefetch: () => ({}),
   handle: async ({ project, params }, deps) => {
     const { id } = project.project;
-    const allow = (size: number) => demandBlobRate(deps, id, size);
+    const allow = (size: number) => requireBlobRate(deps, id, size);
     const { content } = await withinRate(deps, RAW_BLOBS, `${id} ${params.sha.toLowerCase()}`, () =>
       blobOf(params.sha, (oid) => openBlob(codeOf(deps, project), oid, allow)),
     );

@@ -1,6 +1,6 @@
 import { MAINTAINER } from '../../domain/access/permissions.ts';
 import { entityOf } from '../../domain/members/audit.ts';
-import type { MemberPlace } from '../../domain/members/list.ts';
+import type { MembershipResource } from '../../domain/members/list.ts';
 import {
   BOT_SCOPES,
   botToken,
@@ -41,9 +41,9 @@ type Kind = keyof typeof KINDS;
 
 /** The project or group that the access rule of the endpoint loaded. */
 const placeOf = (found: {
-  project?: MemberPlace | undefined;
-  group?: MemberPlace | undefined;
-}): MemberPlace => (found.project ?? found.group)!;
+  project?: MembershipResource | undefined;
+  group?: MembershipResource | undefined;
+}): MembershipResource => (found.project ?? found.group)!;
 
 const errors = (kind: Kind) => [
   { status: 401, description: `The caller may not manage the access tokens of the ${kind}` },

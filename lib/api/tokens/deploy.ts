@@ -1,4 +1,4 @@
-import { type MemberPlace, sourceOf } from '../../domain/members/list.ts';
+import { type MembershipResource, sourceOf } from '../../domain/members/list.ts';
 import {
   createDeployToken,
   deleteDeployToken,
@@ -52,9 +52,9 @@ type Kind = keyof typeof KINDS;
 
 /** The project or group that the access rule of the endpoint loaded. */
 const placeOf = (found: {
-  project?: MemberPlace | undefined;
-  group?: MemberPlace | undefined;
-}): MemberPlace => (found.project ?? found.group)!;
+  project?: MembershipResource | undefined;
+  group?: MembershipResource | undefined;
+}): MembershipResource => (found.project ?? found.group)!;
 
 const list = (kind: Kind) =>
   endpoint({

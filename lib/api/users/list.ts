@@ -79,7 +79,7 @@ export const list = endpoint({
   errors: [{ status: 403, description: 'The caller is not authenticated and gave no `username`' }],
   handle: async ({ actor, query, page, request }, deps) => {
     const privileged = users.seesAll(actor);
-    if (query.extern_uid !== undefined) users.demandIdentitySearch(actor);
+    if (query.extern_uid !== undefined) users.requireIdentitySearch(actor);
     // Two-factor authentication does not exist yet.
     const matchesNothing = query.two_factor === 'enabled';
     const states = statesOf(query);

@@ -10,15 +10,15 @@ import { DEVELOPER, MAINTAINER, OWNER, signedIn } from '../access/permissions.ts
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { forbidden, invalid, placeNotFound, recordNotFound, tooManyRequests } from '../errors.ts';
+import { forbidden, invalid, recordNotFound, resourceNotFound, tooManyRequests } from '../errors.ts';
 import { mailMessage, oneLine } from '../mail/message.ts';
-import { type Member, type MemberPlace, sourceOf } from '../members/list.ts';
+import { type Member, type MembershipResource, sourceOf } from '../members/list.ts';
 import { addMember } from '../members/members.ts';
-import { demandAdmin } from '../members/rules.ts';
+import { requireMemberAdmin } from '../members/rules.ts';
 import { addressesOf, isReached } from '../notifications/address.ts';
 import { membershipMail } from '../notifications/enqueue.ts';
 import { effective } from '../notifications/levels.ts';
-import { groupPlaceOf, isMuted, placeOf } from '../notifications/place.ts';
+import { groupResourceOf, isMuted, projectResourceOf } from '../notifications/place.ts';
 
 export interface AccessRequest {
   readonly record: AccessRequestRecord;
@@ -35,7 +35,7 @@ const LIMIT = { kind: 'access-request', limit: 60, seconds: 3_600 } as const;
 export async function requestAccess(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   baseUrl: string,
 ): Promise<AccessRequest> {
   const { user } = signedIn(actor);
@@ -50,13 +50,13 @@ export async function requestAccess(
     await deps.store.accessRequests.add(record, [told]);
   } catch (error) {
     if (error instanceof AlreadyExists) throw error.message.startsWith('member') ? forbidden() : already();
-    if (error instanceof Missing) throw placeNotFound(source);
+    if (error instanceof Missing) throw resourceNotFound(source);
     throw error;
   }
   return { record, user };
 }
 
-function mayAsk(actor: Actor, place: MemberPlace): boolean {
+function mayAsk(actor: Actor, place: MembershipResource): boolean {
   const { settings } = 'project' in place ? place.project : place.group;
   if (settings['request_access_enabled'] === false || isAdministrator(actor)) return false;
   // Who sees a private group for something inside it alone would ask for all of it.
@@ -70,10 +70,10 @@ const already = () => invalid({ user_id: ['already exists in source'] });
 export async function listAccessRequests(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   request: PageRequest,
 ): Promise<Page<AccessRequest>> {
-  demandAdmin(actor, place);
+  requireMemberAdmin(actor, place);
   const page = await deps.store.accessRequests.list(sourceOf(place), request);
   const users = await deps.store.users.getMany(page.items.map(({ userId }) => userId));
   const items = page.items.flatMap((record, i) => {
@@ -87,7 +87,7 @@ export async function listAccessRequests(
 export function approveAccess(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   userId: number,
   accessLevel: number = DEVELOPER,
 ): Promise<Member> {
@@ -95,13 +95,13 @@ export function approveAccess(
 }
 
 /** One that the actor may take away: whoever asked may take it back. @throws 403, 404 */
-export async function accessRequestOf(
+export async function getAccessRequest(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   userId: number,
 ): Promise<AccessRequestRecord> {
-  if (signedIn(actor).user.id !== userId) demandAdmin(actor, place);
+  if (signedIn(actor).user.id !== userId) requireMemberAdmin(actor, place);
   const found = await deps.store.accessRequests.get(sourceOf(place), userId);
   if (found === undefined) throw recordNotFound();
   return found;
@@ -111,7 +111,7 @@ export async function accessRequestOf(
 export async function denyAccess(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   userId: number,
 ): Promise<void> {
   const source = sourceOf(place);
@@ -135,7 +135,7 @@ const MOST_LOOKED_AT = 5_000;
  * Mails to those who manage its members, or else those of the groups above, the innermost first; not to who wants no
  * mail. May come twice.
  */
-export async function tellOfRequest(
+export async function notifyOfRequest(
   deps: Deps,
   { id, ...about }: { readonly id: string; source: MemberSource; userId: number; baseUrl: string },
 ): Promise<void> {
@@ -160,7 +160,7 @@ export async function tellOfRequest(
   const [users, choices, there] = await Promise.all([
     store.users.getMany(deciding),
     store.notificationSettings.getMany(deciding, [source, ...above, undefined]),
-    source.kind === 'project' ? placeOf(deps, source.id) : groupPlaceOf(deps, source.id),
+    source.kind === 'project' ? projectResourceOf(deps, source.id) : groupResourceOf(deps, source.id),
   ]);
   const readers = users.flatMap((each) => {
     if (each === undefined || !isReached(each) || there === undefined || isMuted(there)) return [];

@@ -2,9 +2,9 @@ import type { Credential } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, notFound, unauthorized } from '../errors.ts';
 import { type Admission, whileCounted } from '../rate-limits/request-counting.ts';
-import { Surroundings, standing } from './effective-level.ts';
+import { effectiveAccess, MembershipCache } from './effective-level.ts';
 import { locateProject } from './locate.ts';
-import { prefetch, projectAccess, subjectOf } from './open-request.ts';
+import { prefetch, projectAccess, resourceOf } from './open-request.ts';
 import { can, canSee } from './permissions.ts';
 import type { Prefetch } from './prefetch.ts';
 import { hasEnded, isUsername, TOKEN_PREFIXES, tokenHash } from './token-check.ts';
@@ -49,7 +49,7 @@ export async function openWithDeployToken(
     throw unauthorized();
   }
   let prefetched: ReturnType<typeof prefetch>;
-  const surroundings = new Surroundings(deps);
+  const surroundings = new MembershipCache(deps);
   const caller = { kind: 'deploy-token', id: token.id } as const;
   const [project] = await whileCounted(admission, caller, () => {
     prefetched = prefetch(deps, located, request.prefetch);
@@ -60,7 +60,7 @@ export async function openWithDeployToken(
   });
   const actor = { kind: 'anonymous' } as const;
   const access = project && (await projectAccess(actor, project, surroundings));
-  const place = project && (await standing(surroundings, subjectOf(project), undefined));
+  const place = project && (await effectiveAccess(surroundings, resourceOf(project), undefined));
   if (access === undefined || place === undefined) throw notFound('Project');
   const { kind, id } = token.resource;
   const holds =

@@ -2,10 +2,10 @@ import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
 import type { ShareRecord } from '../../records/shares.ts';
 import type { Deps } from '../deps.ts';
-import { isStillMember, membershipsInside } from './memberships-inside.ts';
+import { isStillMember, membershipsInDescendants } from './memberships-inside.ts';
 
 /** A project or group, as far as it decides who is what in it. */
-export interface Subject {
+export interface Resource {
   readonly source: MemberSource;
   /** The group it stands in; null for an outermost group and in a personal namespace. */
   readonly parentId: number | null;
@@ -13,7 +13,7 @@ export interface Subject {
   readonly shares: readonly ShareRecord[];
 }
 
-export interface Standing {
+export interface EffectiveAccess {
   /** The highest level that memberships along the parents, and shares with other groups, give; 0: none. */
   readonly level: AccessLevel | 0;
   /** The groups it stands in, the innermost first. */
@@ -27,11 +27,11 @@ export interface Standing {
  * @param userId undefined for an anonymous caller
  * @returns undefined when a group above is deleted, and with it all inside
  */
-export async function standing(
-  surroundings: Surroundings,
-  subject: Subject,
+export async function effectiveAccess(
+  surroundings: MembershipCache,
+  subject: Resource,
   userId: number | undefined,
-): Promise<Standing | undefined> {
+): Promise<EffectiveAccess | undefined> {
   for (;;) {
     const missing: Missing = { groups: new Set(), sources: new Map() };
     const found = new Evaluation(surroundings, missing, userId).of(subject);
@@ -41,11 +41,11 @@ export async function standing(
 }
 
 /** Groups and memberships that were read so far. What is known to be of use is read ahead, together. */
-export class Surroundings {
+export class MembershipCache {
   readonly #deps: Deps;
   readonly #groups = new Map<number, GroupRecord | undefined>();
   readonly #members = new Map<string, MemberRecord | undefined>();
-  #inside: ReturnType<typeof membershipsInside> | undefined;
+  #inside: ReturnType<typeof membershipsInDescendants> | undefined;
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -78,7 +78,7 @@ export class Surroundings {
 
   /** Whether a user is a member of something inside a group. What they are members of is read once. */
   async isInside(groupId: number, userId: number): Promise<boolean> {
-    this.#inside ??= membershipsInside(this.#deps, userId);
+    this.#inside ??= membershipsInDescendants(this.#deps, userId);
     return isStillMember(this.#deps, userId, (await this.#inside).get(groupId));
   }
 
@@ -100,17 +100,17 @@ interface Missing {
 
 /** Walks what was read, and notes what else is needed. */
 class Evaluation {
-  readonly #known: Surroundings;
+  readonly #known: MembershipCache;
   readonly #missing: Missing;
   readonly #userId: number | undefined;
 
-  constructor(known: Surroundings, missing: Missing, userId: number | undefined) {
+  constructor(known: MembershipCache, missing: Missing, userId: number | undefined) {
     this.#known = known;
     this.#missing = missing;
     this.#userId = userId;
   }
 
-  of({ source, parentId, shares }: Subject): Standing | undefined {
+  of({ source, parentId, shares }: Resource): EffectiveAccess | undefined {
     const parents = this.#above(parentId);
     if (parents === undefined) return undefined;
     if (this.#userId === undefined) return { level: 0, parents };

@@ -2,7 +2,7 @@ import type { TokenScope } from '../../records/tokens.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, forbidden, unauthorized } from '../errors.ts';
 import { deployCredential, openWithDeployToken } from './deploy-access.ts';
-import { open } from './open-request.ts';
+import { openRequest } from './open-request.ts';
 import { can } from './permissions.ts';
 import type { GitAccess, OpenRequest } from './types.ts';
 
@@ -35,9 +35,9 @@ async function openAny(deps: Deps, request: GitRequest): Promise<GitAccess> {
   if (purpose === 'write' && credential.kind === 'none') throw unauthorized();
   const deploy = deployCredential(credential);
   if (deploy !== undefined) return openWithDeployToken(deps, deploy, request);
-  let opened: Awaited<ReturnType<typeof open>>;
+  let opened: Awaited<ReturnType<typeof openRequest>>;
   try {
-    opened = await open(deps, {
+    opened = await openRequest(deps, {
       credential,
       project: fullPath,
       ...(prefetch && { prefetch }),

@@ -7,7 +7,7 @@ const MAX_LOOKED_AT = 1000;
 const MAX_ASKED = 100;
 
 /** What a user is a direct member of, by the groups above it. Found through an index, which may be late. */
-export async function membershipsInside(
+export async function membershipsInDescendants(
   { store }: Deps,
   userId: number,
 ): Promise<ReadonlyMap<number, readonly MemberSource[]>> {

@@ -7,15 +7,15 @@ import { annotate } from '../../telemetry/correlation.ts';
 import type { Actor, Credential, Origin, Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, forbidden, notFound, unauthorized } from '../errors.ts';
-import { comesFromTooMany, demandFewAddresses } from '../rate-limits/address-limit.ts';
+import { exceedsAddressLimit, requireFewAddresses } from '../rate-limits/address-limit.ts';
 import { whileCounted } from '../rate-limits/request-counting.ts';
 import type { Caller } from '../rate-limits/throttles.ts';
-import { type Subject, Surroundings, standing } from './effective-level.ts';
+import { effectiveAccess, MembershipCache, type Resource } from './effective-level.ts';
 import { type Located, locateGroup, locateProject } from './locate.ts';
 import { canSee, canSeeGroup, OWNER } from './permissions.ts';
 import { type Prefetch, Prefetched } from './prefetch.ts';
-import { demandActive, tokenHash } from './token-check.ts';
-import type { GroupAccess, Opened, OpenRequest, ProjectAccess } from './types.ts';
+import { requireActive, tokenHash } from './token-check.ts';
+import type { GroupAccess, OpenRequest, ProjectAccess, RequestContext } from './types.ts';
 
 /**
  * Decides who asks and what they may know, in two round trips: the token beside the project or group (or its path),
@@ -28,7 +28,11 @@ import type { GroupAccess, Opened, OpenRequest, ProjectAccess } from './types.ts
  *
  * @param onReuse called with a revoked token that a request which rotates tokens was made with
  */
-export async function open(deps: Deps, request: OpenRequest, onReuse?: OnTokenReuse): Promise<Opened> {
+export async function openRequest(
+  deps: Deps,
+  request: OpenRequest,
+  onReuse?: OnTokenReuse,
+): Promise<RequestContext> {
   const { credential, admission } = request;
   const stranger = credential.kind === 'none' ? admission?.stranger : undefined;
   const [token, project, group] = await whileCounted(admission, stranger, () =>
@@ -42,7 +46,7 @@ export async function open(deps: Deps, request: OpenRequest, onReuse?: OnTokenRe
   );
 
   let prefetched: ReturnType<typeof prefetch>;
-  const ownersLevels = new Surroundings(deps);
+  const ownersLevels = new MembershipCache(deps);
   const caller = token && ({ kind: 'user', id: token.userId } as const);
   const [owner, projectRecord, groupRecord, tooMany] = await whileCounted(admission, caller, () => {
     prefetched = project && prefetch(deps, project, request.prefetch);
@@ -50,18 +54,19 @@ export async function open(deps: Deps, request: OpenRequest, onReuse?: OnTokenRe
       token && deps.store.users.get(token.userId),
       project && (project.record ?? deps.store.projects.get(project.id)),
       group && (group.record ?? deps.store.groups.get(group.id)),
-      token !== undefined && comesFromTooMany(deps, token.userId, request.origin?.address),
+      token !== undefined && exceedsAddressLimit(deps, token.userId, request.origin?.address),
       project && prefetchLevels(ownersLevels, { kind: 'project', id: project.id }, project, token?.userId),
       group && prefetchLevels(ownersLevels, { kind: 'group', id: group.id }, group, token?.userId),
       token && noteUse(deps, token),
     ]);
   });
   const signedInAs = token === undefined ? undefined : actorOf(token, owner);
-  if (signedInAs !== undefined) demandFewAddresses(tooMany, signedInAs.user);
+  if (signedInAs !== undefined) requireFewAddresses(tooMany, signedInAs.user);
   const asked = await impersonated(deps, signedInAs ?? { kind: 'anonymous' }, request.sudo);
   const actor = request.origin === undefined ? asked : { ...asked, origin: request.origin };
   // What was prefetched is the token owner's.
-  const known = actor.kind === 'user' && actor.sudoer !== undefined ? new Surroundings(deps) : ownersLevels;
+  const known =
+    actor.kind === 'user' && actor.sudoer !== undefined ? new MembershipCache(deps) : ownersLevels;
   return {
     actor,
     ...(project && { project: { ...(await openProject(actor, projectRecord, known)), ...prefetched } }),
@@ -82,7 +87,7 @@ export function prefetch(
 
 /** Everything that decides a level where nothing is shared, and nothing has just moved. */
 function prefetchLevels(
-  surroundings: Surroundings,
+  surroundings: MembershipCache,
   source: MemberSource,
   { record, ancestorIds }: Located<ProjectRecord | GroupRecord>,
   userId: number | undefined,
@@ -96,7 +101,7 @@ function prefetchLevels(
 async function openProject(
   actor: Actor,
   project: ProjectRecord | undefined,
-  surroundings: Surroundings,
+  surroundings: MembershipCache,
 ): Promise<ProjectAccess> {
   const access = project && (await projectAccess(actor, project, surroundings));
   if (access === undefined || !canSee(actor, access)) throw notFound('Project');
@@ -106,7 +111,7 @@ async function openProject(
 async function openGroup(
   actor: Actor,
   group: GroupRecord | undefined,
-  surroundings: Surroundings,
+  surroundings: MembershipCache,
 ): Promise<GroupAccess> {
   const access = group && (await groupAccess(actor, group, surroundings));
   if (access === undefined || !canSeeGroup(actor, access)) throw notFound('Group');
@@ -117,9 +122,9 @@ async function openGroup(
 export async function projectAccess(
   actor: Viewer,
   project: ProjectRecord,
-  surroundings: Surroundings,
+  surroundings: MembershipCache,
 ): Promise<ProjectAccess | undefined> {
-  const found = await standing(surroundings, subjectOf(project), userOf(actor));
+  const found = await effectiveAccess(surroundings, resourceOf(project), userOf(actor));
   if (found === undefined) return undefined;
   const owns = actor.kind === 'user' && project.namespaceKind === 'user' && project.ownerId === actor.user.id;
   return { project, level: owns ? OWNER : found.level };
@@ -129,10 +134,10 @@ export async function projectAccess(
 export async function groupAccess(
   actor: Viewer,
   group: GroupRecord,
-  surroundings: Surroundings,
+  surroundings: MembershipCache,
 ): Promise<GroupAccess | undefined> {
   const { id, parentId, shares } = group;
-  const found = await standing(
+  const found = await effectiveAccess(
     surroundings,
     { source: { kind: 'group', id }, parentId, shares },
     userOf(actor),
@@ -143,7 +148,7 @@ export async function groupAccess(
   return { ...access, inside: await surroundings.isInside(id, actor.user.id) };
 }
 
-export const subjectOf = ({ id, namespaceKind, namespaceId, shares }: ProjectRecord): Subject => ({
+export const resourceOf = ({ id, namespaceKind, namespaceId, shares }: ProjectRecord): Resource => ({
   source: { kind: 'project', id },
   parentId: namespaceKind === 'group' ? namespaceId : null,
   shares,
@@ -176,7 +181,7 @@ async function goodToken(
     const token = await knownToken(deps, credential);
     // Two have the same text: whoever replaced it, and who shows it now.
     if (token.revoked && rotates) await onReuse?.(token, origin);
-    await demandActive(deps, token);
+    await requireActive(deps, token);
     return token;
   } catch (error) {
     if (error instanceof DomainError) await admission?.admit(admission.stranger);

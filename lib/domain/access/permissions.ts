@@ -123,7 +123,7 @@ export function canInGroup(actor: Viewer, access: GroupAccess, ability: GroupAbi
   const creators = CREATORS[ability];
   const set = creators?.levels[String(access.group.settings[creators.setting])];
   // Nothing is put into what is going.
-  if (creators !== undefined && [access.group, ...access.parents].some(isMarked)) return false;
+  if (creators !== undefined && [access.group, ...access.parents].some(isMarkedForDeletion)) return false;
   if (isAdministrator(actor)) return true;
   if (actor.kind === 'user' && access.level >= (set ?? rule.level)) return true;
   if (access.inside === true) return ability === 'read_group';
@@ -132,11 +132,11 @@ export function canInGroup(actor: Viewer, access: GroupAccess, ability: GroupAbi
 }
 
 /** Whether its deletion was asked for and is to come. */
-export const isMarked = ({ deletion }: { readonly deletion?: DeletionMark | null }): boolean =>
+export const isMarkedForDeletion = ({ deletion }: { readonly deletion?: DeletionMark | null }): boolean =>
   (deletion ?? null) !== null;
 
-/** As {@link demand}, for a group. @throws 401, 403 */
-export function demandInGroup(actor: Actor, access: GroupAccess, ability: GroupAbility): void {
+/** As {@link requireAbility}, for a group. @throws 401, 403 */
+export function requireGroupAbility(actor: Actor, access: GroupAccess, ability: GroupAbility): void {
   if (canInGroup(actor, access, ability)) return;
   throw actor.kind === 'anonymous' ? unauthorized() : forbidden();
 }
@@ -146,7 +146,7 @@ export function demandInGroup(actor: Actor, access: GroupAccess, ability: GroupA
  *   `404 Repository Not Found` for the history of a repository that is switched off.
  * The project itself was found before: hiding it is the business of `open`.
  */
-export function demand(actor: Actor, access: ProjectAccess, ability: ProjectAbility): void {
+export function requireAbility(actor: Actor, access: ProjectAccess, ability: ProjectAbility): void {
   if (can(actor, access, ability)) return;
   const off = isOff(access, ability);
   if (ability === 'read_history' && off) throw notFound('Repository');

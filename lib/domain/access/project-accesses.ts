@@ -1,7 +1,7 @@
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import type { ProjectAccess } from './types.ts';
-import { projectJudge } from './visibility-filter.ts';
+import { visibleProjects } from './visibility-filter.ts';
 
 /** Projects by id as the actor may see them; undefined for the others. */
 export async function accessesTo(
@@ -9,7 +9,7 @@ export async function accessesTo(
   actor: Actor,
   ids: readonly number[],
 ): Promise<(ProjectAccess | undefined)[]> {
-  const judge = projectJudge(deps, actor);
+  const judge = visibleProjects(deps, actor);
   const [projects] = await Promise.all([deps.store.projects.getMany(ids), judge.ahead(ids)]);
   const levels = await judge.levels(projects);
   return projects.map((project, i) => {

@@ -20,7 +20,7 @@ export const isActive = (token: TokenRecord, now: Date): boolean => !token.revok
  * What somebody's own token is good for beyond its day is the instance's to say; others end with theirs.
  * @throws DomainError `invalid-token`, with the description OAuth clients expect (RFC 6750, 3.1).
  */
-export async function demandActive({ settings, now }: Deps, token: TokenRecord): Promise<void> {
+export async function requireActive({ settings, now }: Deps, token: TokenRecord): Promise<void> {
   if (token.revoked) {
     throw new DomainError('invalid-token', 'Token was revoked. You have to re-authorize from the user.');
   }

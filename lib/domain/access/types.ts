@@ -42,7 +42,7 @@ export interface OpenRequest {
   readonly group?: string;
 }
 
-export interface Opened {
+export interface RequestContext {
   readonly actor: Actor;
   /** Present exactly when a project was asked for; a hidden or absent one throws `404 Project Not Found`. */
   readonly project?: ProjectAccess;

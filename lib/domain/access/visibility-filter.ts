@@ -4,11 +4,11 @@ import type { GroupRecord } from '../../records/groups.ts';
 import type { MemberSource } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { ShareRecord } from '../../records/shares.ts';
-import type { Judge, Viewer } from '../../store/projects/query.ts';
+import type { Viewer, VisibilityFilter } from '../../store/projects/query.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { Surroundings } from './effective-level.ts';
+import { MembershipCache } from './effective-level.ts';
 import { groupAccess, projectAccess } from './open-request.ts';
 import { canSee, canSeeGroup } from './permissions.ts';
 
@@ -18,13 +18,13 @@ export function viewerOf(actor: Actor): Viewer {
   return { kind: 'user', id: actor.user.id, internal: !actor.user.external };
 }
 
-export const projectJudge = (deps: Deps, actor: Actor): Judge<ProjectRecord> =>
+export const visibleProjects = (deps: Deps, actor: Actor): VisibilityFilter<ProjectRecord> =>
   judge(deps, actor, 'project', async (project, surroundings) => {
     const access = await projectAccess(actor, project, surroundings);
     return access !== undefined && canSee(actor, access) ? access.level : undefined;
   });
 
-export const groupJudge = (deps: Deps, actor: Actor): Judge<GroupRecord> =>
+export const visibleGroups = (deps: Deps, actor: Actor): VisibilityFilter<GroupRecord> =>
   judge(deps, actor, 'group', async (group, surroundings) => {
     const access = await groupAccess(actor, group, surroundings);
     return access !== undefined && canSeeGroup(actor, access) ? access.level : undefined;
@@ -37,10 +37,10 @@ function judge<R extends { ancestorIds: readonly number[]; shares: readonly Shar
   kind: MemberSource['kind'],
   levelOf: (
     record: R,
-    surroundings: Surroundings,
-  ) => Promise<Awaited<ReturnType<Judge<R>['levels']>>[number]>,
-): Judge<R> {
-  const surroundings = new Surroundings(deps);
+    surroundings: MembershipCache,
+  ) => Promise<Awaited<ReturnType<VisibilityFilter<R>['levels']>>[number]>,
+): VisibilityFilter<R> {
+  const surroundings = new MembershipCache(deps);
   const userId = actor.kind === 'user' ? actor.user.id : undefined;
   return {
     async ahead(ids) {

@@ -61,12 +61,12 @@ export async function changeUser(
   try {
     return await persist(attempt, (error) => error instanceof Stale, { attempts: 5 });
   } catch (error) {
-    throw changeError(error);
+    throw userChangeError(error);
   }
 }
 
 /** What the store refuses, as the caller is told it. */
-export function changeError(error: unknown): unknown {
+export function userChangeError(error: unknown): unknown {
   if (error instanceof NameTaken) {
     if (error.names.includes('email')) return conflict('Email has already been taken');
     if (error.names.includes('username')) return conflict('Username has already been taken');
@@ -81,7 +81,7 @@ export function changeError(error: unknown): unknown {
  * That the one who takes an administrator's rights still has their own, for the same transaction: of two who take
  * them from each other one is told, and the instance is never without. None where the other is no administrator.
  */
-export function staysAdministered({ store }: Deps, actor: Actor, target: UserRecord): Check[] {
+export function actorStaysAdministrator({ store }: Deps, actor: Actor, target: UserRecord): Check[] {
   const { user } = signedIn(actor);
   return target.admin && user.id !== target.id ? [store.users.isAdministrator(user.id)] : [];
 }

@@ -10,7 +10,7 @@ import type { Put } from '../../store/table/write.ts';
 import { requestId } from '../../telemetry/correlation.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { placeNoun } from '../errors.ts';
+import { resourceNoun } from '../errors.ts';
 
 /** What something was done to, with the path (a user's: username) it has as it is done. */
 export interface AuditedEntity {
@@ -131,7 +131,7 @@ const personOf = ({ id, name, email }: UserRecord): Requester => ({
 });
 
 /** Somebody by something that is no request with a token of theirs: a mailed link that they followed. */
-export const inPerson = (user: UserRecord, address?: string): AuditAuthor => ({
+export const requesterByLink = (user: UserRecord, address?: string): AuditAuthor => ({
   kind: 'requester',
   ...personOf(user),
   ...(address === undefined ? {} : { address }),
@@ -144,7 +144,7 @@ export const auditedUser = ({ id, username }: Pick<UserRecord, 'id' | 'username'
 });
 
 /** A group or project. */
-export const auditedPlace = (
+export const auditedResource = (
   kind: 'Group' | 'Project',
   { id, fullPath }: { readonly id: number; readonly fullPath: string },
 ): AuditedEntity => ({ kind, id, path: fullPath });
@@ -153,4 +153,4 @@ export const auditedPlace = (
 export const auditedSource = (
   kind: MemberSource['kind'],
   place: { readonly id: number; readonly fullPath: string },
-): AuditedEntity => auditedPlace(placeNoun(kind), place);
+): AuditedEntity => auditedResource(resourceNoun(kind), place);

@@ -45,7 +45,7 @@ export async function auditEventOfInstance(deps: Deps, id: number): Promise<Audi
 }
 
 /** Those who run a group or project see all, other members who may read it what they did themselves. */
-export async function auditEventsOfPlace(
+export async function auditEventsOfResource(
   deps: Deps,
   actor: Actor,
   place: GroupAccess | ProjectAccess,
@@ -70,7 +70,7 @@ function shownTo(actor: Actor, event: AuditEventRecord): AuditEventRecord {
 }
 
 /** @throws 404, also for one of something else */
-export async function auditEventOfPlace(
+export async function auditEventOfResource(
   deps: Deps,
   actor: Actor,
   place: GroupAccess | ProjectAccess,

@@ -5,7 +5,7 @@ import type { Visibility } from '../../records/visibility.ts';
 import type { Put } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 import type { Namespace } from '../namespaces/place.ts';
-import { type AuditAuthor, type Audited, audited, auditedPlace, auditing } from './event.ts';
+import { type AuditAuthor, type Audited, audited, auditedResource, auditing } from './event.ts';
 
 type Changed = Pick<
   GroupRecord | ProjectRecord,
@@ -57,14 +57,14 @@ export function creationEvents(
 ): Promise<(project: ProjectRecord) => Put>[] {
   const made = auditing(deps, author).then(
     (record) => (project: ProjectRecord) =>
-      record({ entity: auditedPlace('Project', project), details: { add: 'project' } }),
+      record({ entity: auditedResource('Project', project), details: { add: 'project' } }),
   );
   if (!imported || namespace.kind === 'user') return [made];
   const { group } = namespace.access;
   const brought = auditing(deps, author).then(
     (record) => (project: ProjectRecord) =>
       record({
-        entity: auditedPlace('Group', group),
+        entity: auditedResource('Group', group),
         details: { custom_message: 'Project imported', ...targetingProject(project) },
       }),
   );
@@ -79,14 +79,14 @@ export const targetingProject = ({ id, fullPath }: Pick<ProjectRecord, 'id' | 'f
 
 /** Nothing where nothing changes. @param is with the path that it has from then on */
 export const groupChanged = (deps: Deps, author: AuditAuthor, was: Changed, is: Changed): Promise<Put[]> =>
-  recorded(deps, author, auditedPlace('Group', is), changes(was, is, OF_GROUPS));
+  recorded(deps, author, auditedResource('Group', is), changes(was, is, OF_GROUPS));
 
 /** The same. */
 export const projectChanged = (deps: Deps, author: AuditAuthor, was: Changed, is: Changed): Promise<Put[]> =>
-  recorded(deps, author, auditedPlace('Project', is), changes(was, is, OF_PROJECTS));
+  recorded(deps, author, auditedResource('Project', is), changes(was, is, OF_PROJECTS));
 
 /** That it stands elsewhere, and is less visible there where it is. */
-export function placeMoved(
+export function resourceMoved(
   deps: Deps,
   author: AuditAuthor,
   kind: 'Group' | 'Project',
@@ -94,7 +94,7 @@ export function placeMoved(
   is: Changed,
 ): Promise<Put[]> {
   const moved = { change: 'namespace', from: was.fullPath, to: is.fullPath };
-  return recorded(deps, author, auditedPlace(kind, is), [moved, ...visibilityChange(was, is)]);
+  return recorded(deps, author, auditedResource(kind, is), [moved, ...visibilityChange(was, is)]);
 }
 
 /** What happened to all of it: `{ add: 'project' }`, `{ custom_message: 'Project archived' }`. */
@@ -104,7 +104,7 @@ export const happened = (
   kind: 'Group' | 'Project',
   record: Pick<Changed, 'id' | 'fullPath'>,
   details: Audited['details'],
-): Promise<Put> => audited(deps, author, { entity: auditedPlace(kind, record), details });
+): Promise<Put> => audited(deps, author, { entity: auditedResource(kind, record), details });
 
 const recorded = (
   deps: Deps,

@@ -13,7 +13,7 @@ import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, notFound, recordNotFound, unavailable } from '../errors.ts';
-import { departure } from '../members/cascade-removal.ts';
+import { membershipCascade } from '../members/cascade-removal.ts';
 import { removeMember } from '../members/members.ts';
 import { buildList, REFRESH_JOB } from './refresh.ts';
 
@@ -173,7 +173,7 @@ export async function removeBillable(
   if (inside.length === 0) throw recordNotFound();
   if (inside[0]!.subject.id === group.id && inside[0]!.record.source.kind === 'group')
     return removeMember(deps, actor, access, userId, { keepBelow: false });
-  const leaves = departure(deps, group.id, userId, actor);
+  const leaves = membershipCascade(deps, group.id, userId, actor);
   await deps.store.table.transact([leaves.promise]);
   await leaves.finish();
 }

@@ -78,7 +78,7 @@ export async function createBranch(
   access: ProjectAccess,
   input: { name: string; ref: string },
 ): Promise<{ made: Branch; protection: BranchProtection }> {
-  demandPush(actor, access);
+  requirePush(actor, access);
   const name = branchRef(input.name);
   if (name === undefined) throw refused('Branch name is invalid');
   let git = codeOf(deps, access, actor);
@@ -149,7 +149,7 @@ export async function deleteBranch(
   name: string,
   unchanged: (lastCommit: Date) => void,
 ): Promise<void> {
-  demandPush(actor, access);
+  requirePush(actor, access);
   const git = codeOf(deps, access, actor);
   const protection = started(branchProtection(deps, access));
   const heading = started(git.headRef());
@@ -162,7 +162,7 @@ export async function deleteBranch(
 
 /** Promises to delete what is merged: a worker does. @throws 403 */
 export async function requestDeleteMerged(deps: Deps, actor: Actor, access: ProjectAccess): Promise<void> {
-  demandPush(actor, access);
+  requirePush(actor, access);
   const body = { projectId: access.project.id, userId: signedIn(actor).user.id };
   await deps.store.outbox.commit([], [message(MAINTENANCE, 'branches.delete-merged', body)]);
 }
@@ -221,6 +221,6 @@ async function described(git: GitRepository, refs: readonly Ref[], head: Ref | u
   });
 }
 
-export function demandPush(actor: Actor, access: ProjectAccess): void {
+export function requirePush(actor: Actor, access: ProjectAccess): void {
   if (!can(actor, access, 'push_code')) throw forbidden();
 }

@@ -50,7 +50,7 @@ export async function protectBranch(
   { project }: ProjectAccess,
   input: ProtectionInput,
 ): Promise<BranchRule> {
-  demandRuleName(input.name);
+  requireRuleName(input.name);
   const exists = () => conflict(`Protected branch '${input.name}' already exists`);
   // Looked at first, so that repeating a request takes no id.
   if ((await deps.store.refRules.get(project.id, 'branch', input.name)) !== undefined) throw exists();
@@ -134,7 +134,7 @@ export async function unprotectOneBranch(
 }
 
 /** @throws 422 with whole sentences, as the interface tells what is wrong with a rule */
-export function demandRuleName(name: string): void {
+export function requireRuleName(name: string): void {
   if (name.trim() === '') throw unprocessable(["Name can't be blank"]);
   if (Buffer.byteLength(name) > MAX_NAME)
     throw unprocessable([`Name is too long (maximum is ${MAX_NAME} characters)`]);

@@ -8,17 +8,17 @@ import { Missing } from '../../store/errors.ts';
 import { MAX_NOTE_BYTES, type NotedLine, type NoteRecord } from '../../store/notes/notes.ts';
 import { outboxWrite } from '../../store/outbox/outbox.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
-import { demand, signedIn } from '../access/permissions.ts';
+import { requireAbility, signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, refused } from '../errors.ts';
 import { telling } from '../events/record.ts';
-import { promisedMail } from '../notifications/enqueue.ts';
-import { demandRate, NOTES } from '../rate-limits/action-limits.ts';
+import { enqueueNotification } from '../notifications/enqueue.ts';
+import { NOTES, requireRate } from '../rate-limits/action-limits.ts';
 import { diffLimits } from '../repository/diff-limits.ts';
 import { bounded, codeOf, resolved } from '../repository/read.ts';
-import { keepCommit } from './pin.ts';
+import { pinCommit } from './pin.ts';
 
 /** A comment with the account of whoever wrote it, while there is one. */
 export interface CommitComment {
@@ -58,12 +58,12 @@ export async function commentOnCommit(
   sha: string,
   input: { readonly body: string; readonly line?: LineRequest | undefined },
 ): Promise<CommitComment> {
-  demand(actor, access, 'comment_on_code');
+  requireAbility(actor, access, 'comment_on_code');
   const { user: author } = signedIn(actor);
   const git = codeOf(deps, access);
   const { commit } = await resolved(git, sha);
   demandText(input.body);
-  await demandRate(deps, NOTES, author);
+  await requireRate(deps, NOTES, author);
   const [id, line, { message }, tell] = await Promise.all([
     deps.store.notes.nextId(),
     input.line === undefined ? null : lineOf(deps, git, commit, input.line),
@@ -88,10 +88,10 @@ export async function commentOnCommit(
     target: { type: line === null ? 'Note' : 'DiffNote', id, title: titleOf(message), commit },
   });
   const happening = { kind: 'note', projectId: access.project.id, commit, noteId: id } as const;
-  const told = promisedMail(deps, actor, happening);
+  const told = enqueueNotification(deps, actor, happening);
   const joins = deps.store.threads.joins(note, author.id);
   try {
-    await keepCommit(deps, access.project, commit, (keep) =>
+    await pinCommit(deps, access.project, commit, (keep) =>
       deps.store.notes.create(note, [...keep, joins, event, outboxWrite(told)]),
     );
     await deps.store.outbox.deliver([told]);

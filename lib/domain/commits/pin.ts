@@ -4,7 +4,7 @@ import type { PackDescription } from '../../git/ports.ts';
 import { rescue } from '../../git/rescue.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, TransactionRefused } from '../../store/errors.ts';
-import { KEEP_REFUSED } from '../../store/repository/pinned-commits.ts';
+import { PIN_REFUSED } from '../../store/repository/pinned-commits.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../errors.ts';
@@ -20,14 +20,14 @@ const ATTEMPTS = 5;
  *
  * `write` makes the API object in one transaction with the writes it is given (none for commits that are kept already;
  * else 1 and 1 for each, 1 more where garbage is rescued), and is called again when a collection of garbage came
- * between. It must let a `TransactionRefused` with the reason {@link KEEP_REFUSED} through and must have no other
+ * between. It must let a `TransactionRefused` with the reason {@link PIN_REFUSED} through and must have no other
  * effects.
  *
  * @param commits ids of stored objects, at most 20
  * @returns what `write` returns
  * @throws `404 Commit Not Found` when one is not there (any more), `404 Project Not Found`; what `write` throws
  */
-export async function keepCommits<T>(
+export async function pinCommits<T>(
   deps: Deps,
   project: ProjectRecord,
   commits: readonly Oid[],
@@ -50,20 +50,20 @@ export async function keepCommits<T>(
       // Only a refusal says for sure that nothing was listed.
       if (rescued !== undefined && error instanceof TransactionRefused)
         await repository.objects.rollbackPack(rescued);
-      const between = error instanceof TransactionRefused && error.has(KEEP_REFUSED);
+      const between = error instanceof TransactionRefused && error.has(PIN_REFUSED);
       if (!between || attempt >= ATTEMPTS) throw error;
     }
   }
 }
 
-/** One of {@link keepCommits}. */
-export function keepCommit<T>(
+/** One of {@link pinCommits}. */
+export function pinCommit<T>(
   deps: Deps,
   project: ProjectRecord,
   commit: Oid,
   write: (keep: readonly Write[]) => Promise<T>,
 ): Promise<T> {
-  return keepCommits(deps, project, [commit], write);
+  return pinCommits(deps, project, [commit], write);
 }
 
 function gone(error: unknown): never {

@@ -16,7 +16,7 @@ import { authorIn, type Requester } from '../audit-events/event.ts';
 import { happened } from '../audit-events/setting-changes.ts';
 import { dayIn, dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
-import { placeNoun } from '../errors.ts';
+import { resourceNoun } from '../errors.ts';
 
 /** The maintenance queue's job that deletes what is due: a project or group, and the day that its mark named. */
 export const DELETION_JOB = 'deletion.due';
@@ -37,7 +37,7 @@ export async function deletionMark(
 export const markedOn = ({ askedAt }: DeletionMark): string => askedAt.slice(0, 10);
 
 /** For the transaction that marks a project or group. */
-export function promisesDeletion(
+export function scheduleDeletion(
   { kind, id }: MemberSource,
   { askedAt, dueOn }: DeletionMark,
   by: Requester,
@@ -96,6 +96,6 @@ export function emptyGroup(
 ): Promise<boolean> {
   const author = authorIn({ by });
   return deps.store.groupRemoval.remove(groupId, deadline, async (kind, record) => [
-    await happened(deps, author, placeNoun(kind), record, { remove: kind }),
+    await happened(deps, author, resourceNoun(kind), record, { remove: kind }),
   ]);
 }

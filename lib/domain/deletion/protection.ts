@@ -8,12 +8,12 @@ import { forbidden } from '../errors.ts';
 const REASON = 'Only administrators can delete projects';
 
 /** @throws 403 */
-export async function demandProjectDeletion(deps: Deps, actor: Actor): Promise<void> {
+export async function requireProjectDeletion(deps: Deps, actor: Actor): Promise<void> {
   if (await isProtected(deps, actor)) throw forbidden(REASON);
 }
 
 /** @throws 403 for a group that holds a project, however deep */
-export async function demandGroupDeletion(deps: Deps, actor: Actor, groupId: number): Promise<void> {
+export async function requireGroupDeletion(deps: Deps, actor: Actor, groupId: number): Promise<void> {
   if (!(await isProtected(deps, actor))) return;
   if (await deps.store.groups.holdsProjects(groupId)) throw forbidden(REASON);
 }

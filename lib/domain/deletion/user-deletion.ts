@@ -3,9 +3,9 @@ import type { UserRecord } from '../../records/users.ts';
 import { LastOwner, Missing, Stale, TransactionRefused } from '../../store/errors.ts';
 import type { Write } from '../../store/table/write.ts';
 import { OWNER, signedIn } from '../access/permissions.ts';
-import { changeError, staysAdministered } from '../accounts/accounts.ts';
+import { actorStaysAdministrator, userChangeError } from '../accounts/accounts.ts';
 import type { Actor } from '../actor.ts';
-import { audited, auditedPlace, auditedUser, requesterOf } from '../audit-events/event.ts';
+import { audited, auditedResource, auditedUser, requesterOf } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden } from '../errors.ts';
 import { memberRemoved } from '../members/audit.ts';
@@ -37,7 +37,7 @@ export async function deleteUser(
     const departures = (groups: readonly GroupRecord[]): Promise<Write[][]> =>
       Promise.all(groups.map(({ id }) => store.groupOwners.departure(id, user.id)));
     for (const group of shared.slice(AT_ONCE)) {
-      const left = await memberRemoved(deps, actor, auditedPlace('Group', group), user);
+      const left = await memberRemoved(deps, actor, auditedResource('Group', group), user);
       await store.groupOwners.remove(group.id, user.id, { needsOwner: true, alongside: [left] });
     }
     await store.users.remove(user, {
@@ -46,7 +46,7 @@ export async function deleteUser(
       alongside: [
         await audited(deps, actor, { entity: auditedUser(user), details: { remove: 'user' } }),
         ...alongside,
-        ...staysAdministered(deps, actor, user),
+        ...actorStaysAdministrator(deps, actor, user),
         ...(await departures(shared.slice(0, AT_ONCE))).flat(),
       ],
     });
@@ -57,7 +57,7 @@ export async function deleteUser(
     if (error instanceof TransactionRefused && error.has('owner'))
       throw conflict('409 Conflict: Resource lock');
     throw error instanceof Missing || error instanceof Stale || error instanceof TransactionRefused
-      ? changeError(error)
+      ? userChangeError(error)
       : error;
   }
 }

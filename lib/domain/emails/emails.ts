@@ -9,7 +9,7 @@ import { audited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { invalid, notFound, tooManyRequests } from '../errors.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
-import { orAbsent, told } from '../keys/store-errors.ts';
+import { orNotFound, translateStoreErrors } from '../keys/store-errors.ts';
 import { emailProblems } from '../name-rules.ts';
 import { auditedEmail } from './audit.ts';
 import { confirmationOf } from './confirmation.ts';
@@ -60,7 +60,7 @@ export async function addEmail(
   const { alongside, messages } = input.confirmed
     ? { alongside: [], messages: [addressConfirmed(email)] }
     : confirmationOf(deps, asked, input.baseUrl);
-  await told(deps.store.emails.add(record, { alongside: [...alongside, event], messages }));
+  await translateStoreErrors(deps.store.emails.add(record, { alongside: [...alongside, event], messages }));
   return record;
 }
 
@@ -84,5 +84,5 @@ export async function removeEmail(
       : undefined,
   );
   const event = await audited(deps, actor, auditedEmail({ remove: 'email' }, owner, email.email));
-  await orAbsent(deps.store.emails.remove(email, { alongside: [event] }), 'Email');
+  await orNotFound(deps.store.emails.remove(email, { alongside: [event] }), 'Email');
 }

@@ -9,7 +9,7 @@ import {
   type EventTargetType,
   facetName,
 } from '../../store/events/events.ts';
-import type { EventJudge, FeedRequest, FeedView } from '../../store/events/feed.ts';
+import type { EventFilter, FeedRequest, FeedView } from '../../store/events/feed.ts';
 import type { NoteRecord } from '../../store/notes/notes.ts';
 import type { Page } from '../../store/table/paging.ts';
 import { can } from '../access/permissions.ts';
@@ -76,7 +76,7 @@ async function feed(
   deps: Deps,
   views: readonly FeedView[],
   { action: _a, targetType: _t, ...request }: FeedQuery,
-  judge?: EventJudge,
+  judge?: EventFilter,
 ): Promise<Page<FeedItem>> {
   const { eventFeed, users, notes } = deps.store;
   const page = await eventFeed.page(views, { ...request, now: deps.now() }, judge);
@@ -123,7 +123,7 @@ const ABOUT_CODE = new Set(EVENT_FACETS.filter(isAboutCode).map(facetName));
  * By the project of each, which is looked at once.
  * @param seen those that have been looked at
  */
-function judgeOf(deps: Deps, actor: Actor, seen: readonly ProjectAccess[] = []): EventJudge {
+function judgeOf(deps: Deps, actor: Actor, seen: readonly ProjectAccess[] = []): EventFilter {
   const known = new Map<number, { readonly code: boolean } | undefined>();
   const note = (id: number, access: ProjectAccess | undefined) => {
     const sees = access !== undefined && can(actor, access, 'read_project');

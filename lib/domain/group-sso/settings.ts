@@ -9,7 +9,7 @@ import { tokenHash } from '../access/token-check.ts';
 import type { GroupAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
-import { type Audited, audited, auditedPlace } from '../audit-events/event.ts';
+import { type Audited, audited, auditedResource } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden, invalid, notFound, refused } from '../errors.ts';
 import { problemsOf } from '../name-rules.ts';
@@ -59,7 +59,7 @@ export async function changeSso(
   const events = await Promise.all(
     changes.map(([name, called]) =>
       audited(deps, actor, {
-        entity: auditedPlace('Group', group),
+        entity: auditedResource('Group', group),
         details: { change: called, from: shown(was[name]), to: shown(is[name]) },
       }),
     ),
@@ -157,7 +157,7 @@ export async function revokeScimToken(deps: Deps, actor: Actor, access: GroupAcc
 
 const tokenEvent = (deps: Deps, actor: Actor, group: GroupRecord, said: string) =>
   audited(deps, actor, {
-    entity: auditedPlace('Group', group),
+    entity: auditedResource('Group', group),
     details: { custom_message: said } satisfies Audited['details'],
   });
 

@@ -4,13 +4,13 @@ import type { GroupRecord } from '../../records/groups.ts';
 import { Missing } from '../../store/errors.ts';
 import type { GroupChange } from '../../store/groups/groups.ts';
 import type { Write } from '../../store/table/write.ts';
-import { isMarked } from '../access/permissions.ts';
+import { isMarkedForDeletion } from '../access/permissions.ts';
 import type { GroupAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { requesterOf } from '../audit-events/event.ts';
 import { happened } from '../audit-events/setting-changes.ts';
-import { deletionMark, emptyGroup, promisesDeletion, removeGroup } from '../deletion/mark-and-delete.ts';
-import { demandGroupDeletion } from '../deletion/protection.ts';
+import { deletionMark, emptyGroup, removeGroup, scheduleDeletion } from '../deletion/mark-and-delete.ts';
+import { requireGroupDeletion } from '../deletion/protection.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, refused } from '../errors.ts';
 import { HELP_MS, locked } from './groups.ts';
@@ -34,8 +34,8 @@ export async function askForGroupDeletion(
   { permanently = false, fullPath }: GroupDeletionInput,
 ): Promise<void> {
   const { group } = access;
-  await demandGroupDeletion(deps, actor, group.id);
-  if (permanently && isMarked(group)) {
+  await requireGroupDeletion(deps, actor, group.id);
+  if (permanently && isMarkedForDeletion(group)) {
     if (group.parentId === null)
       throw refused('`permanently_remove` option is only available for subgroups.');
     if (fullPath?.toLowerCase() !== group.fullPath.toLowerCase())
@@ -45,16 +45,16 @@ export async function askForGroupDeletion(
   const mark = await deletionMark(deps, 'group');
   if (mark === undefined) return deleteGroup(deps, actor, access);
   if (permanently) throw refused('Group must be marked for deletion first.');
-  if (isMarked(group)) return;
+  if (isMarkedForDeletion(group)) return;
   await change(deps, group, { deletion: mark }, [
-    promisesDeletion({ kind: 'group', id: group.id }, mark, requesterOf(actor)),
+    scheduleDeletion({ kind: 'group', id: group.id }, mark, requesterOf(actor)),
     await happened(deps, actor, 'Group', group, { custom_message: 'Group marked for deletion' }),
   ]);
 }
 
 /** @throws 400 for one that does not wait for its deletion, 409 */
 export async function restoreGroup(deps: Deps, actor: Actor, { group }: GroupAccess): Promise<GroupRecord> {
-  if (!isMarked(group)) throw refused('Group has not been marked for deletion');
+  if (!isMarkedForDeletion(group)) throw refused('Group has not been marked for deletion');
   const event = await happened(deps, actor, 'Group', group, { custom_message: 'Group restored' });
   return change(deps, group, { deletion: null }, [event]);
 }

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { ShareRecord } from '../../records/shares.ts';
-import { Surroundings } from '../access/effective-level.ts';
+import { MembershipCache } from '../access/effective-level.ts';
 import { groupAccess } from '../access/open-request.ts';
 import { canSeeGroup } from '../access/permissions.ts';
 import { accessesTo } from '../access/project-accesses.ts';
@@ -18,7 +18,7 @@ export async function accessesToGroups(
   ids: readonly number[],
 ): Promise<(GroupAccess | undefined)[]> {
   const groups = await deps.store.groups.getMany(ids);
-  const surroundings = new Surroundings(deps);
+  const surroundings = new MembershipCache(deps);
   const above = [...new Set(groups.flatMap((group) => (group ? [...group.ancestorIds, group.id] : [])))];
   const sources = above.map((id) => ({ kind: 'group', id }) as const);
   await surroundings.read(above, sources, actor.kind === 'user' ? actor.user.id : undefined);

@@ -6,11 +6,11 @@ import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../
 import { type GroupChange, MoreVisibleInside } from '../../store/groups/groups.ts';
 import { placeBelow } from '../../store/placement/group.ts';
 import { restrictionProblems, unchosenVisibility } from '../access/instance-visibility.ts';
-import { demandInGroup } from '../access/permissions.ts';
+import { requireGroupAbility } from '../access/permissions.ts';
 import type { GroupAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
-import { auditedPlace, auditing } from '../audit-events/event.ts';
+import { auditedResource, auditing } from '../audit-events/event.ts';
 import { groupChanged } from '../audit-events/setting-changes.ts';
 import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';
 import type { Deps } from '../deps.ts';
@@ -64,8 +64,8 @@ export async function createGroup(
     input.parentId === undefined ? undefined : groupOfId(deps, actor, input.parentId),
     auditing(deps, actor),
   ]);
-  if (parent !== undefined) demandInGroup(actor, parent, 'create_subgroup');
-  else if (!mayCreateOutermost(actor)) throw forbidden();
+  if (parent !== undefined) requireGroupAbility(actor, parent, 'create_subgroup');
+  else if (!mayCreateTopLevel(actor)) throw forbidden();
   const { name, path, description } = input;
   const visibility =
     input.visibility ?? (await unchosenVisibility(deps, actor, 'group', parent?.group.visibility));
@@ -95,7 +95,7 @@ export async function createGroup(
       {
         about: (made) => [
           ...(avatar?.writes({ kind: 'group', id: made.id }) ?? []),
-          record({ entity: auditedPlace('Group', made), details: { add: 'group' } }),
+          record({ entity: auditedResource('Group', made), details: { add: 'group' } }),
         ],
         // Nobody is left to own what somebody makes who is being deleted.
         alongside: [deps.store.users.isThere(actor.user.id)],
@@ -114,7 +114,7 @@ export async function createGroup(
 }
 
 /** Whoever may have groups of their own. */
-export const mayCreateOutermost = (actor: Extract<Actor, { kind: 'user' }>): boolean =>
+export const mayCreateTopLevel = (actor: Extract<Actor, { kind: 'user' }>): boolean =>
   isAdministrator(actor) || actor.user.canCreateGroup;
 
 export type GroupInput = Pick<GroupChange, 'name' | 'path' | 'visibility' | 'description' | 'settings'> &

@@ -5,7 +5,7 @@ import type { ListedProject, ProjectQuery } from '../../store/projects/query.ts'
 import { decodeCursor, encodeCursor } from '../../store/table/cursor.ts';
 import type { Page } from '../../store/table/paging.ts';
 import type { GroupAccess } from '../access/types.ts';
-import { groupJudge, projectJudge, viewerOf } from '../access/visibility-filter.ts';
+import { viewerOf, visibleGroups, visibleProjects } from '../access/visibility-filter.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
@@ -47,7 +47,7 @@ export async function listGroups(
     ...(below === undefined ? {} : { below: { id: below.access.group.id, deep: below.deep, open } }),
     ...(cursor === undefined ? {} : { after: decodeCursor(which, cursor) }),
     viewer: viewerOf(actor),
-    judge: groupJudge(deps, actor),
+    judge: visibleGroups(deps, actor),
   });
   const next = found.more && found.last !== undefined ? { next: encodeCursor(which, found.last) } : {};
   return { ...found, ...next };
@@ -78,7 +78,7 @@ export async function listGroupProjects(
     ...(starred ? await starredByActor(deps, actor, query) : {}),
     inGroup: { id: access.group.id, deep, shared, open: opens(actor, access, true) },
     viewer: viewerOf(actor),
-    judge: projectJudge(deps, actor),
+    judge: visibleProjects(deps, actor),
   });
 }
 

@@ -4,7 +4,7 @@ import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel } from '../../records/members.ts';
 import { MAX_SHARES, type ShareRecord } from '../../records/shares.ts';
 import { Missing, Stale, TransactionRefused } from '../../store/errors.ts';
-import { invites, uninvites } from '../../store/placement/group.ts';
+import { inviteGroup, uninviteGroup } from '../../store/placement/group.ts';
 import type { Write } from '../../store/table/write.ts';
 import { LEVEL_NAMES } from '../access/permissions.ts';
 import type { GroupAccess } from '../access/types.ts';
@@ -48,7 +48,7 @@ export async function shareGroup(
     ...targeting(invited.group),
   };
   const alongside = [
-    ...invites(groupId, group.id),
+    ...inviteGroup(groupId, group.id),
     await happened(deps, actor, 'Group', group, { ...added, expiry_to: expiresAt ?? undefined }),
   ];
   return change(deps, group, alongside, (shares) => {
@@ -77,7 +77,10 @@ export async function unshareGroup(
     remove: 'group_access',
     ...targeting(invited ?? { id: groupId }),
   };
-  const alongside = [...uninvites(groupId, group.id), await happened(deps, actor, 'Group', group, removed)];
+  const alongside = [
+    ...uninviteGroup(groupId, group.id),
+    await happened(deps, actor, 'Group', group, removed),
+  ];
   await change(deps, group, alongside, (shares) => {
     if (!shares.some((share) => share.groupId === groupId)) throw notFound('Group Link');
     return shares.filter((share) => share.groupId !== groupId);

@@ -4,15 +4,15 @@ import { placeBelow } from '../../store/placement/group.ts';
 import { canInGroup, OWNER } from '../access/permissions.ts';
 import type { GroupAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
-import { auditedPlace } from '../audit-events/event.ts';
-import { placeMoved } from '../audit-events/setting-changes.ts';
+import { auditedResource } from '../audit-events/event.ts';
+import { resourceMoved } from '../audit-events/setting-changes.ts';
 import type { Deps } from '../deps.ts';
 import { refused } from '../errors.ts';
 import { memberAdded } from '../members/audit.ts';
 import { groupPathProblems } from '../name-rules.ts';
 import { moverOf } from '../notifications/enqueue.ts';
 import { lower } from '../visibility.ts';
-import { followed, groupOfId, locked, mayCreateOutermost } from './groups.ts';
+import { followed, groupOfId, locked, mayCreateTopLevel } from './groups.ts';
 
 /**
  * Puts a group with all inside into another, or outside of all. Its former path leads on. Where it is to stand in a less
@@ -31,7 +31,7 @@ export async function transferGroup(
   const parents = target === undefined ? [] : [target.group, ...target.parents];
   if (target !== undefined && target.group.id === group.parentId)
     throw failed('Group is already associated to the parent group.');
-  const may = target === undefined ? mayCreateOutermost(actor) : canInGroup(actor, target, 'create_subgroup');
+  const may = target === undefined ? mayCreateTopLevel(actor) : canInGroup(actor, target, 'create_subgroup');
   if (!may) throw failed("You don't have enough permissions.");
   if (parents.some(({ id }) => id === group.id))
     throw failed('Cannot transfer group to one of its subgroup.');
@@ -52,9 +52,9 @@ export async function transferGroup(
     const alongside = [
       ...(secured === undefined ? [] : [secured]),
       ...(secured !== undefined && 'put' in secured
-        ? [await memberAdded(deps, actor, auditedPlace('Group', moved), actor.user, owner)]
+        ? [await memberAdded(deps, actor, auditedResource('Group', moved), actor.user, owner)]
         : []),
-      ...(await placeMoved(deps, actor, 'Group', group, moved)),
+      ...(await resourceMoved(deps, actor, 'Group', group, moved)),
     ];
     const mover = moverOf(deps, actor);
     const options = { now, parents, alongside, mover };

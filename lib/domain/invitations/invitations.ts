@@ -15,15 +15,15 @@ import { signedIn } from '../access/permissions.ts';
 import { addressProblems } from '../accounts/sign-up-rules.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
-import { auditedPlace, inPerson } from '../audit-events/event.ts';
+import { auditedResource, requesterByLink } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
-import { DomainError, forbidden, placeNotFound, recordNotFound, refused } from '../errors.ts';
+import { DomainError, forbidden, recordNotFound, refused, resourceNotFound } from '../errors.ts';
 import { membershipActivity } from '../events/record.ts';
 import { memberAdded } from '../members/audit.ts';
-import { promisesEnd } from '../members/expiry.ts';
-import { type MemberPlace, parentsOf, sourceOf } from '../members/list.ts';
-import { addMember, MAX_AT_ONCE, reasonOf, TOO_MANY } from '../members/members.ts';
-import { demandAdmin, demandUnlocked, grantable, type MembershipInput } from '../members/rules.ts';
+import { scheduleExpiry } from '../members/expiry.ts';
+import { type MembershipResource, parentsOf, sourceOf } from '../members/list.ts';
+import { addMember, MAX_PER_REQUEST, reasonOf, TOO_MANY_USERS } from '../members/members.ts';
+import { grantable, type MembershipInput, requireMemberAdmin, requireUnlocked } from '../members/rules.ts';
 import { emailProblems } from '../name-rules.ts';
 import { answerMails } from '../notifications/enqueue.ts';
 import { invitationMail } from './mail.ts';
@@ -44,14 +44,14 @@ const hashOf = (token: string): string => createHash('sha256').update(token).dig
 export async function invite(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   emails: readonly string[],
   input: MembershipInput,
   baseUrl: string,
 ): Promise<Record<string, string> | string> {
   grantable(deps, actor, place, input);
-  if (emails.length > MAX_AT_ONCE) return TOO_MANY;
-  demandUnlocked(place, await parentsOf(deps, place));
+  if (emails.length > MAX_PER_REQUEST) return TOO_MANY_USERS;
+  requireUnlocked(place, await parentsOf(deps, place));
   const wanted = new Map(emails.map((email) => [folded(email.trim()), email.trim()]));
   const reasons = new Map<string, string>();
   for (const email of wanted.values()) {
@@ -69,7 +69,7 @@ export async function invite(
 async function inviteOne(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   email: string,
   input: MembershipInput,
   baseUrl: string,
@@ -112,7 +112,7 @@ async function inviteOne(
     if (error instanceof AlreadyExists) return TAKEN;
     if (error instanceof LimitReached) return `Too many invitations wait here (limit is ${error.limit})`;
     if (!(error instanceof Missing)) throw error;
-    if (!error.message.startsWith('nobody')) throw placeNotFound(source);
+    if (!error.message.startsWith('nobody')) throw resourceNotFound(source);
     // Somebody confirmed it at this moment.
     const { holder: by, confirmed: theirs } = await whoHas(deps, email);
     if (by === undefined || !theirs) return 'Invite email has changed hands. Try again.';
@@ -145,10 +145,10 @@ export interface ShownInvitation {
 export async function listInvitations(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   query: PageRequest & { query?: string | undefined },
 ): Promise<Page<ShownInvitation>> {
-  demandAdmin(actor, place);
+  requireMemberAdmin(actor, place);
   const term = folded(query.query?.trim() ?? '');
   if (term === '') {
     const page = await deps.store.invitations.list(sourceOf(place), query);
@@ -177,7 +177,7 @@ export interface InvitationChange {
 export async function changeInvitation(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   email: string,
   { accessLevel, expiresAt }: InvitationChange,
 ): Promise<ShownInvitation> {
@@ -198,10 +198,10 @@ export async function withdrawInvitation(deps: Deps, invitation: InvitationRecor
 export async function invitationTo(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   email: string,
 ): Promise<InvitationRecord> {
-  demandAdmin(actor, place);
+  requireMemberAdmin(actor, place);
   const found = await deps.store.invitations.get(sourceOf(place), email);
   if (found === undefined) throw recordNotFound();
   if (!isAdministrator(actor) && found.accessLevel > place.level) throw forbidden();
@@ -239,17 +239,17 @@ async function take(
   ]);
   if (project !== undefined) {
     const place = { project, level: 0 } as const;
-    demandUnlocked(place, await parentsOf(deps, place));
+    requireUnlocked(place, await parentsOf(deps, place));
   }
   const mails = answerMails(deps, invitation, user.id);
   try {
-    const entity = project ? auditedPlace('Project', project) : group && auditedPlace('Group', group);
+    const entity = project ? auditedResource('Project', project) : group && auditedResource('Group', group);
     if (entity === undefined || isExpired(invitation, deps.now())) throw new Missing('invitation');
     const member = { source, userId: user.id, accessLevel, expiresAt, createdAt, createdById };
     const alongside = [
-      await memberAdded(deps, inPerson(user, address), entity, user, member),
+      await memberAdded(deps, requesterByLink(user, address), entity, user, member),
       ...(await membershipActivity(deps, source, user.id, 'joined')),
-      ...promisesEnd(member),
+      ...scheduleExpiry(member),
       ...mails.map(outboxWrite),
     ];
     await deps.store.invitations.accept(invitation, member, alongside);

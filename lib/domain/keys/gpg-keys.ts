@@ -5,7 +5,7 @@ import type { Actor } from '../actor.ts';
 import { type Audited, audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { invalid, notFound } from '../errors.ts';
-import { orAbsent, told } from './store-errors.ts';
+import { orNotFound, translateStoreErrors } from './store-errors.ts';
 
 const WHAT = 'GPG Key';
 
@@ -38,7 +38,7 @@ export async function addGpgKey(
     subkeys: parsed.subkeys.map(({ material }, at) => ({ id: subkeyIds[at]!, keyId: material.id })),
     createdAt: deps.now().toISOString(),
   };
-  await told(store.gpgKeys.add(record, { alongside: [event] }));
+  await translateStoreErrors(store.gpgKeys.add(record, { alongside: [event] }));
   return record;
 }
 
@@ -61,7 +61,7 @@ export async function removeGpgKey(
   key: GpgKeyRecord,
 ): Promise<void> {
   const event = await audited(deps, actor, auditedKey('Removed GPG key', owner, key.fingerprint));
-  await orAbsent(deps.store.gpgKeys.remove(key, { alongside: [event] }), WHAT);
+  await orNotFound(deps.store.gpgKeys.remove(key, { alongside: [event] }), WHAT);
 }
 
 const auditedKey = (message: string, owner: UserRecord, fingerprint: string): Audited => ({

@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import { badRequest, invalid, notFound } from '../errors.ts';
 import { problemsOf } from '../name-rules.ts';
 import { keyEndProblems, keyKindProblems } from './ssh-key-rules.ts';
-import { orAbsent, told } from './store-errors.ts';
+import { orNotFound, translateStoreErrors } from './store-errors.ts';
 
 export interface SshKeyInput {
   readonly title: string;
@@ -59,7 +59,7 @@ export async function addSshKey(
     createdAt: now.toISOString(),
     expiresAt: input.expiresAt?.toISOString() ?? null,
   };
-  await told(deps.store.sshKeys.add(record, { alongside: [event] }));
+  await translateStoreErrors(deps.store.sshKeys.add(record, { alongside: [event] }));
   return record;
 }
 
@@ -78,7 +78,7 @@ export async function removeSshKey(
   key: SshKeyRecord,
 ): Promise<void> {
   const event = await audited(deps, actor, auditedKey('Removed SSH key', owner, key.title));
-  await orAbsent(deps.store.sshKeys.remove(key, { alongside: [event] }), 'Key');
+  await orNotFound(deps.store.sshKeys.remove(key, { alongside: [event] }), 'Key');
 }
 
 const auditedKey = (message: string, owner: UserRecord, title: string): Audited => ({

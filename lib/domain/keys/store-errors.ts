@@ -2,7 +2,7 @@ import { LimitReached, Missing, NameTaken } from '../../store/errors.ts';
 import { invalid, notFound } from '../errors.ts';
 
 /** What the store refuses of something that a user adds, as callers are told it. */
-export async function told(adding: Promise<void>): Promise<void> {
+export async function translateStoreErrors(adding: Promise<void>): Promise<void> {
   try {
     await adding;
   } catch (error) {
@@ -13,7 +13,7 @@ export async function told(adding: Promise<void>): Promise<void> {
 }
 
 /** @throws `404 <what> Not Found` for what is gone meanwhile */
-export async function orAbsent(removing: Promise<void>, what: string): Promise<void> {
+export async function orNotFound(removing: Promise<void>, what: string): Promise<void> {
   await removing.catch((error: unknown) => {
     throw error instanceof Missing ? notFound(what) : error;
   });

@@ -1,7 +1,7 @@
 import type { Mail } from '../../store/mail/transport.ts';
 import { MAIL, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import { emailProblems } from '../name-rules.ts';
-import type { MailReader } from '../notifications/readers.ts';
+import type { MailRecipient } from '../notifications/readers.ts';
 
 export const SEND = 'mail.send';
 
@@ -11,7 +11,7 @@ export const SEND = 'mail.send';
  *
  * @param reader who is asked about again when it is sent: whether they may still read it, and where they are sent it
  */
-export function mailMessage(mail: Mail, reader?: MailReader): OutboxMessage {
+export function mailMessage(mail: Mail, reader?: MailRecipient): OutboxMessage {
   if (emailProblems(mail.to).length > 0) throw new Error('mail to what is no address');
   const body = { ...mail, subject: headerText(mail.subject), ...(reader === undefined ? {} : { reader }) };
   return message(MAIL, SEND, body);

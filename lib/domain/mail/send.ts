@@ -6,13 +6,13 @@ import { MAIL, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import { log } from '../../telemetry/log.ts';
 import type { Deps } from '../deps.ts';
 import type { Job } from '../job.ts';
-import type { MailReader } from '../notifications/readers.ts';
+import type { MailRecipient } from '../notifications/readers.ts';
 import { SEND } from './message.ts';
 
 /** A mail that waits to be sent. */
 interface Waiting extends Mail {
   /** Whom it was decided for; absent for what is told to an address. */
-  readonly reader?: MailReader;
+  readonly reader?: MailRecipient;
   /** ISO time, when it was promised first. */
   readonly since?: string;
   /** Id of the message that this one is to look after: see {@link afterwards}. */
@@ -33,7 +33,7 @@ export async function sendMail(
   deps: Deps,
   mailer: Mailer | undefined,
   job: Job,
-  addressNow: (deps: Deps, reader: MailReader) => Promise<string | undefined>,
+  addressNow: (deps: Deps, reader: MailRecipient) => Promise<string | undefined>,
 ): Promise<void> {
   const { store, now } = deps;
   const { reader, since, original = job.id, ...mail } = job.body as unknown as Waiting;

@@ -3,15 +3,15 @@ import type { MemberRecord } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { Put } from '../../store/table/write.ts';
 import { LEVEL_NAMES } from '../access/permissions.ts';
-import { type AuditAuthor, type AuditedEntity, audited, auditedPlace } from '../audit-events/event.ts';
+import { type AuditAuthor, type AuditedEntity, audited, auditedResource } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
-import type { MemberPlace } from './list.ts';
+import type { MembershipResource } from './list.ts';
 
 type Membership = Pick<MemberRecord, 'accessLevel' | 'expiresAt'>;
 type Person = Pick<UserRecord, 'id' | 'name'>;
 
-export const entityOf = (place: MemberPlace): AuditedEntity =>
-  'project' in place ? auditedPlace('Project', place.project) : auditedPlace('Group', place.group);
+export const entityOf = (place: MembershipResource): AuditedEntity =>
+  'project' in place ? auditedResource('Project', place.project) : auditedResource('Group', place.group);
 
 export const memberAdded = (
   deps: Deps,

@@ -10,7 +10,7 @@ import type { ProjectRecord } from '../../records/projects.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { Missing } from '../../store/errors.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../store/outbox/outbox.ts';
-import { standsWhereItDid } from '../../store/placement/group.ts';
+import { checkUnmoved } from '../../store/placement/group.ts';
 import type { Put } from '../../store/table/write.ts';
 import { log } from '../../telemetry/log.ts';
 import {
@@ -28,7 +28,7 @@ import { memberRemoved } from './audit.ts';
 export const LEAVE_JOB = 'group.leave-below';
 
 /** Somebody who leaves a group. */
-export interface Departure {
+export interface MembershipCascade {
   /** Goes into the transaction that takes them out of the group. */
   readonly promise: Put;
   /** Takes them out of what is inside, behind that transaction. Never throws: the promise is kept all the same. */
@@ -39,7 +39,12 @@ export interface Departure {
 const MOST_AT_ONCE = { left: 500, ms: 10_000 };
 
 /** @param author who asks for it */
-export function departure(deps: Deps, groupId: number, userId: number, author: AuditAuthor): Departure {
+export function membershipCascade(
+  deps: Deps,
+  groupId: number,
+  userId: number,
+  author: AuditAuthor,
+): MembershipCascade {
   const leaver: Leaver = { groupId, userId, until: deps.now().toISOString(), by: requesterOf(author) };
   const job = () => message(MAINTENANCE, LEAVE_JOB, { ...leaver });
   return {
@@ -48,7 +53,7 @@ export function departure(deps: Deps, groupId: number, userId: number, author: A
     async finish() {
       const { left, ms } = MOST_AT_ONCE;
       try {
-        if (await leaveBelow(deps, leaver, { left, deadline: Date.now() + ms })) return;
+        if (await removeDescendantMemberships(deps, leaver, { left, deadline: Date.now() + ms })) return;
       } catch (error) {
         log('warn', 'a worker takes somebody out of what is inside a group', { error: String(error) });
       }
@@ -84,7 +89,7 @@ type Leaving = Leaver & { readonly named: () => Promise<Pick<UserRecord, 'id' | 
  * Ends memberships below a group that were given until then, all of them without bounds. May come twice.
  * @returns whether there are no more
  */
-export async function leaveBelow(
+export async function removeDescendantMemberships(
   deps: Deps,
   leaver: Leaver,
   bounds: Bounds = { left: Number.POSITIVE_INFINITY, deadline: Number.POSITIVE_INFINITY },
@@ -93,7 +98,7 @@ export async function leaveBelow(
   let user: Promise<UserRecord | undefined> | undefined;
   const named = async () => {
     user ??= deps.store.users.get(userId);
-    return (await user) ?? goneUser(userId);
+    return (await user) ?? deletedUser(userId);
   };
   const leaving = { ...leaver, named };
   const of = async (kind: MemberSource['kind']): Promise<boolean> => {
@@ -167,7 +172,7 @@ async function endTogether(deps: Deps, leaving: Leaving, inside: readonly Inside
   const { members } = deps.store;
   const user = await leaving.named();
   const told = async ({ place, member: { source } }: Inside) => [
-    ...('parentId' in place ? [standsWhereItDid(place)] : []),
+    ...('parentId' in place ? [checkUnmoved(place)] : []),
     await memberRemoved(deps, authorIn(leaving), auditedSource(source.kind, place), user),
     ...(await membershipActivity(deps, source, user.id, 'left')),
   ];
@@ -189,7 +194,7 @@ async function endTogether(deps: Deps, leaving: Leaving, inside: readonly Inside
 }
 
 /** Whose account is being deleted. */
-export const goneUser = (id: number) => ({ id, name: 'Deleted User' });
+export const deletedUser = (id: number) => ({ id, name: 'Deleted User' });
 
 const placesOf = (
   store: Deps['store'],

@@ -20,7 +20,7 @@ export const EXPIRY_JOB = 'member.expires';
 const SPREAD = 3_600;
 
 /** For the transaction that makes a membership or gives it an end; a bot's goes with its token. */
-export function promisesEnd({ source, userId, expiresAt, bot }: MemberRecord): Put[] {
+export function scheduleExpiry({ source, userId, expiresAt, bot }: MemberRecord): Put[] {
   if (expiresAt === null || bot === true) return [];
   const at = new Date(Date.parse(`${expiresAt}T00:00:00Z`) + (userId % SPREAD) * 1000);
   return [outboxWrite(messageAt(MAINTENANCE, EXPIRY_JOB, { ...source, userId, expiresAt }, at))];
@@ -39,7 +39,7 @@ export async function endMembership(
   ]);
   // What is gone otherwise takes it along.
   if (member?.expiresAt !== expiresAt || user === undefined || place === undefined) return;
-  if (!isExpired(member, deps.now())) return table.transact(promisesEnd(member));
+  if (!isExpired(member, deps.now())) return table.transact(scheduleExpiry(member));
   const entity = auditedSource(source.kind, place);
   const why = { system_event: true, reason: `access expired on ${expiresAt}` };
   const details = { remove: 'user_access', ...targeting(user), ...why };

@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts';
 import { DomainError, notFound, unprocessable } from '../errors.ts';
 import { parentsOf, sourceOf } from './list.ts';
 import { addMember } from './members.ts';
-import { demandAdmin, demandUnlocked } from './rules.ts';
+import { requireMemberAdmin, requireUnlocked } from './rules.ts';
 
 /** Direct members of a project that others can be given. */
 const MAX_IMPORTED = 1_000;
@@ -27,10 +27,10 @@ export async function importMembers(
   place: ProjectAccess,
   fromId: number,
 ): Promise<void> {
-  demandAdmin(actor, place);
+  requireMemberAdmin(actor, place);
   const [[from], parents] = await Promise.all([accessesTo(deps, actor, [fromId]), parentsOf(deps, place)]);
   if (from === undefined || !can(actor, from, 'read_members')) throw notFound('Project');
-  demandUnlocked(place, parents);
+  requireUnlocked(place, parents);
   const page = { page: 1, perPage: MAX_IMPORTED + 1 };
   const { items } = await deps.store.members.list(sourceOf(from), page);
   if (items.length > MAX_IMPORTED) throw unprocessable('Import failed');

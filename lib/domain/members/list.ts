@@ -5,8 +5,8 @@ import type { MemberRecord, MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { Giver } from '../../store/members/members.ts';
 import type { PageRequest } from '../../store/table/paging.ts';
-import { keepsProjectsToItself, Surroundings, standing } from '../access/effective-level.ts';
-import { subjectOf } from '../access/open-request.ts';
+import { effectiveAccess, keepsProjectsToItself, MembershipCache } from '../access/effective-level.ts';
+import { resourceOf } from '../access/open-request.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { recordNotFound } from '../errors.ts';
@@ -18,9 +18,9 @@ export interface Member {
 }
 
 /** What people are members of, as the actor may know of it. */
-export type MemberPlace = ProjectAccess | GroupAccess;
+export type MembershipResource = ProjectAccess | GroupAccess;
 
-export const sourceOf = (place: MemberPlace): MemberSource =>
+export const sourceOf = (place: MembershipResource): MemberSource =>
   'project' in place ? { kind: 'project', id: place.project.id } : { kind: 'group', id: place.group.id };
 
 /** A filter looks at this many members, the oldest accounts first. */
@@ -36,7 +36,7 @@ const FEW = 1000;
  */
 export async function listMembers(
   deps: Deps,
-  place: MemberPlace,
+  place: MembershipResource,
   query: PageRequest & {
     inherited: boolean;
     query?: string;
@@ -81,7 +81,7 @@ async function candidates(
 /** @throws 404 `404 Not found` for somebody who is no member, or with `inherited: false` no direct one */
 export async function getMember(
   deps: Deps,
-  place: MemberPlace,
+  place: MembershipResource,
   userId: number,
   { inherited }: { inherited: boolean },
 ): Promise<Member> {
@@ -95,18 +95,18 @@ export async function getMember(
 }
 
 /** The groups that a project or group stands in, the innermost first. */
-export async function parentsOf(deps: Deps, place: MemberPlace): Promise<readonly GroupRecord[]> {
+export async function parentsOf(deps: Deps, place: MembershipResource): Promise<readonly GroupRecord[]> {
   if ('group' in place) return place.parents;
   if (place.project.namespaceKind === 'user') return [];
   const { ancestorIds } = place.project;
-  const surroundings = new Surroundings(deps);
+  const surroundings = new MembershipCache(deps);
   await surroundings.read(ancestorIds, [], undefined);
-  const found = await standing(surroundings, { ...subjectOf(place.project), shares: [] }, undefined);
+  const found = await effectiveAccess(surroundings, { ...resourceOf(place.project), shares: [] }, undefined);
   return found?.parents ?? [];
 }
 
 /** Everything by which somebody is a member, the place itself first. */
-async function giversOf(deps: Deps, place: MemberPlace): Promise<Giver[]> {
+async function giversOf(deps: Deps, place: MembershipResource): Promise<Giver[]> {
   const parents = await parentsOf(deps, place);
   const own = [{ source: sourceOf(place) }, ...parents.map(asGiver)];
   if ('group' in place) return own;
@@ -118,7 +118,7 @@ async function giversOf(deps: Deps, place: MemberPlace): Promise<Giver[]> {
   const invited = await Promise.all(
     shares.map(async ({ groupId, accessLevel }): Promise<Giver[]> => {
       const subject = { source: { kind: 'group', id: groupId } as const, parentId: groupId, shares: [] };
-      const found = await standing(new Surroundings(deps), subject, undefined);
+      const found = await effectiveAccess(new MembershipCache(deps), subject, undefined);
       return (found?.parents ?? []).map((group) => ({ ...asGiver(group), atMost: accessLevel }));
     }),
   );

@@ -13,22 +13,22 @@ import {
   forbidden,
   invalid,
   notFound,
-  placeNotFound,
   recordNotFound,
+  resourceNotFound,
 } from '../errors.ts';
 import { membershipActivity } from '../events/record.ts';
 import { membershipMail } from '../notifications/enqueue.ts';
 import { entityOf, memberAdded, memberChanged, memberRemoved } from './audit.ts';
-import { departure, goneUser } from './cascade-removal.ts';
-import { promisesEnd } from './expiry.ts';
-import { type Member, type MemberPlace, sourceOf } from './list.ts';
+import { deletedUser, membershipCascade } from './cascade-removal.ts';
+import { scheduleExpiry } from './expiry.ts';
+import { type Member, type MembershipResource, sourceOf } from './list.ts';
 import {
-  demandAbove,
-  demandAdmin,
-  demandFits,
   grantable,
   isNamespaceOwner,
   type MembershipInput,
+  requireLevelAbove,
+  requireLevelFits,
+  requireMemberAdmin,
 } from './rules.ts';
 
 /**
@@ -39,7 +39,7 @@ import {
 export async function addMember(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   userId: number,
   input: MembershipInput,
   options: { requested?: boolean } = {},
@@ -47,7 +47,7 @@ export async function addMember(
   const accessLevel = grantable(deps, actor, place, input);
   const [user] = await Promise.all([
     deps.store.users.get(userId),
-    demandFits(deps, place, userId, accessLevel, { adding: true }),
+    requireLevelFits(deps, place, userId, accessLevel, { adding: true }),
   ]);
   if (user === undefined) throw notFound('User');
   if (user.type !== undefined) {
@@ -67,7 +67,7 @@ export async function addMember(
     const alongside = [
       await memberAdded(deps, actor, entityOf(place), user, record),
       ...(await membershipActivity(deps, source, userId, 'joined')),
-      ...promisesEnd(record),
+      ...scheduleExpiry(record),
       ...mail.map(outboxWrite),
     ];
     await deps.store.members.add(record, { ...options, alongside });
@@ -75,7 +75,7 @@ export async function addMember(
     if (error instanceof AlreadyExists) throw conflict('Member already exists');
     if (error instanceof Missing) {
       if (error.message.startsWith('request')) throw recordNotFound();
-      throw error.message.startsWith('user') ? notFound('User') : placeNotFound(source);
+      throw error.message.startsWith('user') ? notFound('User') : resourceNotFound(source);
     }
     throw error;
   }
@@ -83,8 +83,8 @@ export async function addMember(
   return { record, user };
 }
 
-export const MAX_AT_ONCE = 100;
-export const TOO_MANY = `Too many users specified (limit is ${MAX_AT_ONCE})`;
+export const MAX_PER_REQUEST = 100;
+export const TOO_MANY_USERS = `Too many users specified (limit is ${MAX_PER_REQUEST})`;
 
 /**
  * Adds several at once; each on its own, with the reasons of those that failed by username. Nobody is added when
@@ -93,12 +93,12 @@ export const TOO_MANY = `Too many users specified (limit is ${MAX_AT_ONCE})`;
 export async function addMembers(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   userIds: readonly number[],
   input: MembershipInput,
 ): Promise<Record<string, string> | string> {
   grantable(deps, actor, place, input);
-  if (userIds.length > MAX_AT_ONCE) return TOO_MANY;
+  if (userIds.length > MAX_PER_REQUEST) return TOO_MANY_USERS;
   const reasons: Record<string, string> = {};
   const users = await deps.store.users.getMany(userIds);
   for (const [index, userId] of userIds.entries()) {
@@ -130,15 +130,15 @@ export function reasonOf({ message, detail }: DomainError): string {
 export async function changeMember(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   userId: number,
   input: MembershipInput,
 ): Promise<Member> {
   const accessLevel = grantable(deps, actor, place, input);
-  const was = await demandAbove(deps, actor, place, userId);
+  const was = await requireLevelAbove(deps, actor, place, userId);
   const [user] = await Promise.all([
     deps.store.users.get(userId),
-    demandFits(deps, place, userId, accessLevel, { adding: false }),
+    requireLevelFits(deps, place, userId, accessLevel, { adding: false }),
   ]);
   if (user === undefined) throw recordNotFound();
   const change =
@@ -148,7 +148,7 @@ export async function changeMember(
   const alongside: AlongsideChange = async (was, is) => {
     mail = was.accessLevel === is.accessLevel ? [] : [membershipMail(deps, actor, is, 'changed')];
     const recorded = await memberChanged(deps, actor, entityOf(place), user, { was, is });
-    const ends = was.expiresAt === is.expiresAt ? [] : promisesEnd(is);
+    const ends = was.expiresAt === is.expiresAt ? [] : scheduleExpiry(is);
     return [...recorded, ...ends, ...mail.map(outboxWrite)];
   };
   const record = await told(
@@ -179,16 +179,16 @@ export async function highestRole(deps: Deps, user: UserRecord): Promise<AccessL
 export async function removeMember(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   userId: number,
   { keepBelow }: { keepBelow: boolean },
 ): Promise<void> {
   let user: UserRecord | undefined = signedIn(actor).user;
   if (user.id !== userId) {
-    demandAdmin(actor, place);
-    [user] = await Promise.all([deps.store.users.get(userId), demandAbove(deps, actor, place, userId)]);
+    requireMemberAdmin(actor, place);
+    [user] = await Promise.all([deps.store.users.get(userId), requireLevelAbove(deps, actor, place, userId)]);
   } else if (isNamespaceOwner(place, userId) || isBot(actor)) throw forbidden();
-  const alongside = [await memberRemoved(deps, actor, entityOf(place), user ?? goneUser(userId))];
+  const alongside = [await memberRemoved(deps, actor, entityOf(place), user ?? deletedUser(userId))];
   if (user !== undefined)
     alongside.push(...(await membershipActivity(deps, sourceOf(place), userId, 'left')));
   if ('project' in place) {
@@ -196,7 +196,7 @@ export async function removeMember(
     return;
   }
   const groupId = place.group.id;
-  const leaves = keepBelow ? undefined : departure(deps, groupId, userId, actor);
+  const leaves = keepBelow ? undefined : membershipCascade(deps, groupId, userId, actor);
   if (leaves !== undefined) alongside.push(leaves.promise);
   await told(deps.store.groupOwners.remove(groupId, userId, { needsOwner: needsOwner(place), alongside }));
   await leaves?.finish();

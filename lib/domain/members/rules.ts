@@ -2,12 +2,12 @@
 
 import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
-import { demand, demandInGroup, LEVEL_NAMES, MAINTAINER } from '../access/permissions.ts';
+import { LEVEL_NAMES, MAINTAINER, requireAbility, requireGroupAbility } from '../access/permissions.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, forbidden, invalid, recordNotFound } from '../errors.ts';
-import { type MemberPlace, parentsOf, sourceOf } from './list.ts';
+import { type MembershipResource, parentsOf, sourceOf } from './list.ts';
 
 /** Levels that a membership may have: owning a project belongs to its namespace. */
 const LEVELS: Readonly<Record<MemberSource['kind'], readonly number[]>> = {
@@ -22,8 +22,13 @@ export interface MembershipInput {
 }
 
 /** The level, when the actor may give it: nobody grants above their own. @throws 400, 401, 403 */
-export function grantable(deps: Deps, actor: Actor, place: MemberPlace, input: MembershipInput): AccessLevel {
-  demandAdmin(actor, place);
+export function grantable(
+  deps: Deps,
+  actor: Actor,
+  place: MembershipResource,
+  input: MembershipInput,
+): AccessLevel {
+  requireMemberAdmin(actor, place);
   if (!LEVELS[sourceOf(place).kind].includes(input.accessLevel)) {
     throw invalid({ access_level: ['is not included in the list'] });
   }
@@ -38,10 +43,10 @@ export function grantable(deps: Deps, actor: Actor, place: MemberPlace, input: M
  * Somebody who stands higher than the actor is out of the actor's reach, and a namespace's owner out of everybody's:
  * that membership says nothing about their rights. @returns the membership
  */
-export async function demandAbove(
+export async function requireLevelAbove(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   userId: number,
 ): Promise<MemberRecord> {
   const target = await deps.store.members.get(sourceOf(place), userId);
@@ -58,15 +63,15 @@ export async function demandAbove(
  * @param options.adding a new one: a group may keep the members of its projects to those who are its own
  * @throws 400, `405 Method Not Allowed`
  */
-export async function demandFits(
+export async function requireLevelFits(
   deps: Deps,
-  place: MemberPlace,
+  place: MembershipResource,
   userId: number,
   level: AccessLevel,
   { adding }: { adding: boolean },
 ): Promise<void> {
   const parents = await parentsOf(deps, place);
-  if (adding) demandUnlocked(place, parents);
+  if (adding) requireUnlocked(place, parents);
   if (parents.length === 0) return;
   const sources = parents.map(({ id }) => ({ kind: 'group', id }) as const);
   const held = await deps.store.members.ofUserIn(userId, sources);
@@ -81,19 +86,19 @@ export async function demandFits(
 }
 
 /** @param parents the groups that it stands in @throws `405 Method Not Allowed` */
-export function demandUnlocked(place: MemberPlace, parents: readonly GroupRecord[]): void {
+export function requireUnlocked(place: MembershipResource, parents: readonly GroupRecord[]): void {
   if ('project' in place && parents.some(({ settings }) => settings['membership_lock'] === true))
     throw new DomainError('method-not-allowed', '405 Method Not Allowed');
 }
 
 /** @throws 401, 403 */
-export function demandAdmin(actor: Actor, place: MemberPlace): void {
-  if ('project' in place) demand(actor, place, 'admin_members');
-  else demandInGroup(actor, place, 'admin_group_members');
+export function requireMemberAdmin(actor: Actor, place: MembershipResource): void {
+  if ('project' in place) requireAbility(actor, place, 'admin_members');
+  else requireGroupAbility(actor, place, 'admin_group_members');
 }
 
 /** The owner of a personal project is its owner whatever memberships say. */
-export const isNamespaceOwner = (place: MemberPlace, userId: number): boolean =>
+export const isNamespaceOwner = (place: MembershipResource, userId: number): boolean =>
   'project' in place && place.project.namespaceKind === 'user' && place.project.ownerId === userId;
 
 const today = (deps: Deps) => deps.now().toISOString().slice(0, 10);

@@ -3,7 +3,7 @@ import type { Giver } from '../../store/members/members.ts';
 import type { ListedNamespace } from '../../store/namespaces/list.ts';
 import type { Page } from '../../store/table/paging.ts';
 import { OWNER } from '../access/permissions.ts';
-import { groupJudge } from '../access/visibility-filter.ts';
+import { visibleGroups } from '../access/visibility-filter.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
@@ -27,7 +27,7 @@ export async function listNamespaces(
 ): Promise<Page<Namespace>> {
   const { user } = actor;
   if (isAdministrator(actor) && !query.ownedOnly)
-    return deps.store.namespaceList.page({ ...query, count: true, judge: groupJudge(deps, actor) });
+    return deps.store.namespaceList.page({ ...query, count: true, judge: visibleGroups(deps, actor) });
   const term = query.search?.trim().toLowerCase() ?? '';
   const own = [user.name, user.username].some((text) => text.toLowerCase().includes(term));
   const groups = (page: number) =>
@@ -122,7 +122,7 @@ export async function membersWithDescendants(
   actor: Extract<Actor, { kind: 'user' }>,
   namespaces: readonly Namespace[],
 ): Promise<(number | undefined)[]> {
-  const judge = groupJudge(deps, actor);
+  const judge = visibleGroups(deps, actor);
   const groups = namespaces.map((each) => (each.kind === 'group' ? each.group : undefined));
   await judge.ahead(groups.flatMap((group) => (group === undefined ? [] : [group.id])));
   const levels = await judge.levels(groups);

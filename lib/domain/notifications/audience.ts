@@ -10,9 +10,9 @@ import type { Thread } from '../../store/notes/participants.ts';
 import type { IdPage } from '../../store/table/id-page.ts';
 import type { Deps } from '../deps.ts';
 import { type Candidate, type Reason, type Relation, reasonToMail } from './decide.ts';
-import type { Letter } from './mail.ts';
-import type { Called } from './mentioned-members.ts';
-import { type Place, sourceOf } from './place.ts';
+import type { MailContent } from './mail.ts';
+import type { MentionedMembers } from './mentioned-members.ts';
+import { type ProjectResource, sourceOf } from './place.ts';
 import type { About } from './readers.ts';
 import type { UnsubscribeFrom } from './unsubscribe.ts';
 
@@ -32,9 +32,9 @@ export interface Audience {
 }
 
 /** What is told, and whom. */
-export interface Bulletin {
+export interface NotificationContent {
   readonly audience: Audience;
-  readonly letter: Letter;
+  readonly letter: MailContent;
   /** What it is about, and what one has to be allowed there to be told. */
   readonly about: About;
   /** What a reader's link ends mail of. */
@@ -50,7 +50,7 @@ const deciding = (event: NotificationEvent) => ({
 /** Of a comment: who takes part, who is called, who watches. */
 export function noteAudience(
   deps: Deps,
-  place: Place,
+  place: ProjectResource,
   {
     thread,
     actorId,
@@ -60,7 +60,7 @@ export function noteAudience(
     readonly thread: Thread;
     readonly actorId: number;
     readonly authorIds: readonly number[];
-    readonly called: Called;
+    readonly called: MentionedMembers;
   },
 ): Audience {
   const { store } = deps;
@@ -114,7 +114,7 @@ export const moveAudience = (
 });
 
 /** Who chose to hear of what goes on there, or everywhere and is a member. */
-function watchers(deps: Deps, { project, groups, memberSources }: Place): Stage[] {
+function watchers(deps: Deps, { project, groups, memberSources }: ProjectResource): Stage[] {
   const { notificationSettings } = deps.store;
   const sources = [sourceOf(project), ...groups.map(({ id }) => ({ kind: 'group', id }) as const)];
   return [

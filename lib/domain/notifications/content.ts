@@ -7,23 +7,23 @@ import type { ProjectAbility } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { cloneRoot, cloneUrl } from '../repository/clone-url.ts';
 import { codeOf } from '../repository/read.ts';
-import { type Bulletin, moveAudience, noteAudience, pipelineAudience } from './audience.ts';
-import type { Happening, Notification } from './enqueue.ts';
-import { invitationBulletin, membershipBulletin } from './membership-content.ts';
-import { calledIn } from './mentioned-members.ts';
-import { isMuted, memberSourcesOf, type Place, placeOf, sourceOf } from './place.ts';
+import { moveAudience, type NotificationContent, noteAudience, pipelineAudience } from './audience.ts';
+import type { DomainEvent, Notification } from './enqueue.ts';
+import { invitationContent, membershipContent } from './membership-content.ts';
+import { mentionedIn } from './mentioned-members.ts';
+import { isMuted, memberSourcesOf, type ProjectResource, projectResourceOf, sourceOf } from './place.ts';
 
 /** Of a commit, as far as a subject tells it. */
 const MAX_TITLE = 200;
 
 /** @returns undefined when there is nothing to tell any more, or nobody may be told */
-export async function bulletinOf(
+export async function contentOf(
   deps: Deps,
   { happening, ...notification }: Notification & { readonly id: string },
-): Promise<Bulletin | undefined> {
-  if (happening.kind === 'membership') return membershipBulletin(deps, { ...notification, happening });
-  if (happening.kind === 'invitation') return invitationBulletin(deps, { ...notification, happening });
-  const place = await placeOf(deps, happening.projectId);
+): Promise<NotificationContent | undefined> {
+  if (happening.kind === 'membership') return membershipContent(deps, { ...notification, happening });
+  if (happening.kind === 'invitation') return invitationContent(deps, { ...notification, happening });
+  const place = await projectResourceOf(deps, happening.projectId);
   if (place === undefined || isMuted(place)) return undefined;
   switch (happening.kind) {
     case 'note':
@@ -35,16 +35,16 @@ export async function bulletinOf(
   }
 }
 
-type Told<K extends Happening['kind']> = Notification & {
+type Told<K extends DomainEvent['kind']> = Notification & {
   readonly id: string;
-  readonly happening: Extract<Happening, { kind: K }>;
+  readonly happening: Extract<DomainEvent, { kind: K }>;
 };
 
 async function noteBulletin(
   deps: Deps,
-  place: Place,
+  place: ProjectResource,
   { happening, baseUrl }: Told<'note'>,
-): Promise<Bulletin | undefined> {
+): Promise<NotificationContent | undefined> {
   const { project } = place;
   const noteable = { kind: 'commit', id: happening.commit } as const;
   const thread = { projectId: project.id, noteable };
@@ -59,7 +59,7 @@ async function noteBulletin(
       email === '' ? undefined : deps.store.users.byEmail(email),
     ),
   ]);
-  const called = await calledIn(deps, note.body, { place, author });
+  const called = await mentionedIn(deps, note.body, { place, author });
   const authorIds = people.flatMap((user) => (user === undefined ? [] : [user.id]));
   const short = commit.oid.slice(0, 8);
   const { line } = note;
@@ -85,9 +85,9 @@ async function noteBulletin(
 
 async function pipelineBulletin(
   deps: Deps,
-  place: Place,
+  place: ProjectResource,
   { happening, baseUrl, id }: Told<'pipeline'>,
-): Promise<Bulletin | undefined> {
+): Promise<NotificationContent | undefined> {
   const { project } = place;
   const { outcome, before } = happening;
   const pipeline = await deps.store.pipelines.get(project.id, happening.sha, happening.pipelineId);
@@ -125,9 +125,9 @@ const TOLD_MOVES = { kind: 'told-moves', limit: 1_000, seconds: 3_600 } as const
 
 async function moveBulletin(
   deps: Deps,
-  place: Place,
+  place: ProjectResource,
   { happening, actorId, baseUrl, id, position }: Told<'moved'>,
-): Promise<Bulletin | undefined> {
+): Promise<NotificationContent | undefined> {
   const { project } = place;
   const { from, fromIds } = happening;
   // Back again before anybody was told.
@@ -160,14 +160,18 @@ async function moveBulletin(
  * Those it had before it moved: who finds it where they are already has no address of it to forget, and may not know
  * of the groups that it stood in.
  */
-const movedMembers = (deps: Deps, { project, groups }: Place, fromIds: readonly number[] | undefined) =>
+const movedMembers = (
+  deps: Deps,
+  { project, groups }: ProjectResource,
+  fromIds: readonly number[] | undefined,
+) =>
   memberSourcesOf(
     deps,
     project,
     groups.filter(({ id }) => fromIds?.includes(id) ?? true),
   );
 
-const common = (place: Place, ability: ProjectAbility) => ({
+const common = (place: ProjectResource, ability: ProjectAbility) => ({
   about: { place, ability },
   unsubscribe: { source: sourceOf(place.project) },
 });

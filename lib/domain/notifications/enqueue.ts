@@ -9,7 +9,7 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 
 /** What happened: ids alone, so that the worker sees what it is about as it is by then. */
-export type Happening =
+export type DomainEvent =
   | { readonly kind: 'note'; readonly projectId: number; readonly commit: string; readonly noteId: number }
   | {
       readonly kind: 'pipeline';
@@ -56,7 +56,7 @@ export interface Notification {
   readonly actorId: number | null;
   /** What links begin with. */
   readonly baseUrl: string;
-  readonly happening: Happening;
+  readonly happening: DomainEvent;
   readonly position?: Position;
 }
 
@@ -70,8 +70,8 @@ export const membershipMail = (
   deps: Deps,
   actor: Actor,
   { source, userId }: Pick<MemberRecord, 'source' | 'userId'>,
-  what: Extract<Happening, { kind: 'membership' }>['what'],
-): OutboxMessage => promisedMail(deps, actor, { kind: 'membership', source, userId, what });
+  what: Extract<DomainEvent, { kind: 'membership' }>['what'],
+): OutboxMessage => enqueueNotification(deps, actor, { kind: 'membership', source, userId, what });
 
 /** As `membershipMail`, of a membership that nobody gave at this moment. */
 export const newMembershipMail = (
@@ -100,7 +100,7 @@ export function answerMails(
 
 /** That a project is found elsewhere from now on. @param project as it was */
 export const moveMail = (deps: Deps, actor: Actor, project: ProjectRecord): OutboxMessage =>
-  promisedMail(deps, actor, moveOf(project));
+  enqueueNotification(deps, actor, moveOf(project));
 
 /** Who moves what projects stand in: plain data, for the job that brings these along. */
 export interface Mover {
@@ -119,7 +119,7 @@ export const moveMails =
   (project: ProjectRecord): OutboxMessage | undefined =>
     mover && notificationMessage({ ...mover, happening: moveOf(project) });
 
-const moveOf = ({ id, fullPath, ancestorIds }: ProjectRecord): Happening => ({
+const moveOf = ({ id, fullPath, ancestorIds }: ProjectRecord): DomainEvent => ({
   kind: 'moved',
   projectId: id,
   from: fullPath,
@@ -127,5 +127,5 @@ const moveOf = ({ id, fullPath, ancestorIds }: ProjectRecord): Happening => ({
 });
 
 /** For `outbox.commit`, or as a row of the transaction with a delivery after it. */
-export const promisedMail = (deps: Deps, actor: Actor, happening: Happening): OutboxMessage =>
+export const enqueueNotification = (deps: Deps, actor: Actor, happening: DomainEvent): OutboxMessage =>
   notificationMessage({ ...moverOf(deps, actor), happening });

@@ -4,10 +4,10 @@ import type { ProjectRecord } from '../../records/projects.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import { headerText, mailMessage, oneLine } from '../mail/message.ts';
 import type { Reason } from './decide.ts';
-import type { MailReader } from './readers.ts';
+import type { MailRecipient } from './readers.ts';
 
 /** What is told, to whomever it is. Names and texts in it are other people's. */
-export interface Letter {
+export interface MailContent {
   readonly subject: string;
   /** Sentences, of a line each. */
   readonly lines: readonly string[];
@@ -24,7 +24,7 @@ export interface Letter {
   readonly facts: Readonly<Record<string, string>>;
 }
 
-export interface Reader extends MailReader {
+export interface MailTarget extends MailRecipient {
   readonly address: string;
   readonly reason: Reason;
   /** What their link to hear no more leads to. */
@@ -56,14 +56,14 @@ const WHY: Readonly<Record<Reason, string>> = {
 
 /** A letter that says who did what it tells of, as many of them do by themselves. */
 export function withAuthor(
-  letter: Letter,
+  letter: MailContent,
   { name, username }: { readonly name: string; readonly username: string },
-): Letter {
+): MailContent {
   if (letter.namesAuthor) return letter;
   return { ...letter, lines: [...letter.lines, `This was done by ${name} (@${username}).`] };
 }
 
-export function mailOf(letter: Letter, reader: Reader, sender: Sender): OutboxMessage {
+export function mailOf(letter: MailContent, reader: MailTarget, sender: Sender): OutboxMessage {
   const { address, reason, unsubscribe, userId, source, ability } = reader;
   const host = hostOf(sender.baseUrl);
   const quote = letter.quote === undefined ? undefined : shortened(letter.quote);
@@ -84,8 +84,8 @@ export function mailOf(letter: Letter, reader: Reader, sender: Sender): OutboxMe
 }
 
 function headersOf(
-  { thread, project, facts }: Letter,
-  { reason, unsubscribe }: Reader,
+  { thread, project, facts }: MailContent,
+  { reason, unsubscribe }: MailTarget,
   { serviceName }: Sender,
   host: string,
 ): Record<string, string> {
@@ -119,7 +119,7 @@ function headersOf(
 /** Octets (RFC 2919, section 4). */
 const MAX_LIST_ID = 255;
 
-function listId({ id, fullPath }: NonNullable<Letter['project']>, host: string): string {
+function listId({ id, fullPath }: NonNullable<MailContent['project']>, host: string): string {
   const labels = fullPath.split('/').reverse();
   const below = labels.map((label) => label.replace(/[^A-Za-z0-9-]+/g, '-')).join('.');
   const most = Math.max(0, MAX_LIST_ID - `${id}..${host}`.length);
@@ -136,7 +136,7 @@ function shortened(text: string): string {
 }
 
 function htmlOf(
-  { lines, url }: Pick<Letter, 'lines' | 'url'>,
+  { lines, url }: Pick<MailContent, 'lines' | 'url'>,
   quote: string | undefined,
   why: string,
   unsubscribe: string | undefined,

@@ -2,21 +2,27 @@
 import type { MemberSource } from '../../records/members.ts';
 import { LEVEL_NAMES } from '../access/permissions.ts';
 import type { Deps } from '../deps.ts';
-import { type Bulletin, named } from './audience.ts';
-import type { Happening, Notification } from './enqueue.ts';
-import { type GroupPlace, groupPlaceOf, isMuted, type Place, placeOf } from './place.ts';
+import { type NotificationContent, named } from './audience.ts';
+import type { DomainEvent, Notification } from './enqueue.ts';
+import {
+  type GroupResource,
+  groupResourceOf,
+  isMuted,
+  type ProjectResource,
+  projectResourceOf,
+} from './place.ts';
 import type { About } from './readers.ts';
 
-type Told<K extends Happening['kind']> = Notification & {
+type Told<K extends DomainEvent['kind']> = Notification & {
   readonly id: string;
-  readonly happening: Extract<Happening, { kind: K }>;
+  readonly happening: Extract<DomainEvent, { kind: K }>;
 };
 
 /** @returns undefined where it is otherwise by now */
-export async function membershipBulletin(
+export async function membershipContent(
   deps: Deps,
   { happening, baseUrl, id }: Told<'membership'>,
-): Promise<Bulletin | undefined> {
+): Promise<NotificationContent | undefined> {
   const { source, userId, what } = happening;
   const [place, membership] = await Promise.all([
     placeOfSource(deps, source),
@@ -59,10 +65,10 @@ export async function membershipBulletin(
 }
 
 /** What became of an invitation, for whoever made it. @returns undefined where nobody is to be told any more */
-export async function invitationBulletin(
+export async function invitationContent(
   deps: Deps,
   { happening, baseUrl, id }: Told<'invitation'>,
-): Promise<Bulletin | undefined> {
+): Promise<NotificationContent | undefined> {
   const { source, email, inviterId, userId } = happening;
   const [place, user] = await Promise.all([
     placeOfSource(deps, source),
@@ -93,12 +99,12 @@ export async function invitationBulletin(
 }
 
 const placeOfSource = (deps: Deps, { kind, id }: MemberSource) =>
-  kind === 'project' ? placeOf(deps, id) : groupPlaceOf(deps, id);
+  kind === 'project' ? projectResourceOf(deps, id) : groupResourceOf(deps, id);
 
-const mayKnowOf = (place: Place | GroupPlace): About =>
+const mayKnowOf = (place: ProjectResource | GroupResource): About =>
   place.project === undefined ? { place, ability: 'read_group' } : { place, ability: 'read_project' };
 
-const signed = ({ project, groups }: Place | GroupPlace, baseUrl: string) => ({
+const signed = ({ project, groups }: ProjectResource | GroupResource, baseUrl: string) => ({
   url: `${baseUrl}/${project?.fullPath ?? `groups/${groups[0]!.fullPath}`}`,
   ...(project === undefined ? {} : { project }),
   facts: {},

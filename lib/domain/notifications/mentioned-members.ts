@@ -1,14 +1,14 @@
 import type { MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
-import { Surroundings } from '../access/effective-level.ts';
+import { MembershipCache } from '../access/effective-level.ts';
 import { groupAccess } from '../access/open-request.ts';
 import { canSeeGroup } from '../access/permissions.ts';
 import type { Deps } from '../deps.ts';
 import { EVERYBODY, mentionsIn } from './mentions.ts';
-import type { Place } from './place.ts';
+import type { ProjectResource } from './place.ts';
 
 /** Whom a text calls. */
-export interface Called {
+export interface MentionedMembers {
   readonly userIds: readonly number[];
   /** Projects and groups, whose members are all called. */
   readonly sources: readonly MemberSource[];
@@ -21,17 +21,17 @@ const MAX_GROUPS = 10;
  * People and groups that exist, groups as far as the author may know of them and they let themselves be called; `@all`
  * are the members of the project.
  */
-export async function calledIn(
+export async function mentionedIn(
   deps: Deps,
   text: string,
-  { place, author }: { readonly place: Place; readonly author: UserRecord | undefined },
-): Promise<Called> {
+  { place, author }: { readonly place: ProjectResource; readonly author: UserRecord | undefined },
+): Promise<MentionedMembers> {
   const names = mentionsIn(text);
   const holders = await deps.store.names.holders('path', names);
   const ids = (type: 'user' | 'group') =>
     holders.flatMap((holder) => (holder?.type === type && holder.current ? [holder.id] : []));
   const groups = await deps.store.groups.getMany(ids('group').slice(0, MAX_GROUPS));
-  const surroundings = new Surroundings(deps);
+  const surroundings = new MembershipCache(deps);
   const sources: MemberSource[] = names.some((name) => name.toLowerCase() === EVERYBODY)
     ? [...place.memberSources]
     : [];

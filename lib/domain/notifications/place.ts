@@ -1,12 +1,12 @@
 import type { GroupRecord } from '../../records/groups.ts';
 import type { MemberSource } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
-import { Surroundings, standing } from '../access/effective-level.ts';
-import { subjectOf } from '../access/open-request.ts';
+import { effectiveAccess, MembershipCache } from '../access/effective-level.ts';
+import { resourceOf } from '../access/open-request.ts';
 import type { Deps } from '../deps.ts';
 
 /** A project with what it stands in. */
-export interface Place {
+export interface ProjectResource {
   readonly project: ProjectRecord;
   /** The innermost first. */
   readonly groups: readonly GroupRecord[];
@@ -15,10 +15,10 @@ export interface Place {
 }
 
 /** @returns undefined when it, or a group above it, is deleted */
-export async function placeOf(deps: Deps, projectId: number): Promise<Place | undefined> {
+export async function projectResourceOf(deps: Deps, projectId: number): Promise<ProjectResource | undefined> {
   const project = await deps.store.projects.get(projectId);
   if (project === undefined) return undefined;
-  const found = await standing(new Surroundings(deps), subjectOf(project), undefined);
+  const found = await effectiveAccess(new MembershipCache(deps), resourceOf(project), undefined);
   if (found === undefined) return undefined;
   const groups = found.parents;
   return { project, groups, memberSources: await memberSourcesOf(deps, project, groups) };
@@ -40,26 +40,26 @@ export async function memberSourcesOf(
 }
 
 /** A group, then those it stands in. */
-export interface GroupPlace {
+export interface GroupResource {
   readonly project?: undefined;
   readonly groups: readonly GroupRecord[];
 }
 
 /** @returns undefined when one of them is deleted. */
-export async function groupPlaceOf(deps: Deps, groupId: number): Promise<GroupPlace | undefined> {
+export async function groupResourceOf(deps: Deps, groupId: number): Promise<GroupResource | undefined> {
   const subject = { source: { kind: 'group', id: groupId } as const, parentId: groupId, shares: [] };
-  const found = await standing(new Surroundings(deps), subject, undefined);
+  const found = await effectiveAccess(new MembershipCache(deps), subject, undefined);
   return found && { groups: found.parents };
 }
 
 /** Whether the project, or a group above, sends no mail at all. */
-export const isMuted = (place: Place | GroupPlace): boolean =>
+export const isMuted = (place: ProjectResource | GroupResource): boolean =>
   [...(place.project === undefined ? [] : [place.project]), ...place.groups].some(
     ({ settings }) => settings['emails_disabled'] === true,
   );
 
 /** Where the settings lie that decide there, the innermost first; those for everything come behind. */
-export const scopesOf = ({ project, groups }: Place | GroupPlace): MemberSource[] => [
+export const scopesOf = ({ project, groups }: ProjectResource | GroupResource): MemberSource[] => [
   ...(project === undefined ? [] : [sourceOf(project)]),
   ...groups.map(({ id }) => ({ kind: 'group', id }) as const),
 ];

@@ -2,24 +2,24 @@
 
 import type { MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
-import { Surroundings } from '../access/effective-level.ts';
+import { MembershipCache } from '../access/effective-level.ts';
 import { groupAccess, projectAccess } from '../access/open-request.ts';
 import { can, canInGroup } from '../access/permissions.ts';
 import type { GroupAbility, ProjectAbility } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { addressesOf, isReached } from './address.ts';
 import { effective } from './levels.ts';
-import type { GroupPlace } from './place.ts';
-import { groupPlaceOf, isMuted, type Place, placeOf, scopesOf } from './place.ts';
+import type { GroupResource } from './place.ts';
+import { groupResourceOf, isMuted, type ProjectResource, projectResourceOf, scopesOf } from './place.ts';
 
 /** What mail is about, and what one has to be allowed there to read it. */
 export type About =
-  | { readonly place: Place; readonly ability: ProjectAbility }
-  | { readonly place: GroupPlace; readonly ability: GroupAbility };
+  | { readonly place: ProjectResource; readonly ability: ProjectAbility }
+  | { readonly place: GroupResource; readonly ability: GroupAbility };
 
 export async function mayRead(deps: Deps, user: UserRecord, { place, ability }: About): Promise<boolean> {
   const viewer = { kind: 'user', user } as const;
-  const surroundings = new Surroundings(deps);
+  const surroundings = new MembershipCache(deps);
   if (place.project !== undefined) {
     const access = await projectAccess(viewer, place.project, surroundings);
     return access !== undefined && can(viewer, access, ability as ProjectAbility);
@@ -29,13 +29,13 @@ export async function mayRead(deps: Deps, user: UserRecord, { place, ability }: 
 }
 
 /** Whom a mail was decided for, and by what right: plain data, which travels with it. */
-export interface MailReader {
+export interface MailRecipient {
   readonly userId: number;
   readonly source: MemberSource;
   readonly ability: About['ability'];
 }
 
-export const readerOf = (userId: number, { place, ability }: About): MailReader => ({
+export const recipientOf = (userId: number, { place, ability }: About): MailRecipient => ({
   userId,
   source: scopesOf(place)[0]!,
   ability,
@@ -45,13 +45,13 @@ export const readerOf = (userId: number, { place, ability }: About): MailReader 
  * Where they are sent it now: a mail may have waited for minutes, and in the dead letters for days.
  * @returns undefined when they are to be sent it no longer
  */
-export async function addressNow(
+export async function currentAddress(
   deps: Deps,
-  { userId, source, ability }: MailReader,
+  { userId, source, ability }: MailRecipient,
 ): Promise<string | undefined> {
   const [user, place] = await Promise.all([
     deps.store.users.get(userId),
-    source.kind === 'project' ? placeOf(deps, source.id) : groupPlaceOf(deps, source.id),
+    source.kind === 'project' ? projectResourceOf(deps, source.id) : groupResourceOf(deps, source.id),
   ]);
   if (user === undefined || !isReached(user) || place === undefined || isMuted(place)) return undefined;
   const [chosen, may] = await Promise.all([

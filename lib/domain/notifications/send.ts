@@ -10,14 +10,14 @@ import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 import { addressesOf, isReached } from './address.ts';
-import type { Bulletin } from './audience.ts';
-import { bulletinOf } from './content.ts';
+import type { NotificationContent } from './audience.ts';
+import { contentOf } from './content.ts';
 import type { Reason } from './decide.ts';
 import type { Notification } from './enqueue.ts';
 import { effective } from './levels.ts';
 import { mailOf, withAuthor } from './mail.ts';
 import { scopesOf } from './place.ts';
-import { mayRead, readerOf } from './readers.ts';
+import { mayRead, recipientOf } from './readers.ts';
 import { unsubscribeLink } from './unsubscribe.ts';
 
 /** People who are looked at together. */
@@ -39,7 +39,7 @@ export async function sendNotification(
   notification: Notification,
   deadline: number,
 ): Promise<Notification | undefined> {
-  const bulletin = await bulletinOf(deps, { ...notification, id });
+  const bulletin = await contentOf(deps, { ...notification, id });
   if (bulletin === undefined) return undefined;
   const { stages } = bulletin.audience;
   const { position } = notification;
@@ -66,7 +66,7 @@ async function tell(
   deps: Deps,
   id: string,
   { baseUrl, actorId }: Notification,
-  bulletin: Bulletin,
+  bulletin: NotificationContent,
   ids: readonly number[],
 ): Promise<void> {
   const { store } = deps;
@@ -82,7 +82,7 @@ async function tell(
           bulletin.unsubscribe && (await unsubscribeLink(deps, user.id, bulletin.unsubscribe, baseUrl));
         const mail = mailOf(
           letter,
-          { ...readerOf(user.id, bulletin.about), address, reason, unsubscribe },
+          { ...recipientOf(user.id, bulletin.about), address, reason, unsubscribe },
           sender,
         );
         const joins = bulletin.joins?.userIds.has(user.id) === true ? bulletin.joins.thread : undefined;
@@ -138,7 +138,7 @@ interface Reading {
 async function readersAmong(
   deps: Deps,
   id: string,
-  { audience, about }: Bulletin,
+  { audience, about }: NotificationContent,
   ids: readonly number[],
 ): Promise<Reading[]> {
   const { store } = deps;

@@ -13,7 +13,7 @@ import type { NotificationChange, NotificationScope } from '../../store/notifica
 import { sameName } from '../../store/table/unique-names.ts';
 import { isConfirmedEmail } from '../accounts/addresses.ts';
 import type { Deps } from '../deps.ts';
-import { invalid, placeNotFound, refused, unauthorized } from '../errors.ts';
+import { invalid, refused, resourceNotFound, unauthorized } from '../errors.ts';
 import { DEFAULT_LEVEL } from './levels.ts';
 
 export interface NotificationInput {
@@ -62,7 +62,7 @@ export async function changeSetting(
   } catch (error) {
     if (!(error instanceof Missing)) throw error;
     if (scope === undefined || error.message.startsWith('user')) throw unauthorized();
-    throw placeNotFound(scope);
+    throw resourceNotFound(scope);
   }
 }
 

@@ -11,15 +11,15 @@ import type {
   StatusWrite,
 } from '../../store/pipelines/pipelines.ts';
 import type { PageRequest } from '../../store/table/paging.ts';
-import { demand, signedIn } from '../access/permissions.ts';
+import { requireAbility, signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
-import { keepCommit } from '../commits/pin.ts';
+import { pinCommit } from '../commits/pin.ts';
 import { refsContaining } from '../commits/refs.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden, invalid, notFound, refused, unprocessable } from '../errors.ts';
 import { inTurn } from '../in-process-queue.ts';
-import { type Happening, promisedMail } from '../notifications/enqueue.ts';
+import { type DomainEvent, enqueueNotification } from '../notifications/enqueue.ts';
 import { branchProtection } from '../refs/protection.ts';
 import { codeOf, resolved } from '../repository/read.ts';
 import { persist } from '../retry-on-conflict.ts';
@@ -77,7 +77,7 @@ export async function reportStatus(
   sha: string,
   report: StatusReport,
 ): Promise<CommitStatus> {
-  demand(actor, access, 'report_statuses');
+  requireAbility(actor, access, 'report_statuses');
   const { user } = signedIn(actor);
   const git = codeOf(deps, access);
   const reading = started(branchProtection(deps, access));
@@ -92,8 +92,8 @@ export async function reportStatus(
     if (!protection.mayPush(actor, ref) && !protection.mayMerge(actor, ref)) throw forbidden();
     demandSound(report, ref);
     const write = await statusWrite(deps, access, { commit, ref, report, user, was });
-    const told = cameTo(write).map((happening) => promisedMail(deps, actor, happening));
-    await keepCommit(deps, access.project, commit, (keep) =>
+    const told = cameTo(write).map((happening) => enqueueNotification(deps, actor, happening));
+    await pinCommit(deps, access.project, commit, (keep) =>
       deps.store.pipelines.write({ ...write, alongside: [...keep, ...told.map(outboxWrite)] }),
     );
     await deps.store.outbox.deliver(told);
@@ -210,7 +210,7 @@ async function statusWrite(
 }
 
 /** What there is to tell when a pipeline ends. */
-function cameTo({ pipeline, was }: StatusWrite): Happening[] {
+function cameTo({ pipeline, was }: StatusWrite): DomainEvent[] {
   const { id, projectId, sha, status } = pipeline;
   if (status === was?.status || (status !== 'success' && status !== 'failed')) return [];
   const before = was?.outcome ?? null;

@@ -8,13 +8,13 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { requesterOf } from '../audit-events/event.ts';
 import { happened } from '../audit-events/setting-changes.ts';
-import { deletionMark, promisesDeletion } from '../deletion/mark-and-delete.ts';
-import { demandProjectDeletion } from '../deletion/protection.ts';
+import { deletionMark, scheduleDeletion } from '../deletion/mark-and-delete.ts';
+import { requireProjectDeletion } from '../deletion/protection.ts';
 import type { Deps } from '../deps.ts';
 import { refused } from '../errors.ts';
 import { MAX_NAME_LENGTH } from '../name-rules.ts';
 import { deleteProject } from './projects.ts';
-import { changeError } from './update.ts';
+import { projectChangeError } from './update.ts';
 
 /**
  * Whether a project takes changes of its content. Nothing to do where it is so already.
@@ -52,7 +52,7 @@ export async function askForDeletion(
   { permanently = false, fullPath }: DeletionInput,
 ): Promise<void> {
   const { project } = access;
-  await demandProjectDeletion(deps, actor);
+  await requireProjectDeletion(deps, actor);
   if (permanently && isMarked(project)) {
     if (fullPath?.toLowerCase() !== project.fullPath.toLowerCase())
       throw refused('`full_path` is incorrect. You must enter the complete path for the project.');
@@ -63,7 +63,7 @@ export async function askForDeletion(
   if (permanently) throw refused('Project must be marked for deletion first.');
   if (isMarked(project)) return;
   const alongside = [
-    promisesDeletion({ kind: 'project', id: project.id }, mark, requesterOf(actor)),
+    scheduleDeletion({ kind: 'project', id: project.id }, mark, requesterOf(actor)),
     await happened(deps, actor, 'Project', project, { custom_message: 'Project marked for deletion' }),
   ];
   await told(change(deps, project, { ...putAside(project), archived: true, deletion: mark }, alongside));
@@ -85,7 +85,7 @@ export async function restoreProject(
     const event = await happened(deps, actor, 'Project', restored, done);
     return await change(deps, project, { ...back, ...former }, [event]);
   } catch (error) {
-    if (!(error instanceof NameTaken)) throw changeError(error);
+    if (!(error instanceof NameTaken)) throw projectChangeError(error);
   }
   // Somebody else has the path by now; the name need not be the only one.
   const event = await happened(deps, actor, 'Project', project, done);
@@ -123,6 +123,6 @@ async function told<T>(changing: Promise<T>): Promise<T> {
   try {
     return await changing;
   } catch (error) {
-    throw changeError(error);
+    throw projectChangeError(error);
   }
 }

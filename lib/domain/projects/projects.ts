@@ -8,7 +8,7 @@ import type { Page } from '../../store/table/paging.ts';
 import { restrictionProblems, unchosenVisibility } from '../access/instance-visibility.ts';
 import { canInGroup } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
-import { projectJudge, viewerOf } from '../access/visibility-filter.ts';
+import { viewerOf, visibleProjects } from '../access/visibility-filter.ts';
 import type { Actor } from '../actor.ts';
 import { requesterOf } from '../audit-events/event.ts';
 import { creationEvents } from '../audit-events/setting-changes.ts';
@@ -33,7 +33,7 @@ import {
   visibleNamespace,
 } from '../namespaces/place.ts';
 import { limitError } from '../namespaces/project-limit.ts';
-import { demandRate, PROJECT_IMPORTS } from '../rate-limits/action-limits.ts';
+import { PROJECT_IMPORTS, requireRate } from '../rate-limits/action-limits.ts';
 import { defaultBranchName } from '../repository/default-branch-name.ts';
 import { starredByActor } from '../stars/stars.ts';
 import { newProjectSettings } from './defaults.ts';
@@ -117,7 +117,7 @@ export async function createProject(
   });
   if (problems !== undefined) throw invalid(problems);
   const order = input.importOrder;
-  if (order !== undefined) await demandRate(deps, PROJECT_IMPORTS, creator);
+  if (order !== undefined) await requireRate(deps, PROJECT_IMPORTS, creator);
   const [plan, told, ...record] = await Promise.all([
     order && planImport(deps, order),
     telling(deps),
@@ -167,7 +167,7 @@ export async function createProject(
 }
 
 /** @throws 400: no template is known */
-export function demandNoTemplate(input: {
+export function requireNoTemplate(input: {
   readonly template_name?: string;
   readonly template_project_id?: number;
 }): void {
@@ -200,7 +200,7 @@ export async function listProjects(
     ...query,
     ...(starred ? await starredByActor(deps, actor, query) : {}),
     viewer: viewerOf(actor),
-    judge: projectJudge(deps, actor),
+    judge: visibleProjects(deps, actor),
   });
 }
 

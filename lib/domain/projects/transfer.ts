@@ -5,7 +5,7 @@ import { canInGroup } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
-import { placeMoved } from '../audit-events/setting-changes.ts';
+import { resourceMoved } from '../audit-events/setting-changes.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, refused } from '../errors.ts';
 import { unlinkPromises } from '../forks/visibility.ts';
@@ -14,7 +14,7 @@ import { limitProblem } from '../namespaces/project-limit.ts';
 import { moveMail } from '../notifications/enqueue.ts';
 import { inRuby } from '../ruby-notation.ts';
 import { lower } from '../visibility.ts';
-import { changeError } from './update.ts';
+import { projectChangeError } from './update.ts';
 
 type User = Extract<Actor, { kind: 'user' }>;
 
@@ -54,7 +54,7 @@ export async function transferProject(
   const owner = namespace.kind === 'user' ? namespace.owner : actor.user;
   const place = placeIn(namespace, owner);
   const fullPath = `${place.namespacePath}/${project.path}`;
-  const events = await placeMoved(deps, actor, 'Project', project, { ...project, fullPath, visibility });
+  const events = await resourceMoved(deps, actor, 'Project', project, { ...project, fullPath, visibility });
   try {
     return await deps.store.projects.transfer(
       project,
@@ -71,7 +71,7 @@ export async function transferProject(
     if (error instanceof NameTaken)
       throw failed('Project with same name or path in target namespace already exists');
     if (error instanceof LimitReached) throw failed(limitProblem(error.limit));
-    throw changeError(error instanceof Missing ? new Stale('project') : error);
+    throw projectChangeError(error instanceof Missing ? new Stale('project') : error);
   }
 }
 

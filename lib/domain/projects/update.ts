@@ -9,7 +9,7 @@ import { Missing, NameTaken, Stale, TransactionRefused } from '../../store/error
 import { refusedUpdate } from '../../store/projects/projects.ts';
 import { type ProjectChange, type ProjectUpdate, projectUpdate } from '../../store/projects/update.ts';
 import { restrictionProblems } from '../access/instance-visibility.ts';
-import { demand } from '../access/permissions.ts';
+import { requireAbility } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { happened, projectChanged } from '../audit-events/setting-changes.ts';
@@ -61,7 +61,7 @@ export async function updateProject(
       const now =
         isStale(error) && tries < TRIES ? await deps.store.projects.get(access.project.id) : undefined;
       // Elsewhere the caller may be somebody else.
-      if (now?.namespaceId !== access.project.namespaceId) throw changeError(error);
+      if (now?.namespaceId !== access.project.namespaceId) throw projectChangeError(error);
       current = { ...access, project: now };
     }
   }
@@ -78,7 +78,7 @@ async function change(
 ): Promise<ProjectRecord> {
   const { project } = access;
   const { name, path, description, visibility, topics, settings } = input;
-  if (visibility !== undefined) demand(actor, access, 'change_visibility_level');
+  if (visibility !== undefined) requireAbility(actor, access, 'change_visibility_level');
   const rises = visibility !== undefined && isBelow(project.visibility, visibility);
   const [parent, source] = await Promise.all([
     project.namespaceKind === 'group' && (rises || (path !== undefined && path !== project.path))
@@ -136,7 +136,7 @@ async function change(
 }
 
 /** @returns what a caller is told of a change of a project that did not come about */
-export function changeError(error: unknown): unknown {
+export function projectChangeError(error: unknown): unknown {
   const known = (error instanceof TransactionRefused && refusedUpdate(error)) || error;
   if (known instanceof NameTaken) return invalid({ path: ['has already been taken'] });
   if (known instanceof Missing) return notFound('Project');

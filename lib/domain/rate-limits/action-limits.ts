@@ -60,7 +60,7 @@ const LARGE_BLOBS: ActionLimit = { kind: 'large-blob', seconds: 60, limit: () =>
 type Subject = string | Pick<UserRecord, 'id' | 'username'>;
 
 /** Counts what somebody does. @throws 429 */
-export const demandRate = (deps: Deps, limit: ActionLimit, subject: Subject): Promise<void> =>
+export const requireRate = (deps: Deps, limit: ActionLimit, subject: Subject): Promise<void> =>
   withinRate(deps, limit, subject, async () => {});
 
 /**
@@ -101,8 +101,8 @@ export const byId = <T>(deps: Deps, actor: Actor, read: () => Promise<T>): Promi
     : withinRate(deps, USERS_BY_ID, actor.user, read);
 
 /** Before a blob is read whole. @param size in bytes @throws 429 for too many large ones */
-export async function demandBlobRate(deps: Deps, projectId: number, size: number): Promise<void> {
-  if (size > LARGE_BLOB) await demandRate(deps, LARGE_BLOBS, String(projectId));
+export async function requireBlobRate(deps: Deps, projectId: number, size: number): Promise<void> {
+  if (size > LARGE_BLOB) await requireRate(deps, LARGE_BLOBS, String(projectId));
 }
 
 function tooOften(kind: string): DomainError {

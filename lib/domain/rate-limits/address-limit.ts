@@ -13,7 +13,7 @@ const NAME = 'unique_ips_limit';
  * IPv6 address has as many as their network.
  * @param address undefined: nobody knows
  */
-export async function comesFromTooMany(
+export async function exceedsAddressLimit(
   { settings, store, now }: Deps,
   userId: number,
   address: string | undefined,
@@ -35,7 +35,7 @@ export async function comesFromTooMany(
 }
 
 /** Administrators are counted and let in: one who chose too few could not choose again. @throws 403 */
-export function demandFewAddresses(tooMany: boolean, { admin }: UserRecord): void {
+export function requireFewAddresses(tooMany: boolean, { admin }: UserRecord): void {
   if (!tooMany || admin) return;
   annotate({ limit: NAME });
   throw forbidden('Too many IP addresses');

@@ -2,7 +2,7 @@
 
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { BranchRule, RuleLevel, TagRule } from '../../records/refs.ts';
-import { type Audited, auditedPlace } from '../audit-events/event.ts';
+import { type Audited, auditedResource } from '../audit-events/event.ts';
 
 /** Levels of rules, as people read them. */
 export const RULE_LEVEL_NAMES: Readonly<Record<RuleLevel, string>> = {
@@ -17,7 +17,7 @@ export const auditedBranchRule = (
   project: ProjectRecord,
   rule: BranchRule,
 ): Audited => ({
-  entity: auditedPlace('Project', project),
+  entity: auditedResource('Project', project),
   details: {
     [action]: 'protected_branch',
     ...target(rule),
@@ -36,7 +36,7 @@ export function auditedLevels(project: ProjectRecord, was: BranchRule, is: Level
       ? []
       : [
           {
-            entity: auditedPlace('Project', project),
+            entity: auditedResource('Project', project),
             details: {
               change: called,
               from: RULE_LEVEL_NAMES[was[name]],
@@ -49,7 +49,7 @@ export function auditedLevels(project: ProjectRecord, was: BranchRule, is: Level
 }
 
 export const auditedTagRule = (action: 'add' | 'remove', project: ProjectRecord, rule: TagRule): Audited => ({
-  entity: auditedPlace('Project', project),
+  entity: auditedResource('Project', project),
   details: {
     [action]: 'protected_tag',
     target_id: undefined,

@@ -5,7 +5,7 @@ import { GitRepository } from '../../git/repository.ts';
 import type { RateLimit } from '../../store/rate-limits/rate-limits.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
-import { auditedPlace, auditing } from '../audit-events/event.ts';
+import { auditedResource, auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, tooLarge, tooManyRequests } from '../errors.ts';
 import { subjectFor } from '../rate-limits/throttles.ts';
@@ -68,7 +68,7 @@ export async function downloadArchive(
   const recorded = async () => {
     if (event === undefined) return;
     const details = { custom_message: 'Repository Download Started' };
-    await store.table.put((await event)({ entity: auditedPlace('Project', project), details }));
+    await store.table.put((await event)({ entity: auditedResource('Project', project), details }));
   };
 
   // Until it is asked for its pieces, it has read trees only: so much may be in vain.

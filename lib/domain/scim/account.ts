@@ -49,7 +49,7 @@ export function fullNameOf(
 const UNREACHABLE: ReadonlySet<string> = new Set(['.', '..', '.search']);
 
 /** @throws 400 `invalidValue` */
-export function demandSound({
+export function requireValidUser({
   externUid,
   email,
   name,
@@ -67,7 +67,7 @@ export function demandSound({
 }
 
 /** Whether people may have the address here. @throws 400 `invalidValue` */
-export async function demandAllowed(deps: Deps, email: string): Promise<void> {
+export async function requireAllowedAddress(deps: Deps, email: string): Promise<void> {
   const problems = await addressProblems(deps, email);
   if (problems.length > 0)
     throw badRequest('invalidValue', problems.map((problem) => `emails ${problem}`).join('; '));

@@ -14,21 +14,21 @@ import type { Mover } from '../notifications/enqueue.ts';
 import { addressMails } from '../users/account-mail.ts';
 import { auditedChange } from '../users/audit.ts';
 import {
-  demandAllowed,
-  demandSound,
   freeUsername,
   fullNameOf,
   identitiesWith,
   isManaged,
   isTrusted,
+  requireAllowedAddress,
+  requireValidUser,
 } from './account.ts';
 import { attempted } from './attempt.ts';
 import type { ScimAttributes } from './attributes.ts';
 import { type ScimCaller, stillMay } from './caller.ts';
-import { demandMail } from './confirmation.ts';
+import { enqueueConfirmation } from './confirmation.ts';
 import { noResource, notUnique } from './errors.ts';
 import { samlIdentityOf } from './group-identities.ts';
-import { leaves, type Movement, returns, STAYS } from './membership.ts';
+import { endMembership, type MembershipChange, restoreMembership, STAYS } from './membership.ts';
 import type { ScimUser } from './user.ts';
 
 /**
@@ -49,7 +49,7 @@ export function removeUser(deps: Deps, caller: ScimCaller, externUid: string): P
   return attempted(async () => {
     const was = await identityOf(deps, caller, externUid);
     const user = await accountOf(deps, was);
-    const movement = was.active ? await leaves(deps, caller, user) : STAYS;
+    const movement = was.active ? await endMembership(deps, caller, user) : STAYS;
     const change = signsIn(caller, user, undefined);
     const writes = deps.store.scimIdentities.remove(was);
     await written(deps, caller, user, change, {
@@ -86,7 +86,7 @@ export async function changed(
     familyName: said.familyName === undefined ? was.familyName : said.familyName,
   };
   const name = fullNameOf(said, names);
-  demandSound({ externUid: said.externUid, email: said.email, name });
+  requireValidUser({ externUid: said.externUid, email: said.email, name });
   const now = deps.now().toISOString();
   const is: ScimIdentity = {
     ...was,
@@ -121,9 +121,9 @@ function moved(
   user: UserRecord,
   was: boolean,
   is: boolean,
-): Movement | Promise<Movement> {
+): MembershipChange | Promise<MembershipChange> {
   if (was === is) return STAYS;
-  return is ? returns(deps, caller, user) : leaves(deps, caller, user);
+  return is ? restoreMembership(deps, caller, user) : endMembership(deps, caller, user);
 }
 
 const isSame = (was: ScimIdentity, is: ScimIdentity): boolean =>
@@ -137,7 +137,7 @@ async function written(
   caller: ScimCaller,
   user: UserRecord,
   change: UserChange,
-  { alongside, messages }: Movement,
+  { alongside, messages }: MembershipChange,
 ): Promise<UserRecord> {
   const { users, outbox } = deps.store;
   const guards = stillMay(deps, caller);
@@ -152,7 +152,7 @@ async function written(
   return users.update(user, change, options);
 }
 
-interface AccountChange extends Movement {
+interface AccountChange extends MembershipChange {
   readonly change: UserChange;
 }
 const moverOf = ({ baseUrl }: ScimCaller): Mover => ({ actorId: null, baseUrl });
@@ -217,7 +217,7 @@ async function addressChange(
 ): Promise<AccountChange> {
   const { sso, baseUrl } = caller;
   if (sameName(email, user.email)) return email === user.email ? NOTHING : { ...NOTHING, change: { email } };
-  await demandAllowed(deps, email);
+  await requireAllowedAddress(deps, email);
   if (isTrusted(sso, email)) {
     const change = {
       email,
@@ -233,7 +233,7 @@ async function addressChange(
   }
   if ((await deps.store.names.holder('email', email)) !== undefined)
     throw notUnique('Email has already been taken');
-  await demandMail(deps, caller, email);
+  await enqueueConfirmation(deps, caller, email);
   const change = user.confirmedAt === null ? { email } : { unconfirmedEmail: email };
   const asked = confirmationOf(deps, { userId: user.id, emailId: null, email }, baseUrl);
   return {

@@ -9,7 +9,11 @@ const BY_ONE = { kind: 'scim-confirmation', limit: 1_000, seconds: 3_600 } as co
 const TO_ONE = { kind: 'scim-confirmation-to', limit: 20, seconds: 86_400 } as const;
 
 /** Before such a mail goes into a transaction. Groups are made freely: whoever issued the token is counted. @throws 429 */
-export async function demandMail({ store, now }: Deps, { group }: ScimCaller, email: string): Promise<void> {
+export async function enqueueConfirmation(
+  { store, now }: Deps,
+  { group }: ScimCaller,
+  email: string,
+): Promise<void> {
   const token = await store.scimTokens.ofGroup(group.id);
   const by = token === undefined ? `group ${group.id}` : String(token.createdById);
   const mayMail =

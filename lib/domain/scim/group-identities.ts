@@ -18,11 +18,11 @@ export const samlIdentityOf = (user: Pick<UserRecord, 'profile'>, groupId: numbe
   identitiesOf(user).find(({ saml_provider_id }) => saml_provider_id === groupId);
 
 /** The group that single sign-on is of. */
-export const outermostOf = ({ group, parents }: GroupAccess): GroupRecord => parents.at(-1) ?? group;
+export const topLevelGroupOf = ({ group, parents }: GroupAccess): GroupRecord => parents.at(-1) ?? group;
 
 /** Whether somebody is told how members of a group sign in. */
 export const seesIdentities = (actor: Actor, access: GroupAccess): boolean =>
-  hasSso(outermostOf(access)) && (isAdministrator(actor) || access.level >= OWNER);
+  hasSso(topLevelGroupOf(access)) && (isAdministrator(actor) || access.level >= OWNER);
 
 /** Whom the provider has provisioned, by account. @throws 404 where there is none */
 export async function scimIdentities(

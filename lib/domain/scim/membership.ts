@@ -6,31 +6,31 @@ import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import { joining, leaving } from '../../store/scim/memberships.ts';
 import type { Write } from '../../store/table/write.ts';
 import { LEVEL_NAMES } from '../access/permissions.ts';
-import { auditedPlace, auditing } from '../audit-events/event.ts';
+import { auditedResource, auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { targeting } from '../members/audit.ts';
-import { departure } from '../members/cascade-removal.ts';
+import { membershipCascade } from '../members/cascade-removal.ts';
 import { newMembershipMail } from '../notifications/enqueue.ts';
 import type { ScimCaller } from './caller.ts';
 
 /** For a transaction. */
-export interface Movement {
+export interface MembershipChange {
   readonly alongside: readonly Write[];
   readonly messages: readonly OutboxMessage[];
   /** What follows on the transaction before the request is answered. */
   readonly finish?: () => Promise<void>;
 }
 
-export const STAYS: Movement = { alongside: [], messages: [] };
+export const STAYS: MembershipChange = { alongside: [], messages: [] };
 
 type Person = Pick<UserRecord, 'name'>;
 
 /** What lets somebody in of whom only the id is not known yet. */
-export async function comes(
+export async function addMembership(
   deps: Deps,
   { group, sso, author, baseUrl }: ScimCaller,
   user: Person,
-): Promise<(userId: number) => Movement> {
+): Promise<(userId: number) => MembershipChange> {
   const event = await auditing(deps, author);
   const now = deps.now().toISOString();
   return (userId) => {
@@ -50,7 +50,7 @@ export async function comes(
     return {
       alongside: [
         ...joining(record, now.slice(0, 10)),
-        event({ entity: auditedPlace('Group', group), details }),
+        event({ entity: auditedResource('Group', group), details }),
       ],
       messages: [newMembershipMail(record, baseUrl)],
     };
@@ -58,17 +58,25 @@ export async function comes(
 }
 
 /** Lets somebody in who may be a member already, and stays what they are. */
-export async function returns(deps: Deps, caller: ScimCaller, user: UserRecord): Promise<Movement> {
+export async function restoreMembership(
+  deps: Deps,
+  caller: ScimCaller,
+  user: UserRecord,
+): Promise<MembershipChange> {
   const source = { kind: 'group', id: caller.group.id } as const;
   if ((await deps.store.members.get(source, user.id)) !== undefined) return STAYS;
-  return (await comes(deps, caller, user))(user.id);
+  return (await addMembership(deps, caller, user))(user.id);
 }
 
 /** Out of the group, and of what is inside. @throws LastOwner */
-export async function leaves(deps: Deps, { group, author }: ScimCaller, user: UserRecord): Promise<Movement> {
+export async function endMembership(
+  deps: Deps,
+  { group, author }: ScimCaller,
+  user: UserRecord,
+): Promise<MembershipChange> {
   const [writes, event] = await Promise.all([leaving(deps.store, group.id, user.id), auditing(deps, author)]);
   const details = { remove: 'user_access', ...targeting(user) };
-  const told = writes.length === 0 ? [] : [event({ entity: auditedPlace('Group', group), details })];
-  const { promise, finish } = departure(deps, group.id, user.id, author);
+  const told = writes.length === 0 ? [] : [event({ entity: auditedResource('Group', group), details })];
+  const { promise, finish } = membershipCascade(deps, group.id, user.id, author);
   return { alongside: [...writes, ...told, promise], messages: [], finish };
 }

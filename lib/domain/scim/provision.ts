@@ -7,21 +7,21 @@ import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../emails/confirmation.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
 import {
-  demandAllowed,
-  demandSound,
   freeUsername,
   fullNameOf,
   identitiesWith,
   isManaged,
   isTrusted,
+  requireAllowedAddress,
+  requireValidUser,
 } from './account.ts';
 import { attempted } from './attempt.ts';
 import type { ScimAttributes } from './attributes.ts';
 import { type ScimCaller, stillMay } from './caller.ts';
 import { changed } from './change.ts';
-import { demandMail } from './confirmation.ts';
+import { enqueueConfirmation } from './confirmation.ts';
 import { badRequest, notUnique } from './errors.ts';
-import { comes, returns, STAYS } from './membership.ts';
+import { addMembership, restoreMembership, STAYS } from './membership.ts';
 import type { ScimUser } from './user.ts';
 
 /**
@@ -37,7 +37,7 @@ export function provision(deps: Deps, caller: ScimCaller, said: ScimAttributes):
   if (email === undefined) throw badRequest('invalidValue', 'emails is missing');
   const names = { givenName: said.givenName ?? null, familyName: said.familyName ?? null };
   const name = fullNameOf(said, names) ?? userName;
-  demandSound({ externUid, email, name });
+  requireValidUser({ externUid, email, name });
   const displayName = said.displayName ?? null;
   const wanted = { ...names, displayName, externUid, userName, email, name, active: said.active ?? true };
   return attempted(() => provisionOnce(deps, caller, wanted, said));
@@ -90,7 +90,7 @@ async function joined(deps: Deps, caller: ScimCaller, wanted: Wanted, user: User
   const theirs = managed || user.confirmedAt !== null || !sameName(user.email, wanted.email);
   if (user.type !== undefined || !theirs) throw notUnique('Email has already been taken');
   const identity = identityOf(deps, caller, wanted, user.id);
-  const { alongside, messages } = wanted.active ? await returns(deps, caller, user) : STAYS;
+  const { alongside, messages } = wanted.active ? await restoreMembership(deps, caller, user) : STAYS;
   const writes = [...store.scimIdentities.create(identity), ...alongside, ...stillMay(deps, caller)];
   if (!managed || !wanted.active) {
     await store.outbox.commit([...writes, store.users.isThere(user.id)], messages);
@@ -103,17 +103,17 @@ async function joined(deps: Deps, caller: ScimCaller, wanted: Wanted, user: User
 }
 
 async function created(deps: Deps, caller: ScimCaller, wanted: Wanted): Promise<ScimUser> {
-  await demandAllowed(deps, wanted.email);
+  await requireAllowedAddress(deps, wanted.email);
   const { store } = deps;
   const { group, sso, author, baseUrl } = caller;
   const { name, email, externUid } = wanted;
   const trusted = isTrusted(sso, email);
-  if (!trusted) await demandMail(deps, caller, email);
+  if (!trusted) await enqueueConfirmation(deps, caller, email);
   const [settings, username, event, enters] = await Promise.all([
     deps.settings.current(),
     freeUsername(deps, wanted.userName),
     auditing(deps, author),
-    comes(deps, caller, { name }),
+    addMembership(deps, caller, { name }),
   ]);
   const now = deps.now();
   const external = isExternalByDefault(settings, email);

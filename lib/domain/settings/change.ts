@@ -8,7 +8,7 @@ import type { Actor } from '../actor.ts';
 import { audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, invalid } from '../errors.ts';
-import { promisesLifetime } from '../tokens/lifetimes.ts';
+import { scheduleLifetimeCheck } from '../tokens/lifetimes.ts';
 import { allDefaults, attributes, isSecret } from './attributes.ts';
 import { defaultSettings } from './defaults.ts';
 import { storeSecrets } from './secrets.ts';
@@ -95,7 +95,7 @@ export async function changeSettings(
       ...Object.keys(secrets).map((name) => ({ change: name })),
     ]);
     const messages = changed.includes(LIFETIME)
-      ? promisesLifetime(deps, actor, shown[LIFETIME] as number | null)
+      ? scheduleLifetimeCheck(deps, actor, shown[LIFETIME] as number | null)
       : [];
     const rows = {
       effective: { was: effective, values },

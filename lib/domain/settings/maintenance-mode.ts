@@ -12,10 +12,10 @@ interface Needs {
 }
 
 /** Of everything but pushes. @throws 503 with the message that the administrator chose */
-export const demandWritable = (deps: Needs): Promise<void> => demand(deps, (message) => message || API);
+export const requireWritable = (deps: Needs): Promise<void> => demand(deps, (message) => message || API);
 
 /** @throws 503 with what git prints, and the message behind it */
-export const demandPushable = (deps: Needs): Promise<void> =>
+export const requirePushable = (deps: Needs): Promise<void> =>
   demand(deps, (message) => (message ? `${PUSH}\n${message}` : PUSH));
 
 async function demand({ settings }: Needs, told: (message: string) => string): Promise<void> {

@@ -4,7 +4,7 @@ import { MAINTAINER } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { audited } from '../audit-events/event.ts';
-import { demandRuleName, refusedRule } from '../branches/protected-branches.ts';
+import { refusedRule, requireRuleName } from '../branches/protected-branches.ts';
 import type { Deps } from '../deps.ts';
 import { recordNotFound, unprocessable } from '../errors.ts';
 import { auditedTagRule } from '../refs/rule-audit.ts';
@@ -38,7 +38,7 @@ export async function protectTag(
   input: { readonly name: string; readonly createLevel?: RuleLevel | undefined },
 ): Promise<TagRule> {
   const { name, createLevel = MAINTAINER } = input;
-  demandRuleName(name);
+  requireRuleName(name);
   const at = deps.now().toISOString();
   const rule: TagRule = {
     kind: 'tag',

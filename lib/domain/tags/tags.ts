@@ -6,7 +6,7 @@ import type { CommitRecord, GitRepository, Tip } from '../../git/repository.ts';
 import { signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
-import { demandPush } from '../branches/branches.ts';
+import { requirePush } from '../branches/branches.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, forbidden, notFound, refused } from '../errors.ts';
 import { listRefs, type RefListQuery } from '../refs/list.ts';
@@ -52,7 +52,7 @@ export async function createTag(
   access: ProjectAccess,
   input: { name: string; ref: string; message: string | undefined },
 ): Promise<{ made: TagRecord; protection: TagProtection }> {
-  demandPush(actor, access);
+  requirePush(actor, access);
   const name = tagRef(input.name);
   if (name === undefined) throw refused('Tag name invalid');
   const git = codeOf(deps, access, actor);
@@ -84,7 +84,7 @@ export async function deleteTag(
   name: string,
   unchanged: (commit: Date) => void,
 ): Promise<void> {
-  demandPush(actor, access);
+  requirePush(actor, access);
   const git = codeOf(deps, access, actor);
   const protection = started(tagProtection(deps, access));
   const ref = await tagOf(git, name);

@@ -4,7 +4,7 @@ import type { AccessLevel, MemberSource } from '../../records/members.ts';
 import type { TokenRecord, TokenScope } from '../../records/tokens.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { LimitReached, Missing, NameTaken, TransactionRefused } from '../../store/errors.ts';
-import { memberWrite, sourceLives } from '../../store/members/item.ts';
+import { checkSourceExists, memberWrite } from '../../store/members/item.ts';
 import type { Page } from '../../store/table/paging.ts';
 import type { Write } from '../../store/table/write.ts';
 import { MAX_TOKENS } from '../../store/tokens/rows.ts';
@@ -15,10 +15,10 @@ import { isAdministrator } from '../actor.ts';
 import { recordingRefusals } from '../audit-events/audited-refusals.ts';
 import { auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
-import { badRequest, DomainError, notFound, placeNotFound, unauthorized } from '../errors.ts';
+import { badRequest, DomainError, notFound, resourceNotFound, unauthorized } from '../errors.ts';
 import { telling } from '../events/record.ts';
 import { entityOf } from '../members/audit.ts';
-import { type MemberPlace, sourceOf } from '../members/list.ts';
+import { type MembershipResource, sourceOf } from '../members/list.ts';
 import { auditedToken } from './audit.ts';
 import { firstSentence, newAccessText, type TokenInput, type ToldToken, tokenProblems } from './tokens.ts';
 import { narrowed, type TokenFilters } from './user-tokens.ts';
@@ -40,7 +40,7 @@ const TRIES = 5;
 export const createBotToken = (
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   input: TokenInput & { readonly accessLevel: AccessLevel },
 ): Promise<ToldToken> =>
   recordingRefusals(deps, actor, attempted('create', place), () => create(deps, actor, place, input));
@@ -48,7 +48,7 @@ export const createBotToken = (
 async function create(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   input: TokenInput & { readonly accessLevel: AccessLevel },
 ): Promise<ToldToken> {
   const source = sourceOf(place);
@@ -80,7 +80,7 @@ async function create(
         throw badRequest(`There are ${error.limit} ${source.kind} access tokens: revoke some first`);
       }
       if (error instanceof TransactionRefused && error.has(source.kind)) {
-        throw placeNotFound(source);
+        throw resourceNotFound(source);
       }
       if (!(error instanceof NameTaken || error instanceof TransactionRefused)) throw error;
     }
@@ -126,7 +126,7 @@ async function createOnce(
       createdById: creator.id,
       bot: true as const,
     };
-    return [...writes, memberWrite(member), sourceLives(source), ...recorded(record)];
+    return [...writes, memberWrite(member), checkSourceExists(source), ...recorded(record)];
   };
   try {
     await deps.store.users.create(botUser(username, name, creator), { now, about });
@@ -164,7 +164,7 @@ const botUser = (username: string, name: string, creator: UserRecord) =>
 export async function listBotTokens(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   query: Parameters<typeof narrowed>[0] & TokenFilters,
 ): Promise<Page<TokenRecord>> {
   demandManager(actor, place);
@@ -179,7 +179,7 @@ export async function listBotTokens(
 export async function botToken(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   id: number,
   { replaced = false, revokes = false }: { replaced?: boolean; revokes?: boolean } = {},
 ): Promise<TokenRecord> {
@@ -196,7 +196,7 @@ export async function botToken(
 }
 
 /** The token a request was made with, when it is one of this place. @throws 405 for a person's, 401 for another place's */
-export function ownBotToken(actor: Actor, place: MemberPlace): TokenRecord {
+export function ownBotToken(actor: Actor, place: MembershipResource): TokenRecord {
   const { token } = signedIn(actor);
   if (token.resource == null) throw new DomainError('method-not-allowed', '405 Method Not Allowed');
   const { kind, id } = sourceOf(place);
@@ -215,14 +215,14 @@ export async function removeBot({ store }: Deps, { userId }: { userId: number })
   }
 }
 
-const attempted = (verb: 'create' | 'revoke', place: MemberPlace, which = '') => ({
+const attempted = (verb: 'create' | 'revoke', place: MembershipResource, which = '') => ({
   entity: () => entityOf(place),
   what: `${verb} ${sourceOf(place).kind} access token${which}`,
 });
 
-const mayManage = (actor: Actor, place: MemberPlace): boolean =>
+const mayManage = (actor: Actor, place: MembershipResource): boolean =>
   'project' in place ? can(actor, place, 'admin_project') : canInGroup(actor, place, 'admin_group');
 
-function demandManager(actor: Actor, place: MemberPlace): void {
+function demandManager(actor: Actor, place: MembershipResource): void {
   if (!mayManage(actor, place)) throw unauthorized();
 }

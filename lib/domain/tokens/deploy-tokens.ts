@@ -10,9 +10,9 @@ import type { Actor } from '../actor.ts';
 import { recordingRefusals } from '../audit-events/audited-refusals.ts';
 import { audited, auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
-import { badRequest, invalid, notFound, placeNotFound } from '../errors.ts';
+import { badRequest, invalid, notFound, resourceNotFound } from '../errors.ts';
 import { entityOf } from '../members/audit.ts';
-import { type MemberPlace, sourceOf } from '../members/list.ts';
+import { type MembershipResource, sourceOf } from '../members/list.ts';
 import { auditedDeployToken } from './audit.ts';
 import { newTokenText } from './tokens.ts';
 
@@ -33,7 +33,7 @@ interface ToldDeployToken {
 export const createDeployToken = (
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   input: DeployTokenInput,
 ): Promise<ToldDeployToken> =>
   recordingRefusals(
@@ -46,7 +46,7 @@ export const createDeployToken = (
 async function create(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   { name, scopes, username, expiresAt }: DeployTokenInput,
 ): Promise<ToldDeployToken> {
   const resource = sourceOf(place);
@@ -76,7 +76,7 @@ async function create(
     const options = { usernameOf, now: deps.now(), alongside };
     return { token: await deps.store.deployTokens.create(token, options), text };
   } catch (error) {
-    if (error instanceof Missing) throw placeNotFound(resource);
+    if (error instanceof Missing) throw resourceNotFound(resource);
     if (error instanceof LimitReached) {
       throw badRequest(`There are ${error.limit} deploy tokens: delete some first`);
     }
@@ -100,7 +100,11 @@ export async function listDeployTokens(
 }
 
 /** @throws 404 `404 Deploy Token Not Found` */
-export async function deployToken(deps: Deps, place: MemberPlace, id: number): Promise<DeployTokenRecord> {
+export async function deployToken(
+  deps: Deps,
+  place: MembershipResource,
+  id: number,
+): Promise<DeployTokenRecord> {
   const { kind, id: sourceId } = sourceOf(place);
   const token = await deps.store.deployTokens.get(id);
   if (token?.resource.kind !== kind || token.resource.id !== sourceId) throw notFound('Deploy Token');
@@ -111,7 +115,7 @@ export async function deployToken(deps: Deps, place: MemberPlace, id: number): P
 export async function deleteDeployToken(
   deps: Deps,
   actor: Actor,
-  place: MemberPlace,
+  place: MembershipResource,
   token: DeployTokenRecord,
 ): Promise<void> {
   const event = await audited(deps, actor, auditedDeployToken('Destroyed', entityOf(place), token));

@@ -2,7 +2,7 @@
 
 import type { TokenRecord } from '../../records/tokens.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
-import { inParallel } from '../../store/table/map-limit.ts';
+import { mapLimit } from '../../store/table/map-limit.ts';
 import type { Put } from '../../store/table/write.ts';
 import { isActive } from '../access/token-check.ts';
 import type { Actor } from '../actor.ts';
@@ -30,7 +30,7 @@ export interface LifetimeWalk {
 }
 
 /** For the transaction that sets the days; null: there is no limit any more. */
-export function promisesLifetime({ now }: Deps, actor: Actor, days: number | null): Put[] {
+export function scheduleLifetimeCheck({ now }: Deps, actor: Actor, days: number | null): Put[] {
   if (days === null) return [];
   const body = { days, by: requesterOf(actor) };
   const at = new Date(now().getTime() + GRACE_MS);
@@ -42,7 +42,7 @@ export function promisesLifetime({ now }: Deps, actor: Actor, days: number | nul
  * @param deadline milliseconds since 1970; no page begins after it
  * @returns where to go on; undefined at the end, and where something else was chosen meanwhile
  */
-export async function endLongTokens(
+export async function shortenTokenLifetimes(
   deps: Deps,
   walk: LifetimeWalk,
   deadline: number,
@@ -55,7 +55,7 @@ export async function endLongTokens(
     if (Date.now() > deadline) return { ...walk, after: idAfter };
     const { items } = await deps.store.tokens.list({ idAfter, page: 1, perPage: PAGE });
     const long = items.filter((token) => isLong(token, last) && isActive(token, deps.now()));
-    await inParallel(AT_ONCE, long, (token) => end(deps, token, days, by === undefined ? {} : { by }));
+    await mapLimit(AT_ONCE, long, (token) => end(deps, token, days, by === undefined ? {} : { by }));
     const latest = items.at(-1);
     if (latest === undefined) return undefined;
     idAfter = latest.id;

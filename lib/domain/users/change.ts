@@ -3,7 +3,7 @@ import { sameName } from '../../store/table/unique-names.ts';
 import { type Identity, identitiesOf, MAX_IDENTITIES } from '../../store/users/item.ts';
 import type { UserChange } from '../../store/users/users.ts';
 import { signedIn } from '../access/permissions.ts';
-import { changeUser, type PlannedChange, staysAdministered } from '../accounts/accounts.ts';
+import { actorStaysAdministrator, changeUser, type PlannedChange } from '../accounts/accounts.ts';
 import { isConfirmedEmail, withoutAddress } from '../accounts/addresses.ts';
 import { addressProblems } from '../accounts/sign-up-rules.ts';
 import type { Actor } from '../actor.ts';
@@ -150,7 +150,7 @@ async function plan(
       ...address.alongside,
       ...(avatar?.writes({ kind: 'user', id: user.id }) ?? []),
       ...(invited === undefined ? [] : [invited.opens(user.id)]),
-      ...(user.admin && !admin ? staysAdministered(deps, actor, user) : []),
+      ...(user.admin && !admin ? actorStaysAdministrator(deps, actor, user) : []),
     ],
     messages: [
       ...move.messages,

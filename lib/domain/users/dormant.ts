@@ -1,7 +1,7 @@
 /** People who were not here for long are deactivated, where an administrator has it so. */
 
 import type { UserRecord } from '../../records/users.ts';
-import { inParallel } from '../../store/table/map-limit.ts';
+import { mapLimit } from '../../store/table/map-limit.ts';
 import { changeUser } from '../accounts/accounts.ts';
 import { SYSTEM } from '../audit-events/event.ts';
 import { dayBefore } from '../days.ts';
@@ -41,7 +41,7 @@ export async function deactivateDormant(
     const request = { order: 'id', direction: 'asc', states: ['active'], service: false } as const;
     const { items } = await deps.store.users.list({ ...request, idAfter, page: 1, perPage: PAGE });
     const dormant = items.filter((user) => isDormant(user, last));
-    await inParallel(AT_ONCE, dormant, ({ id }) => deactivate(deps, id, last));
+    await mapLimit(AT_ONCE, dormant, ({ id }) => deactivate(deps, id, last));
     const end = items.at(-1);
     if (end === undefined || end.createdAt.slice(0, 10) > last) return undefined;
     idAfter = end.id;

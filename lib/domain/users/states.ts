@@ -1,7 +1,7 @@
 /** Blocking, banning, deactivating, approving: who may sign in. Effective at the next request, for Git too. */
 import type { UserRecord, UserState } from '../../records/users.ts';
 import { signedIn } from '../access/permissions.ts';
-import { changeUser, type PlannedChange, staysAdministered, userOfId } from '../accounts/accounts.ts';
+import { actorStaysAdministrator, changeUser, type PlannedChange, userOfId } from '../accounts/accounts.ts';
 import type { Actor } from '../actor.ts';
 import { audited, auditedUser } from '../audit-events/event.ts';
 import { dayBefore, dayOf } from '../days.ts';
@@ -89,7 +89,7 @@ export async function changeState(
             change: { state, ...(transition === 'activate' && { activatedOn: dayOf(deps.now()) }) },
             alongside: [await recorded(deps, actor, user, RECORDED[transition])],
           };
-    const checks = state === 'active' ? [] : staysAdministered(deps, actor, user);
+    const checks = state === 'active' ? [] : actorStaysAdministrator(deps, actor, user);
     return { ...planned, alongside: [...(planned.alongside ?? []), ...checks] };
   });
   return changed !== undefined;

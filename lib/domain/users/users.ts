@@ -4,7 +4,7 @@ import { sameName } from '../../store/table/unique-names.ts';
 import type { Put } from '../../store/table/write.ts';
 import { type Identity, identityName, identityNames } from '../../store/users/item.ts';
 import type { UserQuery } from '../../store/users/list.ts';
-import { changeError, userOfId } from '../accounts/accounts.ts';
+import { userChangeError, userOfId } from '../accounts/accounts.ts';
 import { addressProblems, isExternalByDefault } from '../accounts/sign-up-rules.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
@@ -91,7 +91,7 @@ export async function createUser(deps: Deps, author: AuditAuthor, input: NewUser
       { now, about: (id) => welcome(deps, input, id, invited, avatar, added(id)) },
     );
   } catch (error) {
-    throw changeError(error);
+    throw userChangeError(error);
   }
 }
 
@@ -183,6 +183,6 @@ export function nameProblems(name: string): string[] {
 }
 
 /** Identities at a provider are for administrators to look for. @throws 403 */
-export function demandIdentitySearch(actor: Actor): void {
+export function requireIdentitySearch(actor: Actor): void {
   if (!isAdministrator(actor)) throw forbidden();
 }

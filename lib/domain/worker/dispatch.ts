@@ -5,7 +5,7 @@ import { MAINTENANCE, message, messageAt, outboxWrite } from '../../store/outbox
 import { secondLook } from '../../store/repository/unlisted-pack-gc.ts';
 import { MEASURE_JOB } from '../../store/statistics/statistics.ts';
 import { BOT_JOB } from '../../store/tokens/tokens.ts';
-import { REQUESTED_JOB, tellOfRequest } from '../access-requests/access-requests.ts';
+import { notifyOfRequest, REQUESTED_JOB } from '../access-requests/access-requests.ts';
 import type { Requester } from '../audit-events/event.ts';
 import { REFRESH_ALL_JOB, REFRESH_JOB, refreshAll, refreshList } from '../billable-members/refresh.ts';
 import { deleteMerged } from '../branches/branches.ts';
@@ -17,7 +17,7 @@ import { takeInvitations } from '../invitations/invitations.ts';
 import { CONFIRMED_JOB } from '../invitations/on-confirmed.ts';
 import type { Job } from '../job.ts';
 import { maintainRepository } from '../maintenance/run.ts';
-import { LEAVE_JOB, leaveBelow } from '../members/cascade-removal.ts';
+import { LEAVE_JOB, removeDescendantMemberships } from '../members/cascade-removal.ts';
 import { EXPIRY_JOB, endMembership } from '../members/expiry.ts';
 import { NAMESPACE_MOVE_JOB } from '../namespaces/rename.ts';
 import {
@@ -30,7 +30,7 @@ import {
 import { sendNotification } from '../notifications/send.ts';
 import { measureProject } from '../statistics/measure.ts';
 import { removeBot } from '../tokens/bots.ts';
-import { endLongTokens, LIFETIME_JOB } from '../tokens/lifetimes.ts';
+import { LIFETIME_JOB, shortenTokenLifetimes } from '../tokens/lifetimes.ts';
 import { DORMANT_JOB, deactivateDormant } from '../users/dormant.ts';
 
 /**
@@ -140,7 +140,7 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
     await inSlices(deps, job, (deadline) => emptyGroup(deps, { groupId, ...byOf(job.body) }, deadline));
   },
   [LEAVE_JOB]: async (deps, { body }) => {
-    await leaveBelow(deps, {
+    await removeDescendantMemberships(deps, {
       groupId: numberOf(body, 'groupId'),
       userId: numberOf(body, 'userId'),
       until: textOf(body, 'until'),
@@ -155,7 +155,7 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
       expiresAt: textOf(body, 'expiresAt'),
     }),
   [REQUESTED_JOB]: (deps, { id, body }) =>
-    tellOfRequest(deps, {
+    notifyOfRequest(deps, {
       id,
       source: { kind: body['kind'] === 'group' ? 'group' : 'project', id: numberOf(body, 'id') },
       userId: numberOf(body, 'userId'),
@@ -175,7 +175,7 @@ const JOBS: Readonly<Record<string, (deps: Deps, job: Job) => Promise<void>>> = 
   },
   [LIFETIME_JOB]: async (deps, job) => {
     const walk = { after: 0, ...job.body, days: numberOf(job.body, 'days') };
-    await goOn(deps, job, await endLongTokens(deps, walk, Date.now() + SLICE_MS));
+    await goOn(deps, job, await shortenTokenLifetimes(deps, walk, Date.now() + SLICE_MS));
   },
   [CONFIRMED_JOB]: async (deps, job) => {
     await inSlices(deps, job, (deadline) => takeInvitations(deps, textOf(job.body, 'email'), deadline));

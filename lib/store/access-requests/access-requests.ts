@@ -3,7 +3,7 @@
 import type { AccessRequestRecord } from '../../records/access-requests.ts';
 import type { MemberSource } from '../../records/members.ts';
 import { AlreadyExists, Missing, TransactionRefused } from '../errors.ts';
-import { sourceLives } from '../members/item.ts';
+import { checkSourceExists } from '../members/item.ts';
 import type { Outbox, OutboxMessage } from '../outbox/outbox.ts';
 import { accessRequestKey, REQUEST } from '../row-keys/access-requests.ts';
 import { memberKey, memberPartition } from '../row-keys/members.ts';
@@ -42,7 +42,7 @@ export class AccessRequests {
             values: { today: request.requestedAt.slice(0, 10) },
             reason: 'member',
           },
-          sourceLives(source),
+          checkSourceExists(source),
           { check: userKey(userId), if: PRESENT, reason: 'user' },
         ],
         messages,

@@ -12,7 +12,7 @@ import { projectKey } from '../row-keys/projects.ts';
 import { ABOUT } from '../row-keys/subjects.ts';
 import { userKey } from '../row-keys/users.ts';
 import { removeSome } from '../table/delete-page.ts';
-import { type RowSet, rowsOfIndex } from '../table/id-sources.ts';
+import { type IdSource, idsOfIndex } from '../table/id-sources.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Check, type Item, PRESENT, type Write } from '../table/write.ts';
 
@@ -95,9 +95,9 @@ const attributesOf = (row: Item | undefined): Attributes =>
   (row?.['attributes'] as Attributes | undefined) ?? {};
 
 /** What has one of these: by an index that may be late, so each is to be judged by {@link haveAll}. */
-export function rowsWith(table: Table, kind: Subject['kind'], attributes: Attributes): RowSet {
+export function rowsWith(table: Table, kind: Subject['kind'], attributes: Attributes): IdSource {
   const [[name, value] = ['', '']] = Object.entries(attributes);
-  return rowsOfIndex(table, attributePartition(kind, name, value));
+  return idsOfIndex(table, attributePartition(kind, name, value));
 }
 
 /** Which of these have all of the attributes; nothing is read where none is wanted. */

@@ -36,7 +36,7 @@ export interface EventHeader extends Position {
 }
 
 /** For each, whether the viewer may know of it. */
-export type EventJudge = (headers: readonly EventHeader[]) => Promise<readonly boolean[]>;
+export type EventFilter = (headers: readonly EventHeader[]) => Promise<readonly boolean[]>;
 
 /** Rows before a page that are read whole; further on, keys of an index are. */
 const FEW = 200;
@@ -56,7 +56,7 @@ export class EventFeed {
   async page(
     views: readonly FeedView[],
     request: FeedRequest,
-    judge?: EventJudge,
+    judge?: EventFilter,
   ): Promise<Page<EventRecord>> {
     const offset = (request.page - 1) * request.perPage;
     const single = views.length === 1 && judge === undefined;

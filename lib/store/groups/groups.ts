@@ -6,20 +6,20 @@ import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
 import { memberWrite } from '../members/item.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import {
+  addTo,
+  checkNotDeleted,
+  checkNotMoving,
   claimGroupPath,
-  enters,
   moveGroupPath,
   placeBelow,
-  rank,
   refusedByParent,
-  standsOpen,
-  standsStill,
+  visibilityRank,
 } from '../placement/group.ts';
 import { groupItem, groupListAttributes, groupOf } from '../placement/group-item.ts';
-import { moveRows, settlingRows, treeRows } from '../placement/tree.ts';
+import { moveRows, pendingMoveRows, treeRows } from '../placement/tree.ts';
 import {
   groupKey,
-  SETTLING,
+  PENDING_MOVE,
   type TreeKind,
   type TreeRow,
   treePartition,
@@ -125,7 +125,7 @@ export class Groups {
       claimGroupPath(record),
       memberWrite(owner),
       ...treeRows({ kind: 'group', ...record }),
-      ...(parent === undefined ? [] : enters(parent, record, new Date(at))),
+      ...(parent === undefined ? [] : addTo(parent, record, new Date(at))),
       ...(options.about?.(record) ?? []),
       ...(options.alongside ?? []),
     ];
@@ -183,7 +183,7 @@ export class Groups {
     const coming = new Set([id]);
     for (const each of coming) {
       // First: what has arrived meanwhile is in the rows.
-      const rows = { partition: treePartition(each), prefix: SETTLING, only: ['sk'] };
+      const rows = { partition: treePartition(each), prefix: PENDING_MOVE, only: ['sk'] };
       for await (const { sk } of this.#table.queryAll(rows)) coming.add(idOf(sk as string));
       if (coming.size > MAX_COMING) return true;
       for (const row of ['DIRECT', 'DEEP'] as const)
@@ -238,8 +238,8 @@ export class Groups {
       updatedAt: now.toISOString(),
       version: group.version + 1,
     };
-    const rises = rank(updated.visibility) > rank(group.visibility);
-    const sinks = rank(updated.visibility) < rank(group.visibility);
+    const rises = visibilityRank(updated.visibility) > visibilityRank(group.visibility);
+    const sinks = visibilityRank(updated.visibility) < visibilityRank(group.visibility);
     // What moves along is made less visible on its way.
     if (sinks && !transfers) await this.#lower(group, updated.visibility, now);
     const { pk, sk, movedFrom, ...set } = groupItem(updated);
@@ -257,7 +257,7 @@ export class Groups {
       ...(transfers
         ? [
             ...moveRows({ kind: 'group', ...group }, { kind: 'group', ...updated }),
-            ...settlingRows(group, updated),
+            ...pendingMoveRows(group, updated),
           ]
         : rises || sinks || moves
           ? treeRows({ kind: 'group', ...updated })
@@ -265,9 +265,9 @@ export class Groups {
       ...(parent === undefined
         ? []
         : moves
-          ? [...enters(parent, updated, now), ...parents.slice(1).map(standsStill)]
+          ? [...addTo(parent, updated, now), ...parents.slice(1).map(checkNotMoving)]
           : rises
-            ? [standsOpen(parent, updated.visibility, now)]
+            ? [checkNotDeleted(parent, updated.visibility, now)]
             : []),
       ...(options.alongside ?? []),
     ];
@@ -333,7 +333,7 @@ export class Groups {
       ],
       [],
     );
-    const above = VISIBILITIES.slice(rank(visibility) + 1);
+    const above = VISIBILITIES.slice(visibilityRank(visibility) + 1);
     for (const kind of ['group', 'project'] as const) {
       const rows = this.#table.queryAll({
         partition: treePartition(group.id),

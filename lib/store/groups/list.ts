@@ -4,9 +4,9 @@ import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel } from '../../records/members.ts';
 import { type Attributes, haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
 import type { Members } from '../members/members.ts';
-import { Reach } from '../members/reachable.ts';
+import { AccessibleIds } from '../members/reachable.ts';
 import { groupClass, groupItem, groupOf } from '../placement/group-item.ts';
-import { hasText, type Judge, type Viewer, visibleTo } from '../projects/query.ts';
+import { hasText, type Viewer, type VisibilityFilter, visibleTo } from '../projects/query.ts';
 import { groupKey } from '../row-keys/groups.ts';
 import { listPartitions } from '../row-keys/lists.ts';
 import { similarity } from '../search/relevance.ts';
@@ -15,13 +15,13 @@ import { matchesWords, wordsOf } from '../search/trigrams.ts';
 import type { Position } from '../table/cursor.ts';
 import {
   allRows,
+  type IdSource,
+  idsBelowMovingGroups,
+  idsOfTree,
   keysById,
   keysSorted,
-  type RowSet,
-  rowsOfAll,
-  rowsOfSettling,
-  rowsOfTree,
-  settlingBelow,
+  pendingMovesBelow,
+  unionOf,
 } from '../table/id-sources.ts';
 import {
   chunkFor,
@@ -45,7 +45,7 @@ import type { Table } from '../table/table.ts';
 
 export interface GroupQuery extends PageRequest {
   readonly viewer: Viewer;
-  readonly judge: Judge<GroupRecord>;
+  readonly judge: VisibilityFilter<GroupRecord>;
   /** `similarity`: to what is searched for, the best first, as far as hits are all known; else by name. */
   readonly order?: 'id' | 'name' | 'path' | 'similarity';
   readonly direction?: Direction;
@@ -102,7 +102,7 @@ export class GroupList {
     const index = INDEX[query.order ?? 'name'];
     const reach = this.#reach(query);
     const { below } = query;
-    const settling = below?.deep ? settlingBelow(this.#table, below.id) : async () => [];
+    const settling = below?.deep ? pendingMovesBelow(this.#table, below.id) : async () => [];
     const load = this.#loader(query, reach, settling);
     if (hasText(query.search)) {
       const found = await this.#searched(query, load, index, direction);
@@ -131,22 +131,27 @@ export class GroupList {
     return where === undefined ? { ...page, total } : page;
   }
 
-  #reach({ viewer, owned }: GroupQuery): Reach | undefined {
+  #reach({ viewer, owned }: GroupQuery): AccessibleIds | undefined {
     if (viewer.kind === 'anonymous') return undefined;
-    return new Reach(this.#table, this.#members, viewer.id, owned ? 50 : 0);
+    return new AccessibleIds(this.#table, this.#members, viewer.id, owned ? 50 : 0);
   }
 
   /** The rows that have to be merged with what everybody sees, or that are the list. */
-  #rows(query: GroupQuery, reach: Reach | undefined, load: Load, settling: Settling): RowSet | undefined {
+  #rows(
+    query: GroupQuery,
+    reach: AccessibleIds | undefined,
+    load: Load,
+    settling: Settling,
+  ): IdSource | undefined {
     const { below, attributes } = query;
     if (attributes !== undefined) return rowsWith(this.#table, 'group', attributes);
     if (below !== undefined) {
-      return rowsOfAll(async () => [
-        rowsOfTree(this.#table, below.id, 'DIRECT', 'group'),
+      return unionOf(async () => [
+        idsOfTree(this.#table, below.id, 'DIRECT', 'group'),
         ...(below.deep
           ? [
-              rowsOfTree(this.#table, below.id, 'DEEP', 'group'),
-              rowsOfSettling(this.#table, settling, 'group'),
+              idsOfTree(this.#table, below.id, 'DEEP', 'group'),
+              idsBelowMovingGroups(this.#table, settling, 'group'),
             ]
           : []),
       ]);
@@ -158,7 +163,7 @@ export class GroupList {
   }
 
   /** Loads records, and leaves out what the viewer may not see (any more). */
-  #loader(query: GroupQuery, reach: Reach | undefined, settling: Settling): Load {
+  #loader(query: GroupQuery, reach: AccessibleIds | undefined, settling: Settling): Load {
     const words = wordsOf(query.search ?? '');
     return async (ids) => {
       const [items, noted, inside] = await Promise.all([
@@ -189,7 +194,7 @@ export class GroupList {
   async #total(
     load: Load,
     partitions: readonly IndexPartition[],
-    rows: RowSet | undefined,
+    rows: IdSource | undefined,
   ): Promise<number | undefined> {
     const everyones = await countPartitions(this.#table, partitions);
     if (everyones === undefined || rows === undefined) return everyones;

@@ -12,11 +12,11 @@ import type { Visibility } from '../../records/visibility.ts';
 import { TransactionRefused } from '../errors.ts';
 import { UNLINK_JOB } from '../forks/forks.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } from '../outbox/outbox.ts';
-import { moveGroupPath, placeBelow, rank } from '../placement/group.ts';
+import { moveGroupPath, placeBelow, visibilityRank } from '../placement/group.ts';
 import { groupItem, isArriving } from '../placement/group-item.ts';
 import { moveProjectPath, placeInGroup } from '../placement/project.ts';
 import { fromItem } from '../placement/project-item.ts';
-import { moveRows, settledRows } from '../placement/tree.ts';
+import { finishedMoveRows, moveRows } from '../placement/tree.ts';
 import type { ProjectShares } from '../project-relations/shares.ts';
 import { projectUpdate } from '../projects/update.ts';
 import { groupKey, type TreeKind } from '../row-keys/groups.ts';
@@ -203,7 +203,7 @@ export class GroupMoves {
         },
         reason: 'version',
       },
-      ...(isArriving(now) ? settledRows(now) : []),
+      ...(isArriving(now) ? finishedMoveRows(now) : []),
     ]);
     return refused === undefined;
   }
@@ -242,7 +242,7 @@ const stands = ({ id, fullPath, fullName }: GroupRecord): Check => ({
 
 /** Nothing is more visible than the group that it stands in. */
 const lower = (node: { visibility: Visibility }, parent: GroupRecord): Visibility =>
-  rank(node.visibility) > rank(parent.visibility) ? parent.visibility : node.visibility;
+  visibilityRank(node.visibility) > visibilityRank(parent.visibility) ? parent.visibility : node.visibility;
 
 /** A project that becomes less visible leaves its fork relations too. */
 function lowers(

@@ -5,11 +5,11 @@ import type { AccessLevel, MemberRecord, MemberSource } from '../../records/memb
 import { LastOwner, Missing, Stale, TransactionRefused } from '../errors.ts';
 import {
   changedMember,
+  checkUnchangedMember,
   fromItem,
-  live,
   membershipChange,
   memberWrite,
-  stillMember,
+  unexpired,
 } from '../members/item.ts';
 import type { AlongsideChange, Members } from '../members/members.ts';
 import type { Key } from '../row-keys/key.ts';
@@ -137,7 +137,7 @@ export class GroupOwners {
       const was = await this.#members.get(source, userId);
       if (was === undefined) throw new Missing('member');
       const [own, ...alongside] = await write(memberKey(source, userId), was);
-      const writes: Write[] = [{ ...own, ...stillMember(was), reason: 'member' }, ...alongside];
+      const writes: Write[] = [{ ...own, ...checkUnchangedMember(was), reason: 'member' }, ...alongside];
       if (needsOwner && was.accessLevel === OWNER && !stays(was)) {
         const other = await this.#otherOwner(source, userId);
         if (other === undefined) throw new LastOwner();
@@ -158,7 +158,7 @@ export class GroupOwners {
     let found: number | undefined;
     const rows = { partition: memberPartition(source), prefix: MEMBER, where: '#accessLevel = :owner' };
     for await (const item of this.#table.queryAll({ ...rows, values: { owner: OWNER } })) {
-      const member = live(fromItem(item));
+      const member = unexpired(fromItem(item));
       if (member === undefined || member.userId === userId || member.bot === true) continue;
       if (member.expiresAt === null) return member.userId;
       found ??= member.userId;

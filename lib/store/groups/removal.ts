@@ -6,7 +6,7 @@ import type { ProjectRecord } from '../../records/projects.ts';
 import { removeAbout } from '../custom-attributes/custom-attributes.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
 import type { Members } from '../members/members.ts';
-import { leaveTree, settledRows } from '../placement/tree.ts';
+import { finishedMoveRows, removeTreeRows } from '../placement/tree.ts';
 import type { ProjectShares } from '../project-relations/shares.ts';
 import type { Projects } from '../projects/projects.ts';
 import { groupKey, treeKey, treePartition } from '../row-keys/groups.ts';
@@ -181,8 +181,8 @@ export class GroupRemoval {
       if (!(error instanceof TransactionRefused)) throw error;
     }
     await this.#table.transact([
-      ...leaveTree({ kind: 'group', ...group }),
-      ...settledRows(group),
+      ...removeTreeRows({ kind: 'group', ...group }),
+      ...finishedMoveRows(group),
       { delete: groupKey(group.id) },
       { delete: statisticsKey({ kind: 'group', id: group.id }) },
       { delete: runnersTokenKey(group.id) },

@@ -7,7 +7,7 @@ import { type InvitationRecord, MAX_INVITATIONS } from '../../records/invitation
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { AlreadyExists, ConditionFailed, LimitReached, Missing, TransactionRefused } from '../errors.ts';
-import { sourceLives } from '../members/item.ts';
+import { checkSourceExists } from '../members/item.ts';
 import type { Members } from '../members/members.ts';
 import type { Outbox, OutboxMessage } from '../outbox/outbox.ts';
 import {
@@ -78,7 +78,7 @@ export class Invitations {
             values: { limit: MAX_INVITATIONS },
             reason: 'limit',
           },
-          sourceLives(source),
+          checkSourceExists(source),
           nobodys(email, options.unconfirmedOf),
         ],
         options.messages,

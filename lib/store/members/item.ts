@@ -2,7 +2,7 @@
 
 import { isExpired } from '../../records/expiry.ts';
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
-import { projectLives } from '../placement/project-item.ts';
+import { checkProjectExists } from '../placement/project-item.ts';
 import { groupKey } from '../row-keys/groups.ts';
 import { memberKey } from '../row-keys/members.ts';
 import { userPartition, userRow } from '../row-keys/users.ts';
@@ -12,8 +12,8 @@ import { ABSENT, type Check, type Item, PRESENT, type Put } from '../table/write
 export const ROW = { project: 'MEMBER', group: 'GROUPMEMBER' } as const;
 
 /** That the project or group is there, for a transaction that writes something of it; refused as `project` or `group`. */
-export const sourceLives = ({ kind, id }: MemberSource): Check =>
-  kind === 'project' ? projectLives(id) : groupLives(id);
+export const checkSourceExists = ({ kind, id }: MemberSource): Check =>
+  kind === 'project' ? checkProjectExists(id) : groupLives(id);
 
 const groupLives = (id: number): Check => ({
   check: groupKey(id),
@@ -23,7 +23,7 @@ const groupLives = (id: number): Check => ({
 });
 
 /** The condition that a membership is as it was read. */
-export const stillMember = ({ accessLevel, expiresAt }: MemberRecord) => ({
+export const checkUnchangedMember = ({ accessLevel, expiresAt }: MemberRecord) => ({
   if: `${PRESENT} AND #accessLevel = :was AND ${
     expiresAt === null ? 'attribute_type(#expiresAt, :null)' : '#expiresAt = :expires'
   }`,
@@ -64,7 +64,7 @@ export function memberWrite(member: MemberRecord): Put {
   };
 }
 
-export const live = (member: MemberRecord | undefined): MemberRecord | undefined =>
+export const unexpired = (member: MemberRecord | undefined): MemberRecord | undefined =>
   member === undefined || isExpired(member) ? undefined : member;
 
 export function fromItem(item: Item | undefined): MemberRecord | undefined {

@@ -13,13 +13,13 @@ import type { Table } from '../table/table.ts';
 import { ABSENT, type Delete, PRESENT, type Write } from '../table/write.ts';
 import {
   changedMember,
+  checkSourceExists,
+  checkUnchangedMember,
   fromItem,
-  live,
   membershipChange,
   memberWrite,
   ROW,
-  sourceLives,
-  stillMember,
+  unexpired,
 } from './item.ts';
 
 /** A membership as the index shows it: for rights ask {@link Members.get}, an index may be late. */
@@ -50,19 +50,19 @@ export class Members {
 
   /** Strongly consistent; expired memberships are gone. */
   async get(source: MemberSource, userId: number): Promise<MemberRecord | undefined> {
-    return live(fromItem(await this.#table.get(memberKey(source, userId))));
+    return unexpired(fromItem(await this.#table.get(memberKey(source, userId))));
   }
 
   /** Of many users in one project or group, in their order. */
   async getMany(source: MemberSource, userIds: readonly number[]): Promise<(MemberRecord | undefined)[]> {
     const items = await this.#table.batchGet(userIds.map((id) => memberKey(source, id)));
-    return items.map((item) => live(fromItem(item)));
+    return items.map((item) => unexpired(fromItem(item)));
   }
 
   /** Of many projects and groups, in their order. */
   async ofUserIn(userId: number, sources: readonly MemberSource[]): Promise<(MemberRecord | undefined)[]> {
     const items = await this.#table.batchGet(sources.map((source) => memberKey(source, userId)));
-    return items.map((item) => live(fromItem(item)));
+    return items.map((item) => unexpired(fromItem(item)));
   }
 
   /** Direct members by user id, ascending. */
@@ -114,7 +114,7 @@ export class Members {
   async *#of({ source, atMost }: Giver, limit?: number): AsyncGenerator<MemberRecord, undefined> {
     const rows = { partition: memberPartition(source), prefix: MEMBER, ...(limit && { limit }) } as const;
     for await (const item of this.#table.queryAll(rows)) {
-      const member = live(fromItem(item));
+      const member = unexpired(fromItem(item));
       if (member !== undefined) yield capped(member, atMost);
     }
     return undefined;
@@ -170,7 +170,7 @@ export class Members {
           values: { today: new Date().toISOString().slice(0, 10) },
           reason: 'member',
         },
-        sourceLives(member.source),
+        checkSourceExists(member.source),
         { check: userKey(member.userId), if: PRESENT, reason: 'user' },
         options.requested === true ? { ...request, if: PRESENT } : request,
         ...(options.alongside ?? []),
@@ -204,7 +204,7 @@ export class Members {
           {
             update: memberKey(source, userId),
             ...membershipChange(change),
-            ...stillMember(was),
+            ...checkUnchangedMember(was),
             reason: 'member',
           },
           ...((await options.alongside?.(was, is)) ?? []),
@@ -245,7 +245,11 @@ export class Members {
 
   /** Takes away what has expired, while it is as it was read. @throws Missing */
   async expire(member: MemberRecord, alongside: readonly Write[]): Promise<void> {
-    const row = { delete: memberKey(member.source, member.userId), ...stillMember(member), reason: 'member' };
+    const row = {
+      delete: memberKey(member.source, member.userId),
+      ...checkUnchangedMember(member),
+      reason: 'member',
+    };
     await this.#takeAway([row], alongside);
   }
 

@@ -1,18 +1,18 @@
 /** What a user reaches through memberships of groups: all below these, and what they were invited to. */
 
 import type { AccessLevel } from '../../records/members.ts';
-import { groupKey, LED_ELSEWHERE, SETTLING, type TreeKind, treePartition } from '../row-keys/groups.ts';
+import { groupKey, MOVED_AWAY, PENDING_MOVE, type TreeKind, treePartition } from '../row-keys/groups.ts';
 import { idOf } from '../row-keys/key.ts';
 import { projectKey } from '../row-keys/projects.ts';
 import {
-  judged,
+  filteredBy,
+  fixedIds,
+  type IdSource,
+  idsBelow,
+  idsBelowMovingGroups,
+  pendingMovesBelow,
   type Row,
-  type RowSet,
-  rowsAtHand,
-  rowsBelow,
-  rowsOfAll,
-  rowsOfSettling,
-  settlingBelow,
+  unionOf,
 } from '../table/id-sources.ts';
 import type { Table } from '../table/table.ts';
 import type { Members } from './members.ts';
@@ -41,7 +41,7 @@ type Elsewhere = Readonly<Record<TreeKind | 'settling', readonly number[]>>;
 type Load = (ids: readonly number[]) => Promise<readonly unknown[]>;
 
 /** For one list: read once, when it is first asked for. */
-export class Reach {
+export class AccessibleIds {
   readonly #table: Table;
   readonly #members: Members;
   readonly #userId: number;
@@ -58,39 +58,39 @@ export class Reach {
   }
 
   /** Projects in these groups and below. */
-  projects(load: Load): RowSet {
-    return rowsOfAll(async () => {
+  projects(load: Load): IdSource {
+    return unionOf(async () => {
       const { trees, shared } = await this.#read();
       return [
-        ...rowsBelow(this.#table, trees, 'project'),
+        ...idsBelow(this.#table, trees, 'project'),
         ...this.#belowAll(shared.settling, 'project'),
-        ...this.#belowAll(shared.group, 'project').map((set) => judged(set, load)),
-        judged(atHand(shared.project), load),
+        ...this.#belowAll(shared.group, 'project').map((set) => filteredBy(set, load)),
+        filteredBy(atHand(shared.project), load),
       ];
     });
   }
 
   /** These groups, those below and, when asked for, those above, and above projects of the user's. */
-  groups(load: Load, options: { ancestors: boolean }): RowSet {
-    return rowsOfAll(async () => {
+  groups(load: Load, options: { ancestors: boolean }): IdSource {
+    return unionOf(async () => {
       const [{ groups, ancestors, trees, shared }, around] = await Promise.all([
         this.#read(),
         options.ancestors ? this.#aroundProjects() : new Set<number>(),
       ]);
       const above = options.ancestors ? [...ancestors, ...around] : [];
       return [
-        rowsAtHand(groups),
-        ...rowsBelow(this.#table, trees, 'group'),
+        fixedIds(groups),
+        ...idsBelow(this.#table, trees, 'group'),
         ...this.#belowAll(shared.settling, 'group'),
-        ...this.#belowAll(shared.group, 'group').map((set) => judged(set, load)),
-        judged(atHand([...shared.group, ...above]), load),
+        ...this.#belowAll(shared.group, 'group').map((set) => filteredBy(set, load)),
+        filteredBy(atHand([...shared.group, ...above]), load),
       ];
     });
   }
 
   /** Only the groups the user is a direct member of. */
-  direct(): RowSet {
-    return rowsOfAll(async () => [rowsAtHand((await this.#read()).groups)]);
+  direct(): IdSource {
+    return unionOf(async () => [fixedIds((await this.#read()).groups)]);
   }
 
   async isDirectMember(groupId: number): Promise<boolean> {
@@ -120,9 +120,11 @@ export class Reach {
   }
 
   /** What stands below these, with what came in below and has no rows there yet. */
-  #belowAll(ids: readonly number[], kind: TreeKind): RowSet[] {
-    const settling = ids.map((id) => rowsOfSettling(this.#table, settlingBelow(this.#table, id), kind));
-    return [...rowsBelow(this.#table, ids, kind), ...settling];
+  #belowAll(ids: readonly number[], kind: TreeKind): IdSource[] {
+    const settling = ids.map((id) =>
+      idsBelowMovingGroups(this.#table, pendingMovesBelow(this.#table, id), kind),
+    );
+    return [...idsBelow(this.#table, ids, kind), ...settling];
   }
 
   #read(): Promise<Reached> {
@@ -161,12 +163,12 @@ export class Reach {
       for (let id = rest.pop(); id !== undefined; id = rest.pop()) {
         const { items } = await this.#table.query({
           partition: treePartition(id),
-          ...LED_ELSEWHERE,
+          ...MOVED_AWAY,
           limit: MAX_SHARED,
           only: ['sk'],
         });
         for (const { sk } of items as { sk: string }[]) {
-          const what = sk.startsWith(SETTLING)
+          const what = sk.startsWith(PENDING_MOVE)
             ? 'settling'
             : sk.startsWith('SHARED#GROUP#')
               ? 'group'
@@ -180,4 +182,4 @@ export class Reach {
   }
 }
 
-const atHand = (ids: readonly number[]) => rowsAtHand(ids.map((id) => ({ id })));
+const atHand = (ids: readonly number[]) => fixedIds(ids.map((id) => ({ id })));

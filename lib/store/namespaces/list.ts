@@ -7,7 +7,7 @@ import type { GroupRecord } from '../../records/groups.ts';
 import { USER_STATES, type UserRecord } from '../../records/users.ts';
 import { VISIBILITIES } from '../../records/visibility.ts';
 import { groupClass, groupOf } from '../placement/group-item.ts';
-import type { Judge } from '../projects/query.ts';
+import type { VisibilityFilter } from '../projects/query.ts';
 import { groupKey } from '../row-keys/groups.ts';
 import { padded } from '../row-keys/key.ts';
 import { listPartitions } from '../row-keys/lists.ts';
@@ -35,7 +35,7 @@ export type ListedNamespace =
   | { readonly kind: 'group'; readonly group: GroupRecord };
 
 export interface NamespaceQuery extends PageRequest {
-  readonly judge: Judge<GroupRecord>;
+  readonly judge: VisibilityFilter<GroupRecord>;
   /** Part of a name or path, without case. */
   readonly search?: string;
   /** No groups in groups. */

@@ -2,7 +2,7 @@
 
 import type { Noteable } from '../../records/notes.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
-import { projectLives } from '../placement/project-item.ts';
+import { checkProjectExists } from '../placement/project-item.ts';
 import { noteKey, notePrefix, notesPartition } from '../row-keys/notes.ts';
 import { userPartition, userRow } from '../row-keys/users.ts';
 import type { Counters } from '../table/counters.ts';
@@ -75,7 +75,7 @@ export class Notes {
           if: ABSENT,
           reason: 'note',
         },
-        projectLives(note.projectId),
+        checkProjectExists(note.projectId),
         ...alongside,
       ]);
     } catch (error) {

@@ -5,7 +5,7 @@
 
 import type { Noteable } from '../../records/notes.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
-import { projectLives } from '../placement/project-item.ts';
+import { checkProjectExists } from '../placement/project-item.ts';
 import { threadKey, threadPrefix, threadsPartition } from '../row-keys/notes.ts';
 import { userKey, userPartition, userRow } from '../row-keys/users.ts';
 import { removeSome } from '../table/delete-page.ts';
@@ -41,7 +41,7 @@ export class Threads {
       await this.#table.transact([
         { update: keyOf(thread, userId), set: { ...namesOf(thread, userId), left: true } },
         { check: userKey(userId), if: PRESENT, reason: 'user' },
-        projectLives(thread.projectId),
+        checkProjectExists(thread.projectId),
       ]);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;

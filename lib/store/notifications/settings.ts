@@ -10,7 +10,7 @@ import {
   type NotificationLevel,
 } from '../../records/notifications.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
-import { sourceLives } from '../members/item.ts';
+import { checkSourceExists } from '../members/item.ts';
 import { memberPartition } from '../row-keys/members.ts';
 import { NOTIFY, notifyEverywhereKey, notifyKey, WATCHERS, watcherKey } from '../row-keys/notifications.ts';
 import { userKey, userPartition, userRow } from '../row-keys/users.ts';
@@ -66,7 +66,7 @@ export class NotificationSettings {
           },
         },
         { check: userKey(userId), if: PRESENT, reason: 'user' },
-        ...(scope === undefined ? watching(userId, change.level) : [sourceLives(scope)]),
+        ...(scope === undefined ? watching(userId, change.level) : [checkSourceExists(scope)]),
       ]);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;

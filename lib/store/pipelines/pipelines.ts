@@ -5,8 +5,8 @@
 
 import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
 import type { AuthorSnapshot } from '../notes/notes.ts';
-import { projectLives } from '../placement/project-item.ts';
-import { KEEP_REFUSED } from '../repository/pinned-commits.ts';
+import { checkProjectExists } from '../placement/project-item.ts';
+import { PIN_REFUSED } from '../repository/pinned-commits.ts';
 import { idOf } from '../row-keys/key.ts';
 import {
   commitRowKey,
@@ -193,11 +193,11 @@ export class Pipelines {
       await this.#table.transact([
         ...pipelineWrites(write),
         ...statusWrites(write),
-        projectLives(projectId),
+        checkProjectExists(projectId),
         ...(write.alongside ?? []),
       ]);
     } catch (error) {
-      if (!(error instanceof TransactionRefused) || error.has(KEEP_REFUSED)) throw error;
+      if (!(error instanceof TransactionRefused) || error.has(PIN_REFUSED)) throw error;
       if (error.has('project')) throw new Missing('project');
       throw error.has('pipeline') ? new Stale('pipeline') : error;
     }

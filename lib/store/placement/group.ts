@@ -26,12 +26,12 @@ export function placeBelow(
  * For the transaction that puts something into a group: that this is where it was, and takes it. While the group moves,
  * something inside may still be on its way to the path. Refused as `namespace`, or as a taken `path`.
  */
-export function enters(
+export function addTo(
   parent: GroupRecord,
   { path, visibility }: { readonly path: string; readonly visibility: Visibility },
   now: Date,
 ): Check[] {
-  const open = standsOpen(parent, visibility, now);
+  const open = checkNotDeleted(parent, visibility, now);
   const former = parent.movedFrom ?? parent.fullPath;
   const still = {
     ...open,
@@ -43,7 +43,7 @@ export function enters(
 }
 
 /** That a group stands in the same one as when it was read. Refused as `namespace`. */
-export const standsWhereItDid = ({ id, parentId }: Pick<GroupRecord, 'id' | 'parentId'>): Check => ({
+export const checkUnmoved = ({ id, parentId }: Pick<GroupRecord, 'id' | 'parentId'>): Check => ({
   check: groupKey(id),
   if: parentId === null ? 'attribute_type(#parentId, :null)' : '#parentId = :parent',
   values: parentId === null ? { null: 'NULL' } : { parent: parentId },
@@ -51,7 +51,7 @@ export const standsWhereItDid = ({ id, parentId }: Pick<GroupRecord, 'id' | 'par
 });
 
 /** That a group further above a place is where it was and is not moving, for a move there. Refused as `namespace`. */
-export const standsStill = ({ id, parentId }: GroupRecord): Check => ({
+export const checkNotMoving = ({ id, parentId }: GroupRecord): Check => ({
   check: groupKey(id),
   if: `${PRESENT} AND attribute_type(#deletedAt, :null) AND attribute_type(#movedFrom, :null) AND ${
     parentId === null ? 'attribute_type(#parentId, :null)' : '#parentId = :parent'
@@ -61,8 +61,8 @@ export const standsStill = ({ id, parentId }: GroupRecord): Check => ({
 });
 
 /** For the transaction that puts something of this visibility into a group. Refused as `namespace`. */
-export function standsOpen(parent: GroupRecord, visibility: Visibility, now: Date): Check {
-  const enough = VISIBILITIES.slice(rank(visibility));
+export function checkNotDeleted(parent: GroupRecord, visibility: Visibility, now: Date): Check {
+  const enough = VISIBILITIES.slice(visibilityRank(visibility));
   const list = enough.map((v) => `:${v}`).join(', ');
   return {
     check: groupKey(parent.id),
@@ -81,9 +81,9 @@ export function standsOpen(parent: GroupRecord, visibility: Visibility, now: Dat
 }
 
 /** From the least to the most visible. */
-export const rank = (visibility: Visibility): number => VISIBILITIES.indexOf(visibility);
+export const visibilityRank = (visibility: Visibility): number => VISIBILITIES.indexOf(visibility);
 
-/** @returns what the parent's refusal of {@link enters} means */
+/** @returns what the parent's refusal of {@link addTo} means */
 export function refusedByParent(error: unknown): Missing | Stale | undefined {
   if (!(error instanceof TransactionRefused)) return undefined;
   const refusal = error.get('namespace');
@@ -104,7 +104,7 @@ export function moveGroupPath(was: GroupRecord, is: GroupRecord): Write[] {
 }
 
 /** The row that leads from a group to one it is invited to, for the transaction that invites it. Refused as `invited`. */
-export const invites = (invitedId: number, groupId: number): Write[] => [
+export const inviteGroup = (invitedId: number, groupId: number): Write[] => [
   { put: { ...treeKey(invitedId, 'SHARED', 'group', groupId) } },
   {
     check: groupKey(invitedId),
@@ -115,6 +115,6 @@ export const invites = (invitedId: number, groupId: number): Write[] => [
 ];
 
 /** Takes that row away. */
-export const uninvites = (invitedId: number, groupId: number): Write[] => [
+export const uninviteGroup = (invitedId: number, groupId: number): Write[] => [
   { delete: treeKey(invitedId, 'SHARED', 'group', groupId) },
 ];

@@ -25,7 +25,7 @@ import { fromItem } from './project-item.ts';
 export type Owner = Pick<UserRecord, 'id' | 'username' | 'projectsLimit' | 'movedFrom'>;
 
 /** For the transaction that puts a project of this path into a namespace. Refused as `own-namespace`, or a taken `path`. */
-export function entersOwn({ id, username, movedFrom }: Owner, path: string): Write[] {
+export function addToPersonal({ id, username, movedFrom }: Owner, path: string): Write[] {
   const former = movedFrom ?? null;
   const counted: Write = {
     update: userKey(id),
@@ -41,7 +41,7 @@ export function entersOwn({ id, username, movedFrom }: Owner, path: string): Wri
   return [counted, freeName('path', `${former}/${path}`, 'path')];
 }
 
-/** @returns what the refusal of {@link entersOwn} means */
+/** @returns what the refusal of {@link addToPersonal} means */
 export function refusedByOwner(error: TransactionRefused): Missing | LimitReached | Stale | undefined {
   const refusal = error.get('own-namespace');
   if (refusal === undefined) return undefined;

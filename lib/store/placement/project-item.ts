@@ -64,7 +64,7 @@ export function fromItem(item: Item | undefined): ProjectRecord | undefined {
 }
 
 /** That the project is there, for a transaction that writes something of it; refused as `project`. */
-export const projectLives = (projectId: number): Check => ({
+export const checkProjectExists = (projectId: number): Check => ({
   check: projectKey(projectId),
   if: `${PRESENT} AND attribute_type(#deletedAt, :null)`,
   values: { null: 'NULL' },

@@ -4,7 +4,7 @@
  */
 
 import type { Visibility } from '../../records/visibility.ts';
-import { settlingKey, type TreeKind, type TreeRow, treeKey } from '../row-keys/groups.ts';
+import { pendingMoveKey, type TreeKind, type TreeRow, treeKey } from '../row-keys/groups.ts';
 import type { Delete, Put } from '../table/write.ts';
 import { groupOrders } from './group-item.ts';
 
@@ -34,7 +34,7 @@ export function treeRows(node: TreeNode): Put[] {
 }
 
 /** Takes away all rows of a node. */
-export const leaveTree = ({
+export const removeTreeRows = ({
   kind,
   id,
   ancestorIds,
@@ -45,22 +45,22 @@ export const leaveTree = ({
 export function moveRows(was: TreeNode, is: TreeNode): (Put | Delete)[] {
   const puts = treeRows(is);
   const kept = new Set(puts.map(({ put }) => put.pk + put.sk));
-  const left = leaveTree(was).filter(({ delete: row }) => !kept.has(row.pk + row.sk));
+  const left = removeTreeRows(was).filter(({ delete: row }) => !kept.has(row.pk + row.sk));
   return [...left, ...puts];
 }
 
 /** A group is here with all that is inside, which lists find under the group itself until its own rows have followed. */
-export const settlingRows = (
+export const pendingMoveRows = (
   was: Pick<TreeNode, 'ancestorIds'>,
   is: Pick<TreeNode, 'id' | 'ancestorIds'>,
 ): Put[] =>
   is.ancestorIds
     .filter((ancestor) => !was.ancestorIds.includes(ancestor))
-    .map((ancestor) => ({ put: { ...settlingKey(ancestor, is.id) } }));
+    .map((ancestor) => ({ put: { ...pendingMoveKey(ancestor, is.id) } }));
 
 /** They have followed, or are gone. */
-export const settledRows = ({ id, ancestorIds }: Pick<TreeNode, 'id' | 'ancestorIds'>): Delete[] =>
-  ancestorIds.map((ancestor) => ({ delete: settlingKey(ancestor, id) }));
+export const finishedMoveRows = ({ id, ancestorIds }: Pick<TreeNode, 'id' | 'ancestorIds'>): Delete[] =>
+  ancestorIds.map((ancestor) => ({ delete: pendingMoveKey(ancestor, id) }));
 
 const rowOf = (ancestorIds: readonly number[], i: number): TreeRow =>
   i === ancestorIds.length - 1 ? 'DIRECT' : 'DEEP';

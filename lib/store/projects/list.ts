@@ -3,7 +3,7 @@
 import type { Visibility } from '../../records/visibility.ts';
 import { haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
 import type { Members } from '../members/members.ts';
-import { Reach } from '../members/reachable.ts';
+import { AccessibleIds } from '../members/reachable.ts';
 import { fromItem, listClass, sortValues } from '../placement/project-item.ts';
 import { projectKey } from '../row-keys/projects.ts';
 import { similarity } from '../search/relevance.ts';
@@ -12,19 +12,19 @@ import { wordsOf } from '../search/trigrams.ts';
 import type { Position } from '../table/cursor.ts';
 import {
   allRows,
-  judged,
+  filteredBy,
+  fixedIds,
+  type IdSource,
+  idsBelow,
+  idsBelowMovingGroups,
+  idsOfForks,
+  idsOfTree,
+  idsOfUser,
   keysById,
   keysSorted,
+  pendingMovesBelow,
   type Row,
-  type RowSet,
-  rowsAtHand,
-  rowsBelow,
-  rowsOfAll,
-  rowsOfForks,
-  rowsOfSettling,
-  rowsOfTree,
-  rowsOfUser,
-  settlingBelow,
+  unionOf,
 } from '../table/id-sources.ts';
 import { chunkFor, countPartitions, countWalk, cutPage, MAX_TOTAL, type Page } from '../table/paging.ts';
 import {
@@ -106,28 +106,34 @@ export class ProjectList {
   }
 
   /** The rows that have to be merged with what everybody sees, or that are the list. */
-  #rows(query: ProjectQuery, load: Load, settling: Settling): RowSet | undefined {
+  #rows(query: ProjectQuery, load: Load, settling: Settling): IdSource | undefined {
     const { viewer, inGroup } = query;
     const table = this.#table;
-    if (query.starredBy !== undefined) return rowsOfUser(table, query.starredBy, 'STAR');
+    if (query.starredBy !== undefined) return idsOfUser(table, query.starredBy, 'STAR');
     if (query.attributes !== undefined) return rowsWith(table, 'project', query.attributes);
-    if (query.forksOf !== undefined) return rowsOfForks(table, query.forksOf);
-    if (query.ownerId !== undefined) return rowsOfUser(table, query.ownerId, 'OWN');
+    if (query.forksOf !== undefined) return idsOfForks(table, query.forksOf);
+    if (query.ownerId !== undefined) return idsOfUser(table, query.ownerId, 'OWN');
     if (inGroup !== undefined) {
-      const shared = judged(rowsOfTree(table, inGroup.id, 'SHARED', 'project'), load);
+      const shared = filteredBy(idsOfTree(table, inGroup.id, 'SHARED', 'project'), load);
       if (inGroup.shared === 'only') return shared;
-      return rowsOfAll(async () => [
-        rowsOfTree(table, inGroup.id, 'DIRECT', 'project'),
+      return unionOf(async () => [
+        idsOfTree(table, inGroup.id, 'DIRECT', 'project'),
         ...(inGroup.deep
-          ? [rowsOfTree(table, inGroup.id, 'DEEP', 'project'), rowsOfSettling(table, settling, 'project')]
+          ? [
+              idsOfTree(table, inGroup.id, 'DEEP', 'project'),
+              idsBelowMovingGroups(table, settling, 'project'),
+            ]
           : []),
         ...(inGroup.shared ? [shared] : []),
       ]);
     }
     if (viewer.kind === 'anonymous') return undefined;
     if (query.owned) {
-      const own = rowsOfUser(table, viewer.id, 'OWN');
-      return rowsOfAll(async () => [own, new Reach(table, this.#members, viewer.id, 50).projects(load)]);
+      const own = idsOfUser(table, viewer.id, 'OWN');
+      return unionOf(async () => [
+        own,
+        new AccessibleIds(table, this.#members, viewer.id, 50).projects(load),
+      ]);
     }
     if (!onlyRows(query)) {
       // An administrator's lists hold everything already.
@@ -136,16 +142,16 @@ export class ProjectList {
       if (query.visibility === 'public' || (query.visibility === 'internal' && viewer.internal))
         return undefined;
     }
-    return rowsOfAll(async () => [
-      rowsOfUser(table, viewer.id, 'OWN'),
-      rowsOfUser(table, viewer.id, 'MEMBER'),
-      new Reach(table, this.#members, viewer.id).projects(load),
+    return unionOf(async () => [
+      idsOfUser(table, viewer.id, 'OWN'),
+      idsOfUser(table, viewer.id, 'MEMBER'),
+      new AccessibleIds(table, this.#members, viewer.id).projects(load),
     ]);
   }
 
   async #keys(
     query: ProjectQuery,
-    rows: RowSet,
+    rows: IdSource,
     index: Index,
     direction: Direction,
     chunk: number,
@@ -185,7 +191,7 @@ export class ProjectList {
   }
 
   #settling({ inGroup }: ProjectQuery): Settling {
-    return inGroup?.deep ? settlingBelow(this.#table, inGroup.id) : async () => [];
+    return inGroup?.deep ? pendingMovesBelow(this.#table, inGroup.id) : async () => [];
   }
 
   /** Loads records, and leaves out what the viewer may not see (any more). */
@@ -212,7 +218,7 @@ export class ProjectList {
     query: ProjectQuery,
     load: Load,
     partitions: readonly IndexPartition[],
-    rows: RowSet | undefined,
+    rows: IdSource | undefined,
   ): Promise<number | undefined> {
     const everyones = await countPartitions(this.#table, partitions);
     if (everyones === undefined || rows === undefined) return everyones;
@@ -290,10 +296,10 @@ export class ProjectList {
     const namespaces = groups!.ids.length + users!.ids.length;
     if (!complete || namespaces > MAX_NAMESPACES) return { ids: [], complete: false };
     const table = this.#table;
-    const rows = rowsOfAll(async () => [
-      rowsAtHand(projects!.ids.map((id) => ({ id }))),
-      ...rowsBelow(table, groups!.ids, 'project'),
-      ...users!.ids.map((id) => rowsOfUser(table, id, 'OWN')),
+    const rows = unionOf(async () => [
+      fixedIds(projects!.ids.map((id) => ({ id }))),
+      ...idsBelow(table, groups!.ids, 'project'),
+      ...users!.ids.map((id) => idsOfUser(table, id, 'OWN')),
     ]);
     const ids: number[] = [];
     for await (const { id } of allRows(rows)) {

@@ -9,11 +9,11 @@ import { countedDown, forkOf } from '../forks/forks.ts';
 import { memberWrite } from '../members/item.ts';
 import type { Members } from '../members/members.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
-import { enters, refusedByParent } from '../placement/group.ts';
-import { entersOwn, type Owner, refusedByOwner } from '../placement/personal-namespace.ts';
+import { addTo, refusedByParent } from '../placement/group.ts';
+import { addToPersonal, type Owner, refusedByOwner } from '../placement/personal-namespace.ts';
 import { claimProjectPath, type ProjectPlace } from '../placement/project.ts';
 import { fromItem, listAttributes, toItem } from '../placement/project-item.ts';
-import { leaveTree, treeRows } from '../placement/tree.ts';
+import { removeTreeRows, treeRows } from '../placement/tree.ts';
 import { closeRepository, newRepository } from '../repository/state.ts';
 import { forkKey } from '../row-keys/forks.ts';
 import { orderedBy } from '../row-keys/key.ts';
@@ -128,8 +128,8 @@ export class Projects {
     const writes: Write[] = [
       { put: toItem(record) },
       claimProjectPath(record),
-      ...(options.owner === undefined ? [] : entersOwn(options.owner, record.path)),
-      ...(options.parent === undefined ? [] : enters(options.parent, record, new Date(at))),
+      ...(options.owner === undefined ? [] : addToPersonal(options.owner, record.path)),
+      ...(options.parent === undefined ? [] : addTo(options.parent, record, new Date(at))),
       ...treeRows({ kind: 'project', ...record }),
       ...(options.member === false ? [] : [memberWrite(creator)]),
       ...newRepository(record.repositoryId, options.headBranch, record.networkId),
@@ -200,8 +200,8 @@ export class Projects {
     const { now = new Date() } = options;
     const { updated, writes, messages } = projectTransfer(project, place, change, now);
     const into = [
-      ...(owner === undefined ? [] : entersOwn(owner, updated.path)),
-      ...(parent === undefined ? [] : enters(parent, updated, now)),
+      ...(owner === undefined ? [] : addToPersonal(owner, updated.path)),
+      ...(parent === undefined ? [] : addTo(parent, updated, now)),
     ];
     const counted =
       project.namespaceKind === 'user'
@@ -270,7 +270,7 @@ export class Projects {
       },
       ...(parent === undefined ? [] : [{ delete: forkKey(parent, project.id) }]),
       release('path', project.fullPath, holder, 'path'),
-      ...leaveTree({ kind: 'project', ...project }),
+      ...removeTreeRows({ kind: 'project', ...project }),
       ...closeRepository(project.repositoryId),
       ...(options.alongside ?? []),
     ];

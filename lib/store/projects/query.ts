@@ -20,7 +20,7 @@ export type Viewer =
   | { readonly kind: 'admin'; readonly id: number };
 
 /** Decides for one viewer what lists show; the lists themselves only know where to look. */
-export interface Judge<R> {
+export interface VisibilityFilter<R> {
   /** Reads what is known to be needed, beside the records themselves. */
   ahead(ids: readonly number[]): Promise<void>;
   /** The level the viewer holds in each; undefined for what the viewer may not see (any more). */
@@ -51,7 +51,7 @@ export interface InGroup {
 
 export interface ProjectQuery extends PageRequest {
   readonly viewer: Viewer;
-  readonly judge: Judge<ProjectRecord>;
+  readonly judge: VisibilityFilter<ProjectRecord>;
   readonly order?: ProjectOrder;
   readonly direction?: Direction;
   readonly visibility?: Visibility;

@@ -5,7 +5,7 @@ import type { ProjectRecord } from '../../records/projects.ts';
 import { VISIBILITIES } from '../../records/visibility.ts';
 import { Missing, Stale } from '../errors.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../outbox/outbox.ts';
-import { standsOpen } from '../placement/group.ts';
+import { checkNotDeleted } from '../placement/group.ts';
 import { moveProjectPath, type ProjectPlace } from '../placement/project.ts';
 import { toItem } from '../placement/project-item.ts';
 import { moveRows, treeRows } from '../placement/tree.ts';
@@ -144,7 +144,7 @@ function standsFor(
 ): Check {
   if (parent === undefined) throw new Missing('parent');
   if (parent.id !== was.namespaceId) throw new TypeError('a project is named in its group');
-  const open = standsOpen(parent, is.visibility, now);
+  const open = checkNotDeleted(parent, is.visibility, now);
   if (!renamed) return open;
   if (parent.movedFrom !== null || !sameName(parent.fullPath, was.namespacePath)) throw new Stale('parent');
   return { ...open, if: `${open.if} AND attribute_type(#movedFrom, :null)` };

@@ -19,7 +19,7 @@ export interface RateLimit {
 const MOST_KNOWN = 10_000;
 
 /** What holds up no request: who counts goes on without a count rather than wait. */
-export const HASTY: RetryPolicy = { attempts: 3, base: 10, cap: 50 };
+export const FAIL_FAST: RetryPolicy = { attempts: 3, base: 10, cap: 50 };
 
 export class RateLimits {
   readonly #table: Table;

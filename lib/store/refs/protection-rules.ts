@@ -2,7 +2,7 @@
 
 import type { BranchRule, RefRule, TagRule } from '../../records/refs.ts';
 import { AlreadyExists, LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
-import { projectLives } from '../placement/project-item.ts';
+import { checkProjectExists } from '../placement/project-item.ts';
 import { projectKey } from '../row-keys/projects.ts';
 import { RULE, type RuleKind, ruleCountKey, ruleKey, rulePrefix } from '../row-keys/refs.ts';
 import type { Counters } from '../table/counters.ts';
@@ -49,7 +49,11 @@ export class RefRules {
   /** @throws AlreadyExists, LimitReached beyond {@link MAX_RULES}, Missing when the project is gone */
   async create(rule: RefRule, alongside: readonly Write[] = []): Promise<void> {
     try {
-      await this.#table.transact([...addRule(rule, MAX_RULES), projectLives(rule.projectId), ...alongside]);
+      await this.#table.transact([
+        ...addRule(rule, MAX_RULES),
+        checkProjectExists(rule.projectId),
+        ...alongside,
+      ]);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
       if (error.has('project')) throw new Missing('project');
@@ -101,7 +105,7 @@ export class RefRules {
           reason: 'rule',
         },
         { update: ruleCountKey(projectId), add: { [kind]: -1 } },
-        projectLives(projectId),
+        checkProjectExists(projectId),
         ...alongside,
       ]);
     } catch (error) {

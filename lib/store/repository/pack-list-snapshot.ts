@@ -3,17 +3,17 @@ import type { DerivedFile, DerivedKind } from '../../git/ports.ts';
 import { Missing } from '../errors.ts';
 import { guardKey } from '../row-keys/repository.ts';
 import { type CataloguedPack, type Listing, listingOf, supersededOf } from './pack-list.ts';
-import type { RefLooks } from './ref-snapshot.ts';
+import type { RefSnapshots } from './ref-snapshot.ts';
 import { randomStripe } from './state.ts';
 
-export class PackLooks {
-  readonly #looks: RefLooks;
+export class PackListSnapshots {
+  readonly #looks: RefSnapshots;
   /** As this request last saw them. */
   listed: Listing | undefined;
   /** A listing that may be older than the epoch, because both were read at once: no write relies on it alone. */
   #unsure: Listing | undefined;
 
-  constructor(looks: RefLooks) {
+  constructor(looks: RefSnapshots) {
     this.#looks = looks;
   }
 

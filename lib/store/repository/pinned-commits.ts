@@ -5,36 +5,36 @@
 import type { Oid } from '../../git/oid.ts';
 import type { PackDescription } from '../../git/ports.ts';
 import { Missing } from '../errors.ts';
-import { guardKey, KEEP, keepKey, repositoryPartition } from '../row-keys/repository.ts';
+import { guardKey, PINNED, pinnedCommitKey, repositoryPartition } from '../row-keys/repository.ts';
 import type { Table } from '../table/table.ts';
 import type { Write } from '../table/write.ts';
 import { listPack } from './pack-list.ts';
 import { guardOf, randomStripe } from './state.ts';
 
 /** How a transaction is refused that keeps a commit while a collection begins, or in a closed repository. */
-export const KEEP_REFUSED = 'keep';
+export const PIN_REFUSED = 'keep';
 
 /** What stands when somebody looks whether commits are kept, before looking at their objects. */
-export interface KeepLook {
+export interface PinnedCommitsSnapshot {
   readonly repositoryId: string;
-  /** The collection epoch: see {@link Keeps.writes}. */
+  /** The collection epoch: see {@link PinnedCommits.writes}. */
   readonly epoch: number;
   /** Those of the asked that are not kept yet, each once. */
   readonly unkept: readonly Oid[];
 }
 
-export class Keeps {
+export class PinnedCommits {
   readonly #table: Table;
   constructor(table: Table) {
     this.#table = table;
   }
 
   /** Strongly consistent, one round trip. @throws Missing for a repository that is not there or is being deleted */
-  async look(repositoryId: string, oids: readonly Oid[]): Promise<KeepLook> {
+  async look(repositoryId: string, oids: readonly Oid[]): Promise<PinnedCommitsSnapshot> {
     const asked = [...new Set(oids)];
     const [guardItem, ...rows] = await this.#table.batchGet([
       guardKey(repositoryId, randomStripe()),
-      ...asked.map((oid) => keepKey(repositoryId, oid)),
+      ...asked.map((oid) => pinnedCommitKey(repositoryId, oid)),
     ]);
     const guard = guardOf(guardItem);
     if (guard === undefined || guard.state === 'deleted') throw new Missing('repository');
@@ -43,10 +43,13 @@ export class Keeps {
 
   /**
    * The writes that keep what was not kept, for the transaction of whatever holds it. They may be done twice, and are
-   * refused as {@link KEEP_REFUSED} when a collection began after the look: what was then seen of the objects is void.
+   * refused as {@link PIN_REFUSED} when a collection began after the look: what was then seen of the objects is void.
    * @param packs stored ones that hold what only garbage held, to be listed with it
    */
-  writes({ repositoryId, epoch, unkept }: KeepLook, packs: readonly PackDescription[] = []): Write[] {
+  writes(
+    { repositoryId, epoch, unkept }: PinnedCommitsSnapshot,
+    packs: readonly PackDescription[] = [],
+  ): Write[] {
     if (unkept.length === 0) return [];
     return [
       {
@@ -55,16 +58,16 @@ export class Keeps {
         if:
           packs.length > 0 ? '#state = :open AND #epoch = :epoch' : '#state <> :deleted AND #epoch = :epoch',
         values: packs.length > 0 ? { open: 'open', epoch } : { deleted: 'deleted', epoch },
-        reason: KEEP_REFUSED,
+        reason: PIN_REFUSED,
       },
-      ...unkept.map((oid) => ({ put: { ...keepKey(repositoryId, oid) } })),
-      ...packs.map((pack) => listPack(repositoryId, pack, KEEP_REFUSED)),
+      ...unkept.map((oid) => ({ put: { ...pinnedCommitKey(repositoryId, oid) } })),
+      ...packs.map((pack) => listPack(repositoryId, pack, PIN_REFUSED)),
     ];
   }
 }
 
 /** Every commit that is kept, by id. */
-export async function* keptIn(table: Table, repositoryId: string): AsyncGenerator<Oid> {
-  const rows = { partition: repositoryPartition(repositoryId), prefix: KEEP, only: ['sk'] };
-  for await (const { sk } of table.queryAll(rows)) yield (sk as string).slice(KEEP.length) as Oid;
+export async function* pinnedIn(table: Table, repositoryId: string): AsyncGenerator<Oid> {
+  const rows = { partition: repositoryPartition(repositoryId), prefix: PINNED, only: ['sk'] };
+  for await (const { sk } of table.queryAll(rows)) yield (sk as string).slice(PINNED.length) as Oid;
 }

@@ -10,14 +10,14 @@ import { RefTable } from './ref-table.ts';
 import { type Guard, guardOf, randomStripe } from './state.ts';
 
 /** What stands under a name: the ref, if any, and the row that says so, if one does. */
-export interface Standing {
+export interface RefState {
   readonly ref: Ref | undefined;
   readonly row: { readonly oid: string; readonly table: string; readonly was?: true } | undefined;
 }
 
-export interface Look {
+export interface RefSnapshot {
   readonly guard: Guard;
-  readonly standing: ReadonlyMap<RefName, Standing>;
+  readonly standing: ReadonlyMap<RefName, RefState>;
 }
 
 /** The version of the ref names: older than any look that comes after it. */
@@ -38,21 +38,21 @@ const namesOf = ({ names, heads = 0, tags = 0 }: Item, at: number): NamesVersion
 /** What a look at some refs may take, far below the time for which a replaced table stays. */
 const LOOK_MS = 60_000;
 
-export class RefLooks {
+export class RefSnapshots {
   readonly id: string;
   readonly table: Table;
   /** Of the first look: a collection that began since then invalidates what the caller checked. */
   epoch: number | undefined;
   guard: Guard | undefined;
   names: NamesVersion | undefined;
-  readonly #seen = new Map<RefName, Standing>();
+  readonly #seen = new Map<RefName, RefState>();
 
   constructor(table: Table, repositoryId: string) {
     this.table = table;
     this.id = repositoryId;
   }
 
-  async look(names: readonly RefName[]): Promise<Look> {
+  async look(names: readonly RefName[]): Promise<RefSnapshot> {
     for (let n = 0; ; n++) {
       const at = Date.now();
       const [guardItem, version, ...rows] = await this.table.batchGet([
@@ -62,7 +62,7 @@ export class RefLooks {
       ]);
       const guard = this.note(guardItem);
       if (version !== undefined) this.names = namesOf(version, at);
-      const standing = new Map<RefName, Standing>();
+      const standing = new Map<RefName, RefState>();
       const inRows = (i: number) => rows[i] !== undefined && rows[i]['table'] === guard.refTable;
       const elsewhere = names.filter((_, i) => !inRows(i));
       // The guard may be older than what was read with it: a row may belong to the next table.
@@ -74,7 +74,7 @@ export class RefLooks {
       for (const [i, name] of names.entries()) {
         const row = rows[i];
         const ref = row !== undefined && inRows(i) ? refOfRow(row) : stored.get(name);
-        standing.set(name, { ref, row: row as unknown as Standing['row'] });
+        standing.set(name, { ref, row: row as unknown as RefState['row'] });
       }
       // A table is removed an hour after it was replaced: whoever took so long to read it looks again.
       const late = Date.now() - at > LOOK_MS;
@@ -85,10 +85,10 @@ export class RefLooks {
   }
 
   /** What this request read before; a caller that was told of it has based `from` on it. */
-  recall(updates: readonly RefUpdate[]): Look | undefined {
+  recall(updates: readonly RefUpdate[]): RefSnapshot | undefined {
     const guard = this.guard;
     if (guard === undefined || guard.frozenBy !== '') return undefined;
-    const standing = new Map<RefName, Standing>();
+    const standing = new Map<RefName, RefState>();
     for (const { name, from } of updates) {
       const seen = this.#seen.get(name);
       if (seen === undefined || (seen.ref?.oid ?? ZERO_OID) !== from) return undefined;

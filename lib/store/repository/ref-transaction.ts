@@ -12,10 +12,10 @@ import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox
 import { guardKey, refKey, refNamesKey } from '../row-keys/repository.ts';
 import { TRANSACTION_ITEMS } from '../table/table.ts';
 import type { Write } from '../table/write.ts';
-import type { PackLooks } from './pack-list-snapshot.ts';
-import { leftWrites } from './recent-tips.ts';
+import type { PackListSnapshots } from './pack-list-snapshot.ts';
+import { recordOldTips } from './recent-tips.ts';
 import { creates, namesAbove, prefixConflicts, removes, staleUpdates } from './ref-check.ts';
-import type { Look, RefLooks } from './ref-snapshot.ts';
+import type { RefSnapshot, RefSnapshots } from './ref-snapshot.ts';
 import { removeRefTable, writeRefTable } from './ref-table-writer.ts';
 import { updated } from './ref-updates.ts';
 import type { RefViews } from './ref-views.ts';
@@ -28,7 +28,7 @@ interface Attempt extends SwapOptions {
 }
 
 /** What is looked at before names are created. */
-interface CreationLook extends Look {
+interface CreationLook extends RefSnapshot {
   /** Live refs that could be in the way of a creation. */
   readonly neighbours: readonly RefName[];
   /** Version of the ref names when this was read; only with creations. */
@@ -52,12 +52,12 @@ const FOLD_AFTER = 100;
 /** Of the writes that may add such a row, one in so many has somebody look. */
 const FOLD_CHANCE = 1 / 100;
 export class RefSwaps {
-  readonly #looks: RefLooks;
+  readonly #looks: RefSnapshots;
   readonly #views: RefViews;
-  readonly #packs: PackLooks;
+  readonly #packs: PackListSnapshots;
   readonly #outbox: Outbox;
 
-  constructor(looks: RefLooks, views: RefViews, packs: PackLooks, outbox: Outbox) {
+  constructor(looks: RefSnapshots, views: RefViews, packs: PackListSnapshots, outbox: Outbox) {
     this.#looks = looks;
     this.#views = views;
     this.#packs = packs;
@@ -118,7 +118,7 @@ export class RefSwaps {
       checkGuard(this.#id, guard),
       ...updates.map((update) => refWrite(this.#id, update, standing.get(update.name)!, guard, by)),
       ...namesWrite(this.#id, updates, look),
-      ...leftWrites(this.#id, updates, (name) => standing.get(name)?.ref, by),
+      ...recordOldTips(this.#id, updates, (name) => standing.get(name)?.ref, by),
       ...companions(this.#id, options, by),
     ];
     return this.#transact(writes, updates, options, by);
@@ -128,7 +128,7 @@ export class RefSwaps {
   async #swapLarge(updates: readonly RefUpdate[], options: Attempt, by: string): Promise<boolean> {
     if (this.#packs.unsure) await this.#packs.listing();
     options.messages.push(...this.#upkeep(updates, options, true));
-    const left = leftWrites(this.#id, updates, () => undefined, by);
+    const left = recordOldTips(this.#id, updates, () => undefined, by);
     const alongside = [...(options.alongside ?? []), ...left];
     return this.#rewrite(by, { ...options, alongside }, (refs) => updated(refs, updates));
   }

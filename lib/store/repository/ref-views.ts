@@ -15,7 +15,7 @@ import {
 import { compareText } from '../table/text-order.ts';
 import type { Item } from '../table/write.ts';
 import { addedBy, amended, type RefRow, rowsOf } from './ref-rows.ts';
-import type { RefLooks } from './ref-snapshot.ts';
+import type { RefSnapshots } from './ref-snapshot.ts';
 import { isListed, RefTable } from './ref-table.ts';
 import { type Guard, guardOf, randomStripe } from './state.ts';
 
@@ -27,8 +27,8 @@ const SOME_ROWS = 100;
 const LAST = '\u{10ffff}';
 
 export class RefViews {
-  readonly #looks: RefLooks;
-  constructor(looks: RefLooks) {
+  readonly #looks: RefSnapshots;
+  constructor(looks: RefSnapshots) {
     this.#looks = looks;
   }
 

@@ -8,7 +8,7 @@ import { headKey, refKey, refNamesKey } from '../row-keys/repository.ts';
 import type { Write } from '../table/write.ts';
 import { listPack } from './pack-list.ts';
 import { creates } from './ref-check.ts';
-import type { Standing } from './ref-snapshot.ts';
+import type { RefState } from './ref-snapshot.ts';
 import { isListed } from './ref-table.ts';
 import type { Guard } from './state.ts';
 
@@ -24,7 +24,7 @@ export interface SwapOptions {
 export function refWrite(
   repositoryId: string,
   update: RefUpdate,
-  { row, ref }: Standing,
+  { row, ref }: RefState,
   guard: Guard,
   by: string,
 ): Write {
@@ -52,7 +52,7 @@ export function refWrite(
 export function namesWrite(
   repositoryId: string,
   updates: readonly RefUpdate[],
-  { standing, names }: { readonly standing: ReadonlyMap<RefName, Standing>; readonly names: number },
+  { standing, names }: { readonly standing: ReadonlyMap<RefName, RefState>; readonly names: number },
 ): Write[] {
   const created = updates.filter(creates).length;
   const several = updates.filter((update) => update.from !== update.to).length > 1;

@@ -18,10 +18,10 @@ import type { Outbox } from '../outbox/outbox.ts';
 import { headKey } from '../row-keys/repository.ts';
 import type { Table } from '../table/table.ts';
 import type { CataloguedPack, Listing } from './pack-list.ts';
-import { PackLooks } from './pack-list-snapshot.ts';
-import { keptIn } from './pinned-commits.ts';
-import { leftTips } from './recent-tips.ts';
-import { RefLooks } from './ref-snapshot.ts';
+import { PackListSnapshots } from './pack-list-snapshot.ts';
+import { pinnedIn } from './pinned-commits.ts';
+import { recentTips } from './recent-tips.ts';
+import { RefSnapshots } from './ref-snapshot.ts';
 import { RefSwaps } from './ref-transaction.ts';
 import { RefViews, snapshotOf } from './ref-views.ts';
 import type { SwapOptions } from './ref-writes.ts';
@@ -30,18 +30,18 @@ export class RepositoryRefs implements RefDatabase {
   readonly id: string;
   readonly #table: Table;
   readonly #likelyHead: RefName | undefined;
-  readonly #looks: RefLooks;
+  readonly #looks: RefSnapshots;
   readonly #views: RefViews;
-  readonly #packs: PackLooks;
+  readonly #packs: PackListSnapshots;
   readonly #swaps: RefSwaps;
 
   constructor(table: Table, outbox: Outbox, repositoryId: string, likelyHead?: RefName) {
     this.id = repositoryId;
     this.#table = table;
     this.#likelyHead = likelyHead;
-    this.#looks = new RefLooks(table, repositoryId);
+    this.#looks = new RefSnapshots(table, repositoryId);
     this.#views = new RefViews(this.#looks);
-    this.#packs = new PackLooks(this.#looks);
+    this.#packs = new PackListSnapshots(this.#looks);
     this.#swaps = new RefSwaps(this.#looks, this.#views, this.#packs, outbox);
   }
 
@@ -78,11 +78,11 @@ export class RepositoryRefs implements RefDatabase {
   }
 
   kept(): AsyncIterable<Oid> {
-    return keptIn(this.#table, this.id);
+    return pinnedIn(this.#table, this.id);
   }
 
   left(): Promise<readonly Ref[]> {
-    return leftTips(this.#table, this.id);
+    return recentTips(this.#table, this.id);
   }
 
   /** Active packs, newest first. */

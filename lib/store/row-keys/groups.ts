@@ -19,15 +19,15 @@ export const treeKey = (ancestorId: number, row: TreeRow, kind: TreeKind, id: nu
 });
 
 /** A group that came in, and whose content has no rows here yet: it is found under the group itself. */
-export const SETTLING = 'SETTLING#';
+export const PENDING_MOVE = 'SETTLING#';
 
-export const settlingKey = (ancestorId: number, id: number): Key => ({
+export const pendingMoveKey = (ancestorId: number, id: number): Key => ({
   pk: treePartition(ancestorId),
-  sk: SETTLING + padded(id),
+  sk: PENDING_MOVE + padded(id),
 });
 
 /** Bounds of the rows of those, and of all that a group was invited to, and that groups below it were. */
-export const LED_ELSEWHERE = { from: SETTLING, to: 'SHAREDBELOW#~' } as const;
+export const MOVED_AWAY = { from: PENDING_MOVE, to: 'SHAREDBELOW#~' } as const;
 
 /** A project that a group below this one was invited to. */
 export const sharedBelowKey = (ancestorId: number, invitedId: number, projectId: number): Key => ({

@@ -14,19 +14,19 @@ export const guardKey = (repositoryId: string, stripe: number): Key => ({
 export const headKey = (repositoryId: string): Key => ({ pk: repositoryPartition(repositoryId), sk: 'HEAD' });
 
 /** Commits that stay although no ref may lead to them; not among the refs, so a million of them delay no listing. */
-export const KEEP = 'KEEP#';
+export const PINNED = 'KEEP#';
 
-export const keepKey = (repositoryId: string, oid: string): Key => ({
+export const pinnedCommitKey = (repositoryId: string, oid: string): Key => ({
   pk: repositoryPartition(repositoryId),
-  sk: `${KEEP}${oid}`,
+  sk: `${PINNED}${oid}`,
 });
 
 /** Where refs pointed that were deleted or forced, by the ULID of the write. */
-export const LEFT = 'LEFT#';
+export const RECENT_TIP = 'LEFT#';
 
-export const leftKey = (repositoryId: string, by: string): Key => ({
+export const recentTipKey = (repositoryId: string, by: string): Key => ({
   pk: repositoryPartition(repositoryId),
-  sk: `${LEFT}${by}`,
+  sk: `${RECENT_TIP}${by}`,
 });
 
 export const PACK = 'PACK#';

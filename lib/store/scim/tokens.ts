@@ -2,7 +2,7 @@
 
 import type { MemberSource } from '../../records/members.ts';
 import { Stale, TransactionRefused } from '../errors.ts';
-import { sourceLives } from '../members/item.ts';
+import { checkSourceExists } from '../members/item.ts';
 import { scimTokenKey, scimTokenOfKey } from '../row-keys/scim.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Check, type Item, PRESENT, type Write } from '../table/write.ts';
@@ -45,7 +45,7 @@ export class ScimTokens {
     await this.#swap(was, [
       { put: { ...scimTokenOfKey(token.groupId), ...token }, ...unchanged(was) },
       { put: { ...scimTokenKey(token.hash), groupId: token.groupId }, if: ABSENT, reason: 'token' },
-      sourceLives({ kind: 'group', id: token.groupId }),
+      checkSourceExists({ kind: 'group', id: token.groupId }),
       ...options.alongside,
     ]);
   }

@@ -2,7 +2,7 @@
 
 import { isExpired } from '../../records/expiry.ts';
 import { FORK } from '../row-keys/forks.ts';
-import { SETTLING, type TreeKind, type TreeRow, treePartition, treePrefix } from '../row-keys/groups.ts';
+import { PENDING_MOVE, type TreeKind, type TreeRow, treePartition, treePrefix } from '../row-keys/groups.ts';
 import { idOf, type Key, padded } from '../row-keys/key.ts';
 import { projectKey } from '../row-keys/projects.ts';
 import { userPartition } from '../row-keys/users.ts';
@@ -26,7 +26,7 @@ export interface Row {
   readonly orders?: Readonly<Record<string, string>> | undefined;
 }
 
-export interface RowSet {
+export interface IdSource {
   /** In order of the ids, some at a time, `limit` at first; bounds are padded ids, inclusive. */
   read(direction: Direction, range: Range, limit: number): AsyncGenerator<readonly Row[]>;
 }
@@ -35,7 +35,7 @@ export interface RowSet {
 export const MAX_ROWS = 10_000;
 
 /** What a user owns, has starred or is a member of; what is over is left out. */
-export const rowsOfUser = (table: Table, userId: number, row: 'OWN' | 'STAR' | 'MEMBER'): RowSet => ({
+export const idsOfUser = (table: Table, userId: number, row: 'OWN' | 'STAR' | 'MEMBER'): IdSource => ({
   async *read(direction, { from, to }, limit) {
     const bounds = boundsOf(`${row}#`, from, to);
     const where = { index: 'byUser', partition: userPartition(userId), ...bounds } as const;
@@ -46,7 +46,7 @@ export const rowsOfUser = (table: Table, userId: number, row: 'OWN' | 'STAR' | '
 });
 
 /** What an index finds under a partition of its own, by padded ids. */
-export const rowsOfIndex = (table: Table, partition: string): RowSet => ({
+export const idsOfIndex = (table: Table, partition: string): IdSource => ({
   async *read(direction, { from, to }, limit) {
     const where = { index: 'byUser', partition, ...boundsOf('', from, to) } as const;
     for await (const items of pages(table, where, direction, limit)) {
@@ -56,7 +56,7 @@ export const rowsOfIndex = (table: Table, partition: string): RowSet => ({
 });
 
 /** What stands below a group, directly or deeper, or what it was invited to. */
-export const rowsOfTree = (table: Table, groupId: number, row: TreeRow, kind: TreeKind): RowSet => ({
+export const idsOfTree = (table: Table, groupId: number, row: TreeRow, kind: TreeKind): IdSource => ({
   async *read(direction, { from, to }, limit) {
     const bounds = boundsOf(treePrefix(row, kind), from, to);
     const only = ['sk', 'visibility', ...(kind === 'group' ? ORDERS : [])];
@@ -71,13 +71,13 @@ export const rowsOfTree = (table: Table, groupId: number, row: TreeRow, kind: Tr
 const MAX_SETTLING = 100;
 
 /** Which those are, those in those too; read once, when it is first asked. */
-export function settlingBelow(table: Table, groupId: number): () => Promise<readonly number[]> {
+export function pendingMovesBelow(table: Table, groupId: number): () => Promise<readonly number[]> {
   let found: Promise<readonly number[]> | undefined;
   const read = async () => {
     const ids: number[] = [];
     const seen = new Set([groupId]);
     for (let next = [groupId]; next.length > 0 && ids.length < MAX_SETTLING; ) {
-      const where = { prefix: SETTLING, limit: MAX_SETTLING, only: ['sk'], consistent: false };
+      const where = { prefix: PENDING_MOVE, limit: MAX_SETTLING, only: ['sk'], consistent: false };
       const read = await Promise.all(
         next.map((id) => table.query({ ...where, partition: treePartition(id) })),
       );
@@ -95,21 +95,20 @@ export function settlingBelow(table: Table, groupId: number): () => Promise<read
 }
 
 /** What stands below those, which rows here do not tell. */
-export const rowsOfSettling = (
+export const idsBelowMovingGroups = (
   table: Table,
   settling: () => Promise<readonly number[]>,
   kind: TreeKind,
-): RowSet => ({
+): IdSource => ({
   async *read(direction, range, limit) {
     const ids = await settling();
-    if (ids.length > 0)
-      yield* rowsOfAll(async () => rowsBelow(table, ids, kind)).read(direction, range, limit);
+    if (ids.length > 0) yield* unionOf(async () => idsBelow(table, ids, kind)).read(direction, range, limit);
   },
 });
 
 /** All that stands below these groups. */
-export const rowsBelow = (table: Table, ids: readonly number[], kind: TreeKind): RowSet[] =>
-  ids.flatMap((id) => (['DIRECT', 'DEEP'] as const).map((row) => rowsOfTree(table, id, row, kind)));
+export const idsBelow = (table: Table, ids: readonly number[], kind: TreeKind): IdSource[] =>
+  ids.flatMap((id) => (['DIRECT', 'DEEP'] as const).map((row) => idsOfTree(table, id, row, kind)));
 
 /** What rows below groups tell of groups. */
 const ORDERS = ['byName', 'byPath'] as const;
@@ -117,7 +116,7 @@ const ordersOf = ({ byName, byPath }: Item): Row['orders'] =>
   typeof byName === 'string' && typeof byPath === 'string' ? { byName, byPath } : undefined;
 
 /** The projects that were forked from one; who may see each is its own business. */
-export const rowsOfForks = (table: Table, projectId: number): RowSet => ({
+export const idsOfForks = (table: Table, projectId: number): IdSource => ({
   async *read(direction, { from, to }, limit) {
     const where = { partition: projectKey(projectId).pk, ...boundsOf(FORK, from, to), only: ['sk'] };
     for await (const items of pages(table, where, direction, limit)) {
@@ -127,7 +126,7 @@ export const rowsOfForks = (table: Table, projectId: number): RowSet => ({
 });
 
 /** Rows that are at hand. */
-export const rowsAtHand = (rows: readonly Row[]): RowSet => ({
+export const fixedIds = (rows: readonly Row[]): IdSource => ({
   async *read(direction, { from, to }) {
     const inside = rows.filter(
       ({ id }) => (from === undefined || padded(id) >= from) && (to === undefined || padded(id) <= to),
@@ -137,7 +136,7 @@ export const rowsAtHand = (rows: readonly Row[]): RowSet => ({
 });
 
 /** Several sets as one; they are found out when the first row is wanted. */
-export const rowsOfAll = (sets: () => Promise<readonly RowSet[]>): RowSet => ({
+export const unionOf = (sets: () => Promise<readonly IdSource[]>): IdSource => ({
   async *read(direction, range, limit) {
     const rows = new Map<number, Row>();
     const sources = (await sets()).map((set) =>
@@ -151,10 +150,10 @@ export const rowsOfAll = (sets: () => Promise<readonly RowSet[]>): RowSet => ({
 });
 
 /** Only what can be loaded: for rows that do not say by themselves that the viewer sees what they lead to. */
-export const judged = (
-  set: RowSet,
+export const filteredBy = (
+  set: IdSource,
   load: (ids: readonly number[]) => Promise<readonly unknown[]>,
-): RowSet => ({
+): IdSource => ({
   async *read(direction, range, limit) {
     for await (const rows of set.read(direction, range, Math.min(limit, JUDGED))) {
       if (rows.length === 0) continue;
@@ -167,7 +166,7 @@ const JUDGED = 100;
 
 /** The ids as a list in their order has them. */
 export function keysById(
-  set: RowSet,
+  set: IdSource,
   direction: Direction,
   range: Range,
   limit: number,
@@ -189,7 +188,7 @@ export function keysById(
 /** The ids in another order: {@link MAX_ROWS} at most are sorted, by what the rows or else the records say of it. */
 export async function keysSorted(
   table: Table,
-  set: RowSet,
+  set: IdSource,
   direction: Direction,
   by: {
     index: string;
@@ -217,7 +216,7 @@ export async function keysSorted(
   return listSource(keys, direction);
 }
 
-export async function* allRows(set: RowSet): AsyncGenerator<Row> {
+export async function* allRows(set: IdSource): AsyncGenerator<Row> {
   for await (const rows of set.read('asc', {}, 1000)) yield* rows;
 }
 

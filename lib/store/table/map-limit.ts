@@ -1,5 +1,5 @@
 /** At most `width` at a time. */
-export async function inParallel<T>(
+export async function mapLimit<T>(
   width: number,
   inputs: readonly T[],
   run: (input: T) => Promise<void>,

@@ -17,7 +17,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { ConditionFailed, StoreUnavailable, TransactionRefused } from '../errors.ts';
 import type { Key } from '../row-keys/key.ts';
-import { inParallel } from './map-limit.ts';
+import { mapLimit } from './map-limit.ts';
 import { type CancellationReason, type RetryPolicy, retrying, standardRetries } from './retry.ts';
 import type { IndexName } from './schema.ts';
 import { fromWire, type WireValue } from './unmarshall.ts';
@@ -97,7 +97,7 @@ export class Table {
     const wanted = [...distinct.values()];
     const chunks: Key[][] = [];
     for (let i = 0; i < wanted.length; i += BATCH) chunks.push(wanted.slice(i, i + BATCH));
-    await inParallel(4, chunks, async (chunk) => {
+    await mapLimit(4, chunks, async (chunk) => {
       for (const item of await this.#batch(chunk, options)) found.set(identity(item as Item & Key), item);
     });
     return keys.map((key) => found.get(identity(key)));

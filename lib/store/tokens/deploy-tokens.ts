@@ -3,7 +3,7 @@
 import type { MemberSource } from '../../records/members.ts';
 import type { DeployTokenRecord } from '../../records/tokens.ts';
 import { LimitReached, Missing, TransactionRefused } from '../errors.ts';
-import { sourceLives } from '../members/item.ts';
+import { checkSourceExists } from '../members/item.ts';
 import { idOf, padded } from '../row-keys/key.ts';
 import { listPartition, listPartitions } from '../row-keys/lists.ts';
 import { memberPartition } from '../row-keys/members.ts';
@@ -76,7 +76,7 @@ export class DeployTokens {
           values: { limit: MAX_DEPLOY_TOKENS },
           reason: 'limit',
         },
-        sourceLives(resource),
+        checkSourceExists(resource),
         ...(alongside?.(record) ?? []),
       ]);
     } catch (error) {

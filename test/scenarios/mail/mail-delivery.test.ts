@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
 import { mailMessage } from '../../../lib/domain/mail/message.ts';
-import type { MailReader } from '../../../lib/domain/notifications/readers.ts';
+import type { MailRecipient } from '../../../lib/domain/notifications/readers.ts';
 import { messageText, type OutboxMessage } from '../../../lib/store/outbox/outbox.ts';
 import { type Service, startService } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';
@@ -120,7 +120,7 @@ describe('whoever is to read it', () => {
     const project = await ask('POST', '/projects', { name, namespace_id: group.id, visibility: 'private' });
     await ask('POST', `/projects/${project.id}/members`, { user_id: user.id, access_level: 20 });
     await settled();
-    const mailFor = (reader: Partial<MailReader> = {}) =>
+    const mailFor = (reader: Partial<MailRecipient> = {}) =>
       letter(`${name}@example.com`, {
         reader: {
           userId: user.id,

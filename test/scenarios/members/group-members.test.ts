@@ -1,7 +1,7 @@
 import { Gitlab } from '@gitbeaker/rest';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Deps } from '../../../lib/domain/deps.ts';
-import { leaveBelow } from '../../../lib/domain/members/cascade-removal.ts';
+import { removeDescendantMemberships } from '../../../lib/domain/members/cascade-removal.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { BAD, NO_RECORD } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';
@@ -299,7 +299,7 @@ describe('leaving', () => {
     await join(inside[1]!);
     // The message comes again, late.
     const job = { groupId: world.ids['gprivate']!, userId: wanderer.id, until };
-    await leaveBelow({ store: world.store } as Deps, job);
+    await removeDescendantMemberships({ store: world.store } as Deps, job);
     // Of a group it sees no more than that it is there.
     expect(await statuses()).toEqual([200, 200]);
     expect((await wanderer.call('GET', `${inside[0]}/members`)).status).toBe(403);

@@ -1,7 +1,7 @@
 /** Mail about comments and pipelines: who is sent it, once, what it says, and how it is ended. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
-import { notificationMessage, promisedMail } from '../../../lib/domain/notifications/enqueue.ts';
+import { enqueueNotification, notificationMessage } from '../../../lib/domain/notifications/enqueue.ts';
 import { sendNotification } from '../../../lib/domain/notifications/send.ts';
 import { unsubscribeLink } from '../../../lib/domain/notifications/unsubscribe.ts';
 import { messageText } from '../../../lib/store/outbox/outbox.ts';
@@ -301,7 +301,7 @@ describe('who may not see it is not told', () => {
     } as never);
     await call('hal', 'PUT', `/projects/${project.id}`, { visibility: 'private' });
     forget();
-    const late = promisedMail(
+    const late = enqueueNotification(
       deps(),
       { kind: 'anonymous' },
       {

@@ -1,7 +1,7 @@
 /** Mail about where projects are, and who is let into what: moves and memberships. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
-import { notificationMessage, promisedMail } from '../../../lib/domain/notifications/enqueue.ts';
+import { enqueueNotification, notificationMessage } from '../../../lib/domain/notifications/enqueue.ts';
 import { message } from '../../../lib/store/outbox/outbox.ts';
 import { person, scimGroup } from '../../harness/scim.ts';
 import type { Service } from '../../harness/service.ts';
@@ -105,7 +105,7 @@ describe('projects that come along', () => {
     ]);
     // The job of the move, and of one of its projects, again.
     const { store } = deps();
-    const moved = promisedMail(
+    const moved = enqueueNotification(
       deps(),
       { kind: 'anonymous' },
       {

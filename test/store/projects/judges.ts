@@ -1,6 +1,6 @@
 /** Lists of a store, judged as the domain judges them. */
 
-import { groupJudge, projectJudge } from '../../../lib/domain/access/visibility-filter.ts';
+import { visibleGroups, visibleProjects } from '../../../lib/domain/access/visibility-filter.ts';
 import type { Actor } from '../../../lib/domain/actor.ts';
 import type { Deps } from '../../../lib/domain/deps.ts';
 import type { GroupQuery } from '../../../lib/store/groups/list.ts';
@@ -20,7 +20,7 @@ function actorOf(viewer: Viewer): Actor {
 const depsOf = (store: Store) => ({ store, now: () => new Date() }) as unknown as Deps;
 
 export const listProjects = (store: Store, query: Omit<ProjectQuery, 'judge'>) =>
-  store.projects.list({ ...query, judge: projectJudge(depsOf(store), actorOf(query.viewer)) });
+  store.projects.list({ ...query, judge: visibleProjects(depsOf(store), actorOf(query.viewer)) });
 
 export const listGroups = (store: Store, query: Omit<GroupQuery, 'judge'>) =>
-  store.groupList.page({ ...query, judge: groupJudge(depsOf(store), actorOf(query.viewer)) });
+  store.groupList.page({ ...query, judge: visibleGroups(depsOf(store), actorOf(query.viewer)) });

@@ -1,13 +1,13 @@
 /** Commits that API objects hold, beside collections of garbage: before, during and after. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { keepCommit, keepCommits } from '../../../lib/domain/commits/pin.ts';
+import { pinCommit, pinCommits } from '../../../lib/domain/commits/pin.ts';
 import { GARBAGE_MS } from '../../../lib/git/maintenance/collect.ts';
 import type { Oid } from '../../../lib/git/oid.ts';
 import type { RefName } from '../../../lib/git/refname.ts';
 import type { ProjectRecord } from '../../../lib/records/projects.ts';
 import { TransactionRefused } from '../../../lib/store/errors.ts';
 import { closeRepository } from '../../../lib/store/repository/state.ts';
-import { keepKey } from '../../../lib/store/row-keys/repository.ts';
+import { pinnedCommitKey } from '../../../lib/store/row-keys/repository.ts';
 import type { Write } from '../../../lib/store/table/write.ts';
 import { DAY, type Ground, openYard, type Yard } from '../maintenance/maintenance-fixture.ts';
 
@@ -50,7 +50,7 @@ const note = (keep: readonly Write[]) =>
 describe('a kept commit', () => {
   test('outlives collections, and is no ref', async () => {
     const { ground, project, lost } = await withLost();
-    await keepCommit(yard.deps(), project, lost, note);
+    await pinCommit(yard.deps(), project, lost, note);
     expect((await ground.open().refs.all()).refs).toHaveLength(1);
     expect(await ground.collect()).toEqual({ garbage: 0, rescued: 0 });
     await expectSafe(ground, lost);
@@ -66,16 +66,16 @@ describe('a kept commit', () => {
       seen.push(keep.length);
       await note(keep);
     };
-    await keepCommits(yard.deps(), project, [lost, lost], counted);
-    await keepCommit(yard.deps(), project, lost, counted);
-    await Promise.all(Array.from({ length: 10 }, () => keepCommit(yard.deps(), project, lost, counted)));
+    await pinCommits(yard.deps(), project, [lost, lost], counted);
+    await pinCommit(yard.deps(), project, lost, counted);
+    await Promise.all(Array.from({ length: 10 }, () => pinCommit(yard.deps(), project, lost, counted)));
     expect(seen.slice(0, 2)).toEqual([2, 0]);
   });
 
   test('is brought back out of the garbage with all below it, and that pack goes in its time', async () => {
     const { ground, project, lost } = await withLost();
     expect((await ground.collect()).garbage).toBeGreaterThan(2);
-    await keepCommit(yard.deps(), project, lost, note);
+    await pinCommit(yard.deps(), project, lost, note);
     await expectSafe(ground, lost);
     await ground.collect(new Date(Date.now() + GARBAGE_MS + DAY));
     expect((await ground.active()).map(({ source }) => source)).not.toContain('garbage');
@@ -84,7 +84,7 @@ describe('a kept commit', () => {
 
   test.each(['before', 'swap'] as const)('is safe when kept while a collection runs: %s', async (at) => {
     const { ground, project, lost } = await withLost();
-    await ground.collect(new Date(), { [at]: () => keepCommit(yard.deps(), project, lost, note) });
+    await ground.collect(new Date(), { [at]: () => pinCommit(yard.deps(), project, lost, note) });
     await expectSafe(ground, lost);
   });
 
@@ -97,7 +97,7 @@ describe('a kept commit', () => {
   ])('is looked at again when %s between the look and the transaction', async (_, between) => {
     const { ground, project, lost } = await withLost();
     let calls = 0;
-    await keepCommit(yard.deps(), project, lost, async (keep) => {
+    await pinCommit(yard.deps(), project, lost, async (keep) => {
       if (calls++ === 0) await between(ground);
       await note(keep);
     });
@@ -109,25 +109,25 @@ describe('a kept commit', () => {
     const { ground, project, lost } = await withLost();
     const absent = 'dead'.repeat(10) as Oid;
     const unwritten = () => expect.unreachable('called');
-    await expect(keepCommit(yard.deps(), project, absent, unwritten)).rejects.toThrow('404 Commit Not Found');
+    await expect(pinCommit(yard.deps(), project, absent, unwritten)).rejects.toThrow('404 Commit Not Found');
     // Somebody else's refusal is passed on, and what was rescued for it is given up.
     await ground.collect();
     const keys = await ground.keys();
     const refused = new TransactionRefused([{ reason: 'other', item: undefined }]);
     await expect(
-      keepCommit(yard.deps(), project, lost, async (keep) => {
+      pinCommit(yard.deps(), project, lost, async (keep) => {
         expect(keep).toHaveLength(3);
         throw refused;
       }),
     ).rejects.toBe(refused);
     expect(await ground.keys()).toEqual(keys);
     // Deleted under it, and deleted before.
-    const closing = keepCommit(yard.deps(), project, lost, async (keep) => {
+    const closing = pinCommit(yard.deps(), project, lost, async (keep) => {
       await yard.store.table.transact(closeRepository(ground.id));
       await note(keep);
     });
     await expect(closing).rejects.toThrow('404 Project Not Found');
-    expect(await yard.store.table.get(keepKey(ground.id, lost))).toBeUndefined();
-    await expect(keepCommit(yard.deps(), project, lost, unwritten)).rejects.toThrow('404 Project Not Found');
+    expect(await yard.store.table.get(pinnedCommitKey(ground.id, lost))).toBeUndefined();
+    await expect(pinCommit(yard.deps(), project, lost, unwritten)).rejects.toThrow('404 Project Not Found');
   });
 });

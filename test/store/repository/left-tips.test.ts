@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Oid, ZERO_OID } from '../../../lib/git/oid.ts';
 import type { RefUpdate } from '../../../lib/git/ports.ts';
 import type { RefName } from '../../../lib/git/refname.ts';
-import { LEFT_MS, leftTips } from '../../../lib/store/repository/recent-tips.ts';
+import { RECENT_TIP_MS, recentTips } from '../../../lib/store/repository/recent-tips.ts';
 import { newRepository } from '../../../lib/store/repository/state.ts';
 import { openTestStore, type TestStore } from '../table/store-fixture.ts';
 
@@ -32,7 +32,7 @@ async function repository(...refs: RefUpdate[]) {
   return { id, refs: refsOf };
 }
 const told = async (id: string, now?: number) =>
-  (await leftTips(opened.store.table, id, now)).map(({ name, oid, peeled }) => [
+  (await recentTips(opened.store.table, id, now)).map(({ name, oid, peeled }) => [
     name.slice('refs/'.length),
     Number(`0x${oid}`),
     ...(peeled === undefined ? [] : [Number(`0x${peeled}`)]),
@@ -64,12 +64,12 @@ test('it is told for a quarter of an hour, and the row goes by itself', async ()
   const { id, refs } = await repository(create('heads/a', 1));
   const before = Date.now();
   await refs.compareAndSwap([drop('heads/a', 1)]);
-  expect(await told(id, Date.now() + LEFT_MS - 60_000)).toHaveLength(1);
-  expect(await told(id, Date.now() + LEFT_MS + 60_000)).toEqual([]);
+  expect(await told(id, Date.now() + RECENT_TIP_MS - 60_000)).toHaveLength(1);
+  expect(await told(id, Date.now() + RECENT_TIP_MS + 60_000)).toEqual([]);
   const rows = opened.store.table.queryAll({ partition: `REPO#${id}`, prefix: 'LEFT#' });
   for await (const { ttl } of rows) {
-    expect(ttl).toBeGreaterThanOrEqual((before + LEFT_MS) / 1000);
-    expect(ttl).toBeLessThan((Date.now() + LEFT_MS) / 1000 + 1);
+    expect(ttl).toBeGreaterThanOrEqual((before + RECENT_TIP_MS) / 1000);
+    expect(ttl).toBeLessThan((Date.now() + RECENT_TIP_MS) / 1000 + 1);
   }
 });
 

@@ -1,5 +1,5 @@
 /** A small service of endpoints over an access port that keeps its users and projects in memory. */
-import type { Opened, OpenRequest } from '../../../lib/domain/access/types.ts';
+import type { OpenRequest, RequestContext } from '../../../lib/domain/access/types.ts';
 import type { Actor } from '../../../lib/domain/actor.ts';
 import { DomainError, forbidden, notFound, unauthorized } from '../../../lib/domain/errors.ts';
 import type { AccessPort, SubjectRule } from '../../../lib/http/access.ts';
@@ -47,7 +47,7 @@ const projects = [project(1, 'group/open', 'public'), project(2, 'group/closed.d
 export class MemoryAccess implements AccessPort {
   readonly opened: OpenRequest[] = [];
 
-  async open(request: OpenRequest): Promise<Opened> {
+  async open(request: OpenRequest): Promise<RequestContext> {
     this.opened.push(request);
     const actor = this.#actor(request);
     if (request.project === undefined) return { actor };
@@ -57,7 +57,7 @@ export class MemoryAccess implements AccessPort {
     return { actor, project: { project: found, level: member ? 30 : 0 } };
   }
 
-  authorize({ project: access }: Opened, { ability }: SubjectRule): void {
+  authorize({ project: access }: RequestContext, { ability }: SubjectRule): void {
     if (ability === 'push_code' && access!.level < 30) throw forbidden();
   }
 

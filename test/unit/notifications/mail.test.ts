@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import PostalMime from 'postal-mime';
 import { describe, expect, test } from 'vitest';
 import { invitationMail } from '../../../lib/domain/invitations/mail.ts';
-import { type Letter, mailOf, withAuthor } from '../../../lib/domain/notifications/mail.ts';
+import { type MailContent, mailOf, withAuthor } from '../../../lib/domain/notifications/mail.ts';
 import type { InvitationRecord } from '../../../lib/records/invitations.ts';
 import type { UserRecord } from '../../../lib/records/users.ts';
 import type { Mail } from '../../../lib/store/mail/transport.ts';
@@ -18,7 +18,7 @@ const reader = {
   reason: 'mentioned',
   unsubscribe: 'https://git.example.com/stage/users/unsubscribe?token=7.project.1.x',
 } as const;
-const letter = (hostile: string): Letter => ({
+const letter = (hostile: string): MailContent => ({
   subject: hostile,
   lines: [hostile],
   quote: hostile,
@@ -115,7 +115,7 @@ test('a long text is cut, between characters', async () => {
 
 describe('no line is longer than mail allows (RFC 5322, section 2.1.1)', () => {
   const path = Array.from({ length: 20 }, () => 'p'.repeat(255)).join('/');
-  const long: Letter = {
+  const long: MailContent = {
     ...letter('x'),
     subject: `${'n'.repeat(255)} | ${'t'.repeat(5000)}`,
     lines: [`${'n'.repeat(5000)} commented`],
