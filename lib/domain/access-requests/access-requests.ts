@@ -128,8 +128,8 @@ export async function denyAccess(
 export const REQUESTED_JOB = 'access.requested';
 
 /** As many are told, of as many members looked at in each place. */
-const MOST_TOLD = 10;
-const MOST_LOOKED_AT = 5_000;
+const MAX_TOLD = 10;
+const MAX_LOOKED_AT = 5_000;
 
 /**
  * Mails to those who manage its members, or else those of the groups above, the innermost first; not to who wants no
@@ -153,10 +153,10 @@ export async function notifyOfRequest(
   if ('ownerId' in subject && subject.namespaceKind === 'user') ids.add(subject.ownerId);
   for (const place of [source, ...above]) {
     const level = place.kind === 'project' ? MAINTAINER : OWNER;
-    for (const found of await store.members.atLeast(place, level, MOST_TOLD, MOST_LOOKED_AT)) ids.add(found);
+    for (const found of await store.members.atLeast(place, level, MAX_TOLD, MAX_LOOKED_AT)) ids.add(found);
     if (ids.size > 0) break;
   }
-  const deciding = [...ids].slice(0, MOST_TOLD);
+  const deciding = [...ids].slice(0, MAX_TOLD);
   const [users, choices, there] = await Promise.all([
     store.users.getMany(deciding),
     store.notificationSettings.getMany(deciding, [source, ...above, undefined]),

@@ -36,7 +36,7 @@ export interface FeedItem {
 type SignedIn = Extract<Actor, { kind: 'user' }>;
 
 /** The projects in which others' events are looked for, those that were active last. */
-const MOST_PROJECTS = 100;
+const MAX_PROJECTS = 100;
 
 export async function projectFeed(
   deps: Deps,
@@ -67,7 +67,7 @@ export async function ownFeed(
 ): Promise<Page<FeedItem>> {
   const own: FeedView = { of: 'author', id: actor.user.id, facets: asked(query) };
   if (options.projects === undefined) return feed(deps, [own], query, judgeOf(deps, actor));
-  const projects = await options.projects(MOST_PROJECTS);
+  const projects = await options.projects(MAX_PROJECTS);
   const views = [own, ...projects.map((access) => viewOf(actor, access, query))];
   return feed(deps, views, query, judgeOf(deps, actor, projects));
 }

@@ -14,7 +14,7 @@ export const related = (a: ProjectRecord, b: ProjectRecord): boolean =>
   forkRoot(a) === forkRoot(b) || a.forkedFromId === b.id || b.forkedFromId === a.id;
 
 /** A copy of more would not be done within a request. */
-const MOST_COPIED = 50_000;
+const MAX_COPIED = 50_000;
 
 /**
  * A project's repository that reads the objects of another besides its own. What is written to it, and builds on what
@@ -27,7 +27,7 @@ export function codeBeside(
   own: ProjectAccess,
   other: ProjectAccess,
   pusher?: Pusher,
-  mostRescued = MOST_COPIED,
+  mostRescued = MAX_COPIED,
 ): GitRepository {
   const [mine, theirs] = [openRepository(deps, own.project, { pusher }), openRepository(deps, other.project)];
   const ports = beside(deps, mine, theirs);

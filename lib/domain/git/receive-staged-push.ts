@@ -14,7 +14,7 @@ const LEASE_SECONDS = 60;
 const RENEW_SECONDS = 20;
 const PROGRESS_MS = 1000;
 /** Of five deliveries; the last one tells whoever waits that it failed. */
-const MOST_ATTEMPTS = 4;
+const MAX_ATTEMPTS = 4;
 
 /**
  * Takes in a finished upload: a message may come twice, late, or after a worker that died in the middle. Whether an
@@ -43,7 +43,7 @@ export async function ingestUpload(deps: Deps, id: string): Promise<void> {
 /** @throws what is worth another attempt, having let go of the upload */
 async function failureOf(deps: Deps, upload: PushUpload, error: unknown): Promise<string> {
   if (error instanceof DomainError) return typeof error.detail === 'string' ? error.detail : error.message;
-  if (error instanceof Stale || upload.fence < MOST_ATTEMPTS) {
+  if (error instanceof Stale || upload.fence < MAX_ATTEMPTS) {
     await deps.store.pushUploads.release(upload);
     throw error;
   }
@@ -60,7 +60,7 @@ async function judged(deps: Deps, upload: PushUpload): Promise<PushReport> {
   const earlier = await movedBefore(deps, upload, project.repositoryId);
   if (earlier !== undefined) return earlier;
   // Those before were ended from outside: this one would be too.
-  if (upload.fence > MOST_ATTEMPTS) {
+  if (upload.fence > MAX_ATTEMPTS) {
     throw new DomainError('unavailable', 'the push could not be taken in within the time there is for it');
   }
   const request = await staging.noted(upload.id, 'request');

@@ -42,7 +42,7 @@ export async function sendMail(
   const to = reader === undefined ? mail.to : await addressNow(deps, reader);
   // Nothing went wrong: nobody has to look.
   if (to === undefined) return log('info', 'mail not wanted any more', { messageId: job.id });
-  const begun = await store.processed.begin(MAIL, original, now(), MOST_MS);
+  const begun = await store.processed.begin(MAIL, original, now(), MAX_MS);
   if (begun === 'done') return;
   if (begun === 'under way') return afterwards(deps, job, original);
   try {
@@ -58,21 +58,21 @@ export async function sendMail(
 }
 
 /** Longer than the worker may run. */
-const MOST_MS = 65_000;
+const MAX_MS = 65_000;
 
 /**
  * Somebody else is at it, and may die at it: another message looks after that when its time is over. This one is done
  * with, since a queue gives up what comes back to it too often.
  */
 async function afterwards({ store, now }: Deps, { body }: Job, original: string): Promise<void> {
-  const due = new Date(now().getTime() + MOST_MS);
+  const due = new Date(now().getTime() + MAX_MS);
   await store.table.transact([outboxWrite(messageAt(MAIL, SEND, { ...body, original }, due))]);
 }
 
 /** Milliseconds between which a mail that SES did not take tries again, so that they do not all come at once. */
 const WAITS = [60_000, 900_000] as const;
 /** Then somebody has to look. */
-const MOST_WAITED_MS = 2 * 86_400_000;
+const MAX_WAITED_MS = 2 * 86_400_000;
 
 /** Another message in the place of this one, which is done with. @throws what delayed it, when that goes on for days */
 async function later(
@@ -83,7 +83,7 @@ async function later(
 ): Promise<void> {
   const { store, now } = deps;
   const at = now();
-  if (at.getTime() - Date.parse(since) > MOST_WAITED_MS) {
+  if (at.getTime() - Date.parse(since) > MAX_WAITED_MS) {
     await store.processed.release(MAIL, id);
     throw error;
   }

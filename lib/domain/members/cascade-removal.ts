@@ -36,7 +36,7 @@ export interface MembershipCascade {
 }
 
 /** What a request takes away itself: so many memberships, in so many milliseconds. */
-const MOST_AT_ONCE = { left: 500, ms: 10_000 };
+const MAX_AT_ONCE = { left: 500, ms: 10_000 };
 
 /** @param author who asks for it */
 export function membershipCascade(
@@ -51,7 +51,7 @@ export function membershipCascade(
     // The sweep sends it half a minute later, when the index shows whatever was given before.
     promise: outboxWrite(job()),
     async finish() {
-      const { left, ms } = MOST_AT_ONCE;
+      const { left, ms } = MAX_AT_ONCE;
       try {
         if (await removeDescendantMemberships(deps, leaver, { left, deadline: Date.now() + ms })) return;
       } catch (error) {

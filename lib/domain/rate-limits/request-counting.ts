@@ -31,7 +31,7 @@ export interface Needs {
 }
 
 /** Of whom it is known that they have no more. */
-const MOST_SUBJECTS = 10_000;
+const MAX_SUBJECTS = 10_000;
 /** A warning says that more was not counted. */
 const TOLD_MS = 10_000;
 const RETRY_LATER = 'Retry later';
@@ -118,7 +118,7 @@ export class Admissions implements AdmissionPort {
     this.#exhausted.delete(subject);
     this.#exhausted.set(subject, throttles);
     for (const oldest of this.#exhausted.keys()) {
-      if (this.#exhausted.size <= MOST_SUBJECTS) break;
+      if (this.#exhausted.size <= MAX_SUBJECTS) break;
       this.#exhausted.delete(oldest);
     }
   }

@@ -17,8 +17,8 @@ export interface ScimAttributes {
 type Json = unknown;
 
 const LONGEST = 255;
-const MOST_OPERATIONS = 100;
-const MOST_VALUES = 100;
+const MAX_OPERATIONS = 100;
+const MAX_VALUES = 100;
 
 /**
  * Of a resource, which a request carries whole. Attributes that nobody knows are left out.
@@ -43,8 +43,8 @@ export function attributesOf(resource: Readonly<Record<string, Json>>): ScimAttr
 export function patched(operations: Json): ScimAttributes {
   if (!Array.isArray(operations))
     throw badRequest('invalidSyntax', 'Operations must be a list of operations');
-  if (operations.length > MOST_OPERATIONS)
-    throw badRequest('invalidSyntax', `Operations are too many (maximum is ${MOST_OPERATIONS})`);
+  if (operations.length > MAX_OPERATIONS)
+    throw badRequest('invalidSyntax', `Operations are too many (maximum is ${MAX_OPERATIONS})`);
   const said: ScimAttributes = {};
   for (const operation of operations as Json[]) {
     if (!isObject(operation)) throw badRequest('invalidSyntax', 'An operation must be an object');
@@ -159,7 +159,7 @@ const isTrue = (value: Json): boolean =>
 /** The address among one or several: the primary, or else of work, or else one of no type. */
 function addressOf(value: Json): Json {
   if (!Array.isArray(value)) return isObject(value) ? memberOf(value, 'value') : value;
-  const given = (value as Json[]).slice(0, MOST_VALUES);
+  const given = (value as Json[]).slice(0, MAX_VALUES);
   if (given.every((one) => !isObject(one))) return given[0];
   const objects = given.filter(isObject);
   const chosen =

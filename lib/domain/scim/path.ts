@@ -26,7 +26,7 @@ export interface Comparison {
 const CORE = 'urn:ietf:params:scim:schemas:core:2.0:user:';
 /** No path or filter is longer. */
 const LONGEST = 1000;
-const MOST_COMPARISONS = 10;
+const MAX_COMPARISONS = 10;
 
 /** @throws NotReadable */
 export function parsePath(text: string): AttributePath {
@@ -75,7 +75,7 @@ class Reader {
     do {
       this.#space();
       all.push(this.#comparison(filtered));
-      if (all.length > MOST_COMPARISONS) throw this.#wrong('too much is asked');
+      if (all.length > MAX_COMPARISONS) throw this.#wrong('too much is asked');
       this.#space();
     } while (this.#word(/and(?=\s)/iy) !== undefined);
     return all;

@@ -61,7 +61,7 @@ const MIB = 1024 * 1024;
 /** S3's parts have at least 5 MiB; small ones are sent again soon where the line is bad. */
 const PART_BYTES = 8 * MIB;
 /** S3 takes 10,000; fewer make shorter lists. */
-const MOST_PARTS = 1000;
+const MAX_PARTS = 1000;
 const READ_BYTES = 8 * MIB;
 const READS_AHEAD = 2;
 const MAX_NAMED = 100;
@@ -84,7 +84,7 @@ export class Staging {
    */
   async create(size: number, now = new Date()): Promise<StagedUpload> {
     const id = ulid(now.getTime());
-    const partSize = Math.max(PART_BYTES, Math.ceil(size / MOST_PARTS / MIB) * MIB);
+    const partSize = Math.max(PART_BYTES, Math.ceil(size / MAX_PARTS / MIB) * MIB);
     if (size <= partSize) return { id, size, partSize };
     const command = new CreateMultipartUploadCommand(this.#target(id));
     const { UploadId } = await translated(() => this.#client.send(command));

@@ -19,7 +19,7 @@ import type { Check, Write } from '../table/write.ts';
 /** Two writes each. With all else a transaction has at most a hundred. */
 const PACKS_AT_ONCE = 36;
 /** More refs than this are written as a table. */
-const MOST_ROWS = 8;
+const MAX_ROWS = 8;
 const NEW_GUARD: Guard = { state: 'open', epoch: 0, refTable: '', frozenBy: '' };
 
 /** One view of a repository, as far as a fork takes it over: branches, tags, and the packs that hold what they reach. */
@@ -117,7 +117,7 @@ export async function inherit(
 async function fewOf(refs: AsyncIterable<readonly Ref[]>): Promise<Ref[] | undefined> {
   const few: Ref[] = [];
   for await (const some of refs) {
-    if (few.length + some.length > MOST_ROWS) return undefined;
+    if (few.length + some.length > MAX_ROWS) return undefined;
     few.push(...some);
   }
   return few;

@@ -16,7 +16,7 @@ export interface RateLimit {
 }
 
 /** Of so many it is known that they are full. */
-const MOST_KNOWN = 10_000;
+const MAX_KNOWN = 10_000;
 
 /** What holds up no request: who counts goes on without a count rather than wait. */
 export const FAIL_FAST: RetryPolicy = { attempts: 3, base: 10, cap: 50 };
@@ -66,7 +66,7 @@ export class RateLimits {
   #remember(key: string, full: { readonly window: number; readonly limit: number }): void {
     this.#full.delete(key);
     this.#full.set(key, full);
-    if (this.#full.size <= MOST_KNOWN) return;
+    if (this.#full.size <= MAX_KNOWN) return;
     for (const oldest of this.#full.keys()) {
       this.#full.delete(oldest);
       return;

@@ -13,12 +13,12 @@ export interface AddressLimit {
 /** So many a row has room for. */
 const MOST = 1_000;
 /** What this process knows of so many. */
-const MOST_KNOWN = 10_000;
+const MAX_KNOWN = 10_000;
 /** An address that is known is not written again before. */
 const REFRESH_SECONDS = 60;
 /** Each that fails was another address's turn, of which no more than the limit have one; waits of up to so long between. */
 const ATTEMPTS = 64;
-const MOST_WAIT_MS = 40;
+const MAX_WAIT_MS = 40;
 
 export class UserAddresses {
   readonly #table: Table;
@@ -43,7 +43,7 @@ export class UserAddresses {
     const name = `${userId} ${address}`;
     if ((this.#known.get(name) ?? Number.NEGATIVE_INFINITY) > fresh) return true;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      if (attempt > 0) await sleep(Math.random() * Math.min(MOST_WAIT_MS, 2 ** attempt));
+      if (attempt > 0) await sleep(Math.random() * Math.min(MAX_WAIT_MS, 2 ** attempt));
       const row = await this.#table.get(userAddressesKey(userId));
       const seen = Object.entries((row?.['seen'] ?? {}) as Record<string, number>).filter(
         ([, last]) => last > at - limit.seconds,
@@ -75,7 +75,7 @@ export class UserAddresses {
     this.#known.delete(name);
     this.#known.set(name, at);
     for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= MOST_KNOWN) break;
+      if (this.#known.size <= MAX_KNOWN) break;
       this.#known.delete(oldest);
     }
     return true;

@@ -25,7 +25,7 @@ const REPLACED_MS = 24 * 3600_000;
 /** Nobody who stored a file takes so long to list it. */
 const UNLISTED_MS = 7 * 24 * 3600_000;
 /** Of one kind, within a day. Beyond it, whoever still reads the oldest finds it missing and does without. */
-const MOST_REPLACED = 16;
+const MAX_REPLACED = 16;
 
 /** Where the derived files of a repository lie. */
 export const derivedPrefix = (repositoryId: string): string => `derived/${repositoryId}/`;
@@ -67,7 +67,7 @@ export function listDerived(
       ...derivedKey(repositoryId, kind),
       ...{ kind, id, size, madeFrom, location },
       ...(sums === undefined ? {} : { sums }),
-      replaced: replaced.filter(({ at }) => isKept(at, now)).slice(0, MOST_REPLACED),
+      replaced: replaced.filter(({ at }) => isKept(at, now)).slice(0, MAX_REPLACED),
     },
     ...(was === undefined ? { if: ABSENT } : { if: '#id = :was', values: { was: was.id } }),
     reason: 'derived',

@@ -17,7 +17,7 @@ export const LOOKS_MS = 24 * 3600_000;
 /** Nobody who stored a pack takes so long to list it. */
 export const UNLISTED_MS = 7 * 24 * 3600_000;
 /** Packs that one message carries to the second look. What is beyond them is found by the looks after it. */
-const MOST_NOTED = 2000;
+const MAX_NOTED = 2000;
 
 interface Stores {
   readonly table: Table;
@@ -51,7 +51,7 @@ export async function firstLook(
   for await (const { id, closed } of unlistedOf(stores, writer)) {
     const at = decodeTime(id) + UNLISTED_MS;
     if (!closed && !forgotten.has(id) && at > now.getTime()) next = Math.min(next ?? at, at);
-    else if (unlisted.size < MOST_NOTED) unlisted.add(id);
+    else if (unlisted.size < MAX_NOTED) unlisted.add(id);
   }
   if (unlisted.size > 0) {
     const body = { ...writer, unlisted: [...unlisted], since: now.toISOString() } satisfies SecondLook;
