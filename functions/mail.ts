@@ -1,5 +1,5 @@
 import { sendMail } from '../lib/domain/mail/send.ts';
-import { currentAddress } from '../lib/domain/notifications/readers.ts';
+import { currentAddress } from '../lib/domain/notifications/recipients.ts';
 import { Mailer } from '../lib/store/mail/transport.ts';
 import { deps } from './deps.ts';
 import { worker } from './worker.ts';

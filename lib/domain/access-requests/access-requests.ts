@@ -18,7 +18,7 @@ import { requireMemberAdmin } from '../members/rules.ts';
 import { addressesOf, isReached } from '../notifications/address.ts';
 import { membershipMail } from '../notifications/enqueue.ts';
 import { effective } from '../notifications/levels.ts';
-import { groupResourceOf, isMuted, projectResourceOf } from '../notifications/place.ts';
+import { groupResourceOf, isMuted, projectResourceOf } from '../notifications/resources.ts';
 
 export interface AccessRequest {
   readonly record: AccessRequestRecord;

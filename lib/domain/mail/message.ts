@@ -1,7 +1,7 @@
 import type { Mail } from '../../store/mail/transport.ts';
 import { MAIL, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import { emailProblems } from '../name-rules.ts';
-import type { MailRecipient } from '../notifications/readers.ts';
+import type { MailRecipient } from '../notifications/recipients.ts';
 
 export const SEND = 'mail.send';
 

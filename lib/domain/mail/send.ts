@@ -6,7 +6,7 @@ import { MAIL, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import { log } from '../../telemetry/log.ts';
 import type { Deps } from '../deps.ts';
 import type { Job } from '../job.ts';
-import type { MailRecipient } from '../notifications/readers.ts';
+import type { MailRecipient } from '../notifications/recipients.ts';
 import { SEND } from './message.ts';
 
 /** A mail that waits to be sent. */

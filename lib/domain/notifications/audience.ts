@@ -12,8 +12,8 @@ import type { Deps } from '../deps.ts';
 import { type Candidate, type Reason, type Relation, reasonToMail } from './decide.ts';
 import type { MailContent } from './mail.ts';
 import type { MentionedMembers } from './mentioned-members.ts';
-import { type ProjectResource, sourceOf } from './place.ts';
-import type { About } from './readers.ts';
+import type { About } from './recipients.ts';
+import { type ProjectResource, sourceOf } from './resources.ts';
 import type { UnsubscribeFrom } from './unsubscribe.ts';
 
 /** One way of finding people. */

@@ -11,7 +11,7 @@ import { moveAudience, type NotificationContent, noteAudience, pipelineAudience 
 import type { DomainEvent, Notification } from './enqueue.ts';
 import { invitationContent, membershipContent } from './membership-content.ts';
 import { mentionedIn } from './mentioned-members.ts';
-import { isMuted, memberSourcesOf, type ProjectResource, projectResourceOf, sourceOf } from './place.ts';
+import { isMuted, memberSourcesOf, type ProjectResource, projectResourceOf, sourceOf } from './resources.ts';
 
 /** Of a commit, as far as a subject tells it. */
 const MAX_TITLE = 200;

@@ -4,7 +4,7 @@ import type { ProjectRecord } from '../../records/projects.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import { headerText, mailMessage, oneLine } from '../mail/message.ts';
 import type { Reason } from './decide.ts';
-import type { MailRecipient } from './readers.ts';
+import type { MailRecipient } from './recipients.ts';
 
 /** What is told, to whomever it is. Names and texts in it are other people's. */
 export interface MailContent {

@@ -4,14 +4,14 @@ import { LEVEL_NAMES } from '../access/permissions.ts';
 import type { Deps } from '../deps.ts';
 import { type NotificationContent, named } from './audience.ts';
 import type { DomainEvent, Notification } from './enqueue.ts';
+import type { About } from './recipients.ts';
 import {
   type GroupResource,
   groupResourceOf,
   isMuted,
   type ProjectResource,
   projectResourceOf,
-} from './place.ts';
-import type { About } from './readers.ts';
+} from './resources.ts';
 
 type Told<K extends DomainEvent['kind']> = Notification & {
   readonly id: string;

@@ -5,7 +5,7 @@ import { groupAccess } from '../access/open-request.ts';
 import { canSeeGroup } from '../access/permissions.ts';
 import type { Deps } from '../deps.ts';
 import { EVERYBODY, mentionsIn } from './mentions.ts';
-import type { ProjectResource } from './place.ts';
+import type { ProjectResource } from './resources.ts';
 
 /** Whom a text calls. */
 export interface MentionedMembers {

@@ -16,8 +16,8 @@ import type { Reason } from './decide.ts';
 import type { Notification } from './enqueue.ts';
 import { effective } from './levels.ts';
 import { mailOf, withAuthor } from './mail.ts';
-import { scopesOf } from './place.ts';
-import { mayRead, recipientOf } from './readers.ts';
+import { mayRead, recipientOf } from './recipients.ts';
+import { scopesOf } from './resources.ts';
 import { unsubscribeLink } from './unsubscribe.ts';
 
 /** People who are looked at together. */

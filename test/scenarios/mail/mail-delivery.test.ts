@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
 import { mailMessage } from '../../../lib/domain/mail/message.ts';
-import type { MailRecipient } from '../../../lib/domain/notifications/readers.ts';
+import type { MailRecipient } from '../../../lib/domain/notifications/recipients.ts';
 import { messageText, type OutboxMessage } from '../../../lib/store/outbox/outbox.ts';
 import { type Service, startService } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';

@@ -9,8 +9,8 @@ import type { GroupAbility, ProjectAbility } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { addressesOf, isReached } from './address.ts';
 import { effective } from './levels.ts';
-import type { GroupResource } from './place.ts';
-import { groupResourceOf, isMuted, type ProjectResource, projectResourceOf, scopesOf } from './place.ts';
+import type { GroupResource } from './resources.ts';
+import { groupResourceOf, isMuted, type ProjectResource, projectResourceOf, scopesOf } from './resources.ts';
 
 /** What mail is about, and what one has to be allowed there to read it. */
 export type About =
