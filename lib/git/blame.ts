@@ -1,3 +1,4 @@
+import { batchMisses, readAhead } from './batch-misses.ts';
 import { PathEntries } from './blame/path-entries.ts';
 import { type Parted, partLines, type Span } from './blame/spans.ts';
 import { editsBetween } from './blame/trimmed-diff.ts';
@@ -6,7 +7,6 @@ import { countLines } from './diff/line-table.ts';
 import type { Effort } from './diff/myers.ts';
 import { detectRenames } from './diff/renames.ts';
 import { diffTrees } from './diff/tree-diff.ts';
-import { gather, readAhead } from './gather.ts';
 import { DateQueue } from './history/date-queue.ts';
 import type { CommitGraph, CommitNode } from './history/graph.ts';
 import { Budget, FAR_WITH_PATH, type WalkBounds } from './history/log-query.ts';
@@ -187,7 +187,7 @@ class BlameWalk {
   #versions(objects: SyncObjects, first: CommitNode): (Version | undefined)[] {
     const read = (node: CommitNode) => {
       const { path, entry } = this.#origins.get(node)![0]!;
-      return gather(this.#graph.parents(objects, node), (parent) => {
+      return batchMisses(this.#graph.parents(objects, node), (parent) => {
         const found = this.#entries.at(objects, parent.tree, path);
         return found && kind(found) === kind(entry) ? { path, entry: found } : undefined;
       });
@@ -207,7 +207,7 @@ class BlameWalk {
       versions.findIndex((other) => other?.entry.oid === version?.entry.oid) === i ? version : undefined,
     );
     const oids = [origin.entry.oid, ...different.flatMap((version) => (version ? [version.entry.oid] : []))];
-    const [data, ...olds] = gather(oids, (oid) => objects.read(oid).data);
+    const [data, ...olds] = batchMisses(oids, (oid) => objects.read(oid).data);
 
     // Nothing is read below: the step is not taken twice.
     this.#settle(node);

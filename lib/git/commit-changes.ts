@@ -14,7 +14,7 @@ import {
   type RefUpdate,
 } from './ports.ts';
 import type { RefName } from './refname.ts';
-import { rescue } from './rescue.ts';
+import { resurrect } from './resurrect.ts';
 import { asBuffer, entryAtPath } from './tree/entry.ts';
 import type { RawPath } from './tree/path.ts';
 
@@ -160,13 +160,13 @@ export async function publish(
   const packs: PackDescription[] = [];
   let seen = store;
   try {
-    const rescued = options.uses?.length ? await rescue(ports, options.uses) : undefined;
+    const rescued = options.uses?.length ? await resurrect(ports, options.uses) : undefined;
     if (rescued !== undefined) packs.push(rescued);
     if (fresh.length > 0) {
       const { content, objectCount } = buildPack(fresh);
       // Who lists the pack looks whether the others are still listed: it may do so now.
       const [pack] = await Promise.all([
-        objects.newPack(content, { source: 'api', objectCount }),
+        objects.newPack(content, { source: 'insert', objectCount }),
         store.refresh(),
       ]);
       packs.push(pack);

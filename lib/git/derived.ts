@@ -9,7 +9,7 @@ import type { DerivedContent, DerivedFile, DerivedFiles, DerivedKind, ObjectData
 import { warn } from './warnings.ts';
 
 /** After an error of the storage, not of the content, a file is tried again after so long. */
-const AGAIN_MS = 60_000;
+const RETRY_AFTER_MS = 60_000;
 /** Files that a process remembers. */
 const MOST_FILES = 1024;
 
@@ -20,7 +20,7 @@ export function sealDerived(content: Uint8Array): DerivedContent {
     kind: 'bytes',
     bytes: Buffer.concat([content, table]),
     size: content.length,
-    sums: crc32(table),
+    checksumsCrc: crc32(table),
   };
 }
 
@@ -50,11 +50,11 @@ export class OpenDerived {
   readonly description: DerivedFile;
   readonly #blocks: BlockCache;
   #source: DerivedFiles;
-  #sums: Promise<Uint8Array> | undefined;
+  #checksums: Promise<Uint8Array> | undefined;
   #parsed: unknown;
   #warned = false;
   /** Milliseconds since 1970: left aside until then. */
-  #asideUntil = 0;
+  #unusableUntil = 0;
 
   constructor(description: DerivedFile, source: DerivedFiles, blocks: BlockCache) {
     this.description = description;
@@ -69,7 +69,7 @@ export class OpenDerived {
   }
 
   get usable(): boolean {
-    return this.#asideUntil === 0 || Date.now() > this.#asideUntil;
+    return this.#unusableUntil === 0 || Date.now() > this.#unusableUntil;
   }
 
   /** Its content; what reads it throws BlockMiss, and fetching throws {@link DerivedUnusable}. */
@@ -97,16 +97,17 @@ export class OpenDerived {
       return read();
     } catch (error) {
       if (error instanceof BlockMiss || !(error instanceof CorruptData)) throw error;
-      this.leaveAside(error);
+      this.markUnusable(error);
       return undefined;
     }
   }
 
   /** From now on there is no such file, for good when its content is wrong. */
-  leaveAside(cause: unknown): void {
-    this.#asideUntil = cause instanceof CorruptData ? Number.POSITIVE_INFINITY : Date.now() + AGAIN_MS;
+  markUnusable(cause: unknown): void {
+    this.#unusableUntil =
+      cause instanceof CorruptData ? Number.POSITIVE_INFINITY : Date.now() + RETRY_AFTER_MS;
     this.#parsed = undefined;
-    this.#sums = undefined;
+    this.#checksums = undefined;
     if (this.#warned) return;
     this.#warned = true;
     const { kind, id } = this.description;
@@ -116,12 +117,12 @@ export class OpenDerived {
   /** Whole blocks, each compared with its checksum. */
   async #read(offset: number, length: number): Promise<Uint8Array> {
     try {
-      const { size, sums } = this.description;
+      const { size, checksumsCrc } = this.description;
       const all = this.#source.open(this.description);
       const wanted = Math.min(length, size - offset);
       const [bytes, table] = await Promise.all([
         all.read(offset, wanted),
-        sums === undefined ? undefined : this.#table(sums),
+        checksumsCrc === undefined ? undefined : this.#table(checksumsCrc),
       ]);
       if (bytes.length !== wanted) throw damaged('it is cut short');
       if (table !== undefined) check(bytes, offset / BLOCK_SIZE, table);
@@ -131,18 +132,18 @@ export class OpenDerived {
     }
   }
 
-  #table(sums: number): Promise<Uint8Array> {
-    this.#sums ??= this.#readTable(sums).catch((error) => {
-      this.#sums = undefined;
+  #table(crc: number): Promise<Uint8Array> {
+    this.#checksums ??= this.#readTable(crc).catch((error) => {
+      this.#checksums = undefined;
       throw error;
     });
-    return this.#sums;
+    return this.#checksums;
   }
 
-  async #readTable(sums: number): Promise<Uint8Array> {
+  async #readTable(crc: number): Promise<Uint8Array> {
     const { size } = this.description;
     const table = await this.#source.open(this.description).read(size, tableBytes(size));
-    if (table.length !== tableBytes(size) || crc32(table) !== sums) throw damaged('its checksums are wrong');
+    if (table.length !== tableBytes(size) || crc32(table) !== crc) throw damaged('its checksums are wrong');
     return table;
   }
 }

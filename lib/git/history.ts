@@ -1,5 +1,5 @@
+import { batchMisses } from './batch-misses.ts';
 import { type BlamedFile, type BlamedRange, blame } from './blame.ts';
-import { gather } from './gather.ts';
 import { type AuthorCount, countAuthors } from './history/authors.ts';
 import { Descendants } from './history/descendants.ts';
 import type { CommitGraph, CommitNode } from './history/graph.ts';
@@ -210,7 +210,9 @@ export class History {
     const nodes: CommitNode[] = [];
     for (let i = 0; i < oids.length; i += SLICE) {
       const slice = oids.slice(i, i + SLICE);
-      nodes.push(...(await this.#store.run((objects) => gather(slice, (oid) => graph.node(objects, oid)))));
+      nodes.push(
+        ...(await this.#store.run((objects) => batchMisses(slice, (oid) => graph.node(objects, oid)))),
+      );
     }
     return nodes;
   }

@@ -6,9 +6,9 @@ import {
   type DerivedContent,
   type DerivedFile,
   type DerivedKind,
-  type MadeFrom,
   type ObjectDatabase,
   type PackDescription,
+  type Provenance,
   type Ref,
   RefConflict,
   type RefDatabase,
@@ -28,9 +28,9 @@ export class MemoryRepository {
   refusal: Extract<RefRejection, 'read-only' | 'deleted' | 'collected'> | undefined;
   readonly #stored = new Map<string, { pack: Uint8Array; index: Uint8Array }>();
   readonly #refs = new Map<RefName, Ref>();
-  /** See {@link RefDatabase.kept}. */
+  /** See {@link RefDatabase.pinned}. */
   readonly keeps = new Set<Oid>();
-  /** See {@link RefDatabase.left}. For how long is for whoever empties it to say. */
+  /** See {@link RefDatabase.recentTips}. For how long is for whoever empties it to say. */
   readonly left: Ref[] = [];
   #listed: PackDescription[] = [];
   readonly #derived = new Map<DerivedKind, DerivedFile>();
@@ -93,8 +93,8 @@ export class MemoryRepository {
         ),
       head: async () => this.#head,
       headRef: async () => ({ target: this.#head, head: this.#refs.get(this.#head) }),
-      kept: () => eachOf(this.keeps),
-      left: async () => this.left,
+      pinned: () => eachOf(this.keeps),
+      recentTips: async () => this.left,
       compareAndSwap: async (updates, options = {}) => this.#swap(updates, options),
     };
   }
@@ -104,12 +104,17 @@ export class MemoryRepository {
     this.#listed = change(this.#listed);
   }
 
-  /** See {@link MaintainedObjects.keepDerived}. */
-  async keepDerived(kind: DerivedKind, content: DerivedContent, madeFrom: MadeFrom): Promise<DerivedFile> {
+  /** See {@link MaintainedObjects.storeDerived}. */
+  async storeDerived(
+    kind: DerivedKind,
+    content: DerivedContent,
+    provenance: Provenance,
+  ): Promise<DerivedFile> {
     const bytes = content.kind === 'bytes' ? content.bytes : readFileSync(content.path);
-    const { size, sums } = content;
+    const { size, checksumsCrc } = content;
     const id = ulid();
-    const file = { kind, id, size, ...(sums === undefined ? {} : { sums }), madeFrom, location: 'memory' };
+    const crc = checksumsCrc === undefined ? {} : { checksumsCrc };
+    const file = { kind, id, size, ...crc, provenance, location: 'memory' };
     this.#derivedBytes.set(id, bytes);
     this.#derived.set(kind, file);
     return file;

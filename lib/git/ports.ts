@@ -7,17 +7,18 @@ import type { ObjectStore } from './objects.ts';
 import type { Oid } from './oid.ts';
 import type { RefName, RefSpace } from './refname.ts';
 
+/** What wrote a pack; the names are those of JGit's `DfsObjDatabase.PackSource`. */
 export type PackSource =
   /** received from `git push` */
-  | 'push'
-  /** made by one API commit, branch or tag call */
-  | 'api'
-  /** several packs concatenated by maintenance */
-  | 'compaction'
-  /** commits, trees and tags, or blobs, that collection found reachable */
-  | 'collection'
-  /** what collection found unreachable; readable until it is deleted */
-  | 'garbage';
+  | 'receive'
+  /** written by one API commit, branch or tag call, or by {@link resurrect} */
+  | 'insert'
+  /** several packs copied into one by compaction */
+  | 'compact'
+  /** commits, trees and tags, or blobs, that a garbage collection found reachable */
+  | 'gc'
+  /** objects that a garbage collection found unreachable; readable until the pack is deleted */
+  | 'unreachable-garbage';
 
 /** One immutable pack with its index, as listed in the catalogue. */
 export interface PackDescription {
@@ -58,7 +59,7 @@ export type PackContent =
 export type DerivedKind = 'commit-graph' | 'bitmap' | 'object-index' | 'tip' | 'bundle';
 
 /** What a derived file was made from. */
-export interface MadeFrom {
+export interface Provenance {
   /** Ids of the packs that were listed then, garbage left out. */
   readonly packs: readonly string[];
   /** Objects in those packs, as they were counted. */
@@ -75,14 +76,14 @@ export interface DerivedFile {
   /** Bytes of the content. */
   readonly size: number;
   /** CRC-32 of the table of checksums that stands behind the content (`derived.ts`). Without it there is none. */
-  readonly sums?: number;
-  readonly madeFrom: MadeFrom;
+  readonly checksumsCrc?: number;
+  readonly provenance: Provenance;
   /** Opaque to this library: where the adapter finds the bytes. */
   readonly location: string;
 }
 
 /** The bytes of a derived file before it is stored: `size` of content, and its checksums behind it. */
-export type DerivedContent = { readonly size: number; readonly sums?: number } & (
+export type DerivedContent = { readonly size: number; readonly checksumsCrc?: number } & (
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'file'; readonly path: string; readonly fileSize: number }
 );
@@ -137,7 +138,7 @@ export interface MaintainedObjects extends ObjectDatabase {
    * Stores a derived file and lists it in place of the one of its kind, which stays readable for a day.
    * @throws PacksChanged
    */
-  keepDerived(kind: DerivedKind, content: DerivedContent, madeFrom: MadeFrom): Promise<DerivedFile>;
+  storeDerived(kind: DerivedKind, content: DerivedContent, provenance: Provenance): Promise<DerivedFile>;
 }
 
 /** A pack to be replaced is not listed any more, or somebody else maintains the repository now: nothing was changed. */
@@ -249,12 +250,12 @@ export interface RefDatabase {
    * Objects that stay with all they reach although no ref may lead to them, one by one: there may be a million.
    * What is kept while they are read may come or not.
    */
-  kept(): AsyncIterable<Oid>;
+  pinned(): AsyncIterable<Oid>;
   /**
    * Where refs pointed that were deleted or forced (see {@link RefUpdate.forced}) within the last quarter of an hour,
    * newest first: whoever listed them before may still ask for what they saw. Some hundreds at most.
    */
-  left(): Promise<readonly Ref[]>;
+  recentTips(): Promise<readonly Ref[]>;
   /**
    * All updates, the new packs' listing and HEAD's new target in one transaction.
    * Retries what is transient; a lost answer is looked up, not guessed.

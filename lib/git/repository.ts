@@ -1,4 +1,5 @@
 import type { AttributeName } from './archive/attributes.ts';
+import { batchMisses } from './batch-misses.ts';
 import {
   type CommitRequest,
   type Committed,
@@ -11,7 +12,6 @@ import { commitTree, type TreeCommit } from './commit-tree.ts';
 import { compareTrees, type DiffOptions, type TreeDiffs } from './diff/compare.ts';
 import { type DiffStats, diffStats } from './diff/stats.ts';
 import { diffTrees, type TreeDiff } from './diff/tree-diff.ts';
-import { gather } from './gather.ts';
 import { History, type KnownHistory, type LogQuery, type WalkBounds } from './history.ts';
 import { type MergeOptions, type MergeOutcome, mergeCommits } from './merge/commits.ts';
 import { ObjectMissing, type SyncObjects } from './objects.ts';
@@ -149,7 +149,7 @@ export class GitRepository {
   /** What refs lead to, read together. A ref that leads to no commit (a tag of a tree) is left out. */
   tips(refs: readonly Ref[]): Promise<Tip[]> {
     return this.#ports.store.run((objects) =>
-      gather(refs, (ref): Tip[] => {
+      batchMisses(refs, (ref): Tip[] => {
         const peeled = peelToCommit(objects, ref.oid);
         if (peeled === undefined) return [];
         const { commit, tag } = peeled;
@@ -173,7 +173,7 @@ export class GitRepository {
     for (let i = 0; i < refs.length; i += PEEL_SLICE) {
       const slice = refs.slice(i, i + PEEL_SLICE);
       const found = await this.#ports.store.run((objects) =>
-        gather(slice, (ref) => ({ ref, tip: peelToCommit(objects, ref.peeled ?? ref.oid)?.commit })),
+        batchMisses(slice, (ref) => ({ ref, tip: peelToCommit(objects, ref.peeled ?? ref.oid)?.commit })),
       );
       for (const { ref, tip } of found) if (tip !== undefined) leads.push({ ref, tip });
     }
@@ -196,7 +196,7 @@ export class GitRepository {
 
   /** In the order given, read together. */
   commits(oids: readonly Oid[]): Promise<CommitRecord[]> {
-    return this.#ports.store.run((objects) => gather(oids, (oid) => readCommit(objects, oid)));
+    return this.#ports.store.run((objects) => batchMisses(oids, (oid) => readCommit(objects, oid)));
   }
 
   /** A page of history. A path that no tree can hold has none. */

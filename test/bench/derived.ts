@@ -178,11 +178,11 @@ class DerivedMemory {
     const store = this.store();
     const made = await builder.build({ store, refs, packs, deadline: Number.POSITIVE_INFINITY });
     if (made?.content.kind !== 'bytes') throw new Error(`${builder.kind} was not made in memory`);
-    const { bytes, size, sums } = made.content;
-    const madeFrom = { packs: packs.map(({ id }) => id), objects: 0, note: made.note };
+    const { bytes, size, checksumsCrc } = made.content;
+    const provenance = { packs: packs.map(({ id }) => id), objects: 0, note: made.note };
     const file = {
-      ...{ kind: builder.kind, id: builder.kind, size, madeFrom, location: '' },
-      ...(sums === undefined ? {} : { sums }),
+      ...{ kind: builder.kind, id: builder.kind, size, provenance, location: '' },
+      ...(checksumsCrc === undefined ? {} : { checksumsCrc }),
     };
     this.#made.set(builder.kind, { file, bytes });
   }

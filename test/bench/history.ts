@@ -72,9 +72,16 @@ async function graphed(database: ObjectDatabase, directory: string): Promise<Obj
     packs: await database.listPacks(),
     deadline: Number.POSITIVE_INFINITY,
   }))!;
-  const { bytes, size, sums } = content as { bytes: Uint8Array; size: number; sums: number };
-  const madeFrom = { packs: [], objects: 0, note: '' };
-  const file: DerivedFile = { kind: 'commit-graph', id: 'graph', size, sums, madeFrom, location: directory };
+  const { bytes, size, checksumsCrc } = content as { bytes: Uint8Array; size: number; checksumsCrc: number };
+  const provenance = { packs: [], objects: 0, note: '' };
+  const file: DerivedFile = {
+    kind: 'commit-graph',
+    id: 'graph',
+    size,
+    checksumsCrc,
+    provenance,
+    location: directory,
+  };
   return {
     ...database,
     derived: {

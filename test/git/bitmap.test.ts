@@ -145,7 +145,7 @@ describe('over a repository', () => {
         packs,
         deadline: Number.POSITIVE_INFINITY,
       }))!;
-      await made.keepDerived(builder.kind, content, { packs: packs.map(({ id }) => id), objects: 0, note });
+      await made.storeDerived(builder.kind, content, { packs: packs.map(({ id }) => id), objects: 0, note });
     }
     return made;
   }
@@ -228,7 +228,7 @@ describe('over a repository', () => {
 
   test('is left aside with one warning when a byte of it is wrong or its end is gone', async () => {
     const bytes = await derivedBytes(repository, 'bitmap');
-    const { note } = repository.objects.derived!.current('bitmap')!.madeFrom;
+    const { note } = repository.objects.derived!.current('bitmap')!.provenance;
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     try {
       await fc.assert(
@@ -238,7 +238,7 @@ describe('over a repository', () => {
           if (!cut) damaged[at]! ^= 0x10;
           const made = { packs: [], objects: 0, note };
           // Checksums that are right: what is wrong was wrong when it was written.
-          await repository.keepDerived('bitmap', sealDerived(damaged), made);
+          await repository.storeDerived('bitmap', sealDerived(damaged), made);
           const store = new PackStore(repository.objects);
           expect(await reachedObjects(store, options(['main'], []))).toBeUndefined();
           expect(await openBitmap(store)).toBeUndefined();
@@ -248,7 +248,7 @@ describe('over a repository', () => {
       );
     } finally {
       warn.mockRestore();
-      await repository.keepDerived('bitmap', sealDerived(bytes), { packs: [], objects: 0, note });
+      await repository.storeDerived('bitmap', sealDerived(bytes), { packs: [], objects: 0, note });
     }
   });
 
@@ -275,7 +275,7 @@ describe('over a repository', () => {
     expect(collected!.garbage).toBeGreaterThan(0);
     expect(read).toContain('bitmap');
     using bare = scratch();
-    const live = (await made.objects.listPacks()).filter(({ source }) => source !== 'garbage');
+    const live = (await made.objects.listPacks()).filter(({ source }) => source !== 'unreachable-garbage');
     const { refs } = await made.refs.all();
     await writeRepository(bare.path, made.objects, live, refs);
     git(bare.path, ['fsck', '--strict']);
@@ -287,7 +287,7 @@ describe('over a repository', () => {
     const bytes = await derivedBytes(repository, 'bitmap');
     const other = new MemoryRepository();
     await push(other, ['--all']);
-    await other.keepDerived('bitmap', sealDerived(bytes), { packs: [], objects: 0, note: 'gone' });
+    await other.storeDerived('bitmap', sealDerived(bytes), { packs: [], objects: 0, note: 'gone' });
     expect(await reachedObjects(new PackStore(other.objects), options(['main'], []))).toBeUndefined();
   });
 });

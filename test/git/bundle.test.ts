@@ -50,7 +50,7 @@ beforeAll(async () => {
   const { content, note } = made!;
   if (content.kind !== 'file') throw new Error('a bundle is a file');
   bundle = readFileSync(content.path);
-  await memory.keepDerived('bundle', content, { packs: [], objects: 0, note });
+  await memory.storeDerived('bundle', content, { packs: [], objects: 0, note });
   await rm(content.path);
   // Since then the branch went on.
   await move(revParse(path, 'main~1'), revParse(path, 'main'));

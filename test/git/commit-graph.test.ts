@@ -49,7 +49,7 @@ describe.each([
 
   test('made from one before it is the same, filters and all', async () => {
     const before = await build(repository);
-    await repository.keepDerived('commit-graph', sealDerived(before.bytes), {
+    await repository.storeDerived('commit-graph', sealDerived(before.bytes), {
       packs: [],
       objects: 0,
       note: '',
@@ -59,7 +59,7 @@ describe.each([
 
   test('is read as git reads commits', async () => {
     const { bytes } = await build(repository);
-    await repository.keepDerived('commit-graph', sealDerived(bytes), { packs: [], objects: 0, note: '' });
+    await repository.storeDerived('commit-graph', sealDerived(bytes), { packs: [], objects: 0, note: '' });
     const store = new PackStore(repository.objects);
     const format = '--format=%H %T %ct %P';
     for (const line of fixture.lines('log', format, '--all')) {
@@ -164,7 +164,11 @@ test('what there is no time for is noted, and made the next time', async () => {
     Date.now = clock;
   }
   expect(first.note).toMatch(new RegExp(`^${UNFINISHED}, \\d+ filters$`));
-  await repository.keepDerived('commit-graph', sealDerived(first.bytes), { packs: [], objects: 0, note: '' });
+  await repository.storeDerived('commit-graph', sealDerived(first.bytes), {
+    packs: [],
+    objects: 0,
+    note: '',
+  });
   const second = await build(repository);
   expect(second.note).toBe('');
   expect(Buffer.from(second.bytes).equals(gits(fixture))).toBe(true);

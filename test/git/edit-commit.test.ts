@@ -271,8 +271,8 @@ describe('commits through the API', () => {
         },
         head: () => memory.refs.head(),
         headRef: () => memory.refs.headRef(),
-        kept: () => memory.refs.kept(),
-        left: () => memory.refs.left(),
+        pinned: () => memory.refs.pinned(),
+        recentTips: () => memory.refs.recentTips(),
         compareAndSwap: async (updates, options) => {
           await setTimeout(1 + Math.random() * 5);
           await memory.refs.compareAndSwap(updates, options);
@@ -333,7 +333,7 @@ describe('commits through the API', () => {
       }),
     );
     await memory.refs.compareAndSwap([{ name: MAIN, from: second.commit, to: first.commit }]);
-    memory.relist(([newest, ...rest]) => [{ ...newest!, source: 'garbage' }, ...rest]);
+    memory.relist(([newest, ...rest]) => [{ ...newest!, source: 'unreachable-garbage' }, ...rest]);
     repository = open();
     await repository.createRef(TRUNK, second.commit);
     const again = await repository.commitChanges(
@@ -344,7 +344,7 @@ describe('commits through the API', () => {
         message: '3',
       }),
     );
-    memory.relist((packs) => packs.filter((pack) => pack.source !== 'garbage'));
+    memory.relist((packs) => packs.filter((pack) => pack.source !== 'unreachable-garbage'));
     repository = open();
     const record = await repository.entryAt(again.commit, 'new');
     expect(Buffer.from((await repository.readBlob(record!.id))!).toString()).toBe('kept?');

@@ -64,7 +64,7 @@ export class GitFixture {
       const index = readFileSync(join(folder, file.replace(/pack$/, 'idx')));
       const objectCount = pack.readUInt32BE(8);
       packs.push(
-        await repository.objects.newPack({ kind: 'bytes', pack, index }, { source: 'push', objectCount }),
+        await repository.objects.newPack({ kind: 'bytes', pack, index }, { source: 'receive', objectCount }),
       );
     }
     const format = '--format=%(refname)%09%(objectname)%09%(*objectname)';
@@ -98,7 +98,7 @@ export async function keepGraph(repository: MemoryRepository, tips?: readonly Oi
     packs: [],
     deadline: Number.POSITIVE_INFINITY,
   });
-  await repository.keepDerived('commit-graph', made!.content, { packs: [], objects: 0, note: '' });
+  await repository.storeDerived('commit-graph', made!.content, { packs: [], objects: 0, note: '' });
   return (made!.content as { bytes: Uint8Array }).bytes.subarray(0, made!.content.size);
 }
 

@@ -207,14 +207,14 @@ describe('a graph that is wrong', () => {
 
   test('in a bit, or cut short, is left aside with a warning', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
-    const { bytes: sealed, sums } = sealDerived(bytes) as { bytes: Uint8Array; sums: number };
+    const { bytes: sealed, checksumsCrc } = sealDerived(bytes) as { bytes: Uint8Array; checksumsCrc: number };
     await fc.assert(
       fc.asyncProperty(fc.nat(sealed.length - 1), fc.nat(7), fc.boolean(), async (at, bit, cut) => {
         const changed = cut ? sealed.slice(0, at) : sealed.slice();
         if (!cut) changed[at]! ^= 1 << bit;
-        await repository.keepDerived(
+        await repository.storeDerived(
           'commit-graph',
-          { kind: 'bytes', bytes: changed, size: bytes.length, sums },
+          { kind: 'bytes', bytes: changed, size: bytes.length, checksumsCrc },
           from,
         );
         warn.mockClear();
@@ -232,7 +232,7 @@ describe('a graph that is wrong', () => {
       fc.asyncProperty(fc.nat(8 + 12 * 8), fc.nat(255), async (at, value) => {
         const changed = bytes.slice();
         changed[at] = value;
-        await repository.keepDerived('commit-graph', sealDerived(changed), from);
+        await repository.storeDerived('commit-graph', sealDerived(changed), from);
         const found = await ask().catch((error: Error) => error.name);
         expect([JSON.stringify(plain), '"ObjectMissing"']).toContain(JSON.stringify(found));
       }),
@@ -255,7 +255,7 @@ describe('a graph that is wrong', () => {
       new Uint8Array(3),
       new Uint8Array(300_000).fill(0xff),
     ]) {
-      await repository.keepDerived('commit-graph', sealDerived(wrong), from);
+      await repository.storeDerived('commit-graph', sealDerived(wrong), from);
       expect(await ask()).toEqual(plain);
     }
   });
@@ -265,7 +265,7 @@ describe('a graph that is wrong', () => {
     generateHistory(other, { seed: 34, commits: 20, skew: false });
     const stranger = await other.load();
     const graph = await keepGraph(stranger.repository);
-    await repository.keepDerived('commit-graph', sealDerived(graph), from);
+    await repository.storeDerived('commit-graph', sealDerived(graph), from);
     const { history } = await open(repository);
     await expect(history.log({ tips: [other.oid('main')], limit: 5 })).rejects.toThrow(ObjectMissing);
     expect(await ask()).toEqual(plain);

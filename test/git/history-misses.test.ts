@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { batchMisses } from '../../lib/git/batch-misses.ts';
 import { statFiles } from '../../lib/git/diff/stats.ts';
 import { diffTrees } from '../../lib/git/diff/tree-diff.ts';
 import { editTree } from '../../lib/git/edit.ts';
-import { gather } from '../../lib/git/gather.ts';
 import { History } from '../../lib/git/history.ts';
 import type { ObjectStore, SyncObjects } from '../../lib/git/objects.ts';
 import type { Oid } from '../../lib/git/oid.ts';
@@ -123,7 +123,7 @@ async function countTrips(
     try {
       const found = await store.run((objects) => {
         try {
-          return gather(oids, (oid) => {
+          return batchMisses(oids, (oid) => {
             if (missed.delete(oid)) throw new BlockMiss([]);
             return objects.header(oid);
           });

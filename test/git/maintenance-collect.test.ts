@@ -66,9 +66,9 @@ async function story(path: string): Promise<Story> {
 }
 
 const live = async ({ objects }: Story) =>
-  (await objects.listPacks()).filter(({ source }) => source !== 'garbage');
+  (await objects.listPacks()).filter(({ source }) => source !== 'unreachable-garbage');
 const garbage = async ({ objects }: Story) =>
-  (await objects.listPacks()).filter(({ source }) => source === 'garbage');
+  (await objects.listPacks()).filter(({ source }) => source === 'unreachable-garbage');
 
 let written = 0;
 /** Ids in these packs, and git's judgement of them with the refs as they are. */

@@ -71,7 +71,7 @@ describe('compaction', () => {
     expect(await compact(objects, before, { ...soon(), scratchDir: dir.path })).toBe(true);
     const after = await objects.listPacks();
     expect(after).toHaveLength(1);
-    expect(after[0]).toMatchObject({ source: 'compaction' });
+    expect(after[0]).toMatchObject({ source: 'compact' });
     const target = join(dir.path, 'after');
     await writeRepository(target, objects, after);
     expect(allObjects(target)).toEqual(allObjects(join(dir.path, 'before')));
@@ -281,7 +281,7 @@ describe('the plan', () => {
   const pack = (
     packSize: number,
     id: number,
-    source: PackDescription['source'] = 'api',
+    source: PackDescription['source'] = 'insert',
   ): PackDescription => ({
     id: String(id).padStart(6, '0'),
     source,
@@ -311,7 +311,7 @@ describe('the plan', () => {
   });
 
   test('takes no garbage and nothing that is settled', () => {
-    const garbage = Array.from({ length: 20 }, (_, i) => pack(1000, 100 + i, 'garbage'));
+    const garbage = Array.from({ length: 20 }, (_, i) => pack(1000, 100 + i, 'unreachable-garbage'));
     expect(compactionPlan([...packs(...small(8)), ...garbage])).toEqual([]);
     expect(planned(...small(20, 3000 * MiB))).toEqual([]);
   });

@@ -23,7 +23,7 @@ export function maintained(repository: MemoryRepository): MaintainedObjects {
         abort: async () => {},
       };
     },
-    keepDerived: (kind, content, madeFrom) => repository.keepDerived(kind, content, madeFrom),
+    storeDerived: (kind, content, provenance) => repository.storeDerived(kind, content, provenance),
     commitPacks: async (add, replaced) => {
       const gone = new Set(replaced.map(({ id }) => id));
       repository.relist((listed) => {

@@ -36,7 +36,7 @@ beforeAll(async () => {
   merged = await writeMergedIndex(packs);
 });
 
-const madeFrom = (packs: readonly PackDescription[]) => ({
+const provenance = (packs: readonly PackDescription[]) => ({
   packs: packs.map(({ id }) => id),
   objects: 0,
   note: '',
@@ -52,7 +52,7 @@ function opened(bytes?: Uint8Array, hidden?: string): { store: PackStore; reads:
     id: String(serial++),
     size: merged.length,
     location: 'test',
-    sums: sealDerived(merged).sums!,
+    checksumsCrc: sealDerived(merged).checksumsCrc!,
   };
   const database: ObjectDatabase = {
     ...objects,
@@ -69,7 +69,7 @@ function opened(bytes?: Uint8Array, hidden?: string): { store: PackStore; reads:
     },
     derived: {
       current: (kind) =>
-        file && kind === 'object-index' ? { ...current, madeFrom: madeFrom(listed) } : undefined,
+        file && kind === 'object-index' ? { ...current, provenance: provenance(listed) } : undefined,
       open: () => ({
         size: file!.size,
         read: async (at, length) => {
@@ -160,7 +160,7 @@ describe('a merged index', () => {
     try {
       for (const text of ['', 'MIDX', 'x'.repeat(5000)]) {
         const bytes = Buffer.from(text);
-        await repository.keepDerived('object-index', sealDerived(bytes), madeFrom(listed));
+        await repository.storeDerived('object-index', sealDerived(bytes), provenance(listed));
         const store = new PackStore(repository.objects);
         expect(await store.has(all[5]!)).toBe(true);
       }

@@ -65,7 +65,7 @@ describe('a push', () => {
   it('that leans on garbage is refused', async () => {
     const { store, repository } = await storeOf(packObjects(history, ['main~7']));
     const indexed = await indexPack([packObjects(history, ['main', '^main~7'], ['--thin'])], { store });
-    repository.relist((packs) => packs.map((pack) => ({ ...pack, source: 'garbage' })));
+    repository.relist((packs) => packs.map((pack) => ({ ...pack, source: 'unreachable-garbage' })));
     await store.refresh();
     const problems = await checkConnectivity(store, indexed, { tips: [rev('main')] });
     expect(problems).toContainEqual({ oid: rev('main~7'), reason: 'missing' });

@@ -88,8 +88,8 @@ test('a clone above the threshold goes by the bitmap, and is the same', async ()
   for (const builder of [mergedIndexBuilder, bitmapBuilder]) {
     const store = new PackStore(repository.objects);
     const made = await builder.build({ store, refs: repository.refs, packs, deadline: Infinity });
-    const madeFrom = { packs: packs.map(({ id }) => id), objects: 0, note: made!.note };
-    await repository.keepDerived(builder.kind, made!.content, madeFrom);
+    const provenance = { packs: packs.map(({ id }) => id), objects: 0, note: made!.note };
+    await repository.storeDerived(builder.kind, made!.content, provenance);
   }
   let read = false;
   const { derived } = repository.objects;

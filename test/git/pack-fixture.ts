@@ -139,7 +139,7 @@ export async function storeOf(
 
 export async function addPack(repository: MemoryRepository, indexed: IndexedPack): Promise<void> {
   const { content, objectCount } = indexed;
-  const stored = await repository.objects.newPack(content, { source: 'push', objectCount });
+  const stored = await repository.objects.newPack(content, { source: 'receive', objectCount });
   await repository.refs.compareAndSwap([], { packs: [stored] });
 }
 

@@ -12,7 +12,7 @@ test('an index of several blocks is read once, however many names are looked up 
     data: Buffer.from(`${i}`),
   }));
   const { content, objectCount, oids } = buildPack(blobs);
-  const pack = await objects.newPack(content, { source: 'push', objectCount });
+  const pack = await objects.newPack(content, { source: 'receive', objectCount });
   await refs.compareAndSwap([], { packs: [pack] });
   expect(pack.indexSize).toBeGreaterThan(5 * 256 * 1024);
   let reads = 0;

@@ -116,7 +116,7 @@ describe('a thin pack', () => {
   it('takes bases from garbage too, and tells which they are', async () => {
     const thin = packObjects(history, ['main', '^main~5'], ['--thin']);
     const { store, repository } = await storeOf(packObjects(history, ['main~5']));
-    repository.relist((packs) => packs.map((pack) => ({ ...pack, source: 'garbage' })));
+    repository.relist((packs) => packs.map((pack) => ({ ...pack, source: 'unreachable-garbage' })));
     await store.refresh();
     const indexed = await indexPack([thin], { store });
     expect(indexed.basesAdded.length).toBeGreaterThan(0);
@@ -279,7 +279,7 @@ describe('what is not a proper pack is refused', () => {
       { type: 'blob', data: Buffer.from('other bytes'), oid: helloOid },
     ]);
     const { repository, store } = await storeOf();
-    const stored = await repository.objects.newPack(content, { source: 'push', objectCount });
+    const stored = await repository.objects.newPack(content, { source: 'receive', objectCount });
     await repository.refs.compareAndSwap([], { packs: [stored] });
     await store.refresh();
     await expect(indexPack([good], { store })).rejects.toMatchObject({ code: 'collision' });

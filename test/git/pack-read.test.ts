@@ -107,7 +107,7 @@ describe('lookups', () => {
     await expect(store.read(oid)).rejects.toThrow(ObjectMissing);
     expect(await store.missing(oidBytes(oid))).toEqual([oid]);
     const late = buildPack([{ type: 'commit', data: expected.get(oid)!.data }]);
-    const stored = await repository.objects.newPack(late.content, { source: 'push', objectCount: 1 });
+    const stored = await repository.objects.newPack(late.content, { source: 'receive', objectCount: 1 });
     await repository.refs.compareAndSwap([], { packs: [stored] });
     expect((await store.read(oid)).type).toBe('commit');
   });
@@ -115,7 +115,7 @@ describe('lookups', () => {
   it('can leave garbage out', async () => {
     const { repository, store } = await storeOf(packObjects(history, ['main']));
     const oid = revParse(history, 'main');
-    repository.relist((packs) => packs.map((pack) => ({ ...pack, source: 'garbage' })));
+    repository.relist((packs) => packs.map((pack) => ({ ...pack, source: 'unreachable-garbage' })));
     await store.refresh();
     expect(await store.missing(oidBytes(oid))).toEqual([]);
     expect(await store.missing(oidBytes(oid), { garbage: false })).toEqual([oid]);

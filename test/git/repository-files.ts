@@ -18,7 +18,7 @@ export function packsOf(gitDirectory: string): ObjectDatabase {
           const objectCount = countObjects(path);
           return {
             id: name,
-            source: 'push',
+            source: 'receive',
             objectCount,
             packSize,
             indexSize,

@@ -56,7 +56,14 @@ function opened(file: Uint8Array | undefined, hidden?: string) {
     derived: {
       current: (kind) =>
         sealed && kind === 'tip'
-          ? { kind, id, size: sealed.size, sums: sealed.sums!, location: '', madeFrom: MADE_FROM }
+          ? {
+              kind,
+              id,
+              size: sealed.size,
+              checksumsCrc: sealed.checksumsCrc!,
+              location: '',
+              provenance: PROVENANCE,
+            }
           : undefined,
       open: () => ({
         size: 0,
@@ -68,7 +75,7 @@ function opened(file: Uint8Array | undefined, hidden?: string) {
   return { reads, store, git: new GitRepository({ objects: database, refs: repository.refs, store }) };
 }
 
-const MADE_FROM = { packs: [], objects: 0, note: '' };
+const PROVENANCE = { packs: [], objects: 0, note: '' };
 let serial = 0;
 
 const recursive = { recursive: true, limit: 10_000 };

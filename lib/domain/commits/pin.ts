@@ -1,7 +1,7 @@
 import { ObjectMissing } from '../../git/objects.ts';
 import type { Oid } from '../../git/oid.ts';
 import type { PackDescription } from '../../git/ports.ts';
-import { rescue } from '../../git/rescue.ts';
+import { resurrect } from '../../git/resurrect.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, TransactionRefused } from '../../store/errors.ts';
 import { KEEP_REFUSED } from '../../store/repository/pinned-commits.ts';
@@ -40,7 +40,7 @@ export async function keepCommits<T>(
     const repository = openRepository(deps, project);
     let rescued: PackDescription | undefined;
     try {
-      rescued = look.unkept.length === 0 ? undefined : await rescue(repository, look.unkept);
+      rescued = look.unkept.length === 0 ? undefined : await resurrect(repository, look.unkept);
     } catch (error) {
       throw error instanceof ObjectMissing ? notFound('Commit') : error;
     }

@@ -44,7 +44,7 @@ function beside(deps: Deps, own: Repository, other: Repository): Repository {
       ]);
       const shared = new Set(mine.map(({ location }) => location));
       const foreign = theirs.filter(({ location }) => !shared.has(location));
-      return [...mine, ...foreign.map((pack) => ({ ...pack, source: 'garbage' as const }))];
+      return [...mine, ...foreign.map((pack) => ({ ...pack, source: 'unreachable-garbage' as const }))];
     },
     open: own.objects.open.bind(own.objects),
     newPack: own.objects.newPack.bind(own.objects),

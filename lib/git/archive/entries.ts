@@ -1,4 +1,4 @@
-import { gather } from '../gather.ts';
+import { batchMisses } from '../batch-misses.ts';
 import { CorruptData, type ObjectStore, type SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
@@ -141,14 +141,14 @@ export async function* readMembers(
     signal?.throwIfAborted();
     const batch = await store.run((objects): ArchiveEntry[] | PlannedMember => {
       const wanted = members.slice(at, at + BATCH_FILES);
-      const sizes = gather(wanted, ({ mode, oid }) => (hasContent(mode) ? objects.header(oid).size : 0));
+      const sizes = batchMisses(wanted, ({ mode, oid }) => (hasContent(mode) ? objects.header(oid).size : 0));
       let count = 0;
       for (let bytes = 0; count < wanted.length; count++) {
         bytes += sizes[count]!;
         if (count > 0 && bytes > BATCH_BYTES) break;
       }
       if (sizes[0]! > (wanted[0]!.ends ? MAX_OBJECT_SIZE : LARGE)) return wanted[0]!;
-      return gather(wanted.slice(0, count), ({ ends, ...member }): ArchiveEntry => {
+      return batchMisses(wanted.slice(0, count), ({ ends, ...member }): ArchiveEntry => {
         if (!hasContent(member.mode)) return { ...member, data: NO_BYTES };
         const { data, deflated } = readBlob(objects, member.oid, options.deflated === true && !ends);
         return { ...member, data: ends ? withCrlf(data, ends) : data, ...(deflated && { deflated }) };

@@ -1,4 +1,4 @@
-import { gather } from '../gather.ts';
+import { batchMisses } from '../batch-misses.ts';
 import { MergedIndex, type WholeMergedIndex } from '../pack/merged-index.ts';
 import type { PackStore } from '../pack/store.ts';
 import { type Bitmap, readBitmap } from './bitmap-file.ts';
@@ -30,9 +30,9 @@ export function openIndex(store: PackStore): Promise<OpenedIndex | undefined> {
 export function openBitmap(store: PackStore): Promise<OpenedBitmap | undefined> {
   return store.run(() => {
     const [source, made] = [store.derived('object-index'), store.derived('bitmap')];
-    if (source === undefined || made?.description.madeFrom.note !== source.description.id) return undefined;
+    if (source === undefined || made?.description.provenance.note !== source.description.id) return undefined;
     // Both in one trip.
-    const [, bytes] = gather([source, made], (derived) =>
+    const [, bytes] = batchMisses([source, made], (derived) =>
       derived.attempt(() => derived.file.slice(0, derived.file.size)),
     );
     if (bytes === undefined) return undefined;

@@ -61,7 +61,7 @@ export async function reachedObjects(
     return list;
   } catch (error) {
     if (!(error instanceof CorruptData && error.code === 'derived-file')) throw error;
-    store.derived('bitmap')?.leaveAside(error);
+    store.derived('bitmap')?.markUnusable(error);
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
+import { readAhead } from '../batch-misses.ts';
 import { sealDerived } from '../derived.ts';
-import { readAhead } from '../gather.ts';
 import type { DeriveContext, DerivedBuilder } from '../maintenance/derive.ts';
 import { UNFINISHED } from '../maintenance/due.ts';
 import { CorruptData, type SyncObjects } from '../objects.ts';

@@ -1,4 +1,4 @@
-import { gather, readAhead } from '../gather.ts';
+import { batchMisses, readAhead } from '../batch-misses.ts';
 import type { ObjectStore, SyncObjects } from '../objects.ts';
 import { type Oid, ZERO_OID } from '../oid.ts';
 import { formatMode, GITLINK } from '../tree/entry.ts';
@@ -76,7 +76,7 @@ export async function diffFiles(
         const change = parts[files.length]!;
         const next = () => parts.slice(files.length + 1, files.length + READ_AHEAD);
         const [old, after] = readAhead(change, next, (one) =>
-          gather([oldSide, newSide], (side) => readSide(objects, side(one), one === change)),
+          batchMisses([oldSide, newSide], (side) => readSide(objects, side(one), one === change)),
         );
         const diff = diffs.compare(change, old, after);
         files.push(diff);

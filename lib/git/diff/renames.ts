@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { gather, readAhead } from '../gather.ts';
+import { batchMisses, readAhead } from '../batch-misses.ts';
 import type { ObjectStore } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import type { Entry } from '../tree/entry.ts';
@@ -248,7 +248,7 @@ class Search {
     for (let i = 0; i < all.length; i += 1000) {
       this.#options.signal?.throwIfAborted();
       const slice = all.slice(i, i + 1000);
-      const sizes = await this.#store.run((objects) => gather(slice, (oid) => objects.header(oid).size));
+      const sizes = await this.#store.run((objects) => batchMisses(slice, (oid) => objects.header(oid).size));
       for (const [k, size] of sizes.entries()) {
         this.#sizes.set(slice[k]!, size);
         if (size > MAX_FILE_BYTES) this.limited = true;

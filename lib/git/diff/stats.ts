@@ -1,4 +1,4 @@
-import { gather, readAhead } from '../gather.ts';
+import { batchMisses, readAhead } from '../batch-misses.ts';
 import type { ObjectStore, SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { asBuffer, type Entry, GITLINK } from '../tree/entry.ts';
@@ -72,7 +72,7 @@ export async function statFiles(
         const next = () => changes.slice(files.length + 1, files.length + READ_AHEAD);
         const [oldText, newText] = readAhead(change, next, (one) => {
           const small = one === change ? Number.POSITIVE_INFINITY : SMALL;
-          return gather([one.old, one.new], (entry) => readText(objects, entry, small));
+          return batchMisses([one.old, one.new], (entry) => readText(objects, entry, small));
         });
         files.push({ path: change.path, ...compare(change, oldText, newText, effort) });
         bytes += (oldText?.length ?? 0) + (newText?.length ?? 0);

@@ -1,4 +1,4 @@
-import { gather } from '../gather.ts';
+import { batchMisses } from '../batch-misses.ts';
 import type { ObjectStore, SyncObjects } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidFromBytes } from '../oid.ts';
 import { TreeCursor } from '../parse.ts';
@@ -64,7 +64,7 @@ class PairWalk {
   step(objects: SyncObjects): boolean {
     if (this.#enter) {
       const { old, new: other, prefix } = this.#enter;
-      const [oldData, newData] = gather([old, other], (oid) => readTreeBytes(objects, oid));
+      const [oldData, newData] = batchMisses([old, other], (oid) => readTreeBytes(objects, oid));
       this.#levels.push({ old: new Side(oldData!), new: new Side(newData!), prefix });
       this.#enter = undefined;
     }

@@ -1,7 +1,7 @@
+import { batchMisses, readAhead } from '../batch-misses.ts';
 import { type BloomKey, mayHaveChanged } from '../commit-graph/bloom.ts';
 import { CommitGraphFile } from '../commit-graph/read.ts';
 import type { OpenDerived } from '../derived.ts';
-import { gather, readAhead } from '../gather.ts';
 import { CorruptData, ObjectMissing, type SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { BlockMiss } from '../pack/block-cache.ts';
@@ -95,7 +95,10 @@ export class CommitGraph {
     const { parentIds, places } = node;
     node.parents =
       (places && this.#ask((file) => places.map((place) => this.#at(file, place)))) ??
-      gather(parentIds, (oid) => this.#nodes.get(oid) ?? this.#sought(oid) ?? this.#parsed(objects, oid));
+      batchMisses(
+        parentIds,
+        (oid) => this.#nodes.get(oid) ?? this.#sought(oid) ?? this.#parsed(objects, oid),
+      );
     return node.parents;
   }
 

@@ -1,4 +1,4 @@
-import { gather } from '../gather.ts';
+import { batchMisses } from '../batch-misses.ts';
 import type { SyncObjects } from '../objects.ts';
 import { GenerationQueue } from './generation-queue.ts';
 import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
@@ -69,7 +69,7 @@ export class TopoLog {
 
   #start(objects: SyncObjects): CommitNode[] {
     this.#graph.load();
-    const tips = [...new Set(gather(this.#query.tips, (oid) => this.#graph.node(objects, oid)))];
+    const tips = [...new Set(batchMisses(this.#query.tips, (oid) => this.#graph.node(objects, oid)))];
     for (const tip of tips) this.#meet(tip);
     this.#lowest = Math.min(...tips.map((tip) => this.#graph.generation(tip)));
     return tips.sort((a, b) => b.date - a.date);

@@ -71,7 +71,7 @@ export async function collect(
   await loadIndexes(store, packs);
   const garbage = await unreached(packs, reached);
   const old = inputs.filter((pack) => isOwn(pack) && !isLive(pack) && isOver(pack, options.now));
-  const rescued = places.select(({ source }) => source === 'garbage');
+  const rescued = places.select(({ source }) => source === 'unreachable-garbage');
   const kept = garbage.count === 0 ? rescued : places.select(isOwn);
 
   const add = async (list: ObjectList, source: PackSource): Promise<PackDescription[]> => {
@@ -85,13 +85,13 @@ export async function collect(
   const added = [
     ...(await add(
       ofType(kept, (type) => type !== BLOB),
-      'collection',
+      'gc',
     )),
     ...(await add(
       ofType(kept, (type) => type === BLOB),
-      'collection',
+      'gc',
     )),
-    ...(await add(garbage, 'garbage')),
+    ...(await add(garbage, 'unreachable-garbage')),
   ];
   const replaced = [...(garbage.count === 0 ? [] : own), ...old];
   if (added.length + 2 * replaced.length > MOST_WRITES) {
@@ -123,7 +123,7 @@ async function addKept(
 /** What is kept and not in the list: no more than the repository has objects. */
 async function keptBeside(refs: RefDatabase, reached: ObjectList): Promise<Oid[]> {
   const kept: Oid[] = [];
-  for await (const oid of refs.kept()) if (reached.indexOf(oidBytes(oid), 0) < 0) kept.push(oid);
+  for await (const oid of refs.pinned()) if (reached.indexOf(oidBytes(oid), 0) < 0) kept.push(oid);
   return kept;
 }
 
@@ -142,13 +142,13 @@ async function rescueLate(
   const store = storeOf(objects, inputs);
   const places = new Places(await enumerate(store, { include: moved, exclude: before }), inputs);
   await places.preferLive(store);
-  const list = places.select(({ source }) => source === 'garbage');
+  const list = places.select(({ source }) => source === 'unreachable-garbage');
   if (list.count === 0) return 0;
-  await replace(objects, [await repackInto(objects, store, list, 'collection', options)], []);
+  await replace(objects, [await repackInto(objects, store, list, 'gc', options)], []);
   return list.count;
 }
 
-const isLive = ({ source }: PackDescription) => source !== 'garbage';
+const isLive = ({ source }: PackDescription) => source !== 'unreachable-garbage';
 const isOwn = ({ inherited }: PackDescription) => inherited !== true;
 const isOver = ({ id }: PackDescription, now: Date) => decodeTime(id) + GARBAGE_MS <= now.getTime();
 
@@ -174,7 +174,7 @@ class Places {
     await store.run((objects) => {
       for (; i < list.count; i++) {
         const pack = list.packs[list.packOf[i]!];
-        if (pack?.description.source !== 'garbage') continue;
+        if (pack?.description.source !== 'unreachable-garbage') continue;
         if (objects.locate(list.names, 20 * i, objects.liveCount)) {
           this.#better.set(i, { pack: objects.pack, position: objects.position });
         }

@@ -31,7 +31,7 @@ export async function compact(
     if (Date.now() > options.deadline) return false;
     const store = storeOf(objects, inputs);
     const list = await allObjects(store);
-    const pack = await repackInto(objects, store, list, 'compaction', options);
+    const pack = await repackInto(objects, store, list, 'compact', options);
     await replace(objects, [pack], inputs);
     packs = [pack, ...packs.filter((other) => !inputs.includes(other))];
   }

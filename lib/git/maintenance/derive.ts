@@ -9,9 +9,9 @@ import { mergedIndexBuilder } from '../pack/write-merged-index.ts';
 import type {
   DerivedContent,
   DerivedKind,
-  MadeFrom,
   MaintainedObjects,
   PackDescription,
+  Provenance,
   RefDatabase,
 } from '../ports.ts';
 import { tipBuilder } from '../tree/build-tip.ts';
@@ -83,19 +83,23 @@ async function derive(
   deadline: number,
 ): Promise<boolean> {
   const { kind } = builder;
-  const packs = (await objects.listPacks({ fresh: true })).filter(({ source }) => source !== 'garbage');
+  const packs = (await objects.listPacks({ fresh: true })).filter(
+    ({ source }) => source !== 'unreachable-garbage',
+  );
   // Little is kept: a worker's memory is for what is built.
   const cache = new PackCache({ blockBytes: 128 * 2 ** 20, baseBytes: 64 * 2 ** 20 });
   const store = new PackStore(objects, { cache });
   try {
     const made = await builder.build({ store, refs, packs, deadline });
     if (made === undefined) return false;
-    const madeFrom: MadeFrom = {
+    const provenance: Provenance = {
       packs: packs.map(({ id }) => id),
       objects: objectsIn(packs),
       note: made.note,
     };
-    const file = await objects.keepDerived(kind, made.content, madeFrom).finally(() => discard(made.content));
+    const file = await objects
+      .storeDerived(kind, made.content, provenance)
+      .finally(() => discard(made.content));
     // Handed over half done, it is due again.
     return !dueKinds(packs, (other) => (other === kind ? file : objects.derived?.current(other))).includes(
       kind,

@@ -26,7 +26,7 @@ const DUE: Partial<Record<DerivedKind, IsDue>> = {
   // It counts in the index, so each new index needs a new one.
   bitmap: (packs, file, others) => {
     const index = others('object-index');
-    return isUncovered(packs, index) || (index !== undefined && file?.madeFrom.note !== index.id);
+    return isUncovered(packs, index) || (index !== undefined && file?.provenance.note !== index.id);
   },
 };
 
@@ -44,7 +44,7 @@ export function dueKinds(
   packs: readonly PackDescription[],
   derived: (kind: DerivedKind) => DerivedFile | undefined,
 ): DerivedKind[] {
-  const live = packs.filter(({ source }) => source !== 'garbage');
+  const live = packs.filter(({ source }) => source !== 'unreachable-garbage');
   return (Object.keys(DUE) as DerivedKind[]).filter((kind) => DUE[kind]!(live, derived(kind), derived));
 }
 
@@ -64,8 +64,8 @@ export function hasGrown(
   const now = objectsIn(packs);
   if (now > MOST_OBJECTS) return false;
   if (file === undefined) return now >= least;
-  if (file.madeFrom.note.startsWith(UNFINISHED)) return true;
-  const then = file.madeFrom.objects;
+  if (file.provenance.note.startsWith(UNFINISHED)) return true;
+  const then = file.provenance.objects;
   return Math.abs(now - then) > Math.max(least / 2, share * then);
 }
 
@@ -79,7 +79,7 @@ function isUncovered(packs: readonly PackDescription[], file: DerivedFile | unde
   const now = objectsIn(packs);
   if (now > MOST_OBJECTS || now < INDEXED_LEAST) return false;
   if (file === undefined) return true;
-  const covered = new Set(file.madeFrom.packs);
+  const covered = new Set(file.provenance.packs);
   const outside = objectsIn(packs.filter(({ id }) => !covered.has(id)));
   return outside > Math.max(INDEXED_LEAST / 2, UNCOVERED_SHARE * now);
 }

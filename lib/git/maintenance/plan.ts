@@ -43,7 +43,7 @@ export function compactionPlan(packs: readonly PackDescription[]): readonly Pack
 
 function isInput({ source, packSize, objectCount, inherited }: PackDescription): boolean {
   return (
-    source !== 'garbage' &&
+    source !== 'unreachable-garbage' &&
     inherited !== true &&
     packSize <= MOST_BYTES / 2 &&
     objectCount <= MOST_OBJECTS / 2

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
-import { gather } from '../gather.ts';
+import { batchMisses } from '../batch-misses.ts';
 import type { ObjectList } from '../pack/object-list.ts';
 import type { Pack } from '../pack/pack-cache.ts';
 import { Spool } from '../pack/spool.ts';
@@ -102,7 +102,7 @@ async function* written(store: PackStore, list: ObjectList, writer: Repacker): A
 
 /** All of them in one trip. */
 export async function loadIndexes(store: PackStore, packs: readonly Pack[]): Promise<void> {
-  await store.run(() => gather(packs, (pack) => pack.index.sortedOffsets()));
+  await store.run(() => batchMisses(packs, (pack) => pack.index.sortedOffsets()));
 }
 
 /** What was written and not yet sent on. */

@@ -1,7 +1,7 @@
+import { batchMisses } from '../batch-misses.ts';
 import { isRegular, typeOf } from '../diff/changes.ts';
 import type { Effort } from '../diff/myers.ts';
 import { isBinary, MAX_FILE_BYTES } from '../diff/stats.ts';
-import { gather } from '../gather.ts';
 import { ZERO_OID } from '../oid.ts';
 import { type Entry, GITLINK } from '../tree/entry.ts';
 import type { ConflictKind, Labels, Stage } from './conflict.ts';
@@ -102,8 +102,8 @@ async function readTexts(
   stages: readonly (Stage | undefined)[],
 ): Promise<Uint8Array[] | undefined> {
   return store.run((objects) => {
-    const sizes = gather(stages, (stage) => (stage ? objects.header(stage.oid).size : 0));
+    const sizes = batchMisses(stages, (stage) => (stage ? objects.header(stage.oid).size : 0));
     if (sizes.some((size) => size > MAX_FILE_BYTES)) return undefined;
-    return gather(stages, (stage) => (stage ? objects.read(stage.oid).data : NOTHING));
+    return batchMisses(stages, (stage) => (stage ? objects.read(stage.oid).data : NOTHING));
   });
 }

@@ -1,5 +1,5 @@
+import { batchMisses } from '../batch-misses.ts';
 import { Directory } from '../edit/directory.ts';
-import { gather } from '../gather.ts';
 import type { ObjectStore } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { DIRECTORY, type Entry, readTreeBytes } from '../tree/entry.ts';
@@ -20,7 +20,7 @@ export async function writeTree(
   const top = new Directory(root);
   const paths = [...files.keys()].map((path) => path.split('/') as RawPath[]);
   await store.run((objects) =>
-    gather(paths, (names) => openAlong(top, names, (tree) => readTreeBytes(objects, tree))),
+    batchMisses(paths, (names) => openAlong(top, names, (tree) => readTreeBytes(objects, tree))),
   );
   for (const [path, entry] of files) if (!entry) remove(top, path.split('/') as RawPath[]);
   for (const [path, entry] of files) if (entry) put(top, path.split('/') as RawPath[], entry);

@@ -54,7 +54,7 @@ let serial = 0;
 export function withContent(base: ObjectDatabase, content: PackContent, objectCount: number): ObjectDatabase {
   const extra: PackDescription = {
     id: `~content-${++serial}`,
-    source: 'push',
+    source: 'receive',
     objectCount,
     packSize: contentSize(content),
     indexSize: content.index.length,

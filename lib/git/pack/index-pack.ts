@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { crc32, deflateSync } from 'node:zlib';
+import { batchMisses } from '../batch-misses.ts';
 import { Fsck, type FsckFinding, type FsckOptions, MOST_ATTRIBUTES } from '../fsck.ts';
-import { gather } from '../gather.ts';
 import { CorruptData, type ObjectType } from '../objects.ts';
 import { type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import type { PackContent } from '../ports.ts';
@@ -249,7 +249,7 @@ const BASES_AT_ONCE = 64;
 async function lookAt(store: PackStore, names: Uint8Array, absent: ReadonlySet<Oid>): Promise<void> {
   const oids = Array.from({ length: names.length / 20 }, (_, i) => oidFromBytes(names, 20 * i));
   const present = oids.filter((oid) => !absent.has(oid));
-  await store.run((objects) => void gather(present, (oid) => objects.header(oid)));
+  await store.run((objects) => void batchMisses(present, (oid) => objects.header(oid)));
 }
 
 /** Writes the count into the header and the checksum behind the end. @returns the checksum. */

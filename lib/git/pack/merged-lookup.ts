@@ -32,7 +32,7 @@ export class MergedLookup {
   private constructor(source: OpenDerived, packs: readonly Pack[]) {
     this.#source = source;
     this.#packs = packs;
-    const covered = new Set(source.description.madeFrom.packs);
+    const covered = new Set(source.description.provenance.packs);
     this.covers = packs.map(({ description: { id } }) => covered.has(id));
   }
 
@@ -40,8 +40,8 @@ export class MergedLookup {
     return this.#lookups < MOST_LOOKUPS && this.#source.usable;
   }
 
-  leaveAside(cause: CorruptData): void {
-    this.#source.leaveAside(cause);
+  markUnusable(cause: CorruptData): void {
+    this.#source.markUnusable(cause);
   }
 
   /**

@@ -57,7 +57,7 @@ export class PackObjects implements SyncObjects {
   ) {
     this.derived = derived;
     this.packs = packs;
-    this.liveCount = packs.filter((pack) => pack.description.source !== 'garbage').length;
+    this.liveCount = packs.filter((pack) => pack.description.source !== 'unreachable-garbage').length;
     this.#cache = cache;
     this.#maxObjectSize = maxObjectSize;
     this.#merged = MergedLookup.over(derived('object-index'), packs);
@@ -167,7 +167,7 @@ export class PackObjects implements SyncObjects {
         throw new BlockMiss(wanted);
       }
       if (merged && error instanceof CorruptData && error.code === 'derived-file') {
-        merged.leaveAside(error);
+        merged.markUnusable(error);
         return this.locate(name, at, count);
       }
       throw error;

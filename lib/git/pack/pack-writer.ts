@@ -1,5 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib';
-import { readAhead } from '../gather.ts';
+import { readAhead } from '../batch-misses.ts';
 import { CorruptData, type GitObject } from '../objects.ts';
 import { CHUNK, type CopiedPacks } from './copied-packs.ts';
 import {

@@ -61,7 +61,7 @@ export class PackStore implements ObjectStore {
             await this.#cache.blocks.fetch(whole, pins, { ...ahead, around });
           } catch (failure) {
             if (failure instanceof DerivedUnusable) {
-              failure.file.leaveAside(failure.cause);
+              failure.file.markUnusable(failure.cause);
               continue;
             }
             // A pack that was superseded and deleted since the listing was read.
@@ -208,7 +208,7 @@ export class PackStore implements ObjectStore {
     const made = READ_FIRST.map((kind) => this.derived(kind)?.file);
     const files = made.filter((file) => file !== undefined && file.size <= SMALL_DERIVED);
     const company = files.flatMap((file) => Array.from(file!.blocks, (_, block) => ({ file: file!, block })));
-    const live = packs.filter(({ description }) => description.source !== 'garbage');
+    const live = packs.filter(({ description }) => description.source !== 'unreachable-garbage');
     for (const { file } of live.slice(0, BEGINNINGS))
       if (file.blocks.length > 0 && file.blocks.every((block) => block === undefined))
         company.push({ file, block: 0 });
@@ -237,8 +237,8 @@ export class PackStore implements ObjectStore {
   }
 
   #adopt(listed: readonly PackDescription[]): PackObjects {
-    const live = listed.filter((pack) => pack.source !== 'garbage');
-    const garbage = listed.filter((pack) => pack.source === 'garbage');
+    const live = listed.filter((pack) => pack.source !== 'unreachable-garbage');
+    const garbage = listed.filter((pack) => pack.source === 'unreachable-garbage');
     const packs = this.#cache.open(this.database, [...live, ...garbage]);
     this.#objects = new PackObjects(packs, this.#cache, this.#maxObjectSize, (kind) => this.derived(kind));
     return this.#objects;
@@ -281,7 +281,7 @@ const SMALL_REPOSITORY = 2 * 1024 * 1024;
 
 /** Commits lead to trees and those to files, each a trip later: of a small repository all come in the first. */
 function withSmallRepository(miss: BlockMiss, packs: readonly Pack[]): BlockMiss {
-  const live = packs.filter(({ description }) => description.source !== 'garbage');
+  const live = packs.filter(({ description }) => description.source !== 'unreachable-garbage');
   const bytes = live.reduce((sum, { file }) => sum + file.size, 0);
   const ofPacks = miss.wanted.some(({ file }) => isIndex(file) || live.some((pack) => pack.file === file));
   if (bytes > SMALL_REPOSITORY || !ofPacks) return miss;

@@ -20,7 +20,9 @@ import type { Pack } from './pack-cache.ts';
 export const mergedIndexBuilder: DerivedBuilder = {
   kind: 'object-index',
   build: async ({ store }) => {
-    const packs = (await store.packs()).filter(({ description }) => description.source !== 'garbage');
+    const packs = (await store.packs()).filter(
+      ({ description }) => description.source !== 'unreachable-garbage',
+    );
     await loadIndexes(store, packs);
     return { content: sealDerived(await writeMergedIndex(packs)), note: '' };
   },

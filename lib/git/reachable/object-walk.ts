@@ -1,4 +1,4 @@
-import { readAhead } from '../gather.ts';
+import { readAhead } from '../batch-misses.ts';
 import type { ReadAhead } from '../pack/block-cache.ts';
 import { BLOB } from '../pack/entry.ts';
 import { ObjectList } from '../pack/object-list.ts';

@@ -1,5 +1,5 @@
+import { batchMisses } from '../batch-misses.ts';
 import { sealDerived } from '../derived.ts';
-import { gather } from '../gather.ts';
 import type { DerivedBuilder } from '../maintenance/derive.ts';
 import { ObjectMissing } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidFromBytes } from '../oid.ts';
@@ -40,7 +40,7 @@ export async function listTip(store: PackStore, commit: Oid): Promise<Uint8Array
       (_, i) => found.length + i,
     );
     const located = await store.run((objects) =>
-      gather(slice, (i): BlobLocation => {
+      batchMisses(slice, (i): BlobLocation => {
         if (!objects.locate(names.names, 20 * i)) throw new ObjectMissing(oidFromBytes(names.names, 20 * i));
         const { pack, offset } = objects;
         return { pack: pack.description.id, offset, size: objects.headerAt(pack, offset).size };
@@ -58,7 +58,7 @@ async function treesBelow(store: PackStore, root: Oid): Promise<Map<Oid, Uint8Ar
   let bytes = 0;
   for (let level = root === EMPTY_TREE ? [] : [root]; level.length > 0; ) {
     const slice = level.slice(0, SLICE);
-    const read = await store.run((objects) => gather(slice, (oid) => readTreeBytes(objects, oid)));
+    const read = await store.run((objects) => batchMisses(slice, (oid) => readTreeBytes(objects, oid)));
     const below = new Set(level.slice(SLICE));
     for (const [i, data] of read.entries()) {
       trees.set(slice[i]!, data);

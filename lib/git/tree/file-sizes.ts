@@ -1,5 +1,5 @@
 import { type AttributeName, type AttributeState, Attributes } from '../archive/attributes.ts';
-import { gather } from '../gather.ts';
+import { batchMisses } from '../batch-misses.ts';
 import { CorruptData, type ObjectStore, type SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { inSlices } from '../slices.ts';
@@ -57,7 +57,7 @@ export async function* fileSizes(
     await inSlices(store, SLICE, step);
     const some = found;
     found = [];
-    const sizes = await store.run((objects) => gather(some, ({ oid }) => objects.header(oid).size));
+    const sizes = await store.run((objects) => batchMisses(some, ({ oid }) => objects.header(oid).size));
     for (const [i, { file }] of some.entries()) yield { ...file, size: sizes[i]! };
   }
 }

@@ -1,4 +1,4 @@
-import { readAhead } from '../gather.ts';
+import { readAhead } from '../batch-misses.ts';
 import { CorruptData, type SyncObjects } from '../objects.ts';
 import { type Oid, oidFromBytes } from '../oid.ts';
 import { TreeCursor } from '../parse.ts';

@@ -10,7 +10,7 @@ import {
 } from '../pack/index-pack.ts';
 import type { PackStore } from '../pack/store.ts';
 import type { PackDescription } from '../ports.ts';
-import { rescue } from '../rescue.ts';
+import { resurrect } from '../resurrect.ts';
 import type { Repository } from './repository.ts';
 
 export interface QuarantineOptions {
@@ -90,7 +90,7 @@ export class Quarantine {
       const { content, objectCount } = this.#pack;
       // Who lists the pack looks whether the others are still listed: it may do so now.
       [this.#kept] = await Promise.all([
-        this.#repository.objects.newPack(content, { source: 'push', objectCount }),
+        this.#repository.objects.newPack(content, { source: 'receive', objectCount }),
         this.#repository.store.refresh(),
       ]);
     }
@@ -123,7 +123,7 @@ export class Quarantine {
   async #rescue(): Promise<boolean> {
     if (this.#fleeting.length === 0) return true;
     try {
-      this.#rescued = await rescue(this.#repository, this.#fleeting);
+      this.#rescued = await resurrect(this.#repository, this.#fleeting);
       return true;
     } catch (error) {
       if (!(error instanceof ObjectMissing)) throw error;

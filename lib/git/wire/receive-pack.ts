@@ -9,7 +9,7 @@ import type { PackStore } from '../pack/store.ts';
 import type { PackDescription } from '../ports.ts';
 import { parseRefName, type RefName } from '../refname.ts';
 import { WireError } from './error.ts';
-import { Feed } from './feed.ts';
+import { OutputQueue } from './output-queue.ts';
 import { FLUSH, type PktReader, pkt } from './pkt-line.ts';
 import { AncestryWalks, type Candidate, candidates, judge, type PushUpdate } from './push-update.ts';
 import { Quarantine, type QuarantineOptions } from './quarantine.ts';
@@ -77,7 +77,7 @@ export function receivePack(
   reader: PktReader,
   options: ReceivePackOptions,
 ): { readonly body: AsyncIterable<Uint8Array>; readonly outcome: Promise<PushOutcome> } {
-  const feed = new Feed();
+  const feed = new OutputQueue();
   const outcome = receive(repository, reader, options, feed)
     .catch((cause) => {
       feed.push(pkt(`ERR ${failed(cause, options)}\n`));
@@ -91,7 +91,7 @@ async function receive(
   repository: Repository,
   reader: PktReader,
   options: ReceivePackOptions,
-  feed: Feed,
+  feed: OutputQueue,
 ): Promise<PushOutcome> {
   const { maxCommands = 20_000, maxPushOptions = 100 } = options.limits;
   let request: ReceiveRequest | undefined;
@@ -238,7 +238,7 @@ function newTips(all: readonly Candidate[]): Oid[] {
 }
 
 /** Nothing of the push was taken. */
-function refuse(request: ReceiveRequest, failure: string, feed: Feed): PushOutcome {
+function refuse(request: ReceiveRequest, failure: string, feed: OutputQueue): PushOutcome {
   const all = request.commands.map((command) => ({ command, name: undefined, reason: 'unpacker error' }));
   if (request.commands.length === 0 && request.sideBand === 'none')
     feed.push(pkt(`ERR ${oneLine(failure)}\n`));
@@ -248,7 +248,7 @@ function refuse(request: ReceiveRequest, failure: string, feed: Feed): PushOutco
   return outcomeOf(all, {}, request.pushOptions);
 }
 
-function answer(request: ReceiveRequest, unpack: string, all: readonly Candidate[], feed: Feed): void {
+function answer(request: ReceiveRequest, unpack: string, all: readonly Candidate[], feed: OutputQueue): void {
   const { sideBand } = request;
   if (request.report !== 'none') {
     const refs = all.map(({ command, reason }) => ({ name: command.name, reason }));

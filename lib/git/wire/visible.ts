@@ -15,7 +15,7 @@ export interface VisibleRefs {
   refs(prefix?: string): AsyncIterable<readonly Ref[]>;
   /** A tip by its full name, by that of a tag or branch as a person writes it, or by its id. */
   named(name: string): Promise<Oid | undefined>;
-  /** See {@link RefDatabase.left}. */
+  /** See {@link RefDatabase.recentTips}. */
   left(): Promise<readonly Ref[]>;
 }
 
@@ -53,7 +53,7 @@ export async function visibleRefs(
     }
     return undefined;
   };
-  const left = async () => (await database.left()).filter(({ name }) => visible(name));
+  const left = async () => (await database.recentTips()).filter(({ name }) => visible(name));
   return { head, headRef, refs, named, left };
 }
 

@@ -77,11 +77,11 @@ export class RepositoryRefs implements RefDatabase {
     return { target, head: found.get(target) };
   }
 
-  kept(): AsyncIterable<Oid> {
+  pinned(): AsyncIterable<Oid> {
     return keptIn(this.#table, this.id);
   }
 
-  left(): Promise<readonly Ref[]> {
+  recentTips(): Promise<readonly Ref[]> {
     return leftTips(this.#table, this.id);
   }
 

@@ -38,7 +38,7 @@ async function withLost(): Promise<{ ground: Ground; project: ProjectRecord; los
 async function expectSafe(ground: Ground, commit: Oid): Promise<void> {
   const listed = await ground.open().objects.listPacks();
   const ports = ground.open();
-  ports.objects.listPacks = async () => listed.filter(({ source }) => source !== 'garbage');
+  ports.objects.listPacks = async () => listed.filter(({ source }) => source !== 'unreachable-garbage');
   await ports.refs.compareAndSwap([{ name: dropped, from: '0'.repeat(40) as Oid, to: commit }]);
   expect(await ground.readAll(ports)).toContain(commit);
   await ground.git.deleteRef(dropped, commit);
@@ -55,7 +55,7 @@ describe('a kept commit', () => {
     expect(await ground.collect()).toEqual({ garbage: 0, rescued: 0 });
     await expectSafe(ground, lost);
     const kept: Oid[] = [];
-    for await (const oid of ground.open().refs.kept()) kept.push(oid);
+    for await (const oid of ground.open().refs.pinned()) kept.push(oid);
     expect(kept).toEqual([lost]);
   });
 
@@ -78,7 +78,7 @@ describe('a kept commit', () => {
     await keepCommit(yard.deps(), project, lost, note);
     await expectSafe(ground, lost);
     await ground.collect(new Date(Date.now() + GARBAGE_MS + DAY));
-    expect((await ground.active()).map(({ source }) => source)).not.toContain('garbage');
+    expect((await ground.active()).map(({ source }) => source)).not.toContain('unreachable-garbage');
     await expectSafe(ground, lost);
   });
 

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { readAhead } from './gather.ts';
+import { readAhead } from './batch-misses.ts';
 import { repack } from './maintenance/repack.ts';
 import { ObjectMissing } from './objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from './oid.ts';
@@ -31,7 +31,7 @@ const MOST_OBJECTS = 500_000;
  *   has to be rescued
  * @throws ObjectMissing when a tip, or something below it, is nowhere, or they are more than may be; CorruptData
  */
-export async function rescue(
+export async function resurrect(
   {
     objects,
     store,
@@ -44,7 +44,7 @@ export async function rescue(
   const list = await garbageBelow(store, fleeting, mostRescued);
   const { content, objectCount } = await repack(store, list);
   try {
-    return await objects.newPack(content, { source: 'api', objectCount });
+    return await objects.newPack(content, { source: 'insert', objectCount });
   } finally {
     await discardContent(content);
   }

@@ -6,7 +6,7 @@ import { BlockMiss } from './pack/block-cache.ts';
  *
  * @throws BlockMiss with all that was missed, after every item was tried
  */
-export function gather<T, R>(items: Iterable<T>, read: (item: T) => R): R[] {
+export function batchMisses<T, R>(items: Iterable<T>, read: (item: T) => R): R[] {
   const results: R[] = [];
   const misses: BlockMiss[] = [];
   for (const item of items) {

@@ -2,7 +2,7 @@
  * Bytes from work that runs by itself (progress, a report) to a consumer that may come late or leave: the work
  * never waits for the consumer, so what it says must be little.
  */
-export class Feed implements AsyncIterable<Uint8Array> {
+export class OutputQueue implements AsyncIterable<Uint8Array> {
   #pieces: Uint8Array[] = [];
   #ended = false;
   #wake: (() => void) | undefined;
