@@ -4,12 +4,12 @@ import { type Parted, partLines, type Span } from './blame/spans.ts';
 import { editsBetween } from './blame/trimmed-diff.ts';
 import { type BloomKey, pathKeys } from './commit-graph/bloom.ts';
 import { countLines } from './diff/line-table.ts';
-import type { Effort } from './diff/myers.ts';
+import type { StepBudget } from './diff/myers.ts';
 import { detectRenames } from './diff/renames.ts';
 import { diffTrees } from './diff/tree-diff.ts';
 import { DateQueue } from './history/date-queue.ts';
 import type { CommitGraph, CommitNode } from './history/graph.ts';
-import { Budget, FAR_WITH_PATH, type WalkBounds } from './history/log-query.ts';
+import { FAR_WITH_PATH, type WalkBounds, WalkBudget } from './history/log-query.ts';
 import type { ObjectStore, SyncObjects } from './objects.ts';
 import type { Oid } from './oid.ts';
 import { inSlices } from './slices.ts';
@@ -63,7 +63,7 @@ export async function blame(
   file: BlamedFile,
   bounds: WalkBounds = {},
 ): Promise<BlamedRange[]> {
-  const walk = new BlameWalk(graph, new Budget(bounds));
+  const walk = new BlameWalk(graph, new WalkBudget(bounds));
   await store.run((objects) => walk.start(objects, commit, file));
   for (;;) {
     await inSlices(store, SLICE, (objects) => walk.step(objects), bounds.signal);
@@ -98,8 +98,8 @@ interface WantedRename {
 
 class BlameWalk {
   readonly #graph: CommitGraph;
-  readonly #budget: Budget;
-  readonly #effort: Effort = { steps: MAX_STEPS };
+  readonly #budget: WalkBudget;
+  readonly #diffBudget: StepBudget = { steps: MAX_STEPS };
   readonly #queue = new DateQueue();
   /** Of the commits in the queue. */
   readonly #origins = new Map<CommitNode, Origin[]>();
@@ -111,7 +111,7 @@ class BlameWalk {
   /** Asks for {@link found} before the next step. */
   wanted: WantedRename | undefined;
 
-  constructor(graph: CommitGraph, budget: Budget) {
+  constructor(graph: CommitGraph, budget: WalkBudget) {
     this.#graph = graph;
     this.#budget = budget;
   }
@@ -216,7 +216,7 @@ class BlameWalk {
       if (version === undefined) continue;
       const old = olds.shift()!;
       if (left.length === 0) continue;
-      const edits = editsBetween(old, data!, this.#effort, (start, end) => overlaps(left, start, end));
+      const edits = editsBetween(old, data!, this.#diffBudget, (start, end) => overlaps(left, start, end));
       if (edits === undefined) throw new BlameLimit();
       const parted: Parted = partLines(left, edits);
       left = parted.changed;

@@ -12,9 +12,9 @@ import { enumerate } from './reachable.ts';
 import { spacePrefix } from './refname.ts';
 
 /** With more tags it is the branch alone: a reader of the head reads all of it. */
-const MOST_TAGS = 10_000;
+const MAX_TAGS = 10_000;
 /** A function's scratch disk has 512 MB. */
-const MOST_BYTES = 450 * 2 ** 20;
+const MAX_BYTES = 450 * 2 ** 20;
 
 /** The default branch and the tags, with all they reach, in a scratch file that the caller removes. */
 export const bundleBuilder: DerivedBuilder = {
@@ -48,7 +48,7 @@ async function writeBundle(
     for await (const bytes of writePack(store, list)) {
       if (Date.now() > deadline) return undefined;
       size += bytes.length;
-      if (size > MOST_BYTES) throw new CorruptData('limit', `a bundle of more than ${MOST_BYTES} bytes`);
+      if (size > MAX_BYTES) throw new CorruptData('limit', `a bundle of more than ${MAX_BYTES} bytes`);
       await file.writeFile(bytes);
       await giveWay();
     }
@@ -65,7 +65,7 @@ async function bundledRefs(refs: RefDatabase): Promise<BundleRef[]> {
   const tags: BundleRef[] = [];
   for await (const some of walk(spacePrefix('tags'))) {
     tags.push(...some);
-    if (tags.length > MOST_TAGS) break;
+    if (tags.length > MAX_TAGS) break;
   }
-  return [...tip, ...(tags.length > MOST_TAGS ? [] : tags)].map(({ name, oid }) => ({ name, oid }));
+  return [...tip, ...(tags.length > MAX_TAGS ? [] : tags)].map(({ name, oid }) => ({ name, oid }));
 }

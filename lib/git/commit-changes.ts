@@ -24,7 +24,7 @@ export interface Ports {
   readonly refs: RefDatabase;
   readonly store: PackStore;
   /** Objects that one write may copy out of garbage. Default: see `rescue.ts`. */
-  readonly mostRescued?: number;
+  readonly maxResurrected?: number;
 }
 
 export interface CommitRequest {
@@ -123,7 +123,7 @@ export async function commitChanges(ports: Ports, request: CommitRequest): Promi
 }
 
 /**
- * Repeats work that a collection came between: what it found unreachable has to be rescued from then on.
+ * Repeats work that a collection came between: what it found unreachable has to be resurrected from then on.
  * @throws what the work throws, the conflict too when collections do not stop
  */
 export async function despiteCollection<T>(store: PackStore, work: () => Promise<T>): Promise<T> {
@@ -160,8 +160,8 @@ export async function publish(
   const packs: PackDescription[] = [];
   let seen = store;
   try {
-    const rescued = options.uses?.length ? await resurrect(ports, options.uses) : undefined;
-    if (rescued !== undefined) packs.push(rescued);
+    const resurrected = options.uses?.length ? await resurrect(ports, options.uses) : undefined;
+    if (resurrected !== undefined) packs.push(resurrected);
     if (fresh.length > 0) {
       const { content, objectCount } = buildPack(fresh);
       // Who lists the pack looks whether the others are still listed: it may do so now.

@@ -14,7 +14,7 @@ export interface ConnectivityProblem {
 export interface Gaps {
   /** Up to 20; none means connected. */
   readonly problems: readonly ConnectivityProblem[];
-  /** What only packs of garbage hold: it has to be rescued before anything leads to it. */
+  /** What only packs of garbage hold: it has to be resurrected before anything leads to it. */
   readonly onlyGarbage: readonly Oid[];
 }
 
@@ -77,7 +77,7 @@ export async function findGaps(
   return { problems: problems.slice(0, 20), onlyGarbage: fleeting.filter((oid) => !absent.has(oid)) };
 }
 
-/** The same where nothing will be rescued: what only garbage holds counts as missing. @returns up to 20 problems */
+/** The same where nothing will be resurrected: what only garbage holds counts as missing. @returns up to 20 problems */
 export async function checkConnectivity(
   store: PackStore,
   indexed: IndexedPack | undefined,

@@ -11,7 +11,7 @@ import { warn } from './warnings.ts';
 /** After an error of the storage, not of the content, a file is tried again after so long. */
 const RETRY_AFTER_MS = 60_000;
 /** Files that a process remembers. */
-const MOST_FILES = 1024;
+const MAX_FILES = 1024;
 
 /** Content in memory with its checksums: a CRC-32, big-endian, for each block of 256 KB. */
 export function sealDerived(content: Uint8Array): DerivedContent {
@@ -178,7 +178,7 @@ export class DerivedCache {
     const file = this.#open.get(key)?.reopen(source) ?? new OpenDerived(description, source, this.#blocks);
     this.#open.delete(key);
     this.#open.set(key, file);
-    if (this.#open.size > MOST_FILES) this.#open.delete(this.#open.keys().next().value!);
+    if (this.#open.size > MAX_FILES) this.#open.delete(this.#open.keys().next().value!);
     return file.usable ? file : undefined;
   }
 }

@@ -80,8 +80,8 @@ const LEVELS: Partial<Record<FsckId, FsckLevel>> = {
 };
 
 /** git reads no larger `.gitattributes`, nor one with longer lines (gitattributes). */
-export const MOST_ATTRIBUTES = 100 * 2 ** 20;
-const LONGEST_ATTRIBUTES_LINE = 2048;
+export const MAX_ATTRIBUTES_BYTES = 100 * 2 ** 20;
+const MAX_ATTRIBUTES_LINE = 2048;
 
 export interface FsckFinding {
   readonly oid: Oid;
@@ -149,14 +149,14 @@ export class Fsck {
   gitattributes(oid: Oid, data: Uint8Array | undefined): void {
     this.#name = Buffer.from(oid, 'hex');
     this.#nameAt = 0;
-    if (data === undefined || data.length > MOST_ATTRIBUTES) {
+    if (data === undefined || data.length > MAX_ATTRIBUTES_BYTES) {
       this.#found('gitattributesLarge', '.gitattributes too large to parse');
       return;
     }
     for (let from = 0; from < data.length; ) {
       const end = data.indexOf(0x0a, from);
       const to = end < 0 ? data.length : end;
-      if (to - from >= LONGEST_ATTRIBUTES_LINE) {
+      if (to - from >= MAX_ATTRIBUTES_LINE) {
         this.#found('gitattributesLineLength', '.gitattributes has too long lines to parse');
         return;
       }

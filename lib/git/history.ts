@@ -6,7 +6,7 @@ import type { CommitGraph, CommitNode } from './history/graph.ts';
 import { KnownHistory } from './history/known.ts';
 import { LastCommit } from './history/last-commit.ts';
 import { LimitedLog } from './history/limited-log.ts';
-import { Budget, type LogQuery, type WalkBounds } from './history/log-query.ts';
+import { type LogQuery, type WalkBounds, WalkBudget } from './history/log-query.ts';
 import { CommonAncestors } from './history/merge-base.ts';
 import { Reachable } from './history/reachable.ts';
 import { StreamedLog } from './history/streamed-log.ts';
@@ -51,7 +51,7 @@ export class History {
     const { skip = 0, limit } = query;
     if (limit <= 0) return [];
     const slice = query.path ? SLICE_WITH_PATH : SLICE;
-    const budget = new Budget(bounds);
+    const budget = new WalkBudget(bounds);
     if (!isLimited(query)) {
       const log = new StreamedLog(await this.#current(), query, budget);
       const enough = skip + limit;
@@ -75,7 +75,7 @@ export class History {
     bounds: WalkBounds = {},
   ): Promise<CommitNode | undefined> {
     const graph = await this.#current();
-    const walk = new LastCommit(graph, this.#known.lastCommits, commit, path, new Budget(bounds));
+    const walk = new LastCommit(graph, this.#known.lastCommits, commit, path, new WalkBudget(bounds));
     await inSlices(this.#store, SLICE_WITH_PATH, (objects) => walk.step(objects), bounds.signal);
     return walk.found;
   }
@@ -87,7 +87,7 @@ export class History {
 
   /** `git merge-base --all`: best common ancestors of `one` and a hypothetical merge of `others`, newest first. */
   async mergeBases(one: Oid, others: readonly Oid[], bounds: WalkBounds = {}): Promise<CommitNode[]> {
-    const budget = new Budget(bounds);
+    const budget = new WalkBudget(bounds);
     if (others.includes(one)) return [await this.#node(one)];
     const candidates = (await this.#colour(one, others, budget, bounds)).candidates();
     if (candidates.length < 2) return candidates;
@@ -106,14 +106,14 @@ export class History {
     const graph = await this.#current();
     const [one, from] = await this.#nodes(graph, [ancestor, descendant]);
     if (!Number.isNaN(graph.generation(one!))) {
-      const walk = new Reachable(graph, from!, [one!], new Budget(bounds));
+      const walk = new Reachable(graph, from!, [one!], new WalkBudget(bounds));
       await inSlices(this.#store, SLICE, (objects) => walk.step(objects), bounds.signal);
       return walk.reaches(one!);
     }
     const walk = await this.#colour(
       ancestor,
       [descendant],
-      new Budget(bounds),
+      new WalkBudget(bounds),
       bounds,
       (w) => w.oneIsAncestor,
     );
@@ -123,7 +123,7 @@ export class History {
   /** For each tip, whether `into` reaches it (`git branch --merged`), in one walk. */
   async merged(tips: readonly Oid[], into: Oid, bounds: WalkBounds = {}): Promise<boolean[]> {
     const graph = await this.#current();
-    const budget = new Budget(bounds);
+    const budget = new WalkBudget(bounds);
     await this.#store.run(() => graph.load());
     const [from, ...nodes] = await this.#nodes(graph, [into, ...tips]);
     const walk = new Reachable(graph, from!, nodes, budget);
@@ -134,7 +134,7 @@ export class History {
   /** For each tip, whether it reaches `commit` (`git branch --contains`), in one walk. */
   async containing(tips: readonly Oid[], commit: Oid, bounds: WalkBounds = {}): Promise<boolean[]> {
     const graph = await this.#current();
-    const budget = new Budget(bounds);
+    const budget = new WalkBudget(bounds);
     await this.#store.run(() => graph.load());
     const [target, ...nodes] = await this.#nodes(graph, [commit, ...tips]);
     const walk = new Descendants(graph, nodes, target!, budget);
@@ -175,7 +175,7 @@ export class History {
     const kept: CommitNode[] = [];
     for (const node of nodes) {
       const rest = nodes.filter((other) => other !== node).map((other) => other.oid);
-      const budget = new Budget(bounds);
+      const budget = new WalkBudget(bounds);
       const walk =
         rest.length === 0
           ? undefined
@@ -188,7 +188,7 @@ export class History {
   async #colour(
     one: Oid,
     others: readonly Oid[],
-    budget: Budget,
+    budget: WalkBudget,
     bounds: WalkBounds,
     enough: (walk: CommonAncestors) => boolean = () => false,
   ): Promise<CommonAncestors> {

@@ -15,7 +15,7 @@ import {
   type RefRejection,
   type RefUpdate,
 } from './ports.ts';
-import { leaves } from './ref-tips.ts';
+import { dropsTip } from './ref-tips.ts';
 import { parseRefName, type RefName, spacePrefix } from './refname.ts';
 
 const ulid = monotonicFactory();
@@ -29,9 +29,9 @@ export class MemoryRepository {
   readonly #stored = new Map<string, { pack: Uint8Array; index: Uint8Array }>();
   readonly #refs = new Map<RefName, Ref>();
   /** See {@link RefDatabase.pinned}. */
-  readonly keeps = new Set<Oid>();
+  readonly pinnedCommits = new Set<Oid>();
   /** See {@link RefDatabase.recentTips}. For how long is for whoever empties it to say. */
-  readonly left: Ref[] = [];
+  readonly oldTips: Ref[] = [];
   #listed: PackDescription[] = [];
   readonly #derived = new Map<DerivedKind, DerivedFile>();
   readonly #derivedBytes = new Map<string, Uint8Array>();
@@ -93,8 +93,8 @@ export class MemoryRepository {
         ),
       head: async () => this.#head,
       headRef: async () => ({ target: this.#head, head: this.#refs.get(this.#head) }),
-      pinned: () => eachOf(this.keeps),
-      recentTips: async () => this.left,
+      pinned: () => eachOf(this.pinnedCommits),
+      recentTips: async () => this.oldTips,
       compareAndSwap: async (updates, options = {}) => this.#swap(updates, options),
     };
   }
@@ -154,7 +154,7 @@ export class MemoryRepository {
     if (rejections.length > 0) throw new RefConflict(rejections);
     for (const update of updates) {
       const before = this.#refs.get(update.name);
-      if (before !== undefined && leaves(update)) this.left.unshift(before);
+      if (before !== undefined && dropsTip(update)) this.oldTips.unshift(before);
     }
     this.#refs.clear();
     for (const [name, ref] of after) this.#refs.set(name, ref);

@@ -15,5 +15,5 @@ export async function refTips(
 export const peeledEnd = ({ oid, peeled }: Ref): Oid => peeled ?? oid;
 
 /** Whether what it pointed to may be reached by nothing now. */
-export const leaves = ({ from, to, forced }: RefUpdate): boolean =>
+export const dropsTip = ({ from, to, forced }: RefUpdate): boolean =>
   from !== ZERO_OID && from !== to && (to === ZERO_OID || forced === true);

@@ -18,7 +18,7 @@ import type { ObjectDatabase, PackDescription } from './ports.ts';
 const AHEAD = 64;
 const SLICE_MS = 30;
 /** More than this is left to a collection, which has the time: the objects count as missing until then. */
-const MOST_OBJECTS = 500_000;
+const MAX_OBJECTS = 500_000;
 
 /**
  * What a collection found unreachable may be gone tomorrow, and sooner than whoever makes it reachable again knows. So
@@ -28,20 +28,20 @@ const MOST_OBJECTS = 500_000;
  * An object in a pack that stays has all below it there too, so the walk ends at those.
  *
  * @returns the pack, stored and not listed, for the transaction that makes the tips reachable; undefined when nothing
- *   has to be rescued
+ *   has to be resurrected
  * @throws ObjectMissing when a tip, or something below it, is nowhere, or they are more than may be; CorruptData
  */
 export async function resurrect(
   {
     objects,
     store,
-    mostRescued = MOST_OBJECTS,
-  }: { readonly objects: ObjectDatabase; readonly store: PackStore; readonly mostRescued?: number },
+    maxResurrected = MAX_OBJECTS,
+  }: { readonly objects: ObjectDatabase; readonly store: PackStore; readonly maxResurrected?: number },
   tips: readonly Oid[],
 ): Promise<PackDescription | undefined> {
   const fleeting = await store.missing(Buffer.concat(tips.map(oidBytes)), { garbage: false });
   if (fleeting.length === 0) return undefined;
-  const list = await garbageBelow(store, fleeting, mostRescued);
+  const list = await garbageBelow(store, fleeting, maxResurrected);
   const { content, objectCount } = await repack(store, list);
   try {
     return await objects.newPack(content, { source: 'insert', objectCount });

@@ -89,7 +89,10 @@ describe('collection', () => {
     using dir = scratch();
     const told = await story(dir.path);
     const before = await told.objects.listPacks();
-    expect(await collect(told.objects, told.repository.refs, options())).toEqual({ garbage: 0, rescued: 0 });
+    expect(await collect(told.objects, told.repository.refs, options())).toEqual({
+      garbage: 0,
+      resurrected: 0,
+    });
     expect(await told.objects.listPacks()).toEqual(before);
   });
 
@@ -108,7 +111,7 @@ describe('collection', () => {
     expect(await inPacks(told, await garbage(told), false)).toEqual(
       all.filter((oid) => !reachable.includes(oid)),
     );
-    expect(outcome).toEqual({ garbage: all.length - reachable.length, rescued: 0 });
+    expect(outcome).toEqual({ garbage: all.length - reachable.length, resurrected: 0 });
 
     const types = await Promise.all(
       (await live(told)).map(async (pack) => {
@@ -146,7 +149,7 @@ describe('collection', () => {
       },
     };
     const outcome = await collect(objects, told.repository.refs, options());
-    expect(outcome!.rescued).toBe(outcome!.garbage);
+    expect(outcome!.resurrected).toBe(outcome!.garbage);
     expect(await inPacks(told, await live(told))).toEqual(revList(told.source, ['--all']));
   });
 
@@ -162,7 +165,7 @@ describe('collection', () => {
     const soon = new Date(Date.now() + GARBAGE_MS - 3600_000);
     const outcome = await collect(told.objects, told.repository.refs, options({ now: soon }));
     expect(outcome).toMatchObject({ garbage: 0 });
-    expect(outcome!.rescued).toBeGreaterThan(10);
+    expect(outcome!.resurrected).toBeGreaterThan(10);
     expect(await garbage(told)).toEqual(kept);
     expect(await inPacks(told, await live(told))).toEqual(revList(told.source, ['--all']));
     const before = await live(told);
@@ -170,7 +173,7 @@ describe('collection', () => {
     const later = new Date(Date.now() + GARBAGE_MS + 3600_000);
     expect(await collect(told.objects, told.repository.refs, options({ now: later }))).toEqual({
       garbage: 0,
-      rescued: 0,
+      resurrected: 0,
     });
     expect(await garbage(told)).toEqual([]);
     expect(await live(told)).toEqual(before);

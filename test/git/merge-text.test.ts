@@ -116,7 +116,7 @@ describe('properties', () => {
   test('texts too different to compare are no clean merge', () => {
     const pick = random(9);
     const noise = () => Buffer.from(Array.from({ length: 3000 }, () => `${pick(50)}\n`).join(''));
-    expect(mergeTexts(noise(), noise(), noise(), { effort: { steps: 1000 } })).toBeUndefined();
+    expect(mergeTexts(noise(), noise(), noise(), { budget: { steps: 1000 } })).toBeUndefined();
   });
 });
 

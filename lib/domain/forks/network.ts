@@ -18,7 +18,7 @@ const MOST_COPIED = 50_000;
 
 /**
  * A project's repository that reads the objects of another besides its own. What is written to it, and builds on what
- * only the other has, brings along a copy of that: it is read as what a collection found unreachable is, and rescued.
+ * only the other has, brings along a copy of that: it is read as what a collection found unreachable is, and resurrected.
  *
  * Whoever asks for it has seen to it that the caller may read the other's code.
  */
@@ -27,12 +27,12 @@ export function codeBeside(
   own: ProjectAccess,
   other: ProjectAccess,
   pusher?: Pusher,
-  mostRescued = MOST_COPIED,
+  maxResurrected = MOST_COPIED,
 ): GitRepository {
   const [mine, theirs] = [openRepository(deps, own.project, { pusher }), openRepository(deps, other.project)];
   const ports = beside(deps, mine, theirs);
   // No memory of walks: it holds what the repository has accepted, and nothing else.
-  return new GitRepository({ ...ports, mostRescued });
+  return new GitRepository({ ...ports, maxResurrected });
 }
 
 function beside(deps: Deps, own: Repository, other: Repository): Repository {

@@ -8,7 +8,7 @@ const HEAD = 32;
 /** Every object that a closure reaches has a bit: git reads no other bitmaps. */
 const FULL_DAG = 1;
 /** A closure is stored as what differs from the one before, and so on for at most so many. */
-const MOST_STEPS = 24;
+const MAX_XOR_DEPTH = 24;
 
 /** Which objects are commits, trees, blobs and tags. */
 export interface TypeBits {
@@ -65,7 +65,7 @@ export class Closures {
 
   add(position: number, closure: Bits): void {
     const whole = compress(closure);
-    const last = this.#steps < MOST_STEPS ? this.#last : undefined;
+    const last = this.#steps < MAX_XOR_DEPTH ? this.#last : undefined;
     const change = last === undefined ? whole : compress(closure.differences(last));
     const smaller = change.length < whole.length;
     this.#steps = smaller ? this.#steps + 1 : 0;

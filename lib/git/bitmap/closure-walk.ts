@@ -16,7 +16,7 @@ const SLICE_MS = 30;
 const AHEAD = 128;
 /** Trees kept to compare with. */
 const BEFORE_BYTES = 16 * 1024 * 1024;
-const MOST_TAGS = 1000;
+const MAX_TAGS = 1000;
 
 interface Links {
   readonly number: number;
@@ -100,7 +100,7 @@ export class ClosureWalk implements ReadAhead {
       const { type } = objects.header(oid);
       if (type === 'tag') {
         const { data } = objects.read(oid);
-        if (tags.push(number) > MOST_TAGS)
+        if (tags.push(number) > MAX_TAGS)
           throw new CorruptData('object-malformed', `tag ${tip} does not end`);
         oid = parseTag(data).object;
         continue;

@@ -3,7 +3,7 @@ import { readUint32 } from '../pack/object-names.ts';
 import type { Bits } from './bits.ts';
 
 /** Literal words that one marker can count: 31 bits. */
-const MOST_LITERALS = 0x7fffffff;
+const MAX_LITERALS = 0x7fffffff;
 
 /**
  * A bitmap as gitformat-bitmap stores it ("Appendix A: Serialization format for an EWAH bitmap"): markers, each telling
@@ -26,7 +26,7 @@ export function compress(bits: Bits): Uint8Array {
     while (w < count && words[2 * w] === fill && words[2 * w + 1] === fill) w++;
     const run = w - begin;
     let literals = 0;
-    while (w < count && literals < MOST_LITERALS) {
+    while (w < count && literals < MAX_LITERALS) {
       const [low, high] = [words[2 * w]!, words[2 * w + 1]!];
       if (low === high && (low === 0 || low === 0xffffffff)) break;
       out.writeUInt32BE(high, at);

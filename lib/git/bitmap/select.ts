@@ -6,7 +6,7 @@ import { parseCommitLinks } from '../parse.ts';
 import type { Numbering } from './reach.ts';
 
 /** Tips that get a bitmap: the newest. */
-const MOST_TIPS = 1000;
+const MAX_TIPS = 1000;
 /** Newest first, one commit in so many; then, behind so many commits, farther and farther apart up to this distance. */
 const NEAR = 100;
 const NEAR_UNTIL = 20_000;
@@ -94,7 +94,7 @@ export class CommitSelection {
       const distance = i < NEAR_UNTIL ? NEAR : Math.min(FAR, NEAR + ((i - NEAR_UNTIL) >> 2));
       // Halfway there a merge is taken, at the end whatever comes.
       const due = i === 0 || since >= distance || (2 * since >= distance && row.parents.length > 1);
-      if (!due && !(row.isTip && tips < MOST_TIPS)) continue;
+      if (!due && !(row.isTip && tips < MAX_TIPS)) continue;
       if (row.isTip) tips++;
       if (due) since = 0;
       chosen.add(row);

@@ -1,5 +1,5 @@
 import { diffTexts, type LineEdit } from '../diff/hunks.ts';
-import type { Effort } from '../diff/myers.ts';
+import type { StepBudget } from '../diff/myers.ts';
 import { asBuffer } from '../tree/entry.ts';
 
 /** git leaves out a common end in pieces of this size, which bounds how far down a change may be shown. */
@@ -15,12 +15,12 @@ const NEWLINE = 0x0a;
  *
  * @param concerns whether any of these lines of the newer version matters; if none of those that may differ does,
  *   they are one edit without being compared
- * @returns undefined when the texts are too large, or `effort` did not suffice
+ * @returns undefined when the texts are too large, or `budget` did not suffice
  */
 export function editsBetween(
   oldData: Uint8Array,
   newData: Uint8Array,
-  effort: Effort,
+  budget: StepBudget,
   concerns: (start: number, end: number) => boolean = () => true,
 ): LineEdit[] | undefined {
   const tail = commonTail(asBuffer(oldData), asBuffer(newData));
@@ -34,7 +34,7 @@ export function editsBetween(
     const oldEnd = head.lines + countLines(older);
     return [{ oldStart: head.lines, oldEnd, newStart: head.lines, newEnd }];
   }
-  return diffTexts(older, newer, { effort })?.edits.map((edit) => ({
+  return diffTexts(older, newer, { budget })?.edits.map((edit) => ({
     oldStart: edit.oldStart + head.lines,
     oldEnd: edit.oldEnd + head.lines,
     newStart: edit.newStart + head.lines,

@@ -9,7 +9,7 @@ export const HASH_VERSION = 1;
 export const HASHES = 7;
 export const BITS_PER_PATH = 10;
 /** A commit that changes more files, or more files and folders, has no filter that could say no. */
-export const MOST_CHANGES = 512;
+export const MAX_CHANGES = 512;
 
 /** The filter of a commit that changed too much: always yes. */
 export const ALWAYS = Uint8Array.of(0xff);
@@ -51,7 +51,7 @@ function mayContain(filter: Uint8Array, key: BloomKey): boolean {
   return true;
 }
 
-/** @param paths files that were changed, at most {@link MOST_CHANGES}; their folders are added here */
+/** @param paths files that were changed, at most {@link MAX_CHANGES}; their folders are added here */
 export function bloomFilter(paths: Iterable<string>): Uint8Array {
   const all = new Set<string>();
   for (const path of paths) {
@@ -62,7 +62,7 @@ export function bloomFilter(paths: Iterable<string>): Uint8Array {
     }
   }
   if (all.size === 0) return NEVER;
-  if (all.size > MOST_CHANGES) return ALWAYS;
+  if (all.size > MAX_CHANGES) return ALWAYS;
   const filter = new Uint8Array(Math.ceil((all.size * BITS_PER_PATH) / 8));
   for (const path of all) {
     for (const position of bloomKey(path)) {

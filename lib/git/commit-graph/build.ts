@@ -16,11 +16,11 @@ import { CommitGraphFile } from './read.ts';
 import { type Filters, writeCommitGraph } from './write.ts';
 
 /** About 200 bytes of memory each. */
-const MOST_COMMITS = 1_500_000;
+const MAX_COMMITS = 1_500_000;
 const SLICE = 2048;
 const FILTER_SLICE_MS = 30;
 /** Filters are made for so long at least, so that each visit gets on. */
-const LEAST_FILTER_MS = 10_000;
+const MIN_FILTER_MS = 10_000;
 /** Commits read together when one has to be. */
 const READ_AHEAD = 64;
 
@@ -83,7 +83,7 @@ async function reachableCommits(
   await inSlices(store, SLICE, (objects) => {
     const number = waiting.at(-1);
     if (number === undefined) return true;
-    if (commits.count > MOST_COMMITS) throw new CorruptData('limit', 'too many commits');
+    if (commits.count > MAX_COMMITS) throw new CorruptData('limit', 'too many commits');
     const next = () => waiting.slice(-READ_AHEAD);
     const { tree, parents, committed } = readAhead(number, next, (it) => read(objects, commits.oid(it)));
     waiting.pop();
@@ -131,7 +131,7 @@ async function makeFilters(
   });
   todo.sort((a, b) => corrected[b]! - corrected[a]!);
   const paths = new ChangedPaths();
-  const until = Math.max(deadline, Date.now() + LEAST_FILTER_MS);
+  const until = Math.max(deadline, Date.now() + MIN_FILTER_MS);
   let i = 0;
   const slice = (objects: SyncObjects): boolean => {
     const end = performance.now() + FILTER_SLICE_MS;

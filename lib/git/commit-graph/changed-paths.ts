@@ -3,7 +3,7 @@ import { EMPTY_TREE, type Oid, oidFromBytes } from '../oid.ts';
 import { TREE } from '../pack/entry.ts';
 import { type WalkedTree, walkTree } from '../pack/tree-walk.ts';
 import { canonicalMode, readTreeBytes } from '../tree/entry.ts';
-import { ALWAYS, bloomFilter, MOST_CHANGES } from './bloom.ts';
+import { ALWAYS, bloomFilter, MAX_CHANGES } from './bloom.ts';
 
 /** Trees kept between two comparisons: what is a parent's now is a child's next. */
 const RECENT = 256;
@@ -24,12 +24,12 @@ export class ChangedPaths {
   filter(objects: SyncObjects, tree: Oid, parentTree: Oid): Uint8Array {
     const paths: string[] = [];
     this.#compare(objects, tree, parentTree, '', paths);
-    return paths.length > MOST_CHANGES ? ALWAYS : bloomFilter(paths);
+    return paths.length > MAX_CHANGES ? ALWAYS : bloomFilter(paths);
   }
 
   /** Adds what differs below two trees, and stops when it is too much. */
   #compare(objects: SyncObjects, one: Oid, other: Oid, prefix: string, paths: string[]): void {
-    if (one === other || paths.length > MOST_CHANGES) return;
+    if (one === other || paths.length > MAX_CHANGES) return;
     const differing = new Map<string, { one?: Side; other?: Side }>();
     const collect = (side: 'one' | 'other', starts: Uint32Array) => {
       return (data: Uint8Array, at: number, kind: number, nameAt: number) => {

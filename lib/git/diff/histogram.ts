@@ -1,5 +1,5 @@
 import type { LineTable } from './line-table.ts';
-import type { Effort } from './myers.ts';
+import type { StepBudget } from './myers.ts';
 
 /**
  * Histogram diff, as JGit's class of that name describes it: Bram Cohen's patience diff, extended to lines that
@@ -7,15 +7,15 @@ import type { Effort } from './myers.ts';
  * a region is split; both parts are solved the same way. Where every common line occurs more than
  * {@link MAX_OCCURRENCES} times, `fallback` aligns the region.
  *
- * @returns false when `effort` ran out: then only part of the changes is marked
+ * @returns false when `budget` ran out: then only part of the changes is marked
  */
 export function markHistogram(
   table: LineTable,
   marks: { readonly deleted: Uint8Array; readonly inserted: Uint8Array },
-  fallback: (part: LineTable, deleted: Uint8Array, inserted: Uint8Array, effort?: Effort) => boolean,
-  effort: Effort = { steps: Infinity },
+  fallback: (part: LineTable, deleted: Uint8Array, inserted: Uint8Array, budget?: StepBudget) => boolean,
+  budget: StepBudget = { steps: Infinity },
 ): boolean {
-  const histogram = new Histogram(table, effort);
+  const histogram = new Histogram(table, budget);
   const open: Region[] = [{ aLow: 0, aHigh: table.old.length, bLow: 0, bHigh: table.new.length }];
   for (let region = open.pop(); region !== undefined; region = open.pop()) {
     const { aLow, aHigh, bLow, bHigh } = region;
@@ -27,13 +27,13 @@ export function markHistogram(
       continue;
     }
     const split = histogram.split(region);
-    if (effort.steps < 0) return false;
+    if (budget.steps < 0) return false;
     if (split === 'nothing-common') {
       deleted.fill(1);
       inserted.fill(1);
     } else if (split === 'too-common') {
       const part = partOf(table, region);
-      if (!fallback(part, deleted, inserted, effort)) return false;
+      if (!fallback(part, deleted, inserted, budget)) return false;
     } else {
       open.push(
         { aLow: split.aHigh, aHigh, bLow: split.bHigh, bHigh },
@@ -59,17 +59,17 @@ const NO_NEXT = -1;
 class Histogram {
   readonly #a: Int32Array;
   readonly #b: Int32Array;
-  readonly #effort: Effort;
+  readonly #budget: StepBudget;
   /** Per number, within the region at hand: how often it occurs in `a`, and where first. */
   readonly #count: Int32Array;
   readonly #first: Int32Array;
   /** Per line of `a`: where the same line occurs next. */
   readonly #next: Int32Array;
 
-  constructor(table: LineTable, effort: Effort) {
+  constructor(table: LineTable, budget: StepBudget) {
     this.#a = table.old;
     this.#b = table.new;
-    this.#effort = effort;
+    this.#budget = budget;
     this.#count = new Int32Array(table.oldCount.length);
     this.#first = new Int32Array(table.oldCount.length);
     this.#next = new Int32Array(table.old.length);
@@ -83,7 +83,7 @@ class Histogram {
       this.#first[number] = i;
       this.#count[number]!++;
     }
-    this.#effort.steps -= aHigh - aLow + bHigh - bLow;
+    this.#budget.steps -= aHigh - aLow + bHigh - bLow;
     const found = this.#rarestRun(region);
     for (let i = aLow; i < aHigh; i++) this.#count[this.#a[i]!] = 0;
     return found;
@@ -112,7 +112,7 @@ class Histogram {
             aEnd++;
             bEnd++;
           }
-          this.#effort.steps -= aEnd - aStart;
+          this.#budget.steps -= aEnd - aStart;
           behind = Math.max(behind, bEnd);
           if (best === undefined || best.aHigh - best.aLow < aEnd - aStart || rarity < rarest) {
             best = { aLow: aStart, aHigh: aEnd, bLow: bStart, bHigh: bEnd };
@@ -124,7 +124,7 @@ class Histogram {
         }
       }
       line = behind;
-      if (this.#effort.steps < 0) break;
+      if (this.#budget.steps < 0) break;
     }
     if (common && rarest > MAX_OCCURRENCES) return 'too-common';
     return best ?? 'nothing-common';

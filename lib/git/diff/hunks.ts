@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { asBuffer } from '../tree/entry.ts';
 import { compact } from './compact.ts';
 import { type DiffAlgorithm, diffLines, type LineChanges, MAX_DIFF_BYTES, MAX_DIFF_STEPS } from './lines.ts';
-import type { Effort } from './myers.ts';
+import type { StepBudget } from './myers.ts';
 
 /** Lines [oldStart, oldEnd) of the old text give way to [newStart, newEnd) of the new one. Counted from 0. */
 export interface LineEdit {
@@ -32,7 +32,7 @@ export interface TextDiffOptions {
   /** Default true, as in `git diff`; merges are made without. */
   readonly indentHeuristic?: boolean;
   /** Shared by the files of one comparison; each takes {@link MAX_DIFF_STEPS} of it at most. */
-  readonly effort?: Effort;
+  readonly budget?: StepBudget;
 }
 
 /**
@@ -45,12 +45,12 @@ export function diffTexts(
   newData: Uint8Array,
   options: TextDiffOptions = {},
 ): TextDiff | undefined {
-  const { effort, algorithm = 'myers', indentHeuristic = true } = options;
+  const { budget, algorithm = 'myers', indentHeuristic = true } = options;
   if (oldData.length + newData.length > MAX_DIFF_BYTES) return undefined;
-  const allowed = Math.min(MAX_DIFF_STEPS, effort?.steps ?? MAX_DIFF_STEPS);
+  const allowed = Math.min(MAX_DIFF_STEPS, budget?.steps ?? MAX_DIFF_STEPS);
   const own = { steps: allowed };
   const changes = diffLines(oldData, newData, own, algorithm);
-  if (effort) effort.steps -= allowed - Math.max(0, own.steps);
+  if (budget) budget.steps -= allowed - Math.max(0, own.steps);
   if (changes === undefined) return undefined;
   compact(changes, oldData, newData, { indent: indentHeuristic });
   const edits = editsOf(changes);

@@ -1,6 +1,6 @@
 import { markHistogram } from './histogram.ts';
 import { countLines, type LineTable, lineStarts, lineStartsWithin, numberLines } from './line-table.ts';
-import { type Effort, markChanges, roughRoot } from './myers.ts';
+import { markChanges, roughRoot, type StepBudget } from './myers.ts';
 
 /** Which lines two files do not share: 1 for each line deleted from the old, inserted in the new. */
 export interface LineChanges {
@@ -27,17 +27,17 @@ export const MAX_DIFF_STEPS = 300_000_000;
 /**
  * What `git diff --numstat` counts between two texts.
  *
- * @param effort shared by the files of one comparison; each takes {@link MAX_DIFF_STEPS} of it at most
+ * @param budget shared by the files of one comparison; each takes {@link MAX_DIFF_STEPS} of it at most
  */
-export function countChanges(oldData: Uint8Array, newData: Uint8Array, effort?: Effort): LineCounts {
+export function countChanges(oldData: Uint8Array, newData: Uint8Array, budget?: StepBudget): LineCounts {
   if (oldData.length === 0 || newData.length === 0) {
     return { additions: countLines(newData), deletions: countLines(oldData) };
   }
   if (oldData.length + newData.length > MAX_DIFF_BYTES) return countUnordered(oldData, newData);
-  const allowed = Math.min(MAX_DIFF_STEPS, effort?.steps ?? MAX_DIFF_STEPS);
+  const allowed = Math.min(MAX_DIFF_STEPS, budget?.steps ?? MAX_DIFF_STEPS);
   const own = { steps: allowed };
   const changes = diffLines(oldData, newData, own);
-  if (effort) effort.steps -= allowed - Math.max(0, own.steps);
+  if (budget) budget.steps -= allowed - Math.max(0, own.steps);
   if (changes === undefined) return countUnordered(oldData, newData);
   return { additions: sum(changes.inserted), deletions: sum(changes.deleted) };
 }
@@ -48,12 +48,12 @@ export type DiffAlgorithm = 'myers' | 'histogram';
 /**
  * The lines that git marks, before it shifts groups of them to where they read best: see {@link compact}.
  *
- * @returns undefined when `effort` did not suffice, or there are more than {@link MAX_DIFF_LINES}
+ * @returns undefined when `budget` did not suffice, or there are more than {@link MAX_DIFF_LINES}
  */
 export function diffLines(
   oldData: Uint8Array,
   newData: Uint8Array,
-  effort?: Effort,
+  budget?: StepBudget,
   algorithm: DiffAlgorithm = 'myers',
 ): LineChanges | undefined {
   const oldStarts = lineStartsWithin(oldData, MAX_DIFF_LINES);
@@ -64,13 +64,18 @@ export function diffLines(
   const inserted = new Uint8Array(table.new.length);
   const complete =
     algorithm === 'myers'
-      ? markMyers(table, deleted, inserted, effort)
-      : markHistogram(table, { deleted, inserted }, markMyers, effort);
+      ? markMyers(table, deleted, inserted, budget)
+      : markHistogram(table, { deleted, inserted }, markMyers, budget);
   return complete ? { deleted, inserted, oldStarts, newStarts, table } : undefined;
 }
 
-/** Marks what Myers' algorithm does, once lines not worth matching are left out. @returns false without effort left */
-function markMyers(table: LineTable, deleted: Uint8Array, inserted: Uint8Array, effort?: Effort): boolean {
+/** Marks what Myers' algorithm does, once lines not worth matching are left out. @returns false without budget left */
+function markMyers(
+  table: LineTable,
+  deleted: Uint8Array,
+  inserted: Uint8Array,
+  budget?: StepBudget,
+): boolean {
   let head = 0;
   const shorter = Math.min(table.old.length, table.new.length);
   while (head < shorter && table.old[head] === table.new[head]) head++;
@@ -86,7 +91,7 @@ function markMyers(table: LineTable, deleted: Uint8Array, inserted: Uint8Array, 
       deleted: (index) => (deleted[oldKept[index]!] = 1),
       inserted: (index) => (inserted[newKept[index]!] = 1),
     },
-    effort,
+    budget,
   );
 }
 

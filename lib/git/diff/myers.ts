@@ -8,19 +8,19 @@
  * rounds for the end of a long run of matches that lies far enough ahead, and after about the square root
  * of the number of diagonals for the point that came furthest.
  *
- * @returns false when `effort` ran out: then only part of the changes is marked
+ * @returns false when `budget` ran out: then only part of the changes is marked
  */
 export function markChanges(
   a: Int32Array,
   b: Int32Array,
   mark: ChangeMarks,
-  effort: Effort = { steps: Infinity },
+  budget: StepBudget = { steps: Infinity },
 ): boolean {
-  return new Search(a, b, effort).mark(mark);
+  return new Search(a, b, budget).mark(mark);
 }
 
 /** What may still be spent: points of the edit graph to visit, about 300 million a second. Counted down. */
-export interface Effort {
+export interface StepBudget {
   steps: number;
 }
 
@@ -67,10 +67,10 @@ class Search {
   readonly #backward: Int32Array;
   readonly #shift: number;
   readonly #maxRounds: number;
-  readonly #effort: Effort;
+  readonly #budget: StepBudget;
 
-  constructor(a: Int32Array, b: Int32Array, effort: Effort) {
-    this.#effort = effort;
+  constructor(a: Int32Array, b: Int32Array, budget: StepBudget) {
+    this.#budget = budget;
     this.#a = a;
     this.#b = b;
     const diagonals = a.length + b.length + 3;
@@ -114,7 +114,7 @@ class Search {
     }
   }
 
-  /** Where a shortest path through the box crosses its middle, or a good guess at it; undefined without effort left. */
+  /** Where a shortest path through the box crosses its middle, or a good guess at it; undefined without budget left. */
   #cut(box: Box): Cut | undefined {
     const { aLow, aHigh, bLow, bHigh } = box;
     const [a, b, forward, backward, shift] = [this.#a, this.#b, this.#forward, this.#backward, this.#shift];
@@ -129,8 +129,8 @@ class Search {
 
     for (let round = 1; ; round++) {
       let longRun = false;
-      this.#effort.steps -= (fMax - fMin + (bMax - bMin)) / 2 + 2;
-      if (this.#effort.steps < 0) return undefined;
+      this.#budget.steps -= (fMax - fMin + (bMax - bMin)) / 2 + 2;
+      if (this.#budget.steps < 0) return undefined;
 
       if (fMin > lowest) forward[--fMin - 1 + shift] = -1;
       else fMin++;

@@ -113,7 +113,7 @@ function readSide(objects: SyncObjects, { mode, id }: Side, asked: boolean): Uin
 
 class DiffRun {
   readonly #limits: DiffLimits;
-  readonly #effort = { steps: MAX_STEPS };
+  readonly #budget = { steps: MAX_STEPS };
 
   constructor(limits: DiffLimits) {
     this.#limits = limits;
@@ -127,7 +127,7 @@ class DiffRun {
       const text = Buffer.from(`${binaryNotice(change)}\n`, 'latin1');
       return { ...unread(change, {}), binary: true, text };
     }
-    const diff = diffTexts(old, after, { effort: this.#effort });
+    const diff = diffTexts(old, after, { budget: this.#budget });
     if (diff === undefined) return unread(change, { tooLarge: true });
     const { additions, deletions } = diff;
     const options = { maxBytes: fileBytes, ...(context === undefined ? {} : { context }) };

@@ -5,7 +5,7 @@ import { asBuffer, type Entry, GITLINK } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
 import { countLines } from './line-table.ts';
 import { countChanges, type LineCounts } from './lines.ts';
-import type { Effort } from './myers.ts';
+import type { StepBudget } from './myers.ts';
 import { diffTrees, type TreeChange } from './tree-diff.ts';
 
 export interface FileStats extends LineCounts {
@@ -27,7 +27,7 @@ export const MAX_FILE_BYTES = 16 * 1024 * 1024;
 /** Files, and bytes of files, that one comparison reads; what is left over is not counted. */
 export const MAX_STAT_FILES = 10_000;
 export const MAX_STAT_BYTES = 256 * 1024 * 1024;
-/** Steps that the alignment of all files of a comparison may take together: see {@link Effort}. */
+/** Steps that the alignment of all files of a comparison may take together: see {@link StepBudget}. */
 const MAX_STAT_STEPS = 1_500_000_000;
 
 /**
@@ -60,7 +60,7 @@ export async function statFiles(
   signal?: AbortSignal,
 ): Promise<{ files: FileStats[]; complete: boolean }> {
   const files: FileStats[] = [];
-  const effort = { steps: MAX_STAT_STEPS };
+  const budget = { steps: MAX_STAT_STEPS };
   let bytes = 0;
   while (files.length < changes.length && bytes <= MAX_STAT_BYTES) {
     signal?.throwIfAborted();
@@ -74,7 +74,7 @@ export async function statFiles(
           const small = one === change ? Number.POSITIVE_INFINITY : SMALL;
           return batchMisses([one.old, one.new], (entry) => readText(objects, entry, small));
         });
-        files.push({ path: change.path, ...compare(change, oldText, newText, effort) });
+        files.push({ path: change.path, ...compare(change, oldText, newText, budget) });
         bytes += (oldText?.length ?? 0) + (newText?.length ?? 0);
       }
     });
@@ -93,7 +93,7 @@ function compare(
   change: TreeChange,
   oldText: Uint8Array | undefined,
   newText: Uint8Array | undefined,
-  effort: Effort,
+  budget: StepBudget,
 ) {
   if (change.old && change.old.oid === change.new?.oid) {
     return { additions: 0, deletions: 0, binary: oldText === undefined || isBinary(oldText) };
@@ -101,7 +101,7 @@ function compare(
   if (oldText === undefined || newText === undefined || isBinary(oldText) || isBinary(newText)) return BINARY;
   if (newText.length === 0) return { additions: 0, deletions: countLines(oldText), binary: false };
   if (oldText.length === 0) return { additions: countLines(newText), deletions: 0, binary: false };
-  return { ...countChanges(oldText, newText, effort), binary: false };
+  return { ...countChanges(oldText, newText, budget), binary: false };
 }
 
 /** What git compares of an entry: a submodule is one line of text. Undefined when the file is too large to read. */

@@ -4,7 +4,7 @@ import type { Oid } from '../oid.ts';
 import { parseCommit, parseCommitLinks } from '../parse.ts';
 import { inSlices } from '../slices.ts';
 import { asBuffer } from '../tree/entry.ts';
-import { Budget, type WalkBounds } from './log-query.ts';
+import { type WalkBounds, WalkBudget } from './log-query.ts';
 
 /** Somebody who wrote commits. */
 export interface AuthorCount {
@@ -42,7 +42,7 @@ export async function countAuthors(
   tip: Oid,
   bounds: WalkBounds = {},
 ): Promise<AuthorCount[]> {
-  const budget = new Budget(bounds);
+  const budget = new WalkBudget(bounds);
   const seen = new Set<Oid>([tip]);
   const waiting: Oid[] = [tip];
   /** By the author's bytes: each spelling is decoded once. */

@@ -1,7 +1,7 @@
 import type { SyncObjects } from '../objects.ts';
 import { DateQueue } from './date-queue.ts';
 import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
-import type { Budget } from './log-query.ts';
+import type { WalkBudget } from './log-query.ts';
 
 const SEEN = 1;
 const REACHES = 2;
@@ -15,7 +15,7 @@ const SLOP = 1024;
 /** One walk down from many tips that finds out which of them reach a commit. */
 export class Descendants {
   readonly #graph: CommitGraph;
-  readonly #budget: Budget;
+  readonly #budget: WalkBudget;
   readonly #target: CommitNode;
   readonly #queue = new DateQueue();
   readonly #marks = new Marks();
@@ -25,7 +25,7 @@ export class Descendants {
   readonly #lowest: number;
   #slop = SLOP;
 
-  constructor(graph: CommitGraph, tips: readonly CommitNode[], target: CommitNode, budget: Budget) {
+  constructor(graph: CommitGraph, tips: readonly CommitNode[], target: CommitNode, budget: WalkBudget) {
     this.#graph = graph;
     this.#target = target;
     this.#budget = budget;

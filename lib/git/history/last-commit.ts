@@ -3,7 +3,7 @@ import type { Oid } from '../oid.ts';
 import type { RawPath } from '../tree/path.ts';
 import type { CommitGraph, CommitNode } from './graph.ts';
 import type { KnownAnswers } from './known.ts';
-import { type Budget, FAR_WITH_PATH } from './log-query.ts';
+import { FAR_WITH_PATH, type WalkBudget } from './log-query.ts';
 import { PathFilter } from './path-filter.ts';
 
 /**
@@ -18,10 +18,10 @@ export class LastCommit {
   readonly #answers: KnownAnswers;
   readonly #start: Oid;
   readonly #path: RawPath;
-  readonly #budget: Budget;
+  readonly #budget: WalkBudget;
   #at: CommitNode | undefined;
 
-  constructor(graph: CommitGraph, answers: KnownAnswers, start: Oid, path: RawPath, budget: Budget) {
+  constructor(graph: CommitGraph, answers: KnownAnswers, start: Oid, path: RawPath, budget: WalkBudget) {
     this.#graph = graph;
     this.#filter = new PathFilter(graph, path);
     this.#answers = answers;

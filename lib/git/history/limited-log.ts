@@ -1,7 +1,7 @@
 import type { SyncObjects } from '../objects.ts';
 import { DateQueue } from './date-queue.ts';
 import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
-import { type Budget, FAR, FAR_WITH_PATH, type LogQuery } from './log-query.ts';
+import { FAR, FAR_WITH_PATH, type LogQuery, type WalkBudget } from './log-query.ts';
 import { PathFilter } from './path-filter.ts';
 import { topoOrder } from './topo-order.ts';
 
@@ -26,7 +26,7 @@ const SLOP = 5;
 export class LimitedLog {
   readonly #graph: CommitGraph;
   readonly #query: LogQuery;
-  readonly #budget: Budget;
+  readonly #budget: WalkBudget;
   readonly #filter: PathFilter | undefined;
   readonly #queue = new DateQueue();
   readonly #marks = new Marks();
@@ -39,7 +39,7 @@ export class LimitedLog {
   #lastDate = Number.POSITIVE_INFINITY;
   #started = false;
 
-  constructor(graph: CommitGraph, query: LogQuery, budget: Budget) {
+  constructor(graph: CommitGraph, query: LogQuery, budget: WalkBudget) {
     this.#graph = graph;
     this.#query = query;
     this.#budget = budget;

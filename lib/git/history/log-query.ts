@@ -46,7 +46,7 @@ export const FAR = 64;
 export const FAR_WITH_PATH = 16;
 
 /** Counts the commits of one walk. */
-export class Budget {
+export class WalkBudget {
   readonly #max: number;
   #visited = 0;
   constructor(bounds: WalkBounds) {

@@ -1,7 +1,7 @@
 import type { SyncObjects } from '../objects.ts';
 import { DateQueue } from './date-queue.ts';
 import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
-import { type Budget, FAR } from './log-query.ts';
+import { FAR, type WalkBudget } from './log-query.ts';
 
 const ONE = 1;
 const OTHERS = 2;
@@ -17,7 +17,7 @@ const QUEUED = 16;
  */
 export class CommonAncestors {
   readonly #graph: CommitGraph;
-  readonly #budget: Budget;
+  readonly #budget: WalkBudget;
   readonly #queue = new DateQueue();
   readonly #marks = new Marks();
   readonly #found: CommitNode[] = [];
@@ -26,7 +26,7 @@ export class CommonAncestors {
   /** Commits in the queue that are not stale. */
   #open = 0;
 
-  constructor(graph: CommitGraph, one: CommitNode, others: readonly CommitNode[], budget: Budget) {
+  constructor(graph: CommitGraph, one: CommitNode, others: readonly CommitNode[], budget: WalkBudget) {
     this.#graph = graph;
     this.#budget = budget;
     this.#one = one;

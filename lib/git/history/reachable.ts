@@ -1,7 +1,7 @@
 import type { SyncObjects } from '../objects.ts';
 import { DateQueue } from './date-queue.ts';
 import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
-import type { Budget } from './log-query.ts';
+import type { WalkBudget } from './log-query.ts';
 
 const SEEN = 1;
 
@@ -14,7 +14,7 @@ const SLOP = 1024;
 /** One walk down from a commit that finds out which of many others it reaches. */
 export class Reachable {
   readonly #graph: CommitGraph;
-  readonly #budget: Budget;
+  readonly #budget: WalkBudget;
   readonly #queue = new DateQueue();
   readonly #marks = new Marks();
   /** Not yet met, those with the lowest generations last, or the oldest. */
@@ -22,7 +22,7 @@ export class Reachable {
   readonly #byGeneration: boolean;
   #slop = SLOP;
 
-  constructor(graph: CommitGraph, from: CommitNode, wanted: readonly CommitNode[], budget: Budget) {
+  constructor(graph: CommitGraph, from: CommitNode, wanted: readonly CommitNode[], budget: WalkBudget) {
     this.#graph = graph;
     this.#budget = budget;
     this.#byGeneration = wanted.every((node) => !Number.isNaN(graph.generation(node)));

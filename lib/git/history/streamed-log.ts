@@ -1,7 +1,7 @@
 import type { SyncObjects } from '../objects.ts';
 import { DateQueue } from './date-queue.ts';
 import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
-import { type Budget, FAR, FAR_WITH_PATH, type LogQuery } from './log-query.ts';
+import { FAR, FAR_WITH_PATH, type LogQuery, type WalkBudget } from './log-query.ts';
 import { PathFilter } from './path-filter.ts';
 
 const SEEN = 1;
@@ -15,13 +15,13 @@ export class StreamedLog {
   readonly shown: CommitNode[] = [];
   readonly #graph: CommitGraph;
   readonly #query: LogQuery;
-  readonly #budget: Budget;
+  readonly #budget: WalkBudget;
   readonly #filter: PathFilter | undefined;
   readonly #queue = new DateQueue();
   readonly #marks = new Marks();
   #started = false;
 
-  constructor(graph: CommitGraph, query: LogQuery, budget: Budget) {
+  constructor(graph: CommitGraph, query: LogQuery, budget: WalkBudget) {
     this.#graph = graph;
     this.#query = query;
     this.#budget = budget;

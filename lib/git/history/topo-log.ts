@@ -2,7 +2,7 @@ import { batchMisses } from '../batch-misses.ts';
 import type { SyncObjects } from '../objects.ts';
 import { GenerationQueue } from './generation-queue.ts';
 import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
-import type { Budget, LogQuery } from './log-query.ts';
+import type { LogQuery, WalkBudget } from './log-query.ts';
 
 const SEEN = 1;
 
@@ -14,7 +14,7 @@ const SEEN = 1;
 export class TopoLog {
   readonly #graph: CommitGraph;
   readonly #query: LogQuery;
-  readonly #budget: Budget;
+  readonly #budget: WalkBudget;
   readonly #enough: number;
   /** Newest first. */
   #tips: readonly CommitNode[] | undefined;
@@ -30,7 +30,7 @@ export class TopoLog {
   readonly #placed: CommitNode[] = [];
 
   /** @param enough commits to place at most */
-  constructor(graph: CommitGraph, query: LogQuery, budget: Budget, enough: number) {
+  constructor(graph: CommitGraph, query: LogQuery, budget: WalkBudget, enough: number) {
     this.#graph = graph;
     this.#query = query;
     this.#budget = budget;

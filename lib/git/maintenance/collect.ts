@@ -23,15 +23,15 @@ export interface Collected {
   /** Objects that no ref reaches any more. */
   readonly garbage: number;
   /** Objects that lay in packs of garbage and are reached again. */
-  readonly rescued: number;
+  readonly resurrected: number;
 }
 
 /** What is unreachable stays readable so long: for whoever still builds on it, and for second thoughts. */
 export const GARBAGE_MS = 14 * 24 * 3600_000;
 /** About 150 bytes of memory each; a repository with more is not collected. */
-const MOST_OBJECTS = 4_000_000;
+const MAX_OBJECTS = 4_000_000;
 /** In one transaction: a new pack is one, a replaced one two. */
-const MOST_WRITES = 90;
+const MAX_WRITES = 90;
 
 /**
  * Separates what refs reach from what they do not: commits, trees and tags into one pack, blobs into another, the rest
@@ -42,9 +42,9 @@ const MOST_WRITES = 90;
  *
  * The epoch was raised before, and is raised again with the swap. So whoever moves a ref has looked at the packs as
  * they were either after the swap, when garbage counts as missing, or within this collection. What those made
- * reachable is rescued at the end.
+ * reachable is resurrected at the end.
  *
- * May be stopped at any step: nothing is unlisted that was not stored anew, and the next collection rescues.
+ * May be stopped at any step: nothing is unlisted that was not stored anew, and the next collection resurrects.
  * @returns undefined when there is too much to do it
  * @throws PacksChanged, ObjectMissing when something reachable is not there, CorruptData, I/O errors
  */
@@ -56,7 +56,7 @@ export async function collect(
   // In this order: refs read later reach what the packs listed earlier were pushed for.
   const inputs = await objects.listPacks({ fresh: true });
   const live = inputs.filter(isLive);
-  if (live.reduce((sum, { objectCount }) => sum + objectCount, 0) > MOST_OBJECTS) return undefined;
+  if (live.reduce((sum, { objectCount }) => sum + objectCount, 0) > MAX_OBJECTS) return undefined;
   const before = await tips(refs);
   const store = storeOf(objects, await objects.listPacks({ fresh: true }));
   const reached = await enumerate(store, { include: before });
@@ -71,8 +71,8 @@ export async function collect(
   await loadIndexes(store, packs);
   const garbage = await unreached(packs, reached);
   const old = inputs.filter((pack) => isOwn(pack) && !isLive(pack) && isOver(pack, options.now));
-  const rescued = places.select(({ source }) => source === 'unreachable-garbage');
-  const kept = garbage.count === 0 ? rescued : places.select(isOwn);
+  const resurrected = places.select(({ source }) => source === 'unreachable-garbage');
+  const kept = garbage.count === 0 ? resurrected : places.select(isOwn);
 
   const add = async (list: ObjectList, source: PackSource): Promise<PackDescription[]> => {
     const added: PackDescription[] = [];
@@ -94,14 +94,14 @@ export async function collect(
     ...(await add(garbage, 'unreachable-garbage')),
   ];
   const replaced = [...(garbage.count === 0 ? [] : own), ...old];
-  if (added.length + 2 * replaced.length > MOST_WRITES) {
+  if (added.length + 2 * replaced.length > MAX_WRITES) {
     for (const pack of added) await objects.rollbackPack(pack);
     return undefined;
   }
-  if (added.length + replaced.length === 0) return { garbage: 0, rescued: 0 };
+  if (added.length + replaced.length === 0) return { garbage: 0, resurrected: 0 };
   await replace(objects, added, replaced, { epoch: options.epoch });
-  const late = garbage.count === 0 ? 0 : await rescueLate(objects, refs, reached, before, options);
-  return { garbage: garbage.count, rescued: rescued.count + late };
+  const late = garbage.count === 0 ? 0 : await resurrectLate(objects, refs, reached, before, options);
+  return { garbage: garbage.count, resurrected: resurrected.count + late };
 }
 
 /** Adds to what refs reach what kept commits do: of a million, most lie on branches. */
@@ -128,7 +128,7 @@ async function keptBeside(refs: RefDatabase, reached: ObjectList): Promise<Oid[]
 }
 
 /** What refs that moved, and commits that were kept, during the collection reach, and only packs of garbage hold, is stored anew. */
-async function rescueLate(
+async function resurrectLate(
   objects: MaintainedObjects,
   refs: RefDatabase,
   reached: ObjectList,

@@ -20,7 +20,7 @@ const DUE: Partial<Record<DerivedKind, IsDue>> = {
   // What a client fetches behind a bundle costs little against what it spares.
   bundle: (packs, file) => {
     const bytes = packs.reduce((sum, { packSize }) => sum + packSize, 0);
-    if (bytes < BUNDLE_LEAST || bytes > BUNDLE_MOST) return false;
+    if (bytes < MIN_BUNDLE_BYTES || bytes > MAX_BUNDLE_BYTES) return false;
     return hasGrown(packs, file, { least: 0, share: 0.2 });
   },
   // It counts in the index, so each new index needs a new one.
@@ -31,13 +31,13 @@ const DUE: Partial<Record<DerivedKind, IsDue>> = {
 };
 
 /** Bytes of packs: what is smaller is soon cloned, and what is larger does not fit a function's scratch disk. */
-const BUNDLE_LEAST = 10 * 2 ** 20;
-const BUNDLE_MOST = 400 * 2 ** 20;
+const MIN_BUNDLE_BYTES = 10 * 2 ** 20;
+const MAX_BUNDLE_BYTES = 400 * 2 ** 20;
 
 /** A builder's note begins with this when it had no time for all: the file is of use, and due again. */
 export const UNFINISHED = 'unfinished';
 /** With more, nothing is derived: about 200 bytes of memory each. */
-const MOST_OBJECTS = 4_000_000;
+const MAX_OBJECTS = 4_000_000;
 
 /** Which files are to be made anew. @param packs in use, garbage included */
 export function dueKinds(
@@ -62,7 +62,7 @@ export function hasGrown(
   { least, share }: { readonly least: number; readonly share: number },
 ): boolean {
   const now = objectsIn(packs);
-  if (now > MOST_OBJECTS) return false;
+  if (now > MAX_OBJECTS) return false;
   if (file === undefined) return now >= least;
   if (file.provenance.note.startsWith(UNFINISHED)) return true;
   const then = file.provenance.objects;
@@ -70,16 +70,16 @@ export function hasGrown(
 }
 
 /** Below it an index for all packs, and closures over it, are not worth their keep. */
-const INDEXED_LEAST = 2000;
+const MIN_INDEXED_OBJECTS = 2000;
 /** Of the objects: so many may lie in packs that the index does not know. */
 const UNCOVERED_SHARE = 0.1;
 
 /** Whether too much lies in packs that a file was not made from: pushed since, or merged. */
 function isUncovered(packs: readonly PackDescription[], file: DerivedFile | undefined): boolean {
   const now = objectsIn(packs);
-  if (now > MOST_OBJECTS || now < INDEXED_LEAST) return false;
+  if (now > MAX_OBJECTS || now < MIN_INDEXED_OBJECTS) return false;
   if (file === undefined) return true;
   const covered = new Set(file.provenance.packs);
   const outside = objectsIn(packs.filter(({ id }) => !covered.has(id)));
-  return outside > Math.max(INDEXED_LEAST / 2, UNCOVERED_SHARE * now);
+  return outside > Math.max(MIN_INDEXED_OBJECTS / 2, UNCOVERED_SHARE * now);
 }

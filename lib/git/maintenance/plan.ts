@@ -3,17 +3,17 @@ import type { PackDescription } from '../ports.ts';
 /** Up to so many packs nothing is done: a reader asks them all in one trip. */
 const PACKS = 8;
 /** Fewer than this are not worth a rewrite. */
-const LEAST_INPUTS = 4;
+const MIN_INPUTS = 4;
 /** Each is two writes of the one transaction that replaces them. */
-const MOST_INPUTS = 40;
+const MAX_INPUTS = 40;
 /** A pack should have at least this many times the bytes of the next smaller one. */
 const FACTOR = 2;
 /** What is smaller weighs this much, a block of the cache: it costs its requests, hardly its bytes. */
-const LEAST_WEIGHT = 256 * 1024;
+const MIN_WEIGHT = 256 * 1024;
 /** Of the packs that become one: what a function copies in a fraction of its fifteen minutes. */
-const MOST_BYTES = 4 * 2 ** 30;
+const MAX_BYTES = 4 * 2 ** 30;
 /** About 150 bytes of memory each. */
-const MOST_OBJECTS = 4_000_000;
+const MAX_OBJECTS = 4_000_000;
 
 /**
  * Which packs to make one of, oldest first; none when the list is short or in order already.
@@ -26,7 +26,7 @@ const MOST_OBJECTS = 4_000_000;
 export function compactionPlan(packs: readonly PackDescription[]): readonly PackDescription[] {
   const sorted = packs.filter(isInput).toSorted((a, b) => a.packSize - b.packSize || compareIds(a, b));
   if (sorted.length <= PACKS) return [];
-  const weight = (bytes: number) => Math.max(bytes, LEAST_WEIGHT);
+  const weight = (bytes: number) => Math.max(bytes, MIN_WEIGHT);
   const weights = sorted.map(({ packSize }) => weight(packSize));
   let ordered = sorted.length - 1;
   while (ordered > 0 && weights[ordered]! >= FACTOR * weights[ordered - 1]!) ordered--;
@@ -37,7 +37,7 @@ export function compactionPlan(packs: readonly PackDescription[]): readonly Pack
     if (end >= ordered && weights[end]! >= FACTOR * weight(bytes)) break;
     bytes += sorted[end]!.packSize;
   }
-  if (end < LEAST_INPUTS) return [];
+  if (end < MIN_INPUTS) return [];
   return fitting(sorted.slice(0, end)).toSorted(compareIds);
 }
 
@@ -45,8 +45,8 @@ function isInput({ source, packSize, objectCount, inherited }: PackDescription):
   return (
     source !== 'unreachable-garbage' &&
     inherited !== true &&
-    packSize <= MOST_BYTES / 2 &&
-    objectCount <= MOST_OBJECTS / 2
+    packSize <= MAX_BYTES / 2 &&
+    objectCount <= MAX_OBJECTS / 2
   );
 }
 
@@ -57,7 +57,7 @@ function fitting(sorted: readonly PackDescription[]): PackDescription[] {
   const end = sorted.findIndex((pack, i) => {
     bytes += pack.packSize;
     objects += pack.objectCount;
-    return i >= MOST_INPUTS || bytes > MOST_BYTES || objects > MOST_OBJECTS;
+    return i >= MAX_INPUTS || bytes > MAX_BYTES || objects > MAX_OBJECTS;
   });
   return sorted.slice(0, end < 0 ? sorted.length : end);
 }

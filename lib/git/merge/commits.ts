@@ -1,5 +1,5 @@
 import { MAX_DIFF_STEPS } from '../diff/lines.ts';
-import type { Effort } from '../diff/myers.ts';
+import type { StepBudget } from '../diff/myers.ts';
 import type { NewObject } from '../edit.ts';
 import type { History, WalkBounds } from '../history.ts';
 import type { ObjectStore } from '../objects.ts';
@@ -51,8 +51,8 @@ export async function mergeCommits(
   const bases = (await history.mergeBases(ours, [theirs], bounds)).map((node) => node.oid);
   const base = await merge.virtualBase(bases, 1);
   const trees = { base, ours: await merge.treeOf(ours), theirs: await merge.treeOf(theirs) };
-  const effort = merge.effort;
-  const merged = await mergeTrees(merge.store, trees, { depth: 0, labels, effort }, bounds.signal);
+  const budget = merge.budget;
+  const merged = await mergeTrees(merge.store, trees, { depth: 0, labels, budget }, bounds.signal);
   return { ...merged, objects: merge.store.neededBy(merged.tree), bases };
 }
 
@@ -64,7 +64,7 @@ export async function mergeThreeTrees(
   signal?: AbortSignal,
 ): Promise<Omit<MergeOutcome, 'bases'>> {
   const overlay = new Overlay(store);
-  const level = { depth: 0, labels, effort: { steps: MAX_STEPS } };
+  const level = { depth: 0, labels, budget: { steps: MAX_STEPS } };
   const merged = await mergeTrees(overlay, trees, level, signal);
   return { ...merged, objects: overlay.neededBy(merged.tree) };
 }
@@ -73,7 +73,7 @@ const VIRTUAL: Labels = { ours: 'Temporary merge branch 1', theirs: 'Temporary m
 
 class RecursiveMerge {
   readonly store: Overlay;
-  readonly effort: Effort = { steps: MAX_STEPS };
+  readonly budget: StepBudget = { steps: MAX_STEPS };
   readonly #history: History;
   readonly #bounds: WalkBounds;
 
@@ -99,7 +99,7 @@ class RecursiveMerge {
         ours: tree,
         theirs: await this.treeOf(next),
       };
-      const level = { depth, labels: VIRTUAL, effort: this.effort };
+      const level = { depth, labels: VIRTUAL, budget: this.budget };
       tree = (await mergeTrees(this.store, trees, level, this.#bounds.signal)).tree;
       merged.push(next);
     }

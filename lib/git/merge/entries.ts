@@ -1,6 +1,6 @@
 import { batchMisses } from '../batch-misses.ts';
 import { isRegular, typeOf } from '../diff/changes.ts';
-import type { Effort } from '../diff/myers.ts';
+import type { StepBudget } from '../diff/myers.ts';
 import { isBinary, MAX_FILE_BYTES } from '../diff/stats.ts';
 import { ZERO_OID } from '../oid.ts';
 import { type Entry, GITLINK } from '../tree/entry.ts';
@@ -14,7 +14,7 @@ export interface MergeLevel {
   readonly depth: number;
   readonly labels: Labels;
   /** Shared by all files of a merge. */
-  readonly effort: Effort;
+  readonly budget: StepBudget;
 }
 
 export interface MergedEntry {
@@ -68,7 +68,7 @@ export async function mergeEntries(
   const merged = mergeTexts(old, one, other, {
     labels: labelsFor(level.labels, base, ours, theirs),
     markerSize: MARKER + PER_DEPTH * level.depth + (nested ? 1 : 0),
-    effort: level.effort,
+    budget: level.budget,
   });
   if (merged === undefined) return undecided('too-large');
   const oid = store.add('blob', merged.data);

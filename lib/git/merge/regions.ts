@@ -1,7 +1,7 @@
 import { diffTexts, type LineEdit, type TextDiff } from '../diff/hunks.ts';
 import { lineStarts } from '../diff/line-table.ts';
 import type { DiffAlgorithm } from '../diff/lines.ts';
-import type { Effort } from '../diff/myers.ts';
+import type { StepBudget } from '../diff/myers.ts';
 
 /** Lines [start, end) of one text, counted from 0. */
 export interface Range {
@@ -26,7 +26,7 @@ export interface Side {
 
 export interface RegionOptions {
   readonly algorithm: DiffAlgorithm;
-  readonly effort: Effort;
+  readonly budget: StepBudget;
   /** Conflicts stay apart only when there is a letter or digit between them (`git merge-file`). */
   readonly joinUnlessAlphanumeric: boolean;
 }
@@ -64,8 +64,8 @@ export function sideOf(data: Uint8Array): Side {
 }
 
 function compare(base: Uint8Array, side: Uint8Array, options: RegionOptions): TextDiff | undefined {
-  const { algorithm, effort } = options;
-  return diffTexts(base, side, { algorithm, effort, indentHeuristic: false });
+  const { algorithm, budget } = options;
+  return diffTexts(base, side, { algorithm, budget, indentHeuristic: false });
 }
 
 /** Edits of both sides whose stretches of the base overlap or touch, and how far the lines had moved before. */

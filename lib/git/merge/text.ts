@@ -1,6 +1,6 @@
 import type { DiffAlgorithm } from '../diff/lines.ts';
 import { MAX_DIFF_STEPS } from '../diff/lines.ts';
-import type { Effort } from '../diff/myers.ts';
+import type { StepBudget } from '../diff/myers.ts';
 import { mergeRegions, type Range, type Region, type Side, sideOf } from './regions.ts';
 
 export interface MergeTextOptions {
@@ -12,7 +12,7 @@ export interface MergeTextOptions {
   readonly algorithm?: DiffAlgorithm;
   /** As `git merge-file`: conflicts with no letter or digit between them become one. Default false. */
   readonly joinUnlessAlphanumeric?: boolean;
-  readonly effort?: Effort;
+  readonly budget?: StepBudget;
 }
 
 export interface MergedText {
@@ -33,8 +33,8 @@ export function mergeTexts(
   options: MergeTextOptions = {},
 ): MergedText | undefined {
   const { algorithm = 'histogram', joinUnlessAlphanumeric = false } = options;
-  const effort = options.effort ?? { steps: MAX_DIFF_STEPS };
-  const regions = mergeRegions(base, ours, theirs, { algorithm, joinUnlessAlphanumeric, effort });
+  const budget = options.budget ?? { steps: MAX_DIFF_STEPS };
+  const regions = mergeRegions(base, ours, theirs, { algorithm, joinUnlessAlphanumeric, budget });
   if (regions === undefined) return undefined;
   const writer = new Writer(sideOf(base), sideOf(ours), sideOf(theirs), options);
   return { data: writer.write(regions), conflicts: regions.filter(isConflict).length };

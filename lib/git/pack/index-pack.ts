@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { crc32, deflateSync } from 'node:zlib';
 import { batchMisses } from '../batch-misses.ts';
-import { Fsck, type FsckFinding, type FsckOptions, MOST_ATTRIBUTES } from '../fsck.ts';
+import { Fsck, type FsckFinding, type FsckOptions, MAX_ATTRIBUTES_BYTES } from '../fsck.ts';
 import { CorruptData, type ObjectType } from '../objects.ts';
 import { type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import type { PackContent } from '../ports.ts';
@@ -183,7 +183,7 @@ async function receive(
   const contents = openContent(content, table.count);
   for (const oid of fsck.gitattributesBlobs) {
     if (options.fsck === false || names.type(oidBytes(oid), 0) !== BLOB) continue;
-    const small = (await contents.header(oid)).size <= MOST_ATTRIBUTES;
+    const small = (await contents.header(oid)).size <= MAX_ATTRIBUTES_BYTES;
     fsck.gitattributes(oid, small ? (await contents.read(oid)).data : undefined);
   }
   for (const oid of fsck.gitmodulesBlobs) {

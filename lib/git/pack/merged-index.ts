@@ -13,7 +13,7 @@ export const ORDER = 'RIDX';
 
 /** Bytes before the table of chunks. */
 export const HEAD = 12;
-const MOST_CHUNKS = 32;
+const MAX_CHUNKS = 32;
 
 /** What git would call the pack's index. */
 export function mergedPackName({ description: { id } }: Pick<Pack, 'description'>): string {
@@ -207,7 +207,7 @@ export class WholeMergedIndex {
 }
 
 function readChunks(bytes: Uint8Array, count: number, fileSize: number): Map<string, Chunk> {
-  if (count > MOST_CHUNKS || HEAD + 12 * (count + 1) > bytes.length) throw malformed('too many chunks');
+  if (count > MAX_CHUNKS || HEAD + 12 * (count + 1) > bytes.length) throw malformed('too many chunks');
   const chunks = new Map<string, Chunk>();
   const at = (i: number) =>
     readUint32(bytes, HEAD + 12 * i + 4) * 2 ** 32 + readUint32(bytes, HEAD + 12 * i + 8);

@@ -5,7 +5,7 @@ import { likelyBlocks, MergedIndex } from './merged-index.ts';
 import type { Pack } from './pack-cache.ts';
 
 /** Lookups after which indexes of packs in memory are faster. */
-const MOST_LOOKUPS = 4096;
+const MAX_LOOKUPS = 4096;
 
 /** The merged index beside one listing of packs. What it says of a pack that is not listed is not believed. */
 export class MergedLookup {
@@ -37,7 +37,7 @@ export class MergedLookup {
   }
 
   get usable(): boolean {
-    return this.#lookups < MOST_LOOKUPS && this.#source.usable;
+    return this.#lookups < MAX_LOOKUPS && this.#source.usable;
   }
 
   markUnusable(cause: CorruptData): void {

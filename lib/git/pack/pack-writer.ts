@@ -31,8 +31,8 @@ const SLICE_MS = 30;
 /** A pack of more objects than this is read in order, far ahead. */
 export const SCAN_FROM = 2000;
 /** Bytes of objects that deltas are made of: less is not worth it, more takes too long. */
-const LEAST_DELTIFIED = 64;
-const MOST_DELTIFIED = 1 << 20;
+const MIN_DELTIFIED_BYTES = 64;
+const MAX_DELTIFIED_BYTES = 1 << 20;
 /** git's own default for chains (pack.depth). */
 const MAX_DEPTH = 50;
 /** Entries tried at once after a miss. */
@@ -145,7 +145,7 @@ export class PackWriter {
     const dataAt = offset + head.dataAt;
 
     const whole = type !== OFS_DELTA && type !== REF_DELTA;
-    if (whole && list.paths[i] !== 0 && size <= MOST_DELTIFIED) {
+    if (whole && list.paths[i] !== 0 && size <= MAX_DELTIFIED_BYTES) {
       const stored = source.end(objects, offset, dataAt, size) - offset;
       if (this.#deltify(objects, i, objects.readAt(pack, offset), stored)) return undefined;
     }
@@ -206,7 +206,7 @@ export class PackWriter {
     const list = this.#list;
     const { length } = object.data;
     const path = list.paths[i]!;
-    if (path === 0 || length < LEAST_DELTIFIED || length > MOST_DELTIFIED) return false;
+    if (path === 0 || length < MIN_DELTIFIED_BYTES || length > MAX_DELTIFIED_BYTES) return false;
     let base = this.#lastAt.get(path) ?? -1;
     if (base >= 0 && this.#depths[base]! >= MAX_DEPTH) base = -1;
     const name =
@@ -217,7 +217,11 @@ export class PackWriter {
           : undefined;
     if (!name || !objects.locate(name, 0)) return false;
     const from = objects.readAt(objects.pack, objects.offset);
-    if (from.type !== object.type || from.data.length > MOST_DELTIFIED || from.data.length < LEAST_DELTIFIED)
+    if (
+      from.type !== object.type ||
+      from.data.length > MAX_DELTIFIED_BYTES ||
+      from.data.length < MIN_DELTIFIED_BYTES
+    )
       return false;
     const delta = makeDelta(from.data, object.data, length >> 1);
     if (!delta) return false;
@@ -260,7 +264,7 @@ export class PackWriter {
     const offset = pack.index.offset(this.#list.positions[i]!);
     const start = pack.file.slice(offset, Math.min(offset + MAX_ENTRY_HEAD, pack.file.size - 20));
     // Large ones are copied piece by piece.
-    const small = this.#head.read(start, 0) && this.#head.size <= MOST_DELTIFIED;
+    const small = this.#head.read(start, 0) && this.#head.size <= MAX_DELTIFIED_BYTES;
     if (small && this.#list.count <= SCAN_FROM) objects.readAt(pack, offset);
   }
 

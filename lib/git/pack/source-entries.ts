@@ -4,13 +4,13 @@ import type { PackObjects } from './pack-objects.ts';
 
 /** Below this share of a large pack, its entries are looked at one by one rather than sorted all. */
 const SPARSE_SHARE = 50;
-const SPARSE_LEAST = 20_000;
+const MIN_SPARSE_OBJECTS = 20_000;
 /** Of a larger object the end is told by the index, not found by inflating it. */
-const MOST_INFLATED = 4 * 2 ** 20;
+const MAX_INFLATED_BYTES = 4 * 2 ** 20;
 
 /** @param count objects wanted of the pack */
 export function sourceEntries(pack: Pack, count: number): SourceEntries {
-  const sparse = pack.index.count > SPARSE_LEAST && count * SPARSE_SHARE < pack.index.count;
+  const sparse = pack.index.count > MIN_SPARSE_OBJECTS && count * SPARSE_SHARE < pack.index.count;
   return sparse ? new SparseEntries(pack) : new SortedEntries(pack);
 }
 
@@ -99,7 +99,7 @@ class SparseEntries implements SourceEntries {
   }
 
   end(objects: PackObjects, offset: number, dataAt: number, size: number): number {
-    if (size > MOST_INFLATED) {
+    if (size > MAX_INFLATED_BYTES) {
       const sorted = this.#pack.index.sortedOffsets();
       return sorted.offsets[sorted.rank(offset) + 1]!;
     }

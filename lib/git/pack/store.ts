@@ -56,7 +56,7 @@ export class PackStore implements ObjectStore {
           try {
             const miss = withSmallPacks(withWholeIndexes(error), objects.packs);
             const whole = withSmallRepository(this.#withCompany(miss, objects.packs), objects.packs);
-            const around = Math.max(ahead.around ?? 1, Math.min(2 ** misses++, MOST_AROUND));
+            const around = Math.max(ahead.around ?? 1, Math.min(2 ** misses++, MAX_BLOCKS_AROUND));
             this.#misses = Math.max(this.#misses, misses);
             await this.#cache.blocks.fetch(whole, pins, { ...ahead, around });
           } catch (failure) {
@@ -268,7 +268,7 @@ function withSmallPacks(miss: BlockMiss, packs: readonly Pack[]): BlockMiss {
 }
 
 /** Blocks. */
-const MOST_AROUND = 4;
+const MAX_BLOCKS_AROUND = 4;
 
 /** Derived files that whoever reads a commit or a file asks for. */
 const READ_FIRST: readonly DerivedKind[] = ['tip', 'commit-graph'];

@@ -6,7 +6,7 @@ import { EMPTY_TREE, type Oid, oidFromBytes } from '../oid.ts';
 import type { PackStore } from '../pack/store.ts';
 import { parseCommitLinks, TreeCursor } from '../parse.ts';
 import { canonicalMode, DIRECTORY, readTreeBytes } from './entry.ts';
-import { type BlobLocation, encodeTip, MOST_TIP_BYTES, namesIn } from './tip-listing.ts';
+import { type BlobLocation, encodeTip, MAX_TIP_BYTES, namesIn } from './tip-listing.ts';
 
 /** Trees, and blobs, that are looked at in one turn. */
 const SLICE = 500;
@@ -63,7 +63,7 @@ async function treesBelow(store: PackStore, root: Oid): Promise<Map<Oid, Uint8Ar
     for (const [i, data] of read.entries()) {
       trees.set(slice[i]!, data);
       bytes += data.length;
-      if (bytes > MOST_TIP_BYTES) return undefined;
+      if (bytes > MAX_TIP_BYTES) return undefined;
       for (const cursor = new TreeCursor(data); cursor.next(); ) {
         if (canonicalMode(cursor.mode) !== DIRECTORY) continue;
         const oid = oidFromBytes(data, cursor.oidStart);

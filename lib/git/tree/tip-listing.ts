@@ -8,7 +8,7 @@ import { walkTree } from '../pack/tree-walk.ts';
 
 const MAGIC = 'TIP1';
 /** More is not written, and not inflated. */
-export const MOST_TIP_BYTES = 32 * 1024 * 1024;
+export const MAX_TIP_BYTES = 32 * 1024 * 1024;
 /** Of a location: number of the pack, offset in it, size. */
 const LOCATION = 2 + 6 + 6;
 
@@ -114,7 +114,7 @@ export function namesIn(trees: Iterable<Uint8Array>): NameTable {
 function inflated(file: Uint8Array): Buffer {
   if (Buffer.from(file.subarray(0, 4)).toString('latin1') !== MAGIC) throw malformed('not one');
   try {
-    return inflateRawSync(file.subarray(4), { maxOutputLength: 2 * MOST_TIP_BYTES });
+    return inflateRawSync(file.subarray(4), { maxOutputLength: 2 * MAX_TIP_BYTES });
   } catch (error) {
     throw malformed(String(error));
   }

@@ -30,10 +30,10 @@ export class Quarantine {
   readonly #options: QuarantineOptions;
   #pack: IndexedPack | undefined;
   #store: PackStore;
-  /** Of what the push builds on, by the last look: what has to be rescued unless it lies in packs that stay. */
+  /** Of what the push builds on, by the last look: what has to be resurrected unless it lies in packs that stay. */
   #fleeting: readonly Oid[] = [];
   #kept: PackDescription | undefined;
-  #rescued: PackDescription | undefined;
+  #resurrected: PackDescription | undefined;
 
   constructor(repository: Repository, options: QuarantineOptions) {
     this.#repository = repository;
@@ -97,11 +97,11 @@ export class Quarantine {
     return this.#rescue();
   }
 
-  /** Looks again after a collection: what it found unreachable has to be rescued from now on. */
+  /** Looks again after a collection: what it found unreachable has to be resurrected from now on. */
   async stillConnected(tips: readonly Oid[]): Promise<boolean> {
     await this.#repository.store.refresh();
-    await this.#giveUp(this.#rescued);
-    this.#rescued = undefined;
+    await this.#giveUp(this.#resurrected);
+    this.#resurrected = undefined;
     return (await this.connected(tips)) && (await this.#rescue());
   }
 
@@ -112,7 +112,7 @@ export class Quarantine {
 
   /** All that is stored and to be listed with the refs. */
   get packs(): readonly PackDescription[] {
-    return [this.#kept, this.#rescued].filter((pack) => pack !== undefined);
+    return [this.#kept, this.#resurrected].filter((pack) => pack !== undefined);
   }
 
   /** Takes back what was stored and is not listed. */
@@ -123,7 +123,7 @@ export class Quarantine {
   async #rescue(): Promise<boolean> {
     if (this.#fleeting.length === 0) return true;
     try {
-      this.#rescued = await resurrect(this.#repository, this.#fleeting);
+      this.#resurrected = await resurrect(this.#repository, this.#fleeting);
       return true;
     } catch (error) {
       if (!(error instanceof ObjectMissing)) throw error;

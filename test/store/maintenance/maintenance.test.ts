@@ -431,7 +431,7 @@ describe('collections one after the other beside writers', () => {
       writing--;
     };
     const writers = Promise.all([0, 1, 2].map(writer));
-    let [collections, found, rescued] = [0, 0, 0];
+    let [collections, found, resurrected] = [0, 0, 0];
     while (writing > 0) {
       const lease = (await store.leases.acquire(ground.id, 900))!;
       const epoch = await store.repositories.raiseEpoch(ground.id);
@@ -440,7 +440,7 @@ describe('collections one after the other beside writers', () => {
       const outcome = await collect(objects, store.repositories.open(ground.id), { epoch, now });
       collections++;
       found += outcome!.garbage;
-      rescued += outcome!.rescued;
+      resurrected += outcome!.resurrected;
       await store.leases.release(lease);
       // They come once a day; a writer tries five times.
       await sleep(100);
@@ -450,7 +450,10 @@ describe('collections one after the other beside writers', () => {
     expect(found).toBeGreaterThan(0);
     const all = await ground.readAll();
     const names = Buffer.from(all.join(''), 'hex');
-    expect(await ground.open().store.missing(names, { garbage: false }), `${rescued} rescued`).toEqual([]);
+    expect(
+      await ground.open().store.missing(names, { garbage: false }),
+      `${resurrected} resurrected`,
+    ).toEqual([]);
   });
 });
 

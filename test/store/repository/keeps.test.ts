@@ -52,7 +52,7 @@ describe('a kept commit', () => {
     const { ground, project, lost } = await withLost();
     await keepCommit(yard.deps(), project, lost, note);
     expect((await ground.open().refs.all()).refs).toHaveLength(1);
-    expect(await ground.collect()).toEqual({ garbage: 0, rescued: 0 });
+    expect(await ground.collect()).toEqual({ garbage: 0, resurrected: 0 });
     await expectSafe(ground, lost);
     const kept: Oid[] = [];
     for await (const oid of ground.open().refs.pinned()) kept.push(oid);
@@ -110,7 +110,7 @@ describe('a kept commit', () => {
     const absent = 'dead'.repeat(10) as Oid;
     const unwritten = () => expect.unreachable('called');
     await expect(keepCommit(yard.deps(), project, absent, unwritten)).rejects.toThrow('404 Commit Not Found');
-    // Somebody else's refusal is passed on, and what was rescued for it is given up.
+    // Somebody else's refusal is passed on, and what was resurrected for it is given up.
     await ground.collect();
     const keys = await ground.keys();
     const refused = new TransactionRefused([{ reason: 'other', item: undefined }]);

@@ -85,9 +85,9 @@ test('files that would take too long to align are counted as bags as well, and w
     Buffer.from(
       Array.from({ length: 60_000 }, () => `${(state = (state * 48_271) % 2_147_483_647) % 5}\n`).join(''),
     );
-  const effort = { steps: 2_000_000 };
-  const { approximate, additions } = countChanges(file(), file(), effort);
+  const budget = { steps: 2_000_000 };
+  const { approximate, additions } = countChanges(file(), file(), budget);
   expect(approximate).toBe(true);
   expect(additions).toBeLessThan(2_000);
-  expect(effort.steps).toBe(0);
+  expect(budget.steps).toBe(0);
 });
