@@ -1,6 +1,6 @@
 import { batchMisses, readAhead } from './batch-misses.ts';
 import { PathEntries } from './blame/path-entries.ts';
-import { type Parted, partLines, type Span } from './blame/spans.ts';
+import { type Span, type SplitSpans, splitSpans } from './blame/spans.ts';
 import { editsBetween } from './blame/trimmed-diff.ts';
 import { type BloomKey, pathKeys } from './commit-graph/bloom.ts';
 import { countLines } from './diff/line-table.ts';
@@ -9,7 +9,7 @@ import { detectRenames } from './diff/renames.ts';
 import { diffTrees } from './diff/tree-diff.ts';
 import { DateQueue } from './history/date-queue.ts';
 import type { CommitGraph, CommitNode } from './history/graph.ts';
-import { FAR_WITH_PATH, type WalkBounds, WalkBudget } from './history/log-query.ts';
+import { LOAD_GRAPH_AFTER_WITH_PATH, type WalkBounds, WalkBudget } from './history/log-query.ts';
 import type { ObjectStore, SyncObjects } from './objects.ts';
 import type { Oid } from './oid.ts';
 import { inSlices } from './slices.ts';
@@ -42,7 +42,7 @@ export class BlameLimit extends Error {
 /** Steps of comparisons for one answer: about ten seconds. */
 const MAX_STEPS = 3_000_000_000;
 /** Comparisons between which others get their turn. */
-const SLICE = 32;
+const STEPS_PER_TURN = 32;
 /** Commits whose trees are fetched together when those of one have to be. */
 const READ_AHEAD = 32;
 /** Paths that a comparison of whole trees lists when a rename is looked for. */
@@ -66,18 +66,18 @@ export async function blame(
   const walk = new BlameWalk(graph, new WalkBudget(bounds));
   await store.run((objects) => walk.start(objects, commit, file));
   for (;;) {
-    await inSlices(store, SLICE, (objects) => walk.step(objects), bounds.signal);
-    const { wanted } = walk;
-    if (wanted === undefined) return walk.result();
-    const changes = await diffTrees(store, wanted.parent.tree, wanted.child.tree, {
+    await inSlices(store, STEPS_PER_TURN, (objects) => walk.step(objects), bounds.signal);
+    const { wantedRename } = walk;
+    if (wantedRename === undefined) return walk.result();
+    const changes = await diffTrees(store, wantedRename.parent.tree, wantedRename.child.tree, {
       limit: MAX_CHANGES,
       ...(bounds.signal ? { signal: bounds.signal } : {}),
     });
     const renamed = changes.truncated
       ? []
       : (await detectRenames(store, changes.changes, bounds.signal ? { signal: bounds.signal } : {})).changes;
-    const from = renamed.find(({ status, newPath }) => status === 'R' && newPath === wanted.path);
-    walk.found(from && { path: from.oldPath, entry: { mode: from.oldMode, oid: from.oldId } });
+    const from = renamed.find(({ status, newPath }) => status === 'R' && newPath === wantedRename.path);
+    walk.resolveRename(from && { path: from.oldPath, entry: { mode: from.oldMode, oid: from.oldId } });
   }
 }
 
@@ -108,8 +108,8 @@ class BlameWalk {
   readonly #keys = new Map<RawPath, readonly BloomKey[]>();
   /** For the commit and path at hand: what each parent that lacks the path had it as. */
   #renames: (Version | undefined)[] = [];
-  /** Asks for {@link found} before the next step. */
-  wanted: WantedRename | undefined;
+  /** Asks for {@link resolveRename} before the next step. */
+  wantedRename: WantedRename | undefined;
 
   constructor(graph: CommitGraph, budget: WalkBudget) {
     this.#graph = graph;
@@ -120,26 +120,26 @@ class BlameWalk {
     const node = this.#graph.node(objects, commit);
     const start = lines?.start ?? 0;
     const count = Math.min(countLines(objects.read(entry.oid).data), lines?.end ?? Infinity) - start;
-    if (count > 0) this.#pass(node, { path, entry }, [{ final: start, source: start, count }]);
+    if (count > 0) this.#passTo(node, { path, entry }, [{ final: start, source: start, count }]);
   }
 
   /** Settles one version of the file. @returns true at the end, and when a rename is wanted */
   step(objects: SyncObjects): boolean {
     const node = this.#queue.peek();
     if (node === undefined) return true;
-    if (this.#budget.visited === FAR_WITH_PATH) this.#graph.load();
+    if (this.#budget.visited === LOAD_GRAPH_AFTER_WITH_PATH) this.#graph.load();
     const origin = this.#origins.get(node)![0]!;
     const parents = this.#graph.parentsOfFirst(objects, node, this.#queue);
-    if (parents[0] && !this.#graph.mayChange(node, this.#keysOf(origin.path))) {
-      this.#settle(node);
-      this.#pass(parents[0], origin, origin.spans);
+    if (parents[0] && !this.#graph.mayChange(node, this.#bloomKeys(origin.path))) {
+      this.#finishFirst(node);
+      this.#passTo(parents[0], origin, origin.spans);
       return false;
     }
     const versions = this.#versions(objects, node);
     const whole = parents.findIndex((_, i) => versions[i]?.entry.oid === origin.entry.oid);
     if (whole >= 0) {
-      this.#settle(node);
-      this.#pass(parents[whole]!, versions[whole]!, origin.spans);
+      this.#finishFirst(node);
+      this.#passTo(parents[whole]!, versions[whole]!, origin.spans);
       return false;
     }
     // Only then, because it costs a comparison of whole trees.
@@ -147,23 +147,23 @@ class BlameWalk {
     for (const [i, parent] of parents.entries()) {
       if (versions[i] !== undefined) continue;
       if (++missing === this.#renames.length) {
-        this.wanted = { child: node, parent, path: origin.path };
+        this.wantedRename = { child: node, parent, path: origin.path };
         return true;
       }
       versions[i] = this.#renames[missing];
       if (versions[i]?.entry.oid !== origin.entry.oid) continue;
-      this.#settle(node);
-      this.#pass(parent, versions[i], origin.spans);
+      this.#finishFirst(node);
+      this.#passTo(parent, versions[i], origin.spans);
       return false;
     }
     this.#compare(objects, node, origin, parents, versions);
     return false;
   }
 
-  /** The answer to {@link wanted}. */
-  found(version: Version | undefined): void {
+  /** The answer to {@link wantedRename}. */
+  resolveRename(version: Version | undefined): void {
     this.#renames.push(version);
-    this.wanted = undefined;
+    this.wantedRename = undefined;
   }
 
   result(): BlamedRange[] {
@@ -177,7 +177,7 @@ class BlameWalk {
     return ranges;
   }
 
-  #keysOf(path: RawPath): readonly BloomKey[] {
+  #bloomKeys(path: RawPath): readonly BloomKey[] {
     let keys = this.#keys.get(path);
     if (keys === undefined) this.#keys.set(path, (keys = pathKeys(path)));
     return keys;
@@ -210,7 +210,7 @@ class BlameWalk {
     const [data, ...olds] = batchMisses(oids, (oid) => objects.read(oid).data);
 
     // Nothing is read below: the step is not taken twice.
-    this.#settle(node);
+    this.#finishFirst(node);
     let left = origin.spans;
     for (const [i, version] of different.entries()) {
       if (version === undefined) continue;
@@ -218,16 +218,16 @@ class BlameWalk {
       if (left.length === 0) continue;
       const edits = editsBetween(old, data!, this.#diffBudget, (start, end) => overlaps(left, start, end));
       if (edits === undefined) throw new BlameLimit();
-      const parted: Parted = partLines(left, edits);
-      left = parted.changed;
-      if (parted.kept.length > 0) this.#pass(parents[i]!, version, parted.kept);
+      const split: SplitSpans = splitSpans(left, edits);
+      left = split.changed;
+      if (split.kept.length > 0) this.#passTo(parents[i]!, version, split.kept);
     }
     for (const { final, count } of left) {
       this.#done.push({ commit: node.oid, start: final, end: final + count });
     }
   }
 
-  #pass(node: CommitNode, { path, entry }: Version, spans: Span[]): void {
+  #passTo(node: CommitNode, { path, entry }: Version, spans: Span[]): void {
     const origins = this.#origins.get(node);
     if (origins === undefined) {
       this.#origins.set(node, [{ path, entry, spans }]);
@@ -240,7 +240,7 @@ class BlameWalk {
   }
 
   /** The first version of the commit is done with. */
-  #settle(node: CommitNode): void {
+  #finishFirst(node: CommitNode): void {
     this.#budget.spend();
     this.#renames = [];
     const origins = this.#origins.get(node)!;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BundleRef, bundleHead } from './bundle.ts';
+import { type BundleRef, bundleHeader } from './bundle.ts';
 import type { DeriveContext, DerivedBuilder } from './maintenance/derive.ts';
 import { giveWay } from './maintenance/give-way.ts';
 import { CorruptData } from './objects.ts';
@@ -42,7 +42,7 @@ async function writeBundle(
   const list = await enumerate(store, { include: [...new Set(refs.map(({ oid }) => oid))] });
   const file = await open(path, 'w');
   try {
-    const head = bundleHead(refs);
+    const head = bundleHeader(refs);
     await file.write(head);
     let size = head.length;
     for await (const bytes of writePack(store, list)) {

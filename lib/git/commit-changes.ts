@@ -23,7 +23,7 @@ export interface Ports {
   readonly objects: ObjectDatabase;
   readonly refs: RefDatabase;
   readonly store: PackStore;
-  /** Objects that one write may copy out of garbage. Default: see `rescue.ts`. */
+  /** Objects that one write may copy out of garbage. Default: see `resurrect.ts`. */
   readonly maxResurrected?: number;
 }
 
@@ -51,7 +51,7 @@ export interface RetryPolicy {
   /** Attempts in all; 1 for none after the first. Default 64. */
   readonly attempts?: number;
   /** Milliseconds; no attempt begins later than this. Default 15,000. */
-  readonly within?: number;
+  readonly timeoutMs?: number;
 }
 
 export interface Committed {
@@ -80,9 +80,9 @@ export class UnsoundObjects extends Error {
   }
 }
 
-const ATTEMPTS = 64;
-const WITHIN = 15_000;
-const MAX_PAUSE = 400;
+const MAX_ATTEMPTS = 64;
+const RETRY_TIMEOUT_MS = 15_000;
+const MAX_PAUSE_MS = 400;
 
 /**
  * Makes one commit and moves the branch to it: one pack stored, then one compare-and-swap. When another writer
@@ -93,8 +93,8 @@ const MAX_PAUSE = 400;
  * Nothing is changed then.
  */
 export async function commitChanges(ports: Ports, request: CommitRequest): Promise<Committed> {
-  const { attempts = ATTEMPTS, within = WITHIN } = request.retry ?? {};
-  const deadline = performance.now() + within;
+  const { attempts = MAX_ATTEMPTS, timeoutMs = RETRY_TIMEOUT_MS } = request.retry ?? {};
+  const deadline = performance.now() + timeoutMs;
   const paths = touchedPaths(request.actions);
   let { expected, parent } = request;
   if (expected !== ZERO_OID && parent !== expected && !request.force) {
@@ -104,14 +104,14 @@ export async function commitChanges(ports: Ports, request: CommitRequest): Promi
     request.signal?.throwIfAborted();
     const started = performance.now();
     try {
-      const made = await despiteCollection(ports.store, () =>
+      const made = await retryAfterCollection(ports.store, () =>
         attemptCommit(ports, request, expected, parent),
       );
       return { ...made, previous: expected, attempts: attempt };
     } catch (error) {
       if (!(error instanceof RefConflict) || !isRace(error) || parent !== expected) throw error;
       const took = performance.now() - started;
-      const pause = Math.random() * Math.min(MAX_PAUSE, took * 2 ** Math.min(attempt, 4));
+      const pause = Math.random() * Math.min(MAX_PAUSE_MS, took * 2 ** Math.min(attempt, 4));
       if (attempt >= attempts || performance.now() + pause > deadline) throw error;
       await setTimeout(pause, undefined, request.signal ? { signal: request.signal } : {});
       const tip = await independentTip(ports, request.branch, expected, paths);
@@ -126,7 +126,7 @@ export async function commitChanges(ports: Ports, request: CommitRequest): Promi
  * Repeats work that a collection came between: what it found unreachable has to be resurrected from then on.
  * @throws what the work throws, the conflict too when collections do not stop
  */
-export async function despiteCollection<T>(store: PackStore, work: () => Promise<T>): Promise<T> {
+export async function retryAfterCollection<T>(store: PackStore, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
@@ -155,7 +155,7 @@ export async function publish(
 ): Promise<void> {
   const { objects, refs, store } = ports;
   // What another writer stores meanwhile is stored twice, which does no harm.
-  const fresh = await absent(store, created);
+  const fresh = await notStored(store, created);
   checkSound(fresh);
   const packs: PackDescription[] = [];
   let seen = store;
@@ -235,7 +235,7 @@ function checkSound(objects: readonly NewObject[]): void {
   if (fsck.errors.length > 0) throw new UnsoundObjects(fsck.errors);
 }
 
-async function absent(store: PackStore, objects: readonly NewObject[]): Promise<NewObject[]> {
+async function notStored(store: PackStore, objects: readonly NewObject[]): Promise<NewObject[]> {
   const names = Buffer.concat(objects.map((object) => oidBytes(object.oid)));
   const missing = new Set(await store.missing(names, { garbage: false, relist: false }));
   return objects.filter((object) => missing.has(object.oid));

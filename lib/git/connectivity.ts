@@ -60,9 +60,8 @@ export async function findGaps(
       }
     }
   }
-  const fleeting =
-    outside.length === 0 ? [] : await store.missing(Buffer.concat(outside), { garbage: false });
-  const missing = fleeting.length === 0 ? [] : await store.missing(Buffer.concat(fleeting.map(oidBytes)));
+  const notLive = outside.length === 0 ? [] : await store.missing(Buffer.concat(outside), { garbage: false });
+  const missing = notLive.length === 0 ? [] : await store.missing(Buffer.concat(notLive.map(oidBytes)));
   for (const oid of missing) if (oid !== EMPTY_TREE) problems.push({ oid, reason: 'missing' });
   const absent = new Set(missing);
   // Few and close together, unlike trees and blobs, whose type only shows where they are read.
@@ -74,7 +73,7 @@ export async function findGaps(
         problems.push({ oid: parents[at]!, reason: 'type' });
     }
   });
-  return { problems: problems.slice(0, 20), onlyGarbage: fleeting.filter((oid) => !absent.has(oid)) };
+  return { problems: problems.slice(0, 20), onlyGarbage: notLive.filter((oid) => !absent.has(oid)) };
 }
 
 /** The same where nothing will be resurrected: what only garbage holds counts as missing. @returns up to 20 problems */
@@ -84,6 +83,6 @@ export async function checkConnectivity(
   options: ConnectivityOptions,
 ): Promise<ConnectivityProblem[]> {
   const { problems, onlyGarbage } = await findGaps(store, indexed, options);
-  const lost = onlyGarbage.map((oid): ConnectivityProblem => ({ oid, reason: 'missing' }));
-  return [...problems, ...lost].slice(0, 20);
+  const missing = onlyGarbage.map((oid): ConnectivityProblem => ({ oid, reason: 'missing' }));
+  return [...problems, ...missing].slice(0, 20);
 }

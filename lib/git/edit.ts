@@ -112,19 +112,20 @@ function readAction(action: EditAction, index: number): Step {
   const refuse = (text: string, problem: PathProblem): never => {
     throw new EditError('invalid-path', text, index, problem);
   };
-  const made = (text: string): RawPath => {
+  const newPath = (text: string): RawPath => {
     const read = readPath(text);
     return 'problem' in read ? refuse(text, read.problem) : read.path;
   };
-  const found = (text: string): RawPath => {
+  const existingPath = (text: string): RawPath => {
     const read = readPath(text);
     if ('path' in read) return read.path;
     // A push may have brought names that this API would not make: they can still be taken away.
     const tolerated = ['character', 'git-directory', 'too-long'].includes(read.problem);
     return (tolerated ? encodePath(text) : undefined) ?? refuse(text, read.problem);
   };
-  if (action.action === 'move') return { action, path: made(action.path), from: found(action.from) };
-  return { action, path: action.action === 'create' ? made(action.path) : found(action.path) };
+  if (action.action === 'move')
+    return { action, path: newPath(action.path), from: existingPath(action.from) };
+  return { action, path: action.action === 'create' ? newPath(action.path) : existingPath(action.path) };
 }
 
 function openAlong(top: Directory, path: RawPath, read: (tree: Oid) => Uint8Array): void {
@@ -155,7 +156,7 @@ function apply(top: Directory, step: Step, index: number, blobs: Map<Oid, NewObj
     return { ...place, entry };
   };
   const add = (entry: Entry): void => {
-    const place = makeRoom(top, path);
+    const place = findCreatingParents(top, path);
     const there = place?.directory.entry(place.name);
     if (there) fail(there.mode === DIRECTORY ? 'directory-exists' : 'exists');
     if (place) place.directory.set(place.name, entry);
@@ -206,7 +207,7 @@ function find(top: Directory, path: RawPath): Place | undefined {
 }
 
 /** The same, and the parents are made; undefined when one of them is a file. */
-function makeRoom(top: Directory, path: RawPath): Place | undefined {
+function findCreatingParents(top: Directory, path: RawPath): Place | undefined {
   const names = path.split('/') as RawPath[];
   let directory = top;
   for (const name of names.slice(0, -1)) {

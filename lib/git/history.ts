@@ -23,10 +23,10 @@ export type { KnownHistory } from './history/known.ts';
 export { HistoryLimit, type LogQuery, type WalkBounds } from './history/log-query.ts';
 
 /** Commits walked before the work lets others run; a path's walk reads trees as well. */
-const SLICE = 2_048;
-const SLICE_WITH_PATH = 256;
+const STEPS_PER_TURN = 2_048;
+const STEPS_PER_TURN_WITH_PATH = 256;
 /** Commits one history remembers: about 100 MB. */
-const MAX_REMEMBERED = 250_000;
+const MAX_CACHED_COMMITS = 250_000;
 
 /** Questions about the commits of one repository. Every answer is the one git gives. */
 export class History {
@@ -50,7 +50,7 @@ export class History {
   ): Promise<CommitNode[]> {
     const { skip = 0, limit } = query;
     if (limit <= 0) return [];
-    const slice = query.path ? SLICE_WITH_PATH : SLICE;
+    const slice = query.path ? STEPS_PER_TURN_WITH_PATH : STEPS_PER_TURN;
     const budget = new WalkBudget(bounds);
     if (!isLimited(query)) {
       const log = new StreamedLog(await this.#current(), query, budget);
@@ -61,7 +61,7 @@ export class History {
     }
     const graph = await this.#current();
     const log =
-      graph.hasFile && isPlain(query)
+      graph.hasFile && asksOnlyForOrder(query)
         ? new TopoLog(graph, query, budget, skip + limit)
         : new LimitedLog(graph, query, budget);
     await inSlices(this.#store, slice, (objects) => log.step(objects), bounds.signal);
@@ -76,7 +76,7 @@ export class History {
   ): Promise<CommitNode | undefined> {
     const graph = await this.#current();
     const walk = new LastCommit(graph, this.#known.lastCommits, commit, path, new WalkBudget(bounds));
-    await inSlices(this.#store, SLICE_WITH_PATH, (objects) => walk.step(objects), bounds.signal);
+    await inSlices(this.#store, STEPS_PER_TURN_WITH_PATH, (objects) => walk.step(objects), bounds.signal);
     return walk.found;
   }
 
@@ -107,7 +107,7 @@ export class History {
     const [one, from] = await this.#nodes(graph, [ancestor, descendant]);
     if (!Number.isNaN(graph.generation(one!))) {
       const walk = new Reachable(graph, from!, [one!], new WalkBudget(bounds));
-      await inSlices(this.#store, SLICE, (objects) => walk.step(objects), bounds.signal);
+      await inSlices(this.#store, STEPS_PER_TURN, (objects) => walk.step(objects), bounds.signal);
       return walk.reaches(one!);
     }
     const walk = await this.#colour(
@@ -127,7 +127,7 @@ export class History {
     await this.#store.run(() => graph.load());
     const [from, ...nodes] = await this.#nodes(graph, [into, ...tips]);
     const walk = new Reachable(graph, from!, nodes, budget);
-    await inSlices(this.#store, SLICE, (objects) => walk.step(objects), bounds.signal);
+    await inSlices(this.#store, STEPS_PER_TURN, (objects) => walk.step(objects), bounds.signal);
     return nodes.map((node) => walk.reaches(node));
   }
 
@@ -138,7 +138,7 @@ export class History {
     await this.#store.run(() => graph.load());
     const [target, ...nodes] = await this.#nodes(graph, [commit, ...tips]);
     const walk = new Descendants(graph, nodes, target!, budget);
-    await inSlices(this.#store, SLICE, (objects) => walk.step(objects), bounds.signal);
+    await inSlices(this.#store, STEPS_PER_TURN, (objects) => walk.step(objects), bounds.signal);
     return nodes.map((node) => walk.reaches(node));
   }
 
@@ -197,7 +197,12 @@ export class History {
       const nodes = others.map((oid) => graph.node(objects, oid));
       return new CommonAncestors(graph, graph.node(objects, one), nodes, budget);
     });
-    await inSlices(this.#store, SLICE, (objects) => enough(walk) || walk.step(objects), bounds.signal);
+    await inSlices(
+      this.#store,
+      STEPS_PER_TURN,
+      (objects) => enough(walk) || walk.step(objects),
+      bounds.signal,
+    );
     return walk;
   }
 
@@ -208,8 +213,8 @@ export class History {
 
   async #nodes(graph: CommitGraph, oids: readonly Oid[]): Promise<CommitNode[]> {
     const nodes: CommitNode[] = [];
-    for (let i = 0; i < oids.length; i += SLICE) {
-      const slice = oids.slice(i, i + SLICE);
+    for (let i = 0; i < oids.length; i += STEPS_PER_TURN) {
+      const slice = oids.slice(i, i + STEPS_PER_TURN);
       nodes.push(
         ...(await this.#store.run((objects) => batchMisses(slice, (oid) => graph.node(objects, oid)))),
       );
@@ -219,7 +224,7 @@ export class History {
 
   /** What is remembered, with the commit-graph file that is listed now. */
   async #current(): Promise<CommitGraph> {
-    if (this.#known.graph.size > MAX_REMEMBERED) this.#known = new KnownHistory();
+    if (this.#known.graph.size > MAX_CACHED_COMMITS) this.#known = new KnownHistory();
     const file = await this.#store.run((objects) => objects.derived?.('commit-graph'));
     return this.#known.graphOf(file);
   }
@@ -231,6 +236,6 @@ function isLimited(query: LogQuery): boolean {
 }
 
 /** Whether the order is all that a query asks for: then a page need not wait for the whole history. */
-function isPlain({ exclude = [], since, until, path, order }: LogQuery): boolean {
+function asksOnlyForOrder({ exclude = [], since, until, path, order }: LogQuery): boolean {
   return order === 'topo' && exclude.length === 0 && since === undefined && until === undefined && !path;
 }

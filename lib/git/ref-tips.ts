@@ -12,7 +12,7 @@ export async function refTips(
 }
 
 /** The object at the end of an annotated tag. */
-export const peeledEnd = ({ oid, peeled }: Ref): Oid => peeled ?? oid;
+export const peeledOid = ({ oid, peeled }: Ref): Oid => peeled ?? oid;
 
 /** Whether what it pointed to may be reached by nothing now. */
 export const dropsTip = ({ from, to, forced }: RefUpdate): boolean =>

@@ -4,9 +4,9 @@ import {
   type CommitRequest,
   type Committed,
   commitChanges,
-  despiteCollection,
   type Ports,
   publish,
+  retryAfterCollection,
 } from './commit-changes.ts';
 import { commitTree, type TreeCommit } from './commit-tree.ts';
 import { compareTrees, type DiffOptions, type TreeDiffs } from './diff/compare.ts';
@@ -35,7 +35,7 @@ import { lookupPath } from './tree/path.ts';
 import { listTree, recordAt, type TreeListing, type TreePage, type TreeRecord } from './tree.ts';
 
 /** Refs looked at together. */
-const PEEL_SLICE = 2_048;
+const PEEL_BATCH_SIZE = 2_048;
 
 /** A commit with its text decoded. */
 export interface CommitRecord extends Commit {
@@ -94,12 +94,12 @@ export class GitRepository {
 
   /** A branch, tag, id, abbreviated id or `HEAD`, with `~n` and `^n`: see {@link resolveRevision}. */
   resolve(text: string): Promise<Resolved | undefined> {
-    this.#expectReads();
+    this.#prefetchPackList();
     return resolveRevision(this.#ports.store, this.#ports.refs, text);
   }
 
   /** Whoever asks for names reads objects next: the packs are listed at the same time. */
-  #expectReads(): void {
+  #prefetchPackList(): void {
     this.#ports.store.prepare();
   }
 
@@ -107,13 +107,13 @@ export class GitRepository {
 
   /** A part of the branches or tags; {@link tips} tells what they lead to. */
   page(query: RefPageQuery): Promise<RefPage> {
-    this.#expectReads();
+    this.#prefetchPackList();
     return this.#ports.refs.page(query);
   }
 
   /** All branches or tags as they stand, some at a time. */
   async view(space: RefSpace): Promise<RefView> {
-    this.#expectReads();
+    this.#prefetchPackList();
     const prefix = spacePrefix(space);
     const { head, refs } = await this.#ports.refs.view({ prefixes: [prefix] });
     return { head, refs: (_, after) => refs(prefix, after) };
@@ -125,24 +125,24 @@ export class GitRepository {
 
   /** All branches and HEAD, sorted by name. */
   branches(): Promise<RefSnapshot> {
-    this.#expectReads();
+    this.#prefetchPackList();
     return this.#ports.refs.all({ prefix: 'refs/heads/' });
   }
 
   /** All tags, sorted by name. */
   tags(): Promise<RefSnapshot> {
-    this.#expectReads();
+    this.#prefetchPackList();
     return this.#ports.refs.all({ prefix: 'refs/tags/' });
   }
 
   /** HEAD's target, and the branch itself when it exists. */
   headRef(): Promise<{ readonly target: RefName; readonly head: Ref | undefined }> {
-    this.#expectReads();
+    this.#prefetchPackList();
     return this.#ports.refs.headRef();
   }
 
   async ref(name: RefName): Promise<Ref | undefined> {
-    this.#expectReads();
+    this.#prefetchPackList();
     return (await this.#ports.refs.get([name])).get(name);
   }
 
@@ -170,8 +170,8 @@ export class GitRepository {
   /** Those of the refs that lead to the commit or to a descendant of it, in the order given. */
   async containing(refs: readonly Ref[], commit: Oid, bounds?: WalkBounds): Promise<Ref[]> {
     const leads: { readonly ref: Ref; readonly tip: Oid }[] = [];
-    for (let i = 0; i < refs.length; i += PEEL_SLICE) {
-      const slice = refs.slice(i, i + PEEL_SLICE);
+    for (let i = 0; i < refs.length; i += PEEL_BATCH_SIZE) {
+      const slice = refs.slice(i, i + PEEL_BATCH_SIZE);
       const found = await this.#ports.store.run((objects) =>
         batchMisses(slice, (ref) => ({ ref, tip: peelToCommit(objects, ref.peeled ?? ref.oid)?.commit })),
       );
@@ -341,7 +341,7 @@ export class GitRepository {
    */
   async createRef(name: RefName, oid: Oid): Promise<void> {
     const { store } = this.#ports;
-    await despiteCollection(store, async () => {
+    await retryAfterCollection(store, async () => {
       const peeled = await store.run((objects) => peelToCommit(objects, oid));
       const isTag = peeled !== undefined && peeled.commit !== oid;
       const committed = await this.#committed(peeled?.commit);
@@ -384,7 +384,7 @@ export class GitRepository {
       peeled: peeled?.commit ?? tag.target,
       committed: await this.#committed(peeled?.commit),
     };
-    await despiteCollection(store, () =>
+    await retryAfterCollection(store, () =>
       publish(this.#ports, [{ type: 'tag', oid, data }], update, { uses: [tag.target] }),
     );
     return oid;

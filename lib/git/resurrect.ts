@@ -15,7 +15,7 @@ import { parseCommitLinks, parseTag } from './parse.ts';
 import type { ObjectDatabase, PackDescription } from './ports.ts';
 
 /** Objects tried at once after a miss. */
-const AHEAD = 64;
+const READ_AHEAD = 64;
 const SLICE_MS = 30;
 /** More than this is left to a collection, which has the time: the objects count as missing until then. */
 const MAX_OBJECTS = 500_000;
@@ -39,9 +39,9 @@ export async function resurrect(
   }: { readonly objects: ObjectDatabase; readonly store: PackStore; readonly maxResurrected?: number },
   tips: readonly Oid[],
 ): Promise<PackDescription | undefined> {
-  const fleeting = await store.missing(Buffer.concat(tips.map(oidBytes)), { garbage: false });
-  if (fleeting.length === 0) return undefined;
-  const list = await garbageBelow(store, fleeting, maxResurrected);
+  const notLive = await store.missing(Buffer.concat(tips.map(oidBytes)), { garbage: false });
+  if (notLive.length === 0) return undefined;
+  const list = await garbageReachableFrom(store, notLive, maxResurrected);
   const { content, objectCount } = await repack(store, list);
   try {
     return await objects.newPack(content, { source: 'insert', objectCount });
@@ -51,17 +51,21 @@ export async function resurrect(
 }
 
 /** What `tips` reach, themselves included, without passing through what stays. */
-async function garbageBelow(store: PackStore, tips: readonly Oid[], most: number): Promise<ObjectList> {
+async function garbageReachableFrom(
+  store: PackStore,
+  tips: readonly Oid[],
+  max: number,
+): Promise<ObjectList> {
   const walk = new GarbageWalk(tips);
   while (!(await store.run((objects) => walk.advance(objects)))) {
-    if (walk.list.count > most) throw new ObjectMissing(tips[0]!);
+    if (walk.list.count > max) throw new ObjectMissing(tips[0]!);
     await setImmediate();
   }
-  if (walk.list.count > most) throw new ObjectMissing(tips[0]!);
+  if (walk.list.count > max) throw new ObjectMissing(tips[0]!);
   return walk.list;
 }
 
-interface Met {
+interface Pending {
   /** 20 bytes. */
   readonly name: Uint8Array;
   /** Type code; 0 where nobody has said. */
@@ -71,12 +75,12 @@ interface Met {
 /** Its state outlives each synchronous run: a step that misses bytes leaves no trace and is done again. */
 class GarbageWalk {
   readonly list = new ObjectList();
-  readonly #met = new NameTable();
+  readonly #seen = new NameTable();
   /** Met, and not yet looked at. */
-  readonly #waiting: Met[] = [];
+  readonly #waiting: Pending[] = [];
 
   constructor(tips: readonly Oid[]) {
-    for (const tip of tips) this.#meet(oidBytes(tip), 0);
+    for (const tip of tips) this.#enqueue(oidBytes(tip), 0);
   }
 
   /** Works for some milliseconds. @returns whether all is done */
@@ -85,32 +89,32 @@ class GarbageWalk {
     for (;;) {
       const top = this.#waiting.at(-1);
       if (top === undefined) return true;
-      const others = () => this.#waiting.slice(-AHEAD, -1);
-      const found = readAhead(top, others, (met) => look(objects, met));
+      const others = () => this.#waiting.slice(-READ_AHEAD, -1);
+      const found = readAhead(top, others, (met) => findGarbage(objects, met));
       this.#waiting.pop();
       if (found !== undefined) {
         this.list.add(top.name, 0, found.type, found.pack, found.position);
-        for (const { name, type } of found.below) this.#meet(name, type);
+        for (const { name, type } of found.links) this.#enqueue(name, type);
       }
       if (performance.now() > until) return false;
     }
   }
 
-  #meet(name: Uint8Array, type: number): void {
-    const before = this.#met.count;
-    if (this.#met.add(name, 0) === before) this.#waiting.push({ name, type });
+  #enqueue(name: Uint8Array, type: number): void {
+    const before = this.#seen.count;
+    if (this.#seen.add(name, 0) === before) this.#waiting.push({ name, type });
   }
 }
 
-interface Found {
+interface GarbageObject {
   readonly type: number;
   readonly pack: Pack;
   readonly position: number;
-  readonly below: readonly Met[];
+  readonly links: readonly Pending[];
 }
 
 /** @returns undefined for what stays. @throws ObjectMissing */
-function look(objects: PackObjects, { name, type }: Met): Found | undefined {
+function findGarbage(objects: PackObjects, { name, type }: Pending): GarbageObject | undefined {
   if (objects.locate(name, 0, objects.liveCount)) return undefined;
   if (!objects.locate(name, 0)) {
     const oid = oidFromBytes(name, 0);
@@ -121,11 +125,11 @@ function look(objects: PackObjects, { name, type }: Met): Found | undefined {
   const offset = pack.index.offset(position);
   const kind = type === 0 ? typeCode(objects.headerAt(pack, offset).type) : type;
   // A blob may be large, and leads nowhere.
-  const below = kind === BLOB ? [] : linksOf(kind, objects.readAt(pack, offset).data);
-  return { type: kind, pack, position, below };
+  const links = kind === BLOB ? [] : linksOf(kind, objects.readAt(pack, offset).data);
+  return { type: kind, pack, position, links };
 }
 
-function linksOf(type: number, data: Uint8Array): Met[] {
+function linksOf(type: number, data: Uint8Array): Pending[] {
   if (type === TAG) return [{ name: oidBytes(parseTag(data).object), type: 0 }];
   if (type === COMMIT) {
     const { tree, parents } = parseCommitLinks(data);
@@ -134,7 +138,7 @@ function linksOf(type: number, data: Uint8Array): Met[] {
       { name: oidBytes(tree), type: TREE },
     ];
   }
-  const entries: Met[] = [];
+  const entries: Pending[] = [];
   walkTree(data, undefined, (bytes, at, kind) => {
     entries.push({ name: new Uint8Array(bytes.subarray(at, at + 20)), type: kind });
   });

@@ -62,7 +62,7 @@ const DEFAULT_COUNT = 10_000;
 /** Entries that one page may pass over, whatever its offset or token asks. */
 const MAX_SKIPPED = 1_000_000;
 /** Entries walked before the work lets others run. */
-const SLICE = 4_096;
+const STEPS_PER_TURN = 4_096;
 
 /** @returns undefined when `path` is no directory. @throws UnknownPageToken, ObjectMissing, CorruptData */
 export async function listTree(
@@ -161,7 +161,7 @@ async function listRecursively(
     if (page.length > listing.limit) return passed > Math.max(countUpTo, offset + listing.limit);
     return passed > MAX_SKIPPED;
   };
-  await inSlices(store, SLICE, step);
+  await inSlices(store, STEPS_PER_TURN, step);
 
   if (searching && !(ended && after?.key !== undefined)) throw new UnknownPageToken();
   const more = page.length > listing.limit;

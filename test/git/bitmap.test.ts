@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { Closures, readBitmap, writeBitmap } from '../../lib/git/bitmap/bitmap-file.ts';
 import { Bits } from '../../lib/git/bitmap/bits.ts';
 import { bitmapBuilder } from '../../lib/git/bitmap/build-bitmap.ts';
-import { compress, compressedEnd, flipCompressed } from '../../lib/git/bitmap/ewah.ts';
+import { compress, compressedEnd, xorCompressed } from '../../lib/git/bitmap/ewah.ts';
 import { openBitmap } from '../../lib/git/bitmap/open.ts';
 import { reachedObjects } from '../../lib/git/bitmap/reached-objects.ts';
 import { sealDerived } from '../../lib/git/derived.ts';
@@ -38,7 +38,7 @@ describe('a compressed bitmap', () => {
           const bytes = compress(bits);
           expect(compressedEnd(bytes, 0)).toBe(bytes.length);
           const back = new Bits(size);
-          flipCompressed(back, bytes, 0);
+          xorCompressed(back, bytes, 0);
           expect(Buffer.compare(Buffer.from(back.words.buffer), Buffer.from(bits.words.buffer))).toBe(0);
         },
       ),
@@ -55,7 +55,7 @@ describe('a compressed bitmap', () => {
         const damaged = Buffer.from(bytes.subarray(0, end));
         if (at < end) damaged[at] = value;
         try {
-          flipCompressed(new Bits(5000), damaged, 0);
+          xorCompressed(new Bits(5000), damaged, 0);
         } catch (error) {
           expect(error).toBeInstanceOf(CorruptData);
         }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { partLines, type Span } from '../../lib/git/blame/spans.ts';
+import { type Span, splitSpans } from '../../lib/git/blame/spans.ts';
 import { editsBetween } from '../../lib/git/blame/trimmed-diff.ts';
 import { BlameLimit, History } from '../../lib/git/history.ts';
 import type { Oid } from '../../lib/git/oid.ts';
@@ -270,7 +270,7 @@ describe('parts', () => {
         const source = new Map(
           spans.flatMap((s) => Array.from({ length: s.count }, (_, i) => [s.final + i, s.source + i])),
         );
-        const { kept, changed } = partLines(spans, edits);
+        const { kept, changed } = splitSpans(spans, edits);
         const seen = new Set<number>();
         for (const part of [...kept, ...changed]) {
           for (let i = 0; i < part.count; i++) seen.add(part.final + i);

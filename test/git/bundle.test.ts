@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseBundleHead } from '../../lib/git/bundle.ts';
+import { parseBundleHeader } from '../../lib/git/bundle.ts';
 import { bundleBuilder } from '../../lib/git/bundle-builder.ts';
 import { CorruptData } from '../../lib/git/objects.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
@@ -147,7 +147,7 @@ test('the head of any bytes is refs, more to come, or an error', () => {
       const damaged = Buffer.from(bundle.subarray(0, end));
       if (at < end) damaged[at] = value;
       try {
-        const refs = parseBundleHead(damaged);
+        const refs = parseBundleHeader(damaged);
         if (refs) expect(refs.every(({ oid }) => oid.length === 40)).toBe(true);
       } catch (error) {
         expect(error).toBeInstanceOf(CorruptData);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { sealDerived } from '../../lib/git/derived.ts';
 import { KnownHistory } from '../../lib/git/history/known.ts';
-import { FAR } from '../../lib/git/history/log-query.ts';
+import { LOAD_GRAPH_AFTER } from '../../lib/git/history/log-query.ts';
 import { type CommitNode, History, type LogQuery } from '../../lib/git/history.ts';
 import type { MemoryRepository } from '../../lib/git/memory.ts';
 import { ObjectMissing, type ObjectStore, type SyncObjects } from '../../lib/git/objects.ts';
@@ -195,7 +195,7 @@ describe('a graph that is wrong', () => {
     ];
   };
   beforeAll(async () => {
-    generateHistory(fixture, { seed: 33, commits: FAR + 40, skew: true });
+    generateHistory(fixture, { seed: 33, commits: LOAD_GRAPH_AFTER + 40, skew: true });
     ({ repository } = await fixture.load());
     plain = await ask();
     bytes = await keepGraph(repository);

@@ -7,7 +7,7 @@ import { MemoryRepository } from '../../lib/git/memory.ts';
 import type { Oid } from '../../lib/git/oid.ts';
 import { EMPTY_TREE, ZERO_OID } from '../../lib/git/oid.ts';
 import { buildPack } from '../../lib/git/pack/build-pack.ts';
-import { BLOB, OFS_DELTA, writeDistance, writeEntryHead } from '../../lib/git/pack/entry.ts';
+import { BLOB, OFS_DELTA, writeDistance, writeEntryHeader } from '../../lib/git/pack/entry.ts';
 import { indexPack } from '../../lib/git/pack/index-pack.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import { encodeCommit, hashObject } from '../../lib/git/parse.ts';
@@ -65,11 +65,11 @@ describe('a chain of deltas', () => {
     const entries: Buffer[] = [];
     const head = Buffer.alloc(32);
     const first = Buffer.from('base');
-    entries.push(Buffer.concat([head.subarray(0, writeEntryHead(head, 0, BLOB, 4)), deflateSync(first)]));
+    entries.push(Buffer.concat([head.subarray(0, writeEntryHeader(head, 0, BLOB, 4)), deflateSync(first)]));
     for (let i = 0; i < length; i++) {
       const size = 4 + i;
       const delta = Buffer.from([...varint(size), ...varint(size + 1), 0xb0, size & 255, size >> 8, 1, 97]);
-      let at = writeEntryHead(head, 0, OFS_DELTA, delta.length);
+      let at = writeEntryHeader(head, 0, OFS_DELTA, delta.length);
       at = writeDistance(head, at, entries[i]!.length);
       entries.push(Buffer.concat([head.subarray(0, at), deflateSync(delta)]));
     }

@@ -11,7 +11,7 @@ import { type ArchiveFormat, archive } from '../../lib/git/archive.ts';
 import { MemoryRepository } from '../../lib/git/memory.ts';
 import type { CorruptionCode } from '../../lib/git/objects.ts';
 import type { Oid } from '../../lib/git/oid.ts';
-import { BLOB, OFS_DELTA, writeDistance, writeEntryHead } from '../../lib/git/pack/entry.ts';
+import { BLOB, OFS_DELTA, writeDistance, writeEntryHeader } from '../../lib/git/pack/entry.ts';
 import { type IndexPackLimits, indexPack } from '../../lib/git/pack/index-pack.ts';
 import { listObjects } from '../../lib/git/pack/object-list.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
@@ -109,7 +109,7 @@ describe('a pack with large blobs', () => {
     const data = deflateSync(Buffer.alloc(files['noise.bin']!.length), { level: 0 });
     expect(data.length).toBeLessThanOrEqual(bytes.length - at!);
     const head = Buffer.alloc(16);
-    const length = writeEntryHead(head, 0, BLOB, files['noise.bin']!.length);
+    const length = writeEntryHeader(head, 0, BLOB, files['noise.bin']!.length);
     bytes.set(head.subarray(0, length), at!);
     bytes.set(data, at! + length);
     const other = new PackStore({
@@ -180,7 +180,7 @@ describe('what is not proper is refused', () => {
   const content = randomFillSync(Buffer.alloc(3000));
   const entry = (type: number, data: Uint8Array, size = data.length, distance?: number): Buffer => {
     const head = Buffer.alloc(64);
-    let at = writeEntryHead(head, 0, type, size);
+    let at = writeEntryHeader(head, 0, type, size);
     if (distance !== undefined) at = writeDistance(head, at, distance);
     return Buffer.concat([head.subarray(0, at), deflateSync(data)]);
   };

@@ -10,7 +10,7 @@ import { compactionPlan } from '../../lib/git/maintenance/plan.ts';
 import { repack } from '../../lib/git/maintenance/repack.ts';
 import type { MemoryRepository } from '../../lib/git/memory.ts';
 import { buildPack } from '../../lib/git/pack/build-pack.ts';
-import { writeDistance, writeEntryHead } from '../../lib/git/pack/entry.ts';
+import { writeDistance, writeEntryHeader } from '../../lib/git/pack/entry.ts';
 import { indexPack } from '../../lib/git/pack/index-pack.ts';
 import { ObjectList } from '../../lib/git/pack/object-list.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
@@ -249,7 +249,7 @@ function chain(start: Buffer, length: number, seed: number): { pack: Buffer; las
   };
   const head = (type: number, size: number, distance?: number) => {
     const bytes = Buffer.alloc(32);
-    let end = writeEntryHead(bytes, 0, type, size);
+    let end = writeEntryHeader(bytes, 0, type, size);
     if (distance !== undefined) end = writeDistance(bytes, end, distance);
     return bytes.subarray(0, end);
   };

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CorruptData, type CorruptionCode } from '../../lib/git/objects.ts';
 import { type Oid, oidBytes } from '../../lib/git/oid.ts';
 import { buildPack } from '../../lib/git/pack/build-pack.ts';
-import { BLOB, OFS_DELTA, REF_DELTA, writeDistance, writeEntryHead } from '../../lib/git/pack/entry.ts';
+import { BLOB, OFS_DELTA, REF_DELTA, writeDistance, writeEntryHeader } from '../../lib/git/pack/entry.ts';
 import { FsckRefused, type IndexPackLimits, indexPack } from '../../lib/git/pack/index-pack.ts';
 import { hashObject } from '../../lib/git/parse.ts';
 import {
@@ -141,7 +141,7 @@ function entry(
   options: { size?: number; base?: Oid; distance?: number } = {},
 ): Buffer {
   const head = Buffer.alloc(64);
-  let at = writeEntryHead(head, 0, type, options.size ?? data.length);
+  let at = writeEntryHeader(head, 0, type, options.size ?? data.length);
   if (options.base) {
     head.set(oidBytes(options.base), at);
     at += 20;

@@ -3,10 +3,10 @@ import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
 
 /** Content of one bzip2 stream. The largest block holds 900,000 bytes after runs were shortened. */
-const CHUNK = 880_000;
+const CHUNK_BYTES = 880_000;
 const BLOCK_SIZE = 9;
 /** What may come out at most (bzlib.h): one percent more, and 600 bytes. */
-const ROOM = Math.ceil(CHUNK * 1.01) + 600;
+const MAX_OUTPUT_BYTES = Math.ceil(CHUNK_BYTES * 1.01) + 600;
 /** Where the library gives up sorting and takes its slower, safe way: its own default. */
 const WORK_FACTOR = 30;
 
@@ -16,16 +16,16 @@ const WORK_FACTOR = 30;
  */
 export async function* bzip2(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const library = await load();
-  const chunk = Buffer.allocUnsafe(CHUNK);
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let used = 0;
   let streams = 0;
   for await (const bytes of source) {
     for (let at = 0; at < bytes.length; ) {
-      const count = Math.min(CHUNK - used, bytes.length - at);
+      const count = Math.min(CHUNK_BYTES - used, bytes.length - at);
       chunk.set(bytes.subarray(at, at + count), used);
       used += count;
       at += count;
-      if (used < CHUNK) continue;
+      if (used < CHUNK_BYTES) continue;
       yield compress(library, chunk);
       streams++;
       used = 0;
@@ -60,7 +60,7 @@ interface Loaded {
 
 function compress({ library, source, target, length }: Loaded, bytes: Uint8Array): Uint8Array {
   new Uint8Array(library.memory.buffer).set(bytes, source);
-  new DataView(library.memory.buffer).setUint32(length, ROOM, true);
+  new DataView(library.memory.buffer).setUint32(length, MAX_OUTPUT_BYTES, true);
   const status = library.BZ2_bzBuffToBuffCompress(
     target,
     length,
@@ -114,8 +114,8 @@ async function instantiate(): Promise<Loaded> {
   library.__wasm_call_ctors();
   return {
     library,
-    source: library.malloc(CHUNK),
-    target: library.malloc(ROOM),
+    source: library.malloc(CHUNK_BYTES),
+    target: library.malloc(MAX_OUTPUT_BYTES),
     length: library.malloc(4),
   };
 }

@@ -55,14 +55,14 @@ interface PlannedMember {
 export const MAX_MEMBERS = 500_000;
 /** Characters of all their paths together. */
 const MAX_PATHS = 64 * 1024 * 1024;
-const SLICE = 4_096;
+const STEPS_PER_TURN = 4_096;
 /** Content read ahead of the writer, in files and, after the first, in bytes. */
 const BATCH_FILES = 64;
 const BATCH_BYTES = 4 * 1024 * 1024;
 /** A larger file is read while it is written. */
-const LARGE = 8 * 1024 * 1024;
+const MAX_HELD_BYTES = 8 * 1024 * 1024;
 /** Blocks fetched around one that is missed: all trees of a commit are read, and they lie close together. */
-const NEIGHBOURHOOD = 8;
+const BLOCKS_AROUND = 8;
 const NO_BYTES = new Uint8Array(0);
 
 /**
@@ -123,7 +123,7 @@ export async function planArchive(
     }
     return false;
   };
-  await inSlices(store, SLICE, step, signal, { around: NEIGHBOURHOOD });
+  await inSlices(store, STEPS_PER_TURN, step, signal, { around: BLOCKS_AROUND });
   return { members: members.all() };
 }
 
@@ -147,7 +147,7 @@ export async function* readMembers(
         bytes += sizes[count]!;
         if (count > 0 && bytes > BATCH_BYTES) break;
       }
-      if (sizes[0]! > (wanted[0]!.ends ? MAX_OBJECT_SIZE : LARGE)) return wanted[0]!;
+      if (sizes[0]! > (wanted[0]!.ends ? MAX_OBJECT_SIZE : MAX_HELD_BYTES)) return wanted[0]!;
       return batchMisses(wanted.slice(0, count), ({ ends, ...member }): ArchiveEntry => {
         if (!hasContent(member.mode)) return { ...member, data: NO_BYTES };
         const { data, deflated } = readBlob(objects, member.oid, options.deflated === true && !ends);

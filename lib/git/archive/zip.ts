@@ -19,15 +19,15 @@ const DEFLATED = 8;
 const DESCRIPTOR = 0x08074b50;
 const UTF8_NAMES = 0x0800;
 /** Checksum and sizes stand behind the content. */
-const FOLLOWED = 0x0008;
+const HAS_DESCRIPTOR = 0x0008;
 /** Made on Unix, version 2.3: the upper half of the external attributes is a Unix mode. */
 const MADE_BY_UNIX = 0x0317;
 const MAX_16 = 0xffff;
 const MAX_32 = 0xffffffff;
 /** What is smaller gains nothing worth a task of its own. */
-const WORTH_DEFLATING = 32;
+const MIN_DEFLATED_BYTES = 32;
 /** A stored stream that is longer, for what it holds, was hardly compressed: the content is deflated anew. */
-const WELL_DEFLATED = 0.75;
+const MAX_REUSED_RATIO = 0.75;
 /** Members whose content is deflated while others are written, and their bytes together. */
 const MEMBERS_AHEAD = 16;
 const BYTES_AHEAD = 8 * 1024 * 1024;
@@ -48,7 +48,7 @@ export async function* writeZip(
   let collected: Buffer[] = [];
   let offset = 0;
   let count = 0;
-  for await (const { entry, body } of deflatedAhead(entries)) {
+  for await (const { entry, body } of deflateAhead(entries)) {
     const member = yield* write(entry, await body, stamp);
     collected.push(centralHeader(member, stamp, offset));
     if (collected.length === 1024) {
@@ -102,7 +102,7 @@ interface Deflating {
 }
 
 /** The entries in their order. Some of those behind are deflated meanwhile, in other threads. */
-async function* deflatedAhead(entries: AsyncIterable<ArchiveEntry>): AsyncGenerator<Deflating> {
+async function* deflateAhead(entries: AsyncIterable<ArchiveEntry>): AsyncGenerator<Deflating> {
   const ahead: Deflating[] = [];
   let held = 0;
   const next = () => {
@@ -127,8 +127,8 @@ async function* deflatedAhead(entries: AsyncIterable<ArchiveEntry>): AsyncGenera
 }
 
 async function deflated({ mode, data, deflated: stored }: ArchiveEntry): Promise<Body> {
-  if (mode === SYMLINK || data.length < WORTH_DEFLATING) return { method: STORED, bytes: data };
-  if (stored !== undefined && stored.length < data.length * WELL_DEFLATED)
+  if (mode === SYMLINK || data.length < MIN_DEFLATED_BYTES) return { method: STORED, bytes: data };
+  if (stored !== undefined && stored.length < data.length * MAX_REUSED_RATIO)
     return { method: DEFLATED, bytes: stored };
   const bytes = await deflateRaw(data, { chunkSize: chunk(data) });
   return bytes.length < data.length ? { method: DEFLATED, bytes } : { method: STORED, bytes: data };
@@ -169,7 +169,7 @@ async function* writeLarge(
   about: Pick<Member, 'name' | 'flags' | 'attributes'>,
   stamp: Stamp,
 ): AsyncGenerator<Uint8Array, Written> {
-  const begun = { ...about, flags: about.flags | FOLLOWED, method: DEFLATED };
+  const begun = { ...about, flags: about.flags | HAS_DESCRIPTOR, method: DEFLATED };
   const head = localHeader({ ...begun, crc: 0, size: 0, stored: 0 }, stamp);
   yield head;
   let crc = 0;

@@ -38,7 +38,7 @@ export class Bits {
   }
 
   /** What is in one of the two and not in both. */
-  differences(other: Bits): Bits {
+  xor(other: Bits): Bits {
     const { words } = this.copy();
     for (let i = 0; i < words.length; i++) words[i]! ^= other.words[i]!;
     return new Bits(this.size, words);

@@ -11,8 +11,8 @@ import { peelToCommit } from '../revision.ts';
 import { type Bitmap, Closures, writeBitmap } from './bitmap-file.ts';
 import { Bits } from './bits.ts';
 import { ClosureWalk } from './closure-walk.ts';
+import { Numbering, ObjectSet } from './object-set.ts';
 import { openIndex } from './open.ts';
-import { Numbering, Reach } from './reach.ts';
 import { CommitSelection } from './select.ts';
 
 /** Closures of chosen commits over the merged index that is listed; none is made without one. */
@@ -69,14 +69,14 @@ export async function buildBitmap(
   if (!(await advance(selection, { scan: true }))) return undefined;
   const closures = new Closures(size);
   for (const number of selection.chosen()) {
-    const reach = new Reach(size);
+    const reach = new ObjectSet(size);
     const walk = new ClosureWalk(numbers, closures, reach, [numbers.oid(number)]);
     if (!(await advance(walk, walk))) return undefined;
     // What came after the index was made has no bit.
     if (number < size && !reach.hasOthers) closures.add(index.order[number]!, reach.bits);
   }
   // Types of what no chosen commit reaches: tags, and trees and blobs that refs name.
-  const rest = new ClosureWalk(numbers, closures, new Reach(size), tips);
+  const rest = new ClosureWalk(numbers, closures, new ObjectSet(size), tips);
   return (await advance(rest, rest)) ? { types, closures } : undefined;
 }
 

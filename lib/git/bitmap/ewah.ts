@@ -58,7 +58,7 @@ export function compressedEnd(bytes: Uint8Array, at: number): number {
  * @returns where it ends
  * @throws CorruptData when it is cut short or has more bits than `bits`
  */
-export function flipCompressed(bits: Bits, bytes: Uint8Array, at: number): number {
+export function xorCompressed(bits: Bits, bytes: Uint8Array, at: number): number {
   const end = compressedEnd(bytes, at);
   const { words } = bits;
   const room = words.length / 2;

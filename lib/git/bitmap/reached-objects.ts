@@ -10,8 +10,8 @@ import type { PackObjects } from '../pack/pack-objects.ts';
 import type { PackStore } from '../pack/store.ts';
 import type { EnumerateOptions } from '../reachable/options.ts';
 import { ClosureWalk } from './closure-walk.ts';
+import { Numbering, ObjectSet } from './object-set.ts';
 import { type OpenedBitmap, openBitmap } from './open.ts';
-import { Numbering, Reach } from './reach.ts';
 
 const SLICE_MS = 30;
 /** Of a pack of which less is wanted than this share, objects are looked up one by one. */
@@ -35,7 +35,7 @@ export async function reachedObjects(
   if (opened === undefined) return undefined;
   const { index, bitmap } = opened;
   const numbers = new Numbering(index, bitmap.types);
-  const [wants, haves] = [new Reach(index.count), new Reach(index.count)];
+  const [wants, haves] = [new ObjectSet(index.count), new ObjectSet(index.count)];
   const walks = [
     new ClosureWalk(numbers, bitmap.closures, haves, options.exclude ?? [], { lenient: true }),
     new ClosureWalk(numbers, bitmap.closures, wants, options.include, { beside: haves }),
@@ -71,7 +71,7 @@ async function place(
   store: PackStore,
   { index }: OpenedBitmap,
   numbers: Numbering,
-  wants: Reach,
+  wants: ObjectSet,
   { filter, include }: EnumerateOptions,
 ): Promise<ObjectList> {
   const listed = new Map((await store.packs()).map((pack) => [pack.description.id, pack]));

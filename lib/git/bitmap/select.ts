@@ -3,14 +3,14 @@ import { oidBytes } from '../oid.ts';
 import { CommitQueue } from '../pack/commit-queue.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
 import { parseCommitLinks } from '../parse.ts';
-import type { Numbering } from './reach.ts';
+import type { Numbering } from './object-set.ts';
 
 /** Tips that get a bitmap: the newest. */
 const MAX_TIPS = 1000;
 /** Newest first, one commit in so many; then, behind so many commits, farther and farther apart up to this distance. */
-const NEAR = 100;
-const NEAR_UNTIL = 20_000;
-const FAR = 5000;
+const RECENT_INTERVAL = 100;
+const RECENT_COMMITS = 20_000;
+const MAX_INTERVAL = 5000;
 const SLICE_MS = 30;
 
 interface Row {
@@ -91,7 +91,10 @@ export class CommitSelection {
     let tips = 0;
     for (const [i, row] of this.#order.entries()) {
       since++;
-      const distance = i < NEAR_UNTIL ? NEAR : Math.min(FAR, NEAR + ((i - NEAR_UNTIL) >> 2));
+      const distance =
+        i < RECENT_COMMITS
+          ? RECENT_INTERVAL
+          : Math.min(MAX_INTERVAL, RECENT_INTERVAL + ((i - RECENT_COMMITS) >> 2));
       // Halfway there a merge is taken, at the end whatever comes.
       const due = i === 0 || since >= distance || (2 * since >= distance && row.parents.length > 1);
       if (!due && !(row.isTip && tips < MAX_TIPS)) continue;

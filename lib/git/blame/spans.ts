@@ -7,7 +7,7 @@ export interface Span {
   readonly count: number;
 }
 
-export interface Parted {
+export interface SplitSpans {
   /** By their places in the older version. */
   readonly kept: Span[];
   /** By their places in the newer one, as they came. */
@@ -20,7 +20,7 @@ export interface Parted {
  * @param spans in order of `source`; a line of a version may stand in the answer more than once
  * @param edits from the older version to this one, in order
  */
-export function partLines(spans: readonly Span[], edits: readonly LineEdit[]): Parted {
+export function splitSpans(spans: readonly Span[], edits: readonly LineEdit[]): SplitSpans {
   const kept: Span[] = [];
   const changed: Span[] = [];
   let at = 0;

@@ -8,7 +8,7 @@ import { EMPTY_TREE, type Oid } from '../oid.ts';
 import { resized } from '../pack/entry-table.ts';
 import type { PackStore } from '../pack/store.ts';
 import { parseCommitLinks } from '../parse.ts';
-import { peeledEnd, refTips } from '../ref-tips.ts';
+import { peeledOid, refTips } from '../ref-tips.ts';
 import { inSlices } from '../slices.ts';
 import { ChangedPaths } from './changed-paths.ts';
 import { CommitTable, type Generations, generations, NONE } from './commit-table.ts';
@@ -17,7 +17,7 @@ import { type Filters, writeCommitGraph } from './write.ts';
 
 /** About 200 bytes of memory each. */
 const MAX_COMMITS = 1_500_000;
-const SLICE = 2048;
+const STEPS_PER_TURN = 2048;
 const FILTER_SLICE_MS = 30;
 /** Filters are made for so long at least, so that each visit gets on. */
 const MIN_FILTER_MS = 10_000;
@@ -68,7 +68,7 @@ async function reachableCommits(
     if (number === before) waiting.push(number);
     return number;
   };
-  const ends = await refTips((await refs.view()).refs(), peeledEnd);
+  const ends = await refTips((await refs.view()).refs(), peeledOid);
   for (const tip of await commitTips(store, ends)) name(tip);
   const read = (objects: SyncObjects, oid: Oid) => {
     const position = old?.find(oid) ?? -1;
@@ -80,7 +80,7 @@ async function reachableCommits(
     if (type !== 'commit') throw new CorruptData('object-malformed', `${oid} is a ${type}, not a commit`);
     return parseCommitLinks(data);
   };
-  await inSlices(store, SLICE, (objects) => {
+  await inSlices(store, STEPS_PER_TURN, (objects) => {
     const number = waiting.at(-1);
     if (number === undefined) return true;
     if (commits.count > MAX_COMMITS) throw new CorruptData('limit', 'too many commits');
@@ -98,7 +98,7 @@ async function commitTips(store: PackStore, from: ReadonlySet<Oid>): Promise<Set
   const ends = [...from];
   const tips = new Set<Oid>();
   let i = 0;
-  await inSlices(store, SLICE, (objects) => {
+  await inSlices(store, STEPS_PER_TURN, (objects) => {
     const oid = ends[i];
     if (oid === undefined) return true;
     const next = () => ends.slice(i, i + READ_AHEAD);

@@ -6,7 +6,7 @@ import { canonicalMode, readTreeBytes } from '../tree/entry.ts';
 import { ALWAYS, bloomFilter, MAX_CHANGES } from './bloom.ts';
 
 /** Trees kept between two comparisons: what is a parent's now is a child's next. */
-const RECENT = 256;
+const MAX_CACHED_TREES = 256;
 
 interface Side {
   readonly oid: Oid;
@@ -42,8 +42,8 @@ export class ChangedPaths {
     };
     const data = readTreeBytes(objects, one);
     const otherData = readTreeBytes(objects, other);
-    const walked = this.#recent.get(one) ?? walkTree(data, undefined, NOBODY, true);
-    const otherWalked = this.#recent.get(other) ?? walkTree(otherData, walked, NOBODY, true);
+    const walked = this.#recent.get(one) ?? walkTree(data, undefined, IGNORE_ENTRY, true);
+    const otherWalked = this.#recent.get(other) ?? walkTree(otherData, walked, IGNORE_ENTRY, true);
     walkTree(otherData, walked, collect('other', otherWalked.starts), true);
     walkTree(data, otherWalked, collect('one', walked.starts), true);
     for (const [key, sides] of differing) {
@@ -61,11 +61,11 @@ export class ChangedPaths {
   #keep(oid: Oid, tree: WalkedTree): void {
     this.#recent.delete(oid);
     this.#recent.set(oid, tree);
-    if (this.#recent.size > RECENT) this.#recent.delete(this.#recent.keys().next().value!);
+    if (this.#recent.size > MAX_CACHED_TREES) this.#recent.delete(this.#recent.keys().next().value!);
   }
 }
 
-const NOBODY = () => {};
+const IGNORE_ENTRY = () => {};
 
 /** The mode of the entry whose name begins there; where the entry begins is known from the walk. */
 function modeBefore(data: Uint8Array, nameAt: number, starts: Uint32Array): number {

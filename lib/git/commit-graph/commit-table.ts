@@ -4,7 +4,7 @@ import { NameTable } from '../pack/name-table.ts';
 import { DATE_LIMIT, MAX_LEVEL } from './format.ts';
 
 /** More parents than two, in `others`. */
-const MANY = -2;
+const MANY_PARENTS = -2;
 export const NONE = -1;
 
 /** Commits in columns, numbered as they are met: about 90 bytes each. */
@@ -53,7 +53,7 @@ export class CommitTable {
     this.trees.set(oidBytes(tree), 20 * number);
     this.dates[number] = date;
     this.#first[number] = parents[0] ?? NONE;
-    this.#second[number] = parents.length > 2 ? MANY : (parents[1] ?? NONE);
+    this.#second[number] = parents.length > 2 ? MANY_PARENTS : (parents[1] ?? NONE);
     if (parents.length > 2) this.#others.set(number, parents);
     this.#known[number] = 1;
   }
@@ -64,7 +64,7 @@ export class CommitTable {
 
   parents(number: number): readonly number[] {
     const [first, second] = [this.#first[number]!, this.#second[number]!];
-    if (second === MANY) return this.#others.get(number)!;
+    if (second === MANY_PARENTS) return this.#others.get(number)!;
     return first === NONE ? NO_PARENTS : second === NONE ? [first] : [first, second];
   }
 

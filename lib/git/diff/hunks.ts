@@ -142,18 +142,18 @@ export function formatHunks(
     add(NEWLINE);
     let at = hunk.oldStart;
     for (const edit of hunk.edits) {
-      addLines(oldData, oldStarts, at, edit.oldStart, KEPT);
+      addLines(oldData, oldStarts, at, edit.oldStart, UNCHANGED);
       addLines(oldData, oldStarts, edit.oldStart, edit.oldEnd, DELETED);
       addLines(newData, newStarts, edit.newStart, edit.newEnd, INSERTED);
       at = edit.oldEnd;
     }
-    addLines(oldData, oldStarts, at, hunk.oldEnd, KEPT);
+    addLines(oldData, oldStarts, at, hunk.oldEnd, UNCHANGED);
     if (bytes > maxBytes) return undefined;
   }
   return Buffer.concat(parts, bytes);
 }
 
-const KEPT = Buffer.from(' ');
+const UNCHANGED = Buffer.from(' ');
 const DELETED = Buffer.from('-');
 const INSERTED = Buffer.from('+');
 const NEWLINE = Buffer.from('\n');

@@ -26,7 +26,7 @@ const DEDENT = { plain: 23, besideBlank: 17 };
 const MAX_BLANKS = 20;
 const MAX_INDENT = 200;
 /** Bytes of a line looked at: one of white space all through is blank, however long. */
-const MAX_LOOK = 4096;
+const MAX_LINE_BYTES = 4096;
 const TAB = 8;
 const NONE = -1;
 
@@ -70,7 +70,7 @@ function nearest(
 function indentOf(data: Uint8Array, starts: Int32Array, line: number): number {
   let indent = 0;
   const start = starts[line]!;
-  const end = Math.min(starts[line + 1]!, start + MAX_LOOK);
+  const end = Math.min(starts[line + 1]!, start + MAX_LINE_BYTES);
   for (let i = start; i < end; i++) {
     const byte = data[i];
     if (byte === 0x20) indent++;

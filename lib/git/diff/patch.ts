@@ -67,11 +67,11 @@ export async function diffFiles(
   while (files.length < parts.length) {
     signal?.throwIfAborted();
     if (text >= totalBytes || lines >= totalLines || read >= MAX_READ) {
-      files.push(unread(parts[files.length]!, { collapsed: true }));
+      files.push(notShown(parts[files.length]!, { collapsed: true }));
       continue;
     }
     await store.run((objects) => {
-      const turn = read + TURN;
+      const turn = read + BYTES_PER_TURN;
       while (files.length < parts.length && read < turn && text < totalBytes && lines < totalLines) {
         const change = parts[files.length]!;
         const next = () => parts.slice(files.length + 1, files.length + READ_AHEAD);
@@ -93,7 +93,7 @@ export async function diffFiles(
 const READ_AHEAD = 32;
 const SMALL = 256 * 1024;
 /** Bytes one turn reads, so that no diff holds up the rest for long. */
-const TURN = 4 * 1024 * 1024;
+const BYTES_PER_TURN = 4 * 1024 * 1024;
 
 interface Side {
   readonly mode: number;
@@ -121,23 +121,23 @@ class DiffRun {
 
   compare(change: FileChange, old: Uint8Array | undefined, after: Uint8Array | undefined): FileDiff {
     const { fileBytes = 200 * 1024, context } = this.#limits;
-    if (change.oldId === change.newId) return unread(change, {});
-    if (old === undefined || after === undefined) return unread(change, { tooLarge: true });
+    if (change.oldId === change.newId) return notShown(change, {});
+    if (old === undefined || after === undefined) return notShown(change, { tooLarge: true });
     if (isBinary(old) || isBinary(after)) {
       const text = Buffer.from(`${binaryNotice(change)}\n`, 'latin1');
-      return { ...unread(change, {}), binary: true, text };
+      return { ...notShown(change, {}), binary: true, text };
     }
     const diff = diffTexts(old, after, { budget: this.#budget });
-    if (diff === undefined) return unread(change, { tooLarge: true });
+    if (diff === undefined) return notShown(change, { tooLarge: true });
     const { additions, deletions } = diff;
     const options = { maxBytes: fileBytes, ...(context === undefined ? {} : { context }) };
     const text = formatHunks(diff, old, after, options);
-    if (text === undefined) return { ...unread(change, { tooLarge: true }), additions, deletions };
-    return { ...unread(change, {}), text, additions, deletions };
+    if (text === undefined) return { ...notShown(change, { tooLarge: true }), additions, deletions };
+    return { ...notShown(change, {}), text, additions, deletions };
   }
 }
 
-function unread(change: FileChange, why: { tooLarge?: boolean; collapsed?: boolean }): FileDiff {
+function notShown(change: FileChange, why: { tooLarge?: boolean; collapsed?: boolean }): FileDiff {
   const { tooLarge = false, collapsed = false } = why;
   return { ...change, binary: false, text: EMPTY, additions: 0, deletions: 0, tooLarge, collapsed };
 }

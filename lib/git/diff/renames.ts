@@ -270,7 +270,7 @@ class Search {
       this.#options.signal?.throwIfAborted();
       await this.#store.run((objects) => {
         // One turn indexes about 2 MB, so that nothing else waits long.
-        for (const until = this.#bytes + TURN; next < oids.length && this.#bytes < until; next++) {
+        for (const until = this.#bytes + BYTES_PER_TURN; next < oids.length && this.#bytes < until; next++) {
           const oid = oids[next]!;
           const ahead = () => oids.slice(next + 1, next + 64);
           const { data } = readAhead(oid, ahead, (one) => objects.read(one));
@@ -287,7 +287,7 @@ class Search {
   }
 }
 
-const TURN = 2 * 1024 * 1024;
+const BYTES_PER_TURN = 2 * 1024 * 1024;
 
 function byScore(a: Candidate, b: Candidate): number {
   return b.score - a.score || Number(b.sameName) - Number(a.sameName);

@@ -24,7 +24,7 @@ export interface TreeDiff {
 
 /** Changes one comparison lists unless told otherwise. */
 export const MAX_CHANGES = 100_000;
-const SLICE = 256;
+const STEPS_PER_TURN = 256;
 
 /**
  * Compares two trees by the ids of their entries: what is equal is never read. A file that became a directory
@@ -39,7 +39,7 @@ export async function diffTrees(
   const limit = options.limit ?? MAX_CHANGES;
   const walk = new PairWalk(oldTree, newTree);
   const enough = (objects: SyncObjects) => walk.step(objects) || walk.changes.length > limit;
-  await inSlices(store, SLICE, enough, options.signal);
+  await inSlices(store, STEPS_PER_TURN, enough, options.signal);
   const truncated = walk.changes.length > limit;
   return { changes: truncated ? walk.changes.slice(0, limit) : walk.changes, truncated };
 }

@@ -27,7 +27,7 @@ interface Spelling {
   readonly email: string;
 }
 
-const SLICE = 2_048;
+const STEPS_PER_TURN = 2_048;
 /** Commits fetched together when one has to be. */
 const READ_AHEAD = 64;
 
@@ -88,7 +88,7 @@ export async function countAuthors(
     }
     return false;
   };
-  await inSlices(store, SLICE, step, bounds.signal);
+  await inSlices(store, STEPS_PER_TURN, step, bounds.signal);
   return [...people.values()].map(({ name, email, commits }) => ({ name, email, commits }));
 }
 

@@ -6,9 +6,9 @@ import type { RawPath } from '../tree/path.ts';
 import type { CommitNode } from './graph.ts';
 
 /** Parents whose differences are kept: an octopus's others are compared each time. */
-const PARENTS = 2;
+const PARENTS_COMPARED = 2;
 /** Trees kept between two comparisons: what is a parent's now is a child's next. */
-const RECENT = 64;
+const MAX_CACHED_TREES = 64;
 
 /**
  * Which names at the top of its tree a commit changed, against each of its first two parents: what a walk for one
@@ -17,7 +17,7 @@ const RECENT = 64;
  */
 export class ChangedNames {
   /** By commit: two words for each parent; both 0 when nothing is known. */
-  #words = new Uint32Array(1024 * 2 * PARENTS);
+  #words = new Uint32Array(1024 * 2 * PARENTS_COMPARED);
   readonly #recent = new Map<Oid, WalkedTree>();
 
   /** Whether what stands under the name may differ between the commit and that parent. May throw BlockMiss. */
@@ -29,8 +29,8 @@ export class ChangedNames {
     bit: NameBit,
   ): boolean {
     if (node.tree === parent.tree) return false;
-    if (number >= PARENTS) return true;
-    const at = 2 * (PARENTS * node.index + number);
+    if (number >= PARENTS_COMPARED) return true;
+    const at = 2 * (PARENTS_COMPARED * node.index + number);
     if (at + 1 >= this.#words.length) this.#grow(at);
     if (this.#words[at] === 0 && this.#words[at + 1] === 0) this.#learn(objects, node.tree, parent.tree, at);
     return (this.#words[at + bit.word]! & bit.mask) !== 0;
@@ -38,7 +38,7 @@ export class ChangedNames {
 
   #learn(objects: SyncObjects, one: Oid, other: Oid, at: number): void {
     const [data, otherData] = [readTreeBytes(objects, one), readTreeBytes(objects, other)];
-    const known = this.#recent.get(one) ?? walkTree(data, undefined, NOBODY, true);
+    const known = this.#recent.get(one) ?? walkTree(data, undefined, IGNORE_ENTRY, true);
     let onlyChanged = data.length === otherData.length;
     const add = (tree: Uint8Array, idAt: number, _kind: number, nameAt: number) => {
       const { word, mask } = bitOf(tree, nameAt, idAt - 1);
@@ -55,7 +55,7 @@ export class ChangedNames {
   #keep(oid: Oid, tree: WalkedTree): void {
     this.#recent.delete(oid);
     this.#recent.set(oid, tree);
-    if (this.#recent.size > RECENT) this.#recent.delete(this.#recent.keys().next().value!);
+    if (this.#recent.size > MAX_CACHED_TREES) this.#recent.delete(this.#recent.keys().next().value!);
   }
 
   #grow(at: number): void {
@@ -65,7 +65,7 @@ export class ChangedNames {
   }
 }
 
-const NOBODY = () => {};
+const IGNORE_ENTRY = () => {};
 
 /** Whether two trees are alike but for names and ids: entries as many and as long. */
 function sameStarts(one: WalkedTree, other: WalkedTree): boolean {

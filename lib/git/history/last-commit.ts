@@ -3,7 +3,7 @@ import type { Oid } from '../oid.ts';
 import type { RawPath } from '../tree/path.ts';
 import type { CommitGraph, CommitNode } from './graph.ts';
 import type { KnownAnswers } from './known.ts';
-import { FAR_WITH_PATH, type WalkBudget } from './log-query.ts';
+import { LOAD_GRAPH_AFTER_WITH_PATH, type WalkBudget } from './log-query.ts';
 import { PathFilter } from './path-filter.ts';
 
 /**
@@ -32,7 +32,7 @@ export class LastCommit {
 
   /** Looks at one commit. @returns true at the end */
   step(objects: SyncObjects): boolean {
-    if (this.#budget.visited === FAR_WITH_PATH) this.#graph.load();
+    if (this.#budget.visited === LOAD_GRAPH_AFTER_WITH_PATH) this.#graph.load();
     const node = (this.#at ??= this.#graph.node(objects, this.#start));
     const known = this.#answers.get(this.#path, node.oid);
     if (known !== undefined) return this.#end(known === null ? undefined : this.#graph.node(objects, known));

@@ -1,7 +1,7 @@
 import type { SyncObjects } from '../objects.ts';
 import { DateQueue } from './date-queue.ts';
 import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
-import { FAR, FAR_WITH_PATH, type LogQuery, type WalkBudget } from './log-query.ts';
+import { LOAD_GRAPH_AFTER, LOAD_GRAPH_AFTER_WITH_PATH, type LogQuery, type WalkBudget } from './log-query.ts';
 import { PathFilter } from './path-filter.ts';
 import { topoOrder } from './topo-order.ts';
 
@@ -49,7 +49,8 @@ export class LimitedLog {
   /** Takes one commit from the queue. @returns true at the end; {@link result} holds the answer then */
   step(objects: SyncObjects): boolean {
     if (!this.#started) this.#start(objects);
-    if (this.#budget.visited === (this.#filter ? FAR_WITH_PATH : FAR)) this.#graph.load();
+    if (this.#budget.visited === (this.#filter ? LOAD_GRAPH_AFTER_WITH_PATH : LOAD_GRAPH_AFTER))
+      this.#graph.load();
     const node = this.#queue.peek();
     if (node === undefined) return true;
     const { since, until, firstParent = false } = this.#query;

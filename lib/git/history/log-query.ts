@@ -41,9 +41,9 @@ const MAX_COMMITS = 1_000_000;
  * A commit-graph file is fetched as a whole, so only by walks that have gone so far without it: what most of them look
  * for is among the newest commits, which lie together in one pack.
  */
-export const FAR = 64;
+export const LOAD_GRAPH_AFTER = 64;
 /** The same for a walk that reads trees. */
-export const FAR_WITH_PATH = 16;
+export const LOAD_GRAPH_AFTER_WITH_PATH = 16;
 
 /** Counts the commits of one walk. */
 export class WalkBudget {

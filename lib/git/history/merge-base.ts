@@ -1,7 +1,7 @@
 import type { SyncObjects } from '../objects.ts';
 import { DateQueue } from './date-queue.ts';
 import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
-import { FAR, type WalkBudget } from './log-query.ts';
+import { LOAD_GRAPH_AFTER, type WalkBudget } from './log-query.ts';
 
 const ONE = 1;
 const OTHERS = 2;
@@ -39,7 +39,7 @@ export class CommonAncestors {
   step(objects: SyncObjects): boolean {
     const node = this.#queue.peek();
     if (node === undefined || this.#open === 0) return true;
-    if (this.#budget.visited === FAR) this.#graph.load();
+    if (this.#budget.visited === LOAD_GRAPH_AFTER) this.#graph.load();
     const parents = this.#graph.parentsOfFirst(objects, node, this.#queue);
 
     // Nothing is read below: the step is not taken twice.

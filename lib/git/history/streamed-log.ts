@@ -1,7 +1,7 @@
 import type { SyncObjects } from '../objects.ts';
 import { DateQueue } from './date-queue.ts';
 import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
-import { FAR, FAR_WITH_PATH, type LogQuery, type WalkBudget } from './log-query.ts';
+import { LOAD_GRAPH_AFTER, LOAD_GRAPH_AFTER_WITH_PATH, type LogQuery, type WalkBudget } from './log-query.ts';
 import { PathFilter } from './path-filter.ts';
 
 const SEEN = 1;
@@ -31,7 +31,8 @@ export class StreamedLog {
   /** Takes one commit from the queue. @returns true at the end */
   step(objects: SyncObjects): boolean {
     if (!this.#started) this.#start(objects);
-    if (this.#budget.visited === (this.#filter ? FAR_WITH_PATH : FAR)) this.#graph.load();
+    if (this.#budget.visited === (this.#filter ? LOAD_GRAPH_AFTER_WITH_PATH : LOAD_GRAPH_AFTER))
+      this.#graph.load();
     const node = this.#queue.peek();
     const { since, until, firstParent = false } = this.#query;
     // All that waits is older still.

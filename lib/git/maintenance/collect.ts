@@ -8,7 +8,7 @@ import type { PackStore } from '../pack/store.ts';
 import type { MaintainedObjects, PackDescription, PackSource, RefDatabase } from '../ports.ts';
 import { enumerate } from '../reachable.ts';
 import { refTips } from '../ref-tips.ts';
-import { replace, storeOf } from './compact.ts';
+import { replace, storeOver } from './compact.ts';
 import { loadIndexes, type RepackOptions, repackInto } from './repack.ts';
 
 export interface CollectOptions extends RepackOptions {
@@ -57,22 +57,22 @@ export async function collect(
   const inputs = await objects.listPacks({ fresh: true });
   const live = inputs.filter(isLive);
   if (live.reduce((sum, { objectCount }) => sum + objectCount, 0) > MAX_OBJECTS) return undefined;
-  const before = await tips(refs);
-  const store = storeOf(objects, await objects.listPacks({ fresh: true }));
-  const reached = await enumerate(store, { include: before });
-  await addKept(store, refs, reached, before);
-  const places = new Places(reached, inputs);
-  await places.preferLive(store);
+  const tipsAtStart = await tips(refs);
+  const store = storeOver(objects, await objects.listPacks({ fresh: true }));
+  const reached = await enumerate(store, { include: tipsAtStart });
+  await addPinned(store, refs, reached, tipsAtStart);
+  const locations = new ObjectLocations(reached, inputs);
+  await locations.preferLive(store);
 
   const own = live.filter(isOwn);
   const packs = (await store.packs()).filter(({ description }) =>
     own.some(({ id }) => id === description.id),
   );
   await loadIndexes(store, packs);
-  const garbage = await unreached(packs, reached);
-  const old = inputs.filter((pack) => isOwn(pack) && !isLive(pack) && isOver(pack, options.now));
-  const resurrected = places.select(({ source }) => source === 'unreachable-garbage');
-  const kept = garbage.count === 0 ? resurrected : places.select(isOwn);
+  const garbage = await unreachableIn(packs, reached);
+  const old = inputs.filter((pack) => isOwn(pack) && !isLive(pack) && isExpired(pack, options.now));
+  const resurrected = locations.select(({ source }) => source === 'unreachable-garbage');
+  const kept = garbage.count === 0 ? resurrected : locations.select(isOwn);
 
   const add = async (list: ObjectList, source: PackSource): Promise<PackDescription[]> => {
     const added: PackDescription[] = [];
@@ -100,28 +100,28 @@ export async function collect(
   }
   if (added.length + replaced.length === 0) return { garbage: 0, resurrected: 0 };
   await replace(objects, added, replaced, { epoch: options.epoch });
-  const late = garbage.count === 0 ? 0 : await resurrectLate(objects, refs, reached, before, options);
+  const late = garbage.count === 0 ? 0 : await resurrectLate(objects, refs, reached, tipsAtStart, options);
   return { garbage: garbage.count, resurrected: resurrected.count + late };
 }
 
 /** Adds to what refs reach what kept commits do: of a million, most lie on branches. */
-async function addKept(
+async function addPinned(
   store: PackStore,
   refs: RefDatabase,
   reached: ObjectList,
-  before: readonly Oid[],
+  tipsAtStart: readonly Oid[],
 ): Promise<void> {
-  const kept = await keptBeside(refs, reached);
+  const kept = await unreachedPinned(refs, reached);
   // Those that were pushed since the packs were listed are for the end, as refs that move meanwhile.
   const young = new Set(await store.missing(Buffer.concat(kept.map(oidBytes))));
   const include = kept.filter((oid) => !young.has(oid));
   if (include.length === 0) return;
-  const more = await enumerate(store, { include, exclude: before });
+  const more = await enumerate(store, { include, exclude: tipsAtStart });
   for (let i = 0; i < more.count; i++) addFrom(reached, more, i);
 }
 
 /** What is kept and not in the list: no more than the repository has objects. */
-async function keptBeside(refs: RefDatabase, reached: ObjectList): Promise<Oid[]> {
+async function unreachedPinned(refs: RefDatabase, reached: ObjectList): Promise<Oid[]> {
   const kept: Oid[] = [];
   for await (const oid of refs.pinned()) if (reached.indexOf(oidBytes(oid), 0) < 0) kept.push(oid);
   return kept;
@@ -132,17 +132,20 @@ async function resurrectLate(
   objects: MaintainedObjects,
   refs: RefDatabase,
   reached: ObjectList,
-  before: readonly Oid[],
+  tipsAtStart: readonly Oid[],
   options: CollectOptions,
 ): Promise<number> {
   const moved = (await tips(refs)).filter((oid) => reached.indexOf(oidBytes(oid), 0) < 0);
-  moved.push(...(await keptBeside(refs, reached)));
+  moved.push(...(await unreachedPinned(refs, reached)));
   if (moved.length === 0) return 0;
   const inputs = await objects.listPacks({ fresh: true });
-  const store = storeOf(objects, inputs);
-  const places = new Places(await enumerate(store, { include: moved, exclude: before }), inputs);
-  await places.preferLive(store);
-  const list = places.select(({ source }) => source === 'unreachable-garbage');
+  const store = storeOver(objects, inputs);
+  const locations = new ObjectLocations(
+    await enumerate(store, { include: moved, exclude: tipsAtStart }),
+    inputs,
+  );
+  await locations.preferLive(store);
+  const list = locations.select(({ source }) => source === 'unreachable-garbage');
   if (list.count === 0) return 0;
   await replace(objects, [await repackInto(objects, store, list, 'gc', options)], []);
   return list.count;
@@ -150,14 +153,14 @@ async function resurrectLate(
 
 const isLive = ({ source }: PackDescription) => source !== 'unreachable-garbage';
 const isOwn = ({ inherited }: PackDescription) => inherited !== true;
-const isOver = ({ id }: PackDescription, now: Date) => decodeTime(id) + GARBAGE_MS <= now.getTime();
+const isExpired = ({ id }: PackDescription, now: Date) => decodeTime(id) + GARBAGE_MS <= now.getTime();
 
 async function tips(refs: RefDatabase): Promise<Oid[]> {
   return [...(await refTips((await refs.view()).refs()))];
 }
 
 /** Where each object of a list lies. */
-class Places {
+class ObjectLocations {
   readonly #list: ObjectList;
   readonly #inputs: ReadonlySet<string>;
   /** Objects that were found in a pack of garbage first, and lie in another one too. */
@@ -198,7 +201,7 @@ class Places {
 }
 
 /** What the packs hold and the list does not. */
-async function unreached(packs: readonly Pack[], reached: ObjectList): Promise<ObjectList> {
+async function unreachableIn(packs: readonly Pack[], reached: ObjectList): Promise<ObjectList> {
   const garbage = new ObjectList();
   for (const pack of packs) {
     const { names, count } = pack.index.whole();

@@ -29,7 +29,7 @@ export async function compact(
     const inputs = compactionPlan(packs);
     if (inputs.length === 0) return true;
     if (Date.now() > options.deadline) return false;
-    const store = storeOf(objects, inputs);
+    const store = storeOver(objects, inputs);
     const list = await allObjects(store);
     const pack = await repackInto(objects, store, list, 'compact', options);
     await replace(objects, [pack], inputs);
@@ -38,7 +38,7 @@ export async function compact(
 }
 
 /** Reads these packs and no others. Little is kept: nothing is read twice. */
-export function storeOf(objects: MaintainedObjects, packs: readonly PackDescription[]): PackStore {
+export function storeOver(objects: MaintainedObjects, packs: readonly PackDescription[]): PackStore {
   const cache = new PackCache({ blockBytes: 64 * 2 ** 20, baseBytes: 32 * 2 ** 20, indexBytes: 0 });
   const database = {
     listPacks: async () => packs,

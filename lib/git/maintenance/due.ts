@@ -13,15 +13,15 @@ export type IsDue = (
  */
 const DUE: Partial<Record<DerivedKind, IsDue>> = {
   // Of about 300 commits. A walk reads some 25 of them in the time of one trip to the storage.
-  'commit-graph': (packs, file) => hasGrown(packs, file, { least: 1000, share: 0.05 }),
+  'commit-graph': (packs, file) => hasGrown(packs, file, { min: 1000, share: 0.05 }),
   'object-index': (packs, file) => isUncovered(packs, file),
   // A tip that moved on shares most of its trees with the one that is listed.
-  tip: (packs, file) => hasGrown(packs, file, { least: 1000, share: 0.002 }),
+  tip: (packs, file) => hasGrown(packs, file, { min: 1000, share: 0.002 }),
   // What a client fetches behind a bundle costs little against what it spares.
   bundle: (packs, file) => {
     const bytes = packs.reduce((sum, { packSize }) => sum + packSize, 0);
     if (bytes < MIN_BUNDLE_BYTES || bytes > MAX_BUNDLE_BYTES) return false;
-    return hasGrown(packs, file, { least: 0, share: 0.2 });
+    return hasGrown(packs, file, { min: 0, share: 0.2 });
   },
   // It counts in the index, so each new index needs a new one.
   bitmap: (packs, file, others) => {
@@ -59,14 +59,14 @@ export const objectsIn = (packs: readonly PackDescription[]): number =>
 export function hasGrown(
   packs: readonly PackDescription[],
   file: DerivedFile | undefined,
-  { least, share }: { readonly least: number; readonly share: number },
+  { min, share }: { readonly min: number; readonly share: number },
 ): boolean {
   const now = objectsIn(packs);
   if (now > MAX_OBJECTS) return false;
-  if (file === undefined) return now >= least;
+  if (file === undefined) return now >= min;
   if (file.provenance.note.startsWith(UNFINISHED)) return true;
   const then = file.provenance.objects;
-  return Math.abs(now - then) > Math.max(least / 2, share * then);
+  return Math.abs(now - then) > Math.max(min / 2, share * then);
 }
 
 /** Below it an index for all packs, and closures over it, are not worth their keep. */

@@ -1,13 +1,13 @@
 import type { PackDescription } from '../ports.ts';
 
 /** Up to so many packs nothing is done: a reader asks them all in one trip. */
-const PACKS = 8;
+const MAX_PACKS = 8;
 /** Fewer than this are not worth a rewrite. */
 const MIN_INPUTS = 4;
 /** Each is two writes of the one transaction that replaces them. */
 const MAX_INPUTS = 40;
 /** A pack should have at least this many times the bytes of the next smaller one. */
-const FACTOR = 2;
+const GEOMETRIC_FACTOR = 2;
 /** What is smaller weighs this much, a block of the cache: it costs its requests, hardly its bytes. */
 const MIN_WEIGHT = 256 * 1024;
 /** Of the packs that become one: what a function copies in a fraction of its fifteen minutes. */
@@ -25,16 +25,16 @@ const MAX_OBJECTS = 4_000_000;
  */
 export function compactionPlan(packs: readonly PackDescription[]): readonly PackDescription[] {
   const sorted = packs.filter(isInput).toSorted((a, b) => a.packSize - b.packSize || compareIds(a, b));
-  if (sorted.length <= PACKS) return [];
+  if (sorted.length <= MAX_PACKS) return [];
   const weight = (bytes: number) => Math.max(bytes, MIN_WEIGHT);
   const weights = sorted.map(({ packSize }) => weight(packSize));
   let ordered = sorted.length - 1;
-  while (ordered > 0 && weights[ordered]! >= FACTOR * weights[ordered - 1]!) ordered--;
+  while (ordered > 0 && weights[ordered]! >= GEOMETRIC_FACTOR * weights[ordered - 1]!) ordered--;
   // From `ordered` on the rule holds; what is before it is merged, and whatever the outcome then stands too near to.
   let bytes = 0;
   let end = 0;
   for (; end < sorted.length; end++) {
-    if (end >= ordered && weights[end]! >= FACTOR * weight(bytes)) break;
+    if (end >= ordered && weights[end]! >= GEOMETRIC_FACTOR * weight(bytes)) break;
     bytes += sorted[end]!.packSize;
   }
   if (end < MIN_INPUTS) return [];

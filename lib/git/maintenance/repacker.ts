@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
 import { CorruptData } from '../objects.ts';
 import {
-  EntryHead,
-  MAX_ENTRY_HEAD,
+  EntryHeader,
+  MAX_ENTRY_HEADER,
   OFS_DELTA,
   REF_DELTA,
   typeCode,
   writeDistance,
-  writeEntryHead,
+  writeEntryHeader,
 } from '../pack/entry.ts';
 import { EntryTable } from '../pack/entry-table.ts';
 import type { ObjectList } from '../pack/object-list.ts';
@@ -55,8 +55,8 @@ export class Repacker {
   readonly #begun: Uint8Array;
   #pack = 0;
   #rank = 0;
-  readonly #head = new EntryHead();
-  readonly #headBytes = Buffer.alloc(MAX_ENTRY_HEAD);
+  readonly #head = new EntryHeader();
+  readonly #headBytes = Buffer.alloc(MAX_ENTRY_HEADER);
   #out: Buffer = Buffer.allocUnsafeSlow(CHUNK);
   #used = 0;
   /** A large entry that is copied piece by piece: what is left of it. */
@@ -136,7 +136,7 @@ export class Repacker {
     const rank = sorted.ranks[list.positions[i]!]!;
     const [offset, end] = [sorted.offsets[rank]!, sorted.offsets[rank + 1]!];
     const head = this.#head;
-    const start = file.slice(offset, Math.min(offset + MAX_ENTRY_HEAD, end));
+    const start = file.slice(offset, Math.min(offset + MAX_ENTRY_HEADER, end));
     if (!head.read(start, 0)) throw damaged(pack, offset);
     const { type, size, dataAt } = head;
     const delta = type === OFS_DELTA || type === REF_DELTA;
@@ -152,7 +152,7 @@ export class Repacker {
       return;
     }
     const at = this.#size();
-    let length = writeEntryHead(this.#headBytes, 0, delta ? OFS_DELTA : type, size);
+    let length = writeEntryHeader(this.#headBytes, 0, delta ? OFS_DELTA : type, size);
     if (delta) length = writeDistance(this.#headBytes, length, at - this.#written[base]!);
     const written = this.#headBytes.subarray(0, length);
     const expected = index.crc(list.positions[i]!);
@@ -186,7 +186,7 @@ export class Repacker {
   #whole(objects: PackObjects, i: number, pack: Pack, offset: number): void {
     const { type, data } = objects.readAt(pack, offset);
     const deflated = deflateSync(data);
-    const length = writeEntryHead(this.#headBytes, 0, typeCode(type), data.length);
+    const length = writeEntryHeader(this.#headBytes, 0, typeCode(type), data.length);
     const entry = this.#begin(i, 0, typeCode(type), this.#headBytes.subarray(0, length), data.length);
     this.#append(entry, deflated);
   }

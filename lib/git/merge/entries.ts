@@ -25,8 +25,8 @@ export interface MergedEntry {
 }
 
 /** Markers grow with the depth, so that those of a merged base can be told from those around them. */
-const MARKER = 7;
-const PER_DEPTH = 2;
+const MARKER_SIZE = 7;
+const MARKER_GROWTH_PER_DEPTH = 2;
 
 /**
  * Merges what both sides made of one file: mode and content, each three-way. Types of both sides are equal.
@@ -67,7 +67,7 @@ export async function mergeEntries(
   const [old, one, other] = texts as [Uint8Array, Uint8Array, Uint8Array];
   const merged = mergeTexts(old, one, other, {
     labels: labelsFor(level.labels, base, ours, theirs),
-    markerSize: MARKER + PER_DEPTH * level.depth + (nested ? 1 : 0),
+    markerSize: MARKER_SIZE + MARKER_GROWTH_PER_DEPTH * level.depth + (nested ? 1 : 0),
     budget: level.budget,
   });
   if (merged === undefined) return undecided('too-large');

@@ -50,7 +50,7 @@ export function mergeRegions(
   const [ourSide, theirSide] = [sideOf(ours), sideOf(theirs)];
   const regions: Region[] = [];
   for (const cluster of clusters(ourDiff.edits, theirDiff.edits)) {
-    const region = judge(cluster, ourSide, theirSide);
+    const region = resolveCluster(cluster, ourSide, theirSide);
     if (region === undefined) continue;
     const narrow = region.outcome === 'conflict' ? narrowed(region, ourSide, theirSide, options) : [region];
     if (narrow === undefined) return undefined;
@@ -106,9 +106,9 @@ function clusters(ours: readonly LineEdit[], theirs: readonly LineEdit[]): Clust
 }
 
 /** @returns undefined when both sides made the same single edit */
-function judge(cluster: Cluster, ourSide: Side, theirSide: Side): Region | undefined {
-  const ours = spread(cluster.base, cluster.ours, cluster.ourShift);
-  const theirs = spread(cluster.base, cluster.theirs, cluster.theirShift);
+function resolveCluster(cluster: Cluster, ourSide: Side, theirSide: Side): Region | undefined {
+  const ours = rangeIn(cluster.base, cluster.ours, cluster.ourShift);
+  const theirs = rangeIn(cluster.base, cluster.theirs, cluster.theirShift);
   if (cluster.theirs.length === 0) return { outcome: 'ours', ours, theirs };
   if (cluster.ours.length === 0) return { outcome: 'theirs', ours, theirs };
   const [our, their] = [cluster.ours[0]!, cluster.theirs[0]!];
@@ -119,7 +119,7 @@ function judge(cluster: Cluster, ourSide: Side, theirSide: Side): Region | undef
 }
 
 /** Where a stretch of the base stands in a side. */
-function spread(base: Range, edits: readonly LineEdit[], shift: number): Range {
+function rangeIn(base: Range, edits: readonly LineEdit[], shift: number): Range {
   const last = edits.at(-1);
   return { start: base.start + shift, end: base.end + (last ? last.newEnd - last.oldEnd : shift) };
 }
@@ -152,7 +152,7 @@ function narrowed(
 }
 
 /** Up to here two conflicts are shown as one. */
-const NEAR = 3;
+const MAX_GAP_LINES = 3;
 
 function joined(regions: readonly Region[], ourSide: Side, joinUnlessAlphanumeric: boolean): Region[] {
   const result: Region[] = [];
@@ -160,7 +160,7 @@ function joined(regions: readonly Region[], ourSide: Side, joinUnlessAlphanumeri
     const last = result.at(-1);
     if (last?.outcome === 'conflict' && region.outcome === 'conflict') {
       const between = { start: last.ours.end, end: region.ours.start };
-      const near = between.end - between.start <= NEAR;
+      const near = between.end - between.start <= MAX_GAP_LINES;
       if (near || (joinUnlessAlphanumeric && !/[0-9A-Za-z]/.test(latin1(textOf(ourSide, between))))) {
         result[result.length - 1] = {
           outcome: 'conflict',

@@ -110,13 +110,13 @@ class Writer {
 /** Undefined when the text has no line whose end would tell. */
 function endsInCrlf({ data, starts }: Side, line: number): boolean | undefined {
   const lines = starts.length - 1;
-  let told = line;
+  let tested = line;
   if (lines === 0) return undefined;
-  if (told >= lines - 1) {
-    told = lines - 1;
-    if (data[starts[lines]! - 1] !== 0x0a) told--;
-    if (told < 0) return undefined;
+  if (tested >= lines - 1) {
+    tested = lines - 1;
+    if (data[starts[lines]! - 1] !== 0x0a) tested--;
+    if (tested < 0) return undefined;
   }
-  const end = starts[told + 1]!;
-  return end - starts[told]! > 1 && data[end - 2] === 0x0d;
+  const end = starts[tested + 1]!;
+  return end - starts[tested]! > 1 && data[end - 2] === 0x0d;
 }

@@ -4,7 +4,7 @@ import type { RandomAccess } from '../ports.ts';
 /** Bytes per cached block. */
 export const BLOCK_SIZE = 256 * 1024;
 const BLOCKS_PER_READ = 32;
-const READS_AT_ONCE = 16;
+const MAX_CONCURRENT_READS = 16;
 /** What a scan fetches around and beyond a block that it misses. */
 const SCAN_BLOCKS = 16;
 
@@ -125,7 +125,8 @@ export class BlockCache {
 
   async #load(file: CachedFile, first: number, end: number, pins: BlockPins): Promise<void> {
     try {
-      while (this.#reading >= READS_AT_ONCE) await new Promise<void>((resolve) => this.#queue.push(resolve));
+      while (this.#reading >= MAX_CONCURRENT_READS)
+        await new Promise<void>((resolve) => this.#queue.push(resolve));
       this.#reading++;
       try {
         const from = first * BLOCK_SIZE;

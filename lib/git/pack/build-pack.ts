@@ -4,7 +4,7 @@ import type { ObjectType } from '../objects.ts';
 import { type Oid, oidBytes } from '../oid.ts';
 import { hashObject } from '../parse.ts';
 import type { PackContent } from '../ports.ts';
-import { typeCode, writeEntryHead } from './entry.ts';
+import { typeCode, writeEntryHeader } from './entry.ts';
 import { EntryTable } from './entry-table.ts';
 import { writeIndex } from './write-index.ts';
 
@@ -29,7 +29,7 @@ export function buildPack(
     if (seen.has(oid)) continue;
     seen.add(oid);
     const head = Buffer.alloc(16);
-    const headLength = writeEntryHead(head, 0, typeCode(type), data.length);
+    const headLength = writeEntryHeader(head, 0, typeCode(type), data.length);
     const bytes = Buffer.concat([head.subarray(0, headLength), deflateSync(data)]);
     const entry = table.add(size, typeCode(type), headLength, data.length);
     table.types[entry] = typeCode(type);

@@ -8,7 +8,7 @@ import { PackCache } from './pack-cache.ts';
 import { PackStore } from './store.ts';
 import { streamObject } from './stream-object.ts';
 
-const LARGE = 8 * 2 ** 20;
+const MAX_COMPARED_BYTES = 8 * 2 ** 20;
 
 const NOTHING: ObjectDatabase = {
   listPacks: async () => [],
@@ -58,7 +58,7 @@ export async function findCollision(
 
 /** What is too large to be held twice is compared by another digest, which nobody knows how to deceive. */
 async function isSame(store: PackStore, received: PackStore, oid: Oid, size: number): Promise<boolean> {
-  if (size > LARGE) {
+  if (size > MAX_COMPARED_BYTES) {
     const [theirs, ours] = [await digest(received, oid), await digest(store, oid)];
     return theirs.equals(ours);
   }

@@ -5,9 +5,9 @@ import type { Pack } from './pack-cache.ts';
 import type { PackStore } from './store.ts';
 
 /** Bytes per chunk, about. */
-export const CHUNK = 1 << 20;
+export const CHUNK_BYTES = 1 << 20;
 /** Bytes of a pack's head. */
-export const PACK_HEAD = 12;
+export const PACK_HEADER_SIZE = 12;
 
 /**
  * The packs of which every object is listed: their entries go out as they stand, without a look at each. Deltas by
@@ -27,13 +27,13 @@ export class CopiedPacks {
     this.#list = list;
     const counts = new Uint32Array(list.packs.length);
     if (copy) for (let i = 0; i < list.count; i++) if (list.packOf[i]! >= 0) counts[list.packOf[i]!]!++;
-    let [count, bytes] = [0, PACK_HEAD];
+    let [count, bytes] = [0, PACK_HEADER_SIZE];
     for (let number = list.packs.length - 1; number >= 0; number--) {
       const { objectCount, packSize } = list.packs[number]!.description;
       if (counts[number] !== objectCount || objectCount === 0) continue;
-      this.#shifts.set(number, bytes - PACK_HEAD);
+      this.#shifts.set(number, bytes - PACK_HEADER_SIZE);
       count += objectCount;
-      bytes += packSize - PACK_HEAD - 20;
+      bytes += packSize - PACK_HEADER_SIZE - 20;
     }
     this.count = count;
     this.bytes = bytes;
@@ -72,10 +72,10 @@ async function* entriesOf(store: PackStore, pack: Pack, check: boolean): AsyncGe
   const { file } = pack;
   const sha = check ? createHash('sha1') : undefined;
   const end = file.size - 20;
-  for (let at = 0; at < end; at += CHUNK) {
-    const bytes = await store.run(() => file.slice(at, Math.min(at + CHUNK, end)), { scan: true });
+  for (let at = 0; at < end; at += CHUNK_BYTES) {
+    const bytes = await store.run(() => file.slice(at, Math.min(at + CHUNK_BYTES, end)), { scan: true });
     sha?.update(bytes);
-    yield at === 0 ? bytes.subarray(PACK_HEAD) : bytes;
+    yield at === 0 ? bytes.subarray(PACK_HEADER_SIZE) : bytes;
   }
   if (sha) await checkTrailer(store, pack, sha.digest());
 }

@@ -9,7 +9,7 @@ export const OFS_DELTA = 6;
 export const REF_DELTA = 7;
 
 /** The longest entry head: a 10 byte size, then a 20 byte base id or a 10 byte base distance. */
-export const MAX_ENTRY_HEAD = 32;
+export const MAX_ENTRY_HEADER = 32;
 
 const NAMES: readonly (ObjectType | undefined)[] = [undefined, 'commit', 'tree', 'blob', 'tag'];
 const CODES = { commit: COMMIT, tree: TREE, blob: BLOB, tag: TAG } as const;
@@ -25,7 +25,7 @@ export function typeCode(type: ObjectType): number {
 }
 
 /** Reads entry heads into its own fields, so that nothing is allocated per entry. */
-export class EntryHead {
+export class EntryHeader {
   type = 0;
   /** Inflated size: of the object, or of the delta. */
   size = 0;
@@ -77,7 +77,7 @@ export class EntryHead {
 }
 
 /** Writes type and size at `at`. @returns where the head ends. */
-export function writeEntryHead(out: Uint8Array, at: number, type: number, size: number): number {
+export function writeEntryHeader(out: Uint8Array, at: number, type: number, size: number): number {
   let rest = Math.floor(size / 16);
   let byte = (type << 4) | (size & 15);
   while (rest > 0) {

@@ -8,7 +8,7 @@ import { CorruptData, type ObjectType } from '../objects.ts';
 import { type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import type { PackContent } from '../ports.ts';
 import { findCollision, openContent } from './collision.ts';
-import { BLOB, typeCode, typeName, writeEntryHead } from './entry.ts';
+import { BLOB, typeCode, typeName, writeEntryHeader } from './entry.ts';
 import type { EntryTable } from './entry-table.ts';
 import { LinkSet } from './link-set.ts';
 import { ObjectHasher } from './object-hasher.ts';
@@ -224,13 +224,13 @@ async function completeThin(
   const absent = new Set(await store.missing(waiting));
   spool.truncate(spool.size - 20);
   for (let at = 0; at < waiting.length; at += 20) {
-    if (at % (20 * BASES_AT_ONCE) === 0)
-      await lookAt(store, waiting.subarray(at, at + 20 * BASES_AT_ONCE), absent);
+    if (at % (20 * BASES_PER_BATCH) === 0)
+      await prefetchBases(store, waiting.subarray(at, at + 20 * BASES_PER_BATCH), absent);
     const oid = oidFromBytes(waiting, at);
     if (absent.has(oid) || !resolver.isWaiting(waiting, at)) continue;
     const { type, data } = await store.read(oid);
     const head = Buffer.alloc(16);
-    const headLength = writeEntryHead(head, 0, typeCode(type), data.length);
+    const headLength = writeEntryHeader(head, 0, typeCode(type), data.length);
     const bytes = Buffer.concat([head.subarray(0, headLength), deflateSync(data)]);
     const entry = table.add(spool.size, typeCode(type), headLength, data.length);
     table.types[entry] = typeCode(type);
@@ -243,10 +243,10 @@ async function completeThin(
 }
 
 /** Bases whose whereabouts are read together. */
-const BASES_AT_ONCE = 64;
+const BASES_PER_BATCH = 64;
 
 /** What the bases rest on is in memory then, mostly: each alone would be a trip, or several. */
-async function lookAt(store: PackStore, names: Uint8Array, absent: ReadonlySet<Oid>): Promise<void> {
+async function prefetchBases(store: PackStore, names: Uint8Array, absent: ReadonlySet<Oid>): Promise<void> {
   const oids = Array.from({ length: names.length / 20 }, (_, i) => oidFromBytes(names, 20 * i));
   const present = oids.filter((oid) => !absent.has(oid));
   await store.run((objects) => void batchMisses(present, (oid) => objects.header(oid)));

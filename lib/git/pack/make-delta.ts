@@ -1,10 +1,13 @@
 const BLOCK = 16;
 /** Of one hash, so many places are looked at: bounds the work on repetitive content. */
-const TRIES = 8;
+const MAX_TRIES = 8;
 const MAX_COPY = 0xffffff;
 const FACTOR = 0x01000193;
 /** FACTOR to the BLOCK - 1, modulo 2^32: what takes the oldest byte out of the rolling hash. */
-const OUT = Array.from({ length: BLOCK - 1 }).reduce<number>((power) => Math.imul(power, FACTOR), 1);
+const OLDEST_BYTE_FACTOR = Array.from({ length: BLOCK - 1 }).reduce<number>(
+  (power) => Math.imul(power, FACTOR),
+  1,
+);
 
 /**
  * A delta that makes `target` from `base` (gitformat-pack, "Deltified representation"): blocks of the base are
@@ -32,7 +35,7 @@ export function makeDelta(base: Uint8Array, target: Uint8Array, limit: number): 
     let from = -1;
     let length = 0;
     let tries = 0;
-    for (let i = blocks.first(hash); i >= 0 && tries < TRIES; i = blocks.next(i), tries++) {
+    for (let i = blocks.first(hash); i >= 0 && tries < MAX_TRIES; i = blocks.next(i), tries++) {
       const start = i * BLOCK;
       let run = 0;
       while (at + run < target.length && start + run < base.length && target[at + run] === base[start + run])
@@ -54,7 +57,9 @@ export function makeDelta(base: Uint8Array, target: Uint8Array, limit: number): 
       literal = at;
       if (at + BLOCK <= target.length) hash = hashBlock(target, at);
     } else {
-      hash = (Math.imul(hash - Math.imul(target[at]!, OUT), FACTOR) + (target[at + BLOCK] ?? 0)) | 0;
+      hash =
+        (Math.imul(hash - Math.imul(target[at]!, OLDEST_BYTE_FACTOR), FACTOR) + (target[at + BLOCK] ?? 0)) |
+        0;
       at++;
     }
   }

@@ -12,7 +12,7 @@ export const LARGE_OFFSETS = 'LOFF';
 export const ORDER = 'RIDX';
 
 /** Bytes before the table of chunks. */
-export const HEAD = 12;
+export const HEADER_SIZE = 12;
 const MAX_CHUNKS = 32;
 
 /** What git would call the pack's index. */
@@ -41,7 +41,12 @@ export class MergedIndex {
   constructor(file: CachedFile) {
     this.#file = file;
     const head = file.block(0);
-    if (file.size < HEAD + 12 + 20 || readUint32(head, 0) !== 0x4d494458 || head[4] !== 1 || head[5] !== 1)
+    if (
+      file.size < HEADER_SIZE + 12 + 20 ||
+      readUint32(head, 0) !== 0x4d494458 ||
+      head[4] !== 1 ||
+      head[5] !== 1
+    )
       throw malformed('not one of version 1');
     this.#chunks = readChunks(head, head[6]!, file.size);
     const fanout = this.#chunk(FANOUT, 1024);
@@ -207,14 +212,14 @@ export class WholeMergedIndex {
 }
 
 function readChunks(bytes: Uint8Array, count: number, fileSize: number): Map<string, Chunk> {
-  if (count > MAX_CHUNKS || HEAD + 12 * (count + 1) > bytes.length) throw malformed('too many chunks');
+  if (count > MAX_CHUNKS || HEADER_SIZE + 12 * (count + 1) > bytes.length) throw malformed('too many chunks');
   const chunks = new Map<string, Chunk>();
   const at = (i: number) =>
-    readUint32(bytes, HEAD + 12 * i + 4) * 2 ** 32 + readUint32(bytes, HEAD + 12 * i + 8);
+    readUint32(bytes, HEADER_SIZE + 12 * i + 4) * 2 ** 32 + readUint32(bytes, HEADER_SIZE + 12 * i + 8);
   for (let i = 0; i < count; i++) {
-    const id = Buffer.from(bytes.subarray(HEAD + 12 * i, HEAD + 12 * i + 4)).toString('latin1');
+    const id = Buffer.from(bytes.subarray(HEADER_SIZE + 12 * i, HEADER_SIZE + 12 * i + 4)).toString('latin1');
     const chunk = { at: at(i), end: at(i + 1) };
-    if (chunk.at < HEAD || chunk.end < chunk.at || chunk.end > fileSize - 20)
+    if (chunk.at < HEADER_SIZE || chunk.end < chunk.at || chunk.end > fileSize - 20)
       throw malformed('chunk out of place');
     chunks.set(id, chunk);
   }

@@ -3,7 +3,7 @@ import { CorruptData, type GitObject, ObjectMissing, type ObjectType, type SyncO
 import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import { BLOCK_SIZE, BlockMiss } from './block-cache.ts';
 import { applyDelta, deltaSizes } from './delta.ts';
-import { EntryHead, MAX_ENTRY_HEAD, OFS_DELTA, REF_DELTA, typeName } from './entry.ts';
+import { EntryHeader, MAX_ENTRY_HEADER, OFS_DELTA, REF_DELTA, typeName } from './entry.ts';
 import { inflateInto, inflateStart, NEED_MORE } from './inflate.ts';
 import { MergedLookup } from './merged-lookup.ts';
 import type { Pack, PackCache } from './pack-cache.ts';
@@ -14,7 +14,7 @@ const SLAB = 512 * 1024;
 /** A dynamic block's code lengths take at most this many bytes (RFC 1951, 3.2.7): only then comes the first literal. */
 const MAX_CODE_TABLE = 640;
 /** No delta's two sizes take more bytes. */
-const SIZES = 20;
+const MAX_DELTA_SIZES_BYTES = 20;
 const EMPTY: GitObject = { type: 'tree', data: new Uint8Array(0) };
 
 /**
@@ -38,7 +38,7 @@ export class PackObjects implements SyncObjects {
   readonly #tip: OpenDerived | undefined;
   readonly #cache: PackCache;
   readonly #maxObjectSize: number;
-  readonly #head = new EntryHead();
+  readonly #head = new EntryHeader();
   #last = 0;
   #slab: Buffer = Buffer.alloc(0);
   #slabUsed = SLAB;
@@ -201,7 +201,7 @@ export class PackObjects implements SyncObjects {
       const delta = this.#inflate(pack, link.dataAt, link.size, true);
       const sizes = deltaSizes(delta);
       this.#checkSize(sizes.result);
-      const data = this.#room(sizes.result);
+      const data = this.#allocate(sizes.result);
       applyDelta(object.data, delta, sizes, data);
       object = { type: object.type, data };
       bases.put(pack, link.offset, object);
@@ -239,9 +239,10 @@ export class PackObjects implements SyncObjects {
       if (size < 0) {
         const from = head.dataAt;
         const start = pack.file.slice(from, Math.min(from + MAX_CODE_TABLE + 64, pack.file.size - 20));
-        let begin = inflateStart(start, 0, start.length, SIZES);
+        let begin = inflateStart(start, 0, start.length, MAX_DELTA_SIZES_BYTES);
         // Blocks without content may come first; whoever writes them pays for it.
-        if (begin.length < Math.min(SIZES, head.size)) begin = this.#inflate(pack, from, head.size, true);
+        if (begin.length < Math.min(MAX_DELTA_SIZES_BYTES, head.size))
+          begin = this.#inflate(pack, from, head.size, true);
         size = deltaSizes(begin).result;
       }
       at = baseAt;
@@ -282,8 +283,8 @@ export class PackObjects implements SyncObjects {
     const end = file.size - 20;
     let bytes = file.block(number);
     let at = offset - number * BLOCK_SIZE;
-    if (at + MAX_ENTRY_HEAD > bytes.length || offset + MAX_ENTRY_HEAD > end) {
-      bytes = file.slice(offset, Math.min(offset + MAX_ENTRY_HEAD, end));
+    if (at + MAX_ENTRY_HEADER > bytes.length || offset + MAX_ENTRY_HEADER > end) {
+      bytes = file.slice(offset, Math.min(offset + MAX_ENTRY_HEADER, end));
       at = 0;
     }
     const head = this.#head;
@@ -308,7 +309,7 @@ export class PackObjects implements SyncObjects {
   #inflate(pack: Pack, from: number, size: number, transient = false): Uint8Array {
     this.#checkSize(size);
     const { file } = pack;
-    const out = transient && size < this.#scratch.length ? this.#scratch : this.#room(size + 1);
+    const out = transient && size < this.#scratch.length ? this.#scratch : this.#allocate(size + 1);
     const number = Math.floor(from / BLOCK_SIZE);
     const start = number * BLOCK_SIZE;
     const limit = file.size - 20;
@@ -326,7 +327,7 @@ export class PackObjects implements SyncObjects {
   }
 
   /** Memory for an object; small ones share slabs, because they come by the hundred thousand. */
-  #room(size: number): Buffer {
+  #allocate(size: number): Buffer {
     if (size > SLAB / 8) return Buffer.allocUnsafeSlow(size);
     if (this.#slabUsed + size > SLAB) {
       this.#slab = Buffer.allocUnsafeSlow(SLAB);

@@ -2,10 +2,10 @@ import { createHash, type Hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { CorruptData } from '../objects.ts';
 import { deltaSizes } from './delta.ts';
-import { BLOB, EntryHead, MAX_ENTRY_HEAD, OFS_DELTA, REF_DELTA } from './entry.ts';
+import { BLOB, EntryHeader, MAX_ENTRY_HEADER, OFS_DELTA, REF_DELTA } from './entry.ts';
 import { EntryTable } from './entry-table.ts';
 import { InflateStream, inflateInto, NEED_MORE, usesHandle } from './inflate.ts';
-import { type ObjectHasher, ROOM } from './object-hasher.ts';
+import { HEADER_ROOM, type ObjectHasher } from './object-hasher.ts';
 import type { Spool } from './spool.ts';
 
 export interface ParserLimits {
@@ -37,7 +37,7 @@ export class PackParser {
   readonly #hasher: ObjectHasher;
   readonly #limits: ParserLimits;
   readonly #sha = createHash('sha1');
-  readonly #head = new EntryHead();
+  readonly #head = new EntryHeader();
   readonly #arena: Arena;
   /** How far the pack is parsed. */
   #at = 0;
@@ -140,7 +140,7 @@ export class PackParser {
     const at = this.#at - spool.start;
     const available = spool.length - at;
     if (!head.read(window, at, spool.length)) {
-      if (available >= MAX_ENTRY_HEAD)
+      if (available >= MAX_ENTRY_HEADER)
         throw new CorruptData('pack-entry', `entry at ${this.#at} has no proper head`);
       return false;
     }
@@ -154,7 +154,7 @@ export class PackParser {
     }
     const delta = type === OFS_DELTA || type === REF_DELTA;
     const out = delta ? this.#own(size) : this.#hasher.buffer(size);
-    const used = inflateInto(window, dataAt, spool.length, out, delta ? 0 : ROOM, size);
+    const used = inflateInto(window, dataAt, spool.length, out, delta ? 0 : HEADER_ROOM, size);
     if (used === NEED_MORE) {
       this.#retryAt = spool.size + available;
       return false;

@@ -1,15 +1,15 @@
 import { crc32, deflateSync } from 'node:zlib';
 import { readAhead } from '../batch-misses.ts';
 import { CorruptData, type GitObject } from '../objects.ts';
-import { CHUNK, type CopiedPacks } from './copied-packs.ts';
+import { CHUNK_BYTES, type CopiedPacks } from './copied-packs.ts';
 import {
-  EntryHead,
-  MAX_ENTRY_HEAD,
+  EntryHeader,
+  MAX_ENTRY_HEADER,
   OFS_DELTA,
   REF_DELTA,
   typeCode,
   writeDistance,
-  writeEntryHead,
+  writeEntryHeader,
 } from './entry.ts';
 import { makeDelta } from './make-delta.ts';
 import type { ObjectList } from './object-list.ts';
@@ -36,7 +36,7 @@ const MAX_DELTIFIED_BYTES = 1 << 20;
 /** git's own default for chains (pack.depth). */
 const MAX_DEPTH = 50;
 /** Entries tried at once after a miss. */
-const AHEAD = 128;
+const READ_AHEAD = 128;
 
 /** Entries of the pack being made, one after the other; what was copied as a whole stands before them. */
 export class PackWriter {
@@ -54,8 +54,8 @@ export class PackWriter {
   readonly #depths: Uint16Array;
   /** By path: what was written last from there. */
   readonly #lastAt = new Map<number, number>();
-  readonly #head = new EntryHead();
-  readonly #headBytes = Buffer.alloc(MAX_ENTRY_HEAD);
+  readonly #head = new EntryHeader();
+  readonly #headBytes = Buffer.alloc(MAX_ENTRY_HEADER);
   #out: Buffer = Buffer.alloc(0);
   #used = 0;
   /** Bytes given out so far. */
@@ -82,16 +82,16 @@ export class PackWriter {
   /** The next bytes; none at the end. May throw BlockMiss and be called again. */
   chunk(objects: PackObjects): Uint8Array {
     const order = (this.#order ??= this.#plan());
-    if (this.#used === 0) this.#out = Buffer.allocUnsafeSlow(CHUNK + 4096);
+    if (this.#used === 0) this.#out = Buffer.allocUnsafeSlow(CHUNK_BYTES + 4096);
     const until = performance.now() + SLICE_MS;
-    while (this.#used < CHUNK) {
+    while (this.#used < CHUNK_BYTES) {
       if (this.#used > 0 && (this.done & 31) === 0 && performance.now() > until) break;
       if (this.#rest) this.#continue();
       else if (this.done < order.length) {
         const next = this.done;
         readAhead(
           next,
-          () => Array.from({ length: Math.min(AHEAD, order.length - next) }, (_, i) => next + i),
+          () => Array.from({ length: Math.min(READ_AHEAD, order.length - next) }, (_, i) => next + i),
           (at) => (at === next ? this.#entry(objects, order[at]!) : this.#touch(objects, order[at]!)),
         );
         this.done++;
@@ -139,7 +139,7 @@ export class PackWriter {
     const offset = pack.index.offset(position);
     const { file } = pack;
     const head = this.#head;
-    const bytes = file.slice(offset, Math.min(offset + MAX_ENTRY_HEAD, file.size - 20));
+    const bytes = file.slice(offset, Math.min(offset + MAX_ENTRY_HEADER, file.size - 20));
     if (!head.read(bytes, 0)) throw new CorruptData('pack-truncated', `entry at ${offset} is cut short`);
     const { type, size } = head;
     const dataAt = offset + head.dataAt;
@@ -171,18 +171,18 @@ export class PackWriter {
     const end = source.end(objects, offset, dataAt, size);
     const written = this.#given + this.#used;
     let at = this.#headBytes.length;
-    if (whole) at = writeEntryHead(this.#headBytes, 0, type, size);
+    if (whole) at = writeEntryHeader(this.#headBytes, 0, type, size);
     else if (base >= 0 && this.#ofsDelta && this.#writtenAt(base) > 0) {
-      at = writeEntryHead(this.#headBytes, 0, OFS_DELTA, size);
+      at = writeEntryHeader(this.#headBytes, 0, OFS_DELTA, size);
       at = writeDistance(this.#headBytes, at, written - this.#writtenAt(base));
     } else {
-      at = writeEntryHead(this.#headBytes, 0, REF_DELTA, size);
+      at = writeEntryHeader(this.#headBytes, 0, REF_DELTA, size);
       const [names, from] = baseName ? [baseName, 0] : [list.names, 20 * base];
       this.#headBytes.set(names.subarray(from, from + 20), at);
       at += 20;
     }
     const expected = source.crc(position);
-    if (end - offset > CHUNK / 2) {
+    if (end - offset > CHUNK_BYTES / 2) {
       const crc = crc32(bytes.subarray(0, head.dataAt));
       this.#room(at);
       this.#put(this.#headBytes.subarray(0, at));
@@ -202,7 +202,7 @@ export class PackWriter {
    * Writes the object as a new delta: of what was written last from its path, or of what the receiver has there.
    * @returns false when there is nothing of the kind, or too little in common
    */
-  #deltify(objects: PackObjects, i: number, object: GitObject, most: number): boolean {
+  #deltify(objects: PackObjects, i: number, object: GitObject, maxBytes: number): boolean {
     const list = this.#list;
     const { length } = object.data;
     const path = list.paths[i]!;
@@ -227,14 +227,14 @@ export class PackWriter {
     if (!delta) return false;
     const written = this.#given + this.#used;
     const near = base >= 0 && this.#ofsDelta;
-    let at = writeEntryHead(this.#headBytes, 0, near ? OFS_DELTA : REF_DELTA, delta.length);
+    let at = writeEntryHeader(this.#headBytes, 0, near ? OFS_DELTA : REF_DELTA, delta.length);
     if (near) at = writeDistance(this.#headBytes, at, written - this.#written[base]!);
     else {
       this.#headBytes.set(name, at);
       at += 20;
     }
     const deflated = deflateSync(delta);
-    if (at + deflated.length >= most) return false;
+    if (at + deflated.length >= maxBytes) return false;
     this.#room(at + deflated.length);
     this.#put(this.#headBytes.subarray(0, at));
     this.#put(deflated);
@@ -262,7 +262,7 @@ export class PackWriter {
     if (number < 0) return;
     const pack = this.#list.packs[number]!;
     const offset = pack.index.offset(this.#list.positions[i]!);
-    const start = pack.file.slice(offset, Math.min(offset + MAX_ENTRY_HEAD, pack.file.size - 20));
+    const start = pack.file.slice(offset, Math.min(offset + MAX_ENTRY_HEADER, pack.file.size - 20));
     // Large ones are copied piece by piece.
     const small = this.#head.read(start, 0) && this.#head.size <= MAX_DELTIFIED_BYTES;
     if (small && this.#list.count <= SCAN_FROM) objects.readAt(pack, offset);
@@ -271,7 +271,7 @@ export class PackWriter {
   /** The next piece of a large entry. */
   #continue(): void {
     const rest = this.#rest!;
-    const to = Math.min(rest.to, rest.from + CHUNK / 2);
+    const to = Math.min(rest.to, rest.from + CHUNK_BYTES / 2);
     const bytes = rest.pack.file.slice(rest.from, to);
     this.#room(bytes.length);
     this.#put(bytes);
@@ -285,7 +285,7 @@ export class PackWriter {
   /** An object as a whole: its base does not go along. */
   #object(i: number, type: number, data: Uint8Array): undefined {
     const deflated = deflateSync(data);
-    const head = writeEntryHead(this.#headBytes, 0, type, data.length);
+    const head = writeEntryHeader(this.#headBytes, 0, type, data.length);
     this.#room(head + deflated.length);
     this.#written[i] = this.#given + this.#used;
     this.#emitted(i, -1);

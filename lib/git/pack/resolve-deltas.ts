@@ -2,7 +2,7 @@ import { CorruptData } from '../objects.ts';
 import { applyDelta, deltaSizes, sharedEnds } from './delta.ts';
 import { OFS_DELTA, REF_DELTA, TREE } from './entry.ts';
 import type { EntryTable } from './entry-table.ts';
-import { type ObjectHasher, ROOM } from './object-hasher.ts';
+import { HEADER_ROOM, type ObjectHasher } from './object-hasher.ts';
 import { hashName, sameName } from './object-names.ts';
 import type { SharedTree } from './tree-ends.ts';
 
@@ -18,7 +18,7 @@ export interface ResolveLimits {
   readonly maxInflatedBytes: number;
 }
 
-interface Made {
+interface ResolvedObject {
   /** Content from ROOM on. */
   readonly buffer: Buffer;
   readonly length: number;
@@ -100,7 +100,7 @@ export class DeltaResolver {
         throw new CorruptData('delta-too-deep', `delta chain longer than ${this.#limits.maxDeltaDepth}`);
       }
       const before = frame.data?.length ?? 0;
-      const base = (frame.data ??= this.#remake(stack));
+      const base = (frame.data ??= this.#rebuild(stack));
       held += base.length - before;
       const made = this.#apply(base, child, type);
       this.#hasher.name(table, child, type, made.buffer, made.length, made.shared);
@@ -111,7 +111,7 @@ export class DeltaResolver {
         frame.data = undefined;
       }
       if (this.#firstChild[child]! >= 0) {
-        const data = Uint8Array.prototype.slice.call(made.buffer, ROOM, ROOM + made.length);
+        const data = Uint8Array.prototype.slice.call(made.buffer, HEADER_ROOM, HEADER_ROOM + made.length);
         held += data.length;
         stack.push(this.#frame(child, data));
         for (let i = 0; held > this.#limits.memoryBytes && i < stack.length - 1; i++) {
@@ -159,18 +159,18 @@ export class DeltaResolver {
   }
 
   /** The content of the top frame, which was let go to save memory, from the nearest one below that has its own. */
-  #remake(stack: readonly Frame[]): Uint8Array {
+  #rebuild(stack: readonly Frame[]): Uint8Array {
     let from = stack.length - 1;
     while (from > 0 && !stack[from]!.data) from--;
     let data = stack[from]!.data ?? Uint8Array.from(this.#source.content(stack[from]!.entry));
     for (let i = from + 1; i < stack.length; i++) {
       const made = this.#apply(data, stack[i]!.entry, 0);
-      data = Uint8Array.prototype.slice.call(made.buffer, ROOM, ROOM + made.length);
+      data = Uint8Array.prototype.slice.call(made.buffer, HEADER_ROOM, HEADER_ROOM + made.length);
     }
     return data;
   }
 
-  #apply(base: Uint8Array, entry: number, type: number): Made {
+  #apply(base: Uint8Array, entry: number, type: number): ResolvedObject {
     const delta = this.#source.content(entry);
     const sizes = deltaSizes(delta);
     if (sizes.result > this.#limits.maxObjectSize) {
@@ -183,7 +183,7 @@ export class DeltaResolver {
     if (this.inflated > this.#limits.maxInflatedBytes)
       throw new CorruptData('limit', 'pack stands for too much data');
     const buffer = this.#hasher.buffer(sizes.result);
-    applyDelta(base, delta, sizes, buffer, ROOM);
+    applyDelta(base, delta, sizes, buffer, HEADER_ROOM);
     const shared = type === TREE ? { base, ...sharedEnds(delta, sizes) } : undefined;
     return { buffer, length: sizes.result, shared };
   }

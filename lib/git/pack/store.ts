@@ -55,7 +55,7 @@ export class PackStore implements ObjectStore {
         if (error instanceof BlockMiss) {
           try {
             const miss = withSmallPacks(withWholeIndexes(error), objects.packs);
-            const whole = withSmallRepository(this.#withCompany(miss, objects.packs), objects.packs);
+            const whole = withSmallRepository(this.#withLikelyNext(miss, objects.packs), objects.packs);
             const around = Math.max(ahead.around ?? 1, Math.min(2 ** misses++, MAX_BLOCKS_AROUND));
             this.#misses = Math.max(this.#misses, misses);
             await this.#cache.blocks.fetch(whole, pins, { ...ahead, around });
@@ -101,7 +101,7 @@ export class PackStore implements ObjectStore {
    * to wait for first. What is listed in between is found all the same: see {@link run}.
    */
   prepare(oids: readonly Oid[] = []): void {
-    const some = oids.slice(0, PREPARED);
+    const some = oids.slice(0, MAX_PREPARED);
     // What goes wrong is told to the first who reads.
     if (some.length > 0) this.run((objects) => some.map((oid) => objects.has(oid))).catch(() => {});
     else if (this.#objects === undefined) this.#first().catch(() => {});
@@ -202,14 +202,14 @@ export class PackStore implements ObjectStore {
    * Whoever misses an index has only just come: what is most likely read next comes in the same trip. That is the
    * beginning of the packs asked, where the newest commits lie, and what maintenance made of them, where it is small.
    */
-  #withCompany(miss: BlockMiss, packs: readonly Pack[]): BlockMiss {
+  #withLikelyNext(miss: BlockMiss, packs: readonly Pack[]): BlockMiss {
     const index = this.derived('object-index')?.file;
     if (!miss.wanted.some(({ file }) => isIndex(file) || file === index)) return miss;
     const made = READ_FIRST.map((kind) => this.derived(kind)?.file);
     const files = made.filter((file) => file !== undefined && file.size <= SMALL_DERIVED);
     const company = files.flatMap((file) => Array.from(file!.blocks, (_, block) => ({ file: file!, block })));
     const live = packs.filter(({ description }) => description.source !== 'unreachable-garbage');
-    for (const { file } of live.slice(0, BEGINNINGS))
+    for (const { file } of live.slice(0, MAX_FIRST_BLOCKS))
       if (file.blocks.length > 0 && file.blocks.every((block) => block === undefined))
         company.push({ file, block: 0 });
     return new BlockMiss([
@@ -246,7 +246,7 @@ export class PackStore implements ObjectStore {
 }
 
 /** Objects that are looked for in advance: all indexes come with the first of them. */
-const PREPARED = 4;
+const MAX_PREPARED = 4;
 
 function identity(packs: readonly Pack[]): string {
   return packs.map((pack) => `${pack.description.id} ${pack.description.source}`).join();
@@ -254,7 +254,7 @@ function identity(packs: readonly Pack[]): string {
 
 /** Bytes of a pack such as one commit or a small push leaves. */
 const SMALL_PACK = 64 * 1024;
-const SMALL_PACKS_AT_ONCE = 12;
+const MAX_SMALL_PACKS = 12;
 
 /**
  * Whoever misses one of the small packs goes on to others: the newest commits lie in one each until they are merged.
@@ -263,7 +263,7 @@ const SMALL_PACKS_AT_ONCE = 12;
 function withSmallPacks(miss: BlockMiss, packs: readonly Pack[]): BlockMiss {
   const absent = packs.filter(({ file }) => file.size <= SMALL_PACK && file.blocks[0] === undefined);
   if (!miss.wanted.some(({ file }) => absent.some((pack) => pack.file === file))) return miss;
-  const others = absent.slice(0, SMALL_PACKS_AT_ONCE).map(({ file }) => ({ file, block: 0 }));
+  const others = absent.slice(0, MAX_SMALL_PACKS).map(({ file }) => ({ file, block: 0 }));
   return new BlockMiss([...miss.wanted, ...others]);
 }
 
@@ -274,7 +274,7 @@ const MAX_BLOCKS_AROUND = 4;
 const READ_FIRST: readonly DerivedKind[] = ['tip', 'commit-graph'];
 const SMALL_DERIVED = 512 * 1024;
 /** Packs of which the first block comes with their indexes. */
-const BEGINNINGS = 4;
+const MAX_FIRST_BLOCKS = 4;
 
 /** Bytes of packs that are brought as a whole: fewer trips are worth more than what they spare of it. */
 const SMALL_REPOSITORY = 2 * 1024 * 1024;

@@ -5,7 +5,7 @@ import type { DerivedBuilder } from '../maintenance/derive.ts';
 import { loadIndexes } from '../maintenance/repack.ts';
 import {
   FANOUT,
-  HEAD,
+  HEADER_SIZE,
   LARGE_OFFSETS,
   mergedPackName,
   NAMES,
@@ -156,7 +156,7 @@ function bigEndian(values: Uint32Array): Uint8Array {
 }
 
 function assemble(chunks: readonly [string, Uint8Array][], packs: number): Uint8Array {
-  const headEnd = HEAD + 12 * (chunks.length + 1);
+  const headEnd = HEADER_SIZE + 12 * (chunks.length + 1);
   const end = chunks.reduce((sum, [, bytes]) => sum + bytes.length, headEnd);
   const out = Buffer.alloc(end + 20);
   out.write('MIDX', 0, 'latin1');
@@ -164,8 +164,8 @@ function assemble(chunks: readonly [string, Uint8Array][], packs: number): Uint8
   out.writeUInt32BE(packs, 8);
   let at = headEnd;
   for (const [i, [id, bytes]] of chunks.entries()) {
-    out.write(id, HEAD + 12 * i, 'latin1');
-    out.writeBigUInt64BE(BigInt(at), HEAD + 12 * i + 4);
+    out.write(id, HEADER_SIZE + 12 * i, 'latin1');
+    out.writeBigUInt64BE(BigInt(at), HEADER_SIZE + 12 * i + 4);
     out.set(bytes, at);
     at += bytes.length;
   }

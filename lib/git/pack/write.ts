@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { CopiedPacks, checkTrailer, PACK_HEAD } from './copied-packs.ts';
+import { CopiedPacks, checkTrailer, PACK_HEADER_SIZE } from './copied-packs.ts';
 import type { ObjectList } from './object-list.ts';
 import { PackWriter, SCAN_FROM, type WritePackOptions } from './pack-writer.ts';
 import type { PackStore } from './store.ts';
@@ -19,7 +19,7 @@ export async function* writePack(
   options: WritePackOptions = {},
 ): AsyncGenerator<Uint8Array> {
   const sha = createHash('sha1');
-  const head = Buffer.alloc(PACK_HEAD);
+  const head = Buffer.alloc(PACK_HEADER_SIZE);
   head.write('PACK', 0, 'latin1');
   head.writeUInt32BE(2, 4);
   head.writeUInt32BE(list.count, 8);

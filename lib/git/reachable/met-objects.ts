@@ -18,7 +18,7 @@ export const CLOSED = 8;
 /** Stands for the path of root trees where 0 stands for none. */
 export const ROOT = 1;
 /** Trees kept to compare with. */
-const BEFORE_BYTES = 24 * 1024 * 1024;
+const MAX_KEPT_TREE_BYTES = 24 * 1024 * 1024;
 
 export interface MetCommit {
   readonly id: number;
@@ -43,8 +43,8 @@ export class MetObjects {
    * By path: the tree last read there, all of whose entries were met. Paths are hashes, and may stand for
    * each other: any tree whose entries were met serves, a similar one best.
    */
-  readonly #before = new Map<number, WalkedTree>();
-  #beforeBytes = 0;
+  readonly #lastTrees = new Map<number, WalkedTree>();
+  #lastTreeBytes = 0;
   #emptyTree: number | undefined;
 
   constructor(options: EnumerateOptions) {
@@ -100,14 +100,14 @@ export class MetObjects {
       throw new CorruptData('object-malformed', `${oid} is a ${type}, not a tree`);
     }
     // With a depth limit, what was met at one level may still be wanted at another.
-    const before = this.#options.filter?.kind === 'tree' ? undefined : this.#before.get(path);
+    const before = this.#options.filter?.kind === 'tree' ? undefined : this.#lastTrees.get(path);
     const walked = walkTree(data, before, visit);
-    this.#beforeBytes += data.length - (before?.data.length ?? 0);
-    if (this.#beforeBytes > BEFORE_BYTES) {
-      this.#before.clear();
-      this.#beforeBytes = data.length;
+    this.#lastTreeBytes += data.length - (before?.data.length ?? 0);
+    if (this.#lastTreeBytes > MAX_KEPT_TREE_BYTES) {
+      this.#lastTrees.clear();
+      this.#lastTreeBytes = data.length;
     }
-    this.#before.set(path, walked);
+    this.#lastTrees.set(path, walked);
   }
 
   locate(objects: PackObjects, id: number): boolean {

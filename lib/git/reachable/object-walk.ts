@@ -11,7 +11,7 @@ import type { EnumerateOptions } from './options.ts';
 
 const SLICE_MS = 30;
 /** Objects tried at once after a miss. */
-const AHEAD = 128;
+const READ_AHEAD = 128;
 
 /** The walk's state outlives each synchronous run: a step that misses bytes leaves no trace and is done again. */
 export class ObjectWalk implements ReadAhead {
@@ -46,7 +46,7 @@ export class ObjectWalk implements ReadAhead {
       { step: (objects) => content.take(objects), ahead: () => content.ahead() },
       {
         step: (objects) => this.#place(objects),
-        ahead: () => content.taken.slice(this.#at, this.#at + AHEAD),
+        ahead: () => content.taken.slice(this.#at, this.#at + READ_AHEAD),
       },
     ];
   }
@@ -93,7 +93,7 @@ export class ObjectWalk implements ReadAhead {
   /** Numbers of objects that coming steps will read: what they miss is fetched together with what this one misses. */
   #ahead(): number[] {
     const ahead: number[] = [];
-    for (const id of this.#phases[this.#phase]!.ahead()) if (ahead.push(id) === AHEAD) break;
+    for (const id of this.#phases[this.#phase]!.ahead()) if (ahead.push(id) === READ_AHEAD) break;
     return ahead;
   }
 

@@ -9,7 +9,7 @@ import { canonicalMode, DIRECTORY, readTreeBytes } from './entry.ts';
 import { type BlobLocation, encodeTip, MAX_TIP_BYTES, namesIn } from './tip-listing.ts';
 
 /** Trees, and blobs, that are looked at in one turn. */
-const SLICE = 500;
+const BATCH_SIZE = 500;
 
 /** The listing of the default branch's tip; an empty one where there is none, or too much of it. */
 export const tipBuilder: DerivedBuilder = {
@@ -36,7 +36,7 @@ export async function listTip(store: PackStore, commit: Oid): Promise<Uint8Array
   const found: BlobLocation[] = [];
   while (found.length < names.count) {
     const slice = Array.from(
-      { length: Math.min(SLICE, names.count - found.length) },
+      { length: Math.min(BATCH_SIZE, names.count - found.length) },
       (_, i) => found.length + i,
     );
     const located = await store.run((objects) =>
@@ -57,9 +57,9 @@ async function treesBelow(store: PackStore, root: Oid): Promise<Map<Oid, Uint8Ar
   const trees = new Map<Oid, Uint8Array>();
   let bytes = 0;
   for (let level = root === EMPTY_TREE ? [] : [root]; level.length > 0; ) {
-    const slice = level.slice(0, SLICE);
+    const slice = level.slice(0, BATCH_SIZE);
     const read = await store.run((objects) => batchMisses(slice, (oid) => readTreeBytes(objects, oid)));
-    const below = new Set(level.slice(SLICE));
+    const below = new Set(level.slice(BATCH_SIZE));
     for (const [i, data] of read.entries()) {
       trees.set(slice[i]!, data);
       bytes += data.length;

@@ -17,7 +17,7 @@ export interface SizedFile {
 
 /** A few small trees can name billions. */
 const MAX_FILES = 500_000;
-const SLICE = 2_000;
+const STEPS_PER_TURN = 2_000;
 
 /**
  * Every file below a tree whose attributes say what `wanted` asks for; no content is read but that of `.gitattributes`.
@@ -51,10 +51,10 @@ export async function* fileSizes(
       const file = { path: decodePath(entry.path), attributes: said };
       if (wanted(file)) found.push({ oid: entry.oid, file });
     }
-    return found.length >= SLICE;
+    return found.length >= STEPS_PER_TURN;
   };
   while (!ended) {
-    await inSlices(store, SLICE, step);
+    await inSlices(store, STEPS_PER_TURN, step);
     const some = found;
     found = [];
     const sizes = await store.run((objects) => batchMisses(some, ({ oid }) => objects.header(oid).size));

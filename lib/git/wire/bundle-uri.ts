@@ -1,5 +1,5 @@
 /** The `bundle-uri` command of version 2 (gitprotocol-v2, "bundle-uri"; git's bundle-uri design document). */
-import { parseBundleHead } from '../bundle.ts';
+import { parseBundleHeader } from '../bundle.ts';
 import type { OpenDerived } from '../derived.ts';
 import type { Oid } from '../oid.ts';
 import { BLOCK_SIZE } from '../pack/block-cache.ts';
@@ -27,7 +27,7 @@ export async function bundleUri(
   if (url === undefined || bundle === undefined || !tips?.length) return [FLUSH];
   try {
     const shown = await visibleRefs(refs, visible);
-    await checkWants(store, { ...shown, left: async () => [] }, tips);
+    await checkWants(store, { ...shown, recentTips: async () => [] }, tips);
   } catch (error) {
     if (error instanceof WireError && error.code === 'not-our-ref') return [FLUSH];
     throw error;
@@ -44,7 +44,7 @@ async function bundledTips(store: PackStore, bundle: OpenDerived): Promise<Oid[]
       const { file } = bundle;
       for (let blocks = 1; ; blocks++) {
         const end = Math.min(blocks * BLOCK_SIZE, file.size);
-        const head = parseBundleHead(file.slice(0, end));
+        const head = parseBundleHeader(file.slice(0, end));
         if (head !== undefined) return [...new Set(head.map(({ oid }) => oid))];
         if (end === file.size) return undefined;
       }

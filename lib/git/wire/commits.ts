@@ -5,7 +5,7 @@ import { type CommitLinks, parseCommitLinks } from '../parse.ts';
 import { inSlices } from '../slices.ts';
 
 /** Commits visited between two turns of the event loop. */
-const STRIDE = 2000;
+const STEPS_PER_TURN = 2000;
 
 /** Parents and dates of commits, each read once. */
 export class CommitReader {
@@ -23,7 +23,7 @@ export class CommitReader {
    * Calls `step` until it says there is no more to do; it is repeated as {@link inSlices} says.
    */
   async walk(step: (read: (oid: Oid) => CommitLinks | undefined) => boolean): Promise<void> {
-    await inSlices(this.#store, STRIDE, (objects) => !step((oid) => this.#read(objects, oid)));
+    await inSlices(this.#store, STEPS_PER_TURN, (objects) => !step((oid) => this.#read(objects, oid)));
   }
 
   /** undefined when the object is no commit or is absent. */

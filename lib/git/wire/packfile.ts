@@ -49,7 +49,7 @@ export async function* packfile(
     const thin = options.thinPack && filter === undefined;
     const pack = writePack(store, list, { thin, ofsDelta: options.ofsDelta });
     let bytes = 0;
-    for await (const piece of gathered(pack)) {
+    for await (const piece of inPieces(pack)) {
       bytes += piece.length;
       yield* onBand(sideBand, 1, piece);
     }
@@ -106,7 +106,7 @@ async function addTags(store: PackStore, list: ObjectList, tags: ReadonlyMap<Oid
 const PIECE = 65515;
 
 /** Pieces of the size that one packet line holds, however small they come. */
-async function* gathered(pack: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+async function* inPieces(pack: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   let parts: Uint8Array[] = [];
   let size = 0;
   for await (const piece of pack) {

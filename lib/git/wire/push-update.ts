@@ -78,7 +78,7 @@ export function pushableName(text: string): RefName | undefined {
  * and whether the update drops commits.
  * @param store sees what the push brought
  */
-export async function judge(candidate: Candidate, store: PackStore, walks: AncestryWalks): Promise<void> {
+export async function validate(candidate: Candidate, store: PackStore, walks: AncestryWalks): Promise<void> {
   const { command, name } = candidate;
   if (candidate.reason !== undefined || name === undefined) return;
   const { from, to } = command;

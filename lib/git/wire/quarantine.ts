@@ -31,8 +31,8 @@ export class Quarantine {
   #pack: IndexedPack | undefined;
   #store: PackStore;
   /** Of what the push builds on, by the last look: what has to be resurrected unless it lies in packs that stay. */
-  #fleeting: readonly Oid[] = [];
-  #kept: PackDescription | undefined;
+  #onlyGarbage: readonly Oid[] = [];
+  #stored: PackDescription | undefined;
   #resurrected: PackDescription | undefined;
 
   constructor(repository: Repository, options: QuarantineOptions) {
@@ -71,13 +71,13 @@ export class Quarantine {
 
   /** Whether these values, and all that was brought, have everything below them: in the pack or stored. */
   async connected(tips: readonly Oid[]): Promise<boolean> {
-    this.#fleeting = [];
+    this.#onlyGarbage = [];
     if (tips.length === 0) return true;
     const { problems, onlyGarbage } = await findGaps(this.#repository.store, this.#pack, { tips });
-    this.#complain(problems);
+    this.#reportProblems(problems);
     if (problems.length > 0) return false;
     this.#options.onProgress('Checking connectivity: done.\n');
-    this.#fleeting = [...onlyGarbage, ...(this.#pack?.basesAdded ?? [])];
+    this.#onlyGarbage = [...onlyGarbage, ...(this.#pack?.basesAdded ?? [])];
     return true;
   }
 
@@ -85,54 +85,54 @@ export class Quarantine {
    * Stores what was brought, unlisted, and beside it what only garbage holds of what it builds on.
    * @returns false when something of that is gone
    */
-  async keep(): Promise<boolean> {
+  async storePacks(): Promise<boolean> {
     if (this.#pack !== undefined && this.#pack.objectCount > 0) {
       const { content, objectCount } = this.#pack;
       // Who lists the pack looks whether the others are still listed: it may do so now.
-      [this.#kept] = await Promise.all([
+      [this.#stored] = await Promise.all([
         this.#repository.objects.newPack(content, { source: 'receive', objectCount }),
         this.#repository.store.refresh(),
       ]);
     }
-    return this.#rescue();
+    return this.#resurrect();
   }
 
   /** Looks again after a collection: what it found unreachable has to be resurrected from now on. */
   async stillConnected(tips: readonly Oid[]): Promise<boolean> {
     await this.#repository.store.refresh();
-    await this.#giveUp(this.#resurrected);
+    await this.#rollback(this.#resurrected);
     this.#resurrected = undefined;
-    return (await this.connected(tips)) && (await this.#rescue());
+    return (await this.connected(tips)) && (await this.#resurrect());
   }
 
   /** What was brought, once it is stored; undefined when that was no objects. */
   get pack(): PackDescription | undefined {
-    return this.#kept;
+    return this.#stored;
   }
 
   /** All that is stored and to be listed with the refs. */
   get packs(): readonly PackDescription[] {
-    return [this.#kept, this.#resurrected].filter((pack) => pack !== undefined);
+    return [this.#stored, this.#resurrected].filter((pack) => pack !== undefined);
   }
 
   /** Takes back what was stored and is not listed. */
-  async giveUp(): Promise<void> {
-    await Promise.all(this.packs.map((pack) => this.#giveUp(pack)));
+  async rollback(): Promise<void> {
+    await Promise.all(this.packs.map((pack) => this.#rollback(pack)));
   }
 
-  async #rescue(): Promise<boolean> {
-    if (this.#fleeting.length === 0) return true;
+  async #resurrect(): Promise<boolean> {
+    if (this.#onlyGarbage.length === 0) return true;
     try {
-      this.#resurrected = await resurrect(this.#repository, this.#fleeting);
+      this.#resurrected = await resurrect(this.#repository, this.#onlyGarbage);
       return true;
     } catch (error) {
       if (!(error instanceof ObjectMissing)) throw error;
-      this.#complain([{ oid: error.oid, reason: 'missing' }]);
+      this.#reportProblems([{ oid: error.oid, reason: 'missing' }]);
       return false;
     }
   }
 
-  #complain(problems: readonly ConnectivityProblem[]): void {
+  #reportProblems(problems: readonly ConnectivityProblem[]): void {
     for (const { oid, reason } of problems.slice(0, 5)) {
       this.#options.onProgress(
         `error: object ${oid} is ${reason === 'missing' ? 'missing' : 'of another type'}\n`,
@@ -140,7 +140,7 @@ export class Quarantine {
     }
   }
 
-  async #giveUp(pack: PackDescription | undefined): Promise<void> {
+  async #rollback(pack: PackDescription | undefined): Promise<void> {
     if (pack !== undefined) await this.#repository.objects.rollbackPack(pack);
   }
 

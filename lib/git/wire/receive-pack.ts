@@ -11,7 +11,7 @@ import { parseRefName, type RefName } from '../refname.ts';
 import { WireError } from './error.ts';
 import { OutputQueue } from './output-queue.ts';
 import { FLUSH, type PktReader, pkt } from './pkt-line.ts';
-import { AncestryWalks, type Candidate, candidates, judge, type PushUpdate } from './push-update.ts';
+import { AncestryWalks, type Candidate, candidates, type PushUpdate, validate } from './push-update.ts';
 import { Quarantine, type QuarantineOptions } from './quarantine.ts';
 import { type ReceiveRequest, ReceiveRequestError, readCommands } from './receive-request.ts';
 import { oneLine, reportStatus } from './report.ts';
@@ -77,21 +77,21 @@ export function receivePack(
   reader: PktReader,
   options: ReceivePackOptions,
 ): { readonly body: AsyncIterable<Uint8Array>; readonly outcome: Promise<PushOutcome> } {
-  const feed = new OutputQueue();
-  const outcome = receive(repository, reader, options, feed)
+  const output = new OutputQueue();
+  const outcome = receive(repository, reader, options, output)
     .catch((cause) => {
-      feed.push(pkt(`ERR ${failed(cause, options)}\n`));
+      output.push(pkt(`ERR ${failed(cause, options)}\n`));
       return NOTHING;
     })
-    .finally(() => feed.end());
-  return { body: feed, outcome };
+    .finally(() => output.end());
+  return { body: output, outcome };
 }
 
 async function receive(
   repository: Repository,
   reader: PktReader,
   options: ReceivePackOptions,
-  feed: OutputQueue,
+  output: OutputQueue,
 ): Promise<PushOutcome> {
   const { maxCommands = 20_000, maxPushOptions = 100 } = options.limits;
   let request: ReceiveRequest | undefined;
@@ -99,16 +99,16 @@ async function receive(
     request = await readCommands(reader, { maxCommands, maxPushOptions });
   } catch (error) {
     if (!(error instanceof ReceiveRequestError)) throw error;
-    return refuse(error.partial, error.message, feed);
+    return refuse(error.partial, error.message, output);
   }
   if (request === undefined) return NOTHING;
   const { sideBand, pushOptions } = request;
   const keepalive = setInterval(() => {
     // git's own: an empty line on band 1.
-    if (sideBand !== 'none') feed.push(pkt(Uint8Array.of(1)));
+    if (sideBand !== 'none') output.push(pkt(Uint8Array.of(1)));
   }, KEEPALIVE_MS).unref();
   const { quiet } = request;
-  const say = (text: string) => feed.push(...onBand(sideBand, 2, text));
+  const say = (text: string) => output.push(...onBand(sideBand, 2, text));
   const quarantine = new Quarantine(repository, {
     ...options,
     onProgress: (text) => {
@@ -120,16 +120,16 @@ async function receive(
     // git's own: to who wants a ref gone, one that is not there is gone.
     if (all.some(isNoRef)) say('warning: deleting a non-existent ref\n');
     const failure = await unpack(quarantine, reader, all, options);
-    if (failure !== undefined) return refuse(request, failure, feed);
+    if (failure !== undefined) return refuse(request, failure, output);
     let stored: Stored = {};
     try {
-      await judgeAll(all, quarantine, request, options);
+      await validateAll(all, quarantine, request, options);
       stored = await store(repository, all, quarantine, request, { ...options, hasHead });
     } catch (cause) {
       const reason = failed(cause, options);
       for (const candidate of all) candidate.reason ??= reason;
     }
-    answer(request, 'ok', all, feed);
+    answer(request, 'ok', all, output);
     return outcomeOf(all, stored, pushOptions);
   } finally {
     clearInterval(keepalive);
@@ -176,7 +176,7 @@ async function unpack(
 }
 
 /** Objects first, then the policy, which may trust what the objects say. */
-async function judgeAll(
+async function validateAll(
   all: readonly Candidate[],
   quarantine: Quarantine,
   request: ReceiveRequest,
@@ -186,7 +186,7 @@ async function judgeAll(
   const push: IncomingPush = { store: quarantine.store, pushOptions: request.pushOptions };
   const walks = new AncestryWalks(quarantine.store);
   for (const candidate of all) {
-    await judge(candidate, quarantine.store, walks);
+    await validate(candidate, quarantine.store, walks);
     if (candidate.update === undefined || candidate.reason !== undefined) continue;
     candidate.reason = await options.authorize?.(candidate.update, push);
   }
@@ -205,7 +205,7 @@ async function store(
   request: ReceiveRequest,
   options: ReceivePackOptions & { readonly hasHead: boolean },
 ): Promise<Stored> {
-  if (newTips(all).length > 0 && !(await quarantine.keep())) notConnected(all);
+  if (newTips(all).length > 0 && !(await quarantine.storePacks())) notConnected(all);
   // When this throws, nobody knows whether the packs are listed: they stay, and a sweeper takes what is not.
   const result = await updateRefs(repository.refs, all, {
     atomic: request.atomic,
@@ -215,7 +215,7 @@ async function store(
     hasHead: options.hasHead,
     recheck: () => quarantine.stillConnected(newTips(all)),
   });
-  if (!result.listed) await quarantine.giveUp();
+  if (!result.listed) await quarantine.rollback();
   return { pack: result.listed ? quarantine.pack : undefined, head: result.head };
 }
 
@@ -238,23 +238,28 @@ function newTips(all: readonly Candidate[]): Oid[] {
 }
 
 /** Nothing of the push was taken. */
-function refuse(request: ReceiveRequest, failure: string, feed: OutputQueue): PushOutcome {
+function refuse(request: ReceiveRequest, failure: string, output: OutputQueue): PushOutcome {
   const all = request.commands.map((command) => ({ command, name: undefined, reason: 'unpacker error' }));
   if (request.commands.length === 0 && request.sideBand === 'none')
-    feed.push(pkt(`ERR ${oneLine(failure)}\n`));
+    output.push(pkt(`ERR ${oneLine(failure)}\n`));
   else if (request.commands.length === 0)
-    feed.push(...onBand(request.sideBand, 3, `${oneLine(failure)}\n`), FLUSH);
-  else answer(request, failure, all, feed);
+    output.push(...onBand(request.sideBand, 3, `${oneLine(failure)}\n`), FLUSH);
+  else answer(request, failure, all, output);
   return outcomeOf(all, {}, request.pushOptions);
 }
 
-function answer(request: ReceiveRequest, unpack: string, all: readonly Candidate[], feed: OutputQueue): void {
+function answer(
+  request: ReceiveRequest,
+  unpack: string,
+  all: readonly Candidate[],
+  output: OutputQueue,
+): void {
   const { sideBand } = request;
   if (request.report !== 'none') {
     const refs = all.map(({ command, reason }) => ({ name: command.name, reason }));
-    feed.push(...reportStatus(unpack, refs, sideBand));
+    output.push(...reportStatus(unpack, refs, sideBand));
   }
-  if (sideBand !== 'none') feed.push(FLUSH);
+  if (sideBand !== 'none') output.push(FLUSH);
 }
 
 function outcomeOf(all: readonly Candidate[], stored: Stored, pushOptions: readonly string[]): PushOutcome {

@@ -41,7 +41,7 @@ export class ReceiveRequestError extends Error {
 }
 
 /** Longer names cannot be refs, and would not fit the line of the report that says so. */
-const MAX_NAME = 4096;
+const MAX_NAME_LENGTH = 4096;
 
 /**
  * Reads up to the pack, which stays in the reader.
@@ -126,6 +126,6 @@ function parseCommand(line: string): Command {
   if (from === undefined || to === undefined || line[40] !== ' ' || line[81] !== ' ' || name === '') {
     throw new WireError('request-malformed', `protocol error: expected old/new/ref, got ${quoted(line)}`);
   }
-  if (name.length > MAX_NAME) throw new WireError('limit', `ref name too long: ${quoted(name)}`);
+  if (name.length > MAX_NAME_LENGTH) throw new WireError('limit', `ref name too long: ${quoted(name)}`);
   return { name, from, to };
 }

@@ -48,7 +48,7 @@ export interface WantSection extends Wants {
  */
 export async function readWants(reader: PktReader): Promise<WantSection | undefined> {
   let capabilities: Capabilities | undefined;
-  const asked = new Asked();
+  const asked = new FetchArguments();
   for (;;) {
     const packet = await reader.next();
     if (packet.kind === 'flush') break;
@@ -89,7 +89,7 @@ export interface FetchRequest extends Wants {
 
 /** The arguments of version 2's `fetch`. @throws WireError on an argument that was not advertised */
 export function parseFetch(lines: readonly string[]): FetchRequest {
-  const asked = new Asked();
+  const asked = new FetchArguments();
   const haves = new Set<Oid>();
   const flags = new Set<string>();
   for (const line of lines) {
@@ -124,7 +124,7 @@ const FETCH_FLAGS = new Set([
 ]);
 
 /** The lines that both versions write alike. */
-class Asked {
+class FetchArguments {
   readonly #wants = new Set<Oid>();
   readonly #shallow = new Set<Oid>();
   readonly #not: string[] = [];

@@ -16,7 +16,7 @@ export interface VisibleRefs {
   /** A tip by its full name, by that of a tag or branch as a person writes it, or by its id. */
   named(name: string): Promise<Oid | undefined>;
   /** See {@link RefDatabase.recentTips}. */
-  left(): Promise<readonly Ref[]>;
+  recentTips(): Promise<readonly Ref[]>;
 }
 
 /** @param prefixes what is wanted of them; all when absent */
@@ -53,8 +53,8 @@ export async function visibleRefs(
     }
     return undefined;
   };
-  const left = async () => (await database.recentTips()).filter(({ name }) => visible(name));
-  return { head, headRef, refs, named, left };
+  const recentTips = async () => (await database.recentTips()).filter(({ name }) => visible(name));
+  return { head, headRef, refs, named, recentTips };
 }
 
 async function firstOf(refs: AsyncIterable<readonly Ref[]>, name: RefName): Promise<Ref | undefined> {

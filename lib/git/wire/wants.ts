@@ -4,7 +4,7 @@ import type { Oid } from '../oid.ts';
 import type { PackStore } from '../pack/store.ts';
 import type { Ref } from '../ports.ts';
 import { type EnumerateOptions, enumerate } from '../reachable.ts';
-import { peeledEnd, refTips } from '../ref-tips.ts';
+import { peeledOid, refTips } from '../ref-tips.ts';
 import { inSlices } from '../slices.ts';
 import { tagTarget } from './commits.ts';
 import { WireError } from './error.ts';
@@ -35,13 +35,13 @@ export async function checkWants(store: PackStore, visible: Shown, wants: readon
     (type === 'commit' ? commits : type === 'tag' ? tags : contents).add(oid);
   }
   // Before anything is walked: from where a lost tip is looked for, all of the history would be.
-  const left = commits.size + tags.size > 0 ? await visible.left() : [];
-  for (const ref of left) for (const oid of endsOf(ref)) if (!commits.delete(oid)) tags.delete(oid);
+  const recentTips = commits.size + tags.size > 0 ? await visible.recentTips() : [];
+  for (const ref of recentTips) for (const oid of endsOf(ref)) if (!commits.delete(oid)) tags.delete(oid);
   await removeTagged(store, visible, tags);
   for (const oid of tags) throw notOurRef(oid);
   if (commits.size > 0) {
-    const tips = await refTips(visible.refs(), peeledEnd);
-    for (const ref of left) if (await store.has(peeledEnd(ref))) tips.add(peeledEnd(ref));
+    const tips = await refTips(visible.refs(), peeledOid);
+    for (const ref of recentTips) if (await store.has(peeledOid(ref))) tips.add(peeledOid(ref));
     await removeReached(store, tips, commits);
   }
   for (const oid of commits) throw notOurRef(oid);
@@ -53,7 +53,7 @@ export async function checkWants(store: PackStore, visible: Shown, wants: readon
   }
 }
 
-type Shown = Pick<VisibleRefs, 'refs' | 'headRef' | 'left'>;
+type Shown = Pick<VisibleRefs, 'refs' | 'headRef' | 'recentTips'>;
 
 const endsOf = ({ oid, peeled }: Ref): Oid[] => (peeled === undefined ? [oid] : [oid, peeled]);
 
@@ -98,22 +98,22 @@ async function removeReached(store: PackStore, from: ReadonlySet<Oid>, commits: 
  */
 async function removeContained(store: PackStore, visible: Shown, contents: Set<Oid>): Promise<void> {
   const { headRef } = visible;
-  const commitsOf = await refTips(visible.refs(), peeledEnd);
+  const commitsOf = await refTips(visible.refs(), peeledOid);
   const tips = [...(await refTips(visible.refs()))];
-  const looks: EnumerateOptions[] = [];
-  if (headRef) looks.push({ include: [headRef.oid], shallow: commitsOf });
-  if (tips.length <= MANY_TIPS) looks.push({ include: tips, shallow: commitsOf });
-  looks.push({ include: tips });
-  for (const look of looks) {
-    await remove(look);
+  const searches: EnumerateOptions[] = [];
+  if (headRef) searches.push({ include: [headRef.oid], shallow: commitsOf });
+  if (tips.length <= MANY_TIPS) searches.push({ include: tips, shallow: commitsOf });
+  searches.push({ include: tips });
+  for (const search of searches) {
+    await remove(search);
     if (contents.size === 0) return;
   }
   const left: Oid[] = [];
-  for (const { oid } of await visible.left()) if (await store.has(oid)) left.push(oid);
+  for (const { oid } of await visible.recentTips()) if (await store.has(oid)) left.push(oid);
   if (left.length > 0) await remove({ include: left, exclude: tips });
 
-  async function remove(look: EnumerateOptions): Promise<void> {
-    const list = await enumerate(store, look);
+  async function remove(search: EnumerateOptions): Promise<void> {
+    const list = await enumerate(store, search);
     for (const oid of list.oids()) contents.delete(oid);
   }
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { CorruptData } from '../../../lib/git/objects.ts';
 import { type Oid, oidBytes } from '../../../lib/git/oid.ts';
 import { applyDelta, deltaSizes, sharedEnds } from '../../../lib/git/pack/delta.ts';
-import { EntryHead, OFS_DELTA, writeDistance, writeEntryHead } from '../../../lib/git/pack/entry.ts';
+import { EntryHeader, OFS_DELTA, writeDistance, writeEntryHeader } from '../../../lib/git/pack/entry.ts';
 import { EntryTable } from '../../../lib/git/pack/entry-table.ts';
 import { inflateInto, inflateStart, NEED_MORE, usesHandle } from '../../../lib/git/pack/inflate.ts';
 import { makeDelta } from '../../../lib/git/pack/make-delta.ts';
@@ -21,8 +21,8 @@ describe('entry heads', () => {
         fc.nat(20),
         (size, distance, shift) => {
           const bytes = Buffer.alloc(64);
-          const end = writeDistance(bytes, writeEntryHead(bytes, shift, OFS_DELTA, size), distance);
-          const head = new EntryHead();
+          const end = writeDistance(bytes, writeEntryHeader(bytes, shift, OFS_DELTA, size), distance);
+          const head = new EntryHeader();
           expect(head.read(bytes, shift)).toBe(true);
           expect([head.type, head.size, head.distance, head.dataAt]).toEqual([
             OFS_DELTA,
@@ -40,7 +40,7 @@ describe('entry heads', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         try {
-          const head = new EntryHead();
+          const head = new EntryHeader();
           if (head.read(bytes, 0)) expect(head.dataAt).toBeLessThanOrEqual(bytes.length);
         } catch (error) {
           expect(error).toBeInstanceOf(CorruptData);

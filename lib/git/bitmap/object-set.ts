@@ -71,7 +71,7 @@ export class Numbering {
 }
 
 /** Objects by their numbers in a {@link Numbering}. */
-export class Reach {
+export class ObjectSet {
   /** Those of the merged index. */
   readonly bits: Bits;
   readonly #size: number;
@@ -109,7 +109,7 @@ export class Reach {
   }
 
   /** Takes out all that `other` has. */
-  removeAll(other: Reach): void {
+  removeAll(other: ObjectSet): void {
     this.bits.removeAll(other.bits);
     for (let i = 0; i < this.#others.length; i++) if (other.#others[i] === 1) this.#others[i] = 0;
   }
