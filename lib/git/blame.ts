@@ -21,7 +21,7 @@ export interface BlamedRange {
   readonly commit: Oid;
   /** From 0. */
   readonly start: number;
-  /** Behind the last. */
+  /** Exclusive. */
   readonly end: number;
 }
 
@@ -39,21 +39,21 @@ export class BlameLimit extends Error {
   }
 }
 
-/** Steps of comparisons for one answer: about ten seconds. */
+/** Diff steps for one answer: about ten seconds. */
 const MAX_STEPS = 3_000_000_000;
-/** Comparisons between which others get their turn. */
+/** Comparisons per turn of the event loop. */
 const STEPS_PER_TURN = 32;
-/** Commits whose trees are fetched together when those of one have to be. */
+/** Commits whose trees are prefetched when the trees of one of them are missing. */
 const READ_AHEAD = 32;
-/** Paths that a comparison of whole trees lists when a rename is looked for. */
+/** Paths listed by the tree diff that looks for a rename. */
 const MAX_CHANGES = 100_000;
 
 /**
- * Which commit each line of a file came from, as `git blame` tells it: history is walked newest first, and each
- * commit passes on the lines that a parent has as well. Where the file is new, renames are looked for.
+ * Finds the commit that each line of a file came from, as `git blame` does: history is walked newest first, and each
+ * commit passes the lines that a parent also has on to that parent. If a commit added the file, detects a rename.
  *
- * @param file.entry what stands at the path in the commit: a file or a symlink
- * @param file.lines only these, from 0, `end` behind the last; lines the file has not are left out
+ * @param file.entry the entry at the path in the commit: a file or a symlink
+ * @param file.lines only these, counted from 0, `end` exclusive; lines past the end of the file are ignored
  * @throws BlameLimit, HistoryLimit, ObjectMissing, CorruptData
  */
 export async function blame(
@@ -81,7 +81,7 @@ export async function blame(
   }
 }
 
-/** A version of the file, with the lines of the answer that are known to be in it. */
+/** A version of the file, with the lines of the result that are known to be in it. */
 interface Origin {
   readonly path: RawPath;
   readonly entry: Entry;
@@ -106,9 +106,9 @@ class BlameWalk {
   readonly #entries = new PathEntries();
   readonly #done: BlamedRange[] = [];
   readonly #keys = new Map<RawPath, readonly BloomKey[]>();
-  /** For the commit and path at hand: what each parent that lacks the path had it as. */
+  /** For the current commit and path: per parent that lacks the path, the version it was renamed from. */
   #renames: (Version | undefined)[] = [];
-  /** Asks for {@link resolveRename} before the next step. */
+  /** When set, {@link resolveRename} must be called before the next step. */
   wantedRename: WantedRename | undefined;
 
   constructor(graph: CommitGraph, budget: WalkBudget) {
@@ -123,7 +123,7 @@ class BlameWalk {
     if (count > 0) this.#passTo(node, { path, entry }, [{ final: start, source: start, count }]);
   }
 
-  /** Settles one version of the file. @returns true at the end, and when a rename is wanted */
+  /** Handles one version of the file. @returns true at the end, and when a rename has to be looked up */
   step(objects: SyncObjects): boolean {
     const node = this.#queue.peek();
     if (node === undefined) return true;
@@ -142,7 +142,7 @@ class BlameWalk {
       this.#passTo(parents[whole]!, versions[whole]!, origin.spans);
       return false;
     }
-    // Only then, because it costs a comparison of whole trees.
+    // Only if no parent has the same content, because a rename costs a diff of whole trees.
     let missing = -1;
     for (const [i, parent] of parents.entries()) {
       if (versions[i] !== undefined) continue;
@@ -160,7 +160,7 @@ class BlameWalk {
     return false;
   }
 
-  /** The answer to {@link wantedRename}. */
+  /** Answers {@link wantedRename}. */
   resolveRename(version: Version | undefined): void {
     this.#renames.push(version);
     this.wantedRename = undefined;
@@ -183,7 +183,7 @@ class BlameWalk {
     return keys;
   }
 
-  /** What stands at the origin's path in each parent; a link where there was a file is not the same thing. */
+  /** The entry at the origin's path in each parent. A symlink in place of a file does not count as the same file. */
   #versions(objects: SyncObjects, first: CommitNode): (Version | undefined)[] {
     const read = (node: CommitNode) => {
       const { path, entry } = this.#origins.get(node)![0]!;
@@ -195,7 +195,7 @@ class BlameWalk {
     return readAhead(first, () => this.#queue.some(READ_AHEAD), read);
   }
 
-  /** Passes lines on to parent after parent; what none has was written here. */
+  /** Passes lines on to each parent in turn; the lines that no parent has come from this commit. */
   #compare(
     objects: SyncObjects,
     node: CommitNode,
@@ -209,7 +209,7 @@ class BlameWalk {
     const oids = [origin.entry.oid, ...different.flatMap((version) => (version ? [version.entry.oid] : []))];
     const [data, ...olds] = batchMisses(oids, (oid) => objects.read(oid).data);
 
-    // Nothing is read below: the step is not taken twice.
+    // Nothing is read from here on, so this step will not be repeated.
     this.#finishFirst(node);
     let left = origin.spans;
     for (const [i, version] of different.entries()) {
@@ -239,7 +239,7 @@ class BlameWalk {
     else origins.push({ path, entry, spans });
   }
 
-  /** The first version of the commit is done with. */
+  /** Removes the commit's first version, which has been handled. */
   #finishFirst(node: CommitNode): void {
     this.#budget.spend();
     this.#renames = [];

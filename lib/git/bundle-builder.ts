@@ -11,12 +11,12 @@ import type { RefDatabase } from './ports.ts';
 import { enumerate } from './reachable.ts';
 import { spacePrefix } from './refname.ts';
 
-/** With more tags it is the branch alone: a reader of the head reads all of it. */
+/** With more tags, the bundle holds the branch alone, because readers of the header read all of it. */
 const MAX_TAGS = 10_000;
-/** A function's scratch disk has 512 MB. */
+/** The scratch disk of a Lambda function has 512 MB. */
 const MAX_BYTES = 450 * 2 ** 20;
 
-/** The default branch and the tags, with all they reach, in a scratch file that the caller removes. */
+/** Bundles the default branch and the tags, with all they reach, in a scratch file that the caller removes. */
 export const bundleBuilder: DerivedBuilder = {
   kind: 'bundle',
   build: async (context) => {
@@ -33,7 +33,7 @@ export const bundleBuilder: DerivedBuilder = {
   },
 };
 
-/** @returns its size; undefined when the time was too short. @throws CorruptData `limit` */
+/** @returns its size; undefined when the deadline passed first. @throws CorruptData `limit` */
 async function writeBundle(
   path: string,
   refs: readonly BundleRef[],

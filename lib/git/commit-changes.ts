@@ -23,7 +23,7 @@ export interface Ports {
   readonly objects: ObjectDatabase;
   readonly refs: RefDatabase;
   readonly store: PackStore;
-  /** Objects that one write may copy out of garbage. Default: see `resurrect.ts`. */
+  /** Objects that one write may copy out of unreachable-garbage packs. Default: see `resurrect.ts`. */
   readonly maxResurrected?: number;
 }
 
@@ -31,14 +31,17 @@ export interface CommitRequest {
   readonly branch: RefName;
   /** What the branch must point to; ZERO_OID when it must not exist. */
   readonly expected: Oid;
-  /** The commit to build upon; absent for a commit without parents. Other than `expected` only with `force`, or for a new branch. */
+  /**
+   * The new commit's parent; absent for a root commit. May differ from `expected` only with `force`, or for a new
+   * branch.
+   */
   readonly parent?: Oid;
-  /** The branch may lose what it pointed to. */
+  /** Allows an update that is not a fast-forward. */
   readonly force?: boolean;
   readonly actions: readonly EditAction[];
   readonly author: Identity;
   readonly committer: Identity;
-  /** Stored as given, but for NUL, which ends a message in git's eyes, and what Unicode does not have. */
+  /** Stored as given, except NUL, which git takes for the end of the message, and code units that are not Unicode. */
   readonly message: string;
   /** Make a commit even when its tree is its parent's. */
   readonly allowEmpty?: boolean;
@@ -46,11 +49,11 @@ export interface CommitRequest {
   readonly signal?: AbortSignal;
 }
 
-/** How often another writer may be first. */
+/** How often to try again after losing a race. */
 export interface RetryPolicy {
   /** Attempts in all; 1 for none after the first. Default 64. */
   readonly attempts?: number;
-  /** Milliseconds; no attempt begins later than this. Default 15,000. */
+  /** No attempt begins after this many milliseconds. Default 15,000. */
   readonly timeoutMs?: number;
 }
 
@@ -70,7 +73,7 @@ export class NothingToCommit extends Error {
   }
 }
 
-/** What was to be written would not pass the checks a push has to pass: `.gitmodules` that attacks, an impossible time zone. */
+/** The new objects would fail the checks of a push: a malicious `.gitmodules`, an impossible time zone. */
 export class UnsoundObjects extends Error {
   readonly findings: readonly FsckFinding[];
   constructor(findings: readonly FsckFinding[]) {
@@ -89,8 +92,8 @@ const MAX_PAUSE_MS = 400;
  * was first and changed none of the paths this commit touches, the actions are applied again on the new tip.
  * A branch made in a repository without branches becomes its HEAD.
  *
- * @throws EditError, NothingToCommit, UnsoundObjects; RefConflict when the race was lost for good; ObjectMissing for an unknown parent.
- * Nothing is changed then.
+ * @throws EditError, NothingToCommit, UnsoundObjects; RefConflict when every attempt lost the race; ObjectMissing for
+ *   an unknown parent. Nothing is changed then.
  */
 export async function commitChanges(ports: Ports, request: CommitRequest): Promise<Committed> {
   const { attempts = MAX_ATTEMPTS, timeoutMs = RETRY_TIMEOUT_MS } = request.retry ?? {};
@@ -123,8 +126,9 @@ export async function commitChanges(ports: Ports, request: CommitRequest): Promi
 }
 
 /**
- * Repeats work that a collection came between: what it found unreachable has to be resurrected from then on.
- * @throws what the work throws, the conflict too when collections do not stop
+ * Runs `work` again when a garbage collection began in between: from then on, objects that the collection found
+ * unreachable have to be resurrected.
+ * @throws what `work` throws; the RefConflict itself when collections keep coming
  */
 export async function retryAfterCollection<T>(store: PackStore, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -140,12 +144,12 @@ export async function retryAfterCollection<T>(store: PackStore, work: () => Prom
 }
 
 /**
- * Stores objects as one pack and swaps the refs that make them reachable; gives the pack up when refused.
+ * Stores objects as one pack and moves the ref that makes them reachable. Deletes the pack when that is refused.
  *
  * @param options.head what HEAD is to point to
- * @param options.uses stored objects that the new ones or the ref lead to, by themselves or what is below them, and
- *   that no ref has been seen to reach: what only garbage holds of them comes along in a pack of its own
- * @throws ObjectMissing when one of those is gone; UnsoundObjects, RefConflict
+ * @param options.uses stored objects that the new objects or the ref point to, and that are not known to be reachable
+ *   from a ref: those of them, and of what they reach, that only garbage packs hold are resurrected into a second pack
+ * @throws ObjectMissing when one of those does not exist any more; UnsoundObjects, RefConflict
  */
 export async function publish(
   ports: Ports,
@@ -154,7 +158,7 @@ export async function publish(
   options: { readonly head?: RefName | undefined; readonly uses?: readonly Oid[] } = {},
 ): Promise<void> {
   const { objects, refs, store } = ports;
-  // What another writer stores meanwhile is stored twice, which does no harm.
+  // An object that another writer stores meanwhile is stored twice, which does no harm.
   const fresh = await notStored(store, created);
   checkSound(fresh);
   const packs: PackDescription[] = [];
@@ -164,7 +168,7 @@ export async function publish(
     if (resurrected !== undefined) packs.push(resurrected);
     if (fresh.length > 0) {
       const { content, objectCount } = buildPack(fresh);
-      // Who lists the pack looks whether the others are still listed: it may do so now.
+      // Listing a pack checks that the known packs are still listed; the list can be read now.
       const [pack] = await Promise.all([
         objects.newPack(content, { source: 'insert', objectCount }),
         store.refresh(),
@@ -180,7 +184,7 @@ export async function publish(
     });
     store.listed(packs);
   } catch (error) {
-    // Only a refusal says for sure that nothing was listed.
+    // Only a RefConflict proves that nothing was listed.
     if (error instanceof RefConflict) {
       await Promise.all(packs.map((pack) => objects.rollbackPack(pack).catch(() => {})));
     }
@@ -245,7 +249,7 @@ function isRace(conflict: RefConflict): boolean {
   return conflict.rejections.every(({ reason }) => reason === 'stale' || reason === 'collected');
 }
 
-/** The branch's tip now, when it has at each of the paths what it had before. */
+/** The branch's current tip, when none of the paths changed since `before`; undefined otherwise. */
 async function independentTip(
   { refs, store }: Ports,
   branch: RefName,
@@ -257,8 +261,8 @@ async function independentTip(
   const [oldTree, newTree] = [await treeOf(store, before), await treeOf(store, tip)];
   const same = await store.run((objects) =>
     paths.every((path) => {
-      const [was, is] = [entryAtPath(objects, oldTree, path), entryAtPath(objects, newTree, path)];
-      return was?.oid === is?.oid && was?.mode === is?.mode;
+      const [old, current] = [entryAtPath(objects, oldTree, path), entryAtPath(objects, newTree, path)];
+      return old?.oid === current?.oid && old?.mode === current?.mode;
     }),
   );
   return same ? tip : undefined;

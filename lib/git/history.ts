@@ -22,25 +22,25 @@ export { CommitGraph, type CommitNode } from './history/graph.ts';
 export type { KnownHistory } from './history/known.ts';
 export { HistoryLimit, type LogQuery, type WalkBounds } from './history/log-query.ts';
 
-/** Commits walked before the work lets others run; a path's walk reads trees as well. */
+/** Commits visited per turn of the event loop; a walk with a path reads trees as well. */
 const STEPS_PER_TURN = 2_048;
 const STEPS_PER_TURN_WITH_PATH = 256;
-/** Commits one history remembers: about 100 MB. */
+/** Commits that one history caches: about 100 MB. */
 const MAX_CACHED_COMMITS = 250_000;
 
-/** Questions about the commits of one repository. Every answer is the one git gives. */
+/** Answers questions about the commits of one repository, as git does. */
 export class History {
   readonly #store: ObjectStore;
   #known: KnownHistory;
 
-  /** @param known what earlier walks over the same repository found: see {@link HistoryCache} */
+  /** @param known results of earlier walks over the same repository: see {@link HistoryCache} */
   constructor(store: ObjectStore, known = new KnownHistory()) {
     this.#store = store;
     this.#known = known;
   }
 
   /**
-   * `git log --skip --max-count`: reads no further than it must.
+   * `git log --skip --max-count`; reads no more history than needed.
    *
    * @throws HistoryLimit, ObjectMissing, CorruptData
    */
@@ -80,7 +80,7 @@ export class History {
     return walk.found;
   }
 
-  /** `git rev-list --count`, no further than `max`: then the answer is `max`. */
+  /** `git rev-list --count`, at most `max`. */
   async count(query: LogQuery, max: number, bounds: WalkBounds = {}): Promise<number> {
     return (await this.log({ ...query, limit: max }, bounds)).length;
   }
@@ -143,7 +143,7 @@ export class History {
   }
 
   /**
-   * `git merge-base --octopus --all`: the best commits that all of them reach, newest first. Unlike
+   * `git merge-base --octopus --all`: the best common ancestors of all commits, newest first. Unlike
    * {@link mergeBases} of one and a merge of the others, the answer does not depend on the order.
    */
   async commonAncestors(commits: readonly Oid[], bounds: WalkBounds = {}): Promise<CommitNode[]> {
@@ -160,7 +160,7 @@ export class History {
     return best;
   }
 
-  /** Who wrote what `tip` reaches: see {@link countAuthors}. */
+  /** The authors of the commits that `tip` reaches: see {@link countAuthors}. */
   authors(tip: Oid, bounds: WalkBounds = {}): Promise<AuthorCount[]> {
     return countAuthors(this.#store, tip, bounds);
   }
@@ -170,7 +170,7 @@ export class History {
     return blame(this.#store, await this.#current(), commit, file, bounds);
   }
 
-  /** Without those that others of them reach; newest first. */
+  /** The nodes that no other of the nodes reaches, newest first. */
   async #independent(nodes: readonly CommitNode[], bounds: WalkBounds): Promise<CommitNode[]> {
     const kept: CommitNode[] = [];
     for (const node of nodes) {
@@ -222,7 +222,7 @@ export class History {
     return nodes;
   }
 
-  /** What is remembered, with the commit-graph file that is listed now. */
+  /** The cached graph, on top of the commit-graph file that is listed now. */
   async #current(): Promise<CommitGraph> {
     if (this.#known.graph.size > MAX_CACHED_COMMITS) this.#known = new KnownHistory();
     const file = await this.#store.run((objects) => objects.derived?.('commit-graph'));
@@ -230,12 +230,12 @@ export class History {
   }
 }
 
-/** Whether something found later may take a commit out of the answer. */
+/** Whether a commit visited later may remove one from the result. */
 function isLimited(query: LogQuery): boolean {
   return (query.exclude?.length ?? 0) > 0 || query.order === 'topo';
 }
 
-/** Whether the order is all that a query asks for: then a page need not wait for the whole history. */
+/** Whether the query only asks for an order, so that a page does not need the whole history. */
 function asksOnlyForOrder({ exclude = [], since, until, path, order }: LogQuery): boolean {
   return order === 'topo' && exclude.length === 0 && since === undefined && until === undefined && !path;
 }

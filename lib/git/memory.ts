@@ -20,7 +20,7 @@ import { parseRefName, type RefName, spacePrefix } from './refname.ts';
 
 const ulid = monotonicFactory();
 
-/** A repository in memory: both ports, with the promises they make. For tests, and for work that is thrown away. */
+/** A repository in memory that keeps the contracts of both ports. For tests, and for temporary work. */
 export class MemoryRepository {
   readonly objects: ObjectDatabase;
   readonly refs: RefDatabase;
@@ -30,7 +30,7 @@ export class MemoryRepository {
   readonly #refs = new Map<RefName, Ref>();
   /** See {@link RefDatabase.pinned}. */
   readonly pinnedCommits = new Set<Oid>();
-  /** See {@link RefDatabase.recentTips}. For how long is for whoever empties it to say. */
+  /** See {@link RefDatabase.recentTips}. Entries stay until the caller removes them. */
   readonly oldTips: Ref[] = [];
   #listed: PackDescription[] = [];
   readonly #derived = new Map<DerivedKind, DerivedFile>();
@@ -167,7 +167,7 @@ async function* eachOf<T>(values: Iterable<T>): AsyncGenerator<T> {
   yield* values;
 }
 
-/** git holds refs as files at heart: `a` and `a/b` cannot both be. */
+/** As with git's loose refs, `a` and `a/b` cannot both exist. */
 function clashes(name: RefName, refs: ReadonlyMap<RefName, Ref>): boolean {
   for (const other of refs.keys()) {
     if (other.startsWith(`${name}/`) || name.startsWith(`${other}/`)) return true;

@@ -14,22 +14,21 @@ import { walkTree } from './pack/tree-walk.ts';
 import { parseCommitLinks, parseTag } from './parse.ts';
 import type { ObjectDatabase, PackDescription } from './ports.ts';
 
-/** Objects tried at once after a miss. */
+/** Objects prefetched together after a miss. */
 const READ_AHEAD = 64;
 const SLICE_MS = 30;
-/** More than this is left to a collection, which has the time: the objects count as missing until then. */
+/** More objects than this are left to a garbage collection, which has more time; they count as missing until then. */
 const MAX_OBJECTS = 500_000;
 
 /**
- * What a collection found unreachable may be gone tomorrow, and sooner than whoever makes it reachable again knows. So
- * before a ref, or an object that stays, leads to `tips`, what only packs of garbage hold of them and of all below
- * them is copied into a pack of its own.
+ * Copies the objects that `tips` reach and that only unreachable-garbage packs hold into a pack of their own. Must be
+ * done before a ref, or an object in another pack, refers to the tips, because garbage packs may be deleted soon.
  *
- * An object in a pack that stays has all below it there too, so the walk ends at those.
+ * An object in any other pack has everything it reaches in such packs too, so the walk stops there.
  *
- * @returns the pack, stored and not listed, for the transaction that makes the tips reachable; undefined when nothing
- *   has to be resurrected
- * @throws ObjectMissing when a tip, or something below it, is nowhere, or they are more than may be; CorruptData
+ * @returns the pack, stored but not listed, for the transaction that makes the tips reachable; undefined when there is
+ *   nothing to resurrect
+ * @throws ObjectMissing when a tip, or an object it reaches, does not exist, or when there are too many; CorruptData
  */
 export async function resurrect(
   {
@@ -50,7 +49,7 @@ export async function resurrect(
   }
 }
 
-/** What `tips` reach, themselves included, without passing through what stays. */
+/** The tips and what they reach, as far as only garbage packs hold it. */
 async function garbageReachableFrom(
   store: PackStore,
   tips: readonly Oid[],
@@ -68,22 +67,22 @@ async function garbageReachableFrom(
 interface Pending {
   /** 20 bytes. */
   readonly name: Uint8Array;
-  /** Type code; 0 where nobody has said. */
+  /** Type code; 0 when not known. */
   readonly type: number;
 }
 
-/** Its state outlives each synchronous run: a step that misses bytes leaves no trace and is done again. */
+/** Keeps its state across synchronous runs: a step that misses blocks changes nothing and is repeated. */
 class GarbageWalk {
   readonly list = new ObjectList();
   readonly #seen = new NameTable();
-  /** Met, and not yet looked at. */
+  /** Still to be visited. */
   readonly #waiting: Pending[] = [];
 
   constructor(tips: readonly Oid[]) {
     for (const tip of tips) this.#enqueue(oidBytes(tip), 0);
   }
 
-  /** Works for some milliseconds. @returns whether all is done */
+  /** Works for some milliseconds. @returns whether it is done */
   advance(objects: PackObjects): boolean {
     const until = performance.now() + SLICE_MS;
     for (;;) {
@@ -113,7 +112,7 @@ interface GarbageObject {
   readonly links: readonly Pending[];
 }
 
-/** @returns undefined for what stays. @throws ObjectMissing */
+/** @returns undefined for an object in any other pack. @throws ObjectMissing */
 function findGarbage(objects: PackObjects, { name, type }: Pending): GarbageObject | undefined {
   if (objects.locate(name, 0, objects.liveCount)) return undefined;
   if (!objects.locate(name, 0)) {
@@ -124,7 +123,7 @@ function findGarbage(objects: PackObjects, { name, type }: Pending): GarbageObje
   const { pack, position } = objects;
   const offset = pack.index.offset(position);
   const kind = type === 0 ? typeCode(objects.headerAt(pack, offset).type) : type;
-  // A blob may be large, and leads nowhere.
+  // A blob may be large, and refers to nothing.
   const links = kind === BLOB ? [] : linksOf(kind, objects.readAt(pack, offset).data);
   return { type: kind, pack, position, links };
 }

@@ -2,17 +2,17 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
 
-/** Content of one bzip2 stream. The largest block holds 900,000 bytes after runs were shortened. */
+/** Input bytes per bzip2 stream. The largest block holds 900,000 bytes after run-length encoding. */
 const CHUNK_BYTES = 880_000;
 const BLOCK_SIZE = 9;
-/** What may come out at most (bzlib.h): one percent more, and 600 bytes. */
+/** Maximum output size (bzlib.h): one percent more than the input, plus 600 bytes. */
 const MAX_OUTPUT_BYTES = Math.ceil(CHUNK_BYTES * 1.01) + 600;
-/** Where the library gives up sorting and takes its slower, safe way: its own default. */
+/** When the library falls back to its slower sorting algorithm: its own default. */
 const WORK_FACTOR = 30;
 
 /**
- * Compresses a stream as bzip2, in pieces that are streams of their own: every reader takes them for one, as it
- * does the output of parallel compressors. Memory is bounded by one piece.
+ * Compresses a stream as bzip2. The output is a concatenation of bzip2 streams, which readers accept as one, as they do
+ * that of parallel compressors. Memory is bounded by one chunk.
  */
 export async function* bzip2(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const library = await load();
@@ -29,7 +29,7 @@ export async function* bzip2(source: AsyncIterable<Uint8Array>): AsyncGenerator<
       yield compress(library, chunk);
       streams++;
       used = 0;
-      // A piece takes a tenth of a second: let others in between.
+      // A chunk takes a tenth of a second: let other work run in between.
       await setImmediate();
     }
   }
@@ -78,7 +78,7 @@ function compress({ library, source, target, length }: Loaded, bytes: Uint8Array
 
 let loading: Promise<Loaded> | undefined;
 
-/** One instance serves the process: a call runs to its end before another begins. */
+/** One instance for the process: calls are synchronous, so they do not overlap. */
 function load(): Promise<Loaded> {
   loading ??= instantiate().catch((error: unknown) => {
     loading = undefined;
@@ -89,7 +89,7 @@ function load(): Promise<Loaded> {
 
 async function instantiate(): Promise<Loaded> {
   const never = () => {
-    throw new Error('bzip2 asked for what it is not given');
+    throw new Error('bzip2 called a function that is not provided');
   };
   let memory: WebAssembly.Memory | undefined;
   const { instance } = await WebAssembly.instantiate(await code(), {
@@ -120,7 +120,7 @@ async function instantiate(): Promise<Loaded> {
   };
 }
 
-/** Beside the bundle, where the build put it; else in the package. */
+/** The WebAssembly file: next to the bundle, where the build put it, else in the package. */
 async function code(): Promise<Uint8Array<ArrayBuffer>> {
   try {
     return await readFile(new URL('./bzip2.wasm', import.meta.url));

@@ -5,9 +5,9 @@ import { Bits } from './bits.ts';
 import { compress, compressedEnd, xorCompressed } from './ewah.ts';
 
 const HEADER_SIZE = 32;
-/** Every object that a closure reaches has a bit: git reads no other bitmaps. */
+/** Every object that a closure contains has a bit; git reads no other bitmaps. */
 const FULL_DAG = 1;
-/** A closure is stored as what differs from the one before, and so on for at most so many. */
+/** A closure may be stored as XOR with the previous one; the longest such chain. */
 const MAX_XOR_DEPTH = 24;
 
 /** Which objects are commits, trees, blobs and tags. */
@@ -20,13 +20,13 @@ export interface TypeBits {
 
 const TYPES = ['commits', 'trees', 'blobs', 'tags'] as const;
 
-/** Closures of some commits, compressed, in the order in which they were added. */
+/** The closures of some commits (everything they reach), compressed, in the order they were added. */
 export class Closures {
   /** By the commit's position in the merged index. */
   readonly #numbers = new Map<number, number>();
   readonly #positions: number[] = [];
   readonly #size: number;
-  /** For each: its compressed bits, and how many before it is the one that they are to be flipped in; 0: none. */
+  /** For each: its compressed bits, and how many entries before it the one to XOR with is; 0 for none. */
   readonly #stored: { readonly bytes: Uint8Array; readonly at: number; readonly xorOffset: number }[] = [];
   #last: Bits | undefined;
   #xorDepth = 0;
@@ -53,12 +53,12 @@ export class Closures {
     const number = this.#numbers.get(position);
     if (number === undefined) return undefined;
     const bits = new Bits(this.#size);
-    // What is flipped twice stands as it was: the order does not matter.
+    // XOR is commutative, so the order does not matter.
     for (let n = number, steps = 0; ; steps++) {
       const { bytes, at, xorOffset } = this.#stored[n]!;
       xorCompressed(bits, bytes, at);
       if (xorOffset === 0) return bits;
-      if (steps > 256) throw malformed('a chain does not end');
+      if (steps > 256) throw malformed('an XOR chain does not end');
       n -= xorOffset;
     }
   }
@@ -87,14 +87,14 @@ export class Closures {
   static read(bytes: Uint8Array, at: number, count: number, size: number): Closures {
     const closures = new Closures(size);
     for (let number = 0; number < count; number++) {
-      if (at + 6 > bytes.length) throw malformed('cut short');
+      if (at + 6 > bytes.length) throw malformed('truncated');
       const position = readUint32(bytes, at);
       const xorOffset = bytes[at + 4]!;
       if (position >= size || xorOffset > number || closures.has(position)) throw malformed('no such commit');
       closures.#enter(position, bytes, at + 6, xorOffset);
       at = compressedEnd(bytes, at + 6);
     }
-    if (at !== bytes.length) throw malformed('more than it says');
+    if (at !== bytes.length) throw malformed('more bytes than its count says');
     return closures;
   }
 

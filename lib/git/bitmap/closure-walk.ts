@@ -12,9 +12,9 @@ import type { Closures } from './bitmap-file.ts';
 import type { Numbering, ObjectSet } from './object-set.ts';
 
 const SLICE_MS = 30;
-/** Objects tried at once after a miss. */
+/** Objects prefetched together after a miss. */
 const READ_AHEAD = 128;
-/** Trees kept to compare with. */
+/** Bytes of trees kept to compare with. */
 const MAX_KEPT_TREE_BYTES = 16 * 1024 * 1024;
 const MAX_TAGS = 1000;
 
@@ -26,27 +26,27 @@ interface Links {
 }
 
 /**
- * Adds all that some tips reach to a {@link ObjectSet}, which must hold nothing without all that this reaches. Where a
- * commit's closure is known it is added at once; what lies before it is walked. A step that misses bytes leaves no
- * trace and is done again.
+ * Adds everything that some tips reach to an {@link ObjectSet}, which must be closed: with an object it holds all that
+ * the object reaches. A stored closure is added at once; only commits without one are walked. A step that misses
+ * blocks changes nothing and is repeated.
  */
 export class ClosureWalk implements ReadAhead {
   readonly #numbers: Numbering;
   readonly #closures: Closures;
   readonly #reach: ObjectSet;
   readonly #tips: readonly Oid[];
-  /** What need not be added. It holds nothing without all that this reaches either. */
+  /** Objects that need not be added. This set must be closed too. */
   readonly #excluded: ObjectSet | undefined;
-  /** Tips that are not stored are passed over. */
+  /** Ignores tips that do not exist. */
   readonly #skipMissing: boolean;
   #tip = 0;
   readonly #links = new Map<number, Links>();
   readonly #queue = new CommitQueue();
   /** Root trees of the commits walked. */
   readonly #roots: number[] = [];
-  /** Trees that were added and are yet to be read: [number, path, ...]. */
+  /** Trees that were added and still have to be read: [number, path, ...]. */
   readonly #trees: number[] = [];
-  /** By path: a tree all of whose entries were added. */
+  /** By path: the last tree whose entries were all added. */
   readonly #lastTrees = new Map<number, WalkedTree>();
   #lastTreeBytes = 0;
   #read = 0;
@@ -74,7 +74,7 @@ export class ClosureWalk implements ReadAhead {
     return this.#read > 50 ? 8 : 1;
   }
 
-  /** Works for some milliseconds. @returns whether all is done. @throws ObjectMissing, CorruptData */
+  /** Works for some milliseconds. @returns whether it is done. @throws ObjectMissing, CorruptData */
   advance(objects: PackObjects): boolean {
     const until = performance.now() + SLICE_MS;
     for (let steps = 1; ; steps++) {
@@ -101,7 +101,7 @@ export class ClosureWalk implements ReadAhead {
       if (type === 'tag') {
         const { data } = objects.read(oid);
         if (tags.push(number) > MAX_TAGS)
-          throw new CorruptData('object-malformed', `tag ${tip} does not end`);
+          throw new CorruptData('object-malformed', `the tag chain of ${tip} is too long`);
         oid = parseTag(data).object;
         continue;
       }
@@ -114,7 +114,7 @@ export class ClosureWalk implements ReadAhead {
     this.#tip++;
   }
 
-  /** One commit, newest first: most likely the closure of one is known that has the others. */
+  /** Handles one commit, newest first: a stored closure of a new commit most likely contains the others. */
   #commit(objects: PackObjects): void {
     const number = this.#queue.peek();
     if (this.#has(number)) {
@@ -171,7 +171,7 @@ export class ClosureWalk implements ReadAhead {
     if (this.#add(number, TREE)) this.#trees.push(number, path);
   }
 
-  /** The last of the trees that wait. */
+  /** Reads the last of the waiting trees. */
   #tree(objects: PackObjects): void {
     const trees = this.#trees;
     const [number, path] = [trees[trees.length - 2]!, trees[trees.length - 1]!];

@@ -15,19 +15,19 @@ import { CommitTable, type Generations, generations, NONE } from './commit-table
 import { CommitGraphFile } from './read.ts';
 import { type Filters, writeCommitGraph } from './write.ts';
 
-/** About 200 bytes of memory each. */
+/** Each takes about 200 bytes of memory. */
 const MAX_COMMITS = 1_500_000;
 const STEPS_PER_TURN = 2048;
 const FILTER_SLICE_MS = 30;
-/** Filters are made for so long at least, so that each visit gets on. */
+/** Filters are computed for at least this time, so that each run makes progress. */
 const MIN_FILTER_MS = 10_000;
-/** Commits read together when one has to be. */
+/** Commits prefetched when one is missing. */
 const READ_AHEAD = 64;
 
 /**
- * The commit-graph of everything that refs reach, with changed-path filters. What the graph before holds is copied
- * from it. Where the time is too short for all filters, the newest commits have theirs, and the note says that it is
- * unfinished.
+ * Builds the commit-graph of everything that refs reach, with changed-path filters. Commits of the previous graph are
+ * copied from it. If the deadline passes before all filters are computed, the newest commits have theirs, and the note
+ * says that the file is unfinished.
  */
 export const commitGraphBuilder: DerivedBuilder = {
   kind: 'commit-graph',
@@ -43,7 +43,7 @@ export const commitGraphBuilder: DerivedBuilder = {
   },
 };
 
-/** The graph that is listed now, all of it in memory. */
+/** The current graph, loaded into memory. */
 async function openGraph(store: PackStore): Promise<CommitGraphFile | undefined> {
   return store.run((objects) => {
     const derived = objects.derived('commit-graph');
@@ -93,7 +93,7 @@ async function reachableCommits(
   return commits;
 }
 
-/** Those that are commits: a tag of something else leads to none. */
+/** The tips that are commits; a tag may also point to something else. */
 async function commitTips(store: PackStore, from: ReadonlySet<Oid>): Promise<Set<Oid>> {
   const ends = [...from];
   const tips = new Set<Oid>();
@@ -110,7 +110,7 @@ async function commitTips(store: PackStore, from: ReadonlySet<Oid>): Promise<Set
   return tips;
 }
 
-/** Newest first, so that what is asked for most is made first. */
+/** Newest first, because those are used most. */
 async function makeFilters(
   { store, deadline }: DeriveContext,
   commits: CommitTable,
@@ -151,7 +151,7 @@ async function makeFilters(
   return { filters: made.filters, missing: todo.length - i };
 }
 
-/** Filters one behind the other. */
+/** All filters in one buffer. */
 class FilterBuffer {
   readonly #starts: Uint32Array;
   readonly #lengths: Uint32Array;

@@ -5,7 +5,7 @@ import { type WalkedTree, walkTree } from '../pack/tree-walk.ts';
 import { canonicalMode, readTreeBytes } from '../tree/entry.ts';
 import { ALWAYS, bloomFilter, MAX_CHANGES } from './bloom.ts';
 
-/** Trees kept between two comparisons: what is a parent's now is a child's next. */
+/** Trees cached between two diffs: the tree of a parent is that of the next commit. */
 const MAX_CACHED_TREES = 256;
 
 interface Side {
@@ -13,12 +13,12 @@ interface Side {
   readonly mode: number;
 }
 
-/** Makes the filters of commits, one after the other; neighbours share most trees. */
+/** Computes the filters of commits one after another; neighbours share most trees. */
 export class ChangedPaths {
   readonly #recent = new Map<Oid, WalkedTree>();
 
   /**
-   * The filter of a commit with this tree whose first parent has that one.
+   * The filter of a commit with root tree `tree` whose first parent has `parentTree`.
    * @throws BlockMiss, ObjectMissing, CorruptData
    */
   filter(objects: SyncObjects, tree: Oid, parentTree: Oid): Uint8Array {
@@ -27,7 +27,7 @@ export class ChangedPaths {
     return paths.length > MAX_CHANGES ? ALWAYS : bloomFilter(paths);
   }
 
-  /** Adds what differs below two trees, and stops when it is too much. */
+  /** Adds the paths that differ between two trees, and stops when there are too many. */
   #compare(objects: SyncObjects, one: Oid, other: Oid, prefix: string, paths: string[]): void {
     if (one === other || paths.length > MAX_CHANGES) return;
     const differing = new Map<string, { one?: Side; other?: Side }>();
@@ -67,7 +67,7 @@ export class ChangedPaths {
 
 const IGNORE_ENTRY = () => {};
 
-/** The mode of the entry whose name begins there; where the entry begins is known from the walk. */
+/** The mode of the entry whose name starts at `nameAt`; `starts` are the starts of all entries. */
 function modeBefore(data: Uint8Array, nameAt: number, starts: Uint32Array): number {
   let low = 0;
   let high = starts.length;

@@ -2,10 +2,10 @@ import type { LineTable } from './line-table.ts';
 import type { StepBudget } from './myers.ts';
 
 /**
- * Histogram diff, as JGit's class of that name describes it: Bram Cohen's patience diff, extended to lines that
- * occur few times instead of once. The run of equal lines that holds the rarest line (of the old side) is where
- * a region is split; both parts are solved the same way. Where every common line occurs more than
- * {@link MAX_OCCURRENCES} times, `fallback` aligns the region.
+ * Histogram diff, as described in JGit's class `HistogramDiff`: Bram Cohen's patience diff, extended to lines that
+ * occur a few times instead of once. A region is split at the run of equal lines that contains the rarest line (of the
+ * old side), and both parts are solved the same way. If every common line occurs more than {@link MAX_OCCURRENCES}
+ * times, `fallback` aligns the region.
  *
  * @returns false when `budget` ran out: then only part of the changes is marked
  */
@@ -52,7 +52,7 @@ interface Region {
   readonly bHigh: number;
 }
 
-/** A line that occurs more often is no place to split at. */
+/** A region is not split at a line that occurs more often. */
 const MAX_OCCURRENCES = 64;
 const NO_NEXT = -1;
 
@@ -60,7 +60,7 @@ class Histogram {
   readonly #a: Int32Array;
   readonly #b: Int32Array;
   readonly #budget: StepBudget;
-  /** Per number, within the region at hand: how often it occurs in `a`, and where first. */
+  /** Per line number, within the current region: how often it occurs in `a`, and where first. */
   readonly #count: Int32Array;
   readonly #first: Int32Array;
   /** Per line of `a`: where the same line occurs next. */
@@ -118,7 +118,7 @@ class Histogram {
             best = { aLow: aStart, aHigh: aEnd, bLow: bStart, bHigh: bEnd };
             rarest = rarity;
           }
-          // An occurrence inside this run would only find the run again.
+          // An occurrence inside this run would find the same run again.
           do at = this.#next[at]!;
           while (at !== NO_NEXT && at < aEnd);
         }
@@ -131,7 +131,7 @@ class Histogram {
   }
 }
 
-/** The region as a pair of texts of its own, numbered anew. */
+/** The region as a separate pair of texts, with new line numbers. */
 function partOf(table: LineTable, { aLow, aHigh, bLow, bHigh }: Region): LineTable {
   const numbers = new Map<number, number>();
   const renumber = (line: number): number => {

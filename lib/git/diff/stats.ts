@@ -10,7 +10,7 @@ import { diffTrees, type TreeChange } from './tree-diff.ts';
 
 export interface FileStats extends LineCounts {
   readonly path: RawPath;
-  /** No lines are counted: `-` in `git diff --numstat`. */
+  /** Lines are not counted; `-` in `git diff --numstat`. */
   readonly binary: boolean;
 }
 
@@ -18,16 +18,16 @@ export interface DiffStats {
   readonly additions: number;
   readonly deletions: number;
   readonly total: number;
-  /** A limit was reached: some file was counted roughly or not at all. */
+  /** A limit was reached, so that some file was counted approximately or not at all. */
   readonly approximate: boolean;
 }
 
-/** Files above this size count as binary, unread. */
+/** Larger files count as binary and are not read. */
 export const MAX_FILE_BYTES = 16 * 1024 * 1024;
-/** Files, and bytes of files, that one comparison reads; what is left over is not counted. */
+/** Files, and bytes of files, read per comparison; the rest are not counted. */
 export const MAX_STAT_FILES = 10_000;
 export const MAX_STAT_BYTES = 256 * 1024 * 1024;
-/** Steps that the alignment of all files of a comparison may take together: see {@link StepBudget}. */
+/** Steps for aligning all files of a comparison: see {@link StepBudget}. */
 const MAX_STAT_STEPS = 1_500_000_000;
 
 /**
@@ -66,7 +66,7 @@ export async function statFiles(
     signal?.throwIfAborted();
     await store.run((objects) => {
       const started = bytes;
-      // One turn reads at most 4 MB, so that no diff holds up the rest for long.
+      // Reads about 4 MB per turn of the event loop.
       while (files.length < changes.length && bytes - started < 4 * 1024 * 1024) {
         const change = changes[files.length]!;
         const next = () => changes.slice(files.length + 1, files.length + READ_AHEAD);
@@ -82,7 +82,7 @@ export async function statFiles(
   return { files, complete: files.length === changes.length };
 }
 
-/** Files looked at together when one of them has to be fetched, and up to which size. */
+/** Number of files prefetched when one of them is missing, and their maximum size. */
 const READ_AHEAD = 32;
 const SMALL = 256 * 1024;
 
@@ -104,7 +104,7 @@ function compare(
   return { ...countChanges(oldText, newText, budget), binary: false };
 }
 
-/** What git compares of an entry: a submodule is one line of text. Undefined when the file is too large to read. */
+/** The content that git compares; for a submodule one line of text. Undefined when the file is too large to read. */
 function readText(objects: SyncObjects, entry: Entry | undefined, small: number): Uint8Array | undefined {
   if (entry === undefined) return NOTHING;
   if (entry.mode === GITLINK) return Buffer.from(`Subproject commit ${entry.oid}\n`);

@@ -7,11 +7,11 @@ import { LOAD_GRAPH_AFTER_WITH_PATH, type WalkBudget } from './log-query.ts';
 import { PathFilter } from './path-filter.ts';
 
 /**
- * The newest commit that changed a path. As git simplifies history, a commit that changed nothing there leads to
- * one parent only: the walk is a single line, and it ends where an earlier walk for the same path came by.
+ * Finds the newest commit that changed a path. With git's history simplification, a commit that changed nothing there
+ * has one parent to follow: the walk is a single line, and ends at a commit that an earlier walk for the path visited.
  */
 export class LastCommit {
-  /** Set at the end; undefined when nothing ever stood at the path. */
+  /** Set at the end; undefined when the path never existed. */
   found: CommitNode | undefined;
   readonly #graph: CommitGraph;
   readonly #filter: PathFilter;
@@ -30,7 +30,7 @@ export class LastCommit {
     this.#budget = budget;
   }
 
-  /** Looks at one commit. @returns true at the end */
+  /** Visits one commit. @returns true at the end */
   step(objects: SyncObjects): boolean {
     if (this.#budget.visited === LOAD_GRAPH_AFTER_WITH_PATH) this.#graph.load();
     const node = (this.#at ??= this.#graph.node(objects, this.#start));

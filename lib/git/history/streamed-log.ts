@@ -7,8 +7,8 @@ import { PathFilter } from './path-filter.ts';
 const SEEN = 1;
 
 /**
- * A log whose commits are known to be shown when they leave the queue: nothing is excluded, and the
- * order is by date. It reads no further than its caller asks.
+ * A log that can show each commit as it leaves the queue: nothing is excluded, and the order is by date. Reads no more
+ * history than the caller requests.
  */
 export class StreamedLog {
   /** Commits to show, in order. */
@@ -35,13 +35,13 @@ export class StreamedLog {
       this.#graph.load();
     const node = this.#queue.peek();
     const { since, until, firstParent = false } = this.#query;
-    // All that waits is older still.
+    // All other commits in the queue are older still.
     if (node === undefined || (since !== undefined && node.date < since)) return true;
     const all = this.#graph.parentsOfFirst(objects, node, this.#queue);
     const simplified = this.#filter?.simplify(objects, node, firstParent, () => true);
     const parents = simplified?.follow ?? all;
 
-    // Nothing is read below: the step is not taken twice.
+    // Nothing is read from here on, so this step will not be repeated.
     this.#queue.pop();
     this.#budget.spend();
     for (const parent of firstParent ? parents.slice(0, 1) : parents) this.#enqueue(parent);

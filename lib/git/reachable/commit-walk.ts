@@ -49,7 +49,8 @@ export class CommitWalk {
       chain.push({ id: this.#met.id(name, 0), type: typeCode(type) });
       if (type === 'commit') this.#met.load(objects, chain[chain.length - 1]!.id);
       if (type !== 'tag') break;
-      if (chain.length > 1000) throw new CorruptData('object-malformed', `tag ${tip} does not end`);
+      if (chain.length > 1000)
+        throw new CorruptData('object-malformed', `the tag chain of ${tip} is too long`);
       oid = parseTag(objects.read(oid).data).object;
     }
     for (const { id, type } of chain) {
