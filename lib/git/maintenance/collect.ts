@@ -12,48 +12,48 @@ import { replace, storeOver } from './compact.ts';
 import { loadIndexes, type RepackOptions, repackInto } from './repack.ts';
 
 export interface CollectOptions extends RepackOptions {
-  /** As it was raised for this collection, before anything was read. */
+  /** The epoch after it was raised for this collection, before anything was read. */
   readonly epoch: number;
   readonly now: Date;
-  /** Larger packs are made several. Default 256 MiB. */
+  /** A larger pack is split into several. Default 256 MiB. */
   readonly packBytes?: number;
 }
 
 export interface Collected {
   /** Objects that no ref reaches any more. */
   readonly garbage: number;
-  /** Objects that lay in packs of garbage and are reached again. */
+  /** Objects of garbage packs that are reachable again. */
   readonly resurrected: number;
 }
 
-/** What is unreachable stays readable so long: for whoever still builds on it, and for second thoughts. */
+/** Unreachable objects stay readable for this time, for writers that still use them and to undo mistakes. */
 export const GARBAGE_MS = 14 * 24 * 3600_000;
-/** About 150 bytes of memory each; a repository with more is not collected. */
+/** Each takes about 150 bytes of memory; a repository with more objects is not collected. */
 const MAX_OBJECTS = 4_000_000;
-/** In one transaction: a new pack is one, a replaced one two. */
+/** Writes in one transaction: one per new pack, two per replaced pack. */
 const MAX_WRITES = 90;
 
 /**
- * Separates what refs reach from what they do not: commits, trees and tags into one pack, blobs into another, the rest
- * into packs of garbage, which stay listed and readable, count as missing for whatever is written from then on, and
- * leave the list in a collection two weeks later at the earliest.
+ * Garbage collection: separates reachable from unreachable objects. Reachable commits, trees and tags go into one pack,
+ * reachable blobs into another, the rest into unreachable-garbage packs. Those stay listed and readable, count as
+ * missing for new writes, and are removed by a collection two weeks later at the earliest.
  *
- * Inherited packs are read, and left as they are: what they hold is there, reached or not.
+ * Inherited packs are read but never replaced, whether their objects are reachable or not.
  *
- * The epoch was raised before, and is raised again with the swap. So whoever moves a ref has looked at the packs as
- * they were either after the swap, when garbage counts as missing, or within this collection. What those made
- * reachable is resurrected at the end.
+ * The epoch was raised before, and is raised again with the swap. So a writer that moves a ref has read the packs
+ * either after the swap, when garbage counts as missing, or during this collection. Objects that the latter made
+ * reachable are resurrected at the end.
  *
- * May be stopped at any step: nothing is unlisted that was not stored anew, and the next collection resurrects.
- * @returns undefined when there is too much to do it
- * @throws PacksChanged, ObjectMissing when something reachable is not there, CorruptData, I/O errors
+ * May be stopped at any step: only objects that are stored again are unlisted, and the next collection resurrects.
+ * @returns undefined when there are too many objects or packs
+ * @throws PacksChanged, ObjectMissing when a reachable object does not exist, CorruptData, I/O errors
  */
 export async function collect(
   objects: MaintainedObjects,
   refs: RefDatabase,
   options: CollectOptions,
 ): Promise<Collected | undefined> {
-  // In this order: refs read later reach what the packs listed earlier were pushed for.
+  // In this order: refs that are read later reach the objects of packs that were listed before.
   const inputs = await objects.listPacks({ fresh: true });
   const live = inputs.filter(isLive);
   if (live.reduce((sum, { objectCount }) => sum + objectCount, 0) > MAX_OBJECTS) return undefined;
@@ -72,7 +72,7 @@ export async function collect(
   const garbage = await unreachableIn(packs, reached);
   const old = inputs.filter((pack) => isOwn(pack) && !isLive(pack) && isExpired(pack, options.now));
   const resurrected = locations.select(({ source }) => source === 'unreachable-garbage');
-  const kept = garbage.count === 0 ? resurrected : locations.select(isOwn);
+  const reachable = garbage.count === 0 ? resurrected : locations.select(isOwn);
 
   const add = async (list: ObjectList, source: PackSource): Promise<PackDescription[]> => {
     const added: PackDescription[] = [];
@@ -84,11 +84,11 @@ export async function collect(
   };
   const added = [
     ...(await add(
-      ofType(kept, (type) => type !== BLOB),
+      ofType(reachable, (type) => type !== BLOB),
       'gc',
     )),
     ...(await add(
-      ofType(kept, (type) => type === BLOB),
+      ofType(reachable, (type) => type === BLOB),
       'gc',
     )),
     ...(await add(garbage, 'unreachable-garbage')),
@@ -104,30 +104,33 @@ export async function collect(
   return { garbage: garbage.count, resurrected: resurrected.count + late };
 }
 
-/** Adds to what refs reach what kept commits do: of a million, most lie on branches. */
+/** Adds what pinned commits reach; most of them are reachable from refs already. */
 async function addPinned(
   store: PackStore,
   refs: RefDatabase,
   reached: ObjectList,
   tipsAtStart: readonly Oid[],
 ): Promise<void> {
-  const kept = await unreachedPinned(refs, reached);
-  // Those that were pushed since the packs were listed are for the end, as refs that move meanwhile.
-  const young = new Set(await store.missing(Buffer.concat(kept.map(oidBytes))));
-  const include = kept.filter((oid) => !young.has(oid));
+  const pinned = await unreachedPinned(refs, reached);
+  // Commits pushed since the packs were listed are handled at the end, like refs that moved meanwhile.
+  const pushedSince = new Set(await store.missing(Buffer.concat(pinned.map(oidBytes))));
+  const include = pinned.filter((oid) => !pushedSince.has(oid));
   if (include.length === 0) return;
   const more = await enumerate(store, { include, exclude: tipsAtStart });
   for (let i = 0; i < more.count; i++) addFrom(reached, more, i);
 }
 
-/** What is kept and not in the list: no more than the repository has objects. */
+/** Pinned objects that are not in the list: at most as many as the repository has objects. */
 async function unreachedPinned(refs: RefDatabase, reached: ObjectList): Promise<Oid[]> {
-  const kept: Oid[] = [];
-  for await (const oid of refs.pinned()) if (reached.indexOf(oidBytes(oid), 0) < 0) kept.push(oid);
-  return kept;
+  const pinned: Oid[] = [];
+  for await (const oid of refs.pinned()) if (reached.indexOf(oidBytes(oid), 0) < 0) pinned.push(oid);
+  return pinned;
 }
 
-/** What refs that moved, and commits that were kept, during the collection reach, and only packs of garbage hold, is stored anew. */
+/**
+ * Resurrects what is reachable from refs that moved and from commits that were pinned during the collection, and that
+ * only garbage packs hold.
+ */
 async function resurrectLate(
   objects: MaintainedObjects,
   refs: RefDatabase,
@@ -159,11 +162,11 @@ async function tips(refs: RefDatabase): Promise<Oid[]> {
   return [...(await refTips((await refs.view()).refs()))];
 }
 
-/** Where each object of a list lies. */
+/** The locations of a list's objects. */
 class ObjectLocations {
   readonly #list: ObjectList;
   readonly #inputs: ReadonlySet<string>;
-  /** Objects that were found in a pack of garbage first, and lie in another one too. */
+  /** Objects whose first location is a garbage pack, and that another pack has too. */
   readonly #better = new Map<number, { readonly pack: Pack; readonly position: number }>();
 
   constructor(list: ObjectList, inputs: readonly PackDescription[]) {
@@ -185,7 +188,7 @@ class ObjectLocations {
     });
   }
 
-  /** Objects in such packs. What lies in a pack that was pushed meanwhile stays there and is left out. */
+  /** Objects in the wanted packs. Leaves out objects in packs that were pushed since the start. */
   select(wanted: (pack: PackDescription) => boolean): ObjectList {
     const list = this.#list;
     const chosen = new ObjectList();
@@ -200,7 +203,7 @@ class ObjectLocations {
   }
 }
 
-/** What the packs hold and the list does not. */
+/** Objects of the packs that are not in `reached`. */
 async function unreachableIn(packs: readonly Pack[], reached: ObjectList): Promise<ObjectList> {
   const garbage = new ObjectList();
   for (const pack of packs) {
@@ -223,7 +226,7 @@ function addFrom(target: ObjectList, list: ObjectList, i: number): void {
   target.add(list.names, 20 * i, list.types[i]!, list.packs[list.packOf[i]!], list.positions[i]!);
 }
 
-/** In order, about as large as asked: a delta whose base is in another part is stored whole. */
+/** Splits a list, in order, into parts of about this size. A delta whose base is in another part is stored whole. */
 function* parts(list: ObjectList, bytes: number): Generator<ObjectList> {
   let part = new ObjectList();
   let size = 0;

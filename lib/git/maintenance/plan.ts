@@ -1,27 +1,27 @@
 import type { PackDescription } from '../ports.ts';
 
-/** Up to so many packs nothing is done: a reader asks them all in one trip. */
+/** Up to this many packs are left alone: a reader can query them all in one round trip. */
 const MAX_PACKS = 8;
-/** Fewer than this are not worth a rewrite. */
+/** Fewer packs are not worth rewriting. */
 const MIN_INPUTS = 4;
-/** Each is two writes of the one transaction that replaces them. */
+/** Each takes two writes of the transaction that replaces them. */
 const MAX_INPUTS = 40;
-/** A pack should have at least this many times the bytes of the next smaller one. */
+/** Each pack should have at least this many times the bytes of the next smaller one. */
 const GEOMETRIC_FACTOR = 2;
-/** What is smaller weighs this much, a block of the cache: it costs its requests, hardly its bytes. */
+/** Minimum weight of a pack, one cache block: the cost of a small pack is its requests, not its bytes. */
 const MIN_WEIGHT = 256 * 1024;
-/** Of the packs that become one: what a function copies in a fraction of its fifteen minutes. */
+/** Total size of the packs merged into one: a Lambda function copies this in a fraction of its 15 minutes. */
 const MAX_BYTES = 4 * 2 ** 30;
-/** About 150 bytes of memory each. */
+/** Each takes about 150 bytes of memory. */
 const MAX_OBJECTS = 4_000_000;
 
 /**
- * Which packs to make one of, oldest first; none when the list is short or in order already.
+ * Selects the packs to merge into one, oldest first; none when there are few packs or they are well sized already.
  *
- * Sorted by size, packs are to form a geometric progression (git-repack, `--geometric`): the smallest are merged, as
- * many as it takes for the outcome and those left alone to form one. So each object is rewritten a logarithmic number
- * of times, and what is left is a logarithmic number of packs. Packs above half the largest outcome are left alone
- * for good, as is what collection put aside and what is inherited.
+ * Sorted by size, packs should form a geometric progression (git-repack, `--geometric`): merges as many of the smallest
+ * as needed for the result and the other packs to form one. So each object is rewritten a logarithmic number of times,
+ * and a logarithmic number of packs remains. Never merges garbage packs, inherited packs, and packs larger than half
+ * the maximum.
  */
 export function compactionPlan(packs: readonly PackDescription[]): readonly PackDescription[] {
   const sorted = packs.filter(isInput).toSorted((a, b) => a.packSize - b.packSize || compareIds(a, b));
@@ -30,7 +30,7 @@ export function compactionPlan(packs: readonly PackDescription[]): readonly Pack
   const weights = sorted.map(({ packSize }) => weight(packSize));
   let ordered = sorted.length - 1;
   while (ordered > 0 && weights[ordered]! >= GEOMETRIC_FACTOR * weights[ordered - 1]!) ordered--;
-  // From `ordered` on the rule holds; what is before it is merged, and whatever the outcome then stands too near to.
+  // From `ordered` on, the rule holds. Merge the packs before it, and those the result would be too close to in size.
   let bytes = 0;
   let end = 0;
   for (; end < sorted.length; end++) {
@@ -50,7 +50,7 @@ function isInput({ source, packSize, objectCount, inherited }: PackDescription):
   );
 }
 
-/** As many of them as one rewrite may have: at least two, as each is at most half. */
+/** As many of them as fit the limits: at least two, because each is at most half the maximum. */
 function fitting(sorted: readonly PackDescription[]): PackDescription[] {
   let bytes = 0;
   let objects = 0;

@@ -9,11 +9,11 @@ export interface Range {
   readonly end: number;
 }
 
-/** A stretch in which at least one side differs from the base; what lies between is the same everywhere. */
+/** A region in which at least one side differs from the base; the text between regions is the same everywhere. */
 export interface Region {
-  /** Who wins: one side changed it, both in the same way (`ours` then), or each in its own. */
+  /** The side that changed it (`ours` if both made the same change), or a conflict. */
   readonly outcome: 'ours' | 'theirs' | 'conflict';
-  /** Both sides changed it, and it turned out that they agree. */
+  /** Both sides changed it, to the same text. */
   readonly agreed?: true;
   readonly ours: Range;
   readonly theirs: Range;
@@ -27,14 +27,14 @@ export interface Side {
 export interface RegionOptions {
   readonly algorithm: DiffAlgorithm;
   readonly budget: StepBudget;
-  /** Conflicts stay apart only when there is a letter or digit between them (`git merge-file`). */
+  /** Joins conflicts unless there is a letter or digit between them (`git merge-file`). */
   readonly joinUnlessAlphanumeric: boolean;
 }
 
 /**
  * Three-way comparison after S. Khanna, K. Kunal and B. C. Pierce, "A Formal Investigation of Diff3" (2007), with
- * git's readings: changes that touch are one region; a conflict is narrowed to the lines in which the sides
- * differ from each other, and conflicts with at most three lines between them are shown as one.
+ * git's refinements: changes that touch are one region; a conflict is narrowed to the lines in which the sides
+ * differ from each other, and conflicts with at most three lines between them are joined.
  *
  * @returns undefined when the texts are too large to compare
  */
@@ -68,12 +68,12 @@ function compare(base: Uint8Array, side: Uint8Array, options: RegionOptions): Te
   return diffTexts(base, side, { algorithm, budget, indentHeuristic: false });
 }
 
-/** Edits of both sides whose stretches of the base overlap or touch, and how far the lines had moved before. */
+/** Edits of both sides whose ranges in the base overlap or touch, and the line shift before them. */
 interface Cluster {
   readonly base: { start: number; end: number };
   readonly ours: LineEdit[];
   readonly theirs: LineEdit[];
-  /** What to add to a line of the base before the cluster. */
+  /** Added to a base line number before the cluster, gives the line number in the side. */
   readonly ourShift: number;
   readonly theirShift: number;
 }
@@ -118,7 +118,7 @@ function resolveCluster(cluster: Cluster, ourSide: Side, theirSide: Side): Regio
   return { outcome: 'conflict', ours, theirs };
 }
 
-/** Where a stretch of the base stands in a side. */
+/** The range in a side that corresponds to a range of the base. */
 function rangeIn(base: Range, edits: readonly LineEdit[], shift: number): Range {
   const last = edits.at(-1);
   return { start: base.start + shift, end: base.end + (last ? last.newEnd - last.oldEnd : shift) };
@@ -132,7 +132,7 @@ function textOf({ data, starts }: Side, { start, end }: Range): Uint8Array {
   return data.subarray(starts[start]!, starts[end]!);
 }
 
-/** Takes out of a conflict what both sides have in common. */
+/** Removes the lines that both sides have in common from a conflict. */
 function narrowed(
   region: Region,
   ourSide: Side,
@@ -151,7 +151,7 @@ function narrowed(
   }));
 }
 
-/** Up to here two conflicts are shown as one. */
+/** Conflicts with at most this many lines between them are joined. */
 const MAX_GAP_LINES = 3;
 
 function joined(regions: readonly Region[], ourSide: Side, joinUnlessAlphanumeric: boolean): Region[] {

@@ -15,7 +15,7 @@ export interface BuiltPack {
   readonly oids: readonly Oid[];
 }
 
-/** A small pack of new objects, without deltas: what an API commit writes. An object given twice is written once. */
+/** Builds a small pack of new objects, without deltas, for an API commit. Writes repeated objects once. */
 export function buildPack(
   objects: Iterable<{ readonly type: ObjectType; readonly data: Uint8Array; readonly oid?: Oid }>,
 ): BuiltPack {

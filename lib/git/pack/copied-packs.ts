@@ -4,22 +4,22 @@ import type { ObjectList } from './object-list.ts';
 import type { Pack } from './pack-cache.ts';
 import type { PackStore } from './store.ts';
 
-/** Bytes per chunk, about. */
+/** Approximate bytes per chunk. */
 export const CHUNK_BYTES = 1 << 20;
-/** Bytes of a pack's head. */
+/** Bytes of a pack's header. */
 export const PACK_HEADER_SIZE = 12;
 
 /**
- * The packs of which every object is listed: their entries go out as they stand, without a look at each. Deltas by
- * distance stay right, because bases move along; a pack is complete in itself.
+ * The packs whose objects are all in the list: their entries are copied as one block of bytes. OFS_DELTA entries stay
+ * valid, because their bases are copied with them; stored packs are never thin.
  */
 export class CopiedPacks {
   /** Objects in them. */
   readonly count: number;
-  /** Bytes of the pack being made, up to their end. */
+  /** Bytes of the new pack up to the end of the copied packs. */
   readonly bytes: number;
   readonly #list: ObjectList;
-  /** By number in the list: how much farther back entries stand in the pack being made. The oldest pack first. */
+  /** By pack number in the list: what is added to the offsets of its entries in the new pack. Oldest pack first. */
   readonly #shifts = new Map<number, number>();
 
   /** @param copy whether to copy any */
@@ -39,7 +39,7 @@ export class CopiedPacks {
     this.bytes = bytes;
   }
 
-  /** The one pack of which all is listed, and nothing else: the pack being made is this pack. */
+  /** The pack that contains exactly the listed objects, if any: the new pack is a copy of it. */
   get only(): Pack | undefined {
     const [number] = this.#shifts.keys();
     return number !== undefined && this.#shifts.size === 1 && this.count === this.#list.count
@@ -55,13 +55,13 @@ export class CopiedPacks {
     return this.#shifts.get(number)!;
   }
 
-  /** Their entries, each pack compared with its checksum at its end, but the {@link only} one. @throws CorruptData, the adapter's I/O errors */
+  /** Their entries. Verifies each pack's checksum, except that of {@link only}. @throws CorruptData, I/O errors */
   async *entries(store: PackStore): AsyncGenerator<Uint8Array> {
     for (const number of this.#shifts.keys()) yield* entriesOf(store, this.#list.packs[number]!, !this.only);
   }
 }
 
-/** @throws CorruptData when the pack's checksum is another */
+/** @throws CorruptData when the pack's checksum differs */
 export async function checkTrailer(store: PackStore, pack: Pack, checksum: Buffer): Promise<void> {
   const { file, description } = pack;
   const trailer = await store.run(() => file.slice(file.size - 20, file.size));

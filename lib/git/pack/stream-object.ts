@@ -9,19 +9,19 @@ export interface StreamedObject {
   readonly type: ObjectType;
   /** Bytes of the content. */
   readonly size: number;
-  /** In pieces that hold until the next is asked for; to be read once. Nothing is read before. @throws CorruptData, I/O errors */
+  /** Lazy, in pieces that are valid until the next one is requested; one use. @throws CorruptData, I/O errors */
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** Up to here an object is read whole, through the cache. */
+/** Objects up to this size are read whole, through the cache. */
 const MAX_WHOLE_BYTES = 4 * 2 ** 20;
-/** Bytes of the pack read at once, and one such piece ahead. */
+/** Bytes of the pack per read; one read ahead. */
 const READ_BYTES = 2 * 2 ** 20;
 const INPUT_STEP_BYTES = 8 * 1024;
 
 /**
- * An object of any size, never held as a whole where it is stored as one; what is stored as a delta is, and was
- * bounded when it came. Past the cache: what is read once in order would only drive out what is read often.
+ * Reads an object of any size without holding it in memory, unless it is stored as a delta; the size of those was
+ * limited when they were received. Bypasses the cache, because large sequential reads would evict everything else.
  *
  * @throws ObjectMissing; CorruptData, `object-too-large` for a delta above the store's limit
  */
@@ -64,7 +64,7 @@ async function* inflated(
   const input = readInOrder(store.database.open(pack, 'pack'), from);
   try {
     for await (const bytes of input) {
-      // Few at a time: they may become a thousand times as many.
+      // A few input bytes at a time, because they may inflate to a thousand times as many.
       for (let at = 0; at < bytes.length; at += INPUT_STEP_BYTES) {
         const made: Buffer[] = [];
         inflate.push(bytes, at, Math.min(at + INPUT_STEP_BYTES, bytes.length), (piece) =>
@@ -80,11 +80,11 @@ async function* inflated(
   }
 }
 
-/** From an offset on, the next piece being read while one is used. */
+/** Reads from an offset on, with one read ahead. */
 async function* readInOrder(file: RandomAccess, from: number): AsyncGenerator<Uint8Array> {
   const read = (at: number) => {
     const reading = at < file.size ? file.read(at, Math.min(READ_BYTES, file.size - at)) : undefined;
-    // Told where it is waited for, if it is.
+    // Errors are thrown where the promise is awaited.
     reading?.catch(() => {});
     return reading;
   };

@@ -7,11 +7,11 @@ import type { PackStore } from './store.ts';
 export type { WritePackOptions } from './pack-writer.ts';
 
 /**
- * A pack of these objects, as a stream. A stored pack of which all is listed is copied as it stands. Of others,
- * entries are copied as they are stored, deltas too where their base goes along or, in a thin pack, the receiver has
- * it; their CRC-32 is checked on the way. Memory stays flat.
+ * Writes a pack of these objects, as a stream. A stored pack whose objects are all listed is copied whole. Of other
+ * packs, entries are copied as they are stored, including deltas if their base is in the list or, in a thin pack, the
+ * receiver has it; their CRC-32 is verified. Uses constant memory.
  *
- * @throws CorruptData, ObjectMissing, the adapter's I/O errors: in the middle of the stream, which then has no trailer
+ * @throws CorruptData, ObjectMissing, the adapter's I/O errors, in the middle of the stream, which then has no trailer
  */
 export async function* writePack(
   store: PackStore,

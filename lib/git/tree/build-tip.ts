@@ -8,10 +8,10 @@ import { parseCommitLinks, TreeCursor } from '../parse.ts';
 import { canonicalMode, DIRECTORY, readTreeBytes } from './entry.ts';
 import { type BlobLocation, encodeTip, MAX_TIP_BYTES, namesIn } from './tip-listing.ts';
 
-/** Trees, and blobs, that are looked at in one turn. */
+/** Trees or blobs per turn of the event loop. */
 const BATCH_SIZE = 500;
 
-/** The listing of the default branch's tip; an empty one where there is none, or too much of it. */
+/** Builds the listing of the default branch's tip; an empty one if there is no tip, or it is too large. */
 export const tipBuilder: DerivedBuilder = {
   kind: 'tip',
   build: async ({ store, refs }) => {
@@ -52,7 +52,7 @@ export async function listTip(store: PackStore, commit: Oid): Promise<Uint8Array
   return encodeTip(trees, () => found[next++]!);
 }
 
-/** All trees by their ids, each once. */
+/** All distinct trees by id; undefined when they are too large. */
 async function treesBelow(store: PackStore, root: Oid): Promise<Map<Oid, Uint8Array> | undefined> {
   const trees = new Map<Oid, Uint8Array>();
   let bytes = 0;

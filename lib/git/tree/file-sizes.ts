@@ -7,7 +7,7 @@ import { DIRECTORY, EXECUTABLE, REGULAR } from './entry.ts';
 import { decodePath, type RawPath, ROOT } from './path.ts';
 import { TreeWalk, type WalkedEntry } from './walk.ts';
 
-/** A file of a tree, with what its `.gitattributes` say of it. */
+/** A file of a tree, with its attributes. */
 export interface SizedFile {
   readonly path: string;
   /** Bytes. */
@@ -20,8 +20,8 @@ const MAX_FILES = 500_000;
 const STEPS_PER_TURN = 2_000;
 
 /**
- * Every file below a tree whose attributes say what `wanted` asks for; no content is read but that of `.gitattributes`.
- * Symbolic links and submodules are no files.
+ * The files below a tree for which `wanted` returns true. Reads no content except that of `.gitattributes` files.
+ * Symlinks and submodules do not count as files.
  * @throws CorruptData `limit` for more than half a million, ObjectMissing
  */
 export async function* fileSizes(

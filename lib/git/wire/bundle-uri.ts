@@ -11,10 +11,10 @@ import type { Repository } from './repository.ts';
 import { type Visibility, visibleRefs } from './visible.ts';
 import { checkWants } from './wants.ts';
 
-/** Where a client that may read the repository gets a bundle: a URL that needs no credentials and ends soon. */
+/** Returns a short-lived URL of a bundle that needs no credentials, for clients that may read the repository. */
 export type BundleUrl = (bundle: DerivedFile) => Promise<string>;
 
-/** Tells of the bundle that maintenance made, if all it holds may be seen: what a ref let go of since must not be. */
+/** Offers the current bundle, if all its tips are still reachable from visible refs. */
 export async function bundleUri(
   repository: Repository,
   url: BundleUrl | undefined,
@@ -37,7 +37,7 @@ export async function bundleUri(
   return [...lines.map((line) => pkt(line)), FLUSH];
 }
 
-/** What the bundle's head names. */
+/** The tips in the bundle's header. */
 async function bundledTips(store: PackStore, bundle: OpenDerived): Promise<Oid[] | undefined> {
   return store.run(() =>
     bundle.attempt(() => {

@@ -1,7 +1,7 @@
 /**
- * The server's side of `git push` over stateless HTTP (gitprotocol-pack, "Pushing Data To a Server").
- * Nothing is stored before everything about the objects is known to be sound, and nothing is seen by anyone
- * before the one transaction that moves the refs.
+ * The server side of `git push` over stateless HTTP (gitprotocol-pack, "Pushing Data To a Server").
+ * Nothing is stored before all objects are checked, and nothing is visible to readers before the one transaction that
+ * moves the refs.
  */
 import { CorruptData } from '../objects.ts';
 import { type Oid, ZERO_OID } from '../oid.ts';
@@ -21,7 +21,7 @@ import { failTogether, updateRefs } from './update-refs.ts';
 import type { Visibility } from './visible.ts';
 
 export interface ReceivePackLimits {
-  /** Bytes of the whole request, decompressed: commands and pack. */
+  /** Bytes of the decompressed request: commands and pack. */
   readonly maxRequestBytes: number;
   /** Default 20,000. */
   readonly maxCommands?: number;
@@ -30,47 +30,47 @@ export interface ReceivePackLimits {
 }
 
 export interface ReceivePackOptions extends Omit<QuarantineOptions, 'onProgress'> {
-  /** Refs that are shown to who pushes, and may be pushed to. Default: all. */
+  /** Refs that are advertised for pushes and can be pushed to. Default: all. */
   readonly pushable?: Visibility;
   readonly limits: ReceivePackLimits;
-  /** Short name that HEAD gets with the first branches of a repository, when it is one of them. */
+  /** Short name of the branch that HEAD is set to if it is among the first branches pushed to a repository. */
   readonly defaultBranch?: string;
-  /** The policy: why this update is refused (one line, shown behind the ref), or undefined. */
+  /** The policy: returns why an update is refused (one line, shown after the ref), or undefined. */
   readonly authorize?: (
     update: PushUpdate,
     push: IncomingPush,
   ) => string | undefined | Promise<string | undefined>;
   readonly onError?: (cause: unknown) => void;
-  /** What the client is told of a failure that is no mystery, as one line; `internal error` of all others. */
+  /** The message for the client for known errors, one line; all others are `internal error`. */
   readonly failureText?: (cause: unknown) => string | undefined;
 }
 
 export interface IncomingPush {
-  /** Sees what the push brought beside what is stored. */
+  /** The stored objects plus the received ones. */
   readonly store: PackStore;
   /** As given with `git push -o`. */
   readonly pushOptions: readonly string[];
 }
 
 export interface PushOutcome {
-  /** Refs that have a new value now, in the order of the commands. */
+  /** The updated refs, in the order of the commands. */
   readonly updated: readonly PushUpdate[];
   readonly rejected: readonly { readonly name: string; readonly reason: string }[];
-  /** The pack that was listed, when the push brought objects. */
+  /** The pack that was listed, if the push had objects. */
   readonly pack: PackDescription | undefined;
-  /** What HEAD points to, when this push decided it. */
+  /** HEAD's new target, if this push set it. */
   readonly head: RefName | undefined;
   readonly pushOptions: readonly string[];
 }
 
 const NOTHING: PushOutcome = { updated: [], rejected: [], pack: undefined, head: undefined, pushOptions: [] };
 
-/** A proxy on the way may close a connection that is silent for longer. */
+/** Proxies may close a connection without traffic for longer. */
 const KEEPALIVE_MS = 5000;
 
 /**
- * Runs by itself, whether the answer is read or not: a client that leaves does not stop what it started half way.
- * `outcome` never rejects.
+ * Handles a push. Runs to the end whether the body is read or not, so that a client that disconnects does not leave the
+ * push half done. `outcome` never rejects.
  */
 export function receivePack(
   repository: Repository,
@@ -104,7 +104,7 @@ async function receive(
   if (request === undefined) return NOTHING;
   const { sideBand, pushOptions } = request;
   const keepalive = setInterval(() => {
-    // git's own: an empty line on band 1.
+    // git's keep-alive packet: an empty line on band 1.
     if (sideBand !== 'none') output.push(pkt(Uint8Array.of(1)));
   }, KEEPALIVE_MS).unref();
   const { quiet } = request;
@@ -117,7 +117,7 @@ async function receive(
   });
   try {
     const { all, hasHead } = await namedCandidates(repository, request, options.pushable);
-    // git's own: to who wants a ref gone, one that is not there is gone.
+    // As in git, deleting a ref that does not exist succeeds with a warning.
     if (all.some(isNoRef)) say('warning: deleting a non-existent ref\n');
     const failure = await unpack(quarantine, reader, all, options);
     if (failure !== undefined) return refuse(request, failure, output);
@@ -158,7 +158,7 @@ async function namedCandidates(
   return { all, hasHead: head.head !== undefined };
 }
 
-/** @returns why the pack was refused. A push that only deletes brings none. */
+/** @returns why the pack was refused. A push that only deletes refs has no pack. */
 async function unpack(
   quarantine: Quarantine,
   reader: PktReader,
@@ -175,7 +175,7 @@ async function unpack(
   }
 }
 
-/** Objects first, then the policy, which may trust what the objects say. */
+/** Checks the objects first, then the policy, which can rely on them. */
 async function validateAll(
   all: readonly Candidate[],
   quarantine: Quarantine,
@@ -206,7 +206,7 @@ async function store(
   options: ReceivePackOptions & { readonly hasHead: boolean },
 ): Promise<Stored> {
   if (newTips(all).length > 0 && !(await quarantine.storePacks())) notConnected(all);
-  // When this throws, nobody knows whether the packs are listed: they stay, and a sweeper takes what is not.
+  // If this throws, the packs may be listed or not: keep them, and let the sweeper delete unlisted ones.
   const result = await updateRefs(repository.refs, all, {
     atomic: request.atomic,
     packs: () => quarantine.packs,
@@ -219,7 +219,7 @@ async function store(
   return { pack: result.listed ? quarantine.pack : undefined, head: result.head };
 }
 
-/** Deletions need no objects. */
+/** Refuses all candidates except deletions, which need no objects. */
 function notConnected(all: readonly Candidate[]): void {
   for (const one of all) if (one.command.to !== ZERO_OID) one.reason ??= 'missing necessary objects';
 }
@@ -231,13 +231,13 @@ function failed(cause: unknown, { onError, failureText }: ReceivePackOptions): s
   return 'internal error';
 }
 
-/** The values that are to be reachable when the push is done. */
+/** The new values of the accepted refs. */
 function newTips(all: readonly Candidate[]): Oid[] {
   const passing = all.filter(({ command, reason }) => reason === undefined && command.to !== ZERO_OID);
   return [...new Set(passing.map(({ command }) => command.to))];
 }
 
-/** Nothing of the push was taken. */
+/** Answers that the whole push was refused. */
 function refuse(request: ReceiveRequest, failure: string, output: OutputQueue): PushOutcome {
   const all = request.commands.map((command) => ({ command, name: undefined, reason: 'unpacker error' }));
   if (request.commands.length === 0 && request.sideBand === 'none')
