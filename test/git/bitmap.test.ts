@@ -25,7 +25,7 @@ import { addPack, generator, makeHistory, packObjects, revList, revParse, scratc
 import { git } from './repository-files.ts';
 
 describe('a compressed bitmap', () => {
-  test('gives back what was put in', () => {
+  test('round-trips', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 2000 }),
@@ -45,7 +45,7 @@ describe('a compressed bitmap', () => {
     );
   });
 
-  test('that is damaged gives an error or other bits, and ends', () => {
+  test('when damaged, gives an error or other bits, but never hangs', () => {
     const random = generator(7);
     const bits = new Bits(5000);
     for (let i = 0; i < 1200; i++) bits.add(random(5000));
@@ -65,7 +65,7 @@ describe('a compressed bitmap', () => {
 });
 
 describe('the bitmap file', () => {
-  test('gives closures back, also those stored as changes', () => {
+  test('round-trips closures, also those stored as XOR', () => {
     const size = 3000;
     const random = generator(3);
     const closures = new Closures(size);
@@ -99,7 +99,7 @@ describe('over a repository', () => {
     path = join(dir.path, 'source.git');
     makeHistory(path, 160);
     repository = await withBitmap(['main~4'], ['--all', '^main~4']);
-    // A bitmap made before the last push, and one of its packs merged with another since.
+    // A bitmap from before the last push, with one of its packs merged since.
     const before = await withBitmap(['main~12'], ['main~8', '^main~12'], ['main~4', '^main~8']);
     const [newest, second] = await before.objects.listPacks();
     await push(before, ['--all', '^main~4']);
@@ -156,7 +156,7 @@ describe('over a repository', () => {
     return Buffer.from(await of.objects.derived!.open(file).read(0, file.size));
   };
 
-  test("is one of git's, which finds every closure right", async () => {
+  test('is accepted by git, which verifies every closure', async () => {
     using bare = scratch();
     const refs = (await repository.refs.all()).refs;
     await writeRepository(bare.path, repository.objects, await repository.objects.listPacks(), refs);
@@ -197,7 +197,7 @@ describe('over a repository', () => {
 
   for (const when of ['as it was made', 'older than the last push and a merge of packs'] as const) {
     describe(when, () => {
-      test.each(cases)('tells of %s what git does', async (_what, include, exclude) => {
+      test.each(cases)('lists the same objects as git for %s', async (_what, include, exclude) => {
         const from = when === 'as it was made' ? repository : old.repository;
         const list = await reachedObjects(new PackStore(from.objects), options(include, exclude));
         const expected = revList(path, [
@@ -207,14 +207,14 @@ describe('over a repository', () => {
         ]);
         const all = revList(path, [...include, ...exclude.map((name) => `^${name}`)]);
         const had = new Set(exclude.length > 0 ? revList(path, exclude) : []);
-        // Exactly: the walk that git makes without a bitmap may tell a few that the other side has.
+        // Exactly: without a bitmap, git's walk may list a few objects that the other side has.
         expect(idsOf(list!)).toEqual(all.filter((oid) => !had.has(oid)));
         expect(expected.length).toBeGreaterThanOrEqual(list!.count);
       });
     });
   }
 
-  test('leaves blobs out as a walk does', async () => {
+  test('applies blob filters as a walk does', async () => {
     for (const filter of [{ kind: 'blob:none' } as const, { kind: 'blob:limit', bytes: 60 } as const]) {
       for (const [, include, exclude] of cases) {
         const wanted = { ...options(include, exclude), filter };
@@ -226,7 +226,7 @@ describe('over a repository', () => {
     }
   });
 
-  test('is left aside with one warning when a byte of it is wrong or its end is gone', async () => {
+  test('is ignored with one warning when a byte is wrong or it is truncated', async () => {
     const bytes = await derivedBytes(repository, 'bitmap');
     const { note } = repository.objects.derived!.current('bitmap')!.provenance;
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
@@ -237,7 +237,7 @@ describe('over a repository', () => {
           const damaged = Buffer.from(cut ? bytes.subarray(0, at) : bytes);
           if (!cut) damaged[at]! ^= 0x10;
           const made = { packs: [], objects: 0, note };
-          // Checksums that are right: what is wrong was wrong when it was written.
+          // With correct checksums: it was written wrong.
           await repository.storeDerived('bitmap', sealDerived(damaged), made);
           const store = new PackStore(repository.objects);
           expect(await reachedObjects(store, options(['main'], []))).toBeUndefined();
@@ -252,7 +252,7 @@ describe('over a repository', () => {
     }
   });
 
-  test('serves collection: what refs reach stays, and the rest is garbage', async () => {
+  test('is used by garbage collection: reachable objects stay, the rest is garbage', async () => {
     const made = await withBitmap(['main~30'], ['--all', '^main~30']);
     const dropped = ['refs/heads/two', 'refs/heads/topic/one'] as RefName[];
     for (const name of dropped) {
@@ -283,7 +283,7 @@ describe('over a repository', () => {
     expect(kept).toEqual(revList(bare.path, ['--all']));
   });
 
-  test('made for another index is not asked', async () => {
+  test('made for another index is not used', async () => {
     const bytes = await derivedBytes(repository, 'bitmap');
     const other = new MemoryRepository();
     await push(other, ['--all']);

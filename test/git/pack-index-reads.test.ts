@@ -5,7 +5,7 @@ import { PackStore } from '../../lib/git/pack/store.ts';
 import type { ObjectDatabase } from '../../lib/git/ports.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 
-test('an index of several blocks is read once, however many names are looked up one after the other', async () => {
+test('an index of several blocks is read once for many consecutive lookups', async () => {
   const { objects, refs } = new MemoryRepository({ head: 'refs/heads/main' as RefName });
   const blobs = Array.from({ length: 50_000 }, (_, i) => ({
     type: 'blob' as const,

@@ -36,7 +36,7 @@ function gitIndex(pack: Uint8Array, options: readonly string[] = []): Buffer {
   return readFileSync(join(dir.path, 'p.idx'));
 }
 
-describe('the index is byte for byte git’s', () => {
+describe('the index is byte for byte that of git', () => {
   const cases: [string, string[], Partial<IndexPackLimits>][] = [
     ['bases by distance', [], {}],
     ['bases by id', ['--no-delta-base-offset'], {}],
@@ -113,7 +113,7 @@ describe('a thin pack', () => {
     await expect(indexPack([thin], { store })).rejects.toMatchObject({ code: 'delta-base' });
   });
 
-  it('takes bases from garbage too, and tells which they are', async () => {
+  it('takes bases from garbage packs too, and reports which', async () => {
     const thin = packObjects(history, ['main', '^main~5'], ['--thin']);
     const { store, repository } = await storeOf(packObjects(history, ['main~5']));
     repository.relist((packs) => packs.map((pack) => ({ ...pack, source: 'unreachable-garbage' })));
@@ -164,7 +164,7 @@ const repeatDelta = (base: number, result: number, instruction: number[]) => {
   ]);
 };
 
-describe('what is not a proper pack is refused', () => {
+describe('malformed packs are refused', () => {
   const good = rawPack([entry(BLOB, hello)]);
   const flip = (bytes: Buffer, at: number) => {
     const copy = Buffer.from(bytes);
@@ -274,7 +274,7 @@ describe('what is not a proper pack is refused', () => {
     await expect(indexPack([pack])).rejects.toMatchObject({ code: 'delta-base' });
   });
 
-  it('an object that contradicts a stored one, byte for byte', async () => {
+  it('an object that differs from the stored one with the same id', async () => {
     const { content, objectCount } = buildPack([
       { type: 'blob', data: Buffer.from('other bytes'), oid: helloOid },
     ]);
@@ -307,7 +307,7 @@ describe('what is not a proper pack is refused', () => {
 });
 
 describe('damage', () => {
-  it('anywhere in a pack is found, whether the checksum was mended or not; what passes, git accepts too', async () => {
+  it('anywhere in a pack is detected, with a corrected checksum or not; git accepts what passes', async () => {
     const pack = packObjects(history, ['main~12'], ['--no-delta-base-offset']);
     const random = generator(99);
     let accepted = 0;
@@ -331,7 +331,7 @@ describe('damage', () => {
 });
 
 describe('fsck', () => {
-  it('refuses a pack with a malformed object, and says which and why', async () => {
+  it('refuses a pack with a malformed object, naming object and reason', async () => {
     const bad = Buffer.concat([Buffer.from('100644 .git\0'), oidBytes(helloOid)]);
     const { content } = buildPack([
       { type: 'blob', data: hello },
@@ -351,7 +351,7 @@ describe('fsck', () => {
     });
   });
 
-  it('looks into .gitmodules, wherever in the pack the blob is', async () => {
+  it('checks .gitmodules, wherever in the pack the blob is', async () => {
     const blob = Buffer.from('[submodule "a"]\n\tpath = a\n\turl = --upload-pack=touch\n');
     const tree = Buffer.concat([Buffer.from('100644 .gitmodules\0'), oidBytes(hashObject('blob', blob))]);
     for (const objects of [
