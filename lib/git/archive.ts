@@ -14,20 +14,20 @@ export type ArchiveFormat = (typeof ARCHIVE_FORMATS)[number];
 
 export interface ArchiveRequest {
   readonly commit: Oid;
-  /** Only what stands here, with the directories that lead there; '' or absent for all. */
+  /** Archives only this path, with its parent directories; '' or absent for the whole tree. */
   readonly path?: string;
-  /** Name of the directory that everything is put into. */
+  /** Name of the top-level directory of the archive. */
   readonly prefix: string;
   readonly format: ArchiveFormat;
 }
 
 /**
- * What `git archive --prefix=<prefix>/ --format=<format> <commit> <path>` writes, as a stream in pieces that are
- * made when they are asked for. Tar is the same to the byte; what is compressed has the same content.
+ * The output of `git archive --prefix=<prefix>/ --format=<format> <commit> <path>`, as a stream whose pieces are made
+ * on demand. Tar archives are byte for byte those of git; compressed ones have the same content.
  *
- * Everything that can be found wrong before the first byte is found before this returns.
+ * Checks everything that can be checked before the first byte, then returns.
  *
- * @returns undefined when nothing stands at the path
+ * @returns undefined when the path does not exist
  * @throws ObjectMissing, CorruptData (`limit` for too many members)
  */
 export async function archive(
@@ -72,7 +72,7 @@ async function* gzip(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arr
   try {
     yield* input.pipe(output) as AsyncIterable<Uint8Array>;
   } finally {
-    // A reader that leaves early ends the source too.
+    // When the reader stops early, the source ends too.
     input.destroy();
     output.destroy();
   }

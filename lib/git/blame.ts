@@ -1,15 +1,15 @@
+import { batchMisses, readAhead } from './batch-misses.ts';
 import { PathEntries } from './blame/path-entries.ts';
-import { type Parted, partLines, type Span } from './blame/spans.ts';
+import { type Span, type SplitSpans, splitSpans } from './blame/spans.ts';
 import { editsBetween } from './blame/trimmed-diff.ts';
 import { type BloomKey, pathKeys } from './commit-graph/bloom.ts';
 import { countLines } from './diff/line-table.ts';
-import type { Effort } from './diff/myers.ts';
+import type { StepBudget } from './diff/myers.ts';
 import { detectRenames } from './diff/renames.ts';
 import { diffTrees } from './diff/tree-diff.ts';
-import { gather, readAhead } from './gather.ts';
 import { DateQueue } from './history/date-queue.ts';
 import type { CommitGraph, CommitNode } from './history/graph.ts';
-import { Budget, FAR_WITH_PATH, type WalkBounds } from './history/log-query.ts';
+import { LOAD_GRAPH_AFTER_WITH_PATH, type WalkBounds, WalkBudget } from './history/log-query.ts';
 import type { ObjectStore, SyncObjects } from './objects.ts';
 import type { Oid } from './oid.ts';
 import { inSlices } from './slices.ts';
@@ -21,7 +21,7 @@ export interface BlamedRange {
   readonly commit: Oid;
   /** From 0. */
   readonly start: number;
-  /** Behind the last. */
+  /** Exclusive. */
   readonly end: number;
 }
 
@@ -39,21 +39,21 @@ export class BlameLimit extends Error {
   }
 }
 
-/** Steps of comparisons for one answer: about ten seconds. */
+/** Diff steps for one answer: about ten seconds. */
 const MAX_STEPS = 3_000_000_000;
-/** Comparisons between which others get their turn. */
-const SLICE = 32;
-/** Commits whose trees are fetched together when those of one have to be. */
+/** Comparisons per turn of the event loop. */
+const STEPS_PER_TURN = 32;
+/** Commits whose trees are prefetched when the trees of one of them are missing. */
 const READ_AHEAD = 32;
-/** Paths that a comparison of whole trees lists when a rename is looked for. */
+/** Paths listed by the tree diff that looks for a rename. */
 const MAX_CHANGES = 100_000;
 
 /**
- * Which commit each line of a file came from, as `git blame` tells it: history is walked newest first, and each
- * commit passes on the lines that a parent has as well. Where the file is new, renames are looked for.
+ * Finds the commit that each line of a file came from, as `git blame` does: history is walked newest first, and each
+ * commit passes the lines that a parent also has on to that parent. If a commit added the file, detects a rename.
  *
- * @param file.entry what stands at the path in the commit: a file or a symlink
- * @param file.lines only these, from 0, `end` behind the last; lines the file has not are left out
+ * @param file.entry the entry at the path in the commit: a file or a symlink
+ * @param file.lines only these, counted from 0, `end` exclusive; lines past the end of the file are ignored
  * @throws BlameLimit, HistoryLimit, ObjectMissing, CorruptData
  */
 export async function blame(
@@ -63,25 +63,25 @@ export async function blame(
   file: BlamedFile,
   bounds: WalkBounds = {},
 ): Promise<BlamedRange[]> {
-  const walk = new BlameWalk(graph, new Budget(bounds));
+  const walk = new BlameWalk(graph, new WalkBudget(bounds));
   await store.run((objects) => walk.start(objects, commit, file));
   for (;;) {
-    await inSlices(store, SLICE, (objects) => walk.step(objects), bounds.signal);
-    const { wanted } = walk;
-    if (wanted === undefined) return walk.result();
-    const changes = await diffTrees(store, wanted.parent.tree, wanted.child.tree, {
+    await inSlices(store, STEPS_PER_TURN, (objects) => walk.step(objects), bounds.signal);
+    const { wantedRename } = walk;
+    if (wantedRename === undefined) return walk.result();
+    const changes = await diffTrees(store, wantedRename.parent.tree, wantedRename.child.tree, {
       limit: MAX_CHANGES,
       ...(bounds.signal ? { signal: bounds.signal } : {}),
     });
     const renamed = changes.truncated
       ? []
       : (await detectRenames(store, changes.changes, bounds.signal ? { signal: bounds.signal } : {})).changes;
-    const from = renamed.find(({ status, newPath }) => status === 'R' && newPath === wanted.path);
-    walk.found(from && { path: from.oldPath, entry: { mode: from.oldMode, oid: from.oldId } });
+    const from = renamed.find(({ status, newPath }) => status === 'R' && newPath === wantedRename.path);
+    walk.resolveRename(from && { path: from.oldPath, entry: { mode: from.oldMode, oid: from.oldId } });
   }
 }
 
-/** A version of the file, with the lines of the answer that are known to be in it. */
+/** A version of the file, with the lines of the result that are known to be in it. */
 interface Origin {
   readonly path: RawPath;
   readonly entry: Entry;
@@ -98,20 +98,20 @@ interface WantedRename {
 
 class BlameWalk {
   readonly #graph: CommitGraph;
-  readonly #budget: Budget;
-  readonly #effort: Effort = { steps: MAX_STEPS };
+  readonly #budget: WalkBudget;
+  readonly #diffBudget: StepBudget = { steps: MAX_STEPS };
   readonly #queue = new DateQueue();
   /** Of the commits in the queue. */
   readonly #origins = new Map<CommitNode, Origin[]>();
   readonly #entries = new PathEntries();
   readonly #done: BlamedRange[] = [];
   readonly #keys = new Map<RawPath, readonly BloomKey[]>();
-  /** For the commit and path at hand: what each parent that lacks the path had it as. */
+  /** For the current commit and path: per parent that lacks the path, the version it was renamed from. */
   #renames: (Version | undefined)[] = [];
-  /** Asks for {@link found} before the next step. */
-  wanted: WantedRename | undefined;
+  /** When set, {@link resolveRename} must be called before the next step. */
+  wantedRename: WantedRename | undefined;
 
-  constructor(graph: CommitGraph, budget: Budget) {
+  constructor(graph: CommitGraph, budget: WalkBudget) {
     this.#graph = graph;
     this.#budget = budget;
   }
@@ -120,50 +120,50 @@ class BlameWalk {
     const node = this.#graph.node(objects, commit);
     const start = lines?.start ?? 0;
     const count = Math.min(countLines(objects.read(entry.oid).data), lines?.end ?? Infinity) - start;
-    if (count > 0) this.#pass(node, { path, entry }, [{ final: start, source: start, count }]);
+    if (count > 0) this.#passTo(node, { path, entry }, [{ final: start, source: start, count }]);
   }
 
-  /** Settles one version of the file. @returns true at the end, and when a rename is wanted */
+  /** Handles one version of the file. @returns true at the end, and when a rename has to be looked up */
   step(objects: SyncObjects): boolean {
     const node = this.#queue.peek();
     if (node === undefined) return true;
-    if (this.#budget.visited === FAR_WITH_PATH) this.#graph.load();
+    if (this.#budget.visited === LOAD_GRAPH_AFTER_WITH_PATH) this.#graph.load();
     const origin = this.#origins.get(node)![0]!;
     const parents = this.#graph.parentsOfFirst(objects, node, this.#queue);
-    if (parents[0] && !this.#graph.mayChange(node, this.#keysOf(origin.path))) {
-      this.#settle(node);
-      this.#pass(parents[0], origin, origin.spans);
+    if (parents[0] && !this.#graph.mayChange(node, this.#bloomKeys(origin.path))) {
+      this.#finishFirst(node);
+      this.#passTo(parents[0], origin, origin.spans);
       return false;
     }
     const versions = this.#versions(objects, node);
     const whole = parents.findIndex((_, i) => versions[i]?.entry.oid === origin.entry.oid);
     if (whole >= 0) {
-      this.#settle(node);
-      this.#pass(parents[whole]!, versions[whole]!, origin.spans);
+      this.#finishFirst(node);
+      this.#passTo(parents[whole]!, versions[whole]!, origin.spans);
       return false;
     }
-    // Only then, because it costs a comparison of whole trees.
+    // Only if no parent has the same content, because a rename costs a diff of whole trees.
     let missing = -1;
     for (const [i, parent] of parents.entries()) {
       if (versions[i] !== undefined) continue;
       if (++missing === this.#renames.length) {
-        this.wanted = { child: node, parent, path: origin.path };
+        this.wantedRename = { child: node, parent, path: origin.path };
         return true;
       }
       versions[i] = this.#renames[missing];
       if (versions[i]?.entry.oid !== origin.entry.oid) continue;
-      this.#settle(node);
-      this.#pass(parent, versions[i], origin.spans);
+      this.#finishFirst(node);
+      this.#passTo(parent, versions[i], origin.spans);
       return false;
     }
     this.#compare(objects, node, origin, parents, versions);
     return false;
   }
 
-  /** The answer to {@link wanted}. */
-  found(version: Version | undefined): void {
+  /** Answers {@link wantedRename}. */
+  resolveRename(version: Version | undefined): void {
     this.#renames.push(version);
-    this.wanted = undefined;
+    this.wantedRename = undefined;
   }
 
   result(): BlamedRange[] {
@@ -177,17 +177,17 @@ class BlameWalk {
     return ranges;
   }
 
-  #keysOf(path: RawPath): readonly BloomKey[] {
+  #bloomKeys(path: RawPath): readonly BloomKey[] {
     let keys = this.#keys.get(path);
     if (keys === undefined) this.#keys.set(path, (keys = pathKeys(path)));
     return keys;
   }
 
-  /** What stands at the origin's path in each parent; a link where there was a file is not the same thing. */
+  /** The entry at the origin's path in each parent. A symlink in place of a file does not count as the same file. */
   #versions(objects: SyncObjects, first: CommitNode): (Version | undefined)[] {
     const read = (node: CommitNode) => {
       const { path, entry } = this.#origins.get(node)![0]!;
-      return gather(this.#graph.parents(objects, node), (parent) => {
+      return batchMisses(this.#graph.parents(objects, node), (parent) => {
         const found = this.#entries.at(objects, parent.tree, path);
         return found && kind(found) === kind(entry) ? { path, entry: found } : undefined;
       });
@@ -195,7 +195,7 @@ class BlameWalk {
     return readAhead(first, () => this.#queue.some(READ_AHEAD), read);
   }
 
-  /** Passes lines on to parent after parent; what none has was written here. */
+  /** Passes lines on to each parent in turn; the lines that no parent has come from this commit. */
   #compare(
     objects: SyncObjects,
     node: CommitNode,
@@ -207,27 +207,27 @@ class BlameWalk {
       versions.findIndex((other) => other?.entry.oid === version?.entry.oid) === i ? version : undefined,
     );
     const oids = [origin.entry.oid, ...different.flatMap((version) => (version ? [version.entry.oid] : []))];
-    const [data, ...olds] = gather(oids, (oid) => objects.read(oid).data);
+    const [data, ...olds] = batchMisses(oids, (oid) => objects.read(oid).data);
 
-    // Nothing is read below: the step is not taken twice.
-    this.#settle(node);
+    // Nothing is read from here on, so this step will not be repeated.
+    this.#finishFirst(node);
     let left = origin.spans;
     for (const [i, version] of different.entries()) {
       if (version === undefined) continue;
       const old = olds.shift()!;
       if (left.length === 0) continue;
-      const edits = editsBetween(old, data!, this.#effort, (start, end) => overlaps(left, start, end));
+      const edits = editsBetween(old, data!, this.#diffBudget, (start, end) => overlaps(left, start, end));
       if (edits === undefined) throw new BlameLimit();
-      const parted: Parted = partLines(left, edits);
-      left = parted.changed;
-      if (parted.kept.length > 0) this.#pass(parents[i]!, version, parted.kept);
+      const split: SplitSpans = splitSpans(left, edits);
+      left = split.changed;
+      if (split.kept.length > 0) this.#passTo(parents[i]!, version, split.kept);
     }
     for (const { final, count } of left) {
       this.#done.push({ commit: node.oid, start: final, end: final + count });
     }
   }
 
-  #pass(node: CommitNode, { path, entry }: Version, spans: Span[]): void {
+  #passTo(node: CommitNode, { path, entry }: Version, spans: Span[]): void {
     const origins = this.#origins.get(node);
     if (origins === undefined) {
       this.#origins.set(node, [{ path, entry, spans }]);
@@ -239,8 +239,8 @@ class BlameWalk {
     else origins.push({ path, entry, spans });
   }
 
-  /** The first version of the commit is done with. */
-  #settle(node: CommitNode): void {
+  /** Removes the commit's first version, which has been handled. */
+  #finishFirst(node: CommitNode): void {
     this.#budget.spend();
     this.#renames = [];
     const origins = this.#origins.get(node)!;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BundleRef, bundleHead } from './bundle.ts';
+import { type BundleRef, bundleHeader } from './bundle.ts';
 import type { DeriveContext, DerivedBuilder } from './maintenance/derive.ts';
 import { giveWay } from './maintenance/give-way.ts';
 import { CorruptData } from './objects.ts';
@@ -11,12 +11,12 @@ import type { RefDatabase } from './ports.ts';
 import { enumerate } from './reachable.ts';
 import { spacePrefix } from './refname.ts';
 
-/** With more tags it is the branch alone: a reader of the head reads all of it. */
-const MOST_TAGS = 10_000;
-/** A function's scratch disk has 512 MB. */
-const MOST_BYTES = 450 * 2 ** 20;
+/** With more tags, the bundle holds the branch alone, because readers of the header read all of it. */
+const MAX_TAGS = 10_000;
+/** The scratch disk of a Lambda function has 512 MB. */
+const MAX_BYTES = 450 * 2 ** 20;
 
-/** The default branch and the tags, with all they reach, in a scratch file that the caller removes. */
+/** Bundles the default branch and the tags, with all they reach, in a scratch file that the caller removes. */
 export const bundleBuilder: DerivedBuilder = {
   kind: 'bundle',
   build: async (context) => {
@@ -33,7 +33,7 @@ export const bundleBuilder: DerivedBuilder = {
   },
 };
 
-/** @returns its size; undefined when the time was too short. @throws CorruptData `limit` */
+/** @returns its size; undefined when the deadline passed first. @throws CorruptData `limit` */
 async function writeBundle(
   path: string,
   refs: readonly BundleRef[],
@@ -42,13 +42,13 @@ async function writeBundle(
   const list = await enumerate(store, { include: [...new Set(refs.map(({ oid }) => oid))] });
   const file = await open(path, 'w');
   try {
-    const head = bundleHead(refs);
+    const head = bundleHeader(refs);
     await file.write(head);
     let size = head.length;
     for await (const bytes of writePack(store, list)) {
       if (Date.now() > deadline) return undefined;
       size += bytes.length;
-      if (size > MOST_BYTES) throw new CorruptData('limit', `a bundle of more than ${MOST_BYTES} bytes`);
+      if (size > MAX_BYTES) throw new CorruptData('limit', `a bundle of more than ${MAX_BYTES} bytes`);
       await file.writeFile(bytes);
       await giveWay();
     }
@@ -65,7 +65,7 @@ async function bundledRefs(refs: RefDatabase): Promise<BundleRef[]> {
   const tags: BundleRef[] = [];
   for await (const some of walk(spacePrefix('tags'))) {
     tags.push(...some);
-    if (tags.length > MOST_TAGS) break;
+    if (tags.length > MAX_TAGS) break;
   }
-  return [...tip, ...(tags.length > MOST_TAGS ? [] : tags)].map(({ name, oid }) => ({ name, oid }));
+  return [...tip, ...(tags.length > MAX_TAGS ? [] : tags)].map(({ name, oid }) => ({ name, oid }));
 }

@@ -8,17 +8,17 @@ export interface BundleRef {
   readonly oid: Oid;
 }
 
-/** What stands before the pack in a bundle that builds on nothing (gitformat-bundle, version 2). */
-export function bundleHead(refs: readonly BundleRef[]): Buffer {
+/** The header of a bundle without prerequisites (gitformat-bundle, version 2); the pack follows it. */
+export function bundleHeader(refs: readonly BundleRef[]): Buffer {
   return Buffer.from(`${SIGNATURE}${refs.map(({ oid, name }) => `${oid} ${name}\n`).join('')}\n`);
 }
 
 /**
  * @param begin the first bytes of a bundle
- * @returns undefined when its head goes on
+ * @returns undefined when the header does not end within these bytes
  * @throws CorruptData `derived-file`
  */
-export function parseBundleHead(begin: Uint8Array): BundleRef[] | undefined {
+export function parseBundleHeader(begin: Uint8Array): BundleRef[] | undefined {
   const bytes = Buffer.from(begin.buffer, begin.byteOffset, begin.length);
   if (!bytes.subarray(0, SIGNATURE.length).equals(Buffer.from(SIGNATURE).subarray(0, bytes.length)))
     throw new CorruptData('derived-file', 'bundle: not one of version 2');

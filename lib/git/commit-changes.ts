@@ -14,7 +14,7 @@ import {
   type RefUpdate,
 } from './ports.ts';
 import type { RefName } from './refname.ts';
-import { rescue } from './rescue.ts';
+import { resurrect } from './resurrect.ts';
 import { asBuffer, entryAtPath } from './tree/entry.ts';
 import type { RawPath } from './tree/path.ts';
 
@@ -23,22 +23,25 @@ export interface Ports {
   readonly objects: ObjectDatabase;
   readonly refs: RefDatabase;
   readonly store: PackStore;
-  /** Objects that one write may copy out of garbage. Default: see `rescue.ts`. */
-  readonly mostRescued?: number;
+  /** Objects that one write may copy out of unreachable-garbage packs. Default: see `resurrect.ts`. */
+  readonly maxResurrected?: number;
 }
 
 export interface CommitRequest {
   readonly branch: RefName;
   /** What the branch must point to; ZERO_OID when it must not exist. */
   readonly expected: Oid;
-  /** The commit to build upon; absent for a commit without parents. Other than `expected` only with `force`, or for a new branch. */
+  /**
+   * The new commit's parent; absent for a root commit. May differ from `expected` only with `force`, or for a new
+   * branch.
+   */
   readonly parent?: Oid;
-  /** The branch may lose what it pointed to. */
+  /** Allows an update that is not a fast-forward. */
   readonly force?: boolean;
   readonly actions: readonly EditAction[];
   readonly author: Identity;
   readonly committer: Identity;
-  /** Stored as given, but for NUL, which ends a message in git's eyes, and what Unicode does not have. */
+  /** Stored as given, except NUL, which git takes for the end of the message, and code units that are not Unicode. */
   readonly message: string;
   /** Make a commit even when its tree is its parent's. */
   readonly allowEmpty?: boolean;
@@ -46,12 +49,12 @@ export interface CommitRequest {
   readonly signal?: AbortSignal;
 }
 
-/** How often another writer may be first. */
+/** How often to try again after losing a race. */
 export interface RetryPolicy {
   /** Attempts in all; 1 for none after the first. Default 64. */
   readonly attempts?: number;
-  /** Milliseconds; no attempt begins later than this. Default 15,000. */
-  readonly within?: number;
+  /** No attempt begins after this many milliseconds. Default 15,000. */
+  readonly timeoutMs?: number;
 }
 
 export interface Committed {
@@ -70,7 +73,7 @@ export class NothingToCommit extends Error {
   }
 }
 
-/** What was to be written would not pass the checks a push has to pass: `.gitmodules` that attacks, an impossible time zone. */
+/** The new objects would fail the checks of a push: a malicious `.gitmodules`, an impossible time zone. */
 export class UnsoundObjects extends Error {
   readonly findings: readonly FsckFinding[];
   constructor(findings: readonly FsckFinding[]) {
@@ -80,21 +83,21 @@ export class UnsoundObjects extends Error {
   }
 }
 
-const ATTEMPTS = 64;
-const WITHIN = 15_000;
-const MAX_PAUSE = 400;
+const MAX_ATTEMPTS = 64;
+const RETRY_TIMEOUT_MS = 15_000;
+const MAX_PAUSE_MS = 400;
 
 /**
  * Makes one commit and moves the branch to it: one pack stored, then one compare-and-swap. When another writer
  * was first and changed none of the paths this commit touches, the actions are applied again on the new tip.
  * A branch made in a repository without branches becomes its HEAD.
  *
- * @throws EditError, NothingToCommit, UnsoundObjects; RefConflict when the race was lost for good; ObjectMissing for an unknown parent.
- * Nothing is changed then.
+ * @throws EditError, NothingToCommit, UnsoundObjects; RefConflict when every attempt lost the race; ObjectMissing for
+ *   an unknown parent. Nothing is changed then.
  */
 export async function commitChanges(ports: Ports, request: CommitRequest): Promise<Committed> {
-  const { attempts = ATTEMPTS, within = WITHIN } = request.retry ?? {};
-  const deadline = performance.now() + within;
+  const { attempts = MAX_ATTEMPTS, timeoutMs = RETRY_TIMEOUT_MS } = request.retry ?? {};
+  const deadline = performance.now() + timeoutMs;
   const paths = touchedPaths(request.actions);
   let { expected, parent } = request;
   if (expected !== ZERO_OID && parent !== expected && !request.force) {
@@ -104,14 +107,14 @@ export async function commitChanges(ports: Ports, request: CommitRequest): Promi
     request.signal?.throwIfAborted();
     const started = performance.now();
     try {
-      const made = await despiteCollection(ports.store, () =>
+      const made = await retryAfterCollection(ports.store, () =>
         attemptCommit(ports, request, expected, parent),
       );
       return { ...made, previous: expected, attempts: attempt };
     } catch (error) {
       if (!(error instanceof RefConflict) || !isRace(error) || parent !== expected) throw error;
       const took = performance.now() - started;
-      const pause = Math.random() * Math.min(MAX_PAUSE, took * 2 ** Math.min(attempt, 4));
+      const pause = Math.random() * Math.min(MAX_PAUSE_MS, took * 2 ** Math.min(attempt, 4));
       if (attempt >= attempts || performance.now() + pause > deadline) throw error;
       await setTimeout(pause, undefined, request.signal ? { signal: request.signal } : {});
       const tip = await independentTip(ports, request.branch, expected, paths);
@@ -123,10 +126,11 @@ export async function commitChanges(ports: Ports, request: CommitRequest): Promi
 }
 
 /**
- * Repeats work that a collection came between: what it found unreachable has to be rescued from then on.
- * @throws what the work throws, the conflict too when collections do not stop
+ * Runs `work` again when a garbage collection began in between: from then on, objects that the collection found
+ * unreachable have to be resurrected.
+ * @throws what `work` throws; the RefConflict itself when collections keep coming
  */
-export async function despiteCollection<T>(store: PackStore, work: () => Promise<T>): Promise<T> {
+export async function retryAfterCollection<T>(store: PackStore, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
@@ -140,12 +144,12 @@ export async function despiteCollection<T>(store: PackStore, work: () => Promise
 }
 
 /**
- * Stores objects as one pack and swaps the refs that make them reachable; gives the pack up when refused.
+ * Stores objects as one pack and moves the ref that makes them reachable. Deletes the pack when that is refused.
  *
  * @param options.head what HEAD is to point to
- * @param options.uses stored objects that the new ones or the ref lead to, by themselves or what is below them, and
- *   that no ref has been seen to reach: what only garbage holds of them comes along in a pack of its own
- * @throws ObjectMissing when one of those is gone; UnsoundObjects, RefConflict
+ * @param options.uses stored objects that the new objects or the ref point to, and that are not known to be reachable
+ *   from a ref: those of them, and of what they reach, that only garbage packs hold are resurrected into a second pack
+ * @throws ObjectMissing when one of those does not exist any more; UnsoundObjects, RefConflict
  */
 export async function publish(
   ports: Ports,
@@ -154,19 +158,19 @@ export async function publish(
   options: { readonly head?: RefName | undefined; readonly uses?: readonly Oid[] } = {},
 ): Promise<void> {
   const { objects, refs, store } = ports;
-  // What another writer stores meanwhile is stored twice, which does no harm.
-  const fresh = await absent(store, created);
+  // An object that another writer stores meanwhile is stored twice, which does no harm.
+  const fresh = await notStored(store, created);
   checkSound(fresh);
   const packs: PackDescription[] = [];
   let seen = store;
   try {
-    const rescued = options.uses?.length ? await rescue(ports, options.uses) : undefined;
-    if (rescued !== undefined) packs.push(rescued);
+    const resurrected = options.uses?.length ? await resurrect(ports, options.uses) : undefined;
+    if (resurrected !== undefined) packs.push(resurrected);
     if (fresh.length > 0) {
       const { content, objectCount } = buildPack(fresh);
-      // Who lists the pack looks whether the others are still listed: it may do so now.
+      // Listing a pack checks that the known packs are still listed; the list can be read now.
       const [pack] = await Promise.all([
-        objects.newPack(content, { source: 'api', objectCount }),
+        objects.newPack(content, { source: 'insert', objectCount }),
         store.refresh(),
       ]);
       packs.push(pack);
@@ -180,7 +184,7 @@ export async function publish(
     });
     store.listed(packs);
   } catch (error) {
-    // Only a refusal says for sure that nothing was listed.
+    // Only a RefConflict proves that nothing was listed.
     if (error instanceof RefConflict) {
       await Promise.all(packs.map((pack) => objects.rollbackPack(pack).catch(() => {})));
     }
@@ -235,7 +239,7 @@ function checkSound(objects: readonly NewObject[]): void {
   if (fsck.errors.length > 0) throw new UnsoundObjects(fsck.errors);
 }
 
-async function absent(store: PackStore, objects: readonly NewObject[]): Promise<NewObject[]> {
+async function notStored(store: PackStore, objects: readonly NewObject[]): Promise<NewObject[]> {
   const names = Buffer.concat(objects.map((object) => oidBytes(object.oid)));
   const missing = new Set(await store.missing(names, { garbage: false, relist: false }));
   return objects.filter((object) => missing.has(object.oid));
@@ -245,7 +249,7 @@ function isRace(conflict: RefConflict): boolean {
   return conflict.rejections.every(({ reason }) => reason === 'stale' || reason === 'collected');
 }
 
-/** The branch's tip now, when it has at each of the paths what it had before. */
+/** The branch's current tip, when none of the paths changed since `before`; undefined otherwise. */
 async function independentTip(
   { refs, store }: Ports,
   branch: RefName,
@@ -257,8 +261,8 @@ async function independentTip(
   const [oldTree, newTree] = [await treeOf(store, before), await treeOf(store, tip)];
   const same = await store.run((objects) =>
     paths.every((path) => {
-      const [was, is] = [entryAtPath(objects, oldTree, path), entryAtPath(objects, newTree, path)];
-      return was?.oid === is?.oid && was?.mode === is?.mode;
+      const [old, current] = [entryAtPath(objects, oldTree, path), entryAtPath(objects, newTree, path)];
+      return old?.oid === current?.oid && old?.mode === current?.mode;
     }),
   );
   return same ? tip : undefined;

@@ -4,16 +4,16 @@ import type { Oid } from './oid.ts';
 import { encodeCommit, hashObject, type Identity } from './parse.ts';
 import type { RefName } from './refname.ts';
 
-/** A commit of a tree that is there already, or comes along: a merge's, a cherry-pick's. */
+/** A commit of a given tree, such as the result of a merge or a cherry-pick. */
 export interface TreeCommit {
   readonly branch: RefName;
   /** What the branch must point to; ZERO_OID when it must not exist. */
   readonly expected: Oid;
   readonly parents: readonly Oid[];
   readonly tree: Oid;
-  /** Commits besides the parents that the tree has something of: the one that was picked. */
+  /** Commits other than the parents that the tree takes content from: the commit that was cherry-picked. */
   readonly uses?: readonly Oid[];
-  /** What the tree needs and the repository may not have. */
+  /** Objects of the tree that the repository may not have. */
   readonly objects: readonly NewObject[];
   readonly author: Identity;
   readonly committer: Identity;

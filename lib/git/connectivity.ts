@@ -6,33 +6,32 @@ import type { PackStore } from './pack/store.ts';
 /** What a push lacks. */
 export interface ConnectivityProblem {
   readonly oid: Oid;
-  /** `missing`: nowhere. `type`: it is there, and is not what the object that refers to it says. */
+  /** `missing`: no pack has it. `type`: it exists, but is not of the type that the referring object says. */
   readonly reason: 'missing' | 'type';
 }
 
-/** What a push needs and does not bring. */
+/** Objects that a push refers to and does not contain. */
 export interface Gaps {
   /** Up to 20; none means connected. */
   readonly problems: readonly ConnectivityProblem[];
-  /** What only packs of garbage hold: it has to be rescued before anything leads to it. */
+  /** Objects that only unreachable-garbage packs hold: they have to be resurrected before anything refers to them. */
   readonly onlyGarbage: readonly Oid[];
 }
 
 export interface ConnectivityOptions {
   /** New values of refs. */
   readonly tips: readonly Oid[];
-  /** Present values of refs: these are there, with all below them. */
+  /** Current values of refs: these exist, with everything they reach. */
   readonly known?: readonly Oid[];
 }
 
 /**
- * Checks that a push is complete: whatever an object of its pack refers to is in the pack or in the
- * repository, and so is every tip. No history is walked, old or new: the repository is complete by itself,
- * because every pack in it passed this check, for *all* its objects and not only those that tips reach.
- * (git checks less of the pack and walks down to known refs instead; a pack with unreachable objects that
- * lack something passes there and not here.)
+ * Checks that a push is complete: every object that its pack refers to, and every tip, is in the pack or in the
+ * repository. No history is walked, old or new: the repository is complete, because every pack in it passed this
+ * check for *all* of its objects and not only for those that tips reach. (git checks less of the pack and walks
+ * down to known refs instead, so a pack with incomplete unreachable objects passes there but not here.)
  *
- * What only garbage packs hold may be deleted tomorrow, so it is told apart.
+ * Objects that only garbage packs hold may be deleted soon, so they are reported separately.
  */
 export async function findGaps(
   store: PackStore,
@@ -60,12 +59,11 @@ export async function findGaps(
       }
     }
   }
-  const fleeting =
-    outside.length === 0 ? [] : await store.missing(Buffer.concat(outside), { garbage: false });
-  const missing = fleeting.length === 0 ? [] : await store.missing(Buffer.concat(fleeting.map(oidBytes)));
+  const notLive = outside.length === 0 ? [] : await store.missing(Buffer.concat(outside), { garbage: false });
+  const missing = notLive.length === 0 ? [] : await store.missing(Buffer.concat(notLive.map(oidBytes)));
   for (const oid of missing) if (oid !== EMPTY_TREE) problems.push({ oid, reason: 'missing' });
   const absent = new Set(missing);
-  // Few and close together, unlike trees and blobs, whose type only shows where they are read.
+  // Only commits: they are few and stored close together, while the types of trees and blobs show when those are read.
   const parents = commits.filter((oid) => !absent.has(oid) && !known.has(oid));
   let at = 0;
   await store.run((objects) => {
@@ -74,16 +72,16 @@ export async function findGaps(
         problems.push({ oid: parents[at]!, reason: 'type' });
     }
   });
-  return { problems: problems.slice(0, 20), onlyGarbage: fleeting.filter((oid) => !absent.has(oid)) };
+  return { problems: problems.slice(0, 20), onlyGarbage: notLive.filter((oid) => !absent.has(oid)) };
 }
 
-/** The same where nothing will be rescued: what only garbage holds counts as missing. @returns up to 20 problems */
+/** For callers that resurrect nothing: objects in garbage packs only count as missing. @returns up to 20 problems */
 export async function checkConnectivity(
   store: PackStore,
   indexed: IndexedPack | undefined,
   options: ConnectivityOptions,
 ): Promise<ConnectivityProblem[]> {
   const { problems, onlyGarbage } = await findGaps(store, indexed, options);
-  const lost = onlyGarbage.map((oid): ConnectivityProblem => ({ oid, reason: 'missing' }));
-  return [...problems, ...lost].slice(0, 20);
+  const missing = onlyGarbage.map((oid): ConnectivityProblem => ({ oid, reason: 'missing' }));
+  return [...problems, ...missing].slice(0, 20);
 }

@@ -1,6 +1,6 @@
 /**
- * Files that maintenance makes of packs, read through the block cache. They are used when they are there and sound,
- * and never needed: what is absent, cut short or damaged is left aside with one warning.
+ * Files that maintenance derives from packs, read through the block cache. They are an optimization only: a file that
+ * is missing, truncated or damaged is ignored with one warning.
  */
 import { crc32 } from 'node:zlib';
 import { CorruptData } from './objects.ts';
@@ -8,10 +8,10 @@ import { BLOCK_SIZE, type BlockCache, BlockMiss, type CachedFile } from './pack/
 import type { DerivedContent, DerivedFile, DerivedFiles, DerivedKind, ObjectDatabase } from './ports.ts';
 import { warn } from './warnings.ts';
 
-/** After an error of the storage, not of the content, a file is tried again after so long. */
-const AGAIN_MS = 60_000;
-/** Files that a process remembers. */
-const MOST_FILES = 1024;
+/** After a storage error, as opposed to wrong content, a file is tried again after this time. */
+const RETRY_AFTER_MS = 60_000;
+/** Files that a process keeps open. */
+const MAX_FILES = 1024;
 
 /** Content in memory with its checksums: a CRC-32, big-endian, for each block of 256 KB. */
 export function sealDerived(content: Uint8Array): DerivedContent {
@@ -20,11 +20,11 @@ export function sealDerived(content: Uint8Array): DerivedContent {
     kind: 'bytes',
     bytes: Buffer.concat([content, table]),
     size: content.length,
-    sums: crc32(table),
+    checksumsCrc: crc32(table),
   };
 }
 
-/** The table of checksums that stands behind some content. */
+/** The table of checksums that is stored after the content. */
 export function checksums(content: Uint8Array): Uint8Array {
   const table = Buffer.alloc(tableBytes(content.length));
   for (let block = 0; 4 * block < table.length; block++) {
@@ -35,7 +35,7 @@ export function checksums(content: Uint8Array): Uint8Array {
 
 const tableBytes = (size: number): number => 4 * Math.ceil(size / BLOCK_SIZE);
 
-/** Thrown by the readers of a derived file when its bytes cannot be had or are not what was written. */
+/** Thrown by readers of a derived file when its bytes cannot be read or fail their checksum. */
 export class DerivedUnusable extends Error {
   readonly file: OpenDerived;
   constructor(file: OpenDerived, cause: unknown) {
@@ -45,16 +45,16 @@ export class DerivedUnusable extends Error {
   }
 }
 
-/** A derived file as all repositories of the process that list it share it. */
+/** An open derived file, shared by all repositories of the process that list it. */
 export class OpenDerived {
   readonly description: DerivedFile;
   readonly #blocks: BlockCache;
   #source: DerivedFiles;
-  #sums: Promise<Uint8Array> | undefined;
+  #checksums: Promise<Uint8Array> | undefined;
   #parsed: unknown;
   #warned = false;
-  /** Milliseconds since 1970: left aside until then. */
-  #asideUntil = 0;
+  /** Milliseconds since 1970: not used before then. */
+  #unusableUntil = 0;
 
   constructor(description: DerivedFile, source: DerivedFiles, blocks: BlockCache) {
     this.description = description;
@@ -62,14 +62,14 @@ export class OpenDerived {
     this.#blocks = blocks;
   }
 
-  /** The newest user's way to the bytes replaces an older one's. */
+  /** Replaces the way to read the bytes by that of the newest user, since older credentials may expire. */
   reopen(source: DerivedFiles): this {
     this.#source = source;
     return this;
   }
 
   get usable(): boolean {
-    return this.#asideUntil === 0 || Date.now() > this.#asideUntil;
+    return this.#unusableUntil === 0 || Date.now() > this.#unusableUntil;
   }
 
   /** Its content; what reads it throws BlockMiss, and fetching throws {@link DerivedUnusable}. */
@@ -81,49 +81,50 @@ export class OpenDerived {
     }));
   }
 
-  /** What a reader made of the file, once per process. `make` may throw BlockMiss. */
+  /** What `make` parsed from the file, once per process. `make` may throw BlockMiss. */
   parsed<T>(make: (file: CachedFile) => T): T {
     return (this.#parsed ??= make(this.file)) as T;
   }
 
   /**
-   * Reads from it, or gives it up when its content turns out to be wrong.
-   * @returns undefined when it was given up, now or before
+   * Runs `read`; marks the file unusable when its content turns out to be wrong.
+   * @returns undefined when the file is unusable
    */
   attempt<T>(read: () => T): T | undefined {
-    // Whoever tried again would miss the same block for ever.
+    // Reading an unusable file would throw the same BlockMiss forever.
     if (!this.usable) return undefined;
     try {
       return read();
     } catch (error) {
       if (error instanceof BlockMiss || !(error instanceof CorruptData)) throw error;
-      this.leaveAside(error);
+      this.markUnusable(error);
       return undefined;
     }
   }
 
-  /** From now on there is no such file, for good when its content is wrong. */
-  leaveAside(cause: unknown): void {
-    this.#asideUntil = cause instanceof CorruptData ? Number.POSITIVE_INFINITY : Date.now() + AGAIN_MS;
+  /** Stops using the file: permanently when its content is wrong, else for {@link RETRY_AFTER_MS}. */
+  markUnusable(cause: unknown): void {
+    this.#unusableUntil =
+      cause instanceof CorruptData ? Number.POSITIVE_INFINITY : Date.now() + RETRY_AFTER_MS;
     this.#parsed = undefined;
-    this.#sums = undefined;
+    this.#checksums = undefined;
     if (this.#warned) return;
     this.#warned = true;
     const { kind, id } = this.description;
-    warn('derived file left aside', { kind, id, cause: String(cause) });
+    warn('derived file ignored', { kind, id, cause: String(cause) });
   }
 
   /** Whole blocks, each compared with its checksum. */
   async #read(offset: number, length: number): Promise<Uint8Array> {
     try {
-      const { size, sums } = this.description;
+      const { size, checksumsCrc } = this.description;
       const all = this.#source.open(this.description);
       const wanted = Math.min(length, size - offset);
       const [bytes, table] = await Promise.all([
         all.read(offset, wanted),
-        sums === undefined ? undefined : this.#table(sums),
+        checksumsCrc === undefined ? undefined : this.#table(checksumsCrc),
       ]);
-      if (bytes.length !== wanted) throw damaged('it is cut short');
+      if (bytes.length !== wanted) throw damaged('it is truncated');
       if (table !== undefined) check(bytes, offset / BLOCK_SIZE, table);
       return bytes;
     } catch (error) {
@@ -131,18 +132,18 @@ export class OpenDerived {
     }
   }
 
-  #table(sums: number): Promise<Uint8Array> {
-    this.#sums ??= this.#readTable(sums).catch((error) => {
-      this.#sums = undefined;
+  #table(crc: number): Promise<Uint8Array> {
+    this.#checksums ??= this.#readTable(crc).catch((error) => {
+      this.#checksums = undefined;
       throw error;
     });
-    return this.#sums;
+    return this.#checksums;
   }
 
-  async #readTable(sums: number): Promise<Uint8Array> {
+  async #readTable(crc: number): Promise<Uint8Array> {
     const { size } = this.description;
     const table = await this.#source.open(this.description).read(size, tableBytes(size));
-    if (table.length !== tableBytes(size) || crc32(table) !== sums) throw damaged('its checksums are wrong');
+    if (table.length !== tableBytes(size) || crc32(table) !== crc) throw damaged('its checksums are wrong');
     return table;
   }
 }
@@ -168,7 +169,7 @@ export class DerivedCache {
     this.#blocks = blocks;
   }
 
-  /** The file of that kind that the database lists, unless it was found to be of no use. */
+  /** The file of that kind that the database lists, unless it is unusable. */
   of(database: ObjectDatabase, kind: DerivedKind): OpenDerived | undefined {
     const source = database.derived;
     const description = source?.current(kind);
@@ -177,7 +178,7 @@ export class DerivedCache {
     const file = this.#open.get(key)?.reopen(source) ?? new OpenDerived(description, source, this.#blocks);
     this.#open.delete(key);
     this.#open.set(key, file);
-    if (this.#open.size > MOST_FILES) this.#open.delete(this.#open.keys().next().value!);
+    if (this.#open.size > MAX_FILES) this.#open.delete(this.#open.keys().next().value!);
     return file.usable ? file : undefined;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Names that some file system takes for `.git` or `.gitmodules`: HFS+ ignores case and certain code points,
+ * Names that some file system treats as `.git` or `.gitmodules`: HFS+ ignores case and certain code points,
  * NTFS case, trailing dots and spaces, and stream suffixes, and knows short names (CVE-2014-9390, CVE-2019-1352).
  */
 export function isDotGit(name: Uint8Array): boolean {
@@ -8,9 +8,9 @@ export function isDotGit(name: Uint8Array): boolean {
   return text.split('\\').some((part) => /^(\.git|git~1)[ .]*(:.*)?$/is.test(part));
 }
 
-/** A file that git reads from a tree, and what NTFS may call it: the first short names, and those by hash. */
+/** Matches the name of a file that git reads from a tree, and its NTFS short names: numbered ones and hashed ones. */
 function dotFile(plain: string, short: string, hash: string): (name: Uint8Array) => boolean {
-  // As many letters of the hash as leave room for the number in eight characters.
+  // As many letters of the hash as fit into eight characters with the number.
   const [head, ...rest] = hash;
   const hashed = rest.reduceRight((inner, letter) => `(${letter}${inner})?`, '');
   const names = `\\.${plain}|${short}~[1-4]|(?=.{8}[ .:]*)${head}${hashed}~[1-9][0-9]*`;
@@ -30,7 +30,7 @@ export const isDotGitignore = dotFile('gitignore', 'gitign', 'gi250a');
 /** @see isDotGit */
 export const isDotMailmap = dotFile('mailmap', 'mailma', 'maba30');
 
-// What HFS+ drops before it compares names (Apple TN1150).
+// Code points that HFS+ ignores when it compares names (Apple TN1150).
 const HFS_IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 
 function hfsFolded(text: string): string {

@@ -7,27 +7,27 @@ import { encodePath, type PathProblem, type RawPath, readPath } from './tree/pat
 
 /** One change to a tree. Paths are text as {@link decodePath} makes it. */
 export type EditAction =
-  /** A new file. Parent directories come into being. */
+  /** Adds a file, and its parent directories. */
   | {
       readonly action: 'create';
       readonly path: string;
       readonly content: Uint8Array;
       readonly executable?: boolean;
     }
-  /** New content; the mode stays, so a symlink gets a new target. */
+  /** Replaces the content; the mode stays, so a symlink gets a new target. */
   | { readonly action: 'update'; readonly path: string; readonly content: Uint8Array }
-  /** A directory that loses its last file goes with it. */
+  /** Removes a file, and each parent directory that becomes empty. */
   | { readonly action: 'delete'; readonly path: string }
-  /** The mode moves along, and the content unless new one is given. */
+  /** Moves a file with its mode, and with its content unless new content is given. */
   | { readonly action: 'move'; readonly path: string; readonly from: string; readonly content?: Uint8Array }
   | { readonly action: 'chmod'; readonly path: string; readonly executable: boolean };
 
 export type EditErrorCode =
-  /** to be created, or moved to, and there is a file */
+  /** create or move: a file already exists there */
   | 'exists'
-  /** to be created, or moved to, and there is a directory */
+  /** create or move: a directory already exists there */
   | 'directory-exists'
-  /** to be changed, and there is no file */
+  /** update, delete or move: there is no such file */
   | 'missing'
   /** a parent of the path is a file */
   | 'parent-is-file'
@@ -61,12 +61,12 @@ export interface NewObject {
 
 export interface Edited {
   readonly tree: Oid;
-  /** Blobs and trees that the new tree needs and the old may not have; no id twice. */
+  /** Blobs and trees of the new tree that may be new; no id twice. */
   readonly objects: readonly NewObject[];
 }
 
 /**
- * Applies actions in order, each to the outcome of those before it. Reads and writes only the trees along
+ * Applies actions in order, each to the result of those before it. Reads and writes only the trees along
  * the paths they name.
  *
  * @throws EditError
@@ -93,7 +93,7 @@ export async function editTree(
   return { tree, objects: [...blobs.values(), ...trees.values()] };
 }
 
-/** The paths that an edit depends on: where nothing changed at these, it may be applied to another tree. */
+/** The paths that an edit depends on. If none of them changed, the edit can be applied to another tree. */
 export function touchedPaths(actions: readonly EditAction[]): RawPath[] {
   const steps = actions.map(readAction);
   return [
@@ -107,24 +107,25 @@ interface Step {
   readonly from?: RawPath;
 }
 
-/** Paths that come into being must be harmless; those that exist only have to be found. */
+/** A new path must pass all checks of {@link readPath}; an existing one only has to be found. */
 function readAction(action: EditAction, index: number): Step {
   const refuse = (text: string, problem: PathProblem): never => {
     throw new EditError('invalid-path', text, index, problem);
   };
-  const made = (text: string): RawPath => {
+  const newPath = (text: string): RawPath => {
     const read = readPath(text);
     return 'problem' in read ? refuse(text, read.problem) : read.path;
   };
-  const found = (text: string): RawPath => {
+  const existingPath = (text: string): RawPath => {
     const read = readPath(text);
     if ('path' in read) return read.path;
-    // A push may have brought names that this API would not make: they can still be taken away.
+    // Pushes may have added names that this API would not create; they can still be removed.
     const tolerated = ['character', 'git-directory', 'too-long'].includes(read.problem);
     return (tolerated ? encodePath(text) : undefined) ?? refuse(text, read.problem);
   };
-  if (action.action === 'move') return { action, path: made(action.path), from: found(action.from) };
-  return { action, path: action.action === 'create' ? made(action.path) : found(action.path) };
+  if (action.action === 'move')
+    return { action, path: newPath(action.path), from: existingPath(action.from) };
+  return { action, path: action.action === 'create' ? newPath(action.path) : existingPath(action.path) };
 }
 
 function openAlong(top: Directory, path: RawPath, read: (tree: Oid) => Uint8Array): void {
@@ -155,7 +156,7 @@ function apply(top: Directory, step: Step, index: number, blobs: Map<Oid, NewObj
     return { ...place, entry };
   };
   const add = (entry: Entry): void => {
-    const place = makeRoom(top, path);
+    const place = findCreatingParents(top, path);
     const there = place?.directory.entry(place.name);
     if (there) fail(there.mode === DIRECTORY ? 'directory-exists' : 'exists');
     if (place) place.directory.set(place.name, entry);
@@ -178,7 +179,7 @@ function apply(top: Directory, step: Step, index: number, blobs: Map<Oid, NewObj
     remove(top, step.path);
   } else {
     if (mode === GITLINK && action.content) fail('not-a-regular-file', action.from);
-    // `a` may move to `a/b`, and `a/b` to `a`: the source makes room first, unless it is the place itself.
+    // `a` may move to `a/b`, and `a/b` to `a`: remove the source first, unless source and target are the same.
     if (step.from === path) fail('exists');
     remove(top, step.from!);
     add({ mode, oid: action.content ? blob(action.content) : oid });
@@ -194,7 +195,7 @@ interface Place {
   readonly name: RawPath;
 }
 
-/** Where the path would stand; undefined when a parent is no directory. */
+/** The directory and name of the path; undefined when a parent is not a directory. */
 function find(top: Directory, path: RawPath): Place | undefined {
   const names = path.split('/') as RawPath[];
   let directory: Directory | undefined = top;
@@ -205,8 +206,8 @@ function find(top: Directory, path: RawPath): Place | undefined {
   return { directory, name: names.at(-1)! };
 }
 
-/** The same, and the parents are made; undefined when one of them is a file. */
-function makeRoom(top: Directory, path: RawPath): Place | undefined {
+/** Like {@link find}, but creates missing parents; undefined when one of them is a file. */
+function findCreatingParents(top: Directory, path: RawPath): Place | undefined {
   const names = path.split('/') as RawPath[];
   let directory = top;
   for (const name of names.slice(0, -1)) {
@@ -217,7 +218,7 @@ function makeRoom(top: Directory, path: RawPath): Place | undefined {
   return { directory, name: names.at(-1)! };
 }
 
-/** Takes the file away, and every directory above it that is empty then. */
+/** Removes the file, and every parent directory that becomes empty. */
 function remove(top: Directory, path: RawPath): void {
   const names = path.split('/') as RawPath[];
   const above: Directory[] = [top];

@@ -35,7 +35,7 @@ function isSafeName(name: string): boolean {
   return name !== '' && !name.split(/[/\\]/).includes('..');
 }
 
-/** A URL must not look like an option, carry a line end into a credential helper, or climb out of its host. */
+/** A URL must not look like an option, pass a newline to a credential helper, or use `../` to leave its host. */
 function isSafeUrl(url: string): boolean {
   if (url.startsWith('-')) return false;
   let decoded: string;

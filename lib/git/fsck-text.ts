@@ -3,7 +3,7 @@ import { BLOB, COMMIT, TAG, TREE } from './pack/entry.ts';
 import { parseRefName } from './refname.ts';
 
 export type Report = (id: FsckId, message: string) => undefined;
-/** Gets the id in hex, and the type code expected there. */
+/** Called with each id an object refers to, in hex, and the type code expected there. */
 export type Link = (hex: string, kind: number) => void;
 
 const HEX40 = /^[0-9a-f]{40}$/;
@@ -59,7 +59,7 @@ export function checkTag(data: Buffer, report: Report, link: Link): undefined {
   checkIdentity(lines.rest(7), report);
 }
 
-/** What stands after `author `, in Latin-1. */
+/** @param line what follows `author `, in Latin-1 */
 function checkIdentity(line: string, report: Report): undefined {
   if (line.startsWith('<')) {
     return report('missingNameBeforeEmail', 'invalid author/committer line - missing space before email');
@@ -89,7 +89,7 @@ function checkIdentity(line: string, report: Report): undefined {
   if (!/^[+-]\d{4}$/.test(parts[2]!)) report('badTimezone', 'invalid author/committer line - bad time zone');
 }
 
-/** The header's lines, one after another. */
+/** Reads the header line by line. */
 class Lines {
   readonly #data: Buffer;
   #at = 0;
@@ -107,7 +107,7 @@ class Lines {
       report('nulInHeader', `unterminated header: NUL at offset ${nul}`);
       return false;
     }
-    // Without a message the header may end with its last line.
+    // An object without a message may end after the last header line.
     if (blank < 0 && data[data.length - 1] !== 0x0a) {
       report('unterminatedHeader', 'unterminated header');
       return false;

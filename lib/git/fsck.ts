@@ -65,7 +65,7 @@ export type FsckLevel = 'error' | 'warn' | 'ignore';
 
 /** Everything not named here is an error, as under `receive.fsckObjects`. */
 const LEVELS: Partial<Record<FsckId, FsckLevel>> = {
-  // "info" in git: told, never refused.
+  // "info" in git: reported, never refused.
   badFilemode: 'warn',
   badTagName: 'warn',
   gitattributesSymlink: 'warn',
@@ -73,15 +73,15 @@ const LEVELS: Partial<Record<FsckId, FsckLevel>> = {
   gitmodulesParse: 'warn',
   mailmapSymlink: 'warn',
   missingTaggerEntry: 'warn',
-  // Old tools wrote these into histories that people still push; hosts let them pass.
+  // Old tools wrote these into histories that are still pushed; other hosts accept them too.
   badTimezone: 'warn',
   missingSpaceBeforeDate: 'warn',
   zeroPaddedFilemode: 'warn',
 };
 
-/** git reads no larger `.gitattributes`, nor one with longer lines (gitattributes). */
-export const MOST_ATTRIBUTES = 100 * 2 ** 20;
-const LONGEST_ATTRIBUTES_LINE = 2048;
+/** git ignores `.gitattributes` files that are larger, or have longer lines (gitattributes). */
+export const MAX_ATTRIBUTES_BYTES = 100 * 2 ** 20;
+const MAX_ATTRIBUTES_LINE = 2048;
 
 export interface FsckFinding {
   readonly oid: Oid;
@@ -92,11 +92,11 @@ export interface FsckFinding {
 export interface FsckOptions {
   /** As `receive.fsck.<msg-id>`. */
   readonly levels?: Partial<Record<FsckId, FsckLevel>>;
-  /** Findings kept of each level; the rest are counted by nobody. Default 100. */
+  /** Findings kept per level; the rest are dropped. Default 100. */
   readonly keep?: number;
 }
 
-/** Takes what an object refers to: the 20 bytes at `name[at]`, and the type code expected there (0: any). */
+/** Receives what an object refers to: the 20 bytes at `name[at]`, and the type code expected there (0: any). */
 export interface LinkSink {
   add(name: Uint8Array, at: number, kind: number): void;
 }
@@ -105,7 +105,7 @@ export interface LinkSink {
 export class Fsck {
   readonly errors: FsckFinding[] = [];
   readonly warnings: FsckFinding[] = [];
-  /** Blobs that trees call `.gitmodules`: their content is for {@link gitmodules}. */
+  /** Blobs that a tree names `.gitmodules`: pass their content to {@link gitmodules}. */
   readonly gitmodulesBlobs = new Set<Oid>();
   /** Likewise for {@link gitattributes}. */
   readonly gitattributesBlobs = new Set<Oid>();
@@ -118,7 +118,7 @@ export class Fsck {
   readonly #report = (id: FsckId, message: string): undefined => this.#found(id, message);
   readonly #link = (hex: string, kind: number): void => this.#links?.add(Buffer.from(hex, 'hex'), 0, kind);
 
-  /** With `off`, only what keeps an object from being read at all is found. */
+  /** With `off`, reports only objects that cannot be parsed at all. */
   constructor(options: FsckOptions & { readonly off?: boolean } = {}, links?: LinkSink) {
     this.#levels = { ...LEVELS, ...options.levels };
     this.#keep = options.keep ?? 100;
@@ -128,7 +128,7 @@ export class Fsck {
 
   /**
    * @param name where the object's 20 id bytes are, at `nameAt`
-   * @param shared of a tree: what it has in common with one that was checked already
+   * @param shared for a tree: the bytes it shares with a tree that was checked already
    */
   check(type: number, data: Buffer, name: Uint8Array, nameAt: number, shared?: SharedTree): void {
     this.#name = name;
@@ -138,25 +138,25 @@ export class Fsck {
     else if (type === TAG) checkTag(data, this.#report, this.#link);
   }
 
-  /** Checks the content of a blob that a tree calls `.gitmodules`. */
+  /** Checks the content of a blob that a tree names `.gitmodules`. */
   gitmodules(oid: Oid, data: Uint8Array): void {
     this.#name = Buffer.from(oid, 'hex');
     this.#nameAt = 0;
     new GitmodulesCheck(this.#report).check(data);
   }
 
-  /** Checks the content of a blob that a tree calls `.gitattributes`; without content, one too large to look at. */
+  /** Checks the content of a blob that a tree names `.gitattributes`; undefined for one too large to be read. */
   gitattributes(oid: Oid, data: Uint8Array | undefined): void {
     this.#name = Buffer.from(oid, 'hex');
     this.#nameAt = 0;
-    if (data === undefined || data.length > MOST_ATTRIBUTES) {
+    if (data === undefined || data.length > MAX_ATTRIBUTES_BYTES) {
       this.#found('gitattributesLarge', '.gitattributes too large to parse');
       return;
     }
     for (let from = 0; from < data.length; ) {
       const end = data.indexOf(0x0a, from);
       const to = end < 0 ? data.length : end;
-      if (to - from >= LONGEST_ATTRIBUTES_LINE) {
+      if (to - from >= MAX_ATTRIBUTES_LINE) {
         this.#found('gitattributesLineLength', '.gitattributes has too long lines to parse');
         return;
       }
@@ -171,7 +171,7 @@ export class Fsck {
     let previous = 0;
     let previousEnd = -1;
     let previousDirectory = false;
-    // Lengths of files that a later directory of the same name may follow: `a`, `a.b`, `a/` are in order.
+    // Lengths of file names that a directory of the same name may still follow: `a`, `a.b`, `a/` are in order.
     const files: number[] = [];
     const prefix = shared?.prefix ?? 0;
     let tail = shared?.tail ?? length;
@@ -182,7 +182,7 @@ export class Fsck {
       if (at >= tail) {
         if (!known && !isEntryOf(shared!.base, boundary, at + shared!.base.length - length)) tail = length;
         else if (!known) known = true;
-        // What comes now was checked in the base, but not against a file above that is new.
+        // The rest was checked in the base, but not against a new file above it.
         else if (files.length === 0 || (files.length === 1 && !previousDirectory)) return;
       }
       const modeStart = at;
@@ -245,7 +245,7 @@ export class Fsck {
   }
 
   #oddName(data: Buffer, start: number, end: number, odd: boolean, mode: number, oidAt: number): void {
-    // They stand in nearly every tree, and are no other names.
+    // These two names are in nearly every tree, and no other check applies to them.
     if (!odd && mode === 0o100644 && (end - start === 10 || end - start === 14)) {
       const plain = data.toString('latin1', start, end);
       if (plain === '.gitattributes') this.gitattributesBlobs.add(oidFromBytes(data, oidAt));

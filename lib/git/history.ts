@@ -1,12 +1,12 @@
+import { batchMisses } from './batch-misses.ts';
 import { type BlamedFile, type BlamedRange, blame } from './blame.ts';
-import { gather } from './gather.ts';
 import { type AuthorCount, countAuthors } from './history/authors.ts';
 import { Descendants } from './history/descendants.ts';
 import type { CommitGraph, CommitNode } from './history/graph.ts';
 import { KnownHistory } from './history/known.ts';
 import { LastCommit } from './history/last-commit.ts';
 import { LimitedLog } from './history/limited-log.ts';
-import { Budget, type LogQuery, type WalkBounds } from './history/log-query.ts';
+import { type LogQuery, type WalkBounds, WalkBudget } from './history/log-query.ts';
 import { CommonAncestors } from './history/merge-base.ts';
 import { Reachable } from './history/reachable.ts';
 import { StreamedLog } from './history/streamed-log.ts';
@@ -22,25 +22,25 @@ export { CommitGraph, type CommitNode } from './history/graph.ts';
 export type { KnownHistory } from './history/known.ts';
 export { HistoryLimit, type LogQuery, type WalkBounds } from './history/log-query.ts';
 
-/** Commits walked before the work lets others run; a path's walk reads trees as well. */
-const SLICE = 2_048;
-const SLICE_WITH_PATH = 256;
-/** Commits one history remembers: about 100 MB. */
-const MAX_REMEMBERED = 250_000;
+/** Commits visited per turn of the event loop; a walk with a path reads trees as well. */
+const STEPS_PER_TURN = 2_048;
+const STEPS_PER_TURN_WITH_PATH = 256;
+/** Commits that one history caches: about 100 MB. */
+const MAX_CACHED_COMMITS = 250_000;
 
-/** Questions about the commits of one repository. Every answer is the one git gives. */
+/** Answers questions about the commits of one repository, as git does. */
 export class History {
   readonly #store: ObjectStore;
   #known: KnownHistory;
 
-  /** @param known what earlier walks over the same repository found: see {@link HistoryCache} */
+  /** @param known results of earlier walks over the same repository: see {@link HistoryCache} */
   constructor(store: ObjectStore, known = new KnownHistory()) {
     this.#store = store;
     this.#known = known;
   }
 
   /**
-   * `git log --skip --max-count`: reads no further than it must.
+   * `git log --skip --max-count`; reads no more history than needed.
    *
    * @throws HistoryLimit, ObjectMissing, CorruptData
    */
@@ -50,8 +50,8 @@ export class History {
   ): Promise<CommitNode[]> {
     const { skip = 0, limit } = query;
     if (limit <= 0) return [];
-    const slice = query.path ? SLICE_WITH_PATH : SLICE;
-    const budget = new Budget(bounds);
+    const slice = query.path ? STEPS_PER_TURN_WITH_PATH : STEPS_PER_TURN;
+    const budget = new WalkBudget(bounds);
     if (!isLimited(query)) {
       const log = new StreamedLog(await this.#current(), query, budget);
       const enough = skip + limit;
@@ -61,7 +61,7 @@ export class History {
     }
     const graph = await this.#current();
     const log =
-      graph.hasFile && isPlain(query)
+      graph.hasFile && asksOnlyForOrder(query)
         ? new TopoLog(graph, query, budget, skip + limit)
         : new LimitedLog(graph, query, budget);
     await inSlices(this.#store, slice, (objects) => log.step(objects), bounds.signal);
@@ -75,19 +75,19 @@ export class History {
     bounds: WalkBounds = {},
   ): Promise<CommitNode | undefined> {
     const graph = await this.#current();
-    const walk = new LastCommit(graph, this.#known.lastCommits, commit, path, new Budget(bounds));
-    await inSlices(this.#store, SLICE_WITH_PATH, (objects) => walk.step(objects), bounds.signal);
+    const walk = new LastCommit(graph, this.#known.lastCommits, commit, path, new WalkBudget(bounds));
+    await inSlices(this.#store, STEPS_PER_TURN_WITH_PATH, (objects) => walk.step(objects), bounds.signal);
     return walk.found;
   }
 
-  /** `git rev-list --count`, no further than `max`: then the answer is `max`. */
+  /** `git rev-list --count`, at most `max`. */
   async count(query: LogQuery, max: number, bounds: WalkBounds = {}): Promise<number> {
     return (await this.log({ ...query, limit: max }, bounds)).length;
   }
 
   /** `git merge-base --all`: best common ancestors of `one` and a hypothetical merge of `others`, newest first. */
   async mergeBases(one: Oid, others: readonly Oid[], bounds: WalkBounds = {}): Promise<CommitNode[]> {
-    const budget = new Budget(bounds);
+    const budget = new WalkBudget(bounds);
     if (others.includes(one)) return [await this.#node(one)];
     const candidates = (await this.#colour(one, others, budget, bounds)).candidates();
     if (candidates.length < 2) return candidates;
@@ -106,14 +106,14 @@ export class History {
     const graph = await this.#current();
     const [one, from] = await this.#nodes(graph, [ancestor, descendant]);
     if (!Number.isNaN(graph.generation(one!))) {
-      const walk = new Reachable(graph, from!, [one!], new Budget(bounds));
-      await inSlices(this.#store, SLICE, (objects) => walk.step(objects), bounds.signal);
+      const walk = new Reachable(graph, from!, [one!], new WalkBudget(bounds));
+      await inSlices(this.#store, STEPS_PER_TURN, (objects) => walk.step(objects), bounds.signal);
       return walk.reaches(one!);
     }
     const walk = await this.#colour(
       ancestor,
       [descendant],
-      new Budget(bounds),
+      new WalkBudget(bounds),
       bounds,
       (w) => w.oneIsAncestor,
     );
@@ -123,27 +123,27 @@ export class History {
   /** For each tip, whether `into` reaches it (`git branch --merged`), in one walk. */
   async merged(tips: readonly Oid[], into: Oid, bounds: WalkBounds = {}): Promise<boolean[]> {
     const graph = await this.#current();
-    const budget = new Budget(bounds);
+    const budget = new WalkBudget(bounds);
     await this.#store.run(() => graph.load());
     const [from, ...nodes] = await this.#nodes(graph, [into, ...tips]);
     const walk = new Reachable(graph, from!, nodes, budget);
-    await inSlices(this.#store, SLICE, (objects) => walk.step(objects), bounds.signal);
+    await inSlices(this.#store, STEPS_PER_TURN, (objects) => walk.step(objects), bounds.signal);
     return nodes.map((node) => walk.reaches(node));
   }
 
   /** For each tip, whether it reaches `commit` (`git branch --contains`), in one walk. */
   async containing(tips: readonly Oid[], commit: Oid, bounds: WalkBounds = {}): Promise<boolean[]> {
     const graph = await this.#current();
-    const budget = new Budget(bounds);
+    const budget = new WalkBudget(bounds);
     await this.#store.run(() => graph.load());
     const [target, ...nodes] = await this.#nodes(graph, [commit, ...tips]);
     const walk = new Descendants(graph, nodes, target!, budget);
-    await inSlices(this.#store, SLICE, (objects) => walk.step(objects), bounds.signal);
+    await inSlices(this.#store, STEPS_PER_TURN, (objects) => walk.step(objects), bounds.signal);
     return nodes.map((node) => walk.reaches(node));
   }
 
   /**
-   * `git merge-base --octopus --all`: the best commits that all of them reach, newest first. Unlike
+   * `git merge-base --octopus --all`: the best common ancestors of all commits, newest first. Unlike
    * {@link mergeBases} of one and a merge of the others, the answer does not depend on the order.
    */
   async commonAncestors(commits: readonly Oid[], bounds: WalkBounds = {}): Promise<CommitNode[]> {
@@ -160,7 +160,7 @@ export class History {
     return best;
   }
 
-  /** Who wrote what `tip` reaches: see {@link countAuthors}. */
+  /** The authors of the commits that `tip` reaches: see {@link countAuthors}. */
   authors(tip: Oid, bounds: WalkBounds = {}): Promise<AuthorCount[]> {
     return countAuthors(this.#store, tip, bounds);
   }
@@ -170,12 +170,12 @@ export class History {
     return blame(this.#store, await this.#current(), commit, file, bounds);
   }
 
-  /** Without those that others of them reach; newest first. */
+  /** The nodes that no other of the nodes reaches, newest first. */
   async #independent(nodes: readonly CommitNode[], bounds: WalkBounds): Promise<CommitNode[]> {
     const kept: CommitNode[] = [];
     for (const node of nodes) {
       const rest = nodes.filter((other) => other !== node).map((other) => other.oid);
-      const budget = new Budget(bounds);
+      const budget = new WalkBudget(bounds);
       const walk =
         rest.length === 0
           ? undefined
@@ -188,7 +188,7 @@ export class History {
   async #colour(
     one: Oid,
     others: readonly Oid[],
-    budget: Budget,
+    budget: WalkBudget,
     bounds: WalkBounds,
     enough: (walk: CommonAncestors) => boolean = () => false,
   ): Promise<CommonAncestors> {
@@ -197,7 +197,12 @@ export class History {
       const nodes = others.map((oid) => graph.node(objects, oid));
       return new CommonAncestors(graph, graph.node(objects, one), nodes, budget);
     });
-    await inSlices(this.#store, SLICE, (objects) => enough(walk) || walk.step(objects), bounds.signal);
+    await inSlices(
+      this.#store,
+      STEPS_PER_TURN,
+      (objects) => enough(walk) || walk.step(objects),
+      bounds.signal,
+    );
     return walk;
   }
 
@@ -208,27 +213,29 @@ export class History {
 
   async #nodes(graph: CommitGraph, oids: readonly Oid[]): Promise<CommitNode[]> {
     const nodes: CommitNode[] = [];
-    for (let i = 0; i < oids.length; i += SLICE) {
-      const slice = oids.slice(i, i + SLICE);
-      nodes.push(...(await this.#store.run((objects) => gather(slice, (oid) => graph.node(objects, oid)))));
+    for (let i = 0; i < oids.length; i += STEPS_PER_TURN) {
+      const slice = oids.slice(i, i + STEPS_PER_TURN);
+      nodes.push(
+        ...(await this.#store.run((objects) => batchMisses(slice, (oid) => graph.node(objects, oid)))),
+      );
     }
     return nodes;
   }
 
-  /** What is remembered, with the commit-graph file that is listed now. */
+  /** The cached graph, on top of the commit-graph file that is listed now. */
   async #current(): Promise<CommitGraph> {
-    if (this.#known.graph.size > MAX_REMEMBERED) this.#known = new KnownHistory();
+    if (this.#known.graph.size > MAX_CACHED_COMMITS) this.#known = new KnownHistory();
     const file = await this.#store.run((objects) => objects.derived?.('commit-graph'));
     return this.#known.graphOf(file);
   }
 }
 
-/** Whether something found later may take a commit out of the answer. */
+/** Whether a commit visited later may remove one from the result. */
 function isLimited(query: LogQuery): boolean {
   return (query.exclude?.length ?? 0) > 0 || query.order === 'topo';
 }
 
-/** Whether the order is all that a query asks for: then a page need not wait for the whole history. */
-function isPlain({ exclude = [], since, until, path, order }: LogQuery): boolean {
+/** Whether the query only asks for an order, so that a page does not need the whole history. */
+function asksOnlyForOrder({ exclude = [], since, until, path, order }: LogQuery): boolean {
   return order === 'topo' && exclude.length === 0 && since === undefined && until === undefined && !path;
 }

@@ -6,21 +6,21 @@ import {
   type DerivedContent,
   type DerivedFile,
   type DerivedKind,
-  type MadeFrom,
   type ObjectDatabase,
   type PackDescription,
+  type Provenance,
   type Ref,
   RefConflict,
   type RefDatabase,
   type RefRejection,
   type RefUpdate,
 } from './ports.ts';
-import { leaves } from './ref-tips.ts';
+import { dropsTip } from './ref-tips.ts';
 import { parseRefName, type RefName, spacePrefix } from './refname.ts';
 
 const ulid = monotonicFactory();
 
-/** A repository in memory: both ports, with the promises they make. For tests, and for work that is thrown away. */
+/** A repository in memory that keeps the contracts of both ports. For tests, and for temporary work. */
 export class MemoryRepository {
   readonly objects: ObjectDatabase;
   readonly refs: RefDatabase;
@@ -28,10 +28,10 @@ export class MemoryRepository {
   refusal: Extract<RefRejection, 'read-only' | 'deleted' | 'collected'> | undefined;
   readonly #stored = new Map<string, { pack: Uint8Array; index: Uint8Array }>();
   readonly #refs = new Map<RefName, Ref>();
-  /** See {@link RefDatabase.kept}. */
-  readonly keeps = new Set<Oid>();
-  /** See {@link RefDatabase.left}. For how long is for whoever empties it to say. */
-  readonly left: Ref[] = [];
+  /** See {@link RefDatabase.pinned}. */
+  readonly pinnedCommits = new Set<Oid>();
+  /** See {@link RefDatabase.recentTips}. Entries stay until the caller removes them. */
+  readonly oldTips: Ref[] = [];
   #listed: PackDescription[] = [];
   readonly #derived = new Map<DerivedKind, DerivedFile>();
   readonly #derivedBytes = new Map<string, Uint8Array>();
@@ -93,8 +93,8 @@ export class MemoryRepository {
         ),
       head: async () => this.#head,
       headRef: async () => ({ target: this.#head, head: this.#refs.get(this.#head) }),
-      kept: () => eachOf(this.keeps),
-      left: async () => this.left,
+      pinned: () => eachOf(this.pinnedCommits),
+      recentTips: async () => this.oldTips,
       compareAndSwap: async (updates, options = {}) => this.#swap(updates, options),
     };
   }
@@ -104,12 +104,17 @@ export class MemoryRepository {
     this.#listed = change(this.#listed);
   }
 
-  /** See {@link MaintainedObjects.keepDerived}. */
-  async keepDerived(kind: DerivedKind, content: DerivedContent, madeFrom: MadeFrom): Promise<DerivedFile> {
+  /** See {@link MaintainedObjects.storeDerived}. */
+  async storeDerived(
+    kind: DerivedKind,
+    content: DerivedContent,
+    provenance: Provenance,
+  ): Promise<DerivedFile> {
     const bytes = content.kind === 'bytes' ? content.bytes : readFileSync(content.path);
-    const { size, sums } = content;
+    const { size, checksumsCrc } = content;
     const id = ulid();
-    const file = { kind, id, size, ...(sums === undefined ? {} : { sums }), madeFrom, location: 'memory' };
+    const crc = checksumsCrc === undefined ? {} : { checksumsCrc };
+    const file = { kind, id, size, ...crc, provenance, location: 'memory' };
     this.#derivedBytes.set(id, bytes);
     this.#derived.set(kind, file);
     return file;
@@ -149,7 +154,7 @@ export class MemoryRepository {
     if (rejections.length > 0) throw new RefConflict(rejections);
     for (const update of updates) {
       const before = this.#refs.get(update.name);
-      if (before !== undefined && leaves(update)) this.left.unshift(before);
+      if (before !== undefined && dropsTip(update)) this.oldTips.unshift(before);
     }
     this.#refs.clear();
     for (const [name, ref] of after) this.#refs.set(name, ref);
@@ -162,7 +167,7 @@ async function* eachOf<T>(values: Iterable<T>): AsyncGenerator<T> {
   yield* values;
 }
 
-/** git holds refs as files at heart: `a` and `a/b` cannot both be. */
+/** As with git's loose refs, `a` and `a/b` cannot both exist. */
 function clashes(name: RefName, refs: ReadonlyMap<RefName, Ref>): boolean {
   for (const other of refs.keys()) {
     if (other.startsWith(`${name}/`) || name.startsWith(`${other}/`)) return true;

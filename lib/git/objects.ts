@@ -41,7 +41,7 @@ export type CorruptionCode =
   | 'derived-file'
   | 'limit';
 
-/** Bytes that are not what Git's formats allow, or pass a stated limit. Never a crash, never a hang. */
+/** Bytes that Git's formats do not allow, or that exceed a limit. Parsers throw this; they never crash or hang. */
 export class CorruptData extends Error {
   readonly code: CorruptionCode;
   constructor(code: CorruptionCode, message: string) {
@@ -62,15 +62,15 @@ export interface SyncObjects {
   read(oid: Oid): GitObject;
   /** Type and inflated size without inflating the content (a delta's type comes from its base). */
   header(oid: Oid): { readonly type: ObjectType; readonly size: number };
-  /** The bytes of a tree that is kept with all others of the default branch's tip; undefined for any other. */
+  /** The bytes of a tree of the default branch's tip, from the tip listing; undefined for other trees. */
   tipTree?(oid: Oid): Uint8Array | undefined;
-  /** A file that maintenance made of the packs, where there is one; reading it may throw BlockMiss as well. */
+  /** A file derived from the packs, if there is one; reading it may throw BlockMiss as well. */
   derived?(kind: DerivedKind): OpenDerived | undefined;
 }
 
 /** Objects of one repository, over an ObjectDatabase and a block cache. See `pack/store.ts`. */
 export interface ObjectStore {
-  /** @param ahead what is fetched beside what `work` misses */
+  /** @param ahead what to fetch in addition to the blocks that `work` misses */
   run<T>(work: (objects: SyncObjects) => T, ahead?: ReadAhead): Promise<T>;
   has(oid: Oid): Promise<boolean>;
   /** @throws ObjectMissing, CorruptData */

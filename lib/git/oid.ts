@@ -1,10 +1,10 @@
 /** The name of a Git object: 40 lower-case hex digits of SHA-1 (gitformat-pack, "SHA-1"). */
 export type Oid = string & { readonly __brand: 'Oid' };
 
-/** What stands for "no object" in ref updates (git-receive-pack). */
+/** Means "no object" in ref updates (git-receive-pack). */
 export const ZERO_OID = '0'.repeat(40) as Oid;
 
-/** The id of the tree without entries. Git knows it even where no pack holds it. */
+/** The id of the empty tree. It exists in every repository, whether a pack holds it or not. */
 export const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904' as Oid;
 
 const HEX40 = /^[0-9a-f]{40}$/;

@@ -20,7 +20,7 @@ export interface Commit {
   readonly committer: Identity;
   /** The `encoding` header, when there is one. */
   readonly encoding?: string;
-  /** Headers after `committer` other than `encoding`, in order (`gpgsig`, `mergetag`, ...), continuation lines joined by \n. */
+  /** Other headers after `committer`, in order (`gpgsig`, `mergetag`, ...), continuation lines joined by \n. */
   readonly extra: readonly Header[];
   /** Decoded from `encoding`, else UTF-8, else Latin-1. The bytes stay in `messageBytes`. */
   readonly message: string;
@@ -53,7 +53,7 @@ export interface TreeEntry {
   readonly oid: Oid;
 }
 
-/** What a history walk needs of a commit: no text is decoded. */
+/** The parts of a commit that a history walk needs; no text is decoded. */
 export interface CommitLinks {
   readonly tree: Oid;
   readonly parents: readonly Oid[];
@@ -85,7 +85,7 @@ export function parseCommit(data: Uint8Array): Commit {
   };
 }
 
-/** @throws CorruptData when the bytes do not begin like a commit. */
+/** @throws CorruptData when the bytes are not a commit */
 export function parseCommitLinks(data: Uint8Array): CommitLinks {
   const buffer = asBuffer(data);
   const tree = hexHeader(buffer, 0, 'tree ');
@@ -183,7 +183,7 @@ export class TreeCursor {
   }
 }
 
-/** What {@link encodeCommit} takes: a commit to be made. */
+/** A new commit, for {@link encodeCommit}. */
 export interface CommitInput {
   readonly tree: Oid;
   readonly parents: readonly Oid[];
@@ -241,12 +241,12 @@ export function hashObject(type: ObjectType, data: Uint8Array): Oid {
   return hash('sha1', Buffer.concat([head, data]) as BinaryLike, 'hex') as Oid;
 }
 
-/** `Name <mail> 1700000000 +0200`, without what would break the line. */
+/** `Name <mail> 1700000000 +0200`, without characters that would break the line. */
 export function formatIdentity(identity: Identity): string {
   return `${cleanPart(identity.name)} <${cleanPart(identity.email)}> ${identity.seconds} ${identity.timezone}`;
 }
 
-/** Tolerates what old tools wrote: a missing mail, time or zone gives '', 0 and `+0000`. */
+/** Accepts what old tools wrote: a missing mail, time or zone gives '', 0 and `+0000`. */
 export function parseIdentity(bytes: Uint8Array, encoding?: string): Identity {
   const line = asBuffer(bytes);
   const open = line.indexOf(0x3c);
@@ -269,7 +269,7 @@ export function decodeText(bytes: Uint8Array, encoding?: string): string {
     try {
       return new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes);
     } catch {
-      // An unknown label or bytes that are not in it: as if none were declared.
+      // An unknown encoding, or bytes it cannot hold: treated as undeclared.
     }
   }
   return isUtf8(bytes) ? asBuffer(bytes).toString('utf8') : asBuffer(bytes).toString('latin1');

@@ -6,21 +6,21 @@ import { EMPTY_TREE, type Oid } from './oid.ts';
 import { parseCommit, parseCommitLinks } from './parse.ts';
 
 export interface PickRequest {
-  /** The commit whose change is wanted, or not wanted any more. */
+  /** The commit whose change is to be applied or reverted. */
   readonly commit: Oid;
-  /** The commit to put the change on. */
+  /** The commit to apply the change to. */
   readonly onto: Oid;
-  /** Which parent of a merge its change is counted from, from 1. Default 1. */
+  /** For a merge: the parent, counted from 1, that the change is relative to. Default 1. */
   readonly mainline?: number;
   readonly signal?: AbortSignal;
 }
 
 export type PickOutcome =
-  /** `tree` is what a commit upon `onto` should hold. */
+  /** `tree` is the tree for a commit on top of `onto`. */
   | { readonly kind: 'picked'; readonly tree: Oid; readonly objects: readonly NewObject[] }
-  /** `onto` has the change already. */
+  /** `onto` already has the change. */
   | { readonly kind: 'empty' }
-  /** `tree` is what git would leave to be edited. */
+  /** `tree` has conflict markers, as git would leave it in the working tree. */
   | {
       readonly kind: 'conflict';
       readonly tree: Oid;
@@ -38,14 +38,14 @@ export class NoSuchParent extends Error {
   }
 }
 
-/** Puts what a commit changed upon another: `git cherry-pick`, without touching refs. @throws NoSuchParent */
+/** Applies a commit's change to another commit (`git cherry-pick`), without touching refs. @throws NoSuchParent */
 export async function cherryPick(store: ObjectStore, request: PickRequest): Promise<PickOutcome> {
   const { before, after, onto, title } = await read(store, request);
   const labels = { ours: 'HEAD', theirs: title };
   return pick(store, { base: before, ours: onto, theirs: after }, labels, request.signal);
 }
 
-/** Takes back what a commit changed: `git revert`, without touching refs. @throws NoSuchParent */
+/** Reverts a commit's change (`git revert`), without touching refs. @throws NoSuchParent */
 export async function revert(store: ObjectStore, request: PickRequest): Promise<PickOutcome> {
   const { before, after, onto, title } = await read(store, request);
   const labels = { ours: 'HEAD', theirs: `parent of ${title}` };

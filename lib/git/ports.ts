@@ -7,17 +7,18 @@ import type { ObjectStore } from './objects.ts';
 import type { Oid } from './oid.ts';
 import type { RefName, RefSpace } from './refname.ts';
 
+/** What wrote a pack; the names are those of JGit's `DfsObjDatabase.PackSource`. */
 export type PackSource =
   /** received from `git push` */
-  | 'push'
-  /** made by one API commit, branch or tag call */
-  | 'api'
-  /** several packs concatenated by maintenance */
-  | 'compaction'
-  /** commits, trees and tags, or blobs, that collection found reachable */
-  | 'collection'
-  /** what collection found unreachable; readable until it is deleted */
-  | 'garbage';
+  | 'receive'
+  /** written by one API commit, branch or tag call, or by {@link resurrect} */
+  | 'insert'
+  /** several packs copied into one by compaction */
+  | 'compact'
+  /** commits, trees and tags, or blobs, that a garbage collection found reachable */
+  | 'gc'
+  /** objects that a garbage collection found unreachable; readable until the pack is deleted */
+  | 'unreachable-garbage';
 
 /** One immutable pack with its index, as listed in the catalogue. */
 export interface PackDescription {
@@ -29,11 +30,11 @@ export interface PackDescription {
   readonly packSize: number;
   /** Bytes of the version 2 index. */
   readonly indexSize: number;
-  /** `joined`: the index stands behind the pack in one stored object; `split`: an object each. */
+  /** `joined`: pack and index are one stored object, the index last; `split`: one object each. */
   readonly layout: 'joined' | 'split';
   /** Opaque to this library: where the adapter finds the bytes (bucket and key prefix). */
   readonly location: string;
-  /** Another repository's, listed here too: read like any other, never replaced. */
+  /** Written by another repository of the fork network: read like any other pack, never replaced. */
   readonly inherited?: boolean;
 }
 
@@ -54,16 +55,16 @@ export type PackContent =
       readonly index: Uint8Array;
     };
 
-/** What maintenance makes of packs, so that answers come sooner. No answer needs one to be right. */
+/** Files that maintenance derives from packs to speed up reading. Every answer is also correct without them. */
 export type DerivedKind = 'commit-graph' | 'bitmap' | 'object-index' | 'tip' | 'bundle';
 
 /** What a derived file was made from. */
-export interface MadeFrom {
+export interface Provenance {
   /** Ids of the packs that were listed then, garbage left out. */
   readonly packs: readonly string[];
   /** Objects in those packs, as they were counted. */
   readonly objects: number;
-  /** What its builder notes for itself, such as the tips it saw or what is left to do. A few hundred characters. */
+  /** A note of the builder to itself, such as the tips it saw or that it is unfinished. A few hundred characters. */
   readonly note: string;
 }
 
@@ -74,58 +75,58 @@ export interface DerivedFile {
   readonly id: string;
   /** Bytes of the content. */
   readonly size: number;
-  /** CRC-32 of the table of checksums that stands behind the content (`derived.ts`). Without it there is none. */
-  readonly sums?: number;
-  readonly madeFrom: MadeFrom;
+  /** CRC-32 of the checksum table that follows the content (`derived.ts`); absent when there is no table. */
+  readonly checksumsCrc?: number;
+  readonly provenance: Provenance;
   /** Opaque to this library: where the adapter finds the bytes. */
   readonly location: string;
 }
 
-/** The bytes of a derived file before it is stored: `size` of content, and its checksums behind it. */
-export type DerivedContent = { readonly size: number; readonly sums?: number } & (
+/** The bytes of a derived file before it is stored: `size` bytes of content, followed by its checksum table. */
+export type DerivedContent = { readonly size: number; readonly checksumsCrc?: number } & (
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'file'; readonly path: string; readonly fileSize: number }
 );
 
 /** The derived files of a repository, listed together with its packs. */
 export interface DerivedFiles {
-  /** The one in use, as the last listing of packs told. */
+  /** The current file, according to the last listing of packs. */
   current(kind: DerivedKind): DerivedFile | undefined;
-  /** All stored bytes, checksums included; `derived.ts` reads them with care. */
+  /** All stored bytes, checksums included; `derived.ts` verifies them. */
   open(file: DerivedFile): RandomAccess;
 }
 
 export interface ObjectDatabase {
-  /** Absent where none are kept. */
+  /** Absent if the database keeps no derived files. */
   readonly derived?: DerivedFiles;
-  /** Packs listed now, newest first. `fresh` reads the catalogue again, for a reader that missed. */
+  /** Packs listed now, newest first. `fresh` reads the list again, for a reader that missed an object. */
   listPacks(options?: { fresh?: boolean }): Promise<readonly PackDescription[]>;
   open(pack: PackDescription, part: 'pack' | 'index'): RandomAccess;
   /**
-   * Stores a pack and its index without listing it: nobody sees it until
-   * {@link RefDatabase.compareAndSwap} lists it. What is never listed is swept later.
+   * Stores a pack and its index without listing it: no reader sees it until
+   * {@link RefDatabase.compareAndSwap} lists it. A pack that is never listed is swept later.
    */
   newPack(content: PackContent, about: { source: PackSource; objectCount: number }): Promise<PackDescription>;
-  /** Gives up a pack that was stored and not listed. Best effort: the sweeper does the rest. */
+  /** Deletes a pack that was stored and not listed. Best effort: the sweeper deletes what remains. */
   rollbackPack(pack: PackDescription): Promise<void>;
 }
 
-/** A pack of any size on its way to where it is stored, unlisted: memory holds a few parts of it, no disk any. */
+/** Stores a pack of any size, unlisted, as a stream: a few parts of it are in memory, none on disk. */
 export interface PackSink {
-  /** Waits while a part is sent. The bytes must stay what they are. */
+  /** Waits while a part is sent. The caller must not change the bytes afterwards. */
   write(bytes: Uint8Array): Promise<void>;
   finish(index: Uint8Array, about: { source: PackSource; objectCount: number }): Promise<PackDescription>;
-  /** Gives up. Never fails: the sweeper does the rest. */
+  /** Discards the pack. Never fails: the sweeper deletes what remains. */
   abort(): Promise<void>;
 }
 
-/** What maintenance needs besides. One holder at a time; one that lost its turn changes nothing. */
+/** The additional operations of maintenance. One worker holds the lease at a time; one that lost it changes nothing. */
 export interface MaintainedObjects extends ObjectDatabase {
-  /** For a pack too large to be held. */
+  /** For a pack too large for memory. */
   packSink(): PackSink;
   /**
-   * Lists stored packs in place of others, all at once. Those replaced stay readable for a day.
-   * @param options.epoch of the collection that did it: whoever looked before it must look again
+   * Replaces listed packs by stored ones, atomically. Those replaced stay readable for a day.
+   * @param options.epoch of the garbage collection: writers that read the packs before it must check again
    * @throws PacksChanged
    */
   commitPacks(
@@ -134,13 +135,13 @@ export interface MaintainedObjects extends ObjectDatabase {
     options?: { readonly epoch?: number },
   ): Promise<void>;
   /**
-   * Stores a derived file and lists it in place of the one of its kind, which stays readable for a day.
+   * Stores a derived file and lists it. The previous file of its kind stays readable for a day.
    * @throws PacksChanged
    */
-  keepDerived(kind: DerivedKind, content: DerivedContent, madeFrom: MadeFrom): Promise<DerivedFile>;
+  storeDerived(kind: DerivedKind, content: DerivedContent, provenance: Provenance): Promise<DerivedFile>;
 }
 
-/** A pack to be replaced is not listed any more, or somebody else maintains the repository now: nothing was changed. */
+/** A pack to be replaced is not listed any more, or another worker holds the lease now. Nothing was changed. */
 export class PacksChanged extends Error {
   constructor() {
     super('the packs to be replaced have changed');
@@ -153,7 +154,7 @@ export interface Ref {
   readonly oid: Oid;
   /** For an annotated tag: the object at the end of the tag chain. */
   readonly peeled?: Oid;
-  /** Seconds since 1970 of the commit it leads to, null when it leads to none; absent when nobody noted it. */
+  /** Committer time of the commit it points to, seconds since 1970; null for no commit, absent when unknown. */
   readonly committed?: number | null;
 }
 
@@ -164,7 +165,7 @@ export interface RefUpdate {
   readonly to: Oid;
   readonly peeled?: Oid;
   readonly committed?: number | null;
-  /** `to` does not reach `from`: something may be garbage now. */
+  /** `to` does not reach `from`, so some objects may now be unreachable. */
   readonly forced?: boolean;
 }
 
@@ -173,17 +174,17 @@ export type RefRejection =
   | 'stale'
   /** `a` against `a/b`: git cannot hold both */
   | 'prefix-conflict'
-  /** created by somebody else meanwhile */
+  /** another writer created it meanwhile */
   | 'exists'
   /** the repository is read-only (moving) or deleted */
   | 'read-only'
   | 'deleted'
-  /** its first content is still being brought in from elsewhere */
+  /** the repository is still being imported or forked */
   | 'importing'
-  /** a collection began since this writer looked: check connectivity again, then retry */
+  /** a garbage collection began since this writer read the packs: check connectivity again, then retry */
   | 'collected';
 
-/** Nothing was changed: a compare-and-swap is all or nothing. */
+/** A compare-and-swap was refused; it is all or nothing, so nothing was changed. */
 export class RefConflict extends Error {
   readonly rejections: readonly { readonly name: RefName | null; readonly reason: RefRejection }[];
   constructor(rejections: readonly { name: RefName | null; reason: RefRejection }[]) {
@@ -205,20 +206,20 @@ export interface RefView {
   /** What HEAD points to, whether that branch exists or not. */
   readonly head: RefName;
   /**
-   * Refs under a prefix, some at a time, read as they are walked; may be walked again, for minutes. Sorted by name
-   * (bytewise), but for names of more than 900 bytes that begin alike.
-   * @param prefix one of those, or within one of those, that the view is of
-   * @param after only names behind this one
+   * Refs under a prefix, in batches that are read on demand; can be iterated again for some minutes. Sorted by name
+   * (bytewise), except names of more than 900 bytes with a common start.
+   * @param prefix one of the view's prefixes, or a longer one
+   * @param after only names after this one
    */
   refs(prefix?: string, after?: string): AsyncIterable<readonly Ref[]>;
 }
 
-/** A part of the branches or tags, by name. Tags that lead to no commit are left out. */
+/** A page of the branches or tags, by name. Tags that do not point to a commit are left out. */
 export interface RefPageQuery {
   readonly space: RefSpace;
-  /** Only names behind this one. */
+  /** Only names after this one. */
   readonly after?: RefName | undefined;
-  /** How many to pass over. */
+  /** How many to skip. */
   readonly offset?: number | undefined;
   readonly limit: number;
   /** From the last name to the first; not together with `after`. */
@@ -227,38 +228,38 @@ export interface RefPageQuery {
 
 export interface RefPage {
   readonly refs: readonly Ref[];
-  /** Branches or tags in all. */
+  /** Number of all branches or tags. */
   readonly total: number;
   /** Whether others follow. */
   readonly more: boolean;
 }
 
 export interface RefDatabase {
-  /** Every ref under `prefix` (default: all), and HEAD's target, where they are few: {@link view} else. */
+  /** HEAD's target and every ref under `prefix` (default: all). For few refs only; use {@link view} otherwise. */
   all(options?: { prefix?: string }): Promise<RefSnapshot>;
-  /** @param options.prefixes what it is of; all when absent */
+  /** @param options.prefixes which refs it contains; all when absent */
   view(options?: { readonly prefixes?: readonly string[] }): Promise<RefView>;
-  /** Costs the same however many refs there are. A push of several refs under way may be seen in part. */
+  /** Costs the same for any number of refs. May see a concurrent push of several refs in part. */
   page(query: RefPageQuery): Promise<RefPage>;
-  /** Reads only the named refs; absent ones are absent from the answer. */
+  /** Reads only the named refs. The map has no entry for refs that do not exist. */
   get(names: readonly RefName[]): Promise<ReadonlyMap<RefName, Ref>>;
   head(): Promise<RefName>;
-  /** The same, and the branch itself when it exists: read together where that is likely to be the one. */
+  /** HEAD's target, and that branch when it exists: read together if the target can be guessed. */
   headRef(): Promise<{ readonly target: RefName; readonly head: Ref | undefined }>;
   /**
-   * Objects that stay with all they reach although no ref may lead to them, one by one: there may be a million.
-   * What is kept while they are read may come or not.
+   * Objects that are kept, with all they reach, whether a ref reaches them or not (git: keep-alive refs). There may be
+   * a million. Objects pinned during the iteration may or may not be returned.
    */
-  kept(): AsyncIterable<Oid>;
+  pinned(): AsyncIterable<Oid>;
   /**
-   * Where refs pointed that were deleted or forced (see {@link RefUpdate.forced}) within the last quarter of an hour,
-   * newest first: whoever listed them before may still ask for what they saw. Some hundreds at most.
+   * The old values of refs that were deleted or forced (see {@link RefUpdate.forced}) within the last 15 minutes,
+   * newest first: a client that listed the refs before may still fetch them. A few hundred at most.
    */
-  left(): Promise<readonly Ref[]>;
+  recentTips(): Promise<readonly Ref[]>;
   /**
-   * All updates, the new packs' listing and HEAD's new target in one transaction.
-   * Retries what is transient; a lost answer is looked up, not guessed.
-   * @param options.objects sees what the new values lead to, for whoever tells what came; nothing depends on it
+   * Applies all updates, lists the new packs and sets HEAD's target in one transaction.
+   * Retries transient errors; after a lost response, reads whether the transaction succeeded.
+   * @param options.objects reads the objects of the new values, for push events; the result does not depend on it
    * @throws RefConflict when any condition fails; then nothing is changed.
    */
   compareAndSwap(

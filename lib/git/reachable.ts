@@ -8,18 +8,18 @@ import type { EnumerateOptions } from './reachable/options.ts';
 
 export type { EnumerateOptions, ObjectFilter } from './reachable/options.ts';
 
-/** Wanted commits above which a bitmap is quicker than walking on: at once where the receiver has nothing. */
+/** Number of wanted commits from which a bitmap is faster than walking; sooner when the receiver has nothing. */
 const BITMAP_FROM = { clone: 64, fetch: 1000 };
 
-/** Begins to read what tells the objects of a whole clone, for a caller that has something else to wait for first. */
+/** Prefetches the bitmap for a full clone, for a caller that has to wait for something else first. */
 export function prepareClone(store: PackStore): void {
-  // What goes wrong is told to who uses it.
+  // Errors are reported to the next reader.
   openBitmap(store).catch(() => {});
 }
 
 /**
- * The objects of `git rev-list --objects <include> --not <exclude>`, with where each is stored.
- * Never one that `include` does not reach.
+ * The objects of `git rev-list --objects <include> --not <exclude>`, with their locations in packs.
+ * Never contains an object that `include` does not reach.
  *
  * @throws ObjectMissing when the repository lacks something reachable; CorruptData
  */
@@ -30,7 +30,7 @@ export async function enumerate(store: PackStore, options: EnumerateOptions): Pr
   for (;;) {
     if (await store.run((objects) => walk.advance(objects, bitmapFrom), walk)) return walk.list;
     if (walk.commits >= bitmapFrom) {
-      // Few commits are soon walked, and tell the receiver's trees by path, which bitmaps do not.
+      // Walking a few commits is fast, and also finds the receiver's trees by path, which bitmaps cannot.
       const reached = await reachedObjects(store, options);
       if (reached) return reached;
       bitmapFrom = Number.POSITIVE_INFINITY;

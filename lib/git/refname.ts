@@ -19,12 +19,11 @@ export function parseRefName(text: string): RefName | undefined {
   return text as RefName;
 }
 
-/** Full names: taken for short ones they would make a `refs/heads/refs/heads/main`, which nobody means. */
+/** Full ref names. As short names they would make `refs/heads/refs/heads/main`, which is never intended. */
 const QUALIFIED = /^refs\/(heads|tags|remotes)\//;
 
 /**
- * `main` → `refs/heads/main`. A branch called `HEAD` or starting with `-` is refused, as `git branch` does, and a
- * full name where a short one belongs.
+ * `main` → `refs/heads/main`. Refuses `HEAD` and names that start with `-`, as `git branch` does, and full ref names.
  */
 export function branchRef(name: string): RefName | undefined {
   if (name === 'HEAD' || name === '@' || name.startsWith('-') || QUALIFIED.test(name)) return undefined;

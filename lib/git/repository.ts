@@ -1,17 +1,17 @@
 import type { AttributeName } from './archive/attributes.ts';
+import { batchMisses } from './batch-misses.ts';
 import {
   type CommitRequest,
   type Committed,
   commitChanges,
-  despiteCollection,
   type Ports,
   publish,
+  retryAfterCollection,
 } from './commit-changes.ts';
 import { commitTree, type TreeCommit } from './commit-tree.ts';
 import { compareTrees, type DiffOptions, type TreeDiffs } from './diff/compare.ts';
 import { type DiffStats, diffStats } from './diff/stats.ts';
 import { diffTrees, type TreeDiff } from './diff/tree-diff.ts';
-import { gather } from './gather.ts';
 import { History, type KnownHistory, type LogQuery, type WalkBounds } from './history.ts';
 import { type MergeOptions, type MergeOutcome, mergeCommits } from './merge/commits.ts';
 import { ObjectMissing, type SyncObjects } from './objects.ts';
@@ -34,15 +34,15 @@ import { fileSizes, type SizedFile } from './tree/file-sizes.ts';
 import { lookupPath } from './tree/path.ts';
 import { listTree, recordAt, type TreeListing, type TreePage, type TreeRecord } from './tree.ts';
 
-/** Refs looked at together. */
-const PEEL_SLICE = 2_048;
+/** Refs peeled in one batch. */
+const PEEL_BATCH_SIZE = 2_048;
 
 /** A commit with its text decoded. */
 export interface CommitRecord extends Commit {
   readonly oid: Oid;
 }
 
-/** A ref and what it leads to. */
+/** A ref and the commit it points to. */
 export interface Tip {
   readonly ref: Ref;
   readonly commit: CommitRecord;
@@ -58,14 +58,14 @@ export interface LogRequest extends Omit<LogQuery, 'path'> {
 }
 
 export interface CompareOptions extends DiffOptions {
-  /** Compare with `from` itself (`from..to`) instead of where the histories parted (`from...to`). */
+  /** Compare with `from` itself (`from..to`) instead of the merge base (`from...to`). */
   readonly straight?: boolean;
   /** Commits listed, the newest ones. Default 1,000. */
   readonly commits?: number;
   readonly bounds?: WalkBounds;
 }
 
-/** What `to` has that `from` has not. */
+/** What `to` adds to `from`. */
 export interface Comparison extends TreeDiffs {
   /** What the files are compared with: the merge base, or `from`. */
   readonly base: Oid;
@@ -76,17 +76,17 @@ export interface Comparison extends TreeDiffs {
 }
 
 /**
- * One repository as its callers see it: commits, trees, files, history, and the writes an API makes. Keep one
- * as long as there is use for it: it remembers the commits it walked.
+ * The API of one repository: commits, trees, files, history, and the writes of API calls. Reuse an instance while it
+ * is needed, because it caches the commits it walked.
  *
- * Reads throw ObjectMissing and CorruptData where the repository itself is damaged; what a caller asks for in
- * vain is `undefined`.
+ * Reads throw ObjectMissing and CorruptData where the repository itself is damaged, and return undefined for what
+ * does not exist.
  */
 export class GitRepository {
   readonly #ports: Ports;
   readonly history: History;
 
-  /** @param known what earlier walks over this repository's history found: see {@link HistoryCache} */
+  /** @param known results of earlier walks over this repository's history: see {@link HistoryCache} */
   constructor(ports: Ports, known?: KnownHistory) {
     this.#ports = ports;
     this.history = new History(ports.store, known);
@@ -94,26 +94,26 @@ export class GitRepository {
 
   /** A branch, tag, id, abbreviated id or `HEAD`, with `~n` and `^n`: see {@link resolveRevision}. */
   resolve(text: string): Promise<Resolved | undefined> {
-    this.#expectReads();
+    this.#prefetchPackList();
     return resolveRevision(this.#ports.store, this.#ports.refs, text);
   }
 
-  /** Whoever asks for names reads objects next: the packs are listed at the same time. */
-  #expectReads(): void {
+  /** Lists the packs while refs are read, because objects are read next. */
+  #prefetchPackList(): void {
     this.#ports.store.prepare();
   }
 
   // ── refs ──────────────────────────────────────────────────────────────────────────────────
 
-  /** A part of the branches or tags; {@link tips} tells what they lead to. */
+  /** A page of the branches or tags; {@link tips} reads their commits. */
   page(query: RefPageQuery): Promise<RefPage> {
-    this.#expectReads();
+    this.#prefetchPackList();
     return this.#ports.refs.page(query);
   }
 
-  /** All branches or tags as they stand, some at a time. */
+  /** All branches or tags, as one consistent view that is read in batches. */
   async view(space: RefSpace): Promise<RefView> {
-    this.#expectReads();
+    this.#prefetchPackList();
     const prefix = spacePrefix(space);
     const { head, refs } = await this.#ports.refs.view({ prefixes: [prefix] });
     return { head, refs: (_, after) => refs(prefix, after) };
@@ -125,31 +125,31 @@ export class GitRepository {
 
   /** All branches and HEAD, sorted by name. */
   branches(): Promise<RefSnapshot> {
-    this.#expectReads();
+    this.#prefetchPackList();
     return this.#ports.refs.all({ prefix: 'refs/heads/' });
   }
 
   /** All tags, sorted by name. */
   tags(): Promise<RefSnapshot> {
-    this.#expectReads();
+    this.#prefetchPackList();
     return this.#ports.refs.all({ prefix: 'refs/tags/' });
   }
 
   /** HEAD's target, and the branch itself when it exists. */
   headRef(): Promise<{ readonly target: RefName; readonly head: Ref | undefined }> {
-    this.#expectReads();
+    this.#prefetchPackList();
     return this.#ports.refs.headRef();
   }
 
   async ref(name: RefName): Promise<Ref | undefined> {
-    this.#expectReads();
+    this.#prefetchPackList();
     return (await this.#ports.refs.get([name])).get(name);
   }
 
-  /** What refs lead to, read together. A ref that leads to no commit (a tag of a tree) is left out. */
+  /** The commits that refs point to, read together. A ref without a commit (a tag of a tree) is left out. */
   tips(refs: readonly Ref[]): Promise<Tip[]> {
     return this.#ports.store.run((objects) =>
-      gather(refs, (ref): Tip[] => {
+      batchMisses(refs, (ref): Tip[] => {
         const peeled = peelToCommit(objects, ref.oid);
         if (peeled === undefined) return [];
         const { commit, tag } = peeled;
@@ -158,7 +158,7 @@ export class GitRepository {
     );
   }
 
-  /** For each branch, whether `into` holds all of it. */
+  /** For each branch, whether `into` reaches its tip. */
   merged(branches: readonly Ref[], into: Oid, bounds?: WalkBounds): Promise<boolean[]> {
     return this.history.merged(
       branches.map((branch) => branch.oid),
@@ -167,19 +167,19 @@ export class GitRepository {
     );
   }
 
-  /** Those of the refs that lead to the commit or to a descendant of it, in the order given. */
+  /** The refs that point to the commit or to a descendant of it, in the order given. */
   async containing(refs: readonly Ref[], commit: Oid, bounds?: WalkBounds): Promise<Ref[]> {
-    const leads: { readonly ref: Ref; readonly tip: Oid }[] = [];
-    for (let i = 0; i < refs.length; i += PEEL_SLICE) {
-      const slice = refs.slice(i, i + PEEL_SLICE);
+    const peeledRefs: { readonly ref: Ref; readonly tip: Oid }[] = [];
+    for (let i = 0; i < refs.length; i += PEEL_BATCH_SIZE) {
+      const slice = refs.slice(i, i + PEEL_BATCH_SIZE);
       const found = await this.#ports.store.run((objects) =>
-        gather(slice, (ref) => ({ ref, tip: peelToCommit(objects, ref.peeled ?? ref.oid)?.commit })),
+        batchMisses(slice, (ref) => ({ ref, tip: peelToCommit(objects, ref.peeled ?? ref.oid)?.commit })),
       );
-      for (const { ref, tip } of found) if (tip !== undefined) leads.push({ ref, tip });
+      for (const { ref, tip } of found) if (tip !== undefined) peeledRefs.push({ ref, tip });
     }
-    const tips = leads.map(({ tip }) => tip);
+    const tips = peeledRefs.map(({ tip }) => tip);
     const contains = await this.history.containing(tips, commit, bounds);
-    return leads.flatMap(({ ref }, i) => (contains[i] ? [ref] : []));
+    return peeledRefs.flatMap(({ ref }, i) => (contains[i] ? [ref] : []));
   }
 
   // ── commits ───────────────────────────────────────────────────────────────────────────────
@@ -189,17 +189,17 @@ export class GitRepository {
     return this.#ports.store.run((objects) => readCommit(objects, oid));
   }
 
-  /** A commit as it is stored: what a signature is over. */
+  /** The raw bytes of a commit, which its signature covers. */
   commitBytes(oid: Oid): Promise<Uint8Array> {
     return this.#ports.store.run((objects) => objects.read(oid).data);
   }
 
   /** In the order given, read together. */
   commits(oids: readonly Oid[]): Promise<CommitRecord[]> {
-    return this.#ports.store.run((objects) => gather(oids, (oid) => readCommit(objects, oid)));
+    return this.#ports.store.run((objects) => batchMisses(oids, (oid) => readCommit(objects, oid)));
   }
 
-  /** A page of history. A path that no tree can hold has none. */
+  /** A page of history. Empty for a path that no tree can hold. */
   async log(request: LogRequest, bounds?: WalkBounds): Promise<CommitRecord[]> {
     const { path: text = '', ...query } = request;
     const path = lookupPath(text);
@@ -214,7 +214,7 @@ export class GitRepository {
     return raw ? (await this.history.lastCommitForPath(commit, raw, bounds))?.oid : undefined;
   }
 
-  /** Lines a commit added and deleted, against its first parent; a root commit against nothing. */
+  /** Lines that a commit added and deleted, relative to its first parent, or to the empty tree for a root commit. */
   async stats(oid: Oid, signal?: AbortSignal): Promise<DiffStats> {
     const { tree, parents } = await this.#links(oid);
     const [first] = parents;
@@ -228,7 +228,7 @@ export class GitRepository {
     return diffTrees(this.#ports.store, before.tree, after.tree, options);
   }
 
-  /** What a commit changed, with hunks: against its first parent, a root commit against nothing. */
+  /** The diff of a commit relative to its first parent, or to the empty tree for a root commit. */
   async commitDiff(oid: Oid, options?: DiffOptions): Promise<TreeDiffs> {
     const { tree, parents } = await this.#links(oid);
     const [first] = parents;
@@ -236,14 +236,14 @@ export class GitRepository {
     return compareTrees(this.#ports.store, before, tree, options);
   }
 
-  /** What changed between two commits' trees, with hunks: `git diff from to`. */
+  /** The diff between the trees of two commits: `git diff from to`. */
   async diff(from: Oid, to: Oid, options?: DiffOptions): Promise<TreeDiffs> {
     const [before, after] = await Promise.all([this.#links(from), this.#links(to)]);
     return compareTrees(this.#ports.store, before.tree, after.tree, options);
   }
 
   /**
-   * Commits and files that `to` has beyond `from`.
+   * The commits and file changes that `to` adds to `from`.
    * @returns undefined when, unless `straight`, the two have no history in common
    */
   async compare(from: Oid, to: Oid, options: CompareOptions = {}): Promise<Comparison | undefined> {
@@ -261,7 +261,7 @@ export class GitRepository {
     return { base, commits, commitsTruncated: nodes.length > limit, ...changes };
   }
 
-  // ── merges: nothing is written, see commitTree ────────────────────────────────────────────
+  // ── merges: they write nothing, see commitTree ────────────────────────────────────────────
 
   /** Merges `theirs` into `ours`: see {@link mergeCommits}. */
   merge(ours: Oid, theirs: Oid, options?: MergeOptions): Promise<MergeOutcome> {
@@ -280,7 +280,7 @@ export class GitRepository {
 
   // ── trees and files ───────────────────────────────────────────────────────────────────────
 
-  /** @returns undefined when nothing stands at the path. The root has no record. */
+  /** @returns undefined when the path does not exist. The root has no record. */
   async entryAt(commit: Oid, path: string): Promise<TreeRecord | undefined> {
     return recordAt(this.#ports.store, (await this.#links(commit)).tree, path);
   }
@@ -330,18 +330,18 @@ export class GitRepository {
     return commitChanges(this.#ports, request);
   }
 
-  /** One commit of a tree that a merge or a pick made: see {@link commitTree}. */
+  /** One commit of the tree that a merge or cherry-pick made: see {@link commitTree}. */
   commitTree(request: TreeCommit): Promise<Oid> {
     return commitTree(this.#ports, request);
   }
 
   /**
-   * A ref to any stored object, one that a collection found unreachable too.
+   * Creates a ref to any stored object, including one that a garbage collection found unreachable.
    * @throws RefConflict (`exists`, `prefix-conflict`, ...); ObjectMissing
    */
   async createRef(name: RefName, oid: Oid): Promise<void> {
     const { store } = this.#ports;
-    await despiteCollection(store, async () => {
+    await retryAfterCollection(store, async () => {
       const peeled = await store.run((objects) => peelToCommit(objects, oid));
       const isTag = peeled !== undefined && peeled.commit !== oid;
       const committed = await this.#committed(peeled?.commit);
@@ -356,13 +356,13 @@ export class GitRepository {
     });
   }
 
-  /** @throws RefConflict when it does not point to `expected` (any more) */
+  /** @throws RefConflict when the ref does not point to `expected` */
   async deleteRef(name: RefName, expected: Oid): Promise<void> {
     await this.#ports.refs.compareAndSwap([{ name, from: expected, to: ZERO_OID }]);
   }
 
   /**
-   * A tag object and the ref to it. @returns the tag object's id
+   * Creates a tag object and a ref to it. @returns the id of the tag object
    * @throws RefConflict, ObjectMissing
    */
   async createAnnotatedTag(tag: {
@@ -384,7 +384,7 @@ export class GitRepository {
       peeled: peeled?.commit ?? tag.target,
       committed: await this.#committed(peeled?.commit),
     };
-    await despiteCollection(store, () =>
+    await retryAfterCollection(store, () =>
       publish(this.#ports, [{ type: 'tag', oid, data }], update, { uses: [tag.target] }),
     );
     return oid;

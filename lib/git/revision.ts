@@ -4,7 +4,7 @@ import { parseCommitLinks, parseTag, type Tag } from './parse.ts';
 import type { Ref, RefDatabase } from './ports.ts';
 import { parseRefName, type RefName } from './refname.ts';
 
-/** What a name, an id or an expression such as `main~2` stands for. */
+/** The commit that a name, an id or an expression such as `main~2` resolves to. */
 export interface Resolved {
   readonly commit: Oid;
   /** The ref that was named; absent for ids and for expressions with a suffix. */
@@ -14,19 +14,19 @@ export interface Resolved {
 }
 
 const MAX_LENGTH = 2048;
-/** `~` and `^` in one expression, and steps back they may ask for together. */
+/** Number of `~` and `^` suffixes in one expression, and of the parents they may follow in all. */
 const MAX_SUFFIXES = 32;
 const MAX_STEPS = 10_000;
 const MAX_TAG_CHAIN = 32;
-/** Objects an abbreviated id may match before it counts as ambiguous whatever they are. */
+/** An abbreviated id that matches more objects is ambiguous, whatever their types. */
 const MAX_MATCHES = 64;
 
 /**
- * Resolves as `git rev-parse` does, as far as an API's `ref` and `sha` go: a full id; then `HEAD`, a full ref name,
- * a tag, a branch; then an abbreviated id (at least 4 digits) that means one commit. Then `~n`, `^n`, `^{commit}`
- * and `^{}`. Reads only the refs it names.
+ * Resolves the part of `git rev-parse` syntax that the API's `ref` and `sha` need: a full id; then `HEAD`, a full ref
+ * name, a tag, a branch; then an abbreviated id (at least 4 digits) that matches one commit. Then the suffixes `~n`,
+ * `^n`, `^{commit}` and `^{}`. Reads only the refs that the text may name.
  *
- * @returns undefined for what names no commit. @throws ObjectMissing only for a ref that points nowhere
+ * @returns undefined when it does not resolve to a commit. @throws ObjectMissing only for a ref to a missing object
  */
 export async function resolveRevision(
   store: ObjectStore,
@@ -43,7 +43,7 @@ export async function resolveRevision(
   return commit && { commit };
 }
 
-/** What {@link resolveRevision} looks up first among the refs; nothing for a full id. */
+/** The refs that {@link resolveRevision} looks up first; none for a full id. */
 export type RevisionNames = 'HEAD' | readonly RefName[];
 
 export function revisionNames(text: string): RevisionNames {
@@ -128,7 +128,7 @@ interface Step {
   readonly times: number;
 }
 
-/** @returns undefined for what is not understood or asks for too much */
+/** @returns undefined for invalid syntax, or when it exceeds a limit */
 function parseSuffixes(text: string): Step[] | undefined {
   const steps: Step[] = [];
   let total = 0;

@@ -4,8 +4,8 @@ import type { ReadAhead } from './pack/block-cache.ts';
 
 /**
  * Repeats `step` until it returns true, `size` times per turn of the event loop, so that a long walk neither
- * blocks other requests nor pays for a promise per object. A step that throws because a block is missing is
- * taken again once the block is there: it must read first and then change its state.
+ * blocks other requests nor costs a promise per object. A step that throws BlockMiss is repeated once the block has
+ * been fetched, so it must do all its reads before it changes its state.
  */
 export async function inSlices(
   store: ObjectStore,

@@ -6,19 +6,19 @@ export interface Trailer {
   readonly value: string;
 }
 
-/** Lines that git itself writes: with one of them, a block need not be trailers alone. */
+/** Trailers that git itself writes: a block with one of them may also contain other lines. */
 const GENERATED = ['Signed-off-by: ', '(cherry picked from commit '];
-/** Below this line `git commit --verbose` shows a diff. */
+/** `git commit --verbose` shows a diff below this line. */
 const SCISSORS = '# ------------------------ >8 ------------------------\n';
-/** git's idea of whitespace has no form feed and no vertical tab. */
+/** To git, form feed and vertical tab are not whitespace. */
 const BLANK = /^[ \t\r\n]*$/;
 const FOLDED = /^[ \t\r]/;
 const KEY = /^([A-Za-z0-9-]+)[ \t\r]*:/;
 
 /**
  * The trailers of a message, as `git interpret-trailers --parse --no-divider` prints them: those of its last
- * paragraph (never the first, which is the title; blank lines before it do not count), when that is all trailers, or a quarter of it is and one line is
- * of git's own making (git-interpret-trailers, "DESCRIPTION").
+ * paragraph, which must not be the title. It counts when all its lines are trailers, or when a quarter of them are and
+ * one was written by git (git-interpret-trailers, "DESCRIPTION").
  */
 export function parseTrailers(message: string): Trailer[] {
   const lines = textLines(message);
@@ -40,7 +40,7 @@ export function parseTrailers(message: string): Trailer[] {
   });
 }
 
-/** The lines up to the scissors and to the comments, blank lines and list of conflicts that end the message. */
+/** The lines before the scissors line, without the comments, blank lines and list of conflicts at the end. */
 function textLines(message: string): string[] {
   const cut = `\n${message}`.indexOf(`\n${SCISSORS}`);
   const lines = (cut < 0 ? message : message.slice(0, cut)).split('\n');
@@ -64,7 +64,7 @@ function startOfBlock(lines: readonly string[]): number {
   while (title < lines.length && (isComment(lines[title]!) || !BLANK.test(lines[title]!))) title++;
   let trailers = 0;
   let others = 0;
-  // Lines that begin with whitespace continue the trailer above them, or are no trailers.
+  // Lines that begin with whitespace: they continue the trailer above them, or count as other lines.
   let continuations = 0;
   let generated = false;
   let blank = true;
@@ -97,7 +97,7 @@ function startOfBlock(lines: readonly string[]): number {
 
 const isComment = (line: string) => line.startsWith('#');
 
-/** By hand: a pattern that ends in `$` takes quadratic time where a line is full of spaces. */
+/** Not a regular expression: one that ends in `$` takes quadratic time on a line full of spaces. */
 function trimmed(text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && SPACE.has(text[start]!)) start++;

@@ -19,9 +19,9 @@ import { orderKey, TreeWalk } from './tree/walk.ts';
 /** One row of a listing. */
 export interface TreeRecord {
   readonly id: Oid;
-  /** Last component; see {@link decodePath} for names that are no UTF-8. */
+  /** Last component; see {@link decodePath} for names that are not UTF-8. */
   readonly name: string;
-  /** `commit` is a submodule. */
+  /** `commit` for a submodule. */
   readonly type: EntryType;
   /** From the root of the repository. */
   readonly path: string;
@@ -32,25 +32,25 @@ export interface TreeRecord {
 export interface TreeListing {
   /** Directory to list; '' or absent for the root. */
   readonly path?: string;
-  /** Everything below, in the order of `git ls-tree -r -t`; otherwise directories, files, submodules, by name. */
+  /** Include subdirectories, in the order of `git ls-tree -r -t`; otherwise directories, files, submodules by name. */
   readonly recursive?: boolean;
   readonly offset?: number;
   readonly limit: number;
-  /** Continue behind the entry a {@link TreePage.next} names, or behind the first entry with this id. */
+  /** Continue after the entry of a {@link TreePage.next} token, or after the first entry with this id. */
   readonly after?: string;
-  /** How far a recursive listing may count beyond its page to know the total; default 10,000 entries. */
+  /** How many entries a recursive listing counts beyond its page to find the total; default 10,000. */
   readonly countUpTo?: number;
 }
 
 export interface TreePage {
   readonly entries: readonly TreeRecord[];
-  /** Token of the next page. The id of this page's last entry where that is unambiguous, else `<id>.<base64url of its path>`. */
+  /** Token of the next page: the id of this page's last entry if unambiguous, else `<id>.<base64url of its path>`. */
   readonly next?: string;
-  /** Entries in all. Absent when counting them would pass `countUpTo`, and after a continuation of a recursive listing. */
+  /** Number of all entries. Absent above `countUpTo`, and on later pages of a recursive listing. */
   readonly total?: number;
 }
 
-/** The token names no entry of this listing (any more), or is malformed. */
+/** The token is malformed, or names no entry of this listing. */
 export class UnknownPageToken extends Error {
   constructor() {
     super('page token names no entry of this listing');
@@ -59,10 +59,10 @@ export class UnknownPageToken extends Error {
 }
 
 const DEFAULT_COUNT = 10_000;
-/** Entries that one page may pass over, whatever its offset or token asks. */
+/** Entries that one page may skip. */
 const MAX_SKIPPED = 1_000_000;
-/** Entries walked before the work lets others run. */
-const SLICE = 4_096;
+/** Entries visited per turn of the event loop. */
+const STEPS_PER_TURN = 4_096;
 
 /** @returns undefined when `path` is no directory. @throws UnknownPageToken, ObjectMissing, CorruptData */
 export async function listTree(
@@ -79,7 +79,7 @@ export async function listTree(
     : store.run((objects) => listDirectory(objects, entry.oid, path, listing));
 }
 
-/** A record of what stands at `path`; undefined when nothing does. '' has no record. */
+/** The record of the entry at `path`; undefined when the path does not exist. '' has no record. */
 export async function recordAt(store: ObjectStore, root: Oid, path: string): Promise<TreeRecord | undefined> {
   const raw = lookupPath(path);
   if (!raw) return undefined;
@@ -88,8 +88,8 @@ export async function recordAt(store: ObjectStore, root: Oid, path: string): Pro
 }
 
 /**
- * Three passes over the bytes of one tree, for directories, files and submodules: only the page's own
- * entries are made, however many the directory holds.
+ * Three passes over the bytes of one tree, for directories, files and submodules: creates only the page's
+ * entries, however many the directory holds.
  */
 function listDirectory(objects: SyncObjects, tree: Oid, path: RawPath, listing: TreeListing): TreePage {
   const data = readTreeBytes(objects, tree);
@@ -161,7 +161,7 @@ async function listRecursively(
     if (page.length > listing.limit) return passed > Math.max(countUpTo, offset + listing.limit);
     return passed > MAX_SKIPPED;
   };
-  await inSlices(store, SLICE, step);
+  await inSlices(store, STEPS_PER_TURN, step);
 
   if (searching && !(ended && after?.key !== undefined)) throw new UnknownPageToken();
   const more = page.length > listing.limit;

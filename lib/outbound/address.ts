@@ -1,4 +1,4 @@
-/** IP addresses as they stand on the wire. */
+/** IP addresses as numbers. */
 import { isIP } from 'node:net';
 
 export interface Address {
@@ -13,7 +13,7 @@ export interface AddressRange {
   readonly bits: number;
 }
 
-/** @returns undefined for anything but a plain address: one with a zone names an interface of this machine. */
+/** @returns undefined for anything but a plain address; a zone id would name an interface of this machine */
 export function parseAddress(text: string): Address | undefined {
   if (text.includes('%')) return undefined;
   const version = isIP(text);
@@ -21,7 +21,7 @@ export function parseAddress(text: string): Address | undefined {
   return version === 6 ? { version: 6, value: ipv6(text) } : undefined;
 }
 
-/** `10.0.0.0/8`, or an address alone. */
+/** `10.0.0.0/8`, or a single address. */
 export function parseRange(text: string): AddressRange | undefined {
   const [name, length, more] = text.split('/') as [string, string?, string?];
   const address = parseAddress(name);
@@ -38,7 +38,7 @@ export function inRange(address: Address, { address: first, bits }: AddressRange
   return address.value >> rest === first.value >> rest;
 }
 
-/** An IPv4 address that is written as IPv6 (`::ffff:10.0.0.1`) as what it is; others unchanged. */
+/** Converts an IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) to IPv4; returns others unchanged. */
 export function unmapped(address: Address): Address {
   return address.version === 6 && address.value >> 32n === 0xffffn
     ? { version: 4, value: address.value & 0xffff_ffffn }
@@ -49,7 +49,7 @@ function ipv4(text: string): bigint {
   return text.split('.').reduce((value, part) => (value << 8n) | BigInt(part), 0n);
 }
 
-/** The text is one that `isIP` knows. */
+/** @param text valid according to `isIP` */
 function ipv6(text: string): bigint {
   const dotted = /^(.*:)([\d.]+\.[\d.]+)$/.exec(text);
   const low = dotted === null ? 0n : ipv4(dotted[2]!);

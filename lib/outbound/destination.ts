@@ -1,4 +1,4 @@
-/** Where a call goes: judged by its URL first, then by every address its host has. */
+/** Checks the destination of a call: first its URL, then every address of its host. */
 import { lookup } from 'node:dns/promises';
 import { type Address, parseAddress } from './address.ts';
 import type { AllowList } from './allow-list.ts';
@@ -14,17 +14,17 @@ export type Resolver = (host: string) => Promise<readonly { address: string }[]>
 
 export interface DestinationPolicy {
   readonly allow: AllowList;
-  /** Default: the system's. Asked once for each host of a call. */
+  /** Default: the system's. Called once per host of a call. */
   readonly resolve?: Resolver;
 }
 
-/** Longer than any that works elsewhere. */
+/** Longer than any URL that works elsewhere. */
 export const MAX_URL_LENGTH = 2048;
 
 /**
- * What can be said of a URL without asking anybody: an address in it is judged in whatever notation it is written
- * (the URL parser knows them all: `0x7f.1`, `2130706433`, `０１７７.1`).
- * @returns why it may not be called, in words for whoever gave it; undefined when it may
+ * Checks a URL without a DNS query. IP addresses are recognized in every notation (the URL parser knows them all:
+ * `0x7f.1`, `2130706433`, `０１７７.1`).
+ * @returns why it may not be called, as a message for the user; undefined when it may
  */
 export function urlProblem(url: URL, { allow }: Pick<DestinationPolicy, 'allow'>): string | undefined {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'Only allowed schemes are http, https';
@@ -41,8 +41,8 @@ export function urlProblem(url: URL, { allow }: Pick<DestinationPolicy, 'allow'>
 }
 
 /**
- * The addresses of a URL's host, each of which may be connected to. Asked once: whoever connects uses these and asks
- * nobody again.
+ * Resolves and checks the addresses of a URL's host. All of them may be connected to. The connection must use these
+ * addresses and not resolve the host again.
  * @throws OutboundError `bad-url`, `blocked`
  */
 export async function resolveDestination(
@@ -63,7 +63,7 @@ export async function resolveDestination(
   });
 }
 
-/** The same judgement of one address, for whoever has connected. */
+/** Checks one address of a host, also after connecting. */
 export function mayConnect(
   host: string,
   address: Address,
@@ -73,7 +73,7 @@ export function mayConnect(
   return isPublic(address) || allow.permits(host, address, port);
 }
 
-/** Lower case, without the brackets of an IPv6 address and without the dot that ends an absolute name. */
+/** Lower case, without the brackets of an IPv6 address and without the final dot of an absolute name. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 
 export const portOf = (url: URL): number => Number(url.port) || (url.protocol === 'http:' ? 80 : 443);

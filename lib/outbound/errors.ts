@@ -1,15 +1,15 @@
-/** Why a call to somebody else's server failed; what a caller may be told of it hangs on this alone. */
+/** Why a call to a foreign server failed. The message for the user depends on this alone. */
 export type OutboundFailure =
-  /** not a URL that may be called at all: scheme, port, or not readable as one */
+  /** an invalid URL, or one whose scheme or port is not allowed */
   | 'bad-url'
-  /** no such host, or one that is not on the public internet: which of the two is nobody's business */
+  /** unknown host, or one that is not on the public internet; the two are not distinguished on purpose */
   | 'blocked'
-  /** no connection, or one that broke */
+  /** the connection failed or was interrupted */
   | 'unreachable'
-  /** no secure connection: its certificate is not valid for the host */
+  /** TLS failed: the certificate is not valid for the host */
   | 'tls'
   | 'timeout'
-  /** more redirects than are followed, or one that leads nowhere */
+  /** too many redirects, or an invalid one */
   | 'redirects'
   | 'too-large';
 

@@ -2,16 +2,16 @@ import type { OutboundFailure } from './errors.ts';
 
 export type GitRemoteFailure =
   | OutboundFailure
-  /** it wants other credentials, or any */
+  /** it requires credentials, or other ones */
   | 'unauthorized'
   | 'not-found'
-  /** an answer of HTTP that is none of the above, or a fatal message of git's */
+  /** any other HTTP error, or a fatal message of git */
   | 'refused'
-  /** there is something else at this address */
+  /** the URL is not a Git repository */
   | 'not-a-repository'
-  /** it does not speak as the protocol says, or ended in the middle */
+  /** it violates the protocol, or its answer was interrupted */
   | 'protocol'
-  /** its objects have names of SHA-256 */
+  /** a SHA-256 repository */
   | 'object-format'
   | 'too-many-refs';
 

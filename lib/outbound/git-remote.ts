@@ -1,6 +1,6 @@
 /**
- * The client's side of a clone over smart HTTP (gitprotocol-http), versions 0 to 2 (gitprotocol-pack,
- * gitprotocol-v2). The pack streams through; nothing of it is kept or looked into here.
+ * The client side of a clone over smart HTTP (gitprotocol-http), versions 0 to 2 (gitprotocol-pack,
+ * gitprotocol-v2). The pack is passed on as a stream, without parsing or storing it.
  */
 import type { Oid } from '../git/oid.ts';
 import { WireError } from '../git/wire/error.ts';
@@ -10,14 +10,14 @@ import { OutboundError } from './errors.ts';
 import { GitRemoteError, type GitRemoteFailure } from './git-remote-error.ts';
 import { demandNoError, Listing, type RemoteRefs, readGreeting, readLsRefs, textOf } from './remote-refs.ts';
 import {
-  mayTakeAlong,
+  mayForwardCredentials,
   type OutboundLimits,
   type OutboundRequest,
   type OutboundResponse,
   outboundRequest,
 } from './request.ts';
 
-/** Of HTTP Basic. */
+/** For HTTP Basic authentication. */
 export interface Credentials {
   readonly username: string;
   readonly password: string;
@@ -27,9 +27,9 @@ export interface GitRemoteOptions {
   readonly policy: DestinationPolicy;
   readonly credentials?: Credentials | undefined;
   readonly signal?: AbortSignal;
-  /** Of the pack. */
+  /** Maximum size of the pack. */
   readonly maxPackBytes: number;
-  /** Branches and tags. Default 20,000, as many as one push may move. */
+  /** Maximum number of branches and tags. Default 20,000, as in one push. */
   readonly maxRefs?: number;
   readonly timing?: Pick<OutboundLimits, 'headMs' | 'idleMs'>;
 }
@@ -37,14 +37,14 @@ export interface GitRemoteOptions {
 const MAX_LISTING_BYTES = 64 * 1024 * 1024;
 const MAX_REFS = 20_000;
 const MAX_REDIRECTS = 5;
-/** Before the pack: acknowledgements, and sections nobody asked for. */
+/** Maximum lines before the pack: acknowledgements, and unrequested sections. */
 const MAX_LINES = 1000;
 const SERVICE = 'git-upload-pack';
 const AGENT = 'agent=git/lemnos';
 
 export class GitRemote {
   readonly #options: GitRemoteOptions;
-  /** Behind the redirects of the first request, as git's own client goes on from there. */
+  /** The URL after the redirects of the first request; like git's client, uses it for all further requests. */
   #base: URL;
   #authorization: string | undefined;
   #version: 0 | 2 = 0;
@@ -102,7 +102,7 @@ export class GitRemote {
     }
   }
 
-  /** The first request: finds out where the repository is. */
+  /** The first request, which follows redirects to the repository. */
   async #discover(): Promise<OutboundResponse> {
     const url = below(this.#base, `/info/refs?service=${SERVICE}`);
     const headers = { 'Git-Protocol': 'version=2' };
@@ -117,7 +117,7 @@ export class GitRemote {
     const base = new URL(url);
     base.pathname = url.pathname.slice(0, -'/info/refs'.length);
     base.search = '';
-    if (!mayTakeAlong(this.#base, base)) this.#authorization = undefined;
+    if (!mayForwardCredentials(this.#base, base)) this.#authorization = undefined;
     this.#base = base;
   }
 
@@ -134,7 +134,7 @@ export class GitRemote {
     }
   }
 
-  /** @returns whether the pack comes in side bands */
+  /** @returns whether the pack is sent in side bands */
   async #skipToPack(reader: PktReader): Promise<boolean> {
     for (let lines = 0; lines < MAX_LINES; lines++) {
       const line = await reader.next();
@@ -177,7 +177,7 @@ function failureOf({ status, headers }: OutboundResponse, type: string): GitRemo
   if (status === 404 || status === 410) return 'not-found';
   if (status !== 200) return 'refused';
   if (headers['content-type'] !== type) return 'not-a-repository';
-  // It was not asked for.
+  // A content encoding was not requested.
   return (headers['content-encoding'] ?? 'identity') === 'identity' ? undefined : 'protocol';
 }
 

@@ -1,4 +1,4 @@
-/** How a server tells its refs (gitprotocol-pack, "Reference Discovery"; gitprotocol-v2, "ls-refs"), read with suspicion. */
+/** Parses the refs of an untrusted server (gitprotocol-pack, "Reference Discovery"; gitprotocol-v2, "ls-refs"). */
 import { isUtf8 } from 'node:buffer';
 import { type Oid, parseOid, ZERO_OID } from '../git/oid.ts';
 import type { RefName } from '../git/refname.ts';
@@ -6,13 +6,13 @@ import type { Pkt, PktReader } from '../git/wire/pkt-line.ts';
 import { pushableName } from '../git/wire/push-update.ts';
 import { GitRemoteError } from './git-remote-error.ts';
 
-/** The branches and tags of a repository; other refs are nobody's but its own. */
+/** The branches and tags of a repository; other refs are not copied. */
 export interface RemoteRefs {
-  /** What HEAD points to, where the server says so. */
+  /** HEAD's target, if the server sends it. */
   readonly head: RefName | undefined;
-  /** The object HEAD stands for. */
+  /** The object that HEAD points to. */
   readonly headOid: Oid | undefined;
-  /** Those whose names are UTF-8 and allowed by git: nothing else can be stored. */
+  /** Only refs with valid UTF-8 names; others cannot be stored. */
   readonly refs: readonly RemoteRef[];
 }
 
@@ -21,7 +21,7 @@ export interface RemoteRef {
   readonly oid: Oid;
 }
 
-/** What stands in the first answer of a server. */
+/** The first answer of a server. */
 export interface Greeting {
   readonly version: 0 | 2;
   readonly capabilities: ReadonlySet<string>;
@@ -30,7 +30,7 @@ export interface Greeting {
 const MAX_CAPABILITIES = 1000;
 
 /**
- * Reads the answer to `info/refs`. In version 0 and 1 the refs stand there too and are added to `listing`.
+ * Reads the answer to `info/refs`. In versions 0 and 1 it contains the refs, which are added to `listing`.
  * @throws GitRemoteError, WireError
  */
 export async function readGreeting(reader: PktReader, service: string, listing: Listing): Promise<Greeting> {
@@ -62,15 +62,15 @@ export async function readLsRefs(reader: PktReader, listing: Listing): Promise<v
   }
 }
 
-/** What a server says of its refs, as far as it can be taken. */
+/** Collects the refs of a server that can be stored. */
 export class Listing implements RemoteRefs {
   head: RefName | undefined;
   headOid: Oid | undefined;
   readonly refs: RemoteRef[] = [];
-  readonly #most: number;
+  readonly #max: number;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   add(oidText: Buffer, nameBytes: Buffer): void {
@@ -80,27 +80,27 @@ export class Listing implements RemoteRefs {
     if (oid === undefined) throw new GitRemoteError('protocol');
     const text = nameBytes.toString('utf8');
     if (text === 'HEAD') this.headOid = oid;
-    const name = isUtf8(nameBytes) ? takenName(text) : undefined;
+    const name = isUtf8(nameBytes) ? storableName(text) : undefined;
     if (name === undefined) return;
-    if (this.refs.length === this.#most) throw new GitRemoteError('too-many-refs');
+    if (this.refs.length === this.#max) throw new GitRemoteError('too-many-refs');
     this.refs.push({ name, oid });
   }
 
   pointHead(target: Buffer): void {
-    this.head ??= isUtf8(target) ? takenName(target.toString('utf8')) : undefined;
+    this.head ??= isUtf8(target) ? storableName(target.toString('utf8')) : undefined;
   }
 }
 
-function takenName(text: string): RefName | undefined {
+function storableName(text: string): RefName | undefined {
   return /^refs\/(heads|tags)\//.test(text) ? pushableName(text) : undefined;
 }
 
-/** @throws GitRemoteError when the server says why it does not go on */
+/** @throws GitRemoteError when the server sent an ERR line */
 export function demandNoError(line: Pkt): void {
   if (textOf(line)?.startsWith('ERR ') === true) throw new GitRemoteError('refused');
 }
 
-/** The text of a line without its newline; undefined for what is no line. */
+/** The text of a line without its newline; undefined for other packets. */
 export const textOf = (line: Pkt): string | undefined =>
   line.kind === 'data' ? withoutNewline(line.data).toString('latin1') : undefined;
 
@@ -109,13 +109,13 @@ function withoutNewline(data: Uint8Array): Buffer {
   return bytes.at(-1) === 0x0a ? bytes.subarray(0, -1) : bytes;
 }
 
-/** In two at the first space. */
+/** Splits at the first space. */
 function cut(bytes: Buffer): [Buffer, Buffer] {
   const at = bytes.indexOf(0x20);
   return at < 0 ? [bytes, Buffer.alloc(0)] : [bytes.subarray(0, at), bytes.subarray(at + 1)];
 }
 
-/** Refs as version 0 and 1 list them, capabilities behind the first. */
+/** Reads refs in the format of versions 0 and 1, with the capabilities after the first. */
 async function readAdvertisement(first: Pkt, reader: PktReader, listing: Listing): Promise<Set<string>> {
   if (first.kind === 'flush') return new Set();
   if (first.kind !== 'data') throw new GitRemoteError('protocol');

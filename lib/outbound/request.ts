@@ -1,7 +1,7 @@
 /**
- * HTTP to servers that somebody else named. The host is resolved once, every address of it is judged, and the
- * connection goes to one of those addresses and no other: a name that means something else a moment later
- * (DNS rebinding) changes nothing. Every redirect is judged and pinned again.
+ * HTTP requests to URLs given by users. The host is resolved once, all its addresses are checked, and the connection is
+ * pinned to one of those addresses, so that a name that resolves differently a moment later (DNS rebinding) has no
+ * effect. Every redirect is checked and pinned again.
  */
 import {
   type ClientRequest,
@@ -24,9 +24,9 @@ import {
 import { OutboundError, type OutboundFailure } from './errors.ts';
 
 export interface OutboundLimits {
-  /** Bytes of the answer's body. */
+  /** Maximum bytes of the response body. */
   readonly maxBytes: number;
-  /** Milliseconds until the head of the answer is there, connecting included. Default 30,000. */
+  /** Milliseconds until the response headers are received, including connecting. Default 30,000. */
   readonly headMs?: number;
   /** Milliseconds without a byte of the body. Default 30,000. */
   readonly idleMs?: number;
@@ -38,21 +38,21 @@ export interface OutboundRequest {
   readonly method: 'GET' | 'POST';
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent to the first server, and to where it redirects while scheme, host and port stay the same. */
+  /** Sent to the first server, and with redirects as long as {@link mayForwardCredentials} allows it. */
   readonly authorization?: string | undefined;
   readonly body?: Uint8Array;
-  /** Ends everything, the body too. */
+  /** Aborts the request, and the body. */
   readonly signal?: AbortSignal;
 }
 
 export interface OutboundResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Behind the last redirect. */
+  /** The URL after the last redirect. */
   readonly url: URL;
-  /** To be read or given up. @throws OutboundError `too-large`, `timeout`, `unreachable` */
+  /** Must be read or closed. @throws OutboundError `too-large`, `timeout`, `unreachable` */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Gives up what is left of the body. */
+  /** Discards the rest of the body. */
   close(): void;
 }
 
@@ -68,15 +68,15 @@ export async function outboundRequest(
     const target = redirectOf(response);
     if (target === undefined) return response;
     response.close();
-    // What was posted is posted to nobody else.
+    // A POST is never sent to another server.
     if (left <= 0 || wanted.method !== 'GET') throw new OutboundError('redirects');
-    if (!mayTakeAlong(url, target)) authorization = undefined;
+    if (!mayForwardCredentials(url, target)) authorization = undefined;
     url = target;
   }
 }
 
-/** Whether credentials for one server may go to another: to itself, and to itself behind TLS. */
-export function mayTakeAlong(from: URL, to: URL): boolean {
+/** Whether credentials for one URL may be sent to another: same server, or the same one upgraded to TLS. */
+export function mayForwardCredentials(from: URL, to: URL): boolean {
   if (from.origin === to.origin) return true;
   const upgraded =
     from.protocol === 'http:' && to.protocol === 'https:' && from.port === '' && to.port === '';
@@ -129,7 +129,7 @@ async function requestOnce(
 function begin(wanted: OutboundRequest, addresses: readonly ResolvedAddress[]): ClientRequest {
   const { url, method, body, authorization } = wanted;
   const secure = url.protocol === 'https:';
-  // An agent of its own: no connection is left for, or taken from, anybody else, and no proxy of the environment asked.
+  // A separate agent, so that connections are not shared and no proxy of the environment is used.
   const agent = secure ? new SecureAgent({ keepAlive: false }) : new PlainAgent({ keepAlive: false });
   return (secure ? secureRequest : plainRequest)({
     agent,
@@ -148,7 +148,7 @@ function begin(wanted: OutboundRequest, addresses: readonly ResolvedAddress[]): 
   });
 }
 
-/** Answers what was judged, whatever it is asked. */
+/** A lookup function that always returns the checked addresses. */
 function pinned(addresses: readonly ResolvedAddress[]): LookupFunction {
   return (_host, options, callback) => {
     if (options.all === true) callback(null, [...addresses]);
@@ -156,7 +156,7 @@ function pinned(addresses: readonly ResolvedAddress[]): LookupFunction {
   };
 }
 
-/** Looks at where the connection went, before a byte is sent on it: the judgement does not hang on how node connects. */
+/** Checks the remote address before any byte is sent, so that the check does not depend on how Node connects. */
 function watchConnection(
   request: ClientRequest,
   url: URL,

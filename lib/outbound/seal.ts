@@ -1,11 +1,11 @@
 /**
- * A secret in two halves that travel and are kept apart: the sealed text in one place, its key in another. Whoever
- * finds one of them has nothing, and when one is deleted the secret is gone.
+ * Splits a secret into two parts that are stored separately: the sealed text and its key. One of them alone is useless,
+ * and when one is deleted the secret is lost.
  */
 import { decrypt, encrypt, newKey } from '../sealing/cipher.ts';
 
 export interface Sealed {
-  /** Base64; for this one text. */
+  /** Base64; used for this text only. */
   readonly key: string;
   /** Nonce, tag and encrypted text. */
   readonly bytes: Uint8Array;

@@ -1,6 +1,6 @@
 /**
- * Brings a repository from somebody else's server to a staging area, by somebody who may do nothing but that: where
- * to put it came with the order, as presigned URLs.
+ * Copies a repository from a foreign server to a staging area. The worker needs no permissions, because the order
+ * contains presigned URLs for everything it reads and writes.
  */
 import { createWriteStream, openAsBlob } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -15,25 +15,25 @@ import { GitRemoteError, type GitRemoteFailure } from './git-remote-error.ts';
 import type { RemoteRefs } from './remote-refs.ts';
 import { unseal } from './seal.ts';
 
-/** Plain data: the body of a message. */
+/** The body of a queue message. */
 export interface StagingOrder {
-  /** Of the repository, without credentials. */
+  /** URL of the repository, without credentials. */
   readonly url: string;
-  /** Where `{ username, password }` lie sealed (`seal.ts`), and the key to them. */
+  /** URL of the sealed `{ username, password }` (`seal.ts`), and their key. */
   readonly credentials?: { readonly url: string; readonly key: string } | undefined;
   readonly packUrl: string;
   readonly refsUrl: string;
   readonly maxPackBytes: number;
-  /** What may be called although it is not on the public internet, as `parseAllowList` reads it. */
+  /** Destinations allowed although not on the public internet: see `parseAllowList`. */
   readonly allow?: string;
 }
 
-/** What is put beside the pack: JSON. */
+/** Stored next to the pack, as JSON. */
 export interface StagedRefs {
-  /** What HEAD points to. */
+  /** HEAD's target. */
   readonly head: string | null;
   readonly refs: readonly (readonly [name: string, oid: string])[];
-  /** Of the pack these refs came with: an order may be carried out twice. */
+  /** Size of the pack that belongs to these refs, because an order may be executed twice. */
   readonly packBytes: number;
 }
 
@@ -41,16 +41,16 @@ export type StagingOutcome =
   | { readonly outcome: 'staged' | 'empty' }
   | { readonly outcome: 'failed'; readonly failure: StagingFailure };
 
-/** `staging`: what was brought could not be put down, or what the order names could not be fetched. */
+/** `staging`: the URLs of the order could not be read or written. */
 export type StagingFailure = GitRemoteFailure | 'staging';
 
 export interface StagingOptions {
   readonly policy: DestinationPolicy;
-  /** Ends everything. */
+  /** Aborts everything. */
   readonly signal: AbortSignal;
 }
 
-/** Never throws for anything the other side does. */
+/** Never throws for errors of the foreign server. */
 export async function stageRepository(order: StagingOrder, options: StagingOptions): Promise<StagingOutcome> {
   const folder = await mkdtemp(join(tmpdir(), 'import-'));
   try {
@@ -97,7 +97,7 @@ async function stage(
   return { outcome: 'staged' };
 }
 
-/** A HEAD that is no symbolic ref, or of a server that does not tell, is taken for the branch that stands there too. */
+/** If HEAD's target is unknown, because HEAD is detached or the server is old, takes a branch at the same commit. */
 function headOf({ head, headOid, refs }: RemoteRefs): RefName | undefined {
   if (head !== undefined) return head;
   const there = refs.filter(({ name, oid }) => oid === headOid && name.startsWith('refs/heads/'));
@@ -123,7 +123,7 @@ class StagingUnusable extends Error {
   override readonly name = 'StagingUnusable';
 }
 
-const ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 
 async function put(url: string, body: Blob, signal: AbortSignal): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -133,8 +133,8 @@ async function put(url: string, body: Blob, signal: AbortSignal): Promise<void> 
       if (answer.ok) return;
       throw new StagingUnusable(`answered ${answer.status}`);
     } catch (cause) {
-      // The URL is a credential of its own: it stands in no message.
-      if (attempt === ATTEMPTS || signal.aborted) throw new StagingUnusable('nothing put', { cause });
+      // The URL is itself a credential, so it must not appear in messages.
+      if (attempt === MAX_ATTEMPTS || signal.aborted) throw new StagingUnusable('upload failed', { cause });
     }
   }
 }

@@ -1,16 +1,16 @@
-/** Texts nobody reads without the key: AES-256-GCM, the nonce and the tag before what was encrypted. */
+/** Encrypts texts with AES-256-GCM; nonce and tag precede the encrypted text. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Base64, of 32 bytes. */
+/** 32 random bytes in base64. */
 export const newKey = (): string => randomBytes(32).toString('base64');
 
 /**
  * @param key base64, of 32 bytes
- * @param context what the text is for: sealed for one thing it opens as nothing else
+ * @param context the purpose of the text; it can only be decrypted with the same context
  * @returns nonce, tag and encrypted text
  */
 export function encrypt(key: string, text: string, context = ''): Uint8Array {
@@ -21,7 +21,7 @@ export function encrypt(key: string, text: string, context = ''): Uint8Array {
   return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]);
 }
 
-/** @throws when the bytes are not what was encrypted with this key, for this */
+/** @throws when the bytes were not encrypted with this key and context */
 export function decrypt(key: string, bytes: Uint8Array, context = ''): string {
   const nonce = bytes.subarray(0, NONCE_BYTES);
   const tag = bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);

@@ -7,8 +7,8 @@ export interface Armored {
 }
 
 /**
- * The one armored block that a text consists of (RFC 9580 §6, RFC 7468): its lines of headers are read over, its
- * checksum, when there is one, must be right.
+ * Decodes a text that consists of one armored block (RFC 9580 §6, RFC 7468). Ignores header lines; verifies the
+ * checksum, if there is one.
  * @throws MalformedSignature
  */
 export function unarmored(text: string): Armored {
@@ -19,7 +19,7 @@ export function unarmored(text: string): Armored {
     throw new MalformedSignature('it is not one armored block');
   }
   const inner = lines.slice(1, -1).map((line) => line.trim());
-  // Headers end with an empty line; SSH and X.509 have none, and some programs leave the line out.
+  // Headers end with an empty line; SSH and X.509 have no headers, and some programs omit the empty line.
   const blank = inner.indexOf('');
   const headers = blank >= 0 && inner.slice(0, blank).every((line) => /^[A-Za-z0-9-]+: ?/.test(line));
   const body = (headers ? inner.slice(blank + 1) : inner).filter((line) => line !== '');
@@ -34,7 +34,7 @@ export function unarmored(text: string): Armored {
   return { label, data };
 }
 
-/** Of keys and signatures: either is a few kilobytes long, with its certificates some ten. */
+/** Maximum length of an armored text. Keys and signatures are a few kilobytes, with certificates about ten. */
 const MAX_LENGTH = 200_000;
 
 function crc24(data: Uint8Array): number {

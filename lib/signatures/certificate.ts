@@ -3,11 +3,11 @@ import { unarmored } from './armor.ts';
 import { type DerValue, oidText, partsOf, readAll, readDer, TAG } from './der.ts';
 import { MalformedSignature, wellFormed } from './malformed.ts';
 
-/** What a certificate says of itself; nobody here asked whether those who issued it are to be believed. */
+/** The fields of a certificate. Its issuer is not verified. */
 export interface Certificate {
-  /** `CN=...,OU=...,O=...`, the innermost first (RFC 4514). */
+  /** `CN=...,OU=...,O=...`, most specific part first (RFC 4514). */
   readonly subject: string;
-  /** `AA:BB:...`; undefined when it is not said. */
+  /** `AA:BB:...`; undefined when absent. */
   readonly subjectKeyId: string | undefined;
   readonly email: string | undefined;
   /** Decimal. */
@@ -17,10 +17,10 @@ export interface Certificate {
   readonly revocationListUrl: string | undefined;
 }
 
-/** Programs write either label. */
+/** Programs write different labels. */
 export const CMS_LABELS: readonly string[] = ['SIGNED MESSAGE', 'PKCS7', 'CMS'];
 
-/** The certificate of who signed, in a detached signature of X.509 (RFC 5652 §5). */
+/** The signer's certificate in a detached X.509 signature (RFC 5652 §5). */
 export function signerCertificate(armored: string): Certificate | undefined {
   return wellFormed(() => {
     const { label, data } = unarmored(armored);
@@ -49,7 +49,7 @@ function fieldsOf(certificate: DerValue): DerValue[] {
   return fields[0]?.tag === 0xa0 ? fields.slice(1) : fields;
 }
 
-/** By issuer and serial number, or by the identifier of its key. */
+/** Whether a signer identifier (issuer and serial number, or key identifier) matches the certificate. */
 function isNamed(certificate: DerValue, named: DerValue | undefined): boolean {
   const fields = wellFormed(() => fieldsOf(certificate));
   if (fields === undefined || named === undefined) return false;
@@ -91,7 +91,7 @@ const SUBJECT_KEY_ID = '2.5.29.14';
 const AUTHORITY_KEY_ID = '2.5.29.35';
 const REVOCATION_LISTS = '2.5.29.31';
 
-/** The content of an extension's value. */
+/** The content of an extension. */
 function extension(fields: readonly DerValue[], oid: string): Buffer | undefined {
   const all = fields.find(({ tag }) => tag === 0xa3);
   if (all === undefined) return undefined;
@@ -103,7 +103,7 @@ function extension(fields: readonly DerValue[], oid: string): Buffer | undefined
   return undefined;
 }
 
-/** The first address of a list (§4.2.1.13): uniformResourceIdentifier within fullName. */
+/** The first URL of a revocation list (§4.2.1.13): uniformResourceIdentifier within fullName. */
 function revocationList(content: Buffer | undefined): string | undefined {
   const text = content?.toString('latin1');
   return text === undefined ? undefined : /https?:\/\/[\x21-\x7e]+/.exec(text)?.[0];
@@ -115,7 +115,7 @@ const colons = (bytes: Buffer): string =>
     .toUpperCase()
     .replace(/..(?=.)/g, '$&:');
 
-/** Node writes a name's parts on lines, the outermost first. */
+/** Node returns the parts of a name as lines, least specific first. */
 const oneLine = (name: string | undefined): string => (name ?? '').split('\n').reverse().join(',');
 
 function emailOf(certificate: X509Certificate): string | undefined {

@@ -1,6 +1,6 @@
 /**
- * Distinguished Encoding Rules (X.690), as much of them as keys, certificates and signed messages need. The reader
- * takes definite lengths only, within bounds, and looks no deeper than it is asked to.
+ * Distinguished Encoding Rules (X.690), as far as keys, certificates and signed messages need them. The reader accepts
+ * definite lengths only, checks bounds, and does not recurse.
  */
 import { MalformedSignature } from './malformed.ts';
 
@@ -39,7 +39,7 @@ export function readDer(bytes: Buffer, at = 0): DerValue {
   return { tag, content: bytes.subarray(start, start + length), whole: bytes.subarray(at, start + length) };
 }
 
-/** What stands one after the other. @throws MalformedSignature */
+/** Reads a sequence of values. @throws MalformedSignature */
 export function readAll(bytes: Buffer): DerValue[] {
   const values: DerValue[] = [];
   for (let at = 0; at < bytes.length; ) {

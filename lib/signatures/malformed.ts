@@ -1,9 +1,9 @@
-/** A key or signature that is not what its format says. The text is for logs and tests. */
+/** A malformed key or signature. The message is for logs and tests. */
 export class MalformedSignature extends Error {
   override readonly name = 'MalformedSignature';
 }
 
-/** What `read` gives, or undefined when the bytes are not what they should be. Other failures are thrown. */
+/** The result of `read`, or undefined when it throws MalformedSignature. Throws other errors. */
 export function wellFormed<T>(read: () => T): T | undefined {
   try {
     return read();

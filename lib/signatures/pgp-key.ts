@@ -4,10 +4,10 @@ import { type PgpKeyMaterial, readKeyMaterial } from './pgp-material.ts';
 import { PACKET, type Packet, readPackets } from './pgp-packets.ts';
 import { asText, isWeakHash, type PgpSignature, pgpSigned, readSignature } from './pgp-signature.ts';
 
-/** A public key as its owner publishes it: what its own signatures vouch for, and nothing that others wrote to it. */
+/** A public key, as far as it is certified by its own signatures; ignores everything added by others. */
 export interface PgpPublicKey {
   readonly primary: SigningKey;
-  /** Subkeys that may sign, and said themselves that they belong to this key. */
+  /** Subkeys that may sign, and that confirm by an embedded signature that they belong to this key. */
   readonly subkeys: readonly SigningKey[];
   readonly userIds: readonly PgpUserId[];
 }
@@ -20,18 +20,18 @@ export interface PgpUserId {
 export interface SigningKey {
   readonly material: PgpKeyMaterial;
   readonly maySign: boolean;
-  /** Seconds since 1970 from which its signatures do not count any more. */
+  /** Seconds since 1970 from which its signatures are not valid any more. */
   readonly endsAt: number;
 }
 
-/** An armored key; longer ones carry hundreds of others' signatures or a picture. */
+/** Maximum length of an armored key; longer ones contain hundreds of signatures of others, or a photo. */
 export const MAX_PGP_KEY_LENGTH = 100_000;
 const MAX_SUBKEYS = 20;
 const MAX_USER_IDS = 100;
-/** Signatures of its own that are looked at: each is a cryptographic check. */
+/** Self-signatures verified at most, because each verification is expensive. */
 const MAX_CHECKS = 300;
 
-/** The one public key in an armored text; undefined when it is none, has no user id, or its numbers are no key. */
+/** Parses an armored text with one public key; undefined for anything else, no user id, or an invalid key. */
 export function parsePgpKey(armored: string): PgpPublicKey | undefined {
   if (armored.length > MAX_PGP_KEY_LENGTH) return undefined;
   return wellFormed(() => {
@@ -45,7 +45,7 @@ export function parsePgpKey(armored: string): PgpPublicKey | undefined {
   });
 }
 
-/** The key among those of a public key that a signature names. */
+/** The primary key or subkey that a signature names as its issuer. */
 export function keyOfSignature(key: PgpPublicKey, signature: PgpSignature): SigningKey | undefined {
   return [key.primary, ...key.subkeys].find(
     ({ material }) =>
@@ -54,7 +54,7 @@ export function keyOfSignature(key: PgpPublicKey, signature: PgpSignature): Sign
   );
 }
 
-/** Whether it is a good signature of these bytes, made by this key in its time. */
+/** Whether this is a valid signature of these bytes, made while the key was valid. */
 export function pgpVouches(
   key: SigningKey,
   signature: PgpSignature,
@@ -76,7 +76,7 @@ const CLOCK_SKEW_SECONDS = 86_400;
 const SIGNATURE = {
   bytes: 0x00,
   text: 0x01,
-  /** 0x10 to 0x13, by how well somebody looked. */
+  /** 0x10 to 0x13, by how carefully the identity was checked. */
   certification: 0x10,
   subkey: 0x18,
   primary: 0x19,
@@ -93,14 +93,14 @@ interface Part {
   readonly signatures: readonly PgpSignature[];
 }
 
-/** What follows the primary key, each with the signatures that follow it; the first holds those over the key alone. */
+/** The packets after the primary key, each with its signatures; `direct` are those over the primary key itself. */
 function parts(packets: readonly Packet[]): { direct: readonly PgpSignature[]; parts: readonly Part[] } {
   const direct: PgpSignature[] = [];
   const found: { packet: Packet; signatures: PgpSignature[] }[] = [];
   for (const packet of packets) {
     switch (packet.type) {
       case PACKET.signature: {
-        // Others' may be of any kind: what nobody here can read vouches for nothing.
+        // Signatures of others may have any format; unreadable ones are ignored.
         const signature = wellFormed(() => readSignature(packet));
         if (signature !== undefined) (found.at(-1)?.signatures ?? direct).push(signature);
         break;
@@ -161,7 +161,7 @@ function certified(
     const isAbout = (one: PgpSignature) => isOwn(one, primary.hashed, material.hashed);
     const binding = newest(ofType(signatures, SIGNATURE.subkey).filter(isAbout));
     if (binding === undefined || ((binding.keyFlags ?? 0) & MAY_SIGN) === 0) continue;
-    // Without the subkey's own word anybody could take another's key for theirs.
+    // Without the subkey's own signature, anybody could claim another person's key as a subkey.
     const back = binding.embedded;
     if (back?.type !== SIGNATURE.primary || !pgpSigned(back, material, primary.hashed, material.hashed))
       continue;
@@ -182,8 +182,8 @@ function certified(
   };
 }
 
-/** RFC 9580 §5.2.3.31: a key that was given up or replaced signed well before; any other revocation undoes all. */
-const GIVEN_UP = new Set([1, 3]);
+/** RFC 9580 §5.2.3.31: for retired or superseded keys, earlier signatures stay valid; else all become invalid. */
+const RETIRED_REASONS = new Set([1, 3]);
 
 function ending(
   { created }: PgpKeyMaterial,
@@ -191,7 +191,9 @@ function ending(
   revocations: readonly PgpSignature[],
 ): number {
   const expiry = latest === undefined || latest.keyLifetime === 0 ? Infinity : created + latest.keyLifetime;
-  const revoked = revocations.map((one) => (GIVEN_UP.has(one.revocationReason ?? 0) ? one.created : 0));
+  const revoked = revocations.map((one) =>
+    RETIRED_REASONS.has(one.revocationReason ?? 0) ? one.created : 0,
+  );
   return Math.min(expiry, ...revoked);
 }
 
@@ -208,7 +210,7 @@ function userIdHashed(body: Buffer): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** `Name (comment) <address>`, or an address alone. */
+/** `Name (comment) <address>`, or only an address. */
 function parseUserId(body: Buffer): PgpUserId | undefined {
   if (body.length > 2_048) return undefined;
   const text = body.toString('utf8').trim();

@@ -7,14 +7,14 @@ import { CURVES, type PublicKeyNumbers, publicKeyOf } from './public-keys.ts';
 export interface PgpKeyMaterial {
   /** 40 digits of upper-case hex. */
   readonly fingerprint: string;
-  /** Its last 16. */
+  /** The last 16 digits of the fingerprint. */
   readonly id: string;
   /** Seconds since 1970. */
   readonly created: number;
   readonly algorithm: number;
-  /** Undefined for a key that signs nothing, or whose numbers are no key. */
+  /** Undefined for a key that cannot sign, or is invalid. */
   readonly numbers: PublicKeyNumbers | undefined;
-  /** What a signature over the key hashes. */
+  /** The bytes of the key that signatures over it hash. */
   readonly hashed: Buffer;
 }
 
@@ -62,7 +62,7 @@ function readNumbers(reader: PgpReader, algorithm: number): PublicKeyNumbers | u
     case 22: {
       const kind = EDWARDS[reader.take(reader.byte()).toString('hex')];
       const point = reader.integer();
-      // The point comes with a byte in front that says how it is written.
+      // The first byte is the encoding of the point.
       return kind === undefined || point[0] !== 0x40 ? undefined : { kind, point: point.subarray(1) };
     }
     case 27:

@@ -19,7 +19,7 @@ export const PACKET = {
   padding: 21,
 } as const;
 
-/** More than the largest key with everybody's signatures that is accepted has. */
+/** More than the largest accepted key has, including the signatures of others. */
 const MAX_PACKETS = 5_000;
 
 /** @throws MalformedSignature */
@@ -40,7 +40,7 @@ export function readPackets(data: Buffer): Packet[] {
   return packets;
 }
 
-/** Of indeterminate and partial lengths there is no need: keys and signatures are as long as they say. */
+/** Does not support indeterminate and partial lengths, which keys and signatures do not use. */
 function oldLength(reader: PgpReader, kind: number): number {
   if (kind === 3) throw new MalformedSignature('a packet without a length');
   return reader.number(1 << kind);
@@ -54,7 +54,7 @@ function newLength(reader: PgpReader): number {
   return reader.number(4);
 }
 
-/** Reads OpenPGP's data types; every read throws MalformedSignature when there is less than is asked for. */
+/** Reads OpenPGP's data types. Every read throws MalformedSignature when there are not enough bytes. */
 export class PgpReader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -81,7 +81,7 @@ export class PgpReader {
     return this.take(size).readUIntBE(0, size);
   }
 
-  /** A multiprecision integer (§3.2). Some programs wrote the number of its bits wrong: the bytes count. */
+  /** A multiprecision integer (§3.2). Some programs write a wrong bit count, so only the byte count is used. */
   integer(): Buffer {
     return this.take(Math.ceil(this.number(2) / 8));
   }
@@ -103,7 +103,7 @@ export function readSubpackets(data: Buffer): Subpacket[] {
   const reader = new PgpReader(data);
   while (!reader.ended) {
     const first = reader.byte();
-    // Unlike a packet's, a length in two bytes may begin with anything below 255.
+    // Unlike in packet headers, two-byte lengths may start with any byte below 255.
     const length =
       first < 192 ? first : first < 255 ? ((first - 192) << 8) + reader.byte() + 192 : reader.number(4);
     if (length === 0) throw new MalformedSignature('a subpacket without a type');

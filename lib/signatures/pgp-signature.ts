@@ -15,44 +15,44 @@ import { isSignedBy, type SignatureNumbers } from './public-keys.ts';
 /** A signature packet of version 3 or 4 (RFC 9580 §5.2). */
 export interface PgpSignature {
   readonly version: 3 | 4;
-  /** §5.2.1: 0 of bytes, 1 of text, 0x10-0x13 of a user id, 0x18 of a subkey, 0x20 a revocation, ... */
+  /** §5.2.1: 0 bytes, 1 text, 0x10-0x13 user id, 0x18 subkey, 0x20 revocation, ... */
   readonly type: number;
   readonly algorithm: number;
   readonly hash: number;
   /** Seconds since 1970. */
   readonly created: number;
-  /** Seconds after its creation until which it counts; 0 for ever. */
+  /** Seconds of validity after its creation; 0 for no limit. */
   readonly lifetime: number;
-  /** Seconds after the key's creation until which that counts, in a signature over the key; 0 for ever. */
+  /** For a signature over a key: seconds of the key's validity after its creation; 0 for no limit. */
   readonly keyLifetime: number;
-  /** §5.2.3.29; undefined when it says nothing. */
+  /** §5.2.3.29; undefined when absent. */
   readonly keyFlags: number | undefined;
-  /** §5.2.3.31; undefined when it says nothing. */
+  /** §5.2.3.31; undefined when absent. */
   readonly revocationReason: number | undefined;
   /** The id of the key that made it: 16 digits of upper-case hex. */
   readonly issuer: string | undefined;
   /** That key's fingerprint, 40 digits. */
   readonly issuerFingerprint: string | undefined;
-  /** A signature within this one: of a subkey over the key that it belongs to. */
+  /** An embedded signature: of a subkey over its primary key. */
   readonly embedded: PgpSignature | undefined;
-  /** What is hashed behind the signed bytes. */
+  /** The bytes that are hashed after the signed bytes. */
   readonly trailer: Buffer;
   /** The first two bytes of the digest. */
   readonly left: Buffer;
   readonly numbers: SignatureNumbers;
-  /** It holds something critical that nobody here understands, and so may not be relied upon. */
+  /** Whether all critical subpackets are known. Otherwise the signature must not be trusted. */
   readonly understood: boolean;
 }
 
 export const PGP_LABEL = 'PGP SIGNATURE';
 
 /**
- * The signatures in an armored text; most texts hold one.
- * @returns undefined for a text that is no such thing
+ * The signatures in an armored text, usually one.
+ * @returns undefined for any other text
  */
 export function parsePgpSignatures(armored: string): readonly PgpSignature[] | undefined {
   return wellFormed(() => {
-    // Before there was a type of its own, signatures were called messages.
+    // Older programs use the label of messages for signatures.
     const { label, data } = unarmored(armored);
     if (label !== PGP_LABEL && label !== 'PGP MESSAGE') throw new MalformedSignature('another kind of block');
     const packets = readPackets(data).filter(({ type }) => type !== PACKET.marker && type !== PACKET.padding);
@@ -77,7 +77,7 @@ export function readSignature({ type, body }: Packet, depth = 0): PgpSignature {
   const left = reader.take(2);
   const numbers = readNumbers(reader, algorithm);
   const trusted = readSubpackets(hashed);
-  // Whoever passed it on may have written these: only what proves itself is read from them.
+  // Unhashed subpackets are not signed: read only those that can be verified.
   const told = readSubpackets(unhashed);
   const fingerprint = issuerFingerprint(trusted) ?? issuerFingerprint(told);
   const id = find(trusted, SUB.issuer, 8) ?? find(told, SUB.issuer, 8);
@@ -109,7 +109,7 @@ export function readSignature({ type, body }: Packet, depth = 0): PgpSignature {
   };
 }
 
-/** Whether the key made this signature of these bytes. Type, times and the key's own state are the caller's to judge. */
+/** Whether the key made this signature of these bytes. The caller checks type, times and the validity of the key. */
 export function pgpSigned(
   signature: PgpSignature,
   key: PgpKeyMaterial,
@@ -127,11 +127,11 @@ export function pgpSigned(
   return isSignedBy(key.numbers, hash, bytes, signature.numbers);
 }
 
-/** Digests that anybody could have made another text for count only where nobody could yet. */
+/** Whether the hash is weak: SHA-1 counts only in signatures made before it was broken. */
 export const isWeakHash = ({ hash, created }: PgpSignature): boolean =>
   hash === SHA1 && created >= SHA1_BROKEN;
 
-/** The text form of a commit, for signatures of type 1: lines end with CR and LF. */
+/** The text form of a commit, for signatures of type 1: lines end in CRLF. */
 export function asText(payload: Uint8Array): Buffer {
   const latin = Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString('latin1');
   return Buffer.from(latin.replace(/\r?\n/g, '\r\n'), 'latin1');
@@ -182,7 +182,7 @@ function readNumbers(reader: PgpReader, algorithm: number): SignatureNumbers {
   }
 }
 
-/** RSA has a number for each of its uses. */
+/** RSA has several algorithm numbers. */
 const sameAlgorithm = (signature: number, key: number): boolean =>
   signature === key || (signature === 1 && key === 3) || (signature === 3 && key === 1);
 
@@ -197,7 +197,7 @@ const SUB = {
   issuerFingerprint: 33,
 } as const;
 
-/** What is read, and what may be left unread without harm: preferences, notes on trust, where a policy stands. */
+/** Subpackets that are evaluated, or can be ignored safely: preferences, trust, policy URLs. */
 const KNOWN = new Set<number>([
   ...Object.values(SUB),
   4,
@@ -222,7 +222,7 @@ const isEmbedded = ({ type }: Subpacket) => type === SUB.embedded;
 const find = (subpackets: readonly Subpacket[], type: number, length: number): Buffer | undefined =>
   subpackets.find((one) => one.type === type && one.body.length === length)?.body;
 
-/** Of a key of version 4. */
+/** The fingerprint of a version 4 key. */
 function issuerFingerprint(subpackets: readonly Subpacket[]): string | undefined {
   const body = find(subpackets, SUB.issuerFingerprint, 21);
   return body?.[0] === 4 ? hex(body.subarray(1)) : undefined;
@@ -235,10 +235,10 @@ function hex(bytes: Buffer | undefined): string | undefined {
 }
 
 const SHA1 = 2;
-/** 2019-01-19: GnuPG takes no SHA-1 signature of others that is newer. */
+/** 2019-01-19: GnuPG rejects newer SHA-1 signatures by others. */
 const SHA1_BROKEN = 1_547_856_000;
 
-/** §9.5. MD5 and RIPEMD-160 are gone for good. */
+/** §9.5, without MD5 and RIPEMD-160. */
 const HASHES: Readonly<Record<number, string>> = {
   [SHA1]: 'sha1',
   8: 'sha256',

@@ -1,6 +1,6 @@
 /**
- * Public keys from the numbers that SSH and OpenPGP write them as, and the check of signatures made with them. The
- * cryptography is Node's; here they are put into the form it takes (RFC 5280 §4.1.2.7 and the algorithms' own).
+ * Creates public keys from the numbers in SSH and OpenPGP keys, and verifies signatures with them. The cryptography is
+ * Node's; this converts keys and signatures to its formats (RFC 5280 §4.1.2.7 and the RFCs of the algorithms).
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { der, derBits, derInteger, derOid, TAG } from './der.ts';
@@ -18,7 +18,7 @@ export type PublicKeyNumbers =
   | { readonly kind: 'ecdsa'; readonly curve: Curve; readonly point: Uint8Array }
   | { readonly kind: 'ed25519' | 'ed448'; readonly point: Uint8Array };
 
-/** What a signature consists of: one string of bytes, or the two numbers of DSA and its kin. */
+/** The content of a signature: one byte string, or the two numbers of DSA and ECDSA. */
 export type SignatureNumbers =
   | { readonly bytes: Uint8Array }
   | { readonly r: Uint8Array; readonly s: Uint8Array };
@@ -34,7 +34,7 @@ export const P256: Curve = { oid: '2a8648ce3d030107', size: 32 };
 export const P384: Curve = { oid: '2b81040022', size: 48 };
 export const P521: Curve = { oid: '2b81040023', size: 66 };
 
-/** Those that OpenPGP's implementations make keys on. */
+/** The curves that OpenPGP implementations use. */
 export const CURVES: readonly Curve[] = [
   P256,
   P384,
@@ -46,7 +46,7 @@ export const CURVES: readonly Curve[] = [
   { oid: '2b240303020801010d', size: 64 },
 ];
 
-/** Above it a check takes longer than anybody's commit is worth. */
+/** Verifying larger keys takes too long. */
 export const MAX_RSA_BITS = 16_384;
 const MAX_DSA_BITS = 8_192;
 
@@ -56,7 +56,7 @@ export function bitsOf(number: Uint8Array): number {
   return at === number.length ? 0 : (number.length - at) * 8 - (Math.clz32(number[at]!) - 24);
 }
 
-/** @returns undefined for numbers that are no key: a point off its curve, an even modulus, sizes out of bounds */
+/** @returns undefined for an invalid key: a point not on the curve, an even modulus, a size out of bounds */
 export function publicKeyOf(numbers: PublicKeyNumbers): KeyObject | undefined {
   if (!plausible(numbers)) return undefined;
   try {
@@ -66,7 +66,7 @@ export function publicKeyOf(numbers: PublicKeyNumbers): KeyObject | undefined {
   }
 }
 
-/** @param hash as Node calls it: `sha256`; null where the algorithm hashes by itself */
+/** @param hash Node's name: `sha256`; null for algorithms that include hashing */
 export function isSignedBy(
   key: PublicKeyNumbers,
   hash: string | null,
@@ -144,7 +144,7 @@ function spki(key: PublicKeyNumbers): Buffer {
 const info = (algorithm: readonly Buffer[], key: Uint8Array): Buffer =>
   der(TAG.sequence, der(TAG.sequence, ...algorithm), derBits(key));
 
-/** In the form that `verify` takes: numbers of a fixed length, one behind the other. */
+/** The signature in the format of `verify`: numbers of fixed length, concatenated. */
 function signatureBytes(key: PublicKeyNumbers, signature: SignatureNumbers): Buffer | undefined {
   if ('bytes' in signature) {
     if (key.kind !== 'rsa')
@@ -164,7 +164,7 @@ function signatureBytes(key: PublicKeyNumbers, signature: SignatureNumbers): Buf
   return size === 0 || r === undefined || s === undefined ? undefined : Buffer.concat([r, s]);
 }
 
-/** @returns undefined when the number is longer than that */
+/** @returns undefined when the number is longer than `size` */
 function padded(number: Uint8Array, size: number): Buffer | undefined {
   let at = 0;
   while (at < number.length && number[at] === 0) at++;

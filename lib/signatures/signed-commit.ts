@@ -1,13 +1,13 @@
 export interface SignedCommit {
-  /** The armored texts of its `gpgsig` headers; Git writes one at most. */
+  /** The armored texts of its `gpgsig` headers; git writes at most one. */
   readonly signatures: readonly string[];
   /** What was signed: the object without these headers, byte for byte. */
   readonly payload: Buffer;
 }
 
 /**
- * Takes a commit's signature out of its bytes (Git's `Documentation/gitformat-signature`). What is signed has neither
- * the header of this repository's hash nor that of the other.
+ * Separates a commit's signature from its payload (git's `Documentation/gitformat-signature`). The payload contains
+ * neither the signature header for SHA-1 nor that for SHA-256.
  */
 export function signedCommit(bytes: Uint8Array): SignedCommit {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -31,7 +31,7 @@ export function signedCommit(bytes: Uint8Array): SignedCommit {
 const LF = 0x0a;
 const NAMES = ['gpgsig ', 'gpgsig-sha256 '] as const;
 
-/** Behind the header that begins at `at`, with the lines that go on with it. */
+/** The end of the header that starts at `at`, including its continuation lines. */
 function headerEnd(data: Buffer, at: number): number {
   for (let end = at; ; ) {
     const newline = data.indexOf(LF, end);

@@ -4,12 +4,12 @@ import { bitsOf, type Curve, P256, P384, P521, type PublicKeyNumbers, publicKeyO
 import { SshReader } from './ssh-wire.ts';
 
 export interface SshPublicKey {
-  /** `ssh-ed25519`, as it begins the line. */
+  /** `ssh-ed25519`, the first word of the line. */
   readonly type: string;
   readonly numbers: PublicKeyNumbers;
-  /** For keys on a hardware token (`sk-`): what the token signs with each message. */
+  /** For keys on a hardware token (`sk-`): the application that the token signs with each message. */
   readonly application?: Buffer;
-  /** The key as the wire has it. */
+  /** The key in the wire format. */
   readonly blob: Buffer;
   /** Type and base64, without a comment. */
   readonly line: string;
@@ -22,20 +22,20 @@ export interface SshPublicKey {
 /** More than the longest RSA key with a comment. */
 export const MAX_SSH_KEY_LENGTH = 5_000;
 
-/** `type base64 comment`, as `id_ed25519.pub` has it. Line breaks within the base64 are left out, as mail makes them. */
+/** Parses `type base64 comment`, as in `id_ed25519.pub`. Ignores line breaks in the base64, which mail programs add. */
 export function parseSshKey(text: string): SshPublicKey | undefined {
   if (text.length > MAX_SSH_KEY_LENGTH) return undefined;
   const oneLine = text.trim().replace(/[\r\n]+/g, '');
   const [, type, base64] = /^([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]+)={0,2}(?:[ \t].*)?$/.exec(oneLine) ?? [];
   if (type === undefined || base64 === undefined) return undefined;
   const blob = Buffer.from(base64, 'base64');
-  // One spelling a key: what decodes to it in another way is damaged.
+  // Accept only the canonical base64 of a key.
   if (blob.toString('base64').replace(/=+$/, '') !== base64) return undefined;
   const key = sshKeyOf(blob);
   return key?.type === type ? key : undefined;
 }
 
-/** A key in the wire's form (RFC 4253 §6.6, RFC 5656, RFC 8709, OpenSSH's PROTOCOL.u2f). */
+/** Parses a key in the wire format (RFC 4253 §6.6, RFC 5656, RFC 8709, OpenSSH's PROTOCOL.u2f). */
 export function sshKeyOf(blob: Buffer): SshPublicKey | undefined {
   return wellFormed(() => {
     const reader = new SshReader(blob);

@@ -8,13 +8,13 @@ import { SshReader, sshString } from './ssh-wire.ts';
 /** A signature of `ssh-keygen -Y sign` (OpenSSH's PROTOCOL.sshsig). */
 export interface SshSignature {
   readonly key: SshPublicKey;
-  /** What the signature is for: Git's are for `git`. */
+  /** The purpose of the signature; `git` for commits. */
   readonly namespace: string;
   readonly hash: 'sha256' | 'sha512';
   readonly reserved: Buffer;
   readonly algorithm: string;
   readonly blob: Buffer;
-  /** Of a hardware token: flags, and how often it has signed. */
+  /** For a hardware token: flags and signature counter. */
   readonly token: Buffer | undefined;
 }
 
@@ -41,7 +41,7 @@ export function parseSshSignature(armored: string): SshSignature | undefined {
   });
 }
 
-/** Whether the key in the signature made it of these bytes; whose key it is, is not asked. */
+/** Whether the signature of these bytes was made by the key it contains. Does not check whose key that is. */
 export function sshSigned(signature: SshSignature, payload: Uint8Array): boolean {
   const { key, namespace, reserved, hash, algorithm, blob, token } = signature;
   const signed = Buffer.concat([
@@ -55,7 +55,7 @@ export function sshSigned(signature: SshSignature, payload: Uint8Array): boolean
   if (data === undefined) return false;
   switch (key.numbers.kind) {
     case 'rsa': {
-      // RSA with SHA-1 (`ssh-rsa`) is not for signatures of this kind.
+      // RSA with SHA-1 (`ssh-rsa`) is not allowed in this format.
       const digest = { 'rsa-sha2-256': 'sha256', 'rsa-sha2-512': 'sha512' }[algorithm];
       return digest !== undefined && isSignedBy(key.numbers, digest, data, { bytes: blob });
     }
@@ -80,7 +80,7 @@ export function sshSigned(signature: SshSignature, payload: Uint8Array): boolean
 const MAGIC = 'SSHSIG';
 const USER_PRESENT = 0x01;
 
-/** What a token signs: the digest of the message, and that somebody touched it. */
+/** The data that a token signs: the digest of the message, and that the user touched the token. */
 function tokenData(key: SshPublicKey, token: Buffer, signed: Buffer): Buffer | undefined {
   if (key.application === undefined || (token[0]! & USER_PRESENT) === 0) return undefined;
   const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest();

@@ -1,6 +1,6 @@
 import { MalformedSignature } from './malformed.ts';
 
-/** Reads the data types of the SSH protocol (RFC 4251 §5) from bytes that anybody may have written. */
+/** Reads the data types of the SSH protocol (RFC 4251 §5) from untrusted bytes. */
 export class SshReader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -13,7 +13,7 @@ export class SshReader {
     return this.#at === this.#bytes.length;
   }
 
-  /** @throws MalformedSignature, as all reads do, when there is less than is asked for */
+  /** @throws MalformedSignature, as all reads do, when there are not enough bytes */
   take(length: number): Buffer {
     if (length > this.#bytes.length - this.#at) throw new MalformedSignature('it ends too early');
     this.#at += length;

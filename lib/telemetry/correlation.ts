@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What is written of a piece of work when it ends: plain values. */
+/** The fields of the log line that is written when a request or job ends: plain values. */
 export type Facts = Readonly<Record<string, unknown>>;
 
 interface Work {
@@ -11,24 +11,24 @@ interface Work {
 const underWay = new AsyncLocalStorage<Work>();
 
 /**
- * Runs `work` as part of what a request asked for: whatever it writes down and promises carries the request's id,
- * and so does what workers make of that.
+ * Runs `work` on behalf of a request: all log lines and outbox messages get the request's id, and so do those of the
+ * workers that handle these messages.
  */
 export function correlated<T>(requestId: string, work: () => T): T {
   return underWay.run({ requestId, facts: {} }, work);
 }
 
-/** The id of the request that led to what runs now; undefined where none did. */
+/** The id of the request on whose behalf the current code runs; undefined for none. */
 export const requestId = (): string | undefined => underWay.getStore()?.requestId;
 
-/** Adds to the line that ends the work under way. */
+/** Adds fields to the log line that ends the current request or job. */
 export function annotate(facts: Facts): void {
   Object.assign(underWay.getStore()?.facts ?? {}, facts);
 }
 
-/** What was added so far. */
+/** The fields added so far. */
 export const annotations = (): Facts => underWay.getStore()?.facts ?? {};
 
-/** `work` as part of what is under way now, whoever calls it later: a stream is read by somebody else. */
+/** Binds `work` to the current request, for calls from another context, such as the reader of a stream. */
 export const bound = <A extends unknown[], R>(work: (...args: A) => R): ((...args: A) => R) =>
   AsyncLocalStorage.bind(work);

@@ -2,17 +2,16 @@ import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { requestId } from './correlation.ts';
 import { serviceName } from './log.ts';
 
-/** What is counted beyond what AWS counts by itself (`cdk/dashboard.ts`): what tells whether somebody has to look. */
+/** Metrics in addition to those of AWS (`cdk/dashboard.ts`): those that show whether an operator has to act. */
 export type Count = 'ServerErrors' | 'RateLimited' | 'JobsFailed' | 'MessagesSwept';
 export type Counts = Partial<Readonly<Record<Count, number>>>;
 
-/** One endpoint, by its method and its path as it is declared (`GET /projects/:id`), or one kind of job. */
+/** An endpoint, by method and declared path (`GET /projects/:id`), or a kind of job. */
 export type Piece = { readonly endpoint: string } | { readonly job: string };
 
 /**
- * Where `POWERTOOLS_METRICS_NAMESPACE` is set, CloudWatch makes metrics of what is told here ("Specification: embedded
- * metric format", CloudWatch user guide). A metric is paid for by the hour in which it was told: nothing is said of what
- * did not happen.
+ * If `POWERTOOLS_METRICS_NAMESPACE` is set, writes metrics for CloudWatch ("Specification: embedded metric format",
+ * CloudWatch user guide). A metric is billed for each hour in which it is reported, so zeros are not reported.
  * @param counts by area
  */
 export function count(area: string, counts: Counts): void {
@@ -20,9 +19,9 @@ export function count(area: string, counts: Counts): void {
 }
 
 /**
- * Counts by area, and where `ENDPOINT_METRICS` is 1 by endpoint and kind of job too, with the time that each took. How many
- * there were is the number of its samples: a metric of its own would cost as much again.
- * @param ms that it took
+ * Counts by area and, if `ENDPOINT_METRICS` is 1, reports the duration by endpoint and kind of job. The number of calls
+ * is the sample count of the duration, because a separate metric would cost as much again.
+ * @param ms duration
  */
 export function measure(area: string, piece: Piece | undefined, ms: number, counts: Counts): void {
   count(area, counts);
@@ -32,8 +31,8 @@ export function measure(area: string, piece: Piece | undefined, ms: number, coun
 let metrics: Metrics | undefined;
 
 /**
- * All in one go: what the library gathers belongs to the process, which on the embedded host and the Git front serves many
- * requests at once.
+ * Adds and publishes synchronously: the library's state is per process, and the embedded host and the Git front handle
+ * many requests at once.
  */
 function publish(dimensions: Record<string, string>, counts: Counts, ms?: number): void {
   const told = Object.entries(counts);

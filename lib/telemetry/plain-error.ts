@@ -1,10 +1,10 @@
-/** Of an error of errors the first few say enough. */
+/** Maximum length of a chain of causes. */
 const DEPTH = 5;
 
 /**
- * What may be written down of an error: names, texts, stacks and causes. What else errors carry, the SDK's above all, are
- * rows and requests.
- * @param hide what becomes of each text
+ * The parts of an error that may be logged: names, messages, stacks and causes. Other properties of errors, especially
+ * those of the SDK, may contain rows and requests.
+ * @param hide replaces secrets in a text
  */
 export function plainError(
   error: unknown,
@@ -14,7 +14,7 @@ export function plainError(
   const isError = error instanceof Error;
   const plain = new Error(hide(isError ? error.message : String(error)));
   plain.name = isError ? error.name : typeof error;
-  // Where it was written down says nothing.
+  // The stack of this copy would be meaningless.
   plain.stack = isError ? hide(error.stack ?? '') : '';
   if (isError && error.cause !== undefined && depth > 1)
     plain.cause = plainError(error.cause, hide, depth - 1);

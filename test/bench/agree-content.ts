@@ -40,14 +40,14 @@ async function blames(sample: Sample): Promise<void> {
   }
 }
 
-/** Of each commit against its first parent, renames looked for. */
+/** Patches of each commit relative to its first parent, with renames. */
 async function patches(sample: Sample): Promise<void> {
   const { directory, store } = sample;
   for (const commit of sample.pick(sample.commits, sample.many)) {
     const { tree, parents } = await links(sample, commit);
     const before = parents[0] === undefined ? EMPTY_TREE : (await links(sample, parents[0])).tree;
     const { files } = await compareTrees(store, before, tree, UNLIMITED);
-    // A patch of gigabytes tells nothing that smaller ones do not.
+    // Skip patches of gigabytes.
     if (files.length > 2_000) continue;
     const ours = files.map((file) => formatPatch(file).toString('latin1'));
     const text = git(directory, 'diff-tree', '-r', '-p', '-M', '--full-index', before, tree).toString(
@@ -64,7 +64,7 @@ async function links(sample: Sample, commit: Oid) {
   return parseCommitLinks((await sample.store.read(commit)).data);
 }
 
-/** Merges that were made: both parents merged again. */
+/** Repeats the merges of the history. */
 async function merges(sample: Sample): Promise<void> {
   const { directory, head } = sample;
   const made = lines(
@@ -112,7 +112,7 @@ async function archives(sample: Sample): Promise<void> {
   }
 }
 
-/** git tells the modes only of links and of what may be executed. */
+/** git writes modes only for symlinks and executables. */
 function told(zip: Zip, by: Zip): Zip {
   const entries = zip.entries.map((entry, i) => (by.entries[i]?.mode === 0 ? { ...entry, mode: 0 } : entry));
   return { ...zip, entries };

@@ -89,7 +89,7 @@ async function pairs(sample: Sample): Promise<void> {
   }
 }
 
-/** git says with its status that there is none. */
+/** git's exit status tells that there is none. */
 function mergeBases({ directory }: Sample, ...args: string[]): string[] {
   try {
     return lines(directory, 'merge-base', ...args);
@@ -104,7 +104,7 @@ async function containing(sample: Sample): Promise<void> {
       try {
         return [[lines(sample.directory, 'rev-parse', '--verify', `${name}^{commit}`)[0] as Oid, name]];
       } catch {
-        // A tag of something else.
+        // A tag of another object type.
         return [];
       }
     },
@@ -127,7 +127,7 @@ async function containing(sample: Sample): Promise<void> {
   }
 }
 
-/** As `git shortlog -sne` counts, addresses that differ in case only taken together. */
+/** The counts of `git shortlog -sne`, with addresses compared case-insensitively. */
 async function authors(sample: Sample): Promise<void> {
   for (const tip of sample.pick(sample.commits, 4)) {
     const expected = new Map<string, number>();
@@ -142,7 +142,7 @@ async function authors(sample: Sample): Promise<void> {
     );
     for (const raw of log.toString('latin1').split('\n')) {
       const bytes = Buffer.from(raw, 'latin1');
-      // What is no UTF-8 and says nothing of its encoding, git passes on as it is.
+      // git passes on bytes that are not UTF-8 unchanged if no encoding is declared.
       const line = isUtf8(bytes) ? bytes.toString() : raw;
       const at = line.lastIndexOf(' <');
       if (at < 0) continue;

@@ -13,10 +13,10 @@ import { git, lines } from './git.ts';
 import type { Report } from './report.ts';
 import type { Subject } from './subjects.ts';
 
-/** One repository, and what is asked of it. */
+/** One repository, and the queries to compare. */
 export interface Sample {
   readonly directory: string;
-  /** A folder for objects that git writes. */
+  /** Directory for objects that git writes. */
   readonly written: string;
   readonly store: PackStore;
   readonly repository: GitRepository;
@@ -24,24 +24,24 @@ export interface Sample {
   readonly head: Oid;
   /** Every commit of HEAD, newest first. */
   readonly commits: readonly Oid[];
-  /** Files of HEAD whose names need no quoting. */
+  /** Files of HEAD whose names do not need quoting. */
   readonly files: readonly string[];
-  /** How many questions of a dear kind are asked. */
+  /** Number of queries of expensive kinds. */
   readonly few: number;
-  /** How many of a cheap kind. */
+  /** Number of queries of cheap kinds. */
   readonly many: number;
-  /** This many of a list, spread evenly over it. */
+  /** This many items of a list, evenly spread. */
   pick<T>(list: readonly T[], count: number): T[];
   /** Counts one comparison of an operation. */
   compare(operation: string, same: boolean, of?: { readonly same: number; readonly all: number }): void;
 }
 
-/** The least share of answers that must be git's own, for operations that may differ at all. */
-const LEAST: Readonly<Record<string, number>> = { 'lines of blame': 0.99, 'patches of files': 0.995 };
+/** Minimum share of results that must equal git's, for operations that may differ. */
+const MIN_SHARES: Readonly<Record<string, number>> = { 'lines of blame': 0.99, 'patches of files': 0.995 };
 
 /**
- * Asks the Git library and git the same questions about a real history, and counts equal answers. Everything must be
- * equal but what {@link LEAST} names.
+ * Runs the same queries on a real history with the Git library and with git, and counts equal results. All results must
+ * be equal, except for the operations in {@link MIN_SHARES}.
  */
 export async function agreement(
   report: Report,
@@ -50,7 +50,7 @@ export async function agreement(
 ): Promise<void> {
   const objects = packsOf(directory);
   const store = new PackStore(objects, { cache: new PackCache({ blockBytes: 256 << 20 }) });
-  // Nothing here reads refs: commits are named by their ids.
+  // Refs are not needed: commits are named by id.
   const repository = new GitRepository({ objects, refs: undefined as unknown as RefDatabase, store });
   const head = git(directory, 'rev-parse', 'HEAD').toString().trim() as Oid;
   const generated = name === 'generated';
@@ -80,6 +80,6 @@ export async function agreement(
   await agreeOnHistory(sample);
   await agreeOnContent(sample);
   for (const [operation, { same, all }] of counts) {
-    report.agreement({ subject: name, operation, same, all, least: LEAST[operation] ?? 1 });
+    report.agreement({ subject: name, operation, same, all, least: MIN_SHARES[operation] ?? 1 });
   }
 }

@@ -1,4 +1,4 @@
-/** Files that maintenance derives from packs, and what they spare: the Git library with and without them, and git. */
+/** The effect of derived files: the Git library with and without them, and git. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ export async function measureDerived(report: Report, subject: Subject): Promise<
   await lookups(report, subject);
 }
 
-/** All refs, by bitmap: git by the one that `git repack` wrote. */
+/** Everything that refs reach, with bitmaps: git uses the one of `git repack`. */
 async function clones(report: Report, { name, directory }: Subject, derived: DerivedMemory): Promise<void> {
   const include = [...new Set(lines(directory, 'for-each-ref', '--format=%(objectname)'))] as Oid[];
   const store = derived.store();
@@ -101,7 +101,7 @@ async function tips(report: Report, { name, directory }: Subject, derived: Deriv
   );
 }
 
-/** One object of a repository that has come in eight packs, with nothing cached. */
+/** Reads one object of a repository with eight packs, without cache. */
 async function lookups(report: Report, { name, directory }: Subject): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'bench-lookups-'));
   try {
@@ -135,7 +135,7 @@ async function lookups(report: Report, { name, directory }: Subject): Promise<vo
 
 const PACKS = 8;
 
-/** Derived files in memory beside packs on disk. */
+/** Derived files in memory, packs on disk. */
 class DerivedMemory {
   readonly #objects: ObjectDatabase;
   readonly #made = new Map<DerivedKind, { file: DerivedFile; bytes: Uint8Array }>();
@@ -155,7 +155,7 @@ class DerivedMemory {
     },
   };
 
-  /** With nothing cached. */
+  /** Without cache. */
   store(withFiles = true, onRead: () => void = () => {}): PackStore {
     const { files } = this;
     const counted = <T extends { read(at: number, length: number): Promise<Uint8Array> }>(access: T): T => ({
@@ -178,11 +178,11 @@ class DerivedMemory {
     const store = this.store();
     const made = await builder.build({ store, refs, packs, deadline: Number.POSITIVE_INFINITY });
     if (made?.content.kind !== 'bytes') throw new Error(`${builder.kind} was not made in memory`);
-    const { bytes, size, sums } = made.content;
-    const madeFrom = { packs: packs.map(({ id }) => id), objects: 0, note: made.note };
+    const { bytes, size, checksumsCrc } = made.content;
+    const provenance = { packs: packs.map(({ id }) => id), objects: 0, note: made.note };
     const file = {
-      ...{ kind: builder.kind, id: builder.kind, size, madeFrom, location: '' },
-      ...(sums === undefined ? {} : { sums }),
+      ...{ kind: builder.kind, id: builder.kind, size, provenance, location: '' },
+      ...(checksumsCrc === undefined ? {} : { checksumsCrc }),
     };
     this.#made.set(builder.kind, { file, bytes });
   }

@@ -11,18 +11,18 @@ import { medians } from './measure.ts';
 import type { Report } from './report.ts';
 import type { Subject } from './subjects.ts';
 
-/** Above this many objects git's own start no longer hides in its time. */
+/** With fewer objects, git's start-up time would dominate. */
 const LARGE = 200_000;
 const EVERYTHING = 1_000_000;
 
-/** The Git library alone, in this process, over the repository's own pack; git as a process. */
+/** The Git library in this process, over the repository's pack, compared with git as a process. */
 export async function measureEngine(report: Report, subject: Subject): Promise<void> {
   const { directory } = subject;
   const objects = packsOf(directory);
   const count = (await objects.listPacks()).reduce((sum, pack) => sum + pack.objectCount, 0);
   const newStore = () => new PackStore(objects, { cache: new PackCache({ blockBytes: 512 << 20 }) });
   const warm = newStore();
-  // Nothing here reads refs: commits are named by their ids.
+  // Refs are not needed: commits are named by id.
   const repository = (store = warm) =>
     new GitRepository({ objects, refs: undefined as unknown as RefDatabase, store });
   const head = git(directory, 'rev-parse', 'HEAD').toString().trim() as Oid;
@@ -34,7 +34,7 @@ export async function measureEngine(report: Report, subject: Subject): Promise<v
   await measureHistory(report, subject);
 }
 
-/** With nothing cached but what the system keeps of files. */
+/** Without cache, except that of the operating system. */
 async function coldTree(
   report: Report,
   { name, directory }: Subject,
@@ -86,7 +86,7 @@ async function history(
   const ids = (await whole()).map((commit) => commit.oid);
   report.check(`${name}: whole log`, ids.join() === lines(directory, 'rev-list', head).join());
 
-  // A branch that was merged some time ago, and what the main line has become since.
+  // A branch that was merged some time ago, and a newer commit of the main line.
   const merges = lines(directory, 'rev-list', '--first-parent', '--merges', '-n50', head);
   const side = git(directory, 'rev-parse', `${merges.at(-1)}^2`)
     .toString()
@@ -104,7 +104,7 @@ async function history(
   );
 }
 
-/** The logs of a few files and folders, in full. */
+/** The full logs of some files and directories. */
 async function pathLogs(
   report: Report,
   subject: Subject,
@@ -131,7 +131,7 @@ async function pathLogs(
   report.check(`${name}: log of a path`, right);
 }
 
-/** Processor time of all threads: the machine's other work disturbs it less. */
+/** CPU time of all threads, which other load on the machine affects less. */
 async function packs(report: Report, { name, directory }: Subject, large: boolean): Promise<void> {
   const index = await benchIndexPack(directory);
   const row = { subject: name, unit: 'ms' } as const;

@@ -10,7 +10,7 @@ const TAG_EVERY = 60;
 const FIRST_DATE = 1_500_000_000;
 
 /**
- * Makes a bare repository with a history that is the same on every machine: source-like text in nested folders
+ * Creates a bare repository with the same history on every machine: source-like text in nested folders
  * (4,000 files, some renamed or deleted on the way), 3,000 commits, merges, annotated tags; one pack of about 20 MB.
  */
 export function generate(directory: string): string {
@@ -32,11 +32,11 @@ class GeneratedHistory {
   readonly #random = numbers(20);
   readonly #parts: string[] = [];
   readonly #files: { path: string; text: string[] }[] = [];
-  /** What the last commits changed: a merge says again what both sides hold. */
+  /** The changes of the last commits; a merge commit repeats those of both sides. */
   #changed: { path: string; text: string[] }[] = [];
   #mark = 0;
 
-  /** What `git fast-import` reads. */
+  /** Input for `git fast-import`. */
   stream(): Buffer {
     let tip = this.#commit('refs/heads/main', [], () => {
       for (let i = 0; i < FILES; i++) this.#add(i);
@@ -115,14 +115,14 @@ class GeneratedHistory {
   }
 }
 
-/** Words with an uneven frequency, as in any text. */
+/** Words with uneven frequencies, as in real text. */
 function sentence(random: (below: number) => number, length: number): string {
   let text = '';
   for (let i = 0; i < length; i++) text += `${i === 0 ? '' : ' '}w${random(1 + random(60_000)).toString(36)}`;
   return text;
 }
 
-/** Numbers that depend on the seed only (mulberry32). */
+/** Deterministic pseudo-random numbers (mulberry32). */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

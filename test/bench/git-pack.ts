@@ -1,6 +1,6 @@
 /**
  * Packs against git itself: index a received pack, enumerate and send a full clone. Give a bare repository with
- * one pack (`git clone --bare`, `git repack -adf`). A bitmap in it is not used here, by git neither.
+ * one pack (`git clone --bare`, `git repack -adf`). Bitmaps are not used, neither here nor by git.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createReadStream, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -16,14 +16,14 @@ import { packsOf } from '../git/repository-files.ts';
 
 export interface PackBench {
   readonly operation: string;
-  /** Milliseconds: wall clock, and processor time of all threads. */
+  /** Milliseconds: wall-clock time, and CPU time of all threads. */
   readonly ours: { readonly wall: number; readonly cpu: number };
   readonly git: { readonly wall: number; readonly cpu: number };
-  /** Of processor times: other work on the machine disturbs them less. */
+  /** Ratio of CPU times, which other load on the machine affects less. */
   readonly ratio: number;
-  /** The process's peak so far, in MB. */
+  /** Peak memory of the process so far, in MB. */
   readonly peakMemory: number;
-  /** What shows that both did the same. */
+  /** Shows that both had the same result. */
   readonly check: string;
 }
 
@@ -48,7 +48,7 @@ export async function benchIndexPack(repository: string): Promise<PackBench> {
   }
 }
 
-/** Enumerates all that refs reach, then writes it as a pack: both cold, then warm. */
+/** Enumerates everything that refs reach, then writes it as a pack: both cold, then warm. */
 export async function benchClone(repository: string): Promise<PackBench[]> {
   const refs = execFileSync('git', ['-C', repository, 'for-each-ref', '--format=%(objectname)'], {
     encoding: 'utf8',
@@ -71,7 +71,7 @@ export async function benchClone(repository: string): Promise<PackBench[]> {
     });
     const sent = await time(async () => {
       const list = await enumerate(store, { include });
-      // By id, so that the pack is written entry by entry and not copied as it is.
+      // REF_DELTA, so that the pack is written entry by entry and not copied whole.
       for await (const chunk of writePack(store, list, { ofsDelta: false })) bytes += chunk.length;
     });
     rows.push(
@@ -98,7 +98,7 @@ export async function time(work: () => Promise<void>): Promise<{ wall: number; c
 }
 
 export function timeGit(args: readonly string[]): { wall: number; cpu: number; output: string } {
-  // The shell's own `time` is what tells a child's processor time.
+  // The shell's `time` reports the CPU time of a child.
   const started = performance.now();
   const run = spawnSync(
     'bash',

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 
-/** git without the settings of the machine or the user, and without asking anybody. */
+/** The environment of git: without system and user configuration, and without prompts. */
 export const GIT_ENVIRONMENT = {
   PATH: process.env['PATH'],
   HOME: tmpdir(),
@@ -11,7 +11,7 @@ export const GIT_ENVIRONMENT = {
   LC_ALL: 'C',
 };
 
-/** Runs git to its end and takes what it prints. @throws when it fails */
+/** Runs git and returns its output. @throws when it fails */
 export function git(directory: string, ...args: string[]): Buffer {
   const run = spawnSync('git', args, {
     cwd: directory,
@@ -23,13 +23,13 @@ export function git(directory: string, ...args: string[]): Buffer {
   return run.stdout;
 }
 
-/** What git prints, as lines. */
+/** The output of git as lines. */
 export function lines(directory: string, ...args: string[]): string[] {
   const text = git(directory, ...args).toString('latin1');
   return text === '' ? [] : text.replace(/\n$/, '').split('\n');
 }
 
-/** Runs git while this process goes on: for one that talks to a server here. @throws when it fails */
+/** Runs git asynchronously, for commands that talk to a server in this process. @throws when it fails */
 export async function gitBeside(directory: string, ...args: string[]): Promise<void> {
   const child = spawn('git', args, {
     cwd: directory,

@@ -25,8 +25,8 @@ interface Question {
 }
 
 /**
- * Questions to a history with the commit-graph that maintenance makes, and without. Each walk begins with nothing
- * remembered; blocks are warm unless it says cold. git has no commit-graph.
+ * History queries with and without a commit-graph. Each walk starts without cached commits; blocks are cached unless
+ * the label says cold. git uses no commit-graph.
  */
 export async function measureHistory(report: Report, subject: Subject): Promise<void> {
   const { name, directory } = subject;
@@ -72,9 +72,16 @@ async function graphed(database: ObjectDatabase, directory: string): Promise<Obj
     packs: await database.listPacks(),
     deadline: Number.POSITIVE_INFINITY,
   }))!;
-  const { bytes, size, sums } = content as { bytes: Uint8Array; size: number; sums: number };
-  const madeFrom = { packs: [], objects: 0, note: '' };
-  const file: DerivedFile = { kind: 'commit-graph', id: 'graph', size, sums, madeFrom, location: directory };
+  const { bytes, size, checksumsCrc } = content as { bytes: Uint8Array; size: number; checksumsCrc: number };
+  const provenance = { packs: [], objects: 0, note: '' };
+  const file: DerivedFile = {
+    kind: 'commit-graph',
+    id: 'graph',
+    size,
+    checksumsCrc,
+    provenance,
+    location: directory,
+  };
   return {
     ...database,
     derived: {
@@ -176,7 +183,7 @@ async function questions(store: PackStore, directory: string): Promise<Question[
       },
       git: () =>
         lines(directory, 'for-each-ref', '--format=%(refname)', `--merged=${side}`, 'refs/tags')
-          // Tags of tags are left to git.
+          // Tags of tags are left out.
           .filter((ref) => tags.some(([known]) => known === ref))
           .map((ref) => `${ref}\n`)
           .join(''),

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '../..');
 const TOKEN = 'root-token-of-the-benchmark';
 
-/** The embedded host as `npm start` runs it, in a process of its own, whose memory is then its own. */
+/** The embedded host as run by `npm start`, in a separate process, so that its memory can be measured. */
 export class HostProcess {
   readonly url: string;
   readonly token = TOKEN;
@@ -22,7 +22,7 @@ export class HostProcess {
     this.readyAfter = readyAfter;
   }
 
-  /** @param dataDir of a host that was let go of before; a new one when absent */
+  /** @param dataDir of an earlier host; a new one when absent */
   static async start(dataDir: string = mkdtempSync(join(tmpdir(), 'lemnos-bench-'))): Promise<HostProcess> {
     const begun = performance.now();
     const profile = process.env['BENCH_PROFILE'];
@@ -45,7 +45,7 @@ export class HostProcess {
     return new HostProcess(child, dataDir, url, performance.now() - begun);
   }
 
-  /** The most memory the process ever held at once, in MB; undefined where the system does not tell. */
+  /** Peak memory of the process in MB; undefined if the system does not report it. */
   peakMemory(): number | undefined {
     try {
       const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8');
@@ -55,12 +55,12 @@ export class HostProcess {
     }
   }
 
-  /** A URL that git can use, credentials and all. */
+  /** A URL for git, including credentials. */
   remote(project: string): string {
     return this.url.replace('://', `://root:${TOKEN}@`).concat(`/root/${project}.git`);
   }
 
-  /** @throws when the answer is no success */
+  /** @throws unless the response is successful */
   async call(method: string, path: string, json?: unknown): Promise<Response> {
     const send = () =>
       fetch(`${this.url}/api/v4${path}`, {
@@ -77,7 +77,7 @@ export class HostProcess {
     return response;
   }
 
-  /** Another process over the same data, with nothing in memory. */
+  /** Starts another process over the same data, with empty caches. */
   async again(): Promise<HostProcess> {
     await this.#end();
     return HostProcess.start(this.#dataDir);

@@ -3,17 +3,17 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { GIT_ENVIRONMENT } from './git.ts';
 
-/** git's own server side, as a peer to measure against: `git http-backend` behind the least of a CGI gateway. */
+/** git's own server for comparison: `git http-backend` behind a minimal CGI gateway. */
 export interface HttpBackend {
   readonly url: string;
-  /** Answers a request that the gate held back. */
+  /** Handles a request that the gate held back. */
   answer(request: IncomingMessage, response: ServerResponse): void;
   stop(): Promise<void>;
 }
 
 /**
- * @param root the folder whose repositories are served
- * @param gate sees each request first, and has answered it when it returns true
+ * @param root the directory whose repositories are served
+ * @param gate is called first for each request; returns true if it has answered it
  */
 export async function startHttpBackend(
   root: string,
@@ -53,7 +53,7 @@ function answer(root: string, request: IncomingMessage, response: ServerResponse
     },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  // A backend that ends before it has read everything is told of in its answer.
+  // If the backend ends before it has read everything, its answer tells why.
   child.stdin.on('error', () => {});
   request.pipe(child.stdin);
   child.once('error', () => response.destroy());

@@ -3,7 +3,7 @@ import type { Ref, RefDatabase } from '../../lib/git/ports.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { git, lines } from './git.ts';
 
-/** The refs of a repository of git's, as much of them as builders read. */
+/** The refs of a git repository, as far as builders need them. */
 export function knownRefs(directory: string): RefDatabase {
   const format = '--format=%(refname) %(objectname) %(*objectname)';
   const all = lines(directory, 'for-each-ref', format).map((line): Ref => {

@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: this service beside git itself, on the same machine in the same run. `npm run bench growth`: what
+ * `npm run bench`: this service compared with git, on the same machine in the same run. `npm run bench growth`: what
  * requests cost as a repository grows, and nothing else. `npm run bench refs`: the same of a million branches.
  *
  * `BENCH_REPOS` names a folder with the bare repositories express.git and git.git; without it a generated history
@@ -22,9 +22,9 @@ import { bundles, start } from './start.ts';
 import { subjects } from './subjects.ts';
 import { transfer } from './transfer.ts';
 
-/** MB of the host's process, at any moment of pushes, clones and reads. */
+/** Limit for the peak memory of the host, in MB, with pushes, clones and reads. */
 const MEMORY_LIMIT = 1536;
-/** The same of one that only serves API reads. */
+/** The same with API reads only. */
 const READ_MEMORY_LIMIT = 512;
 
 if (process.argv[2] === 'growth' || process.argv[2] === 'refs') {
@@ -43,7 +43,7 @@ try {
     try {
       await transfer(report, host, subject);
       memory('peak memory of the host', MEMORY_LIMIT);
-      // Reads alone: what a push needed is not theirs.
+      // API reads only, in a new process, without the memory of pushes.
       host = await host.again();
       await apiReads(report, host, subject);
       memory('peak memory of API reads', READ_MEMORY_LIMIT);

@@ -5,11 +5,11 @@ import { operationsOn } from './operations.ts';
 import type { Report } from './report.ts';
 import type { Subject } from './subjects.ts';
 
-/** MB of a process that does one operation, and nothing before it. */
+/** Limit for the peak memory of a process that runs a single operation, in MB. */
 const MEMORY_LIMIT = 1024;
 const MEMORY = join(import.meta.dirname, 'operation-memory.ts');
 
-/** Times beside git's, and the memory of each operation alone. */
+/** Times compared with git's, and the memory of each single operation. */
 export async function measureOperations(report: Report, { name, directory }: Subject): Promise<void> {
   for (const { name: operation, runs, target, ours, git } of operationsOn(directory)) {
     const row = { subject: name, operation, unit: 'ms' } as const;

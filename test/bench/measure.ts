@@ -1,4 +1,4 @@
-/** Runs `work` this many times. @returns the median in milliseconds; of two, the shorter */
+/** Runs `work` this many times. @returns the median in milliseconds; of an even number, the lower one */
 export async function median(runs: number, work: () => unknown): Promise<number> {
   const times: number[] = [];
   for (let i = 0; i < runs; i++) {
@@ -9,7 +9,7 @@ export async function median(runs: number, work: () => unknown): Promise<number>
   return middle(times);
 }
 
-/** Both in turn, so that a busy moment of the machine meets both. The first run of each warms it and is not counted. */
+/** Runs both alternately, so that load on the machine affects both. The first run of each is a warm-up. */
 export async function medians(
   runs: number,
   ours: () => unknown,

@@ -1,4 +1,4 @@
-/** One operation in a process of its own, which then holds nothing else: prints the most memory it held, in MB. */
+/** Runs one operation in a separate process and prints its peak memory in MB. */
 import { operationsOn } from './operations.ts';
 
 const [directory, name] = process.argv.slice(2) as [string, string];

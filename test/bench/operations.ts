@@ -15,24 +15,24 @@ import { encodePath } from '../../lib/git/tree/path.ts';
 import { packsOf } from '../git/repository-files.ts';
 import { GIT_ENVIRONMENT, git, lines } from './git.ts';
 
-/** The same work by this library and by git; a repository is opened anew for each run, over blocks that are warm. */
+/** The same operation with this library and with git. The repository is opened for each run, with cached blocks. */
 export interface Operation {
   readonly name: string;
   readonly runs: number;
   readonly target?: number;
   ours(): Promise<unknown>;
-  /** Absent where no git command does the same. */
+  /** Absent if there is no such git command. */
   readonly git?: () => unknown;
 }
 
-/** Of a difference, everything is wanted: no limit cuts it short. */
+/** Diffs without limits. */
 const UNLIMITED = { files: 1e6, fileBytes: 1e9, totalBytes: 1e9, totalLines: 1e9 } as const;
 
-/** What is read or made of a whole repository by one request. */
+/** Operations of single requests that read or write much of a repository. */
 export function operationsOn(directory: string): readonly Operation[] {
   const objects = packsOf(directory);
   const store = new PackStore(objects, { cache: new PackCache() });
-  // Nothing here reads refs: commits are named by their ids.
+  // Refs are not needed: commits are named by id.
   const open = () => new GitRepository({ objects, refs: undefined as unknown as RefDatabase, store });
   const head = oidOf(directory, 'HEAD');
   const merges = lines(directory, 'rev-list', '--merges', '-n200', head) as Oid[];
@@ -102,7 +102,7 @@ export function operationsOn(directory: string): readonly Operation[] {
   ];
 }
 
-/** Objects that it writes go elsewhere. A conflict is an outcome too. */
+/** Writes objects to another directory. A conflict is a valid result. */
 function mergeTrees(directory: string, sides: readonly (readonly Oid[])[]): void {
   const written = mkdtempSync(join(tmpdir(), 'lemnos-bench-written-'));
   const env = {
@@ -123,7 +123,7 @@ function mergeTrees(directory: string, sides: readonly (readonly Oid[])[]): void
 const oidOf = (directory: string, revision: string) =>
   git(directory, 'rev-parse', revision).toString().trim() as Oid;
 
-/** The file of the most lines below a size at which nobody asks, and ten of an ordinary one. */
+/** The file with the most lines below a size limit, and ten average ones. */
 function filesToBlame(directory: string, head: Oid): [string, string[]] {
   const files = lines(directory, 'ls-tree', '-r', '-l', head)
     .map((line) => /^100\d+ blob \w+ +(\d+)\t([\w./-]+\.(?:c|h|js|ts|txt|md|sh))$/.exec(line))

@@ -7,7 +7,7 @@ import type { Subject } from './subjects.ts';
 const RUNS = 15;
 const FILE_TARGET = 3;
 
-/** What API clients read, over HTTP from the host that holds `root/<subject>`, beside git as a process. */
+/** API reads over HTTP from the host with `root/<subject>`, compared with git as a process. */
 export async function apiReads(report: Report, host: HostProcess, subject: Subject): Promise<void> {
   const { name, directory } = subject;
   const base = `/projects/root%2F${name}/repository`;

@@ -1,6 +1,6 @@
 /**
- * `npm run bench refs`: a repository of a million branches (or `BENCH_REFS`), and what becomes of memory. The host, its
- * embedded table and the requests share this process, so its memory is all of theirs; git is a process of its own.
+ * `npm run bench refs`: time and memory for a repository with a million branches (or `BENCH_REFS`). The host, its
+ * embedded table and the client share this process, so its memory is that of all of them; git is a separate process.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -19,7 +19,7 @@ import { startService } from '../harness/service.ts';
 import { pushedProject } from '../scenarios/repository/pushed-project.ts';
 
 const SLICE = 100_000;
-/** Branches of which pages are read lead to a commit that is there, the others to ids as different as in life. */
+/** Branches on pages that are read point to an existing commit, the others to distinct random ids. */
 const isLookedAt = (n: number) => (n + 200) % 50_000 < 500;
 const run = promisify(execFile);
 const short = (n: number) => `topic/${n.toString().padStart(7, '0')}`;
@@ -108,7 +108,7 @@ export async function manyRefs(): Promise<void> {
     );
     await cli('branch', 'pushed', 'main~1');
     await measured('git push of one branch', () => cli('push', '--quiet', url, 'pushed'));
-    // git's own client takes a second for each thousand refs of the server and each thousand it makes.
+    // git's client takes a second per thousand refs of the server and per thousand refs it creates.
     const push = async (count: number) => {
       const answer = await fetch(`${service.url}/ada/many.git/git-receive-pack`, {
         method: 'POST',
@@ -132,7 +132,7 @@ export async function manyRefs(): Promise<void> {
   }
 }
 
-/** A push of so many new refs to a commit that is there. */
+/** A push of this many new refs to an existing commit. */
 function* commands(count: number, oid: Oid): Generator<Uint8Array> {
   for (let i = 0; i < count; i += 1000) {
     const lines = Array.from({ length: 1000 }, (_, k) => {

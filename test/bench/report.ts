@@ -4,23 +4,23 @@ export interface Row {
   readonly operation: string;
   readonly ours: number;
   readonly unit: 'ms' | 'MB' | 'KB' | 'reads';
-  /** git's own, measured beside ours. */
+  /** Git's result, for comparison. */
   readonly git?: number;
-  /** What `ours / git`, or without git `ours`, must not pass. */
+  /** Target for `ours / git`, or for `ours` if there is no git result. */
   readonly target?: number;
 }
 
-/** How many answers to the same questions are git's own. */
+/** How many results of the same queries equal git's. */
 export interface Agreement {
   readonly subject: string;
   readonly operation: string;
   readonly same: number;
   readonly all: number;
-  /** The least share that must be the same, from 0 to 1. */
+  /** Minimum share that must be equal, from 0 to 1. */
   readonly least: number;
 }
 
-/** Collects what was measured and what was checked. Times never fail a run: machines differ. */
+/** Collects measurements and checks. Times never fail a run, because machines differ. */
 export class Report {
   readonly #rows: Row[] = [];
   #passed = 0;
@@ -33,7 +33,7 @@ export class Report {
     process.stdout.write(`${rendered(row)}\n`);
   }
 
-  /** A row whose limit is a promise and not a wish: passing it fails the run. */
+  /** Adds a row with a hard limit: exceeding it fails the run. */
   limit(row: Row & { readonly target: number }): void {
     this.row(row);
     this.check(
@@ -42,7 +42,7 @@ export class Report {
     );
   }
 
-  /** Prints what was compared; too little agreement fails the run, and so does nothing compared. */
+  /** Prints a comparison. Too few equal results fail the run, and so does an empty comparison. */
   agreement({ subject, operation, same, all, least }: Agreement): void {
     const share = all === 0 ? 0 : same / all;
     process.stdout.write(
@@ -51,7 +51,7 @@ export class Report {
     this.check(`${subject}: ${operation}: ${same} of ${all} as git`, share >= least);
   }
 
-  /** An answer that is right or wrong. */
+  /** Adds a check that passed or failed. */
   check(what: string, right: boolean): void {
     if (right) {
       this.#passed++;
@@ -61,7 +61,7 @@ export class Report {
     process.stdout.write(`FAILED: ${what}\n`);
   }
 
-  /** Prints the end of the run. @returns whether all answers were right */
+  /** Prints the summary. @returns whether all checks passed */
   end(): boolean {
     const over = this.#rows.filter(isOver);
     process.stdout.write(`\n${this.#rows.length} measured, ${over.length} over target\n`);
@@ -96,6 +96,6 @@ function rendered(row: Row): string {
 
 const isOver = ({ ours, git, target }: Row) => target !== undefined && ours / (git ?? 1) > target;
 
-/** Three digits that matter. */
+/** Three significant digits. */
 const figure = (value: number) =>
   value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : value.toFixed(0);

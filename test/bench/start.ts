@@ -7,7 +7,7 @@ const READY_WITHIN = 5_000;
 const BUNDLE_KB = 900;
 const IMPORT_MS = 120;
 
-/** How long `npm start` takes on an empty data folder, the process's own start counted. */
+/** How long `npm start` takes on an empty data directory, including the start of the process. */
 export async function start(report: Report): Promise<void> {
   const times: number[] = [];
   for (let i = 0; i < 3; i++) {
@@ -23,7 +23,7 @@ export async function start(report: Report): Promise<void> {
 export function bundles(report: Report): void {
   const root = join(import.meta.dirname, '../..');
   const run = spawnSync(process.execPath, ['cdk/build.ts'], { cwd: root, encoding: 'utf8' });
-  // Whoever reads that it failed wants to know which, and why.
+  // Report which function failed, and why.
   if (run.status !== 0) process.stdout.write(`${run.stdout}${run.stderr}`);
   report.check('the bundles are made and within their sizes', run.status === 0);
   const built = [...run.stdout.matchAll(/^([\w-]+) +(\d+) +(\d+)/gm)].map(([, name, size, time]) => ({

@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate } from './generated.ts';
 
-/** A repository to measure with. */
+/** A repository for the benchmark. */
 export interface Subject {
   readonly name: string;
   /** A bare repository with one pack. */
   readonly directory: string;
-  /** How often a push or a clone is measured; the shortest counts. */
+  /** How often a push or clone is measured; the shortest time counts. */
   readonly runs: number;
 }
 
-/** What `BENCH_REPOS` holds, or, when it is not set, a history made in `scratch`. */
+/** The repositories of `BENCH_REPOS`, or a history generated in `scratch` if it is not set. */
 export function subjects(scratch: string): Subject[] {
   const folder = process.env['BENCH_REPOS'];
   if (folder === undefined || folder === '') {

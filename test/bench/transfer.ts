@@ -11,7 +11,7 @@ import type { Subject } from './subjects.ts';
 const TARGET = 2.5;
 
 /**
- * Pushes a repository and clones it again, with stock git over HTTP, to the host and to git's own server side.
+ * Pushes a repository and clones it again, with stock git over HTTP, to the host and to git's own server.
  * Leaves the repository in the host, at `root/<subject>`.
  */
 export async function transfer(report: Report, host: HostProcess, subject: Subject): Promise<void> {
@@ -39,7 +39,7 @@ async function push(
   const ours: number[] = [];
   const theirs: number[] = [];
   for (let run = runs - 1; run >= 0; run--) {
-    // The last goes where the clones come from.
+    // The last push goes to the repository that is cloned.
     const project = run === 0 ? name : `${name}-${run}`;
     await host.call('POST', '/projects', { name: project, path: project, default_branch: branch });
     ours.push(await median(1, () => send(host.remote(project))));

@@ -281,7 +281,7 @@ describe.each([0, 2])('protocol version %i', (version) => {
       const fetch = (oid: string) => work.tryGit('late', [...protocol, 'fetch', '-q', host.url, oid]);
       expect(await fetch(keep)).toMatchObject({ code: 128, stderr: expect.stringContaining('not our ref') });
       expect(await fetch(blob.trim())).toMatchObject({ code: 0 });
-      host.memory.left.splice(0);
+      host.memory.oldTips.splice(0);
       await work.git('.', ['init', '-q', 'later']);
       for (const oid of [own, tag, tree.trim()]) {
         const refused = await work.tryGit('later', [...protocol, 'fetch', '-q', host.url, oid]);

@@ -85,14 +85,16 @@ async function allToGarbage(which = (_: PackDescription) => true): Promise<void>
   for (const pack of listed.filter(which)) {
     const read = (part: 'pack' | 'index') => objects.open(pack, part).read(0, 1e9);
     const content = { kind: 'bytes', pack: await read('pack'), index: await read('index') } as const;
-    garbage.push(await objects.newPack(content, { source: 'garbage', objectCount: pack.objectCount }));
+    garbage.push(
+      await objects.newPack(content, { source: 'unreachable-garbage', objectCount: pack.objectCount }),
+    );
   }
   host.memory.relist(() => [...listed.filter((pack) => !which(pack)), ...garbage]);
 }
 
 /** And later, with the packs of garbage. */
 async function withoutGarbage(): Promise<void> {
-  host.memory.relist((packs) => packs.filter(({ source }) => source !== 'garbage'));
+  host.memory.relist((packs) => packs.filter(({ source }) => source !== 'unreachable-garbage'));
 }
 
 describe('a push', () => {
@@ -122,7 +124,7 @@ describe('a push', () => {
           { name: 'refs/tags/v1', to: tag, kind: 'create' },
         ],
         rejected: [],
-        pack: { source: 'push', objectCount: 4 },
+        pack: { source: 'receive', objectCount: 4 },
       },
       {
         updated: [

@@ -94,7 +94,10 @@ beforeAll(async () => {
   const refs = store.repositories.open(project.repositoryId);
   const objects = new GitObjects(store.blobs, refs, project.repositoryId);
   const content = { kind: 'bytes', pack: bytes('pack'), index: bytes('idx') } as const;
-  const pack = await objects.newPack(content, { source: 'push', objectCount: content.pack.readUInt32BE(8) });
+  const pack = await objects.newPack(content, {
+    source: 'receive',
+    objectCount: content.pack.readUInt32BE(8),
+  });
   packId = pack.id;
   await refs.compareAndSwap([{ name: 'refs/heads/main' as RefName, from: ZERO_OID, to: tip }], {
     packs: [pack],

@@ -12,7 +12,7 @@ import { collected, readZip } from './read-zip.ts';
 
 const LONG = { l: 'l'.repeat(60), m: 'm'.repeat(60), n: 'n'.repeat(120), z: 'z'.repeat(130) };
 
-/** Everything that makes a header special. */
+/** Paths and modes that need special archive headers. */
 const ODD: readonly (readonly [mode: string, path: string, data: string])[] = [
   ['100644', `${LONG.l}/${LONG.m}/file`, 'x'],
   ['100644', `${LONG.l}/${LONG.m}/${LONG.n}`, 'x'],
@@ -158,7 +158,7 @@ describe('archives, against git archive', () => {
       'latin1',
     );
 
-  test('tar of every commit is the same to the byte', async () => {
+  test('tar archives of every commit are byte for byte those of git', async () => {
     for (const commit of commits) {
       expect((await ours(commit, 'tar')).equals(theirs(commit, 'tar')), commit).toBe(true);
     }
@@ -171,7 +171,7 @@ describe('archives, against git archive', () => {
     }
   });
 
-  test('of a directory, a file, a link, a submodule', async () => {
+  test('archives of a directory, a file, a symlink, a submodule', async () => {
     const odd = fixture.oid('odd');
     for (const path of ['exactly', 'exactly/nothing', 'link', 'sub', 'sub/module', `${LONG.l}/${LONG.m}`]) {
       expect((await ours(odd, 'tar', path)).equals(theirs(odd, 'tar', path)), path).toBe(true);
@@ -190,7 +190,7 @@ describe('archives, against git archive', () => {
     }
   });
 
-  test('export-ignore leaves out what git leaves out', async () => {
+  test('export-ignore excludes the same paths as git', async () => {
     const commit = fixture.oid('attributed');
     const tar = await ours(commit, 'tar');
     expect(members(tar)).toEqual(members(theirs(commit, 'tar')));
@@ -203,7 +203,7 @@ describe('archives, against git archive', () => {
   const members = (tar: Buffer) =>
     execFileSync('tar', ['tf', '-'], { input: tar, encoding: 'utf8' }).split('\n');
 
-  test('gzip and bzip2 hold the same tar', async () => {
+  test('gzip and bzip2 archives contain the same tar', async () => {
     for (const name of ['odd', 'nothing', 'main']) {
       const commit = fixture.oid(name);
       const tar = theirs(commit, 'tar');
@@ -226,7 +226,7 @@ describe('archives, against git archive', () => {
         const other = expected.entries[i]!;
         expect(entry.data.equals(other.data), entry.name).toBe(true);
         expect([entry.name, entry.time]).toEqual([entry.name, other.time]);
-        // git tells the mode only of links and of what may be executed.
+        // git writes modes only for symlinks and executables.
         if (other.mode !== 0) expect([entry.name, entry.mode]).toEqual([entry.name, other.mode]);
       }
     }
@@ -237,7 +237,7 @@ describe('archives, against git archive', () => {
     async (level) => {
       using repository = new GitFixture();
       repository.git('config', 'pack.compression', level);
-      // Many are deltas of others, and more than are deflated ahead of the writer.
+      // Many are deltas, and there are more than are deflated ahead of the writer.
       const files = Array.from({ length: 60 }, (_, file) => {
         const content = Array.from({ length: 300 }, (_, line) => `line ${line * (1 + (file >> 1))}\n`).join(
           '',
@@ -259,7 +259,7 @@ describe('archives, against git archive', () => {
     },
   );
 
-  test('what stands in the way of a whole archive is told before its first byte', async () => {
+  test('errors are thrown before the first byte of an archive', async () => {
     // A tree of trees: few objects, a billion files.
     let tree = fixture.feed(
       `100644 blob ${fixture.feed('x', 'hash-object', '-w', '--stdin').trim()}\tf\n`,
@@ -277,7 +277,7 @@ describe('archives, against git archive', () => {
     await expect(archive(store, { commit: missing, prefix: 'p', format: 'tar' })).rejects.toThrow('missing');
   });
 
-  test('a reader that leaves early ends the reading', async () => {
+  test('a consumer that stops early ends the reading', async () => {
     for (const format of ['tar', 'tar.gz', 'tar.bz2', 'zip'] as const) {
       const stream = (await archive(store, { commit: fixture.oid('odd'), prefix: 'p', format }))!;
       let pieces = 0;
@@ -372,7 +372,7 @@ test('patterns match what git check-attr matches', () => {
   );
 });
 
-test('patterns with many runs are quick', () => {
+test('patterns with many wildcards are matched fast', () => {
   const pattern = parsePattern(`${'*a'.repeat(40)}b`)!;
   const deep = parsePattern(`${'**/a/'.repeat(20)}b`)!;
   const started = performance.now();

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { Closures, readBitmap, writeBitmap } from '../../lib/git/bitmap/bitmap-file.ts';
 import { Bits } from '../../lib/git/bitmap/bits.ts';
 import { bitmapBuilder } from '../../lib/git/bitmap/build-bitmap.ts';
-import { compress, compressedEnd, flipCompressed } from '../../lib/git/bitmap/ewah.ts';
+import { compress, compressedEnd, xorCompressed } from '../../lib/git/bitmap/ewah.ts';
 import { openBitmap } from '../../lib/git/bitmap/open.ts';
 import { reachedObjects } from '../../lib/git/bitmap/reached-objects.ts';
 import { sealDerived } from '../../lib/git/derived.ts';
@@ -25,7 +25,7 @@ import { addPack, generator, makeHistory, packObjects, revList, revParse, scratc
 import { git } from './repository-files.ts';
 
 describe('a compressed bitmap', () => {
-  test('gives back what was put in', () => {
+  test('round-trips', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 2000 }),
@@ -38,14 +38,14 @@ describe('a compressed bitmap', () => {
           const bytes = compress(bits);
           expect(compressedEnd(bytes, 0)).toBe(bytes.length);
           const back = new Bits(size);
-          flipCompressed(back, bytes, 0);
+          xorCompressed(back, bytes, 0);
           expect(Buffer.compare(Buffer.from(back.words.buffer), Buffer.from(bits.words.buffer))).toBe(0);
         },
       ),
     );
   });
 
-  test('that is damaged gives an error or other bits, and ends', () => {
+  test('when damaged, gives an error or other bits, but never hangs', () => {
     const random = generator(7);
     const bits = new Bits(5000);
     for (let i = 0; i < 1200; i++) bits.add(random(5000));
@@ -55,7 +55,7 @@ describe('a compressed bitmap', () => {
         const damaged = Buffer.from(bytes.subarray(0, end));
         if (at < end) damaged[at] = value;
         try {
-          flipCompressed(new Bits(5000), damaged, 0);
+          xorCompressed(new Bits(5000), damaged, 0);
         } catch (error) {
           expect(error).toBeInstanceOf(CorruptData);
         }
@@ -65,7 +65,7 @@ describe('a compressed bitmap', () => {
 });
 
 describe('the bitmap file', () => {
-  test('gives closures back, also those stored as changes', () => {
+  test('round-trips closures, also those stored as XOR', () => {
     const size = 3000;
     const random = generator(3);
     const closures = new Closures(size);
@@ -99,7 +99,7 @@ describe('over a repository', () => {
     path = join(dir.path, 'source.git');
     makeHistory(path, 160);
     repository = await withBitmap(['main~4'], ['--all', '^main~4']);
-    // A bitmap made before the last push, and one of its packs merged with another since.
+    // A bitmap from before the last push, with one of its packs merged since.
     const before = await withBitmap(['main~12'], ['main~8', '^main~12'], ['main~4', '^main~8']);
     const [newest, second] = await before.objects.listPacks();
     await push(before, ['--all', '^main~4']);
@@ -145,7 +145,7 @@ describe('over a repository', () => {
         packs,
         deadline: Number.POSITIVE_INFINITY,
       }))!;
-      await made.keepDerived(builder.kind, content, { packs: packs.map(({ id }) => id), objects: 0, note });
+      await made.storeDerived(builder.kind, content, { packs: packs.map(({ id }) => id), objects: 0, note });
     }
     return made;
   }
@@ -156,7 +156,7 @@ describe('over a repository', () => {
     return Buffer.from(await of.objects.derived!.open(file).read(0, file.size));
   };
 
-  test("is one of git's, which finds every closure right", async () => {
+  test('is accepted by git, which verifies every closure', async () => {
     using bare = scratch();
     const refs = (await repository.refs.all()).refs;
     await writeRepository(bare.path, repository.objects, await repository.objects.listPacks(), refs);
@@ -197,7 +197,7 @@ describe('over a repository', () => {
 
   for (const when of ['as it was made', 'older than the last push and a merge of packs'] as const) {
     describe(when, () => {
-      test.each(cases)('tells of %s what git does', async (_what, include, exclude) => {
+      test.each(cases)('lists the same objects as git for %s', async (_what, include, exclude) => {
         const from = when === 'as it was made' ? repository : old.repository;
         const list = await reachedObjects(new PackStore(from.objects), options(include, exclude));
         const expected = revList(path, [
@@ -207,14 +207,14 @@ describe('over a repository', () => {
         ]);
         const all = revList(path, [...include, ...exclude.map((name) => `^${name}`)]);
         const had = new Set(exclude.length > 0 ? revList(path, exclude) : []);
-        // Exactly: the walk that git makes without a bitmap may tell a few that the other side has.
+        // Exactly: without a bitmap, git's walk may list a few objects that the other side has.
         expect(idsOf(list!)).toEqual(all.filter((oid) => !had.has(oid)));
         expect(expected.length).toBeGreaterThanOrEqual(list!.count);
       });
     });
   }
 
-  test('leaves blobs out as a walk does', async () => {
+  test('applies blob filters as a walk does', async () => {
     for (const filter of [{ kind: 'blob:none' } as const, { kind: 'blob:limit', bytes: 60 } as const]) {
       for (const [, include, exclude] of cases) {
         const wanted = { ...options(include, exclude), filter };
@@ -226,9 +226,9 @@ describe('over a repository', () => {
     }
   });
 
-  test('is left aside with one warning when a byte of it is wrong or its end is gone', async () => {
+  test('is ignored with one warning when a byte is wrong or it is truncated', async () => {
     const bytes = await derivedBytes(repository, 'bitmap');
-    const { note } = repository.objects.derived!.current('bitmap')!.madeFrom;
+    const { note } = repository.objects.derived!.current('bitmap')!.provenance;
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     try {
       await fc.assert(
@@ -237,8 +237,8 @@ describe('over a repository', () => {
           const damaged = Buffer.from(cut ? bytes.subarray(0, at) : bytes);
           if (!cut) damaged[at]! ^= 0x10;
           const made = { packs: [], objects: 0, note };
-          // Checksums that are right: what is wrong was wrong when it was written.
-          await repository.keepDerived('bitmap', sealDerived(damaged), made);
+          // With correct checksums: it was written wrong.
+          await repository.storeDerived('bitmap', sealDerived(damaged), made);
           const store = new PackStore(repository.objects);
           expect(await reachedObjects(store, options(['main'], []))).toBeUndefined();
           expect(await openBitmap(store)).toBeUndefined();
@@ -248,11 +248,11 @@ describe('over a repository', () => {
       );
     } finally {
       warn.mockRestore();
-      await repository.keepDerived('bitmap', sealDerived(bytes), { packs: [], objects: 0, note });
+      await repository.storeDerived('bitmap', sealDerived(bytes), { packs: [], objects: 0, note });
     }
   });
 
-  test('serves collection: what refs reach stays, and the rest is garbage', async () => {
+  test('is used by garbage collection: reachable objects stay, the rest is garbage', async () => {
     const made = await withBitmap(['main~30'], ['--all', '^main~30']);
     const dropped = ['refs/heads/two', 'refs/heads/topic/one'] as RefName[];
     for (const name of dropped) {
@@ -275,7 +275,7 @@ describe('over a repository', () => {
     expect(collected!.garbage).toBeGreaterThan(0);
     expect(read).toContain('bitmap');
     using bare = scratch();
-    const live = (await made.objects.listPacks()).filter(({ source }) => source !== 'garbage');
+    const live = (await made.objects.listPacks()).filter(({ source }) => source !== 'unreachable-garbage');
     const { refs } = await made.refs.all();
     await writeRepository(bare.path, made.objects, live, refs);
     git(bare.path, ['fsck', '--strict']);
@@ -283,11 +283,11 @@ describe('over a repository', () => {
     expect(kept).toEqual(revList(bare.path, ['--all']));
   });
 
-  test('made for another index is not asked', async () => {
+  test('made for another index is not used', async () => {
     const bytes = await derivedBytes(repository, 'bitmap');
     const other = new MemoryRepository();
     await push(other, ['--all']);
-    await other.keepDerived('bitmap', sealDerived(bytes), { packs: [], objects: 0, note: 'gone' });
+    await other.storeDerived('bitmap', sealDerived(bytes), { packs: [], objects: 0, note: 'gone' });
     expect(await reachedObjects(new PackStore(other.objects), options(['main'], []))).toBeUndefined();
   });
 });

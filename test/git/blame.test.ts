@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { partLines, type Span } from '../../lib/git/blame/spans.ts';
+import { type Span, splitSpans } from '../../lib/git/blame/spans.ts';
 import { editsBetween } from '../../lib/git/blame/trimmed-diff.ts';
 import { BlameLimit, History } from '../../lib/git/history.ts';
 import type { Oid } from '../../lib/git/oid.ts';
@@ -10,7 +10,7 @@ import { entryAtPath } from '../../lib/git/tree/entry.ts';
 import type { RawPath } from '../../lib/git/tree/path.ts';
 import { GitFixture, generateHistory, random } from './history-fixture.ts';
 
-/** The commit of each line, by us. */
+/** The commit of each line, by our blame. */
 async function ours(store: PackStore, commit: Oid, path: string, lines?: { start: number; end: number }) {
   const entry = await store.run((objects) =>
     entryAtPath(objects, parseCommitLinks(objects.read(commit).data).tree, path as RawPath),
@@ -45,7 +45,7 @@ describe.each([
   });
   afterAll(() => fixture[Symbol.dispose]());
 
-  test('at least 99 of 100 lines come from the commit git blame names', async () => {
+  test('at least 99 % of lines have the commit of git blame', async () => {
     let total = 0;
     let same = 0;
     for (const commit of fixture.lines('rev-list', '--all').slice(0, 40) as Oid[]) {
@@ -57,7 +57,7 @@ describe.each([
       for (const row of files) {
         const path = row.slice(row.indexOf('\t') + 1);
         const text = Buffer.from(path, 'latin1').toString();
-        // No argument can hold bytes that are no text.
+        // Arguments cannot contain bytes that are not UTF-8.
         if (text.includes('\ufffd')) continue;
         const expected = theirs(fixture, commit, text);
         const found = await ours(store, commit, path);
@@ -71,7 +71,7 @@ describe.each([
   }, 120_000);
 });
 
-/** A history of one file's versions and others, one commit after another. */
+/** Builds a history from the versions of files, one commit after another. */
 class Story {
   readonly fixture = new GitFixture();
   #stream = '';
@@ -115,8 +115,8 @@ const code = (pick: (below: number) => number, lines: number): string[] =>
       ]!,
   );
 
-describe('the same as git for every line', () => {
-  test('of code that is edited here and there, in a long file', async () => {
+describe('every line has the commit of git blame', () => {
+  test('in a long file with scattered edits', async () => {
     for (const seed of [1, 2, 3]) {
       using story = new Story();
       const pick = random(seed);
@@ -130,7 +130,7 @@ describe('the same as git for every line', () => {
     }
   });
 
-  test('of a file that was moved, changed while it was moved, and moved back', async () => {
+  test('in a file that was moved, changed while moving, and moved back', async () => {
     using story = new Story();
     const lines = Array.from({ length: 60 }, (_, i) => `line ${i}`);
     const text = (...changed: number[]) =>
@@ -144,7 +144,7 @@ describe('the same as git for every line', () => {
     expect(new Set(await story.same('a')).size).toBe(4);
   });
 
-  test('of what branches wrote, merges brought together, and merges wrote', async () => {
+  test('for lines of branches, of merges, and of conflict resolutions', async () => {
     using story = new Story();
     const base = Array.from({ length: 30 }, (_, i) => `line ${i}`);
     const text = (changes: Record<number, string>) =>
@@ -157,7 +157,7 @@ describe('the same as git for every line', () => {
     expect(new Set(await story.same('f')).size).toBe(4);
   });
 
-  test('of a file that only one side had, under another name', async () => {
+  test('in a file that only one side of a merge had, under another name', async () => {
     using story = new Story();
     const text = Array.from({ length: 30 }, (_, i) => `line ${i}\n`).join('');
     const root = story.commit({ old: text });
@@ -167,7 +167,7 @@ describe('the same as git for every line', () => {
     await story.same('f');
   });
 
-  test('of repeated lines whose change could stand in several places', async () => {
+  test('for repeated lines, where a change can slide', async () => {
     using story = new Story();
     const block = ['if (x) {', '  y();', '}', ''];
     story.commit({ f: `${[...block, ...block].join('\n')}\n` });
@@ -176,7 +176,7 @@ describe('the same as git for every line', () => {
     await story.same('f');
   });
 
-  test('of files without an end, without lines, with carriage returns and other bytes', async () => {
+  test('in files without final newline, empty, with CRLF, or not UTF-8', async () => {
     using story = new Story();
     story.commit({ f: 'a\nb', empty: '', crlf: 'a\r\nb\r\n', bytes: '\xff\0\n\xfe' });
     story.commit({ f: 'a\nb\n', crlf: 'a\r\nc\r\n', bytes: '\xff\0\nx\n\xfe' });
@@ -185,7 +185,7 @@ describe('the same as git for every line', () => {
     for (const path of ['empty', 'crlf', 'bytes']) await story.same(path);
   });
 
-  test('of a link, and of a file that was a link', async () => {
+  test('in a symlink, and in a file that was a symlink', async () => {
     using story = new Story();
     story.commit({ l: 'target', f: 'text' }, undefined, '120000');
     story.commit({ f: 'text' });
@@ -194,7 +194,7 @@ describe('the same as git for every line', () => {
     await story.same('f');
   });
 
-  test('of a copy of lines that a merge brought in twice', async () => {
+  test('for lines that a merge brought in twice', async () => {
     using story = new Story();
     const text = Array.from({ length: 12 }, (_, i) => `line ${i}\n`).join('');
     const root = story.commit({ f: text });
@@ -206,7 +206,7 @@ describe('the same as git for every line', () => {
 });
 
 describe('bounds', () => {
-  test('only some of the lines', async () => {
+  test('only a range of lines', async () => {
     using story = new Story();
     const lines = Array.from({ length: 50 }, (_, i) => `line ${i}`);
     for (let n = 0; n < 10; n++) {
@@ -222,7 +222,7 @@ describe('bounds', () => {
     expect(await ours(store, commit, 'f', { start: 5_000, end: 6_000 })).toEqual([]);
   });
 
-  test('files that share nothing end in a limit, not in minutes', async () => {
+  test('files without common lines reach the limit quickly', async () => {
     using story = new Story();
     const lines = (n: number) => Array.from({ length: 600_000 }, (_, i) => `${n} ${i}\n`).join('');
     story.commit({ f: lines(1) });
@@ -236,7 +236,7 @@ describe('parts', () => {
     maxLength: 40,
   });
 
-  test('edits make the newer text of the older one, however much both share', () => {
+  test('edits turn the older text into the newer one, whatever they share', () => {
     fc.assert(
       fc.property(text, text, text, text, (head, older, newer, tail) => {
         const [a, b] = [
@@ -255,7 +255,7 @@ describe('parts', () => {
     );
   });
 
-  test('every line goes one way, and lands on an equal one', () => {
+  test('every line is either kept, at an equal line, or changed', () => {
     const span = fc.record({ source: fc.nat(30), count: fc.integer({ min: 1, max: 10 }) });
     fc.assert(
       fc.property(text, text, fc.array(span, { maxLength: 6 }), (older, newer, chosen) => {
@@ -270,7 +270,7 @@ describe('parts', () => {
         const source = new Map(
           spans.flatMap((s) => Array.from({ length: s.count }, (_, i) => [s.final + i, s.source + i])),
         );
-        const { kept, changed } = partLines(spans, edits);
+        const { kept, changed } = splitSpans(spans, edits);
         const seen = new Set<number>();
         for (const part of [...kept, ...changed]) {
           for (let i = 0; i < part.count; i++) seen.add(part.final + i);

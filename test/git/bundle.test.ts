@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseBundleHead } from '../../lib/git/bundle.ts';
+import { parseBundleHeader } from '../../lib/git/bundle.ts';
 import { bundleBuilder } from '../../lib/git/bundle-builder.ts';
 import { CorruptData } from '../../lib/git/objects.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
@@ -50,9 +50,9 @@ beforeAll(async () => {
   const { content, note } = made!;
   if (content.kind !== 'file') throw new Error('a bundle is a file');
   bundle = readFileSync(content.path);
-  await memory.keepDerived('bundle', content, { packs: [], objects: 0, note });
+  await memory.storeDerived('bundle', content, { packs: [], objects: 0, note });
   await rm(content.path);
-  // Since then the branch went on.
+  // The branch has moved since.
   await move(revParse(path, 'main~1'), revParse(path, 'main'));
 });
 
@@ -84,7 +84,7 @@ async function ask(): Promise<string[]> {
   return lines;
 }
 
-test('git verifies the bundle, which has the branch, the tags and all they reach', () => {
+test('git verifies the bundle, which contains the branch, the tags and everything they reach', () => {
   const file = join(dir.path, 'made.bundle');
   writeFileSync(file, bundle);
   const empty = join(dir.path, 'empty.git');
@@ -95,7 +95,7 @@ test('git verifies the bundle, which has the branch, the tags and all they reach
   expect(revList(empty, ['--all'])).toEqual(revList(path, ['main~1', 'v1', 'v1-again', 'tree-tag']));
 });
 
-test('a client that is told of the bundle clones by it and fetches the rest', async () => {
+test('a client with bundle-uri clones from the bundle and fetches the rest', async () => {
   const before = fetched;
   host.requests.length = 0;
   const clone = join(dir.path, 'clone');
@@ -107,14 +107,14 @@ test('a client that is told of the bundle clones by it and fetches the rest', as
   expect(host.errors).toEqual([]);
 });
 
-test('the command names the bundle, and is advertised', async () => {
+test('bundle-uri is advertised and returns the bundle', async () => {
   const url = `${host.url}/info/refs?service=git-upload-pack`;
   const advertised = await fetch(url, { headers: { 'Git-Protocol': 'version=2' } });
   expect(await advertised.text()).toContain('000fbundle-uri\n');
   expect(await ask()).toEqual(['bundle.version=1', 'bundle.mode=all', `bundle.default.uri=${fileUrl()}`, '']);
 });
 
-test('the command names none when a ref let go of something that the bundle holds', async () => {
+test('bundle-uri returns nothing when a ref has dropped commits of the bundle', async () => {
   await move(revParse(path, 'main'), revParse(path, 'main~5'));
   try {
     expect(await ask()).toEqual(['']);
@@ -131,7 +131,7 @@ test('the command names none when a ref let go of something that the bundle hold
   expect(await ask()).toHaveLength(4);
 });
 
-test('without bundles the command is neither advertised nor answered with any', async () => {
+test('without bundles, bundle-uri is not advertised and returns nothing', async () => {
   const { bundleUrl } = host.options;
   delete host.options.bundleUrl;
   const url = `${host.url}/info/refs?service=git-upload-pack`;
@@ -141,13 +141,13 @@ test('without bundles the command is neither advertised nor answered with any', 
   host.options.bundleUrl = bundleUrl!;
 });
 
-test('the head of any bytes is refs, more to come, or an error', () => {
+test('parsing the header of any bytes gives refs, "incomplete", or an error', () => {
   fc.assert(
     fc.property(fc.nat(400), fc.nat(255), fc.nat(400), (at, value, end) => {
       const damaged = Buffer.from(bundle.subarray(0, end));
       if (at < end) damaged[at] = value;
       try {
-        const refs = parseBundleHead(damaged);
+        const refs = parseBundleHeader(damaged);
         if (refs) expect(refs.every(({ oid }) => oid.length === 40)).toBe(true);
       } catch (error) {
         expect(error).toBeInstanceOf(CorruptData);

@@ -1,4 +1,4 @@
-/** Commit-graph files: git's own are the measure, byte for byte. */
+/** Commit-graph files are byte for byte those of git. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -22,7 +22,7 @@ async function build(repository: MemoryRepository, deadline = FOREVER) {
 
 const fileOf = (fixture: GitFixture) => join(fixture.directory, 'objects/info/commit-graph');
 
-/** What git writes for the repository as it is. */
+/** The file git writes for the repository in its current state. */
 function gits(fixture: GitFixture): Buffer {
   rmSync(fileOf(fixture), { force: true });
   fixture.git('commit-graph', 'write', '--reachable', '--changed-paths', '--no-progress');
@@ -41,15 +41,15 @@ describe.each([
   });
   afterAll(() => fixture[Symbol.dispose]());
 
-  test("is git's own", async () => {
+  test("is byte for byte git's", async () => {
     const { bytes, note } = await build(repository);
     expect(note).toBe('');
     expect(Buffer.from(bytes).equals(gits(fixture))).toBe(true);
   });
 
-  test('made from one before it is the same, filters and all', async () => {
+  test('built from a previous one is the same, filters included', async () => {
     const before = await build(repository);
-    await repository.keepDerived('commit-graph', sealDerived(before.bytes), {
+    await repository.storeDerived('commit-graph', sealDerived(before.bytes), {
       packs: [],
       objects: 0,
       note: '',
@@ -57,9 +57,9 @@ describe.each([
     expect(await build(repository)).toEqual(before);
   });
 
-  test('is read as git reads commits', async () => {
+  test('has the commits that git reads', async () => {
     const { bytes } = await build(repository);
-    await repository.keepDerived('commit-graph', sealDerived(bytes), { packs: [], objects: 0, note: '' });
+    await repository.storeDerived('commit-graph', sealDerived(bytes), { packs: [], objects: 0, note: '' });
     const store = new PackStore(repository.objects);
     const format = '--format=%H %T %ct %P';
     for (const line of fixture.lines('log', format, '--all')) {
@@ -81,7 +81,7 @@ describe.each([
   });
 });
 
-test('commits with very many changes, none, and deep folders have the filters git gives them', async () => {
+test("commits with very many changes, none, and deep folders have git's filters", async () => {
   using fixture = new GitFixture();
   const commit = (files: string, mark: number) =>
     `commit refs/heads/main\nmark :${mark}\ncommitter C <c@example.com> ${1_700_000_000 + mark} +0000\ndata 0\n${
@@ -108,7 +108,7 @@ test('commits with very many changes, none, and deep folders have the filters gi
   expect(Buffer.from((await build(repository)).bytes).equals(gits(fixture))).toBe(true);
 });
 
-test('years past 2106 and corrected dates far away keep their place', async () => {
+test('dates after 2106 and large generation offsets are represented', async () => {
   using fixture = new GitFixture();
   const dates = [2 ** 34 - 1, 5, 2 ** 32 + 7, 0, 9];
   const stream = dates.map(
@@ -122,7 +122,7 @@ test('years past 2106 and corrected dates far away keep their place', async () =
   expect(Buffer.from((await build(repository)).bytes).equals(gits(fixture))).toBe(true);
 });
 
-test('a date that no graph can hold leaves out the commit and what reaches it', async () => {
+test('a commit whose date does not fit is left out with its descendants', async () => {
   using fixture = new GitFixture();
   const dates = [1, 2 ** 34, 3];
   const stream = dates.map(
@@ -140,7 +140,7 @@ test('a date that no graph can hold leaves out the commit and what reaches it', 
   expect(fixture.lines('log', '--format=%ct')).toEqual(['3', String(2 ** 34), '1']);
 });
 
-test('an empty repository, and one without commits, have graphs without any', async () => {
+test('an empty repository, and one without commits, have an empty graph', async () => {
   using fixture = new GitFixture();
   const blob = fixture.feed('x', 'hash-object', '-w', '--stdin').trim();
   fixture.git('update-ref', 'refs/tags/blob', blob);
@@ -149,13 +149,13 @@ test('an empty repository, and one without commits, have graphs without any', as
   expect(bytes.length).toBeLessThan(1300);
 });
 
-test('what there is no time for is noted, and made the next time', async () => {
+test('filters that miss the deadline are noted, and computed the next time', async () => {
   using fixture = new GitFixture();
   generateHistory(fixture, { seed: 23, commits: 60, skew: true });
   const { repository } = await fixture.load();
   let now = Date.now();
   const clock = Date.now;
-  // Each look at the clock takes six seconds: the filters' ten are soon over.
+  // Each reading of the clock advances it by six seconds, so the ten seconds for filters pass soon.
   Date.now = () => (now += 6000);
   let first: Awaited<ReturnType<typeof build>>;
   try {
@@ -164,7 +164,11 @@ test('what there is no time for is noted, and made the next time', async () => {
     Date.now = clock;
   }
   expect(first.note).toMatch(new RegExp(`^${UNFINISHED}, \\d+ filters$`));
-  await repository.keepDerived('commit-graph', sealDerived(first.bytes), { packs: [], objects: 0, note: '' });
+  await repository.storeDerived('commit-graph', sealDerived(first.bytes), {
+    packs: [],
+    objects: 0,
+    note: '',
+  });
   const second = await build(repository);
   expect(second.note).toBe('');
   expect(Buffer.from(second.bytes).equals(gits(fixture))).toBe(true);

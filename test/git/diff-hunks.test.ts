@@ -11,7 +11,7 @@ import { GitFixture, generateHistory, random } from './history-fixture.ts';
 
 const UNLIMITED = { files: 1e6, fileBytes: 1e9, totalBytes: 1e9, totalLines: 1e9, renames: false } as const;
 
-describe('hunks of texts, as git diff', () => {
+describe('hunks of texts are those of git diff', () => {
   const fixture = new GitFixture();
   const texts: [string, string][] = [];
   let patches: Map<string, Map<string, string>>;
@@ -53,7 +53,7 @@ describe('hunks of texts, as git diff', () => {
   });
 });
 
-describe('patches of trees, as git diff-tree -p', () => {
+describe('patches of trees are those of git diff-tree -p', () => {
   const fixture = new GitFixture();
   let store: PackStore;
   let repository: GitRepository;
@@ -67,7 +67,7 @@ describe('patches of trees, as git diff-tree -p', () => {
   });
   afterAll(() => fixture[Symbol.dispose]());
 
-  test('headers, modes, types, symlinks, submodules, binary files, names that are no UTF-8', async () => {
+  test('headers, modes, types, symlinks, submodules, binary files, names that are not UTF-8', async () => {
     const trees = fixture.lines('log', '--all', '--format=%T') as Oid[];
     const pick = random(78);
     for (let n = 0; n < 80; n++) {
@@ -78,7 +78,7 @@ describe('patches of trees, as git diff-tree -p', () => {
     }
   });
 
-  test('names with spaces and such', async () => {
+  test('names with spaces and special characters', async () => {
     using names = new GitFixture();
     const paths = ['a b', 'caf\xe9 b', 'tab\\there', 'quote\\"', 'back\\\\slash', '\\001', 'a\xa0b'];
     const files = paths.map((path) => `M 100644 inline "${path}"\n${data(`${path}\n`)}`);
@@ -93,7 +93,7 @@ describe('patches of trees, as git diff-tree -p', () => {
     expect(patchText(added)).toBe(git);
   });
 
-  test('comparison of commits, as git diff a...b and git log a..b', async () => {
+  test('comparing commits gives git diff a...b and git log a..b', async () => {
     const pick = random(79);
     for (let n = 0; n < 30; n++) {
       const [a, b] = [fixture.oid(`b${pick(90)}`), fixture.oid(`b${pick(90)}`)];
@@ -115,7 +115,7 @@ describe('patches of trees, as git diff-tree -p', () => {
     }
   });
 
-  test('limits say so', async () => {
+  test('results tell that a limit was reached', async () => {
     const tip = fixture.oid('main^{tree}');
     const all = await compareTrees(store, EMPTY_TREE, tip, UNLIMITED);
     expect(all.files.every((file) => !file.tooLarge && !file.collapsed)).toBe(true);
@@ -161,7 +161,7 @@ describe('hunks', () => {
     );
   });
 
-  test('hostile texts cost a bounded time', { timeout: 120_000 }, () => {
+  test('hostile texts take a bounded time', { timeout: 120_000 }, () => {
     const pick = random(3);
     const noise = () => Buffer.from(Array.from({ length: 150_000 }, () => `${pick(400)}\n`).join(''));
     const same = Buffer.from('x\n'.repeat(300_000));
@@ -173,9 +173,9 @@ describe('hunks', () => {
     for (const [a, b] of pairs) {
       for (const algorithm of ['myers', 'histogram'] as const) {
         const started = process.cpuUsage();
-        const effort = { steps: 20_000_000 };
-        diffTexts(a, b, { algorithm, effort });
-        expect(effort.steps).toBeGreaterThanOrEqual(0);
+        const budget = { steps: 20_000_000 };
+        diffTexts(a, b, { algorithm, budget });
+        expect(budget.steps).toBeGreaterThanOrEqual(0);
         const { user, system } = process.cpuUsage(started);
         expect((user + system) / 1e6, 'seconds').toBeLessThan(4);
       }
@@ -183,7 +183,7 @@ describe('hunks', () => {
   });
 });
 
-/** Titles that git cuts: long ones, and those that are not in UTF-8 all through. */
+/** Hunk titles that git truncates: long ones, and those with bytes that are not UTF-8. */
 const TITLES = [
   'fo\xe9 bar',
   `${'f'.repeat(78)}\xe9\xe9\xe9\xe9`,
@@ -202,7 +202,7 @@ function titled(title: string, last: string): string {
   return [title, ...lines, ` ${last}`, ''].join('\n');
 }
 
-/** Something like a program: indented, with blank lines, repeated. Some end without a newline or have CRLF. */
+/** Text like a program: indented, with blank lines and repetitions. Some without final newline or with CRLF. */
 function textPair(pick: (below: number) => number, n: number): [string, string] {
   const words = [
     'if (x) {',
@@ -227,7 +227,7 @@ function textPair(pick: (below: number) => number, n: number): [string, string] 
   for (let i = 0; i < 1 + pick(5); i++) {
     const at = pick(after.length + 1);
     const roll = pick(3);
-    // Copies of what stands there make groups that can slide.
+    // Copies of the neighbouring lines make groups that can slide.
     const added =
       roll === 0
         ? after.slice(at, at + pick(8))
@@ -250,7 +250,7 @@ function patchText(files: readonly FileDiff[]): string {
   return Buffer.concat(files.map(formatPatch)).toString('latin1');
 }
 
-/** A patch tool of few words: knows the format only. */
+/** A minimal patch tool. */
 function applyHunks(old: string, hunks: string): string {
   const lines = old.split(/(?<=\n)/);
   const result: string[] = [];

@@ -10,7 +10,7 @@ import { formatMode } from '../../lib/git/tree/entry.ts';
 import { GitFixture, random } from './history-fixture.ts';
 import { generateMerges } from './merge-fixture.ts';
 
-describe('renames and copies, as git diff-tree', () => {
+describe('renames and copies are those of git diff-tree', () => {
   const fixture = new GitFixture();
   let store: PackStore;
   const pairs: [Oid, Oid][] = [];
@@ -55,7 +55,7 @@ describe('renames and copies, as git diff-tree', () => {
   });
 });
 
-describe('the finer points of renames', () => {
+describe('special cases of renames are those of git', () => {
   const text = (seed: number, lines = 20) => {
     const pick = random(seed);
     return Array.from({ length: lines }, () => `line ${pick(1000)} of a file\n`).join('');
@@ -96,7 +96,7 @@ describe('the finer points of renames', () => {
     }
   });
 
-  test('too many files: nothing is compared by content, and the answer says so', async () => {
+  test('too many files: nothing is compared by content, and the result says so', async () => {
     using fixture = new GitFixture();
     const files = (folder: string) =>
       Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`${folder}/${folder}${n}`, text(n)]));

@@ -13,7 +13,7 @@ describe('differences of trees', () => {
 
   beforeAll(async () => {
     generateHistory(fixture, { seed: 31, commits: 120, skew: false });
-    // Git shows a tree without entries as the parent of a root.
+    // git compares a root commit with the empty tree.
     fixture.git('hash-object', '-t', 'tree', '-w', '--stdin');
     ({ store } = await fixture.load());
     const links = fixture.lines('log', '--all', '--format=%T %P').map((line) => line.split(' ') as Oid[]);
@@ -24,7 +24,7 @@ describe('differences of trees', () => {
   });
   afterAll(() => fixture[Symbol.dispose]());
 
-  test('changed paths, as diff-tree -r', async () => {
+  test('changed paths are those of diff-tree -r', async () => {
     for (const [a, b] of pairs) {
       const { changes } = await diffTrees(store, a, b);
       const none = '0'.repeat(40);
@@ -40,7 +40,7 @@ describe('differences of trees', () => {
     }
   });
 
-  test('counts, as --numstat', async () => {
+  test('counts are those of --numstat', async () => {
     for (const [a, b] of pairs) {
       const { changes } = await diffTrees(store, a, b);
       const { files } = await statFiles(store, changes);
@@ -53,7 +53,7 @@ describe('differences of trees', () => {
     }
   });
 
-  test('a limit on files shows', async () => {
+  test('a limit on files is reported', async () => {
     const [a, b] = [EMPTY_TREE, fixture.oid('main^{tree}')];
     const { changes, truncated } = await diffTrees(store, a, b, { limit: 2 });
     expect(changes).toHaveLength(2);

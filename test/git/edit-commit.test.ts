@@ -73,7 +73,7 @@ describe('commits through the API', () => {
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  test('the same commit as git makes, byte for byte', async () => {
+  test('a commit is byte for byte that of git', async () => {
     const made = await repository.commitChanges(request({ message: 'first\n\nwith ü and no end of line' }));
     using fixture = new GitFixture();
     const blob = fixture.feed('hello\n', 'hash-object', '-w', '--stdin').trim();
@@ -84,7 +84,7 @@ describe('commits through the API', () => {
     expect(made.tree).toBe(tree);
   });
 
-  test('the first commit of an empty repository names its HEAD, later branches do not', async () => {
+  test('the first commit of an empty repository sets HEAD, later branches do not', async () => {
     const first = await repository.commitChanges(request({ branch: TRUNK }));
     expect(await memory.refs.head()).toBe(TRUNK);
     await repository.commitChanges(
@@ -97,7 +97,7 @@ describe('commits through the API', () => {
     expect((await repository.resolve('HEAD'))?.commit).toBe(first.commit);
   });
 
-  test('git reads what was written', async () => {
+  test('git reads the written commits', async () => {
     let tip: Oid = ZERO_OID;
     for (let n = 0; n < 5; n++) {
       const made = await repository.commitChanges(
@@ -135,7 +135,7 @@ describe('commits through the API', () => {
     });
   });
 
-  test('what exists already is not stored again', async () => {
+  test('existing objects are not stored again', async () => {
     const first = await repository.commitChanges(request({}));
     await repository.commitChanges(
       request({
@@ -193,7 +193,7 @@ describe('commits through the API', () => {
     expect(empty.tree).toBe(first.tree);
   });
 
-  test('what a push would be refused for, a commit is refused for', async () => {
+  test('commits pass the same checks as pushes', async () => {
     const gitmodules = '[submodule "x"]\n\tpath = x\n\turl = --upload-pack=evil\n';
     const evil = { action: 'create' as const, path: '.gitmodules', content: bytes(gitmodules) };
     await expect(repository.commitChanges(request({ actions: [evil] }))).rejects.toThrow(UnsoundObjects);
@@ -202,7 +202,7 @@ describe('commits through the API', () => {
     expect((await memory.refs.all()).refs).toHaveLength(1);
   });
 
-  test('force puts the branch on another base', async () => {
+  test('force moves the branch to another base', async () => {
     const first = await repository.commitChanges(request({}));
     const on = { expected: first.commit, parent: first.commit };
     const second = await repository.commitChanges(
@@ -219,7 +219,7 @@ describe('commits through the API', () => {
     expect((await repository.resolve('main'))?.commit).toBe(forced.commit);
   });
 
-  test('a lost race is run again when the other writer was elsewhere, and told when not', async () => {
+  test('a lost race is retried if the other writer changed other paths, else refused', async () => {
     const first = await repository.commitChanges(request({}));
     const on = { expected: first.commit, parent: first.commit };
     const other = await open().commitChanges(
@@ -248,9 +248,9 @@ describe('commits through the API', () => {
     ).rejects.toThrow(RefConflict);
   });
 
-  test('fifty writers of distinct files all get their commit in', async () => {
+  test('fifty concurrent writers of distinct files all commit', async () => {
     const first = await repository.commitChanges(request({}));
-    // Each port answers late, as it would over a network.
+    // Each port answers with a delay, as over a network.
     const slow: { objects: ObjectDatabase; refs: RefDatabase } = {
       objects: {
         listPacks: (options) => memory.objects.listPacks(options),
@@ -271,8 +271,8 @@ describe('commits through the API', () => {
         },
         head: () => memory.refs.head(),
         headRef: () => memory.refs.headRef(),
-        kept: () => memory.refs.kept(),
-        left: () => memory.refs.left(),
+        pinned: () => memory.refs.pinned(),
+        recentTips: () => memory.refs.recentTips(),
         compareAndSwap: async (updates, options) => {
           await setTimeout(1 + Math.random() * 5);
           await memory.refs.compareAndSwap(updates, options);
@@ -308,7 +308,7 @@ describe('commits through the API', () => {
     expect(listed!.entries).toHaveLength(accepted.length);
   });
 
-  test('refs are made and deleted on condition', async () => {
+  test('refs are created and deleted conditionally', async () => {
     const first = await repository.commitChanges(request({}));
     await repository.createRef(TRUNK, first.commit);
     await expect(repository.createRef(TRUNK, first.commit)).rejects.toMatchObject({
@@ -322,7 +322,7 @@ describe('commits through the API', () => {
     expect(await repository.ref(TRUNK)).toBeUndefined();
   });
 
-  test('what collection found unreachable is stored anew where something is to lead to it', async () => {
+  test('objects in garbage packs are resurrected before a ref refers to them', async () => {
     const first = await repository.commitChanges(request({}));
     const second = await repository.commitChanges(
       request({
@@ -333,7 +333,7 @@ describe('commits through the API', () => {
       }),
     );
     await memory.refs.compareAndSwap([{ name: MAIN, from: second.commit, to: first.commit }]);
-    memory.relist(([newest, ...rest]) => [{ ...newest!, source: 'garbage' }, ...rest]);
+    memory.relist(([newest, ...rest]) => [{ ...newest!, source: 'unreachable-garbage' }, ...rest]);
     repository = open();
     await repository.createRef(TRUNK, second.commit);
     const again = await repository.commitChanges(
@@ -344,7 +344,7 @@ describe('commits through the API', () => {
         message: '3',
       }),
     );
-    memory.relist((packs) => packs.filter((pack) => pack.source !== 'garbage'));
+    memory.relist((packs) => packs.filter((pack) => pack.source !== 'unreachable-garbage'));
     repository = open();
     const record = await repository.entryAt(again.commit, 'new');
     expect(Buffer.from((await repository.readBlob(record!.id))!).toString()).toBe('kept?');

@@ -31,7 +31,7 @@ describe('editing trees', () => {
   });
   afterAll(() => fixture[Symbol.dispose]());
 
-  /** What git makes of the outcome: every object stored by git itself, every tree checked. */
+  /** Stores every object of the result with git, which checks every tree. */
   async function edited(...actions: EditAction[]): Promise<string[]> {
     const { tree, objects } = await editTree(store, root, actions);
     for (const { type, oid, data } of objects) {
@@ -51,7 +51,7 @@ describe('editing trees', () => {
     '160000 sub',
   ];
 
-  test('create, with directories on the way', async () => {
+  test('create, with parent directories', async () => {
     const rows = await edited(
       { action: 'create', path: 'new/dir/file', content: bytes('1') },
       { action: 'create', path: 'a-b', content: bytes('') },
@@ -70,7 +70,7 @@ describe('editing trees', () => {
     );
   });
 
-  test('a directory goes with its last file, and so do those above it', async () => {
+  test('a directory is removed with its last file, and so are empty parents', async () => {
     expect(await edited({ action: 'delete', path: 'a/deep/er/only' })).toEqual(
       before.filter((r) => !r.includes('only')),
     );
@@ -88,7 +88,7 @@ describe('editing trees', () => {
     expect((await editTree(store, root, actions)).tree).toBe(EMPTY_TREE);
   });
 
-  test('move keeps content and mode, or takes new content', async () => {
+  test('move keeps content and mode, or sets new content', async () => {
     const run = fixture.oid(`${root}:bin/run`);
     const { tree } = await editTree(store, root, [{ action: 'move', from: 'bin/run', path: 'tools/run' }]);
     await edited({ action: 'move', from: 'bin/run', path: 'tools/run' });
@@ -107,7 +107,7 @@ describe('editing trees', () => {
     expect(await edited({ action: 'chmod', path: 'bin/run', executable: false })).toContain('100644 bin/run');
   });
 
-  test('each action sees what those before it did', async () => {
+  test('each action applies to the result of those before it', async () => {
     const rows = await edited(
       { action: 'delete', path: 'README' },
       { action: 'create', path: 'README/now/a/directory', content: bytes('x') },
@@ -119,7 +119,7 @@ describe('editing trees', () => {
     expect(rows).toEqual(expect.arrayContaining(['100644 README/now/a/directory', '100644 a/x', '100755 y']));
   });
 
-  test('what changes nothing gives the same tree', async () => {
+  test('edits without effect give the same tree', async () => {
     expect((await editTree(store, root, [])).tree).toBe(root);
     expect((await editTree(store, root, [{ action: 'chmod', path: 'README', executable: false }])).tree).toBe(
       root,
@@ -167,7 +167,7 @@ describe('editing trees', () => {
     expect(error).toMatchObject({ code, index: 1 });
   });
 
-  test('any actions leave what a map of paths leaves, and git agrees on its id', async () => {
+  test('any sequence of actions gives the same tree as a map of paths, with the id of git', async () => {
     const path = fc.constantFrom(
       'README',
       'a',
@@ -207,7 +207,7 @@ describe('editing trees', () => {
       }),
       { numRuns: 300 },
     );
-    // The model's ids are git's own.
+    // The model's ids are those of git.
     const rows = [...start].map(([name, { mode, oid }]) => `${mode} ${oid}\t${name}\n`).join('');
     fixture.git('read-tree', '--empty');
     fixture.feed(rows, 'update-index', '--index-info');

@@ -71,7 +71,7 @@ async function listed(revision: string, wanted: (path: string) => boolean = () =
   return files;
 }
 
-test.each(['attributed', 'HEAD'])('files of %s, as git lists them and their attributes', async (revision) => {
+test.each(['attributed', 'HEAD'])('files of %s and their attributes are those of git', async (revision) => {
   const fields = (...args: string[]) => fixture.git(...args).split('\0');
   const files = fields('ls-tree', '-r', '-l', '-z', revision).flatMap((line) => {
     const [, mode, size, path = ''] = /^(\d+) \w+ \w+ +(\S+)\t(.*)$/.exec(line) ?? [];
@@ -89,10 +89,10 @@ test.each(['attributed', 'HEAD'])('files of %s, as git lists them and their attr
   expect(await listed(revision, isPlain)).toEqual(expected);
 });
 
-/** Names that are no UTF-8 are written in another way here. */
+/** Names that are not UTF-8 are encoded differently here. */
 const isPlain = (path: string) => /^[\x20-\x7e]+$/.test(path);
 
-test('only what is wanted', async () => {
+test('only wanted files', async () => {
   const files = await listed('attributed', (path) => path.startsWith('theirs/'));
   expect(files.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
     'theirs/deep/y.c 259',

@@ -30,7 +30,7 @@ const encoded = (entries: Entries) =>
     ]),
   );
 
-test('what differs between trees is never missed, whichever were compared before', () => {
+test('has no false negatives, whatever was compared before', () => {
   fc.assert(
     fc.property(fc.array(tree, { minLength: 2, maxLength: 6 }), (trees) => {
       const data = trees.map(encoded);
@@ -49,7 +49,7 @@ test('what differs between trees is never missed, whichever were compared before
           if (at(trees[i]!, name) === at(trees[i + 1]!, name)) continue;
           const bit = nameBit(name as RawPath);
           expect(changed.mayDiffer(objects, nodes[i]!, 0, nodes[i + 1]!, bit), name).toBe(true);
-          // The second parent has a filter of its own, the third none.
+          // The second parent has its own filter, the third none.
           const second = nodes[(i + 2) % nodes.length]!;
           if (at(trees[i]!, name) !== at(trees[(i + 2) % nodes.length]!, name)) {
             expect(changed.mayDiffer(objects, nodes[i]!, 1, second, bit), name).toBe(true);
@@ -62,7 +62,7 @@ test('what differs between trees is never missed, whichever were compared before
   );
 });
 
-test('a name that nothing happened to is told apart from one that changed', () => {
+test('an unchanged name is distinguished from a changed one', () => {
   const before: Entries = [
     { name: 'a', mode: '100644', content: 1 },
     { name: 'lib', mode: '40000', content: 1 },

@@ -17,7 +17,7 @@ export class GitFixture {
     this.git('init', '--quiet', '--bare', '--initial-branch=main', '.');
   }
 
-  /** Runs git here, free of the machine's own settings. @returns what it prints, one character per byte */
+  /** Runs git here, without the machine's configuration. @returns its output, one character per byte */
   git(...args: string[]): string {
     return this.feed('', ...args);
   }
@@ -52,7 +52,7 @@ export class GitFixture {
     return this.git('rev-parse', '--verify', '--quiet', '--end-of-options', revision).trim() as Oid;
   }
 
-  /** The repository as it is now, in memory: git's own packs, and its refs. */
+  /** The current repository in memory: git's packs and refs. */
   async load(): Promise<{ repository: MemoryRepository; store: PackStore }> {
     this.git('repack', '-adq');
     const head = this.git('symbolic-ref', 'HEAD').trim() as RefName;
@@ -64,7 +64,7 @@ export class GitFixture {
       const index = readFileSync(join(folder, file.replace(/pack$/, 'idx')));
       const objectCount = pack.readUInt32BE(8);
       packs.push(
-        await repository.objects.newPack({ kind: 'bytes', pack, index }, { source: 'push', objectCount }),
+        await repository.objects.newPack({ kind: 'bytes', pack, index }, { source: 'receive', objectCount }),
       );
     }
     const format = '--format=%(refname)%09%(objectname)%09%(*objectname)';
@@ -81,7 +81,7 @@ export class GitFixture {
   }
 }
 
-/** Gives the repository a commit-graph of what these tips reach, all refs by default. @returns its bytes */
+/** Adds a commit-graph of what these tips (default: all refs) reach to the repository. @returns its bytes */
 export async function keepGraph(repository: MemoryRepository, tips?: readonly Oid[]): Promise<Uint8Array> {
   const name = 'refs/heads/tip' as RefName;
   const some = (tips ?? []).map((oid) => ({ name, oid }));
@@ -98,11 +98,11 @@ export async function keepGraph(repository: MemoryRepository, tips?: readonly Oi
     packs: [],
     deadline: Number.POSITIVE_INFINITY,
   });
-  await repository.keepDerived('commit-graph', made!.content, { packs: [], objects: 0, note: '' });
+  await repository.storeDerived('commit-graph', made!.content, { packs: [], objects: 0, note: '' });
   return (made!.content as { bytes: Uint8Array }).bytes.subarray(0, made!.content.size);
 }
 
-/** Numbers that depend on the seed only (mulberry32). */
+/** Deterministic pseudo-random numbers (mulberry32). */
 export function random(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -130,7 +130,7 @@ const PATHS = [
   'run.sh',
 ];
 
-/** Paths of a generated history worth asking for, directories too; one character per byte. */
+/** Paths of a generated history for queries, including directories; one character per byte. */
 export const ASKED_PATHS = [
   'README',
   'a',
@@ -145,7 +145,7 @@ export const ASKED_PATHS = [
 
 /**
  * Makes a history with merges, octopus merges, criss-crosses, several roots, renames, changes of mode and type,
- * symlinks, submodules, empty commits, names that are no UTF-8, equal dates, and (`skew`) clocks that go wrong.
+ * symlinks, submodules, empty commits, names that are not UTF-8, equal dates, and (`skew`) wrong clocks.
  */
 export function generateHistory(
   fixture: GitFixture,
@@ -194,7 +194,7 @@ function chooseParents(pick: (below: number) => number, heads: number[], n: numb
   const wanted = n === 0 || roll < 2 ? 0 : roll < 72 ? 1 : roll < 94 ? 2 : 3;
   const parents = new Set<number>();
   for (let i = 0; i < wanted; i++) parents.add(heads[pick(heads.length)]!);
-  // Parents mostly stop being heads, not always: that makes criss-crosses.
+  // Parents mostly stop being heads, but not always, which makes criss-cross merges.
   for (const parent of parents) if (heads.length > 4 && pick(3) > 0) heads.splice(heads.indexOf(parent), 1);
   heads.push(n);
   return [...parents];
@@ -229,7 +229,7 @@ function change(pick: (below: number) => number, old: string, n: number): string
   return lines.join('\n');
 }
 
-/** Adds a file, and takes away what cannot stand beside it. */
+/** Adds a file, and removes entries that conflict with it. */
 function put(
   tree: Map<string, { mode: string; data: string }>,
   path: string,

@@ -1,9 +1,9 @@
-/** Every question to a history has the same answer with a commit-graph, with one of a part, and without. */
+/** Every history query has the same result with a commit-graph, with a partial one, and without one. */
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { sealDerived } from '../../lib/git/derived.ts';
 import { KnownHistory } from '../../lib/git/history/known.ts';
-import { FAR } from '../../lib/git/history/log-query.ts';
+import { LOAD_GRAPH_AFTER } from '../../lib/git/history/log-query.ts';
 import { type CommitNode, History, type LogQuery } from '../../lib/git/history.ts';
 import type { MemoryRepository } from '../../lib/git/memory.ts';
 import { ObjectMissing, type ObjectStore, type SyncObjects } from '../../lib/git/objects.ts';
@@ -17,7 +17,7 @@ import { ASKED_PATHS, GitFixture, generateHistory, keepGraph, random } from './h
 
 const ids = (nodes: readonly CommitNode[]) => nodes.map(({ oid }) => oid);
 
-/** Counts what is read of objects. */
+/** Counts object reads. */
 class Counted implements ObjectStore {
   readonly #store: PackStore;
   reads = 0;
@@ -43,7 +43,7 @@ class Counted implements ObjectStore {
   resolvePrefix = (prefix: string, limit: number) => this.#store.resolvePrefix(prefix, limit);
 }
 
-/** A history over the repository as it is now; `warm`: the graph is in memory. */
+/** A history over the current repository; `warm`: the graph is in memory. */
 async function open(repository: MemoryRepository, warm = true) {
   const store = new PackStore(repository.objects);
   if (warm) {
@@ -60,7 +60,7 @@ async function entryOf(store: PackStore, commit: Oid, path: RawPath) {
   return store.run((objects) => entryAtPath(objects, parseCommitLinks(objects.read(commit).data).tree, path));
 }
 
-/** Questions of every kind, by a seed; each gives what can be compared. */
+/** Queries of every kind, by a seed; each returns a comparable result. */
 async function answers(history: History, store: PackStore, fixture: GitFixture, seed: number) {
   const pick = random(seed);
   const commits = fixture.lines('rev-list', '--all') as Oid[];
@@ -117,7 +117,7 @@ describe.each([
   });
   afterAll(() => fixture[Symbol.dispose]());
 
-  test.each(['all', 'most', 'half', 'none'])('with a graph of %s of it', async (part) => {
+  test.each(['all', 'most', 'half', 'none'])('with a graph of %s of its commits', async (part) => {
     const commits = fixture.lines('rev-list', '--all') as Oid[];
     const share = { all: 0, most: 0.1, half: 0.5, none: 1 }[part]!;
     await keepGraph(repository, commits.slice(Math.floor(share * commits.length)));
@@ -127,7 +127,7 @@ describe.each([
     expect(await answers(cold.history, cold.store, fixture, 1)).toEqual(plain);
   });
 
-  test('as git has it', async () => {
+  test('results are those of git', async () => {
     await keepGraph(repository);
     const { history } = await open(repository);
     const main = fixture.oid('main');
@@ -144,7 +144,7 @@ describe.each([
     }
   });
 
-  test('spares what it is for: commits and trees are not read', async () => {
+  test('saves reads of commits and trees', async () => {
     const main = fixture.oid('main');
     const old = fixture.lines('rev-list', 'main').at(-1) as Oid;
     const cost = async (ask: (history: History) => Promise<unknown>) => {
@@ -168,19 +168,19 @@ describe.each([
     expect(await cost(path)).toBeLessThan(without / 2);
   });
 
-  test('generations end a walk that dates cannot: a commit that nothing reaches is told at once', async () => {
+  test('generation numbers end a walk for an unreachable commit at once, where dates cannot', async () => {
     await keepGraph(repository);
     const { history } = await open(repository);
     const roots = fixture.lines('rev-list', '--max-parents=0', '--all') as Oid[];
     const tip = fixture.lines('rev-list', '--topo-order', '--all')[0] as Oid;
     for (const root of roots) {
-      // The tip is above every root: nothing is walked but the root.
+      // The tip has a higher generation than every root: only the root is visited.
       expect(await history.isAncestor(tip, root, { maxCommits: 1 })).toBe(false);
     }
   });
 });
 
-describe('a graph that is wrong', () => {
+describe('a wrong graph', () => {
   const fixture = new GitFixture();
   let repository: MemoryRepository;
   let bytes: Uint8Array;
@@ -195,7 +195,7 @@ describe('a graph that is wrong', () => {
     ];
   };
   beforeAll(async () => {
-    generateHistory(fixture, { seed: 33, commits: FAR + 40, skew: true });
+    generateHistory(fixture, { seed: 33, commits: LOAD_GRAPH_AFTER + 40, skew: true });
     ({ repository } = await fixture.load());
     plain = await ask();
     bytes = await keepGraph(repository);
@@ -205,16 +205,16 @@ describe('a graph that is wrong', () => {
 
   const from = { packs: [], objects: 0, note: '' };
 
-  test('in a bit, or cut short, is left aside with a warning', async () => {
+  test('with a flipped bit, or truncated, is ignored with a warning', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
-    const { bytes: sealed, sums } = sealDerived(bytes) as { bytes: Uint8Array; sums: number };
+    const { bytes: sealed, checksumsCrc } = sealDerived(bytes) as { bytes: Uint8Array; checksumsCrc: number };
     await fc.assert(
       fc.asyncProperty(fc.nat(sealed.length - 1), fc.nat(7), fc.boolean(), async (at, bit, cut) => {
         const changed = cut ? sealed.slice(0, at) : sealed.slice();
         if (!cut) changed[at]! ^= 1 << bit;
-        await repository.keepDerived(
+        await repository.storeDerived(
           'commit-graph',
-          { kind: 'bytes', bytes: changed, size: bytes.length, sums },
+          { kind: 'bytes', bytes: changed, size: bytes.length, checksumsCrc },
           from,
         );
         warn.mockClear();
@@ -225,14 +225,14 @@ describe('a graph that is wrong', () => {
     );
   });
 
-  test('in its structure, however it is sealed, gives no answer of its own', async () => {
+  test('with a malformed structure and correct checksums does not change any result', async () => {
     vi.spyOn(console, 'warn').mockImplementation(() => {});
     await fc.assert(
-      // Header and table of chunks: what a program of another version might write.
+      // Header and chunk table: as another version might write them.
       fc.asyncProperty(fc.nat(8 + 12 * 8), fc.nat(255), async (at, value) => {
         const changed = bytes.slice();
         changed[at] = value;
-        await repository.keepDerived('commit-graph', sealDerived(changed), from);
+        await repository.storeDerived('commit-graph', sealDerived(changed), from);
         const found = await ask().catch((error: Error) => error.name);
         expect([JSON.stringify(plain), '"ObjectMissing"']).toContain(JSON.stringify(found));
       }),
@@ -240,7 +240,7 @@ describe('a graph that is wrong', () => {
     );
   });
 
-  test('of no chunks, of other names, of bases, empty, or no graph at all', async () => {
+  test('without chunks, with other names, with base graphs, empty, or not a graph', async () => {
     vi.spyOn(console, 'warn').mockImplementation(() => {});
     const header = (...values: number[]) => Uint8Array.from([...values, ...bytes.subarray(values.length)]);
     const C = [0x43, 0x47, 0x50, 0x48];
@@ -255,24 +255,24 @@ describe('a graph that is wrong', () => {
       new Uint8Array(3),
       new Uint8Array(300_000).fill(0xff),
     ]) {
-      await repository.keepDerived('commit-graph', sealDerived(wrong), from);
+      await repository.storeDerived('commit-graph', sealDerived(wrong), from);
       expect(await ask()).toEqual(plain);
     }
   });
 
-  test('of commits that are gone: a question from one of them is told so', async () => {
+  test('with commits that do not exist any more: a query from one of them throws', async () => {
     using other = new GitFixture();
     generateHistory(other, { seed: 34, commits: 20, skew: false });
     const stranger = await other.load();
     const graph = await keepGraph(stranger.repository);
-    await repository.keepDerived('commit-graph', sealDerived(graph), from);
+    await repository.storeDerived('commit-graph', sealDerived(graph), from);
     const { history } = await open(repository);
     await expect(history.log({ tips: [other.oid('main')], limit: 5 })).rejects.toThrow(ObjectMissing);
     expect(await ask()).toEqual(plain);
   });
 });
 
-test('a history that is remembered goes over to a new graph, and back', async () => {
+test('a cached history switches to a new graph, and back', async () => {
   using fixture = new GitFixture();
   generateHistory(fixture, { seed: 35, commits: 120, skew: true });
   const { repository } = await fixture.load();

@@ -5,11 +5,11 @@ import type { Oid } from '../../lib/git/oid.ts';
 import type { RawPath } from '../../lib/git/tree/path.ts';
 import { GitFixture, generateHistory, random } from './history-fixture.ts';
 
-describe('what is kept of a history between requests', () => {
+describe('the history cache between requests', () => {
   const fixture = new GitFixture();
   afterAll(() => fixture[Symbol.dispose]());
 
-  test('the last commit for a path is git’s, whatever was asked before', async () => {
+  test('the last commit for a path is that of git, whatever is cached', async () => {
     generateHistory(fixture, { seed: 7, commits: 150, skew: true });
     const { store } = await fixture.load();
     const commits = fixture.lines('rev-list', '--all') as Oid[];
@@ -18,7 +18,7 @@ describe('what is kept of a history between requests', () => {
     for (let i = 0; i < 120; i++) {
       const from = commits[pick(commits.length)]!;
       const path = ['README', 'a', 'a/b', 'lib/deep', 'lib/z', 'run.sh', 'never'][pick(7)] as RawPath;
-      // A history of its own for each question, as requests have.
+      // A separate History for each query, as in requests.
       const found = await new History(store, known).lastCommitForPath(from, path);
       expect(found?.oid ?? '', `${from} ${path}`).toBe(
         fixture.git('rev-list', '-1', from, '--', path).trim(),
@@ -26,7 +26,7 @@ describe('what is kept of a history between requests', () => {
     }
   });
 
-  test('an answer that is known is not looked for again', async () => {
+  test('a cached answer is not computed again', async () => {
     const { store } = await fixture.load();
     const main = fixture.oid('main');
     const known = new KnownHistory();
@@ -38,10 +38,10 @@ describe('what is kept of a history between requests', () => {
   });
 });
 
-describe('its bounds', () => {
+describe('limits of the history cache', () => {
   const oid = (number: number) => number.toString(16).padStart(40, '0') as Oid;
 
-  test('answers take a bounded number of bytes: the oldest go', () => {
+  test('answers take a bounded number of bytes: the oldest are dropped', () => {
     const answers = new KnownAnswers();
     const long = 'x'.repeat(4_000) as RawPath;
     for (let i = 0; i < 2_000; i++) answers.add(long, oid(i), oid(1));
@@ -52,7 +52,7 @@ describe('its bounds', () => {
     expect(kept.length).toBeLessThan(600);
   });
 
-  test('repositories not asked for longest are forgotten, others are the same again', () => {
+  test('least recently used repositories are dropped, others stay', () => {
     const cache = new HistoryCache();
     const first = cache.of('first');
     const second = cache.of('second');

@@ -94,9 +94,9 @@ describe.each(HISTORIES)('log of a generated history $seed', (options) => {
     }
   });
 
-  test('of a path', async () => {
+  test('log of a path', async () => {
     for (const path of ASKED_PATHS as RawPath[]) {
-      // Arguments cannot carry bytes that are no UTF-8: git reads those from its input.
+      // Arguments cannot contain bytes that are not UTF-8: git reads those from its input.
       const log = (...args: string[]) =>
         fixture
           .feed(`main\n--\n${path}\n`, 'rev-list', ...args, '--stdin')
@@ -109,7 +109,7 @@ describe.each(HISTORIES)('log of a generated history $seed', (options) => {
     }
   });
 
-  test('a walk ends at its limit with an error', async () => {
+  test('a walk throws at its limit', async () => {
     await expect(history.log({ tips: [main()], limit: 1e6 }, { maxCommits: 5 })).rejects.toThrow(
       'passed 5 commits',
     );

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { batchMisses } from '../../lib/git/batch-misses.ts';
 import { statFiles } from '../../lib/git/diff/stats.ts';
 import { diffTrees } from '../../lib/git/diff/tree-diff.ts';
 import { editTree } from '../../lib/git/edit.ts';
-import { gather } from '../../lib/git/gather.ts';
 import { History } from '../../lib/git/history.ts';
 import type { ObjectStore, SyncObjects } from '../../lib/git/objects.ts';
 import type { Oid } from '../../lib/git/oid.ts';
@@ -12,7 +12,7 @@ import type { RawPath } from '../../lib/git/tree/path.ts';
 import { listTree } from '../../lib/git/tree.ts';
 import { GitFixture, generateHistory, random } from './history-fixture.ts';
 
-/** The coldest store there can be: every object is missed when first asked for, and now and then again. */
+/** A store without cache: every first read of an object is a BlockMiss, and some later ones too. */
 class ColdStore implements ObjectStore {
   readonly #store: PackStore;
   readonly #here = new Set<Oid>();
@@ -53,10 +53,10 @@ class ColdStore implements ObjectStore {
   resolvePrefix = (prefix: string, limit: number) => this.#store.resolvePrefix(prefix, limit);
 }
 
-/** As the pack store's own, but that store must not answer it. */
+/** Like `PackStore.run`, but without letting the pack store handle the misses. */
 class Missed extends Error {}
 
-describe('answers do not depend on what was in memory', () => {
+describe('results do not depend on the cache', () => {
   const fixture = new GitFixture();
   let warm: PackStore;
   let oids: Oid[];
@@ -88,7 +88,7 @@ describe('answers do not depend on what was in memory', () => {
     expect(cold.trips).toBeGreaterThan(10);
   });
 
-  test('listings, differences, edits', async () => {
+  test('listings, diffs, edits', async () => {
     const cold = new ColdStore(warm);
     const [a, b] = [fixture.oid('main^{tree}'), fixture.oid('main~5^{tree}')];
     const work = async (store: ObjectStore) => {
@@ -106,7 +106,7 @@ describe('answers do not depend on what was in memory', () => {
     expect(cold.trips).toBeGreaterThan(10);
   });
 
-  test('what lies side by side is fetched together', async () => {
+  test('independent reads are fetched together', async () => {
     const { commits, trips } = await countTrips(warm, oids);
     expect(commits).toBe(oids.length);
     expect(trips).toBe(1);
@@ -123,7 +123,7 @@ async function countTrips(
     try {
       const found = await store.run((objects) => {
         try {
-          return gather(oids, (oid) => {
+          return batchMisses(oids, (oid) => {
             if (missed.delete(oid)) throw new BlockMiss([]);
             return objects.header(oid);
           });

@@ -3,7 +3,7 @@ import type { Oid } from '../../lib/git/oid.ts';
 import { GitRepository } from '../../lib/git/repository.ts';
 import { GitFixture, generateHistory } from './history-fixture.ts';
 
-describe('a repository as an API reads it', () => {
+describe('GitRepository', () => {
   const fixture = new GitFixture();
   let repository: GitRepository;
 
@@ -14,7 +14,7 @@ describe('a repository as an API reads it', () => {
   });
   afterAll(() => fixture[Symbol.dispose]());
 
-  test('commits of a page carry their text', async () => {
+  test('commits of a page have their decoded text', async () => {
     const page = await repository.log({ tips: [fixture.oid('main')], skip: 3, limit: 10, path: 'lib' });
     const format = '--format=%H|%an|%ae|%at|%cn|%ce|%ct|%P|%s';
     expect(
@@ -36,13 +36,13 @@ describe('a repository as an API reads it', () => {
     expect(await repository.log({ tips: [fixture.oid('main')], limit: 5, path: 'a\0b' })).toEqual([]);
   });
 
-  test('a path ending in a slash, or beginning with one, is the directory', async () => {
+  test('a slash at either end of a path is ignored', async () => {
     const query = { tips: [fixture.oid('main')], limit: 500 };
     const plain = await repository.log({ ...query, path: 'lib' });
     expect(await repository.log({ ...query, path: '/lib/' })).toEqual(plain);
   });
 
-  test('stats of every commit, against its first parent', async () => {
+  test('stats of every commit, relative to its first parent', async () => {
     for (const commit of fixture.lines('rev-list', 'main') as Oid[]) {
       const [parent] = fixture.lines('rev-list', '--parents', '-1', commit)[0]!.split(' ').slice(1);
       const rows = parent

@@ -20,7 +20,7 @@ describe.each([
   });
   afterAll(() => fixture[Symbol.dispose]());
 
-  test('refs that contain each commit, as git for-each-ref --contains', async () => {
+  test('refs that contain each commit are those of git for-each-ref --contains', async () => {
     const { refs } = await git.branches();
     const tags = (await git.tags()).refs;
     for (const commit of all) {
@@ -31,7 +31,7 @@ describe.each([
     }
   });
 
-  test('common ancestors of up to five commits, as git merge-base --octopus', async () => {
+  test('common ancestors of up to five commits are those of git merge-base --octopus', async () => {
     const pick = random(options.seed);
     let several = 0;
     for (let n = 0; n < 150; n++) {
@@ -54,7 +54,7 @@ describe.each([
   };
 });
 
-test('authors, as git shortlog --no-merges but for the case of addresses', async () => {
+test('authors are those of git shortlog --no-merges, except for the case of addresses', async () => {
   using fixture = new GitFixture();
   const people = [
     ['Ann', 'ann@example.com'],

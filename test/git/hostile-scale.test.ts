@@ -1,4 +1,4 @@
-/** Repositories made to be slow: much of one thing, all of it allowed. */
+/** Repositories crafted to be slow: valid, but extreme in one dimension. */
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { MemoryRepository } from '../../lib/git/memory.ts';
 import type { Oid } from '../../lib/git/oid.ts';
 import { EMPTY_TREE, ZERO_OID } from '../../lib/git/oid.ts';
 import { buildPack } from '../../lib/git/pack/build-pack.ts';
-import { BLOB, OFS_DELTA, writeDistance, writeEntryHead } from '../../lib/git/pack/entry.ts';
+import { BLOB, OFS_DELTA, writeDistance, writeEntryHeader } from '../../lib/git/pack/entry.ts';
 import { indexPack } from '../../lib/git/pack/index-pack.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import { encodeCommit, hashObject } from '../../lib/git/parse.ts';
@@ -39,7 +39,7 @@ const seconds = async (work: () => Promise<unknown>): Promise<number> => {
   return (performance.now() - started) / 1000;
 };
 
-it('a commit with 10,000 parents is walked like as many commits', async () => {
+it('a commit with 10,000 parents takes as long as that many commits', async () => {
   const roots = Array.from({ length: 10_000 }, (_, i) => commitOf([], i));
   const octopus = commitOf(
     roots.map(({ oid }) => oid),
@@ -59,17 +59,17 @@ it('a commit with 10,000 parents is walked like as many commits', async () => {
 });
 
 describe('a chain of deltas', () => {
-  /** A blob, and so many deltas one upon the other, each a byte longer. */
+  /** A blob and a chain of deltas, each a byte longer than the one before. */
   function chain(length: number): Buffer {
     const varint = (n: number): number[] => (n < 128 ? [n] : [(n & 127) | 128, ...varint(n >>> 7)]);
     const entries: Buffer[] = [];
     const head = Buffer.alloc(32);
     const first = Buffer.from('base');
-    entries.push(Buffer.concat([head.subarray(0, writeEntryHead(head, 0, BLOB, 4)), deflateSync(first)]));
+    entries.push(Buffer.concat([head.subarray(0, writeEntryHeader(head, 0, BLOB, 4)), deflateSync(first)]));
     for (let i = 0; i < length; i++) {
       const size = 4 + i;
       const delta = Buffer.from([...varint(size), ...varint(size + 1), 0xb0, size & 255, size >> 8, 1, 97]);
-      let at = writeEntryHead(head, 0, OFS_DELTA, delta.length);
+      let at = writeEntryHeader(head, 0, OFS_DELTA, delta.length);
       at = writeDistance(head, at, entries[i]!.length);
       entries.push(Buffer.concat([head.subarray(0, at), deflateSync(delta)]));
     }
@@ -79,7 +79,7 @@ describe('a chain of deltas', () => {
     return Buffer.concat([body, createHash('sha1').update(body).digest()]);
   }
 
-  it('of 4,095, as long as git makes any, is taken and read', async () => {
+  it('of 4,095, the maximum of git, is accepted and read', async () => {
     const repository = new MemoryRepository();
     await addPack(repository, await indexPack([chain(4095)]));
     const store = new PackStore(repository.objects);
@@ -87,7 +87,7 @@ describe('a chain of deltas', () => {
     expect((await store.read(last)).data).toHaveLength(4099);
   });
 
-  it('of 10,000 is refused before it is all made, memory let go or not', async () => {
+  it('of 10,000 is refused before all of it is resolved, with little memory or much', async () => {
     const pack = chain(10_000);
     for (const memoryBytes of [96 * 2 ** 20, 10_000]) {
       const taken = await seconds(() =>
@@ -100,7 +100,7 @@ describe('a chain of deltas', () => {
   });
 });
 
-it('100,000 refs are advertised in pieces, and one of them is asked for alone', async () => {
+it('100,000 refs are advertised as a stream, and a single one can be requested', async () => {
   const root = commitOf([]);
   const { repository, store } = await storeWith([root]);
   const names = Array.from({ length: 100_000 }, (_, i) => `refs/heads/topic-${i}` as RefName);

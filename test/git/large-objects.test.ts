@@ -1,4 +1,4 @@
-/** Blobs too large to be held: they come in, go out and are read in pieces, whatever their size. */
+/** Blobs too large for memory are received, sent and read as streams. */
 import { execFileSync } from 'node:child_process';
 import { createHash, randomFillSync } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { type ArchiveFormat, archive } from '../../lib/git/archive.ts';
 import { MemoryRepository } from '../../lib/git/memory.ts';
 import type { CorruptionCode } from '../../lib/git/objects.ts';
 import type { Oid } from '../../lib/git/oid.ts';
-import { BLOB, OFS_DELTA, writeDistance, writeEntryHead } from '../../lib/git/pack/entry.ts';
+import { BLOB, OFS_DELTA, writeDistance, writeEntryHeader } from '../../lib/git/pack/entry.ts';
 import { type IndexPackLimits, indexPack } from '../../lib/git/pack/index-pack.ts';
 import { listObjects } from '../../lib/git/pack/object-list.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
@@ -52,7 +52,7 @@ const oidOf = (name: string) =>
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** The most that work held beside what was held before, sampled at every turn. */
+/** The peak memory of some work, sampled at every turn of the event loop. */
 async function heldBy(work: (look: () => void) => Promise<void>): Promise<number> {
   const held = () => {
     collectGarbage();
@@ -83,7 +83,7 @@ describe('a pack with large blobs', () => {
     await indexed.discard();
   });
 
-  it('is held in a fraction of its size', async () => {
+  it('takes a fraction of its size in memory', async () => {
     const most = await heldBy(async (look) => {
       const limits = { memoryPackBytes: MB };
       const input = pieces(pack, () => 65_536, 65_536);
@@ -94,11 +94,11 @@ describe('a pack with large blobs', () => {
     expect(most).toBeLessThan(8 * MB);
   });
 
-  it('stands twice where it is sent twice, and must be the same', async () => {
+  it('may be sent twice, and must be the same', async () => {
     const { repository, store } = await stored();
     const again = await indexPack([pack], { store });
     await again.discard();
-    // The stored one under the same id is another.
+    // The stored object with the same id is different.
     const noise = oidOf('noise.bin');
     const { objects } = repository;
     const [listed] = await objects.listPacks();
@@ -109,7 +109,7 @@ describe('a pack with large blobs', () => {
     const data = deflateSync(Buffer.alloc(files['noise.bin']!.length), { level: 0 });
     expect(data.length).toBeLessThanOrEqual(bytes.length - at!);
     const head = Buffer.alloc(16);
-    const length = writeEntryHead(head, 0, BLOB, files['noise.bin']!.length);
+    const length = writeEntryHeader(head, 0, BLOB, files['noise.bin']!.length);
     bytes.set(head.subarray(0, length), at!);
     bytes.set(data, at! + length);
     const other = new PackStore({
@@ -130,7 +130,7 @@ async function stored(): Promise<{ repository: MemoryRepository; store: PackStor
 }
 
 describe('a large object', () => {
-  it('is read in pieces', async () => {
+  it('is read as a stream', async () => {
     const { store } = await stored();
     for (const [name, data] of Object.entries(files)) {
       const { type, size, content } = await streamObject(store, oidOf(name));
@@ -141,16 +141,16 @@ describe('a large object', () => {
     const most = await heldBy(async (look) => {
       for await (const _ of content) look();
     });
-    // What nobody holds any more may not have been collected yet.
+    // Unused memory may not have been collected yet.
     expect(most).toBeLessThan(24 * MB);
-    // Whoever has enough leaves.
+    // A reader may stop early.
     for await (const bytes of (await streamObject(store, oidOf('noise.bin'))).content) {
       expect(bytes.length).toBeGreaterThan(0);
       break;
     }
   });
 
-  it('goes out as it is stored', async () => {
+  it('is sent as it is stored', async () => {
     const { store } = await stored();
     const all = revList(source, ['--objects', 'main']).map((line) => line.slice(0, 40) as Oid);
     const some = all.filter((oid) => oid !== oidOf('small.txt'));
@@ -163,7 +163,7 @@ describe('a large object', () => {
     }
   });
 
-  it('stands in archives', async () => {
+  it('is part of archives', async () => {
     const { store } = await stored();
     const made = async (format: ArchiveFormat) =>
       collected((await archive(store, { commit, prefix: 'p', format }))!);
@@ -176,11 +176,11 @@ describe('a large object', () => {
   });
 });
 
-describe('what is not proper is refused', () => {
+describe('malformed large blobs are refused', () => {
   const content = randomFillSync(Buffer.alloc(3000));
   const entry = (type: number, data: Uint8Array, size = data.length, distance?: number): Buffer => {
     const head = Buffer.alloc(64);
-    let at = writeEntryHead(head, 0, type, size);
+    let at = writeEntryHeader(head, 0, type, size);
     if (distance !== undefined) at = writeDistance(head, at, distance);
     return Buffer.concat([head.subarray(0, at), deflateSync(data)]);
   };
@@ -203,8 +203,8 @@ describe('what is not proper is refused', () => {
       whole([Buffer.concat([blob.subarray(0, 2), Buffer.from('nothing of the kind')])]),
       'object-inflate',
     ],
-    ['cut short', whole([blob]).subarray(0, 2000), 'pack-truncated'],
-    ['cut short where the trailer begins', whole([blob]).subarray(0, -20), 'pack-truncated'],
+    ['truncated', whole([blob]).subarray(0, 2000), 'pack-truncated'],
+    ['truncated at the trailer', whole([blob]).subarray(0, -20), 'pack-truncated'],
     ['bytes behind the end', Buffer.concat([whole([blob]), Buffer.from('x')]), 'pack-trailing'],
     ['a blob above its limit', whole([blob]), 'object-too-large', { maxBlobSize: 2999 }],
     ['more than all may be', whole([blob]), 'limit', { maxInflatedBytes: 2999 }],
@@ -228,7 +228,7 @@ describe('what is not proper is refused', () => {
     }
   });
 
-  it('and what is proper is not: a blob above what is held, and a delta of one within', async () => {
+  it('valid ones are accepted: a blob above the memory limit, and a delta of one below it', async () => {
     const limits = { wholeBlobSize: 100, maxObjectSize: 3001 };
     const proper = whole([blob, entry(OFS_DELTA, delta, delta.length, blob.length)]);
     for (const most of [1, 7, 5000]) {

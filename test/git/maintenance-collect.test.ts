@@ -1,4 +1,4 @@
-/** What refs reach and what they do not, set apart: judged by git over the packs that stay. */
+/** Garbage collection separates reachable and unreachable objects; verified by git over the remaining packs. */
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type CollectOptions, collect, GARBAGE_MS } from '../../lib/git/maintenance/collect.ts';
@@ -26,7 +26,7 @@ interface Story {
   move(...updates: [ref: string, from: Oid, to: Oid][]): Promise<void>;
 }
 
-/** The fixture's history, pushed in a few packs, all of it behind refs; `dropped` is a branch of 20 commits more. */
+/** The fixture's history, pushed in a few packs, all reachable; `dropped` is a branch with 20 more commits. */
 async function story(path: string): Promise<Story> {
   const source = join(path, 'source');
   makeHistory(source, 80, 4);
@@ -66,12 +66,12 @@ async function story(path: string): Promise<Story> {
 }
 
 const live = async ({ objects }: Story) =>
-  (await objects.listPacks()).filter(({ source }) => source !== 'garbage');
+  (await objects.listPacks()).filter(({ source }) => source !== 'unreachable-garbage');
 const garbage = async ({ objects }: Story) =>
-  (await objects.listPacks()).filter(({ source }) => source === 'garbage');
+  (await objects.listPacks()).filter(({ source }) => source === 'unreachable-garbage');
 
 let written = 0;
-/** Ids in these packs, and git's judgement of them with the refs as they are. */
+/** Ids in these packs, verified by git with the current refs. */
 async function inPacks(
   told: Story,
   packs: Awaited<ReturnType<typeof live>>,
@@ -84,16 +84,19 @@ async function inPacks(
   return allObjects(target).map((line) => line.split(' ')[0]!);
 }
 
-describe('collection', () => {
-  test('of a repository without garbage changes nothing', async () => {
+describe('garbage collection', () => {
+  test('changes nothing in a repository without garbage', async () => {
     using dir = scratch();
     const told = await story(dir.path);
     const before = await told.objects.listPacks();
-    expect(await collect(told.objects, told.repository.refs, options())).toEqual({ garbage: 0, rescued: 0 });
+    expect(await collect(told.objects, told.repository.refs, options())).toEqual({
+      garbage: 0,
+      resurrected: 0,
+    });
     expect(await told.objects.listPacks()).toEqual(before);
   });
 
-  test('leaves what git finds reachable, commits apart from blobs, and keeps the rest readable', async () => {
+  test('keeps what git finds reachable, commits and blobs in separate packs, and the rest readable', async () => {
     using dir = scratch();
     const told = await story(dir.path);
     const all = await inPacks(told, await live(told));
@@ -108,7 +111,7 @@ describe('collection', () => {
     expect(await inPacks(told, await garbage(told), false)).toEqual(
       all.filter((oid) => !reachable.includes(oid)),
     );
-    expect(outcome).toEqual({ garbage: all.length - reachable.length, rescued: 0 });
+    expect(outcome).toEqual({ garbage: all.length - reachable.length, resurrected: 0 });
 
     const types = await Promise.all(
       (await live(told)).map(async (pack) => {
@@ -122,7 +125,7 @@ describe('collection', () => {
     expect(types).toContainEqual(new Set(['commit', 'tree', 'tag']));
   });
 
-  test('makes several packs where one would be too large', async () => {
+  test('writes several packs if one would be too large', async () => {
     using dir = scratch();
     const told = await story(dir.path);
     await told.move(['refs/heads/dropped', revParse(told.source, 'dropped'), ZERO_OID]);
@@ -132,7 +135,7 @@ describe('collection', () => {
     expect(await inPacks(told, await live(told))).toEqual(revList(told.source, ['--all']));
   });
 
-  test('saves what becomes reachable while it is at work', async () => {
+  test('resurrects objects that become reachable while it runs', async () => {
     using dir = scratch();
     const told = await story(dir.path);
     const dropped = revParse(told.source, 'dropped');
@@ -140,17 +143,17 @@ describe('collection', () => {
     const objects: MaintainedObjects = {
       ...told.objects,
       commitPacks: async (add, replaced, how) => {
-        // As a push that looked at the packs within this collection: all of it was there.
+        // Like a push that read the packs during this collection: everything existed.
         if (how?.epoch !== undefined) await told.move(['refs/heads/again', ZERO_OID, dropped]);
         await told.objects.commitPacks(add, replaced, how);
       },
     };
     const outcome = await collect(objects, told.repository.refs, options());
-    expect(outcome!.rescued).toBe(outcome!.garbage);
+    expect(outcome!.resurrected).toBe(outcome!.garbage);
     expect(await inPacks(told, await live(told))).toEqual(revList(told.source, ['--all']));
   });
 
-  test('and what became reachable later, before garbage goes; what nobody wants goes after two weeks', async () => {
+  test('resurrects objects that became reachable later, and deletes other garbage after two weeks', async () => {
     using dir = scratch();
     const told = await story(dir.path);
     const [dropped, half] = [revParse(told.source, 'dropped'), revParse(told.source, 'dropped~10')];
@@ -162,7 +165,7 @@ describe('collection', () => {
     const soon = new Date(Date.now() + GARBAGE_MS - 3600_000);
     const outcome = await collect(told.objects, told.repository.refs, options({ now: soon }));
     expect(outcome).toMatchObject({ garbage: 0 });
-    expect(outcome!.rescued).toBeGreaterThan(10);
+    expect(outcome!.resurrected).toBeGreaterThan(10);
     expect(await garbage(told)).toEqual(kept);
     expect(await inPacks(told, await live(told))).toEqual(revList(told.source, ['--all']));
     const before = await live(told);
@@ -170,14 +173,14 @@ describe('collection', () => {
     const later = new Date(Date.now() + GARBAGE_MS + 3600_000);
     expect(await collect(told.objects, told.repository.refs, options({ now: later }))).toEqual({
       garbage: 0,
-      rescued: 0,
+      resurrected: 0,
     });
     expect(await garbage(told)).toEqual([]);
     expect(await live(told)).toEqual(before);
     expect(await inPacks(told, await live(told))).toEqual(revList(told.source, ['--all']));
   });
 
-  test('stopped at any step, everything reachable is there, and a later one finishes', async () => {
+  test('can be stopped at any step: reachable objects exist, and a later run finishes', async () => {
     using dir = scratch();
     const told = await story(dir.path);
     const dropped = revParse(told.source, 'dropped');

@@ -1,4 +1,4 @@
-/** Packs that are made one, compared with what git says of the outcome. */
+/** Merging packs, verified by git. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { compactionPlan } from '../../lib/git/maintenance/plan.ts';
 import { repack } from '../../lib/git/maintenance/repack.ts';
 import type { MemoryRepository } from '../../lib/git/memory.ts';
 import { buildPack } from '../../lib/git/pack/build-pack.ts';
-import { writeDistance, writeEntryHead } from '../../lib/git/pack/entry.ts';
+import { writeDistance, writeEntryHeader } from '../../lib/git/pack/entry.ts';
 import { indexPack } from '../../lib/git/pack/index-pack.ts';
 import { ObjectList } from '../../lib/git/pack/object-list.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
@@ -42,7 +42,7 @@ async function pushedInPieces(directory: string, seed: number): Promise<MemoryRe
     const style = random(3);
     const options = style === 0 ? ['--thin'] : style === 1 ? ['--no-reuse-delta'] : [];
     await push(packObjects(directory, range, options));
-    // The same again, with bases by id, and more of it than before.
+    // Again with bases by id, and more objects than before.
     if (random(3) === 0) {
       const revisions = [commits[to]!, ...(from > 20 ? [`^${commits[from - 20]}`] : [])];
       await push(
@@ -71,29 +71,29 @@ describe('compaction', () => {
     expect(await compact(objects, before, { ...soon(), scratchDir: dir.path })).toBe(true);
     const after = await objects.listPacks();
     expect(after).toHaveLength(1);
-    expect(after[0]).toMatchObject({ source: 'compaction' });
+    expect(after[0]).toMatchObject({ source: 'compact' });
     const target = join(dir.path, 'after');
     await writeRepository(target, objects, after);
     expect(allObjects(target)).toEqual(allObjects(join(dir.path, 'before')));
     expect(after[0]!.objectCount).toBe(allObjects(target).length);
     git(target, ['fsck', '--full', '--strict']);
 
-    // git's own index of the pack is the same, byte for byte.
+    // git's index of the pack is the same, byte for byte.
     const pack = join(target, 'objects/pack', `pack-${after[0]!.id}.pack`);
     git(target, ['index-pack', '-o', join(dir.path, 'own.idx'), pack]);
     expect(readFileSync(join(dir.path, 'own.idx')).equals(readFileSync(pack.replace(/pack$/, 'idx')))).toBe(
       true,
     );
 
-    // Deltas stay deltas: not much larger than the largest of them, which held most of it.
+    // Deltas stay deltas: not much larger than the largest input, which had most objects.
     const largest = Math.max(...before.map(({ packSize }) => packSize));
     expect(after[0]!.packSize).toBeLessThan(2 * largest);
-    // And once more there is nothing to do.
+    // A second run has nothing to do.
     expect(await compact(objects, after, soon())).toBe(true);
     expect(await objects.listPacks()).toEqual(after);
   });
 
-  test('a pack too large for memory goes over the scratch disk, and leaves nothing there', async () => {
+  test('a pack too large for memory is written to the scratch disk, and removed from there', async () => {
     using dir = scratch();
     const repository = await pushedInPieces(join(dir.path, 'source'), 7);
     const store = new PackStore(repository.objects);
@@ -154,9 +154,9 @@ describe('compaction', () => {
     git(join(dir.path, 'after'), ['fsck', '--full']);
   });
 
-  test('chains of deltas do not grow with every merge', async () => {
+  test('delta chains do not grow with every merge', async () => {
     const { repository, store } = await storeOf();
-    // Each pack begins with the last object of the one before it, whole, and ends 4,000 deltas later.
+    // Each pack starts with the last object of the previous one, whole, and ends 4,000 deltas later.
     let first: Buffer = Buffer.from(`start${'.'.repeat(100)}`);
     for (let k = 0; k < 9; k++) {
       const { pack, last } = chain(first, k < 3 ? 4000 : 1, k);
@@ -179,7 +179,7 @@ describe('compaction', () => {
     expect(Math.max(...depths.map(([, depth]) => Number(depth)))).toBeLessThanOrEqual(4095);
   });
 
-  test('damage is found and not copied', async () => {
+  test('damage is detected and not copied', async () => {
     using dir = scratch();
     const repository = await pushedInPieces(join(dir.path, 'source'), 5);
     const listed = await repository.objects.listPacks();
@@ -207,7 +207,7 @@ describe('compaction', () => {
     expect(readdirSync(dir.path)).toEqual(['source']);
   });
 
-  test('a pack that was replaced meanwhile is not replaced again, and the outcome is given up', async () => {
+  test('a pack that was replaced meanwhile is not replaced again, and the new pack is deleted', async () => {
     using dir = scratch();
     const repository = await pushedInPieces(join(dir.path, 'source'), 6);
     const listed = await repository.objects.listPacks();
@@ -225,7 +225,7 @@ describe('compaction', () => {
     expect(await repository.objects.listPacks()).toEqual(listed.slice(1));
   });
 
-  test('no merge begins after the deadline', async () => {
+  test('no merge starts after the deadline', async () => {
     using dir = scratch();
     const repository = await pushedInPieces(join(dir.path, 'source'), 8);
     const listed = await repository.objects.listPacks();
@@ -234,7 +234,7 @@ describe('compaction', () => {
   });
 });
 
-/** `start`, and `length` deltas on it, each based on the one before: an insertion at the front. */
+/** `start`, and a chain of `length` deltas, each of which inserts text at the front. */
 function chain(start: Buffer, length: number, seed: number): { pack: Buffer; last: Buffer } {
   const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1');
   header.writeUInt32BE(length + 1, 8);
@@ -249,7 +249,7 @@ function chain(start: Buffer, length: number, seed: number): { pack: Buffer; las
   };
   const head = (type: number, size: number, distance?: number) => {
     const bytes = Buffer.alloc(32);
-    let end = writeEntryHead(bytes, 0, type, size);
+    let end = writeEntryHeader(bytes, 0, type, size);
     if (distance !== undefined) end = writeDistance(bytes, end, distance);
     return bytes.subarray(0, end);
   };
@@ -276,12 +276,12 @@ function varint(n: number): number[] {
   return n < 128 ? [n] : [(n & 127) | 128, ...varint(n >> 7)];
 }
 
-describe('the plan', () => {
+describe('the compaction plan', () => {
   const MiB = 2 ** 20;
   const pack = (
     packSize: number,
     id: number,
-    source: PackDescription['source'] = 'api',
+    source: PackDescription['source'] = 'insert',
   ): PackDescription => ({
     id: String(id).padStart(6, '0'),
     source,
@@ -300,7 +300,7 @@ describe('the plan', () => {
     expect(planned(...small(9))).toHaveLength(9);
   });
 
-  test('leaves alone what is large enough, and takes what stands too near to the outcome', () => {
+  test('skips large enough packs, and includes those too close to the result in size', () => {
     expect(planned(100 * MiB, ...small(9))).toEqual(small(9));
     expect(planned(0.4 * MiB, ...small(9))).toEqual([0.4 * MiB, ...small(9)]);
     expect(planned(80 * MiB, 16 * MiB, 12 * MiB, ...small(8, MiB))).toEqual([
@@ -310,13 +310,13 @@ describe('the plan', () => {
     ]);
   });
 
-  test('takes no garbage and nothing that is settled', () => {
-    const garbage = Array.from({ length: 20 }, (_, i) => pack(1000, 100 + i, 'garbage'));
+  test('includes no garbage packs and no large ones', () => {
+    const garbage = Array.from({ length: 20 }, (_, i) => pack(1000, 100 + i, 'unreachable-garbage'));
     expect(compactionPlan([...packs(...small(8)), ...garbage])).toEqual([]);
     expect(planned(...small(20, 3000 * MiB))).toEqual([]);
   });
 
-  test('what is made has bounds, whatever there is; repeated, it ends with few packs, each byte written few times', () => {
+  test('results are bounded; repeated, it ends with few packs, each byte written a few times', () => {
     const sizes = fc.array(
       fc.oneof(fc.integer({ min: 40, max: 5000 }), fc.integer({ min: 40, max: 40 * MiB })),
       {
@@ -345,7 +345,7 @@ describe('the plan', () => {
     );
   });
 
-  test('a pack for each of 20,000 commits is rewritten a logarithmic number of times', () => {
+  test('the packs of 20,000 commits are rewritten a logarithmic number of times', () => {
     let list: PackDescription[] = [];
     let written = 0;
     let large = 0;
@@ -364,7 +364,7 @@ describe('the plan', () => {
     }
     expect(most).toBeLessThanOrEqual(12);
     expect(merges).toBeLessThan(20_000 / 4);
-    // Small packs are rewritten every time, which costs requests; all above them a few times only.
+    // Small packs are rewritten every time, which costs requests; larger ones only a few times.
     expect(written / 20_000).toBeLessThan(50_000);
     expect(large).toBeLessThan(20_000 * 1500 * 5);
   });

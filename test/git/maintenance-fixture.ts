@@ -10,7 +10,7 @@ import {
 } from '../../lib/git/ports.ts';
 import { git } from './repository-files.ts';
 
-/** A repository in memory as maintenance sees it: what it replaces leaves the list and can still be read. */
+/** The maintenance port of a repository in memory: replaced packs are not listed but still readable. */
 export function maintained(repository: MemoryRepository): MaintainedObjects {
   return {
     ...repository.objects,
@@ -23,7 +23,7 @@ export function maintained(repository: MemoryRepository): MaintainedObjects {
         abort: async () => {},
       };
     },
-    keepDerived: (kind, content, madeFrom) => repository.keepDerived(kind, content, madeFrom),
+    storeDerived: (kind, content, provenance) => repository.storeDerived(kind, content, provenance),
     commitPacks: async (add, replaced) => {
       const gone = new Set(replaced.map(({ id }) => id));
       repository.relist((listed) => {
@@ -34,7 +34,7 @@ export function maintained(repository: MemoryRepository): MaintainedObjects {
   };
 }
 
-/** Writes packs and refs down as git keeps them, in a new bare repository. */
+/** Writes packs and refs to a new bare git repository. */
 export async function writeRepository(
   directory: string,
   objects: ObjectDatabase,

@@ -8,7 +8,7 @@ import { GitRepository } from '../../lib/git/repository.ts';
 import { GitFixture } from './history-fixture.ts';
 import { generateMerges, gitMergeTree, type MergeCase } from './merge-fixture.ts';
 
-describe('generated branches, as git merge-tree', () => {
+describe('merges of generated branches are those of git merge-tree', () => {
   const fixture = new GitFixture();
   let cases: MergeCase[];
   let store: PackStore;
@@ -21,7 +21,7 @@ describe('generated branches, as git merge-tree', () => {
   });
   afterAll(() => fixture[Symbol.dispose]());
 
-  test('the same verdict, and the same tree with or without conflicts', { timeout: 120_000 }, async () => {
+  test('the same result, and the same tree with or without conflicts', { timeout: 120_000 }, async () => {
     let [clean, crossed] = [0, 0];
     for (const [ours, theirs] of cases) {
       const labels = { ours, theirs };
@@ -36,7 +36,7 @@ describe('generated branches, as git merge-tree', () => {
     expect(crossed).toBeGreaterThan(30);
   });
 
-  test('a side that knows the other wins, and neither side is preferred', async () => {
+  test('a side that contains the other wins, and neither side is preferred', async () => {
     for (const [n, [ours, theirs]] of cases.slice(0, 60).entries()) {
       const [base, a, b] = [fixture.oid(`base${n}`), fixture.oid(ours), fixture.oid(theirs)];
       const forward = await mergeCommits(store, history, base, a);
@@ -48,7 +48,7 @@ describe('generated branches, as git merge-tree', () => {
     }
   });
 
-  test('histories that are not related', async () => {
+  test('unrelated histories', async () => {
     for (const n of [0, 1, 3, 4, 6]) {
       const [ours, theirs] = [cases[n]![0], cases[n + 30]![1]];
       const labels = { ours, theirs };
@@ -159,8 +159,8 @@ describe('kinds of conflicts', () => {
     );
   });
 
-  test('an edit is not lost where both sides have the old file at the place it was moved to', async () => {
-    // git 2.39 calls this clean, takes the old text and drops the edit: here we would rather ask.
+  test('an edit is not lost if both sides have the old file at the new path', async () => {
+    // git 2.39 reports a clean merge, takes the old text and drops the edit: here it is a conflict.
     using fixture = new GitFixture();
     threeBranches(fixture, { a: text }, { a: top, b: text }, { b: text });
     const { store } = await fixture.load();
@@ -169,7 +169,7 @@ describe('kinds of conflicts', () => {
   });
 });
 
-test('a merge is committed with all its tree needs; who comes second is told', async () => {
+test('a merge is committed with all objects of its tree; the loser of a race is refused', async () => {
   using fixture = new GitFixture();
   const text = (n: number) =>
     Array.from({ length: 9 }, (_, line) => `${line === n ? 'new' : line}\n`).join('');

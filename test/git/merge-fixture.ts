@@ -13,8 +13,8 @@ export type MergeCase = readonly [ours: string, theirs: string];
 /**
  * Makes pairs of branches that changed the same few files: edits, moves, moves with edits, copies, deletions,
  * changes of mode and type, files for directories and the other way round. Each third pair is a criss-cross,
- * with two merge bases. Files end in a newline: git before 2.43.2 leaves out what follows the last one when it
- * looks for renames.
+ * with two merge bases. Files end in a newline: git before 2.43.2 ignores what follows the last newline when it
+ * detects renames.
  */
 export function generateMerges(fixture: GitFixture, seed: number, count: number): MergeCase[] {
   const pick = random(seed);
@@ -55,7 +55,7 @@ export function generateMerges(fixture: GitFixture, seed: number, count: number)
   return cases;
 }
 
-/** What git says: with `merge.directoryRenames=false`, which is how we merge. */
+/** The result of git with `merge.directoryRenames=false`, as in our merges. */
 export function gitMergeTree(fixture: GitFixture, ours: string, theirs: string) {
   const settings = ['-c', 'merge.directoryRenames=false', '-c', 'merge.renameLimit=2000'];
   const merge = ['merge-tree', '--write-tree', '--allow-unrelated-histories', ours, theirs];
@@ -140,7 +140,7 @@ function move(tree: Tree, from: string, to: string, file: File): void {
   put(tree, to, file);
 }
 
-/** What a merge may have made of both, conflicts resolved at will. */
+/** A possible merge result, with conflicts resolved arbitrarily. */
 function mixed(pick: Pick, one: Tree, other: Tree): Tree {
   const tree: Tree = new Map(one);
   for (const [path, file] of other) if (pick(2) === 0) put(tree, path, file);

@@ -9,7 +9,7 @@ import { cherryPick, NoSuchParent, type PickOutcome, revert } from '../../lib/gi
 import { GitFixture } from './history-fixture.ts';
 import { generateMerges } from './merge-fixture.ts';
 
-describe('as git cherry-pick and git revert', () => {
+describe('cherry-picks and reverts are those of git', () => {
   const fixture = new GitFixture();
   const worktree = mkdtempSync(join(tmpdir(), 'lemnos-pick-'));
   const env = {
@@ -35,7 +35,7 @@ describe('as git cherry-pick and git revert', () => {
     rmSync(worktree, { recursive: true, force: true });
   });
 
-  /** What git makes of it: the tree it commits, or why it commits none. */
+  /** The result of git: the tree it commits, or why it does not. */
   function outcome(command: 'cherry-pick' | 'revert', commit: Oid, onto: Oid): string {
     git('checkout', '--quiet', '--force', '--detach', onto);
     git('clean', '-fdxq');
@@ -88,7 +88,7 @@ describe('as git cherry-pick and git revert', () => {
     expect([...seen].sort()).toEqual(['conflict', 'empty', 'picked']);
   });
 
-  test('a pick of a pick is empty, and a revert takes it back', async () => {
+  test('a repeated pick is empty, and a revert undoes it', async () => {
     const [commit, parent] = [fixture.oid('theirs0'), fixture.oid('theirs0~1')];
     expect(await cherryPick(store, { commit, onto: parent })).toMatchObject({
       kind: 'picked',

@@ -9,7 +9,7 @@ import { random } from './history-fixture.ts';
 
 const LABELS = { ours: 'ours', theirs: 'theirs' };
 
-describe('as git merge-file', () => {
+describe('merged texts are those of git merge-file', () => {
   const directory = mkdtempSync(join(tmpdir(), 'lemnos-merge-'));
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -72,7 +72,7 @@ describe('properties', () => {
   const content = lines.map((all) => Buffer.from(all.join('')));
   const algorithm = fc.constantFrom('myers' as const, 'histogram' as const);
 
-  test('a change that one side made, or both alike, is taken', () => {
+  test('a change of one side, or the same change of both, is applied', () => {
     fc.assert(
       fc.property(content, content, algorithm, (base, x, algorithm) => {
         for (const [ours, theirs] of [
@@ -100,7 +100,7 @@ describe('properties', () => {
     );
   });
 
-  test('changes that lie apart are both in', () => {
+  test('separate changes are both applied', () => {
     const side = fc.array(fc.constantFrom('x\n', 'y\n', 'z\n'), { maxLength: 5 });
     fc.assert(
       fc.property(side, side, fc.integer({ min: 2, max: 6 }), algorithm, (first, second, gap, algorithm) => {
@@ -113,10 +113,10 @@ describe('properties', () => {
     );
   });
 
-  test('texts too different to compare are no clean merge', () => {
+  test('texts too different to compare do not merge cleanly', () => {
     const pick = random(9);
     const noise = () => Buffer.from(Array.from({ length: 3000 }, () => `${pick(50)}\n`).join(''));
-    expect(mergeTexts(noise(), noise(), noise(), { effort: { steps: 1000 } })).toBeUndefined();
+    expect(mergeTexts(noise(), noise(), noise(), { budget: { steps: 1000 } })).toBeUndefined();
   });
 });
 

@@ -25,7 +25,7 @@ beforeAll(async () => {
   makeHistory(path, 90);
   all = revList(path, ['--all']) as Oid[];
   repository = new MemoryRepository();
-  // The second holds some of the first's objects too.
+  // The second pack also has some objects of the first.
   for (const revisions of [['main~10'], ['main~2', '^main~15'], ['--all', '^main~2']]) {
     const store = new PackStore(repository.objects);
     await addPack(repository, await indexPack([packObjects(path, revisions)], { store }));
@@ -36,13 +36,13 @@ beforeAll(async () => {
   merged = await writeMergedIndex(packs);
 });
 
-const madeFrom = (packs: readonly PackDescription[]) => ({
+const provenance = (packs: readonly PackDescription[]) => ({
   packs: packs.map(({ id }) => id),
   objects: 0,
   note: '',
 });
 
-/** The same packs, with or without these bytes for a merged index; tells which files were read. */
+/** The same packs, with or without these bytes as merged index; records which files are read. */
 function opened(bytes?: Uint8Array, hidden?: string): { store: PackStore; reads: string[] } {
   const reads: string[] = [];
   const { objects } = repository;
@@ -52,7 +52,7 @@ function opened(bytes?: Uint8Array, hidden?: string): { store: PackStore; reads:
     id: String(serial++),
     size: merged.length,
     location: 'test',
-    sums: sealDerived(merged).sums!,
+    checksumsCrc: sealDerived(merged).checksumsCrc!,
   };
   const database: ObjectDatabase = {
     ...objects,
@@ -69,7 +69,7 @@ function opened(bytes?: Uint8Array, hidden?: string): { store: PackStore; reads:
     },
     derived: {
       current: (kind) =>
-        file && kind === 'object-index' ? { ...current, madeFrom: madeFrom(listed) } : undefined,
+        file && kind === 'object-index' ? { ...current, provenance: provenance(listed) } : undefined,
       open: () => ({
         size: file!.size,
         read: async (at, length) => {
@@ -90,7 +90,7 @@ beforeAll(async () => {
 });
 
 describe('a merged index', () => {
-  test("is one of git's, which verifies it", async () => {
+  test('is verified by git', async () => {
     using dir = scratch();
     await writeRepository(dir.path, repository.objects, listed);
     writeFileSync(join(dir.path, 'objects/pack/multi-pack-index'), merged);
@@ -103,7 +103,7 @@ describe('a merged index', () => {
     expect(found.toString()).not.toContain('missing');
   });
 
-  test('saves a cold lookup the indexes of the packs', async () => {
+  test('saves a cold lookup from reading pack indexes', async () => {
     const with_ = opened(merged);
     const without = opened();
     for (const { store } of [with_, without]) await store.read(all[7]!);
@@ -112,7 +112,7 @@ describe('a merged index', () => {
     expect(without.reads.filter((part) => part === 'index')).toHaveLength(3);
   });
 
-  test('finds what the packs hold, and nothing else', async () => {
+  test('finds exactly the objects of the packs', async () => {
     const { store } = opened(merged);
     const absent = all.map((oid) => (oid.startsWith('f') ? `0${oid.slice(1)}` : `f${oid.slice(1)}`) as Oid);
     const missing = await store.missing(Buffer.concat([...all, ...absent].map(oidBytes)));
@@ -120,7 +120,7 @@ describe('a merged index', () => {
     for (const oid of all) expect(await store.header(oid)).toEqual(await opened().store.header(oid));
   });
 
-  test('is not believed about a pack that is not listed', async () => {
+  test('is ignored for packs that are not listed', async () => {
     for (const { id } of listed) {
       const names = Buffer.concat(all.map(oidBytes));
       const expected = await opened(undefined, id).store.missing(names);
@@ -128,7 +128,7 @@ describe('a merged index', () => {
     }
   });
 
-  test('is left aside with one warning when a byte of it is wrong or its end is gone', async () => {
+  test('is ignored with one warning when a byte is wrong or it is truncated', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     try {
       await fc.assert(
@@ -140,7 +140,7 @@ describe('a merged index', () => {
             warn.mockClear();
             const bytes = Buffer.from(merged);
             bytes[at]! ^= flip;
-            // Sums are of the bytes as they were written.
+            // The checksums are those of the original bytes.
             const { store } = opened(cut ? bytes.subarray(0, at) : bytes);
             for (const oid of [all[3]!, all[50]!, all[99]!]) {
               expect(await store.header(oid)).toEqual(await opened().store.header(oid));
@@ -155,12 +155,12 @@ describe('a merged index', () => {
     }
   });
 
-  test('that is nonsense with right checksums changes no answer', async () => {
+  test('that is nonsense with correct checksums does not change any result', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     try {
       for (const text of ['', 'MIDX', 'x'.repeat(5000)]) {
         const bytes = Buffer.from(text);
-        await repository.keepDerived('object-index', sealDerived(bytes), madeFrom(listed));
+        await repository.storeDerived('object-index', sealDerived(bytes), provenance(listed));
         const store = new PackStore(repository.objects);
         expect(await store.has(all[5]!)).toBe(true);
       }

@@ -34,7 +34,7 @@ describe('a push', () => {
     ).toEqual([]);
   });
 
-  it('on top of what is there is connected, and not without it', async () => {
+  it('on top of stored objects is connected, but not without them', async () => {
     const { store } = await storeOf(packObjects(history, ['main~7']));
     const indexed = await indexPack([packObjects(history, ['main', '^main~7'], ['--thin'])], { store });
     const tips = { tips: [rev('main')] };
@@ -44,7 +44,7 @@ describe('a push', () => {
     expect(await checkConnectivity(empty, indexed, tips)).not.toEqual([]);
   });
 
-  it('that leaves out any one object is refused, and the object named', async () => {
+  it('that lacks any one object is refused, naming the object', async () => {
     const { store } = await storeOf(packObjects(history, ['--all']));
     const { store: empty } = await storeOf();
     const all = revList(history, ['main~14']) as Oid[];
@@ -57,21 +57,21 @@ describe('a push', () => {
       );
       const indexed = await indexPack([await collect(writePack(store, list))]);
       const problems = await checkConnectivity(empty, indexed, { tips: [tip] });
-      // git knows the empty tree without having it.
+      // The empty tree exists in git without being stored.
       expect(problems).toEqual(left === EMPTY_TREE ? [] : [{ oid: left, reason: 'missing' }]);
     }
   });
 
-  it('that leans on garbage is refused', async () => {
+  it('that refers to garbage is refused', async () => {
     const { store, repository } = await storeOf(packObjects(history, ['main~7']));
     const indexed = await indexPack([packObjects(history, ['main', '^main~7'], ['--thin'])], { store });
-    repository.relist((packs) => packs.map((pack) => ({ ...pack, source: 'garbage' })));
+    repository.relist((packs) => packs.map((pack) => ({ ...pack, source: 'unreachable-garbage' })));
     await store.refresh();
     const problems = await checkConnectivity(store, indexed, { tips: [rev('main')] });
     expect(problems).toContainEqual({ oid: rev('main~7'), reason: 'missing' });
   });
 
-  it('without a pack needs its tips to be there', async () => {
+  it('without a pack needs its tips to exist', async () => {
     const { store } = await storeOf(packObjects(history, ['main']));
     expect(await checkConnectivity(store, undefined, { tips: [rev('main~3')] })).toEqual([]);
     const nowhere = '3'.repeat(40) as Oid;
@@ -128,7 +128,7 @@ describe('an object of another type than its referrer says', () => {
     expect(await checkConnectivity(store, indexed, { tips: [] })).toEqual([{ oid: blobOid, reason: 'type' }]);
   });
 
-  it('one object as two types is refused at once', async () => {
+  it('one object referred to as two types is refused immediately', async () => {
     const tree = encodeTree([
       { mode: 0o100644, name: 'a', oid: blobOid },
       { mode: 0o040000, name: 'b', oid: blobOid },

@@ -18,7 +18,7 @@ import { git } from './repository-files.ts';
 
 const dir = scratch();
 const path = join(dir.path, 'source.git');
-/** Two packs that a clone of `main` wants whole, and one of which it wants a part. */
+/** Two packs that a clone of `main` needs completely, and one that it needs partly. */
 const repository = new MemoryRepository();
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ beforeAll(async () => {
   return () => dir[Symbol.dispose]();
 });
 
-test('packs of which all is wanted are copied as they stand, and what is wanted of others follows', async () => {
+test('packs that are needed completely are copied whole, followed by the entries of other packs', async () => {
   const store = new PackStore(repository.objects);
   const list = await enumerate(store, { include: [revParse(path, 'main')] });
   const copied = new CopiedPacks(list, true).count;
@@ -53,7 +53,7 @@ test('packs of which all is wanted are copied as they stand, and what is wanted 
   }
 });
 
-test('a pack that is damaged where nobody looks ends in an error, not in a trailer', async () => {
+test('damage in a pack that is copied whole gives an error instead of a trailer', async () => {
   const store = new PackStore(repository.objects);
   const list = await enumerate(store, { include: [revParse(path, 'main')] });
   const [copied] = list.packs.filter((_, number) => new CopiedPacks(list, true).has(number));
@@ -73,7 +73,7 @@ test('a pack that is damaged where nobody looks ends in an error, not in a trail
       };
     },
   };
-  // Listed before the damage: the walk itself reads none of it here.
+  // Enumerated before the damage, so that the walk does not read it.
   const reader = new PackStore(damaged);
   const packs = await reader.packs();
   const swapped = list.packs.map((pack) => packs.find((p) => p.description.id === pack.description.id)!);
@@ -81,15 +81,15 @@ test('a pack that is damaged where nobody looks ends in an error, not in a trail
   await expect(collect(writePack(reader, list))).rejects.toBeInstanceOf(CorruptData);
 });
 
-test('a clone above the threshold goes by the bitmap, and is the same', async () => {
+test('a clone above the threshold uses the bitmap, with the same result', async () => {
   const packs = await repository.objects.listPacks();
   const include = [revParse(path, 'main')];
   const walked = [...(await enumerate(new PackStore(repository.objects), { include })).oids()].sort();
   for (const builder of [mergedIndexBuilder, bitmapBuilder]) {
     const store = new PackStore(repository.objects);
     const made = await builder.build({ store, refs: repository.refs, packs, deadline: Infinity });
-    const madeFrom = { packs: packs.map(({ id }) => id), objects: 0, note: made!.note };
-    await repository.keepDerived(builder.kind, made!.content, madeFrom);
+    const provenance = { packs: packs.map(({ id }) => id), objects: 0, note: made!.note };
+    await repository.storeDerived(builder.kind, made!.content, provenance);
   }
   let read = false;
   const { derived } = repository.objects;

@@ -1,6 +1,6 @@
 /**
- * Packs that once were, or may be, trouble: `corpus/<ok or the error's code>--<what it is>.pack`. Each is judged as its
- * name says, however it comes in, by git as well; and whatever is made of it by chance is judged, never a crash.
+ * Packs that once were, or could be, a problem: `corpus/<ok or the error's code>--<description>.pack`. Each gives the
+ * result in its name, however it is received, and also with git. Random mutations never crash the parser.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -18,7 +18,7 @@ const corpus = readdirSync(folder).map((name) => ({
   verdict: name.slice(0, name.indexOf('--')),
   bytes: readFileSync(join(folder, name)),
 }));
-/** What git takes, or overlooks: it has no such limit, or gives the second of two its place. */
+/** Packs that git accepts: it has no such limit, or does not detect the problem. */
 const ONLY_OURS = new Set(['pack-entry--object-twice.pack', 'pack-trailing--more.pack']);
 
 const home = scratch();
@@ -39,7 +39,7 @@ describe('the corpus', () => {
     for (const most of [1, 7, 100_000]) {
       expect(await judged(pieces(bytes, generator(most), most)), `pieces of ${most}`).toBe(verdict);
     }
-    // As a large pack on disk, and with every blob named as it comes.
+    // As a large pack on disk, and with every blob hashed while it is received.
     expect(await judged([bytes], { memoryPackBytes: 0, wholeBlobSize: 0 })).toBe(verdict);
     if (ONLY_OURS.has(name)) return;
     const theirs = spawnSync('git', ['index-pack', '--stdin', '--strict'], {
@@ -51,8 +51,8 @@ describe('the corpus', () => {
   });
 });
 
-describe('what chance makes of it', () => {
-  it('is taken or refused, in little time', async () => {
+describe('random mutations of the corpus', () => {
+  it('are accepted or refused, quickly', async () => {
     const random = generator(20_261_120);
     const mended = (body: Buffer) => Buffer.concat([body, createHash('sha1').update(body).digest()]);
     const verdicts = new Map<string, number>();

@@ -8,7 +8,7 @@ import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import { git } from './repository-files.ts';
 
-/** A directory that goes away with the test that asked for it: `using dir = scratch()`. */
+/** A directory that is removed at the end of its scope: `using dir = scratch()`. */
 export function scratch(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), 'pack-test-'));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
@@ -115,7 +115,7 @@ export function revParse(repository: string, name: string): Oid {
   return git(repository, ['rev-parse', name]).toString().trim() as Oid;
 }
 
-/** Some bytes in pieces of varying size, as a connection delivers them. */
+/** Bytes in pieces of varying size, as received from a connection. */
 export function* pieces(bytes: Uint8Array, sizes: (n: number) => number, most = 5000): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; ) {
     const to = at + 1 + sizes(most);
@@ -139,7 +139,7 @@ export async function storeOf(
 
 export async function addPack(repository: MemoryRepository, indexed: IndexedPack): Promise<void> {
   const { content, objectCount } = indexed;
-  const stored = await repository.objects.newPack(content, { source: 'push', objectCount });
+  const stored = await repository.objects.newPack(content, { source: 'receive', objectCount });
   await repository.refs.compareAndSwap([], { packs: [stored] });
 }
 

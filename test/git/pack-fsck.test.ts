@@ -165,13 +165,13 @@ describe('findings are git fsck --strict’s', () => {
     fsck.check(typeCode(type), data, oidBytes(oid), 0);
     const found = [...fsck.errors, ...fsck.warnings];
     expect(found.every((finding) => finding.oid === oid)).toBe(true);
-    // What git cannot even parse it refuses without an id.
+    // Objects that git cannot parse are refused without a message id.
     if (gitUnparsed.has(oid)) expect(fsck.errors).not.toEqual([]);
     else expect(new Set(found.map((finding) => finding.id))).toEqual(gitFindings.get(oid) ?? new Set());
   });
 });
 
-describe('names that a file system takes for others', () => {
+describe('names that a file system treats as special ones', () => {
   it.each([
     '.git',
     '.GIT',
@@ -218,14 +218,14 @@ describe('.gitattributes', () => {
     expect(gitFindingsIn('.gitattributes', data)).toEqual(ids);
   });
 
-  it('too large is found without its content', () => {
+  it('that is too large is reported without reading its content', () => {
     const fsck = new Fsck();
     fsck.gitattributes(blobOid, undefined);
     expect(fsck.errors).toMatchObject([{ oid: blobOid, id: 'gitattributesLarge' }]);
   });
 });
 
-/** What git finds in a blob that a tree calls so. */
+/** git's findings for a blob that a tree names so. */
 function gitFindingsIn(name: string, data: Buffer): (string | undefined)[] {
   using dir = scratch();
   git(tmpdir(), ['init', '-q', '--bare', dir.path]);

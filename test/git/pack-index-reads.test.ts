@@ -5,14 +5,14 @@ import { PackStore } from '../../lib/git/pack/store.ts';
 import type { ObjectDatabase } from '../../lib/git/ports.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 
-test('an index of several blocks is read once, however many names are looked up one after the other', async () => {
+test('an index of several blocks is read once for many consecutive lookups', async () => {
   const { objects, refs } = new MemoryRepository({ head: 'refs/heads/main' as RefName });
   const blobs = Array.from({ length: 50_000 }, (_, i) => ({
     type: 'blob' as const,
     data: Buffer.from(`${i}`),
   }));
   const { content, objectCount, oids } = buildPack(blobs);
-  const pack = await objects.newPack(content, { source: 'push', objectCount });
+  const pack = await objects.newPack(content, { source: 'receive', objectCount });
   await refs.compareAndSwap([], { packs: [pack] });
   expect(pack.indexSize).toBeGreaterThan(5 * 256 * 1024);
   let reads = 0;

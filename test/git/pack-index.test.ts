@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CorruptData, type CorruptionCode } from '../../lib/git/objects.ts';
 import { type Oid, oidBytes } from '../../lib/git/oid.ts';
 import { buildPack } from '../../lib/git/pack/build-pack.ts';
-import { BLOB, OFS_DELTA, REF_DELTA, writeDistance, writeEntryHead } from '../../lib/git/pack/entry.ts';
+import { BLOB, OFS_DELTA, REF_DELTA, writeDistance, writeEntryHeader } from '../../lib/git/pack/entry.ts';
 import { FsckRefused, type IndexPackLimits, indexPack } from '../../lib/git/pack/index-pack.ts';
 import { hashObject } from '../../lib/git/parse.ts';
 import {
@@ -36,7 +36,7 @@ function gitIndex(pack: Uint8Array, options: readonly string[] = []): Buffer {
   return readFileSync(join(dir.path, 'p.idx'));
 }
 
-describe('the index is byte for byte git’s', () => {
+describe('the index is byte for byte that of git', () => {
   const cases: [string, string[], Partial<IndexPackLimits>][] = [
     ['bases by distance', [], {}],
     ['bases by id', ['--no-delta-base-offset'], {}],
@@ -113,10 +113,10 @@ describe('a thin pack', () => {
     await expect(indexPack([thin], { store })).rejects.toMatchObject({ code: 'delta-base' });
   });
 
-  it('takes bases from garbage too, and tells which they are', async () => {
+  it('takes bases from garbage packs too, and reports which', async () => {
     const thin = packObjects(history, ['main', '^main~5'], ['--thin']);
     const { store, repository } = await storeOf(packObjects(history, ['main~5']));
-    repository.relist((packs) => packs.map((pack) => ({ ...pack, source: 'garbage' })));
+    repository.relist((packs) => packs.map((pack) => ({ ...pack, source: 'unreachable-garbage' })));
     await store.refresh();
     const indexed = await indexPack([thin], { store });
     expect(indexed.basesAdded.length).toBeGreaterThan(0);
@@ -141,7 +141,7 @@ function entry(
   options: { size?: number; base?: Oid; distance?: number } = {},
 ): Buffer {
   const head = Buffer.alloc(64);
-  let at = writeEntryHead(head, 0, type, options.size ?? data.length);
+  let at = writeEntryHeader(head, 0, type, options.size ?? data.length);
   if (options.base) {
     head.set(oidBytes(options.base), at);
     at += 20;
@@ -164,7 +164,7 @@ const repeatDelta = (base: number, result: number, instruction: number[]) => {
   ]);
 };
 
-describe('what is not a proper pack is refused', () => {
+describe('malformed packs are refused', () => {
   const good = rawPack([entry(BLOB, hello)]);
   const flip = (bytes: Buffer, at: number) => {
     const copy = Buffer.from(bytes);
@@ -274,12 +274,12 @@ describe('what is not a proper pack is refused', () => {
     await expect(indexPack([pack])).rejects.toMatchObject({ code: 'delta-base' });
   });
 
-  it('an object that contradicts a stored one, byte for byte', async () => {
+  it('an object that differs from the stored one with the same id', async () => {
     const { content, objectCount } = buildPack([
       { type: 'blob', data: Buffer.from('other bytes'), oid: helloOid },
     ]);
     const { repository, store } = await storeOf();
-    const stored = await repository.objects.newPack(content, { source: 'push', objectCount });
+    const stored = await repository.objects.newPack(content, { source: 'receive', objectCount });
     await repository.refs.compareAndSwap([], { packs: [stored] });
     await store.refresh();
     await expect(indexPack([good], { store })).rejects.toMatchObject({ code: 'collision' });
@@ -307,7 +307,7 @@ describe('what is not a proper pack is refused', () => {
 });
 
 describe('damage', () => {
-  it('anywhere in a pack is found, whether the checksum was mended or not; what passes, git accepts too', async () => {
+  it('anywhere in a pack is detected, with a corrected checksum or not; git accepts what passes', async () => {
     const pack = packObjects(history, ['main~12'], ['--no-delta-base-offset']);
     const random = generator(99);
     let accepted = 0;
@@ -331,7 +331,7 @@ describe('damage', () => {
 });
 
 describe('fsck', () => {
-  it('refuses a pack with a malformed object, and says which and why', async () => {
+  it('refuses a pack with a malformed object, naming object and reason', async () => {
     const bad = Buffer.concat([Buffer.from('100644 .git\0'), oidBytes(helloOid)]);
     const { content } = buildPack([
       { type: 'blob', data: hello },
@@ -351,7 +351,7 @@ describe('fsck', () => {
     });
   });
 
-  it('looks into .gitmodules, wherever in the pack the blob is', async () => {
+  it('checks .gitmodules, wherever in the pack the blob is', async () => {
     const blob = Buffer.from('[submodule "a"]\n\tpath = a\n\turl = --upload-pack=touch\n');
     const tree = Buffer.concat([Buffer.from('100644 .gitmodules\0'), oidBytes(hashObject('blob', blob))]);
     for (const objects of [

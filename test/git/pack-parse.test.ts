@@ -26,7 +26,7 @@ beforeAll(() => {
 });
 afterAll(() => home[Symbol.dispose]());
 
-describe('what git wrote', () => {
+describe('objects written by git', () => {
   it('commits: parsed as git shows them, and written again byte for byte', async () => {
     const store = new PackStore(packsOf(history));
     const fields = ['%H', '%T', '%P', '%an', '%ae', '%at', '%cn', '%ce', '%ct', '%B'].join('%x01');
@@ -105,8 +105,8 @@ describe('what git wrote', () => {
   });
 });
 
-describe('what git reads back', () => {
-  it('a commit of ours with a signature, an encoding and odd names passes git fsck', () => {
+describe('objects written by us', () => {
+  it('a commit with a signature, an encoding and odd names passes git fsck', () => {
     using dir = scratch();
     git(home.path, ['init', '-q', '--bare', dir.path]);
     const tree = git(dir.path, ['hash-object', '-w', '-t', 'tree', '--stdin'], Buffer.alloc(0))
@@ -133,7 +133,7 @@ describe('what git reads back', () => {
   });
 });
 
-describe('any bytes', () => {
+describe('arbitrary bytes', () => {
   const pieces = fc.constantFrom(
     'tree ',
     'parent ',

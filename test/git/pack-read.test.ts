@@ -21,7 +21,7 @@ beforeAll(() => {
 });
 afterAll(() => home[Symbol.dispose]());
 
-/** What git reads. */
+/** The objects as read by git. */
 function catFile(repository: string, oids: readonly string[]): Map<Oid, { type: ObjectType; data: Buffer }> {
   const out = git(repository, ['cat-file', '--batch'], `${oids.join('\n')}\n`);
   const objects = new Map<Oid, { type: ObjectType; data: Buffer }>();
@@ -44,10 +44,10 @@ async function expectSame(store: PackStore): Promise<void> {
   }
 }
 
-describe('every object is what git reads', () => {
-  it('from a repository’s own pack', () => expectSame(new PackStore(packsOf(history))));
+describe('every object is the same as in git', () => {
+  it('from the pack of a repository', () => expectSame(new PackStore(packsOf(history))));
 
-  it('with next to no cache', () =>
+  it('with a minimal cache', () =>
     expectSame(
       new PackStore(packsOf(history), {
         cache: new PackCache({ blockBytes: 1, baseBytes: 1, indexBytes: 1 }),
@@ -79,7 +79,7 @@ describe('every object is what git reads', () => {
 });
 
 describe('lookups', () => {
-  it('by prefix give what git gives', async () => {
+  it('by prefix give the same ids as git', async () => {
     const store = new PackStore(packsOf(history));
     const oids = [...expected.keys()].sort();
     for (const prefix of [
@@ -95,27 +95,27 @@ describe('lookups', () => {
     expect(await store.resolvePrefix('ABCD', 10)).toEqual([]);
   });
 
-  it('know the empty tree even where no pack has it', async () => {
+  it('find the empty tree even if no pack has it', async () => {
     const { store } = await storeOf();
     expect(await store.has(EMPTY_TREE)).toBe(true);
     expect(await store.read(EMPTY_TREE)).toEqual({ type: 'tree', data: new Uint8Array(0) });
   });
 
-  it('of what is missing say so, after the listing was read once more', async () => {
+  it('of missing objects throw, after reading the listing once more', async () => {
     const { repository, store } = await storeOf(packObjects(history, ['main~10']));
     const oid = revParse(history, 'main');
     await expect(store.read(oid)).rejects.toThrow(ObjectMissing);
     expect(await store.missing(oidBytes(oid))).toEqual([oid]);
     const late = buildPack([{ type: 'commit', data: expected.get(oid)!.data }]);
-    const stored = await repository.objects.newPack(late.content, { source: 'push', objectCount: 1 });
+    const stored = await repository.objects.newPack(late.content, { source: 'receive', objectCount: 1 });
     await repository.refs.compareAndSwap([], { packs: [stored] });
     expect((await store.read(oid)).type).toBe('commit');
   });
 
-  it('can leave garbage out', async () => {
+  it('can exclude garbage', async () => {
     const { repository, store } = await storeOf(packObjects(history, ['main']));
     const oid = revParse(history, 'main');
-    repository.relist((packs) => packs.map((pack) => ({ ...pack, source: 'garbage' })));
+    repository.relist((packs) => packs.map((pack) => ({ ...pack, source: 'unreachable-garbage' })));
     await store.refresh();
     expect(await store.missing(oidBytes(oid))).toEqual([]);
     expect(await store.missing(oidBytes(oid), { garbage: false })).toEqual([oid]);
@@ -141,7 +141,7 @@ describe('lookups', () => {
     expect(await store.has(revParse(history, 'main'))).toBe(true);
   });
 
-  it('in packs of a commit each come in one trip for all of them', async () => {
+  it('in packs of one commit each take one round trip for all packs', async () => {
     const commits = git(history, ['rev-list', '--topo-order', '--max-count=12', 'main'])
       .toString()
       .trim()
@@ -168,11 +168,11 @@ describe('lookups', () => {
       },
     });
     for (const oid of commits.slice(0, 8)) expect((await store.read(oid as Oid)).type).toBe('commit');
-    // The indexes, and with them the packs, which are small.
+    // The indexes, together with the packs, which are small.
     expect(trips).toBe(1);
   });
 
-  it('read each block once, though many ask at the same time', async () => {
+  it('read each block once for concurrent readers', async () => {
     const base = packsOf(history);
     const reads = new Map<string, number>();
     const counted: ObjectDatabase = {
@@ -195,7 +195,7 @@ describe('lookups', () => {
   });
 });
 
-describe('damage in what is stored', () => {
+describe('damage in stored packs', () => {
   it('in pack or index gives CorruptData or ObjectMissing, or an object of another id: no crash, no hang', async () => {
     const pack = packObjects(history, ['main~10'], ['--no-delta-base-offset']);
     const { repository } = await storeOf(pack);
@@ -230,12 +230,12 @@ describe('damage in what is stored', () => {
     expect(noticed).toBeGreaterThan(100);
   });
 
-  it('bases that lead in a circle end in CorruptData', async () => {
+  it('circular delta bases give CorruptData', async () => {
     const blob = Buffer.from('x'.repeat(50));
     const { content } = buildPack([{ type: 'blob', data: blob }]);
     if (content.kind !== 'bytes') throw new Error('expected bytes');
     const pack = Buffer.from(content.pack);
-    // Its own id as the base of a delta: only a damaged store can say so.
+    // An object with its own id as delta base: only possible in a damaged store.
     const forged = Buffer.concat([
       pack.subarray(0, 12),
       Buffer.from([0x75]),

@@ -59,7 +59,7 @@ const each = (work: (store: PackStore) => Promise<void>) => async () => {
   for (const [, store] of stores) await work(store);
 };
 
-describe('enumerate gives what git rev-list --objects gives', () => {
+describe('enumerate lists the same objects as git rev-list --objects', () => {
   async function expectSame(
     store: PackStore,
     options: EnumerateOptions,
@@ -125,7 +125,7 @@ describe('enumerate gives what git rev-list --objects gives', () => {
       const tip = rev('main');
       const list = await enumerate(store, { include: [tip], shallow: new Set([tip]) });
       expect([...list.oids()].sort()).toEqual([tip, ...revList(history, ['main^{tree}'])].sort());
-      // Deepening: the receiver has the tip's tree and nothing below; its parents come without what it has.
+      // Deepening: the receiver has the tip's tree but no parents; those are sent without what it has.
       const parents = git(history, ['rev-parse', 'main^@']).toString().trim().split('\n') as Oid[];
       const deeper = await enumerate(store, {
         include: parents,
@@ -153,7 +153,7 @@ describe('enumerate gives what git rev-list --objects gives', () => {
     }),
   );
 
-  it('with clocks that went wrong never sends too much of what it should not, nor too little', async () => {
+  it('with wrong clocks lists all required objects, and few others', async () => {
     using dir = scratch();
     const path = join(dir.path, 'skewed.git');
     git(tmpdir(), ['init', '-q', '--bare', path]);
@@ -183,7 +183,7 @@ describe('enumerate gives what git rev-list --objects gives', () => {
 });
 
 describe('packs that git accepts', () => {
-  /** git takes the pack into a repository that may have something already, and finds nothing wrong. */
+  /** git accepts the pack into a repository that may have other objects, and fsck finds no error. */
   function receive(pack: Uint8Array, objects: readonly string[], before?: Uint8Array): void {
     using dir = scratch();
     git(tmpdir(), ['init', '-q', '--bare', dir.path]);
@@ -211,7 +211,7 @@ describe('packs that git accepts', () => {
     }
   });
 
-  it('of the one pack that has it all, as it is', async () => {
+  it('that are a copy of the only pack', async () => {
     const store = stores[0]![1];
     const [only] = await store.packs();
     const list = await enumerate(store, { include: tips });
@@ -235,15 +235,15 @@ describe('packs that git accepts', () => {
     }),
   );
 
-  it('that are thin where a stored delta’s base is with the receiver', async () => {
+  it('that are thin if the receiver has the base of a stored delta', async () => {
     const { store } = await storeOf(packObjects(history, ['--all'], ['--window=100']));
     const list = await enumerate(store, { include: tips, exclude: [rev('main~2')] });
     const thin = await collect(writePack(store, list, { thin: true }));
     await expect(indexPack([thin])).rejects.toThrow(CorruptData);
   });
 
-  it('that are small for a receiver who has the version before, whatever way the stored deltas run', async () => {
-    // git keeps the newest version whole: what a fetch wants is just what no delta is stored for.
+  it('that are small for a receiver with the previous version, whatever the direction of stored deltas', async () => {
+    // git stores the newest version whole, so there is no stored delta for the objects of a fetch.
     const { store } = await storeOf(packObjects(history, ['main'], ['--window=100']));
     const list = await enumerate(store, { include: [rev('main')], exclude: [rev('main~1')] });
     const thin = await collect(writePack(store, list, { thin: true }));
@@ -288,7 +288,7 @@ describe('packs that git accepts', () => {
     await expect(listObjects(store, ['2'.repeat(40) as Oid])).rejects.toThrow(ObjectMissing);
   });
 
-  it('never from damaged entries: the CRC-32 is checked on the way', async () => {
+  it('never from damaged entries, because the CRC-32 is checked', async () => {
     const { repository } = await storeOf(packObjects(history, ['main']));
     const [description] = await repository.objects.listPacks();
     const { objects } = repository;

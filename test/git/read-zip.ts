@@ -12,7 +12,7 @@ export async function collected(stream: AsyncIterable<Uint8Array>): Promise<Buff
   return Buffer.concat(pieces);
 }
 
-/** A zip archive as an independent reader finds it, its checksums right; names one character per byte. */
+/** Reads a zip archive with an independent library, which verifies checksums; names one character per byte. */
 export function readZip(zip: Buffer): Promise<Zip> {
   return new Promise((resolve, reject) => {
     const options = { lazyEntries: true, decodeStrings: false, validateEntrySizes: true };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileAccess } from '../../lib/git/pack/content.ts';
 import type { ObjectDatabase, PackDescription } from '../../lib/git/ports.ts';
 
-/** The packs of a repository on disk, read only; loose objects are not seen. */
+/** The packs of a repository on disk, read-only; without loose objects. */
 export function packsOf(gitDirectory: string): ObjectDatabase {
   const directory = join(gitDirectory, 'objects/pack');
   return {
@@ -18,7 +18,7 @@ export function packsOf(gitDirectory: string): ObjectDatabase {
           const objectCount = countObjects(path);
           return {
             id: name,
-            source: 'push',
+            source: 'receive',
             objectCount,
             packSize,
             indexSize,
@@ -38,7 +38,7 @@ export function packsOf(gitDirectory: string): ObjectDatabase {
   };
 }
 
-/** Runs git, without anybody's configuration. */
+/** Runs git without user or system configuration. */
 export function git(directory: string, args: readonly string[], input?: string | Uint8Array): Buffer {
   return execFileSync('git', ['-C', directory, ...args], {
     env: ENVIRONMENT,

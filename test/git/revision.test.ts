@@ -78,7 +78,7 @@ describe('revisions', () => {
     'main^{commit}x',
     'refs/heads/',
   ];
-  test.each(expressions)('%j as git resolves it', async (text) => {
+  test.each(expressions)('%j resolves as in git', async (text) => {
     const git = () => {
       try {
         return fixture.git('rev-parse', '--verify', '--quiet', '--end-of-options', `${text}^{commit}`).trim();
@@ -86,7 +86,7 @@ describe('revisions', () => {
         return undefined;
       }
     };
-    // Expressions that are not for one commit, or of another syntax, are refused.
+    // Expressions for several commits, or with unsupported syntax, are refused.
     const foreign =
       /[:@\0]./.test(text) ||
       text.includes('..') ||
@@ -96,7 +96,7 @@ describe('revisions', () => {
     expect((await repository.resolve(text))?.commit).toBe(foreign ? undefined : git());
   });
 
-  test('ids, whole and abbreviated', async () => {
+  test('ids, full and abbreviated', async () => {
     const commit = fixture.oid('main~2');
     for (const length of [7, 8, 12, 39, 40]) {
       expect((await repository.resolve(commit.slice(0, length)))?.commit).toBe(commit);
@@ -112,7 +112,7 @@ describe('revisions', () => {
     });
   });
 
-  test('what was named is told', async () => {
+  test('the ref or tag that was named is returned', async () => {
     expect(await repository.resolve('main')).toEqual({
       commit: fixture.oid('main'),
       ref: { name: 'refs/heads/main', oid: fixture.oid('main') },

@@ -37,7 +37,7 @@ beforeAll(async () => {
   return () => dir[Symbol.dispose]();
 });
 
-/** With this for a listing of the tip; tells which parts of packs were read. */
+/** Uses these bytes as tip listing; records which parts of packs are read. */
 function opened(file: Uint8Array | undefined, hidden?: string) {
   const reads: string[] = [];
   const { objects } = repository;
@@ -56,7 +56,14 @@ function opened(file: Uint8Array | undefined, hidden?: string) {
     derived: {
       current: (kind) =>
         sealed && kind === 'tip'
-          ? { kind, id, size: sealed.size, sums: sealed.sums!, location: '', madeFrom: MADE_FROM }
+          ? {
+              kind,
+              id,
+              size: sealed.size,
+              checksumsCrc: sealed.checksumsCrc!,
+              location: '',
+              provenance: PROVENANCE,
+            }
           : undefined,
       open: () => ({
         size: 0,
@@ -68,13 +75,13 @@ function opened(file: Uint8Array | undefined, hidden?: string) {
   return { reads, store, git: new GitRepository({ objects: database, refs: repository.refs, store }) };
 }
 
-const MADE_FROM = { packs: [], objects: 0, note: '' };
+const PROVENANCE = { packs: [], objects: 0, note: '' };
 let serial = 0;
 
 const recursive = { recursive: true, limit: 10_000 };
 
-describe('the listing of the tip', () => {
-  test('gives the same trees and files, at the tip and elsewhere', async () => {
+describe('the tip listing', () => {
+  test('gives the same trees and files, at the tip and at other commits', async () => {
     const [with_, without] = [opened(listing).git, opened(undefined).git];
     for (const revision of ['main', 'main~1', 'main~9', 'two']) {
       const commit = revParse(path, revision);
@@ -96,7 +103,7 @@ describe('the listing of the tip', () => {
     }
   });
 
-  test('spares the trees, and the index before a file is read', async () => {
+  test('saves reading trees, and the index before a file', async () => {
     const root = revParse(path, 'main^{tree}');
     const fresh = opened(listing);
     const big = revParse(path, 'main:big.txt');
@@ -109,7 +116,7 @@ describe('the listing of the tip', () => {
     expect(fresh.reads).toEqual([]);
   });
 
-  test('is not believed about where a blob lies when its pack is not listed', async () => {
+  test('is ignored for blobs whose pack is not listed', async () => {
     for (const { id: hidden } of await repository.objects.listPacks()) {
       const [with_, without] = [opened(listing, hidden), opened(undefined, hidden)];
       await with_.store.run((objects) => objects.tipTree(revParse(path, 'main^{tree}')));
@@ -121,7 +128,7 @@ describe('the listing of the tip', () => {
     }
   });
 
-  test('is left aside with one warning when a byte of it is wrong or its end is gone', async () => {
+  test('is ignored with one warning when a byte is wrong or it is truncated', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     const commit = revParse(path, 'main');
     const expected = await opened(undefined).git.listTree(commit, recursive);
@@ -136,7 +143,7 @@ describe('the listing of the tip', () => {
     }
   });
 
-  test('of any bytes gives a listing or an error, and ends', () => {
+  test('of arbitrary bytes gives a listing or an error, and never hangs', () => {
     fc.assert(
       fc.property(
         fc.nat(listing.length - 1),

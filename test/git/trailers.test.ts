@@ -18,7 +18,7 @@ const environment = { PATH: process.env['PATH'], HOME: '/nonexistent', GIT_CONFI
 /** `key: value` lines, as git prints them. */
 const ours = (message: string) => parseTrailers(message).map(({ key, value }) => `${key}: ${value}`);
 
-/** What git finds in each of the messages, each in a commit of its own. */
+/** git's trailers of each message, in a separate commit each. */
 function gitsOf(messages: readonly string[]): string[][] {
   const stream = messages.map((message, index) => {
     const data = Buffer.from(message);
@@ -88,7 +88,7 @@ const TABLE: Record<string, string> = {
   empty: '',
 };
 
-test.each(Object.entries(TABLE))('as git interpret-trailers: %s', (_, message) => {
+test.each(Object.entries(TABLE))('same as git interpret-trailers: %s', (_, message) => {
   const printed = execFileSync('git', ['interpret-trailers', '--parse', '--no-divider'], {
     cwd: directory,
     env: environment,
@@ -103,7 +103,7 @@ test.each(Object.entries(TABLE))('as git interpret-trailers: %s', (_, message) =
   );
 });
 
-test('as git log, for messages of any pieces', () => {
+test('same as git log, for random messages', () => {
   const piece = fc.constantFrom(
     'Key: value',
     'Signed-off-by: A',
@@ -154,7 +154,7 @@ test('as git log, for messages of any pieces', () => {
   }
 });
 
-test('a message of megabytes takes no longer than it is long', () => {
+test('parsing takes linear time, also for megabytes', () => {
   const started = performance.now();
   parseTrailers(`title\n\n${'Key: value\n more\n'.repeat(100_000)}`);
   parseTrailers(`title\n\nKey:${' '.repeat(1_000_000)}x`);

@@ -40,7 +40,7 @@ describe('listing of trees', () => {
     }
   }
 
-  test('recursive: rows and order of ls-tree -r -t', async () => {
+  test('recursive: same rows and order as ls-tree -r -t', async () => {
     for (const commit of commits) {
       const page = await listTree(store, treeOf(commit), { recursive: true, limit: 1000 });
       expect(page!.entries.map(row)).toEqual(gitRows('-r', '-t', commit));
@@ -49,7 +49,7 @@ describe('listing of trees', () => {
     }
   });
 
-  test('one directory: directories, files, submodules, each in the order of ls-tree', async () => {
+  test('one directory: directories, files, submodules, each in ls-tree order', async () => {
     for (const commit of commits) {
       const rows = gitRows(commit);
       const expected = ['tree', 'blob', 'commit'].flatMap((type) =>
@@ -72,7 +72,7 @@ describe('listing of trees', () => {
     }
   });
 
-  test('pages by token and by offset make up the whole', async () => {
+  test('pages by token and by offset together are the whole listing', async () => {
     for (const commit of commits.slice(0, 10)) {
       for (const recursive of [true, false]) {
         const whole = (await listTree(store, treeOf(commit), { recursive, limit: 1000 }))!.entries.map(row);
@@ -90,7 +90,7 @@ describe('listing of trees', () => {
     }
   });
 
-  test('a bare entry id continues behind the first entry with it', async () => {
+  test('an entry id as token continues after the first entry with it', async () => {
     const root = treeOf('main');
     const whole = (await listTree(store, root, { recursive: true, limit: 1000 }))!.entries;
     for (const entry of whole) {
@@ -100,7 +100,7 @@ describe('listing of trees', () => {
     }
   });
 
-  test('tokens that name nothing are refused', async () => {
+  test('unknown tokens are refused', async () => {
     for (const after of ['', 'x', '0'.repeat(40), `${'0'.repeat(40)}.!`]) {
       await expect(listTree(store, treeOf('main'), { limit: 3, after })).rejects.toThrow(UnknownPageToken);
     }
@@ -109,13 +109,13 @@ describe('listing of trees', () => {
     ).rejects.toThrow(UnknownPageToken);
   });
 
-  test('no total when counting would go too far', async () => {
+  test('no total above the counting limit', async () => {
     const page = await listTree(store, treeOf('main'), { recursive: true, limit: 2, countUpTo: 3 });
     expect(page!.entries).toHaveLength(2);
     expect(page!.total).toBeUndefined();
   });
 
-  test('what is not a directory has no listing; every path has a record', async () => {
+  test('only directories have a listing; every path has a record', async () => {
     const root = treeOf('main');
     expect(await listTree(store, root, { path: 'no/such', limit: 5 })).toBeUndefined();
     expect(await listTree(store, root, { path: 'README', limit: 5 })).toBeUndefined();

@@ -19,7 +19,7 @@ export interface Host {
   readonly memory: MemoryRepository;
   readonly options: { -readonly [K in keyof SmartHttpOptions]: SmartHttpOptions[K] };
   readonly pushes: PushOutcome[];
-  /** Whatever went wrong inside; a test that expects nothing of the kind ends with this empty. */
+  /** Internal errors; empty at the end of tests that expect none. */
   readonly errors: unknown[];
   /** `POST git-upload-pack Git-Protocol` of each request. */
   readonly requests: string[];
@@ -67,7 +67,7 @@ export async function startHost(options: Partial<SmartHttpOptions> = {}): Promis
     const line = `${request.method} ${path}`;
     host.requests.push(line);
     await host.before?.(line);
-    // As a function does: what is known of a repository begins with the request.
+    // As in a Lambda function, caches of a repository start with the request.
     const repository: Repository = {
       objects: memory.objects,
       refs: memory.refs,
@@ -87,7 +87,7 @@ export async function startHost(options: Partial<SmartHttpOptions> = {}): Promis
   }
 }
 
-/** git's own server over HTTP, to compare with: serves the bare repositories of a folder. */
+/** git's own HTTP server, for comparison: serves the bare repositories of a directory. */
 export async function startOracle(root: string): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://host');
@@ -136,7 +136,7 @@ export interface GitResult {
   readonly stderr: string;
 }
 
-/** A folder of the test's own, with git in it that reads no configuration of the machine. */
+/** A directory for one test, where git runs without the machine's configuration. */
 export class Workspace {
   readonly root: string;
 
@@ -152,7 +152,7 @@ export class Workspace {
     return join(this.root, name);
   }
 
-  /** Runs git in a folder of the workspace. @throws when it fails */
+  /** Runs git in a directory of the workspace. @throws when it fails */
   async git(folder: string, args: readonly string[], input?: string | Buffer): Promise<string> {
     const result = await this.tryGit(folder, args, input);
     if (result.code !== 0) throw new Error(`git ${args.join(' ')}: exit ${result.code}\n${result.stderr}`);

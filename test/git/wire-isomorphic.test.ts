@@ -1,4 +1,4 @@
-/** A second client, by other authors: isomorphic-git speaks version 1 of the protocol with its own idea of it. */
+/** isomorphic-git as a second, independent client; it uses protocol version 1. */
 import * as fs from 'node:fs';
 import * as isomorphic from 'isomorphic-git';
 import http from 'isomorphic-git/http/node';
@@ -62,7 +62,7 @@ it('clones one commit deep', async () => {
   await work.git('copy', ['fsck', '--strict', '--full', '--no-dangling']);
 });
 
-it('is told what was refused', async () => {
+it('gets the reason of a refusal', async () => {
   const dir = work.path('copy');
   await isomorphic.clone({ fs, http, dir, url: host.url });
   host.options.authorize = () => 'pre-receive hook declined';
@@ -72,7 +72,7 @@ it('is told what was refused', async () => {
   });
 });
 
-it('lists refs by both versions alike', async () => {
+it('lists the same refs with both protocol versions', async () => {
   const list = async (protocolVersion: 1 | 2) =>
     (await isomorphic.listServerRefs({ http, url: host.url, protocolVersion, symrefs: true, peelTags: true }))
       .map(({ ref, oid, target, peeled }) => [ref, oid, target, peeled].join(' '))

@@ -23,7 +23,7 @@ interface Answer {
   status: number;
   headers: Headers;
   body: Buffer;
-  /** The packet lines of the body, as text, side bands taken apart. */
+  /** The packet lines of the body as text, split by side band. */
   lines: string[];
 }
 
@@ -107,7 +107,7 @@ async function nothingChanged(): Promise<void> {
 }
 
 describe('info/refs', () => {
-  it('begins with the service line, and is not cached', async () => {
+  it('starts with the service line, and is not cacheable', async () => {
     const answer = await ask('info/refs?service=git-upload-pack');
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/x-git-upload-pack-advertisement');
@@ -118,14 +118,14 @@ describe('info/refs', () => {
     expect(answer.lines[2]).toMatch(/^0{40} capabilities\^\{\}\0/);
   });
 
-  it('names the version first, when asked for 1', async () => {
+  it('for version 1, starts with the version', async () => {
     const answer = await ask('info/refs?service=git-receive-pack', {
       headers: { 'git-protocol': 'version=1' },
     });
     expect(answer.lines.slice(0, 3)).toEqual(['# service=git-receive-pack\n', 'flush', 'version 1\n']);
   });
 
-  it('names capabilities only, when asked for 2', async () => {
+  it('for version 2, lists capabilities only', async () => {
     const answer = await ask('info/refs?service=git-upload-pack', {
       headers: { 'git-protocol': 'version=2' },
     });
@@ -174,14 +174,14 @@ describe('other requests', () => {
     if (status === 405) expect(answer.headers.get('allow')).toMatch(/^(POST|GET, HEAD)$/);
   });
 
-  it('the probe before a large request is answered with nothing', async () => {
+  it('the probe before a large request gets an empty answer', async () => {
     for (const service of ['git-upload-pack', 'git-receive-pack']) {
       expect(await post(service, [FLUSH])).toMatchObject({ status: 200, lines: [] });
     }
   });
 });
 
-describe('a fetch that is not one', () => {
+describe('malformed fetch requests', () => {
   it.each([
     ['a length that is none', [Buffer.from('zzzz')], {}, /^ERR bad packet line length/],
     ['a line cut short', [Buffer.from('0032want ')], {}, /^ERR the request ends inside a packet line/],
@@ -211,7 +211,7 @@ describe('a fetch that is not one', () => {
     expect(answer.lines).toEqual([expect.stringMatching(message)]);
   });
 
-  it('larger than the limit, also when it is small on the wire', async () => {
+  it('larger than the limit, also if compressed below it', async () => {
     host.options.maxFetchRequest = 50_000;
     const many = Buffer.concat(Array.from({ length: 5000 }, () => pkt(`want ${A}\n`)));
     const plain = await post('git-upload-pack', [many, FLUSH]);
@@ -221,11 +221,11 @@ describe('a fetch that is not one', () => {
   });
 });
 
-describe('a push that is not one', () => {
+describe('malformed push requests', () => {
   const good = packOf(tree, commitOf(EMPTY_TREE));
   const tip = good.ids[1]!;
 
-  it('(this one is, plain and compressed)', async () => {
+  it('(a valid one, plain and compressed)', async () => {
     const answer = await post('git-receive-pack', [create('refs/heads/main', tip), FLUSH, good.pack]);
     expect(answer.lines).toEqual(['unpack ok\n', 'ok refs/heads/main\n', 'flush']);
     const again = Buffer.concat([create('refs/heads/b', tip), FLUSH, good.pack]);
@@ -290,7 +290,7 @@ describe('a push that is not one', () => {
     await nothingChanged();
   });
 
-  it('refused at its first line while its client still sends is read to the end', async () => {
+  it('refused at the first line is still read to the end', async () => {
     const large = Buffer.alloc(30_000_000, 'x');
     for (const name of ['HEAD', '..']) {
       const answer = await post('git-receive-pack', [create(name, tip), FLUSH, large]);
@@ -343,7 +343,7 @@ describe('a push that is not one', () => {
     await nothingChanged();
   });
 
-  it('the report goes through the side band when that was agreed', async () => {
+  it('the report is sent in the side band if negotiated', async () => {
     const answer = await post('git-receive-pack', [
       create('refs/heads/main', A, 'report-status-v2 side-band-64k quiet'),
       FLUSH,
@@ -356,7 +356,7 @@ describe('a push that is not one', () => {
   });
 });
 
-it('a client that leaves in the middle of a push leaves nothing behind, and the next one is served', async () => {
+it('a client that disconnects in the middle of a push leaves nothing behind, and the next one is served', async () => {
   await work.git('.', ['init', '-q', '--bare', '-b', 'main', 'source.git']);
   await work.git('source.git', ['fast-import', '--quiet'], history(50));
   const stop = new AbortController();

@@ -111,13 +111,13 @@ describe('lines', () => {
 
   test('of the Git engine are written where the rest is', () => {
     const told = vi.spyOn(console, 'warn');
-    correlated('r-1', () => warn('derived file left aside', { kind: 'tips' }));
+    correlated('r-1', () => warn('derived file ignored', { kind: 'tips' }));
     expect(told).not.toHaveBeenCalled();
     expect(lines).toEqual([
       expect.objectContaining({
         level: 'WARN',
         requestId: 'r-1',
-        message: 'derived file left aside',
+        message: 'derived file ignored',
         kind: 'tips',
       }),
     ]);

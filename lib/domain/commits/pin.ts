@@ -1,7 +1,7 @@
 import { ObjectMissing } from '../../git/objects.ts';
 import type { Oid } from '../../git/oid.ts';
 import type { PackDescription } from '../../git/ports.ts';
-import { rescue } from '../../git/rescue.ts';
+import { resurrect } from '../../git/resurrect.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, TransactionRefused } from '../../store/errors.ts';
 import { PIN_REFUSED } from '../../store/repository/pinned-commits.ts';
@@ -19,7 +19,7 @@ const ATTEMPTS = 5;
  * are kept, and nothing takes it back.
  *
  * `write` makes the API object in one transaction with the writes it is given (none for commits that are kept already;
- * else 1 and 1 for each, 1 more where garbage is rescued), and is called again when a collection of garbage came
+ * else 1 and 1 for each, 1 more where garbage is resurrected), and is called again when a collection of garbage came
  * between. It must let a `TransactionRefused` with the reason {@link PIN_REFUSED} through and must have no other
  * effects.
  *
@@ -38,18 +38,18 @@ export async function pinCommits<T>(
     // The look comes first: what is listed afterwards is no older than its epoch.
     const look = await keeps.look(project.repositoryId, commits).catch(gone);
     const repository = openRepository(deps, project);
-    let rescued: PackDescription | undefined;
+    let resurrected: PackDescription | undefined;
     try {
-      rescued = look.unkept.length === 0 ? undefined : await rescue(repository, look.unkept);
+      resurrected = look.unkept.length === 0 ? undefined : await resurrect(repository, look.unkept);
     } catch (error) {
       throw error instanceof ObjectMissing ? notFound('Commit') : error;
     }
     try {
-      return await write(keeps.writes(look, rescued === undefined ? [] : [rescued]));
+      return await write(keeps.writes(look, resurrected === undefined ? [] : [resurrected]));
     } catch (error) {
       // Only a refusal says for sure that nothing was listed.
-      if (rescued !== undefined && error instanceof TransactionRefused)
-        await repository.objects.rollbackPack(rescued);
+      if (resurrected !== undefined && error instanceof TransactionRefused)
+        await repository.objects.rollbackPack(resurrected);
       const between = error instanceof TransactionRefused && error.has(PIN_REFUSED);
       if (!between || attempt >= ATTEMPTS) throw error;
     }

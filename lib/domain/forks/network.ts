@@ -18,7 +18,7 @@ const MAX_COPIED = 50_000;
 
 /**
  * A project's repository that reads the objects of another besides its own. What is written to it, and builds on what
- * only the other has, brings along a copy of that: it is read as what a collection found unreachable is, and rescued.
+ * only the other has, brings along a copy of that: it is read as what a collection found unreachable is, and resurrected.
  *
  * Whoever asks for it has seen to it that the caller may read the other's code.
  */
@@ -27,12 +27,12 @@ export function codeBeside(
   own: ProjectAccess,
   other: ProjectAccess,
   pusher?: Pusher,
-  mostRescued = MAX_COPIED,
+  maxResurrected = MAX_COPIED,
 ): GitRepository {
   const [mine, theirs] = [openRepository(deps, own.project, { pusher }), openRepository(deps, other.project)];
   const ports = beside(deps, mine, theirs);
   // No memory of walks: it holds what the repository has accepted, and nothing else.
-  return new GitRepository({ ...ports, mostRescued });
+  return new GitRepository({ ...ports, maxResurrected });
 }
 
 function beside(deps: Deps, own: Repository, other: Repository): Repository {
@@ -44,7 +44,7 @@ function beside(deps: Deps, own: Repository, other: Repository): Repository {
       ]);
       const shared = new Set(mine.map(({ location }) => location));
       const foreign = theirs.filter(({ location }) => !shared.has(location));
-      return [...mine, ...foreign.map((pack) => ({ ...pack, source: 'garbage' as const }))];
+      return [...mine, ...foreign.map((pack) => ({ ...pack, source: 'unreachable-garbage' as const }))];
     },
     open: own.objects.open.bind(own.objects),
     newPack: own.objects.newPack.bind(own.objects),

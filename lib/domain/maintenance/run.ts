@@ -120,7 +120,7 @@ function dueTimes(garbage: number, { active, derived, superseded }: Packs): numb
   ];
 }
 
-const isGarbage = ({ source }: PackDescription) => source === 'garbage';
+const isGarbage = ({ source }: PackDescription) => source === 'unreachable-garbage';
 const keptUntil = ({ id }: PackDescription) => decodeTime(id) + GARBAGE_MS;
 
 /** One job, under the lease. */

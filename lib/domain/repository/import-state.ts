@@ -53,8 +53,8 @@ export function withoutContent(refs: RefDatabase): RefDatabase {
     get: async () => new Map(),
     head: () => refs.head(),
     headRef: async () => ({ target: await refs.head(), head: undefined }),
-    kept: () => refs.kept(),
-    left: async () => [],
+    pinned: () => refs.pinned(),
+    recentTips: async () => [],
     compareAndSwap: async () => {
       throw new RefConflict([{ name: null, reason: 'importing' }]);
     },

@@ -134,12 +134,12 @@ class ProjectRefs implements RefDatabase {
     return present(this.#head);
   }
 
-  kept() {
-    return this.#refs.kept();
+  pinned() {
+    return this.#refs.pinned();
   }
 
-  left() {
-    return this.#refs.left();
+  recentTips() {
+    return this.#refs.recentTips();
   }
 
   async compareAndSwap(updates: readonly RefUpdate[], options: SwapCompanions = {}): Promise<void> {

@@ -7,10 +7,10 @@ import { type Pattern, parsePattern } from './pattern.ts';
 
 const FILE = '.gitattributes' as RawPath;
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
-/** Patterns held against paths in one archive: what takes more than half a minute is refused. */
+/** Pattern matches per archive: takes about half a minute. */
 const MAX_CHECKS = 50_000_000;
 
-/** What a line says of an attribute: set, unset, given a value, or `null` for "as if nothing had been said". */
+/** What a line does to an attribute: set, unset, set to a value, or `null` for "unspecified". */
 export type AttributeState = true | false | string | null;
 type State = AttributeState;
 
@@ -19,7 +19,7 @@ interface Rule {
   readonly states: ReadonlyMap<Name, State>;
 }
 
-/** The attributes that change an archive, and those that say what languages a tree is written in. */
+/** The attributes that affect archives, and those that affect language statistics. */
 const NAMES = [
   'export-ignore',
   'text',
@@ -37,19 +37,19 @@ type Name = AttributeName;
 interface Frame {
   /** `a/b/`, or '' at the root */
   readonly below: string;
-  /** By attribute, the last first. */
+  /** By attribute, the last rule first. */
   readonly rules: ReadonlyMap<Name, readonly Rule[]>;
 }
 
 /**
- * What the `.gitattributes` files of a tree say of paths in it (gitattributes): the nearest file decides, in it the
- * last pattern that matches. Of macros only `binary` is known.
+ * The attributes of paths, from the `.gitattributes` files of a tree (gitattributes): the nearest file decides, and in
+ * it the last pattern that matches. `binary` is the only macro supported.
  */
 export class Attributes {
   readonly #frames: Frame[] = [];
   #checks = 0;
 
-  /** Reads the rules of a directory that a walk enters. May be called again after a miss. */
+  /** Reads the rules of a directory when a walk enters it. May be called again after a BlockMiss. */
   enter(objects: SyncObjects, path: RawPath, tree: Oid): void {
     const below = path === '' ? '' : `${path}/`;
     const rules = readRules(objects, tree);
@@ -62,7 +62,7 @@ export class Attributes {
     return this.state(path, directory, 'export-ignore') === true;
   }
 
-  /** Whether a file's lines end in CRLF in a working tree. @throws CorruptData `limit` */
+  /** How to convert a file's line ends to CRLF; undefined when they stay. @throws CorruptData `limit` */
   lineEnds(path: RawPath): LineEnds | undefined {
     if (this.state(path, false, 'eol') !== 'crlf') return undefined;
     const text = this.state(path, false, 'text');
@@ -70,7 +70,7 @@ export class Attributes {
     return text === 'auto' ? 'auto' : 'always';
   }
 
-  /** What is said of an attribute of a path. @throws CorruptData `limit` */
+  /** The state of an attribute of a path. @throws CorruptData `limit` */
   state(path: RawPath, directory: boolean, name: Name): State {
     for (let i = this.#frames.length - 1; i >= 0; i--) {
       const frame = this.#frames[i]!;
@@ -86,7 +86,7 @@ export class Attributes {
   }
 }
 
-/** A frame of the directory itself is not kept either: it is read anew. */
+/** Whether the frame is of a parent directory; a frame of the directory itself is read again. */
 const isBelow = (below: string, frame: Frame) => below.startsWith(frame.below) && below !== frame.below;
 
 function readRules(objects: SyncObjects, tree: Oid): ReadonlyMap<Name, readonly Rule[]> {
@@ -97,7 +97,7 @@ function readRules(objects: SyncObjects, tree: Oid): ReadonlyMap<Name, readonly 
   return parseRules(asBuffer(objects.read(entry.oid).data).toString('latin1'));
 }
 
-/** The lines that say something of an attribute, by attribute, the last first. */
+/** The rules of a `.gitattributes` file, by attribute, the last rule first. */
 function parseRules(text: string): ReadonlyMap<Name, readonly Rule[]> {
   const rules = new Map<Name, Rule[]>();
   for (const line of text.split('\n')) {
@@ -124,7 +124,7 @@ function stateOf(word: string): [Name, State][] {
   return [[known, sign === '-' ? false : sign === '!' ? null : (value ?? true)]];
 }
 
-/** @returns undefined for comments, macros and lines that are none */
+/** @returns undefined for comments, macros and malformed lines */
 function splitLine(line: string): { pattern: string; states: string[] } | undefined {
   if (line === '' || line.startsWith('#') || line.startsWith('[attr]') || line.startsWith('!'))
     return undefined;

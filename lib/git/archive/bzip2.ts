@@ -2,34 +2,34 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
 
-/** Content of one bzip2 stream. The largest block holds 900,000 bytes after runs were shortened. */
-const CHUNK = 880_000;
+/** Input bytes per bzip2 stream. The largest block holds 900,000 bytes after run-length encoding. */
+const CHUNK_BYTES = 880_000;
 const BLOCK_SIZE = 9;
-/** What may come out at most (bzlib.h): one percent more, and 600 bytes. */
-const ROOM = Math.ceil(CHUNK * 1.01) + 600;
-/** Where the library gives up sorting and takes its slower, safe way: its own default. */
+/** Maximum output size (bzlib.h): one percent more than the input, plus 600 bytes. */
+const MAX_OUTPUT_BYTES = Math.ceil(CHUNK_BYTES * 1.01) + 600;
+/** When the library falls back to its slower sorting algorithm: its own default. */
 const WORK_FACTOR = 30;
 
 /**
- * Compresses a stream as bzip2, in pieces that are streams of their own: every reader takes them for one, as it
- * does the output of parallel compressors. Memory is bounded by one piece.
+ * Compresses a stream as bzip2. The output is a concatenation of bzip2 streams, which readers accept as one, as they do
+ * that of parallel compressors. Memory is bounded by one chunk.
  */
 export async function* bzip2(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const library = await load();
-  const chunk = Buffer.allocUnsafe(CHUNK);
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let used = 0;
   let streams = 0;
   for await (const bytes of source) {
     for (let at = 0; at < bytes.length; ) {
-      const count = Math.min(CHUNK - used, bytes.length - at);
+      const count = Math.min(CHUNK_BYTES - used, bytes.length - at);
       chunk.set(bytes.subarray(at, at + count), used);
       used += count;
       at += count;
-      if (used < CHUNK) continue;
+      if (used < CHUNK_BYTES) continue;
       yield compress(library, chunk);
       streams++;
       used = 0;
-      // A piece takes a tenth of a second: let others in between.
+      // A chunk takes a tenth of a second: let other work run in between.
       await setImmediate();
     }
   }
@@ -60,7 +60,7 @@ interface Loaded {
 
 function compress({ library, source, target, length }: Loaded, bytes: Uint8Array): Uint8Array {
   new Uint8Array(library.memory.buffer).set(bytes, source);
-  new DataView(library.memory.buffer).setUint32(length, ROOM, true);
+  new DataView(library.memory.buffer).setUint32(length, MAX_OUTPUT_BYTES, true);
   const status = library.BZ2_bzBuffToBuffCompress(
     target,
     length,
@@ -78,7 +78,7 @@ function compress({ library, source, target, length }: Loaded, bytes: Uint8Array
 
 let loading: Promise<Loaded> | undefined;
 
-/** One instance serves the process: a call runs to its end before another begins. */
+/** One instance for the process: calls are synchronous, so they do not overlap. */
 function load(): Promise<Loaded> {
   loading ??= instantiate().catch((error: unknown) => {
     loading = undefined;
@@ -89,7 +89,7 @@ function load(): Promise<Loaded> {
 
 async function instantiate(): Promise<Loaded> {
   const never = () => {
-    throw new Error('bzip2 asked for what it is not given');
+    throw new Error('bzip2 called a function that is not provided');
   };
   let memory: WebAssembly.Memory | undefined;
   const { instance } = await WebAssembly.instantiate(await code(), {
@@ -114,13 +114,13 @@ async function instantiate(): Promise<Loaded> {
   library.__wasm_call_ctors();
   return {
     library,
-    source: library.malloc(CHUNK),
-    target: library.malloc(ROOM),
+    source: library.malloc(CHUNK_BYTES),
+    target: library.malloc(MAX_OUTPUT_BYTES),
     length: library.malloc(4),
   };
 }
 
-/** Beside the bundle, where the build put it; else in the package. */
+/** The WebAssembly file: next to the bundle, where the build put it, else in the package. */
 async function code(): Promise<Uint8Array<ArrayBuffer>> {
   try {
     return await readFile(new URL('./bzip2.wasm', import.meta.url));

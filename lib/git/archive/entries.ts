@@ -1,4 +1,4 @@
-import { gather } from '../gather.ts';
+import { batchMisses } from '../batch-misses.ts';
 import { CorruptData, type ObjectStore, type SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
@@ -18,11 +18,11 @@ export interface ArchiveEntry {
   /** As in a tree; a submodule is an empty directory. */
   readonly mode: number;
   readonly oid: Oid;
-  /** Content of a file, target of a symlink; nothing for a directory, or a file that is {@link large}. */
+  /** Content of a file, target of a symlink; empty for a directory, or for a {@link large} file. */
   readonly data: Uint8Array;
-  /** The same as a deflate stream (RFC 1951), when asked for and stored so. */
+  /** The same as a deflate stream (RFC 1951), if requested and stored that way. */
   readonly deflated?: Uint8Array;
-  /** The content of a file too large to be held: to be read before the next member is asked for. */
+  /** The content of a file too large for memory; must be read before the next member is requested. */
   readonly large?: StreamedObject;
 }
 
@@ -32,13 +32,13 @@ export const contentSize = ({ data, large }: ArchiveEntry): number => large?.siz
 /** What to archive. */
 export interface ArchiveSource {
   readonly tree: Oid;
-  /** Only what stands here; {@link ROOT} for all. */
+  /** Archives only this path; {@link ROOT} for all. */
   readonly path: RawPath;
-  /** Directory that everything is put into. */
+  /** Top-level directory of the archive. */
   readonly prefix: RawPath;
 }
 
-/** What an archive holds, before any content is read. */
+/** The members of an archive, before any content is read. */
 export interface ArchivePlan {
   readonly members: readonly PlannedMember[];
 }
@@ -47,28 +47,29 @@ interface PlannedMember {
   readonly path: RawPath;
   readonly mode: number;
   readonly oid: Oid;
-  /** Set where lines end otherwise than in the blob. */
+  /** Set when line ends have to be converted. */
   readonly ends?: LineEnds | undefined;
 }
 
-/** Members one archive may have; a few small trees can name billions. */
+/** Members per archive; a few small trees can name billions. */
 export const MAX_MEMBERS = 500_000;
 /** Characters of all their paths together. */
 const MAX_PATHS = 64 * 1024 * 1024;
-const SLICE = 4_096;
-/** Content read ahead of the writer, in files and, after the first, in bytes. */
+const STEPS_PER_TURN = 4_096;
+/** Files read ahead of the writer, and the bytes of all but the first. */
 const BATCH_FILES = 64;
 const BATCH_BYTES = 4 * 1024 * 1024;
-/** A larger file is read while it is written. */
-const LARGE = 8 * 1024 * 1024;
-/** Blocks fetched around one that is missed: all trees of a commit are read, and they lie close together. */
-const NEIGHBOURHOOD = 8;
+/** Larger files are streamed. */
+const MAX_HELD_BYTES = 8 * 1024 * 1024;
+/** Blocks fetched around a missing one: all trees of a commit are read, and they are stored close together. */
+const BLOCKS_AROUND = 8;
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * Walks the tree, in the order of `git archive`: a directory before what it holds. Leaves out what attributes mark as `export-ignore`.
+ * Walks the tree in the order of `git archive`: a directory before its entries. Leaves out paths with the attribute
+ * `export-ignore`.
  *
- * @returns undefined when nothing stands at the path
+ * @returns undefined when the path does not exist
  * @throws CorruptData `limit` for more than {@link MAX_MEMBERS}, ObjectMissing
  */
 export async function planArchive(
@@ -123,13 +124,13 @@ export async function planArchive(
     }
     return false;
   };
-  await inSlices(store, SLICE, step, signal, { around: NEIGHBOURHOOD });
+  await inSlices(store, STEPS_PER_TURN, step, signal, { around: BLOCKS_AROUND });
   return { members: members.all() };
 }
 
 /**
- * The members with their content, read a few at a time.
- * @param options.deflated whether content is wanted deflated too, where that costs nothing
+ * The members with their content, read in batches.
+ * @param options.deflated whether to return stored deflate streams too, where they can be copied
  */
 export async function* readMembers(
   store: PackStore,
@@ -141,14 +142,14 @@ export async function* readMembers(
     signal?.throwIfAborted();
     const batch = await store.run((objects): ArchiveEntry[] | PlannedMember => {
       const wanted = members.slice(at, at + BATCH_FILES);
-      const sizes = gather(wanted, ({ mode, oid }) => (hasContent(mode) ? objects.header(oid).size : 0));
+      const sizes = batchMisses(wanted, ({ mode, oid }) => (hasContent(mode) ? objects.header(oid).size : 0));
       let count = 0;
       for (let bytes = 0; count < wanted.length; count++) {
         bytes += sizes[count]!;
         if (count > 0 && bytes > BATCH_BYTES) break;
       }
-      if (sizes[0]! > (wanted[0]!.ends ? MAX_OBJECT_SIZE : LARGE)) return wanted[0]!;
-      return gather(wanted.slice(0, count), ({ ends, ...member }): ArchiveEntry => {
+      if (sizes[0]! > (wanted[0]!.ends ? MAX_OBJECT_SIZE : MAX_HELD_BYTES)) return wanted[0]!;
+      return batchMisses(wanted.slice(0, count), ({ ends, ...member }): ArchiveEntry => {
         if (!hasContent(member.mode)) return { ...member, data: NO_BYTES };
         const { data, deflated } = readBlob(objects, member.oid, options.deflated === true && !ends);
         return { ...member, data: ends ? withCrlf(data, ends) : data, ...(deflated && { deflated }) };
@@ -160,7 +161,7 @@ export async function* readMembers(
       continue;
     }
     at++;
-    // Line ends are changed in what can be held.
+    // Line ends are converted in memory only.
     const { ends: _, ...member } = batch;
     yield { ...member, data: NO_BYTES, large: await streamObject(store, member.oid) };
   }
@@ -181,7 +182,7 @@ function readBlob(
   return object;
 }
 
-/** Collects members. Directories that only lead to the path asked for are listed once it is. */
+/** Collects members. Directories above the requested path are added with the first member below them. */
 class Members {
   readonly #list: PlannedMember[] = [];
   readonly #prefix: string;

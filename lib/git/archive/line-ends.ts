@@ -1,12 +1,12 @@
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** `always` for what is said to be text, `auto` where the content decides. */
+/** `always` for files marked as text, `auto` where the content decides. */
 export type LineEnds = 'always' | 'auto';
 
 /**
- * Line ends as `eol=crlf` wants them in a working tree (gitattributes, "text" and "eol"): a line feed that follows no
- * carriage return gets one. With `auto`, what has a carriage return already, or looks binary, stays as it is.
+ * Converts line ends to CRLF as git does for `eol=crlf` (gitattributes, "text" and "eol"): adds a carriage return
+ * before each line feed without one. With `auto`, does not change content with a carriage return, or that looks binary.
  */
 export function withCrlf(data: Uint8Array, ends: LineEnds): Uint8Array {
   let bare = 0;
@@ -21,7 +21,7 @@ export function withCrlf(data: Uint8Array, ends: LineEnds): Uint8Array {
   return converted;
 }
 
-/** Control characters that text may hold: backspace, tab, form feed, escape; a last one may be Ctrl-Z. */
+/** Control characters that text may contain: backspace, tab, form feed, escape; Ctrl-Z at the end. */
 const IN_TEXT = new Set([0x08, 0x09, LF, 0x0c, 0x1b]);
 const END_OF_FILE = 0x1a;
 

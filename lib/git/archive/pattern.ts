@@ -2,9 +2,9 @@
 export type Pattern = (path: string, directory: boolean) => boolean;
 
 /**
- * A pattern of `.gitattributes` (gitignore, "pattern format"): without a slash it is held against the last name of a
- * path, else against the path; `*`, `?` and `[...]` stop at slashes, `**` between slashes does not; one that ends in
- * a slash matches directories only. Takes time in proportion to pattern times path.
+ * Parses a pattern of `.gitattributes` (gitignore, "pattern format"). Without a slash it is matched against the last
+ * component of a path, else against the whole path; `*`, `?` and `[...]` do not match slashes, `**` between slashes
+ * does; a pattern that ends in a slash matches directories only. Matching takes time O(pattern × path).
  *
  * @returns undefined for an empty pattern
  */
@@ -22,21 +22,21 @@ export function parsePattern(text: string): Pattern | undefined {
 }
 
 function pathPattern(text: string): Pattern {
-  // Git holds what stands before the first wildcard against the path by itself: `a**` goes on as `**`, which stops at
-  // no slash, and `a**/b` as `**/b`.
+  // Git compares the part before the first wildcard separately: the rest of `a**` is `**`, which matches slashes, and
+  // the rest of `a**/b` is `**/b`.
   const [, before, behind] = /^([^*?[\\]*[^*?[\\/])\*{2,}(\/.*)?$/s.exec(text) ?? [];
   if (before !== undefined) {
     const rest = behind === undefined ? () => true : pathPattern(`**${behind}`);
     return (path, directory) => path.startsWith(before) && rest(path.slice(before.length), directory);
   }
   const names = splitGlob(parseGlob(text));
-  // `a/**` is what is inside `a`; of a directory git asks as `a/`, and that is inside too.
+  // `a/**` matches what is inside `a`. Git matches a directory as `a/`, which counts as inside too.
   const forFiles = isAnyDepth(names.at(-1)!) ? [...names, [RUN] as Glob] : names;
   return (path, directory) => wild(directory ? names : forFiles, path.split('/'), isAnyDepth, matchGlob);
 }
 
 type Glob = readonly Token[];
-/** A character, any one, any run (of one `*` or of several), or one of a class. */
+/** A literal character, `?`, a run (`*`, or several), or a character class. */
 type Token =
   | string
   | typeof ONE
@@ -50,7 +50,7 @@ const LONG_RUN = Symbol('**');
 const isRun = (token: Token) => token === RUN || token === LONG_RUN;
 const isAnyDepth = (name: Glob) => name.length === 1 && name[0] === LONG_RUN;
 
-/** Cut at its slashes, but not at those in a class, which match nothing. */
+/** Split at its slashes, but not at those in a class, which match nothing. */
 function splitGlob(glob: Glob): Glob[] {
   const names: Token[][] = [[]];
   for (const token of glob) {
@@ -73,8 +73,8 @@ function matchGlob(glob: Glob, name: string): boolean {
 }
 
 /**
- * Matches with wildcards for runs. When a match fails, only the last run seen need be made longer: whatever an
- * earlier one could take, the later one can take as well.
+ * Matches with wildcards for runs. When a match fails, only the last run has to be extended: anything that an
+ * earlier run could match, the last one can match as well.
  */
 function wild<T, C>(
   pattern: ArrayLike<T>,
@@ -137,7 +137,7 @@ const CLASSES: Readonly<Record<string, RegExp>> = {
   xdigit: /[0-9A-Fa-f]/,
 };
 
-/** @param start behind the bracket @returns undefined when the class does not end, or names none */
+/** @param start after the bracket @returns undefined when the class has no end, or an unknown name */
 function parseClass(text: string, start: number): { token: Token; end: number } | undefined {
   const tests: ((c: string) => boolean)[] = [];
   let i = start;

@@ -3,18 +3,17 @@ import { EXECUTABLE, SYMLINK } from '../tree/entry.ts';
 import { type ArchiveEntry, contentSize, isDirectory } from './entries.ts';
 
 const BLOCK = 512;
-/** Archives end on a multiple of this: the default record of POSIX `pax`. */
+/** Archives are padded to a multiple of this: the default record size of POSIX `pax`. */
 const RECORD = 20 * BLOCK;
 const MAX_NAME = 100;
-/** One less than the field holds, as git has it. */
+/** One less than the field can hold, as in git. */
 const MAX_PREFIX = 154;
 /** Eleven octal digits. */
 const MAX_TIME = 0o77777777777;
 
 /**
- * A tape archive in the POSIX pax interchange format (IEEE Std 1003.1, "pax"), byte for byte as `git archive
- * --format=tar` writes it: the commit's id as the comment of a global header, modes under a mask of 002, everything
- * owned by root.
+ * Writes a tape archive in the POSIX pax interchange format (IEEE Std 1003.1, "pax"), byte for byte as `git archive
+ * --format=tar` does: the commit's id as comment of a global header, modes with umask 002, everything owned by root.
  *
  * @param about.time seconds since 1970
  */
@@ -72,10 +71,10 @@ function entryHeader(entry: ArchiveEntry, time: number): Buffer {
   return Buffer.concat([header(about), padded(extended), own]);
 }
 
-/** Name and prefix of a path as the header has room for them; undefined when it has not. */
+/** Splits a path into the header's name and prefix fields; undefined when it does not fit. */
 function split(path: string): { name: string; prefix?: string } | undefined {
   if (path.length <= MAX_NAME) return { name: path };
-  // The last slash that leaves a prefix that fits; the one at the end of a directory's name does not count.
+  // The last slash before which the prefix fits; not the one at the end of a directory's name.
   const at = path.lastIndexOf('/', Math.min(MAX_PREFIX, path.length - 2));
   if (at <= 0 || path.length - at - 1 > MAX_NAME) return undefined;
   return { prefix: path.slice(0, at), name: path.slice(at + 1) };

@@ -18,24 +18,24 @@ const STORED = 0;
 const DEFLATED = 8;
 const DESCRIPTOR = 0x08074b50;
 const UTF8_NAMES = 0x0800;
-/** Checksum and sizes stand behind the content. */
-const FOLLOWED = 0x0008;
+/** Checksum and sizes follow the content. */
+const HAS_DESCRIPTOR = 0x0008;
 /** Made on Unix, version 2.3: the upper half of the external attributes is a Unix mode. */
 const MADE_BY_UNIX = 0x0317;
 const MAX_16 = 0xffff;
 const MAX_32 = 0xffffffff;
-/** What is smaller gains nothing worth a task of its own. */
-const WORTH_DEFLATING = 32;
-/** A stored stream that is longer, for what it holds, was hardly compressed: the content is deflated anew. */
-const WELL_DEFLATED = 0.75;
-/** Members whose content is deflated while others are written, and their bytes together. */
+/** Smaller content is not worth deflating. */
+const MIN_DEFLATED_BYTES = 32;
+/** A stored stream with a worse compression ratio is not reused: the content is deflated again. */
+const MAX_REUSED_RATIO = 0.75;
+/** Members deflated ahead of the writer, and their total bytes. */
 const MEMBERS_AHEAD = 16;
 const BYTES_AHEAD = 8 * 1024 * 1024;
 const PIECE = 256 * 1024;
 
 /**
- * A zip archive (APPNOTE.TXT) with the members that `git archive --format=zip` writes and the commit's id as its
- * comment. Entries beyond 65,535 or 4 GiB use the zip64 end records. Names are the bytes git holds.
+ * Writes a zip archive (APPNOTE.TXT) with the members that `git archive --format=zip` writes, and the commit's id as
+ * its comment. More than 65,535 entries or 4 GiB use the zip64 end records. Names are the raw bytes of the tree.
  *
  * @param about.time seconds since 1970
  */
@@ -48,7 +48,7 @@ export async function* writeZip(
   let collected: Buffer[] = [];
   let offset = 0;
   let count = 0;
-  for await (const { entry, body } of deflatedAhead(entries)) {
+  for await (const { entry, body } of deflateAhead(entries)) {
     const member = yield* write(entry, await body, stamp);
     collected.push(centralHeader(member, stamp, offset));
     if (collected.length === 1024) {
@@ -80,17 +80,17 @@ interface Member {
   readonly method: number;
   readonly crc: number;
   readonly size: number;
-  /** Bytes of the content as it stands in the archive. */
+  /** Bytes of the content as stored in the archive. */
   readonly stored: number;
   readonly attributes: number;
 }
 
 interface Written extends Member {
-  /** Bytes from the local header on to the next. */
+  /** Bytes written for the member, local header included. */
   readonly written: number;
 }
 
-/** A member's content as it comes to stand in the archive. */
+/** A member's content as stored in the archive. */
 interface Body {
   readonly method: typeof STORED | typeof DEFLATED;
   readonly bytes: Uint8Array;
@@ -101,8 +101,8 @@ interface Deflating {
   readonly body: Promise<Body>;
 }
 
-/** The entries in their order. Some of those behind are deflated meanwhile, in other threads. */
-async function* deflatedAhead(entries: AsyncIterable<ArchiveEntry>): AsyncGenerator<Deflating> {
+/** The entries in order, while following ones are deflated in other threads. */
+async function* deflateAhead(entries: AsyncIterable<ArchiveEntry>): AsyncGenerator<Deflating> {
   const ahead: Deflating[] = [];
   let held = 0;
   const next = () => {
@@ -111,10 +111,10 @@ async function* deflatedAhead(entries: AsyncIterable<ArchiveEntry>): AsyncGenera
     return first;
   };
   for await (const entry of entries) {
-    // What is behind such a one may be asked for only when it has been read.
+    // The next entry may be requested only after a large one has been read.
     if (entry.large) while (ahead.length > 0) yield next();
     const body = deflated(entry);
-    // Told where it is awaited.
+    // Errors are thrown where the promise is awaited.
     body.catch(() => {});
     ahead.push({ entry, body });
     held += entry.data.length;
@@ -127,8 +127,8 @@ async function* deflatedAhead(entries: AsyncIterable<ArchiveEntry>): AsyncGenera
 }
 
 async function deflated({ mode, data, deflated: stored }: ArchiveEntry): Promise<Body> {
-  if (mode === SYMLINK || data.length < WORTH_DEFLATING) return { method: STORED, bytes: data };
-  if (stored !== undefined && stored.length < data.length * WELL_DEFLATED)
+  if (mode === SYMLINK || data.length < MIN_DEFLATED_BYTES) return { method: STORED, bytes: data };
+  if (stored !== undefined && stored.length < data.length * MAX_REUSED_RATIO)
     return { method: DEFLATED, bytes: stored };
   const bytes = await deflateRaw(data, { chunkSize: chunk(data) });
   return bytes.length < data.length ? { method: DEFLATED, bytes } : { method: STORED, bytes: data };
@@ -163,13 +163,13 @@ async function* write(
   return { ...facts, written: head.length + bytes.length };
 }
 
-/** What is known of the content only at its end follows it, in a data descriptor. */
+/** Streams a large member. Checksum and sizes follow the content, in a data descriptor. */
 async function* writeLarge(
   { size, content }: StreamedObject,
   about: Pick<Member, 'name' | 'flags' | 'attributes'>,
   stamp: Stamp,
 ): AsyncGenerator<Uint8Array, Written> {
-  const begun = { ...about, flags: about.flags | FOLLOWED, method: DEFLATED };
+  const begun = { ...about, flags: about.flags | HAS_DESCRIPTOR, method: DEFLATED };
   const head = localHeader({ ...begun, crc: 0, size: 0, stored: 0 }, stamp);
   yield head;
   let crc = 0;
@@ -223,7 +223,7 @@ function centralHeader(member: Member, stamp: Stamp, offset: number): Buffer {
   return Buffer.concat([head, member.name, extra]);
 }
 
-/** What both headers say, from "version needed to extract" to "extra field length". */
+/** The fields of both headers, from "version needed to extract" to "extra field length". */
 function common(
   head: Buffer,
   at: number,
@@ -243,7 +243,7 @@ function common(
   head.writeUInt16LE(stamp.extra.length, at + 24);
 }
 
-/** The zip64 extra field of a member that begins beyond 4 GiB. */
+/** The zip64 extra field of a member that starts beyond 4 GiB. */
 function farOffset(offset: number): Buffer {
   const field = Buffer.alloc(12);
   field.writeUInt16LE(1, 0);
@@ -282,7 +282,10 @@ function endRecords(
   return Buffer.concat([...parts, end, Buffer.from(comment, 'latin1')]);
 }
 
-/** The format's own times are local, in steps of two seconds, from 1980 to 2107: written in UTC, and told exactly. */
+/**
+ * The format's own times are local, in steps of two seconds, from 1980 to 2107: written in UTC. The extra field has
+ * the exact time.
+ */
 function timeFields(seconds: number): Stamp {
   const kept = Math.min(Math.max(seconds, 315_532_800), 4_354_819_198);
   const at = new Date(kept * 1000);

@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import { CorruptData } from '../objects.ts';
 import { readUint32 } from '../pack/object-names.ts';
 import { Bits } from './bits.ts';
-import { compress, compressedEnd, flipCompressed } from './ewah.ts';
+import { compress, compressedEnd, xorCompressed } from './ewah.ts';
 
-const HEAD = 32;
-/** Every object that a closure reaches has a bit: git reads no other bitmaps. */
+const HEADER_SIZE = 32;
+/** Every object that a closure contains has a bit; git reads no other bitmaps. */
 const FULL_DAG = 1;
-/** A closure is stored as what differs from the one before, and so on for at most so many. */
-const MOST_STEPS = 24;
+/** A closure may be stored as XOR with the previous one; the longest such chain. */
+const MAX_XOR_DEPTH = 24;
 
 /** Which objects are commits, trees, blobs and tags. */
 export interface TypeBits {
@@ -20,16 +20,16 @@ export interface TypeBits {
 
 const TYPES = ['commits', 'trees', 'blobs', 'tags'] as const;
 
-/** Closures of some commits, compressed, in the order in which they were added. */
+/** The closures of some commits (everything they reach), compressed, in the order they were added. */
 export class Closures {
   /** By the commit's position in the merged index. */
   readonly #numbers = new Map<number, number>();
   readonly #positions: number[] = [];
   readonly #size: number;
-  /** For each: its compressed bits, and how many before it is the one that they are to be flipped in; 0: none. */
-  readonly #stored: { readonly bytes: Uint8Array; readonly at: number; readonly before: number }[] = [];
+  /** For each: its compressed bits, and how many entries before it the one to XOR with is; 0 for none. */
+  readonly #stored: { readonly bytes: Uint8Array; readonly at: number; readonly xorOffset: number }[] = [];
   #last: Bits | undefined;
-  #steps = 0;
+  #xorDepth = 0;
 
   /** @param size objects in the merged index */
   constructor(size: number) {
@@ -53,31 +53,31 @@ export class Closures {
     const number = this.#numbers.get(position);
     if (number === undefined) return undefined;
     const bits = new Bits(this.#size);
-    // What is flipped twice stands as it was: the order does not matter.
+    // XOR is commutative, so the order does not matter.
     for (let n = number, steps = 0; ; steps++) {
-      const { bytes, at, before } = this.#stored[n]!;
-      flipCompressed(bits, bytes, at);
-      if (before === 0) return bits;
-      if (steps > 256) throw malformed('a chain does not end');
-      n -= before;
+      const { bytes, at, xorOffset } = this.#stored[n]!;
+      xorCompressed(bits, bytes, at);
+      if (xorOffset === 0) return bits;
+      if (steps > 256) throw malformed('an XOR chain does not end');
+      n -= xorOffset;
     }
   }
 
   add(position: number, closure: Bits): void {
     const whole = compress(closure);
-    const last = this.#steps < MOST_STEPS ? this.#last : undefined;
-    const change = last === undefined ? whole : compress(closure.differences(last));
+    const last = this.#xorDepth < MAX_XOR_DEPTH ? this.#last : undefined;
+    const change = last === undefined ? whole : compress(closure.xor(last));
     const smaller = change.length < whole.length;
-    this.#steps = smaller ? this.#steps + 1 : 0;
+    this.#xorDepth = smaller ? this.#xorDepth + 1 : 0;
     this.#last = closure.copy();
     this.#enter(position, smaller ? change : whole, 0, smaller ? 1 : 0);
   }
 
-  *entries(): Generator<{ position: number; before: number; bytes: Uint8Array }> {
-    for (const [number, { bytes, at, before }] of this.#stored.entries()) {
+  *entries(): Generator<{ position: number; xorOffset: number; bytes: Uint8Array }> {
+    for (const [number, { bytes, at, xorOffset }] of this.#stored.entries()) {
       yield {
         position: this.#positions[number]!,
-        before,
+        xorOffset,
         bytes: bytes.subarray(at, compressedEnd(bytes, at)),
       };
     }
@@ -87,21 +87,21 @@ export class Closures {
   static read(bytes: Uint8Array, at: number, count: number, size: number): Closures {
     const closures = new Closures(size);
     for (let number = 0; number < count; number++) {
-      if (at + 6 > bytes.length) throw malformed('cut short');
+      if (at + 6 > bytes.length) throw malformed('truncated');
       const position = readUint32(bytes, at);
-      const before = bytes[at + 4]!;
-      if (position >= size || before > number || closures.has(position)) throw malformed('no such commit');
-      closures.#enter(position, bytes, at + 6, before);
+      const xorOffset = bytes[at + 4]!;
+      if (position >= size || xorOffset > number || closures.has(position)) throw malformed('no such commit');
+      closures.#enter(position, bytes, at + 6, xorOffset);
       at = compressedEnd(bytes, at + 6);
     }
-    if (at !== bytes.length) throw malformed('more than it says');
+    if (at !== bytes.length) throw malformed('more bytes than its count says');
     return closures;
   }
 
-  #enter(position: number, bytes: Uint8Array, at: number, before: number): void {
+  #enter(position: number, bytes: Uint8Array, at: number, xorOffset: number): void {
     this.#numbers.set(position, this.#stored.length);
     this.#positions.push(position);
-    this.#stored.push({ bytes, at, before });
+    this.#stored.push({ bytes, at, xorOffset });
   }
 }
 
@@ -112,17 +112,17 @@ export interface Bitmap {
 
 /** A reachability bitmap over a merged index (gitformat-bitmap, version 1). @param checksum the index's trailer */
 export function writeBitmap({ types, closures }: Bitmap, checksum: Uint8Array): Uint8Array {
-  const head = Buffer.alloc(HEAD);
+  const head = Buffer.alloc(HEADER_SIZE);
   head.write('BITM', 0, 'latin1');
   head.writeUInt16BE(1, 4);
   head.writeUInt16BE(FULL_DAG, 6);
   head.writeUInt32BE(closures.count, 8);
   head.set(checksum, 12);
   const parts: Uint8Array[] = [head, ...TYPES.map((type) => compress(types[type]))];
-  for (const { position, before, bytes } of closures.entries()) {
+  for (const { position, xorOffset, bytes } of closures.entries()) {
     const entry = Buffer.alloc(6);
     entry.writeUInt32BE(position, 0);
-    entry[4] = before;
+    entry[4] = xorOffset;
     parts.push(entry, bytes);
   }
   const body = Buffer.concat(parts);
@@ -135,16 +135,21 @@ export function writeBitmap({ types, closures }: Bitmap, checksum: Uint8Array): 
  * @throws CorruptData `derived-file`, also when it was made for another index
  */
 export function readBitmap(bytes: Uint8Array, size: number, checksum: Uint8Array): Bitmap {
-  if (bytes.length < HEAD + 20 || readUint32(bytes, 0) !== 0x4249544d || readUint32(bytes, 4) !== 0x10001)
+  if (
+    bytes.length < HEADER_SIZE + 20 ||
+    readUint32(bytes, 0) !== 0x4249544d ||
+    readUint32(bytes, 4) !== 0x10001
+  )
     throw malformed('not one of version 1');
   const end = bytes.length - 20;
   const body = bytes.subarray(0, end);
   if (!hash('sha1', body, 'buffer').equals(bytes.subarray(end))) throw malformed('wrong checksum');
-  if (Buffer.compare(body.subarray(12, HEAD), checksum) !== 0) throw malformed('made for another index');
-  let at = HEAD;
+  if (Buffer.compare(body.subarray(12, HEADER_SIZE), checksum) !== 0)
+    throw malformed('made for another index');
+  let at = HEADER_SIZE;
   const [commits, trees, blobs, tags] = TYPES.map(() => {
     const bits = new Bits(size);
-    at = flipCompressed(bits, body, at);
+    at = xorCompressed(bits, body, at);
     return bits;
   }) as [Bits, Bits, Bits, Bits];
   const closures = Closures.read(body, at, readUint32(bytes, 8), size);

@@ -1,8 +1,8 @@
-/** A set of small numbers, one bit each. Grows by nothing: its size is that of what it counts. */
+/** A fixed-size set of small numbers, one bit each. */
 export class Bits {
-  /** Bits that it has room for. */
+  /** Number of bits. */
   readonly size: number;
-  /** 32 bits each, the lowest first; an even number of words, because compressed bitmaps count in 64 bits. */
+  /** 32 bits each, the lowest first; an even number of words, because compressed bitmaps have 64-bit words. */
   readonly words: Uint32Array<ArrayBuffer>;
 
   constructor(size: number, words = new Uint32Array(2 * Math.ceil(size / 64))) {
@@ -23,22 +23,22 @@ export class Bits {
     return true;
   }
 
-  /** Adds all that `other`, of the same size, has. */
+  /** Adds all numbers of `other`, which has the same size. */
   addAll(other: Bits): void {
     const { words } = this;
     const more = other.words;
     for (let i = 0; i < words.length; i++) words[i]! |= more[i]!;
   }
 
-  /** Takes out all that `other`, of the same size, has. */
+  /** Removes all numbers of `other`, which has the same size. */
   removeAll(other: Bits): void {
     const { words } = this;
     const less = other.words;
     for (let i = 0; i < words.length; i++) words[i]! &= ~less[i]!;
   }
 
-  /** What is in one of the two and not in both. */
-  differences(other: Bits): Bits {
+  /** The numbers that are in exactly one of the two. */
+  xor(other: Bits): Bits {
     const { words } = this.copy();
     for (let i = 0; i < words.length; i++) words[i]! ^= other.words[i]!;
     return new Bits(this.size, words);
@@ -48,7 +48,7 @@ export class Bits {
     return new Bits(this.size, this.words.slice());
   }
 
-  /** How many there are, at or above `from` and below `to`. */
+  /** How many numbers are in the set, from `from` (inclusive) to `to` (exclusive). */
   count(from = 0, to = this.size): number {
     let count = 0;
     const last = (to - 1) >>> 5;
@@ -61,7 +61,7 @@ export class Bits {
     return count;
   }
 
-  /** Calls `visit` with each, in ascending order. */
+  /** Calls `visit` with each number, in ascending order. */
   forEach(visit: (i: number) => void): void {
     const { words } = this;
     for (let w = 0; w < words.length; w++) {

@@ -11,16 +11,16 @@ import { peelToCommit } from '../revision.ts';
 import { type Bitmap, Closures, writeBitmap } from './bitmap-file.ts';
 import { Bits } from './bits.ts';
 import { ClosureWalk } from './closure-walk.ts';
+import { Numbering, ObjectSet } from './object-set.ts';
 import { openIndex } from './open.ts';
-import { Numbering, Reach } from './reach.ts';
 import { CommitSelection } from './select.ts';
 
-/** Closures of chosen commits over the merged index that is listed; none is made without one. */
+/** Builds the closures of selected commits over the current merged index; nothing without one. */
 export const bitmapBuilder: DerivedBuilder = {
   kind: 'bitmap',
   build: async ({ store, refs, deadline }) => {
     const opened = await openIndex(store);
-    if (opened === undefined) throw new CorruptData('derived-file', 'no merged index to count in');
+    if (opened === undefined) throw new CorruptData('derived-file', 'there is no merged index');
     const tips = await tipsOf(refs);
     const bitmap = await buildBitmap(store, tips, opened.index, deadline);
     if (bitmap === undefined) return undefined;
@@ -29,10 +29,10 @@ export const bitmapBuilder: DerivedBuilder = {
 };
 
 /**
- * Reads each commit once and each tree about once. Memory: 60 bytes for each object, 150 for each commit, and the
- * closures, which take little more than the first.
+ * Reads each commit once and each tree about once. Memory: 60 bytes per object, 150 per commit, and the closures, which
+ * take little more than the first one alone.
  * @param deadline milliseconds since 1970
- * @returns undefined when the time was too short
+ * @returns undefined when the deadline passed first
  * @throws ObjectMissing, CorruptData
  */
 export async function buildBitmap(
@@ -69,14 +69,14 @@ export async function buildBitmap(
   if (!(await advance(selection, { scan: true }))) return undefined;
   const closures = new Closures(size);
   for (const number of selection.chosen()) {
-    const reach = new Reach(size);
+    const reach = new ObjectSet(size);
     const walk = new ClosureWalk(numbers, closures, reach, [numbers.oid(number)]);
     if (!(await advance(walk, walk))) return undefined;
-    // What came after the index was made has no bit.
+    // Objects newer than the index have no bit.
     if (number < size && !reach.hasOthers) closures.add(index.order[number]!, reach.bits);
   }
-  // Types of what no chosen commit reaches: tags, and trees and blobs that refs name.
-  const rest = new ClosureWalk(numbers, closures, new Reach(size), tips);
+  // Types of what no selected commit reaches: tags, and trees and blobs that refs point to.
+  const rest = new ClosureWalk(numbers, closures, new ObjectSet(size), tips);
   return (await advance(rest, rest)) ? { types, closures } : undefined;
 }
 

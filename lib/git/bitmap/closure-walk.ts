@@ -1,4 +1,4 @@
-import { readAhead } from '../gather.ts';
+import { readAhead } from '../batch-misses.ts';
 import { CorruptData, ObjectMissing } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import type { ReadAhead } from '../pack/block-cache.ts';
@@ -9,14 +9,14 @@ import { type WalkedTree, walkTree } from '../pack/tree-walk.ts';
 import { parseCommitLinks, parseTag } from '../parse.ts';
 import { pathBelow } from '../reachable/met-objects.ts';
 import type { Closures } from './bitmap-file.ts';
-import type { Numbering, Reach } from './reach.ts';
+import type { Numbering, ObjectSet } from './object-set.ts';
 
 const SLICE_MS = 30;
-/** Objects tried at once after a miss. */
-const AHEAD = 128;
-/** Trees kept to compare with. */
-const BEFORE_BYTES = 16 * 1024 * 1024;
-const MOST_TAGS = 1000;
+/** Objects prefetched together after a miss. */
+const READ_AHEAD = 128;
+/** Bytes of trees kept to compare with. */
+const MAX_KEPT_TREE_BYTES = 16 * 1024 * 1024;
+const MAX_TAGS = 1000;
 
 interface Links {
   readonly number: number;
@@ -26,44 +26,44 @@ interface Links {
 }
 
 /**
- * Adds all that some tips reach to a {@link Reach}, which must hold nothing without all that this reaches. Where a
- * commit's closure is known it is added at once; what lies before it is walked. A step that misses bytes leaves no
- * trace and is done again.
+ * Adds everything that some tips reach to an {@link ObjectSet}, which must be closed: with an object it holds all that
+ * the object reaches. A stored closure is added at once; only commits without one are walked. A step that misses
+ * blocks changes nothing and is repeated.
  */
 export class ClosureWalk implements ReadAhead {
   readonly #numbers: Numbering;
   readonly #closures: Closures;
-  readonly #reach: Reach;
+  readonly #reach: ObjectSet;
   readonly #tips: readonly Oid[];
-  /** What need not be added. It holds nothing without all that this reaches either. */
-  readonly #beside: Reach | undefined;
-  /** Tips that are not stored are passed over. */
-  readonly #lenient: boolean;
+  /** Objects that need not be added. This set must be closed too. */
+  readonly #excluded: ObjectSet | undefined;
+  /** Ignores tips that do not exist. */
+  readonly #skipMissing: boolean;
   #tip = 0;
   readonly #links = new Map<number, Links>();
   readonly #queue = new CommitQueue();
   /** Root trees of the commits walked. */
   readonly #roots: number[] = [];
-  /** Trees that were added and are yet to be read: [number, path, ...]. */
+  /** Trees that were added and still have to be read: [number, path, ...]. */
   readonly #trees: number[] = [];
-  /** By path: a tree all of whose entries were added. */
-  readonly #before = new Map<number, WalkedTree>();
-  #beforeBytes = 0;
+  /** By path: the last tree whose entries were all added. */
+  readonly #lastTrees = new Map<number, WalkedTree>();
+  #lastTreeBytes = 0;
   #read = 0;
 
   constructor(
     numbers: Numbering,
     closures: Closures,
-    reach: Reach,
+    reach: ObjectSet,
     tips: readonly Oid[],
-    options: { readonly lenient?: boolean; readonly beside?: Reach } = {},
+    options: { readonly lenient?: boolean; readonly beside?: ObjectSet } = {},
   ) {
     this.#numbers = numbers;
     this.#closures = closures;
     this.#reach = reach;
     this.#tips = tips;
-    this.#lenient = options.lenient ?? false;
-    this.#beside = options.beside;
+    this.#skipMissing = options.lenient ?? false;
+    this.#excluded = options.beside;
   }
 
   get scan(): boolean {
@@ -74,7 +74,7 @@ export class ClosureWalk implements ReadAhead {
     return this.#read > 50 ? 8 : 1;
   }
 
-  /** Works for some milliseconds. @returns whether all is done. @throws ObjectMissing, CorruptData */
+  /** Works for some milliseconds. @returns whether it is done. @throws ObjectMissing, CorruptData */
   advance(objects: PackObjects): boolean {
     const until = performance.now() + SLICE_MS;
     for (let steps = 1; ; steps++) {
@@ -94,14 +94,14 @@ export class ClosureWalk implements ReadAhead {
       const number = this.#numbers.number(oidBytes(oid), 0);
       if (this.#has(number)) break;
       if (!objects.has(oid)) {
-        if (this.#lenient) break;
+        if (this.#skipMissing) break;
         throw new ObjectMissing(oid);
       }
       const { type } = objects.header(oid);
       if (type === 'tag') {
         const { data } = objects.read(oid);
-        if (tags.push(number) > MOST_TAGS)
-          throw new CorruptData('object-malformed', `tag ${tip} does not end`);
+        if (tags.push(number) > MAX_TAGS)
+          throw new CorruptData('object-malformed', `the tag chain of ${tip} is too long`);
         oid = parseTag(data).object;
         continue;
       }
@@ -114,7 +114,7 @@ export class ClosureWalk implements ReadAhead {
     this.#tip++;
   }
 
-  /** One commit, newest first: most likely the closure of one is known that has the others. */
+  /** Handles one commit, newest first: a stored closure of a new commit most likely contains the others. */
   #commit(objects: PackObjects): void {
     const number = this.#queue.peek();
     if (this.#has(number)) {
@@ -131,7 +131,7 @@ export class ClosureWalk implements ReadAhead {
     const { parents, tree } = this.#links.get(number)!;
     readAhead(
       undefined,
-      () => this.#queue.waiting().slice(0, AHEAD),
+      () => this.#queue.waiting().slice(0, READ_AHEAD),
       (other) => {
         const all = other === undefined ? parents : (this.#links.get(other)?.parents ?? []);
         for (const parent of all) if (!this.#has(parent)) this.#load(objects, parent);
@@ -171,7 +171,7 @@ export class ClosureWalk implements ReadAhead {
     if (this.#add(number, TREE)) this.#trees.push(number, path);
   }
 
-  /** The last of the trees that wait. */
+  /** Reads the last of the waiting trees. */
   #tree(objects: PackObjects): void {
     const trees = this.#trees;
     const [number, path] = [trees[trees.length - 2]!, trees[trees.length - 1]!];
@@ -183,36 +183,36 @@ export class ClosureWalk implements ReadAhead {
     if (type !== 'tree')
       throw new CorruptData('object-malformed', `${this.#numbers.oid(number)} is a ${type}, not a tree`);
     trees.length -= 2;
-    const before = this.#before.get(path);
+    const before = this.#lastTrees.get(path);
     const walked = walkTree(data, before, (bytes, at, kind, nameAt) => {
       const entry = this.#numbers.number(bytes, at);
       if (kind === TREE) this.#addTree(entry, pathBelow(path, bytes, nameAt, at - 1));
       else this.#add(entry, BLOB);
     });
-    this.#beforeBytes += data.length - (before?.data.length ?? 0);
-    if (this.#beforeBytes > BEFORE_BYTES) {
-      this.#before.clear();
-      this.#beforeBytes = data.length;
+    this.#lastTreeBytes += data.length - (before?.data.length ?? 0);
+    if (this.#lastTreeBytes > MAX_KEPT_TREE_BYTES) {
+      this.#lastTrees.clear();
+      this.#lastTreeBytes = data.length;
     }
-    this.#before.set(path, walked);
+    this.#lastTrees.set(path, walked);
   }
 
   #has(number: number): boolean {
-    return this.#reach.has(number) || (this.#beside?.has(number) ?? false);
+    return this.#reach.has(number) || (this.#excluded?.has(number) ?? false);
   }
 
   /** @returns whether it is new */
   #add(number: number, type: number): boolean {
-    if (this.#beside?.has(number) || !this.#reach.add(number)) return false;
+    if (this.#excluded?.has(number) || !this.#reach.add(number)) return false;
     this.#numbers.setType(number, type);
     return true;
   }
 
   #waitingTrees(): number[] {
     const waiting: number[] = [];
-    for (let i = this.#trees.length - 4; i >= 0 && waiting.length < AHEAD; i -= 2)
+    for (let i = this.#trees.length - 4; i >= 0 && waiting.length < READ_AHEAD; i -= 2)
       waiting.push(this.#trees[i]!);
-    for (let i = this.#roots.length - 1; i >= 0 && waiting.length < AHEAD; i--)
+    for (let i = this.#roots.length - 1; i >= 0 && waiting.length < READ_AHEAD; i--)
       if (!this.#has(this.#roots[i]!)) waiting.push(this.#roots[i]!);
     return waiting;
   }

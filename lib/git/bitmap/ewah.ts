@@ -2,16 +2,17 @@ import { CorruptData } from '../objects.ts';
 import { readUint32 } from '../pack/object-names.ts';
 import type { Bits } from './bits.ts';
 
-/** Literal words that one marker can count: 31 bits. */
-const MOST_LITERALS = 0x7fffffff;
+/** Maximum number of literal words per marker: 31 bits. */
+const MAX_LITERALS = 0x7fffffff;
 
 /**
- * A bitmap as gitformat-bitmap stores it ("Appendix A: Serialization format for an EWAH bitmap"): markers, each telling
- * of a run of words all zeros or all ones and of how many literal words follow; 64-bit words, big-endian.
+ * Compresses a bitmap as gitformat-bitmap describes ("Appendix A: Serialization format for an EWAH bitmap"): markers,
+ * each with the length of a run of all-zero or all-one words and the number of literal words that follow; 64-bit words,
+ * big-endian.
  */
 export function compress(bits: Bits): Uint8Array {
   const { words } = bits;
-  // Nothing above the last one bit needs saying.
+  // Words above the last set bit are left out.
   let count = words.length / 2;
   while (count > 0 && (words[2 * count - 1]! | words[2 * count - 2]!) === 0) count--;
   const out = Buffer.alloc(8 + 8 * (2 * count + 1) + 4);
@@ -26,7 +27,7 @@ export function compress(bits: Bits): Uint8Array {
     while (w < count && words[2 * w] === fill && words[2 * w + 1] === fill) w++;
     const run = w - begin;
     let literals = 0;
-    while (w < count && literals < MOST_LITERALS) {
+    while (w < count && literals < MAX_LITERALS) {
       const [low, high] = [words[2 * w]!, words[2 * w + 1]!];
       if (low === high && (low === 0 || low === 0xffffffff)) break;
       out.writeUInt32BE(high, at);
@@ -45,20 +46,20 @@ export function compress(bits: Bits): Uint8Array {
   return out.subarray(0, at + 4);
 }
 
-/** Where the compressed bitmap that begins at `at` ends. @throws CorruptData when it is cut short */
+/** The end of the compressed bitmap that starts at `at`. @throws CorruptData when it is truncated */
 export function compressedEnd(bytes: Uint8Array, at: number): number {
-  if (at + 12 > bytes.length) throw malformed('cut short');
+  if (at + 12 > bytes.length) throw malformed('truncated');
   const end = at + 12 + 8 * readUint32(bytes, at + 4);
-  if (end > bytes.length) throw malformed('cut short');
+  if (end > bytes.length) throw malformed('truncated');
   return end;
 }
 
 /**
- * Flips in `bits` what the compressed bitmap at `at` has: sets it where nothing was set.
- * @returns where it ends
- * @throws CorruptData when it is cut short or has more bits than `bits`
+ * XORs `bits` with the compressed bitmap at `at`.
+ * @returns the end of the compressed bitmap
+ * @throws CorruptData when it is truncated or has more bits than `bits`
  */
-export function flipCompressed(bits: Bits, bytes: Uint8Array, at: number): number {
+export function xorCompressed(bits: Bits, bytes: Uint8Array, at: number): number {
   const end = compressedEnd(bytes, at);
   const { words } = bits;
   const room = words.length / 2;

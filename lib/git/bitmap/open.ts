@@ -1,10 +1,10 @@
-import { gather } from '../gather.ts';
+import { batchMisses } from '../batch-misses.ts';
 import { MergedIndex, type WholeMergedIndex } from '../pack/merged-index.ts';
 import type { PackStore } from '../pack/store.ts';
 import { type Bitmap, readBitmap } from './bitmap-file.ts';
 
 export interface OpenedIndex {
-  /** Of the derived file. */
+  /** Id of the derived file. */
   readonly id: string;
   readonly index: WholeMergedIndex;
   /** Its trailer. */
@@ -15,7 +15,7 @@ export interface OpenedBitmap extends OpenedIndex {
   readonly bitmap: Bitmap;
 }
 
-/** The merged index that is listed, in memory; undefined when there is none of use. */
+/** The current merged index, in memory; undefined when there is none or it is unusable. */
 export function openIndex(store: PackStore): Promise<OpenedIndex | undefined> {
   return store.run(() => {
     const source = store.derived('object-index');
@@ -26,13 +26,13 @@ export function openIndex(store: PackStore): Promise<OpenedIndex | undefined> {
   });
 }
 
-/** The bitmap that is listed with the index it was made for, in memory; undefined when there is none of use. */
+/** The current bitmap and the merged index it was made for, in memory; undefined when either is missing or unusable. */
 export function openBitmap(store: PackStore): Promise<OpenedBitmap | undefined> {
   return store.run(() => {
     const [source, made] = [store.derived('object-index'), store.derived('bitmap')];
-    if (source === undefined || made?.description.madeFrom.note !== source.description.id) return undefined;
-    // Both in one trip.
-    const [, bytes] = gather([source, made], (derived) =>
+    if (source === undefined || made?.description.provenance.note !== source.description.id) return undefined;
+    // Fetch both in one round trip.
+    const [, bytes] = batchMisses([source, made], (derived) =>
       derived.attempt(() => derived.file.slice(0, derived.file.size)),
     );
     if (bytes === undefined) return undefined;

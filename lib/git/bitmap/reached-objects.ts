@@ -10,21 +10,21 @@ import type { PackObjects } from '../pack/pack-objects.ts';
 import type { PackStore } from '../pack/store.ts';
 import type { EnumerateOptions } from '../reachable/options.ts';
 import { ClosureWalk } from './closure-walk.ts';
+import { Numbering, ObjectSet } from './object-set.ts';
 import { type OpenedBitmap, openBitmap } from './open.ts';
-import { Numbering, Reach } from './reach.ts';
 
 const SLICE_MS = 30;
-/** Of a pack of which less is wanted than this share, objects are looked up one by one. */
+/** If less than 1/50 of a pack is wanted, its objects are looked up one by one. */
 const SPARSE_SHARE = 50;
 
-/** Whether a bitmap can answer at all: it knows neither shallow histories nor depths of trees. */
+/** Whether a bitmap can answer the request: it supports neither shallow histories nor tree depths. */
 export function suitsBitmap({ shallow, excludeShallow, filter }: EnumerateOptions): boolean {
   return filter?.kind !== 'tree' && !shallow?.size && !excludeShallow?.size;
 }
 
 /**
- * What `enumerate` tells, from stored closures; what they do not cover is walked.
- * @returns undefined when there is no bitmap of use
+ * The result of `enumerate`, from stored closures; what they do not cover is walked.
+ * @returns undefined when there is no usable bitmap
  * @throws ObjectMissing, CorruptData
  */
 export async function reachedObjects(
@@ -35,7 +35,7 @@ export async function reachedObjects(
   if (opened === undefined) return undefined;
   const { index, bitmap } = opened;
   const numbers = new Numbering(index, bitmap.types);
-  const [wants, haves] = [new Reach(index.count), new Reach(index.count)];
+  const [wants, haves] = [new ObjectSet(index.count), new ObjectSet(index.count)];
   const walks = [
     new ClosureWalk(numbers, bitmap.closures, haves, options.exclude ?? [], { lenient: true }),
     new ClosureWalk(numbers, bitmap.closures, wants, options.include, { beside: haves }),
@@ -47,7 +47,7 @@ export async function reachedObjects(
     wants.removeAll(haves);
     if (options.filter?.kind === 'blob:none') {
       wants.removeIf((number) => numbers.type(number) === BLOB, bitmap.types.blobs);
-      // What is asked for by name is not left out.
+      // The filter does not apply to objects that are requested by id.
       for (const oid of options.include) {
         const number = numbers.known(oidBytes(oid), 0);
         if (number >= 0 && !haves.has(number)) wants.add(number);
@@ -61,17 +61,17 @@ export async function reachedObjects(
     return list;
   } catch (error) {
     if (!(error instanceof CorruptData && error.code === 'derived-file')) throw error;
-    store.derived('bitmap')?.leaveAside(error);
+    store.derived('bitmap')?.markUnusable(error);
     return undefined;
   }
 }
 
-/** Where each object lies. */
+/** Finds the location of each object. */
 async function place(
   store: PackStore,
   { index }: OpenedBitmap,
   numbers: Numbering,
-  wants: Reach,
+  wants: ObjectSet,
   { filter, include }: EnumerateOptions,
 ): Promise<ObjectList> {
   const listed = new Map((await store.packs()).map((pack) => [pack.description.id, pack]));
@@ -121,7 +121,7 @@ class Placing {
   type = 0;
   readonly #numbers: Numbering;
   readonly #packs: readonly (Pack | undefined)[];
-  /** The pack whose entries are being passed: its number in the merged index, the pack, and what is known of it. */
+  /** The pack that is scanned now: its number in the merged index, the pack, and its tables. */
   #number = -1;
   #passing: Pack | undefined;
   #offsets: Float64Array = new Float64Array(0);
@@ -136,7 +136,7 @@ class Placing {
     this.#packs = packs;
   }
 
-  /** Numbers in ascending order: then objects of a pack come in the order of its entries. */
+  /** Must be called with ascending numbers, so that the objects of a pack come in the order of its entries. */
   find(objects: PackObjects, number: number): void {
     const numbers = this.#numbers;
     const { index } = numbers;

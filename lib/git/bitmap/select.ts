@@ -3,14 +3,14 @@ import { oidBytes } from '../oid.ts';
 import { CommitQueue } from '../pack/commit-queue.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
 import { parseCommitLinks } from '../parse.ts';
-import type { Numbering } from './reach.ts';
+import type { Numbering } from './object-set.ts';
 
-/** Tips that get a bitmap: the newest. */
-const MOST_TIPS = 1000;
-/** Newest first, one commit in so many; then, behind so many commits, farther and farther apart up to this distance. */
-const NEAR = 100;
-const NEAR_UNTIL = 20_000;
-const FAR = 5000;
+/** The newest tips, this many, get a bitmap. */
+const MAX_TIPS = 1000;
+/** Among the newest `RECENT_COMMITS`, one commit in this many; before those, at growing intervals up to the maximum. */
+const RECENT_INTERVAL = 100;
+const RECENT_COMMITS = 20_000;
+const MAX_INTERVAL = 5000;
 const SLICE_MS = 30;
 
 interface Row {
@@ -19,14 +19,14 @@ interface Row {
   readonly date: number;
   readonly isTip: boolean;
   queued: boolean;
-  /** Longest way down to a root. */
+  /** Length of the longest path to a root. */
   generation: number;
 }
 
 /**
- * Commits whose closures are worth storing: tips, because clients want them, and along the history one every so often,
- * closer together where it is new, because clients have them; a merge rather than another (V. Marti, "Counting
- * Objects"). Reads all commits. What is missing below a tip is for the builder to find.
+ * Selects the commits whose closures are stored: tips, because clients want them, and commits at intervals along the
+ * history, shorter ones where it is new, because clients have them; preferably merges (V. Marti, "Counting Objects").
+ * Reads all commits. Missing trees and blobs are found later, by the builder.
  */
 export class CommitSelection {
   readonly #numbers: Numbering;
@@ -34,7 +34,7 @@ export class CommitSelection {
   #tip = 0;
   readonly #queue = new CommitQueue();
   readonly #rows = new Map<number, Row>();
-  /** As they left the queue. */
+  /** In the order they left the queue. */
   readonly #order: Row[] = [];
 
   /** @param tips commits */
@@ -43,7 +43,7 @@ export class CommitSelection {
     this.#tips = tips;
   }
 
-  /** Works for some milliseconds. @returns whether all are read */
+  /** Works for some milliseconds. @returns whether all commits are read */
   advance(objects: PackObjects): boolean {
     const until = performance.now() + SLICE_MS;
     for (let steps = 1; ; steps++) {
@@ -84,17 +84,20 @@ export class CommitSelection {
     row.queued = true;
   }
 
-  /** Numbers of the commits chosen, ancestors first. */
+  /** Numbers of the selected commits, ancestors first. */
   chosen(): number[] {
     const chosen = new Set<Row>();
     let since = 0;
     let tips = 0;
     for (const [i, row] of this.#order.entries()) {
       since++;
-      const distance = i < NEAR_UNTIL ? NEAR : Math.min(FAR, NEAR + ((i - NEAR_UNTIL) >> 2));
-      // Halfway there a merge is taken, at the end whatever comes.
+      const distance =
+        i < RECENT_COMMITS
+          ? RECENT_INTERVAL
+          : Math.min(MAX_INTERVAL, RECENT_INTERVAL + ((i - RECENT_COMMITS) >> 2));
+      // From half the interval on, take a merge; at its end, take any commit.
       const due = i === 0 || since >= distance || (2 * since >= distance && row.parents.length > 1);
-      if (!due && !(row.isTip && tips < MOST_TIPS)) continue;
+      if (!due && !(row.isTip && tips < MAX_TIPS)) continue;
       if (row.isTip) tips++;
       if (due) since = 0;
       chosen.add(row);
@@ -103,7 +106,7 @@ export class CommitSelection {
     return [...chosen].sort((a, b) => a.generation - b.generation).map(({ number }) => number);
   }
 
-  /** Dates may lie: what is an ancestor is told by generations. */
+  /** Commit dates may be wrong: generation numbers tell which commit is an ancestor. */
   #countGenerations(): void {
     const rows = this.#rows;
     for (const start of this.#order) {

@@ -3,10 +3,10 @@ import type { Oid } from '../oid.ts';
 import { DIRECTORY, type Entry, findName, readTreeBytes } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
 
-/** Directories remembered, over all levels. */
+/** Cached directories, over all levels. */
 const MAX_REMEMBERED = 200_000;
 
-/** What stands at a path in tree after tree: most commits leave most directories on the way as they were. */
+/** Looks up a path in many trees, with a cache: most commits leave most directories of the path unchanged. */
 export class PathEntries {
   readonly #found = new Map<string, Entry | null>();
 

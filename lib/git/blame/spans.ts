@@ -1,26 +1,26 @@
 import type { LineEdit } from '../diff/hunks.ts';
 
-/** Lines of the answer, and where they stand in a version of the file. */
+/** Lines of the result, and their position in a version of the file. */
 export interface Span {
   readonly final: number;
   readonly source: number;
   readonly count: number;
 }
 
-export interface Parted {
-  /** By their places in the older version. */
+export interface SplitSpans {
+  /** With their positions in the older version. */
   readonly kept: Span[];
-  /** By their places in the newer one, as they came. */
+  /** With their positions in the newer version, unchanged. */
   readonly changed: Span[];
 }
 
 /**
- * Parts lines of a version into those that an older one has too and those that an edit brought.
+ * Splits lines of a version into those that an older version also has and those that an edit added.
  *
- * @param spans in order of `source`; a line of a version may stand in the answer more than once
+ * @param spans in order of `source`; a line of a version may occur in the result more than once
  * @param edits from the older version to this one, in order
  */
-export function partLines(spans: readonly Span[], edits: readonly LineEdit[]): Parted {
+export function splitSpans(spans: readonly Span[], edits: readonly LineEdit[]): SplitSpans {
   const kept: Span[] = [];
   const changed: Span[] = [];
   let at = 0;

@@ -1,26 +1,26 @@
 import { diffTexts, type LineEdit } from '../diff/hunks.ts';
-import type { Effort } from '../diff/myers.ts';
+import type { StepBudget } from '../diff/myers.ts';
 import { asBuffer } from '../tree/entry.ts';
 
-/** git leaves out a common end in pieces of this size, which bounds how far down a change may be shown. */
+/** git trims a common tail in pieces of this size, which limits how far down a change can slide. */
 const TAIL_PIECE = 1024;
 const HEAD_PIECE = 4096;
-/** Lines of a common beginning that are looked at all the same: a change may be shown that much further up. */
+/** Lines of the common head that are compared all the same, because a change can slide up by that many. */
 const CONTEXT = 256;
 const NEWLINE = 0x0a;
 
 /**
- * The edits between two versions. What both begin and end with is left out before any line is looked at: versions
- * of a file mostly differ in a few places, and numbering all lines would cost more than the rest of a blame.
+ * The edits between two versions. The common head and tail are trimmed before lines are numbered: versions of a file
+ * mostly differ in a few places, and numbering all lines would cost more than the rest of a blame.
  *
- * @param concerns whether any of these lines of the newer version matters; if none of those that may differ does,
- *   they are one edit without being compared
- * @returns undefined when the texts are too large, or `effort` did not suffice
+ * @param concerns whether any of these lines of the newer version matters; if no line that may differ does, they are
+ *   returned as one edit without a diff
+ * @returns undefined when the texts are too large, or `budget` ran out
  */
 export function editsBetween(
   oldData: Uint8Array,
   newData: Uint8Array,
-  effort: Effort,
+  budget: StepBudget,
   concerns: (start: number, end: number) => boolean = () => true,
 ): LineEdit[] | undefined {
   const tail = commonTail(asBuffer(oldData), asBuffer(newData));
@@ -34,7 +34,7 @@ export function editsBetween(
     const oldEnd = head.lines + countLines(older);
     return [{ oldStart: head.lines, oldEnd, newStart: head.lines, newEnd }];
   }
-  return diffTexts(older, newer, { effort })?.edits.map((edit) => ({
+  return diffTexts(older, newer, { budget })?.edits.map((edit) => ({
     oldStart: edit.oldStart + head.lines,
     oldEnd: edit.oldEnd + head.lines,
     newStart: edit.newStart + head.lines,
@@ -42,7 +42,7 @@ export function editsBetween(
   }));
 }
 
-/** Bytes, from the beginning of a line on. */
+/** Length of the common tail in bytes, from the start of a line. */
 function commonTail(a: Buffer, b: Buffer): number {
   const shorter = Math.min(a.length, b.length);
   let bytes = 0;
@@ -56,7 +56,7 @@ function commonTail(a: Buffer, b: Buffer): number {
   return newline < 0 ? 0 : a.length - newline - 1;
 }
 
-/** Whole lines, but for the context. */
+/** The common head: whole lines, without the context. */
 function commonHead(a: Buffer, b: Buffer): { bytes: number; lines: number } {
   const shorter = Math.min(a.length, b.length);
   let bytes = 0;
@@ -79,7 +79,7 @@ function commonHead(a: Buffer, b: Buffer): { bytes: number; lines: number } {
   return { bytes, lines: newlines(a, 0, bytes) };
 }
 
-/** A last line without its end is one too. */
+/** Counts a last line without newline too. */
 const countLines = (data: Buffer) =>
   newlines(data, 0, data.length) + (data.length > 0 && data.at(-1) !== NEWLINE ? 1 : 0);
 

@@ -1,21 +1,21 @@
 /**
- * Changed-path Bloom filters as gitformat-commit-graph describes them, version 1: seven positions of ten bits a path,
- * by double hashing with 32-bit murmur3. In that version a byte above 127 counts as negative, as in the `char` of the
- * machines on which git's own files are made. A filter may say yes in error, never no.
+ * Changed-path Bloom filters as gitformat-commit-graph describes them, version 1: seven hashes and ten bits per path,
+ * by double hashing with 32-bit murmur3. In that version bytes are signed, as `char` is on the machines that write
+ * git's own files. A filter may give false positives, never false negatives.
  */
 import type { RawPath } from '../tree/path.ts';
 
 export const HASH_VERSION = 1;
 export const HASHES = 7;
 export const BITS_PER_PATH = 10;
-/** A commit that changes more files, or more files and folders, has no filter that could say no. */
-export const MOST_CHANGES = 512;
+/** A commit that changes more files, or more files and folders, gets the filter {@link ALWAYS}. */
+export const MAX_CHANGES = 512;
 
-/** The filter of a commit that changed too much: always yes. */
+/** The filter of a commit that changed too many paths: matches every path. */
 export const ALWAYS = Uint8Array.of(0xff);
 const NEVER = Uint8Array.of(0);
 
-/** The positions of one path, before they are fitted to a filter. */
+/** The hashes of one path, before they are reduced to the size of a filter. */
 export type BloomKey = Uint32Array;
 
 export function bloomKey(path: string): BloomKey {
@@ -25,7 +25,7 @@ export function bloomKey(path: string): BloomKey {
   return Uint32Array.from({ length: HASHES }, (_, i) => (first + Math.imul(i, second)) >>> 0);
 }
 
-/** What a filter must hold when something at the path was changed: the path itself and every folder above it. */
+/** The keys that a filter contains if the path was changed: the path itself and every folder above it. */
 export function pathKeys(path: RawPath): readonly BloomKey[] {
   return [path, ...foldersAbove(path)].map(bloomKey);
 }
@@ -36,7 +36,7 @@ export function* foldersAbove(path: string): Generator<string> {
   }
 }
 
-/** Whether the commit of this filter may have changed something there; an empty filter was never made. */
+/** Whether the commit of this filter may have changed the path; true for an empty filter, which was never computed. */
 export function mayHaveChanged(filter: Uint8Array, keys: readonly BloomKey[]): boolean {
   return keys.every((key) => mayContain(filter, key));
 }
@@ -51,7 +51,7 @@ function mayContain(filter: Uint8Array, key: BloomKey): boolean {
   return true;
 }
 
-/** @param paths files that were changed, at most {@link MOST_CHANGES}; their folders are added here */
+/** @param paths changed files, at most {@link MAX_CHANGES}; their folders are added here */
 export function bloomFilter(paths: Iterable<string>): Uint8Array {
   const all = new Set<string>();
   for (const path of paths) {
@@ -62,7 +62,7 @@ export function bloomFilter(paths: Iterable<string>): Uint8Array {
     }
   }
   if (all.size === 0) return NEVER;
-  if (all.size > MOST_CHANGES) return ALWAYS;
+  if (all.size > MAX_CHANGES) return ALWAYS;
   const filter = new Uint8Array(Math.ceil((all.size * BITS_PER_PATH) / 8));
   for (const path of all) {
     for (const position of bloomKey(path)) {

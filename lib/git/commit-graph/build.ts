@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
+import { readAhead } from '../batch-misses.ts';
 import { sealDerived } from '../derived.ts';
-import { readAhead } from '../gather.ts';
 import type { DeriveContext, DerivedBuilder } from '../maintenance/derive.ts';
 import { UNFINISHED } from '../maintenance/due.ts';
 import { CorruptData, type SyncObjects } from '../objects.ts';
@@ -8,26 +8,26 @@ import { EMPTY_TREE, type Oid } from '../oid.ts';
 import { resized } from '../pack/entry-table.ts';
 import type { PackStore } from '../pack/store.ts';
 import { parseCommitLinks } from '../parse.ts';
-import { peeledEnd, refTips } from '../ref-tips.ts';
+import { peeledOid, refTips } from '../ref-tips.ts';
 import { inSlices } from '../slices.ts';
 import { ChangedPaths } from './changed-paths.ts';
 import { CommitTable, type Generations, generations, NONE } from './commit-table.ts';
 import { CommitGraphFile } from './read.ts';
 import { type Filters, writeCommitGraph } from './write.ts';
 
-/** About 200 bytes of memory each. */
-const MOST_COMMITS = 1_500_000;
-const SLICE = 2048;
+/** Each takes about 200 bytes of memory. */
+const MAX_COMMITS = 1_500_000;
+const STEPS_PER_TURN = 2048;
 const FILTER_SLICE_MS = 30;
-/** Filters are made for so long at least, so that each visit gets on. */
-const LEAST_FILTER_MS = 10_000;
-/** Commits read together when one has to be. */
+/** Filters are computed for at least this time, so that each run makes progress. */
+const MIN_FILTER_MS = 10_000;
+/** Commits prefetched when one is missing. */
 const READ_AHEAD = 64;
 
 /**
- * The commit-graph of everything that refs reach, with changed-path filters. What the graph before holds is copied
- * from it. Where the time is too short for all filters, the newest commits have theirs, and the note says that it is
- * unfinished.
+ * Builds the commit-graph of everything that refs reach, with changed-path filters. Commits of the previous graph are
+ * copied from it. If the deadline passes before all filters are computed, the newest commits have theirs, and the note
+ * says that the file is unfinished.
  */
 export const commitGraphBuilder: DerivedBuilder = {
   kind: 'commit-graph',
@@ -43,7 +43,7 @@ export const commitGraphBuilder: DerivedBuilder = {
   },
 };
 
-/** The graph that is listed now, all of it in memory. */
+/** The current graph, loaded into memory. */
 async function openGraph(store: PackStore): Promise<CommitGraphFile | undefined> {
   return store.run((objects) => {
     const derived = objects.derived('commit-graph');
@@ -68,7 +68,7 @@ async function reachableCommits(
     if (number === before) waiting.push(number);
     return number;
   };
-  const ends = await refTips((await refs.view()).refs(), peeledEnd);
+  const ends = await refTips((await refs.view()).refs(), peeledOid);
   for (const tip of await commitTips(store, ends)) name(tip);
   const read = (objects: SyncObjects, oid: Oid) => {
     const position = old?.find(oid) ?? -1;
@@ -80,10 +80,10 @@ async function reachableCommits(
     if (type !== 'commit') throw new CorruptData('object-malformed', `${oid} is a ${type}, not a commit`);
     return parseCommitLinks(data);
   };
-  await inSlices(store, SLICE, (objects) => {
+  await inSlices(store, STEPS_PER_TURN, (objects) => {
     const number = waiting.at(-1);
     if (number === undefined) return true;
-    if (commits.count > MOST_COMMITS) throw new CorruptData('limit', 'too many commits');
+    if (commits.count > MAX_COMMITS) throw new CorruptData('limit', 'too many commits');
     const next = () => waiting.slice(-READ_AHEAD);
     const { tree, parents, committed } = readAhead(number, next, (it) => read(objects, commits.oid(it)));
     waiting.pop();
@@ -93,12 +93,12 @@ async function reachableCommits(
   return commits;
 }
 
-/** Those that are commits: a tag of something else leads to none. */
+/** The tips that are commits; a tag may also point to something else. */
 async function commitTips(store: PackStore, from: ReadonlySet<Oid>): Promise<Set<Oid>> {
   const ends = [...from];
   const tips = new Set<Oid>();
   let i = 0;
-  await inSlices(store, SLICE, (objects) => {
+  await inSlices(store, STEPS_PER_TURN, (objects) => {
     const oid = ends[i];
     if (oid === undefined) return true;
     const next = () => ends.slice(i, i + READ_AHEAD);
@@ -110,7 +110,7 @@ async function commitTips(store: PackStore, from: ReadonlySet<Oid>): Promise<Set
   return tips;
 }
 
-/** Newest first, so that what is asked for most is made first. */
+/** Newest first, because those are used most. */
 async function makeFilters(
   { store, deadline }: DeriveContext,
   commits: CommitTable,
@@ -131,7 +131,7 @@ async function makeFilters(
   });
   todo.sort((a, b) => corrected[b]! - corrected[a]!);
   const paths = new ChangedPaths();
-  const until = Math.max(deadline, Date.now() + LEAST_FILTER_MS);
+  const until = Math.max(deadline, Date.now() + MIN_FILTER_MS);
   let i = 0;
   const slice = (objects: SyncObjects): boolean => {
     const end = performance.now() + FILTER_SLICE_MS;
@@ -151,7 +151,7 @@ async function makeFilters(
   return { filters: made.filters, missing: todo.length - i };
 }
 
-/** Filters one behind the other. */
+/** All filters in one buffer. */
 class FilterBuffer {
   readonly #starts: Uint32Array;
   readonly #lengths: Uint32Array;

@@ -3,33 +3,33 @@ import { EMPTY_TREE, type Oid, oidFromBytes } from '../oid.ts';
 import { TREE } from '../pack/entry.ts';
 import { type WalkedTree, walkTree } from '../pack/tree-walk.ts';
 import { canonicalMode, readTreeBytes } from '../tree/entry.ts';
-import { ALWAYS, bloomFilter, MOST_CHANGES } from './bloom.ts';
+import { ALWAYS, bloomFilter, MAX_CHANGES } from './bloom.ts';
 
-/** Trees kept between two comparisons: what is a parent's now is a child's next. */
-const RECENT = 256;
+/** Trees cached between two diffs: the tree of a parent is that of the next commit. */
+const MAX_CACHED_TREES = 256;
 
 interface Side {
   readonly oid: Oid;
   readonly mode: number;
 }
 
-/** Makes the filters of commits, one after the other; neighbours share most trees. */
+/** Computes the filters of commits one after another; neighbours share most trees. */
 export class ChangedPaths {
   readonly #recent = new Map<Oid, WalkedTree>();
 
   /**
-   * The filter of a commit with this tree whose first parent has that one.
+   * The filter of a commit with root tree `tree` whose first parent has `parentTree`.
    * @throws BlockMiss, ObjectMissing, CorruptData
    */
   filter(objects: SyncObjects, tree: Oid, parentTree: Oid): Uint8Array {
     const paths: string[] = [];
     this.#compare(objects, tree, parentTree, '', paths);
-    return paths.length > MOST_CHANGES ? ALWAYS : bloomFilter(paths);
+    return paths.length > MAX_CHANGES ? ALWAYS : bloomFilter(paths);
   }
 
-  /** Adds what differs below two trees, and stops when it is too much. */
+  /** Adds the paths that differ between two trees, and stops when there are too many. */
   #compare(objects: SyncObjects, one: Oid, other: Oid, prefix: string, paths: string[]): void {
-    if (one === other || paths.length > MOST_CHANGES) return;
+    if (one === other || paths.length > MAX_CHANGES) return;
     const differing = new Map<string, { one?: Side; other?: Side }>();
     const collect = (side: 'one' | 'other', starts: Uint32Array) => {
       return (data: Uint8Array, at: number, kind: number, nameAt: number) => {
@@ -42,8 +42,8 @@ export class ChangedPaths {
     };
     const data = readTreeBytes(objects, one);
     const otherData = readTreeBytes(objects, other);
-    const walked = this.#recent.get(one) ?? walkTree(data, undefined, NOBODY, true);
-    const otherWalked = this.#recent.get(other) ?? walkTree(otherData, walked, NOBODY, true);
+    const walked = this.#recent.get(one) ?? walkTree(data, undefined, IGNORE_ENTRY, true);
+    const otherWalked = this.#recent.get(other) ?? walkTree(otherData, walked, IGNORE_ENTRY, true);
     walkTree(otherData, walked, collect('other', otherWalked.starts), true);
     walkTree(data, otherWalked, collect('one', walked.starts), true);
     for (const [key, sides] of differing) {
@@ -61,13 +61,13 @@ export class ChangedPaths {
   #keep(oid: Oid, tree: WalkedTree): void {
     this.#recent.delete(oid);
     this.#recent.set(oid, tree);
-    if (this.#recent.size > RECENT) this.#recent.delete(this.#recent.keys().next().value!);
+    if (this.#recent.size > MAX_CACHED_TREES) this.#recent.delete(this.#recent.keys().next().value!);
   }
 }
 
-const NOBODY = () => {};
+const IGNORE_ENTRY = () => {};
 
-/** The mode of the entry whose name begins there; where the entry begins is known from the walk. */
+/** The mode of the entry whose name starts at `nameAt`; `starts` are the starts of all entries. */
 function modeBefore(data: Uint8Array, nameAt: number, starts: Uint32Array): number {
   let low = 0;
   let high = starts.length;

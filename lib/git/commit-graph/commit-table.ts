@@ -3,8 +3,8 @@ import { resized } from '../pack/entry-table.ts';
 import { NameTable } from '../pack/name-table.ts';
 import { DATE_LIMIT, MAX_LEVEL } from './format.ts';
 
-/** More parents than two, in `others`. */
-const MANY = -2;
+/** More than two parents, which are in `#others`. */
+const MANY_PARENTS = -2;
 export const NONE = -1;
 
 /** Commits in columns, numbered as they are met: about 90 bytes each. */
@@ -13,14 +13,14 @@ export class CommitTable {
   /** 20 bytes each. */
   trees = new Uint8Array(20 * 256);
   dates = new Float64Array(256);
-  /** Numbers of the first two parents; {@link NONE}, or MANY where `#others` has them all. */
+  /** Numbers of the first two parents; {@link NONE}, or {@link MANY_PARENTS}. */
   #first = new Int32Array(256);
   #second = new Int32Array(256);
   readonly #others = new Map<number, readonly number[]>();
-  /** Of those that {@link add} has filled in. */
+  /** 1 for the commits that {@link add} has filled in. */
   #known = new Uint8Array(256);
 
-  /** Commits that were named: filled in, or not yet. */
+  /** Commits with a number, whether filled in or not. */
   get count(): number {
     return this.#table.count;
   }
@@ -38,7 +38,7 @@ export class CommitTable {
     return oidFromBytes(this.trees, 20 * number);
   }
 
-  /** @returns its number, a new one when it was not named before */
+  /** The commit's number, a new one if it had none. */
   number(oid: Oid): number {
     return this.#table.add(oidBytes(oid), 0);
   }
@@ -47,13 +47,13 @@ export class CommitTable {
     return this.#known[number] === 1;
   }
 
-  /** Fills in a commit that was named. */
+  /** Fills in a commit that has a number. */
   add(number: number, tree: Oid, date: number, parents: readonly number[]): void {
     if (this.#known.length < this.#table.count) this.#grow();
     this.trees.set(oidBytes(tree), 20 * number);
     this.dates[number] = date;
     this.#first[number] = parents[0] ?? NONE;
-    this.#second[number] = parents.length > 2 ? MANY : (parents[1] ?? NONE);
+    this.#second[number] = parents.length > 2 ? MANY_PARENTS : (parents[1] ?? NONE);
     if (parents.length > 2) this.#others.set(number, parents);
     this.#known[number] = 1;
   }
@@ -64,7 +64,7 @@ export class CommitTable {
 
   parents(number: number): readonly number[] {
     const [first, second] = [this.#first[number]!, this.#second[number]!];
-    if (second === MANY) return this.#others.get(number)!;
+    if (second === MANY_PARENTS) return this.#others.get(number)!;
     return first === NONE ? NO_PARENTS : second === NONE ? [first] : [first, second];
   }
 
@@ -81,15 +81,15 @@ export class CommitTable {
 const NO_PARENTS: readonly number[] = [];
 
 export interface Generations {
-  /** Topological levels: 1 for a root; 0 for a commit that no graph can hold. */
+  /** Topological levels: 1 for a root; 0 for a commit that the format cannot represent. */
   readonly levels: Uint32Array;
-  /** Corrected commit dates: at least the commit's own, and above those of its parents. */
+  /** Corrected commit dates: at least the commit's own date, and above those of its parents. */
   readonly corrected: Float64Array;
 }
 
 /**
  * Both kinds of generation numbers (git's technical notes on commit-graph). A commit whose date does not fit the
- * format is left out with everything that reaches it, because a graph holds the parents of what it holds.
+ * format is left out with all its descendants, because a graph must contain the parents of its commits.
  */
 export function generations(commits: CommitTable): Generations {
   const levels = new Uint32Array(commits.count);

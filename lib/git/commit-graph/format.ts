@@ -5,7 +5,7 @@ export const SIGNATURE = 0x43475048;
 export const VERSION = 1;
 export const HASH_VERSION = 1;
 export const HEADER = 8;
-/** Of the table of chunks: id and offset. */
+/** Row of the table of chunks: id and offset. */
 export const TOC_ROW = 12;
 export const TRAILER = 20;
 
@@ -23,7 +23,7 @@ export const BLOOM_DATA = id('BDAT');
 /** Root tree, two parents, topological level and date. */
 export const COMMIT_ROW = 36;
 export const NO_PARENT = 0x70000000;
-/** In a second parent: the others stand in the list of edges. In an edge: the last. In a generation: overflow. */
+/** In a second parent: the others are in the edge list. In an edge: it is the last. In a generation: overflow. */
 export const TOP_BIT = 0x80000000;
 export const MAX_LEVEL = 0x3fffffff;
 /** Dates have 34 bits. */

@@ -5,24 +5,24 @@ import { compareNames, readUint32 } from '../pack/object-names.ts';
 import { BITS_PER_PATH, HASH_VERSION as BLOOM_VERSION, HASHES } from './bloom.ts';
 import * as format from './format.ts';
 
-/** A commit as the graph has it. */
+/** A commit in the graph. */
 export interface GraphedCommit {
   readonly tree: Oid;
   /** Committer's time, seconds since 1970. */
   readonly date: number;
   /** Corrected commit date: above that of every ancestor (git's technical notes on commit-graph). */
   readonly generation: number;
-  /** Positions in the graph, all of them: a graph holds the parents of what it holds. */
+  /** Positions of all parents: a graph contains the parents of its commits. */
   readonly parents: readonly number[];
 }
 
-/** A place in the file, `end` behind its last byte. */
+/** A range of the file, `end` exclusive. */
 interface Chunk {
   readonly start: number;
   readonly end: number;
 }
 
-/** A commit-graph read through the block cache. Methods throw BlockMiss, and CorruptData for what cannot be. */
+/** A commit-graph read through the block cache. Methods throw BlockMiss, and CorruptData when it is malformed. */
 export class CommitGraphFile {
   readonly count: number;
   readonly #file: CachedFile;
@@ -47,7 +47,7 @@ export class CommitGraphFile {
     };
     const required = (id: number, size?: number): Chunk => {
       const found = chunk(id, size);
-      if (found === undefined) throw malformed('a chunk is not there');
+      if (found === undefined) throw malformed('a chunk is missing');
       return found;
     };
     this.#fanout = required(format.FANOUT, 1024);
@@ -61,7 +61,7 @@ export class CommitGraphFile {
     this.#bloomData = this.#bloomIndex && this.#filters(chunk(format.BLOOM_DATA));
   }
 
-  /** Throws one BlockMiss for all of the file that is not here, the first time: walks go everywhere in it. */
+  /** At the first call, throws one BlockMiss for all missing blocks of the file, because walks need all of it. */
   load(): void {
     const { blocks } = this.#file;
     if (this.#loaded === blocks.length) return;
@@ -145,7 +145,7 @@ export class CommitGraphFile {
     return this.#number(this.#overflow, at) * 2 ** 32 + this.#number(this.#overflow, at + 1);
   }
 
-  /** Behind its header; undefined for filters made in another way. */
+  /** The chunk without its header; undefined for filters with other parameters. */
   #filters(chunk: Chunk | undefined): Chunk | undefined {
     if (chunk === undefined) return undefined;
     const [version, hashes, bits] = [0, 1, 2].map((i) => this.#number(chunk, i));
@@ -158,7 +158,7 @@ export class CommitGraphFile {
     if (at + 4 > end) throw malformed('past the end of a chunk');
     const block = Math.floor(at / BLOCK_SIZE);
     const within = at - block * BLOCK_SIZE;
-    // A view of the block itself: this is called several times for each commit.
+    // A view of the block, without a copy: this is called several times per commit.
     if (within + 4 <= BLOCK_SIZE) return readUint32(this.#file.block(block), within);
     return readUint32(this.#file.slice(at, at + 4), 0);
   }
@@ -168,7 +168,7 @@ export class CommitGraphFile {
   }
 }
 
-/** The id in the first 20 bytes. Of a few hundred thousand at a time: several times faster than byte by byte. */
+/** The id in the first 20 bytes; several times faster than byte by byte, for hundreds of thousands of commits. */
 function hex(bytes: Uint8Array): Oid {
   return Buffer.from(bytes.buffer, bytes.byteOffset, 20).toString('hex') as Oid;
 }

@@ -4,14 +4,14 @@ import { BITS_PER_PATH, HASH_VERSION as BLOOM_VERSION, HASHES } from './bloom.ts
 import type { CommitTable, Generations } from './commit-table.ts';
 import * as format from './format.ts';
 
-/** Filters by the number of the commit: where each lies in `bytes`. Those of no length are still to be made. */
+/** Filters by commit number: start and length in `bytes`. A length of 0 means that the filter is not computed yet. */
 export interface Filters {
   readonly bytes: Uint8Array;
   readonly starts: Uint32Array;
   readonly lengths: Uint32Array;
 }
 
-/** A commit-graph file of these commits, those left out that no graph can hold. */
+/** Writes a commit-graph file of these commits, except those that the format cannot represent. */
 export function writeCommitGraph(
   commits: CommitTable,
   { levels, corrected }: Generations,
@@ -89,16 +89,16 @@ export function writeCommitGraph(
   ]);
 }
 
-/** Numbers by name: into 65,536 drawers first, so that few names are compared. */
+/** Numbers sorted by name: first into 65,536 buckets, so that few names are compared. */
 function sortedNumbers(commits: CommitTable, wanted: (number: number) => boolean): Uint32Array {
   const { names } = commits;
-  const drawer = (number: number) => names[20 * number]! * 256 + names[20 * number + 1]!;
+  const bucket = (number: number) => names[20 * number]! * 256 + names[20 * number + 1]!;
   const ends = new Uint32Array(65537);
-  for (let i = 0; i < commits.count; i++) if (wanted(i)) ends[drawer(i) + 1]!++;
+  for (let i = 0; i < commits.count; i++) if (wanted(i)) ends[bucket(i) + 1]!++;
   for (let i = 0; i < 65536; i++) ends[i + 1]! += ends[i]!;
   const order = new Uint32Array(ends[65536]!);
   const next = ends.slice(0, 65536);
-  for (let i = 0; i < commits.count; i++) if (wanted(i)) order[next[drawer(i)]!++] = i;
+  for (let i = 0; i < commits.count; i++) if (wanted(i)) order[next[bucket(i)]!++] = i;
   for (let i = 0; i < 65536; i++) {
     if (ends[i + 1]! - ends[i]! < 2) continue;
     order.subarray(ends[i], ends[i + 1]).sort((a, b) => compareNames(names, 20 * a, names, 20 * b));
@@ -116,7 +116,7 @@ function longs(values: readonly number[]): Buffer {
   return words(values.flatMap((value) => [Math.floor(value / 2 ** 32), value % 2 ** 32]));
 }
 
-/** Header, table of chunks, the chunks that hold anything or are required, and the checksum. */
+/** Header, table of chunks, all required or non-empty chunks, and the checksum. */
 function assembled(all: readonly (readonly [id: number, bytes: Uint8Array])[]): Uint8Array {
   const optional = new Set([format.GENERATION_OVERFLOW, format.EDGES]);
   const chunks = all.filter(([id, { length }]) => length > 0 || !optional.has(id));

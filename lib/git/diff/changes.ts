@@ -12,7 +12,7 @@ export type ChangeStatus = 'A' | 'D' | 'M' | 'T' | 'R' | 'C';
 /** One file between two trees. */
 export interface FileChange {
   readonly status: ChangeStatus;
-  /** Equal to `newPath` but for renames and copies. */
+  /** Equal to `newPath` except for renames and copies. */
   readonly oldPath: RawPath;
   readonly newPath: RawPath;
   /** 0 for an added file. */
@@ -22,11 +22,11 @@ export interface FileChange {
   /** {@link ZERO_OID} for an added file. */
   readonly oldId: Oid;
   readonly newId: Oid;
-  /** Of a rename or copy: how much of the larger file is common, in percent, rounded down. */
+  /** For a rename or copy: how much of the larger file is common, in percent, rounded down. */
   readonly similarity?: number;
 }
 
-/** A change as it stands, not taken for one half of a rename. */
+/** A change that is not part of a rename. */
 export function plainChange({ path, old, new: after }: TreeChange): FileChange {
   const status = !old ? 'A' : !after ? 'D' : typeOf(old) === typeOf(after) ? 'M' : 'T';
   return { status, oldPath: path, newPath: path, ...sides(old, after) };
@@ -57,7 +57,7 @@ function sides(old: Entry | undefined, after: Entry | undefined) {
   };
 }
 
-/** Whether both are files, symlinks or submodules alike. */
+/** The type bits of the mode: file, symlink or submodule. */
 export function typeOf(entry: { readonly mode: number }): number {
   return entry.mode & 0o170000;
 }

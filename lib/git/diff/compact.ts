@@ -2,11 +2,11 @@ import { splitBadness } from './indent.ts';
 import type { LineChanges } from './lines.ts';
 
 /**
- * Moves groups of changed lines to where they read best, as git does after every alignment: a group whose last
- * line equals the line before it may slide up, and down the other way, without changing what the diff says.
+ * Slides groups of changed lines to where they read best, as git does after every alignment: a group whose last
+ * line equals the line before it can slide up by one, and vice versa down, without changing the meaning of the diff.
  *
- * Groups that touch become one. A group that can stand opposite to one of the other file's does so; any other
- * goes as far down as it can or, with `indent`, to where indentation and blank lines make the best edges
+ * Groups that touch are merged. A group that can be aligned with a group of the other file is; any other slides
+ * down as far as possible or, with `indent`, to where indentation and blank lines make the best boundaries
  * (gitdiff-options, `--indent-heuristic`).
  */
 export function compact(
@@ -23,20 +23,20 @@ export function compact(
 }
 
 interface Group {
-  /** First line, and the line behind the last: equal for an empty group, between two unchanged lines. */
+  /** First line, and the line after the last: equal for an empty group, between two unchanged lines. */
   start: number;
   end: number;
 }
 
-/** Where a group that may end anywhere from `lowest` to where it ends now should end. */
+/** Chooses the end of a group, between `lowest` and its current end. */
 type Place = (group: Readonly<Group>, lowest: number) => number;
 
-/** Steps per line that all slides of one file may take; beyond, groups stay where they are. Never met in text. */
+/** Steps per line for all slides of one file; above, groups stay where they are. Real text never needs as many. */
 const STEPS_PER_LINE = 64;
 
 /**
- * Groups of both files are walked side by side: there is one, possibly empty, before each unchanged line and at
- * the end, so that they correspond one to one.
+ * Walks the groups of both files in parallel: there is one, possibly empty, before each unchanged line and at the end,
+ * so that they correspond one to one.
  */
 function slideGroups(lines: Int32Array, mine: Uint8Array, others: Uint8Array, place?: Place): void {
   const size = lines.length;
@@ -89,7 +89,7 @@ function slideGroups(lines: Int32Array, mine: Uint8Array, others: Uint8Array, pl
   }
 }
 
-/** To the group behind the next unchanged line. */
+/** Moves to the group after the next unchanged line. */
 function advance(group: Group, changed: Uint8Array): void {
   group.start = group.end + 1;
   group.end = runEnd(changed, group.start);
@@ -107,13 +107,13 @@ function runStart(changed: Uint8Array, from: number): number {
   return at;
 }
 
-/** Places looked at, at most: long slides are of generated text. */
+/** Positions compared at most; longer slides only occur in generated text. */
 const MAX_PLACES = 100;
 
-/** The place whose two edges are the least bad; of equals the lowest one in the file. */
+/** The position whose two boundaries have the lowest badness; of equals, the last one in the file. */
 function bestPlace(data: Uint8Array, starts: Int32Array, group: Readonly<Group>, lowest: number): number {
   const length = group.end - group.start;
-  // A slide by more than its own length repeats what was seen.
+  // A slide by more than the group's length repeats positions already compared.
   const first = Math.max(lowest, group.end - length - 1, group.end - MAX_PLACES);
   let best = group.end;
   let least: { indent: number; penalty: number } | undefined;
@@ -129,7 +129,7 @@ function bestPlace(data: Uint8Array, starts: Int32Array, group: Readonly<Group>,
   return best;
 }
 
-/** What one more column of indentation outweighs. */
+/** Penalty points that one column of indentation is worth. */
 const INDENT_WEIGHT = 60;
 
 function isNoWorse(a: { indent: number; penalty: number }, b: { indent: number; penalty: number }): boolean {

@@ -11,13 +11,13 @@ export interface DiffOptions extends DiffLimits {
 }
 
 export interface TreeDiffs extends FileDiffs {
-  /** Files that changed, those left out included; at most 100,000 are counted. */
+  /** Number of changed files, including those not shown; counts at most 100,000. */
   readonly changed: number;
-  /** Too many or too large files were added and deleted to look for all renames among them. */
+  /** Not all renames were detected, because too many or too large files were added and deleted. */
   readonly renamesLimited: boolean;
 }
 
-/** What changed between two trees, file by file, with renames and hunks: `git diff`. */
+/** The diff of two trees, file by file, with renames and hunks: `git diff`. */
 export async function compareTrees(
   store: ObjectStore,
   oldTree: Oid,

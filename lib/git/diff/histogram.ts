@@ -1,21 +1,21 @@
 import type { LineTable } from './line-table.ts';
-import type { Effort } from './myers.ts';
+import type { StepBudget } from './myers.ts';
 
 /**
- * Histogram diff, as JGit's class of that name describes it: Bram Cohen's patience diff, extended to lines that
- * occur few times instead of once. The run of equal lines that holds the rarest line (of the old side) is where
- * a region is split; both parts are solved the same way. Where every common line occurs more than
- * {@link MAX_OCCURRENCES} times, `fallback` aligns the region.
+ * Histogram diff, as described in JGit's class `HistogramDiff`: Bram Cohen's patience diff, extended to lines that
+ * occur a few times instead of once. A region is split at the run of equal lines that contains the rarest line (of the
+ * old side), and both parts are solved the same way. If every common line occurs more than {@link MAX_OCCURRENCES}
+ * times, `fallback` aligns the region.
  *
- * @returns false when `effort` ran out: then only part of the changes is marked
+ * @returns false when `budget` ran out: then only part of the changes is marked
  */
 export function markHistogram(
   table: LineTable,
   marks: { readonly deleted: Uint8Array; readonly inserted: Uint8Array },
-  fallback: (part: LineTable, deleted: Uint8Array, inserted: Uint8Array, effort?: Effort) => boolean,
-  effort: Effort = { steps: Infinity },
+  fallback: (part: LineTable, deleted: Uint8Array, inserted: Uint8Array, budget?: StepBudget) => boolean,
+  budget: StepBudget = { steps: Infinity },
 ): boolean {
-  const histogram = new Histogram(table, effort);
+  const histogram = new Histogram(table, budget);
   const open: Region[] = [{ aLow: 0, aHigh: table.old.length, bLow: 0, bHigh: table.new.length }];
   for (let region = open.pop(); region !== undefined; region = open.pop()) {
     const { aLow, aHigh, bLow, bHigh } = region;
@@ -27,13 +27,13 @@ export function markHistogram(
       continue;
     }
     const split = histogram.split(region);
-    if (effort.steps < 0) return false;
+    if (budget.steps < 0) return false;
     if (split === 'nothing-common') {
       deleted.fill(1);
       inserted.fill(1);
     } else if (split === 'too-common') {
       const part = partOf(table, region);
-      if (!fallback(part, deleted, inserted, effort)) return false;
+      if (!fallback(part, deleted, inserted, budget)) return false;
     } else {
       open.push(
         { aLow: split.aHigh, aHigh, bLow: split.bHigh, bHigh },
@@ -52,24 +52,24 @@ interface Region {
   readonly bHigh: number;
 }
 
-/** A line that occurs more often is no place to split at. */
+/** A region is not split at a line that occurs more often. */
 const MAX_OCCURRENCES = 64;
 const NO_NEXT = -1;
 
 class Histogram {
   readonly #a: Int32Array;
   readonly #b: Int32Array;
-  readonly #effort: Effort;
-  /** Per number, within the region at hand: how often it occurs in `a`, and where first. */
+  readonly #budget: StepBudget;
+  /** Per line number, within the current region: how often it occurs in `a`, and where first. */
   readonly #count: Int32Array;
   readonly #first: Int32Array;
   /** Per line of `a`: where the same line occurs next. */
   readonly #next: Int32Array;
 
-  constructor(table: LineTable, effort: Effort) {
+  constructor(table: LineTable, budget: StepBudget) {
     this.#a = table.old;
     this.#b = table.new;
-    this.#effort = effort;
+    this.#budget = budget;
     this.#count = new Int32Array(table.oldCount.length);
     this.#first = new Int32Array(table.oldCount.length);
     this.#next = new Int32Array(table.old.length);
@@ -83,7 +83,7 @@ class Histogram {
       this.#first[number] = i;
       this.#count[number]!++;
     }
-    this.#effort.steps -= aHigh - aLow + bHigh - bLow;
+    this.#budget.steps -= aHigh - aLow + bHigh - bLow;
     const found = this.#rarestRun(region);
     for (let i = aLow; i < aHigh; i++) this.#count[this.#a[i]!] = 0;
     return found;
@@ -112,26 +112,26 @@ class Histogram {
             aEnd++;
             bEnd++;
           }
-          this.#effort.steps -= aEnd - aStart;
+          this.#budget.steps -= aEnd - aStart;
           behind = Math.max(behind, bEnd);
           if (best === undefined || best.aHigh - best.aLow < aEnd - aStart || rarity < rarest) {
             best = { aLow: aStart, aHigh: aEnd, bLow: bStart, bHigh: bEnd };
             rarest = rarity;
           }
-          // An occurrence inside this run would only find the run again.
+          // An occurrence inside this run would find the same run again.
           do at = this.#next[at]!;
           while (at !== NO_NEXT && at < aEnd);
         }
       }
       line = behind;
-      if (this.#effort.steps < 0) break;
+      if (this.#budget.steps < 0) break;
     }
     if (common && rarest > MAX_OCCURRENCES) return 'too-common';
     return best ?? 'nothing-common';
   }
 }
 
-/** The region as a pair of texts of its own, numbered anew. */
+/** The region as a separate pair of texts, with new line numbers. */
 function partOf(table: LineTable, { aLow, aHigh, bLow, bHigh }: Region): LineTable {
   const numbers = new Map<number, number>();
   const renumber = (line: number): number => {

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { asBuffer } from '../tree/entry.ts';
 import { compact } from './compact.ts';
 import { type DiffAlgorithm, diffLines, type LineChanges, MAX_DIFF_BYTES, MAX_DIFF_STEPS } from './lines.ts';
-import type { Effort } from './myers.ts';
+import type { StepBudget } from './myers.ts';
 
-/** Lines [oldStart, oldEnd) of the old text give way to [newStart, newEnd) of the new one. Counted from 0. */
+/** Replaces lines [oldStart, oldEnd) of the old text by [newStart, newEnd) of the new one. Counted from 0. */
 export interface LineEdit {
   readonly oldStart: number;
   readonly oldEnd: number;
@@ -12,12 +12,12 @@ export interface LineEdit {
   readonly newEnd: number;
 }
 
-/** Edits with the lines around them. */
+/** Edits with their context lines. */
 export interface Hunk extends LineEdit {
   readonly edits: readonly LineEdit[];
 }
 
-/** How two texts differ: edits, in order, that never touch each other. */
+/** The differences of two texts: edits in order, which never touch each other. */
 export interface TextDiff {
   readonly edits: readonly LineEdit[];
   readonly oldStarts: Int32Array;
@@ -29,28 +29,28 @@ export interface TextDiff {
 export interface TextDiffOptions {
   /** Default `myers`, as in `git diff`. */
   readonly algorithm?: DiffAlgorithm;
-  /** Default true, as in `git diff`; merges are made without. */
+  /** Default true, as in `git diff`; merges do not use it. */
   readonly indentHeuristic?: boolean;
   /** Shared by the files of one comparison; each takes {@link MAX_DIFF_STEPS} of it at most. */
-  readonly effort?: Effort;
+  readonly budget?: StepBudget;
 }
 
 /**
  * Compares two texts line by line, as git does.
  *
- * @returns undefined when they are too large or differ too much: see {@link MAX_DIFF_BYTES} and what stands beside it
+ * @returns undefined when they are too large or differ too much: see {@link MAX_DIFF_BYTES} and the limits next to it
  */
 export function diffTexts(
   oldData: Uint8Array,
   newData: Uint8Array,
   options: TextDiffOptions = {},
 ): TextDiff | undefined {
-  const { effort, algorithm = 'myers', indentHeuristic = true } = options;
+  const { budget, algorithm = 'myers', indentHeuristic = true } = options;
   if (oldData.length + newData.length > MAX_DIFF_BYTES) return undefined;
-  const allowed = Math.min(MAX_DIFF_STEPS, effort?.steps ?? MAX_DIFF_STEPS);
+  const allowed = Math.min(MAX_DIFF_STEPS, budget?.steps ?? MAX_DIFF_STEPS);
   const own = { steps: allowed };
   const changes = diffLines(oldData, newData, own, algorithm);
-  if (effort) effort.steps -= allowed - Math.max(0, own.steps);
+  if (budget) budget.steps -= allowed - Math.max(0, own.steps);
   if (changes === undefined) return undefined;
   compact(changes, oldData, newData, { indent: indentHeuristic });
   const edits = editsOf(changes);
@@ -79,10 +79,10 @@ function editsOf({ deleted, inserted }: LineChanges): LineEdit[] {
   return edits;
 }
 
-/** Lines shown around an edit. */
+/** Context lines around an edit. */
 export const CONTEXT = 3;
 
-/** Joins edits whose context would meet. */
+/** Joins edits whose context lines would touch. */
 export function hunksOf(diff: TextDiff, context = CONTEXT): Hunk[] {
   const [oldLines, newLines] = [diff.oldStarts.length - 1, diff.newStarts.length - 1];
   const groups: LineEdit[][] = [];
@@ -107,7 +107,7 @@ export function hunksOf(diff: TextDiff, context = CONTEXT): Hunk[] {
 /**
  * The hunks as unified text, from the first `@@` on: the bytes `git diff` prints for a file without attributes.
  *
- * @param maxBytes gives up beyond, and returns undefined
+ * @param maxBytes returns undefined when the text is longer
  */
 export function formatHunks(
   diff: TextDiff,
@@ -142,25 +142,25 @@ export function formatHunks(
     add(NEWLINE);
     let at = hunk.oldStart;
     for (const edit of hunk.edits) {
-      addLines(oldData, oldStarts, at, edit.oldStart, KEPT);
+      addLines(oldData, oldStarts, at, edit.oldStart, UNCHANGED);
       addLines(oldData, oldStarts, edit.oldStart, edit.oldEnd, DELETED);
       addLines(newData, newStarts, edit.newStart, edit.newEnd, INSERTED);
       at = edit.oldEnd;
     }
-    addLines(oldData, oldStarts, at, hunk.oldEnd, KEPT);
+    addLines(oldData, oldStarts, at, hunk.oldEnd, UNCHANGED);
     if (bytes > maxBytes) return undefined;
   }
   return Buffer.concat(parts, bytes);
 }
 
-const KEPT = Buffer.from(' ');
+const UNCHANGED = Buffer.from(' ');
 const DELETED = Buffer.from('-');
 const INSERTED = Buffer.from('+');
 const NEWLINE = Buffer.from('\n');
 const NO_NEWLINE = Buffer.from('\n\\ No newline at end of file\n');
 const NO_TITLE = Buffer.alloc(0);
 
-/** A length of 1 goes without saying; an empty range stands behind the line it names. */
+/** A length of 1 is omitted; an empty range follows the line it names. */
 function range(start: number, end: number): string {
   if (end - start === 1) return `${start + 1}`;
   return end === start ? `${start},0` : `${start + 1},${end - start}`;
@@ -169,8 +169,8 @@ function range(start: number, end: number): string {
 const MAX_TITLE = 80;
 
 /**
- * What a hunk is headed with: the nearest line before it that begins like an identifier (gitattributes,
- * "Defining a custom hunk-header": what is done when none is defined).
+ * The title of a hunk header: the nearest line before it that starts like an identifier (gitattributes, "Defining a
+ * custom hunk-header": the default).
  */
 function titleBefore(
   data: Uint8Array,
@@ -188,7 +188,7 @@ function titleBefore(
   return undefined;
 }
 
-/** Up to the first byte that is no UTF-8: git shows no more, in whatever encoding the file is. */
+/** The text up to the first byte that is not UTF-8: git shows no more, whatever the file's encoding. */
 function utf8Prefix(text: Buffer): Buffer {
   if (isUtf8(text)) return text;
   let at = 0;

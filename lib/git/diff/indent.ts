@@ -1,36 +1,36 @@
 /**
- * How bad it reads to split a text between two lines, after M. Haggerty's measurements of 6,668 groups rated by
- * hand (github.com/mhagger/diff-slider-tools; git's commit "diff: improve positioning of add/delete blocks in
- * diffs" tells the reasons). The weights are the ones found there.
+ * How badly a split between two lines reads, after M. Haggerty's measurements of 6,668 groups rated by hand
+ * (github.com/mhagger/diff-slider-tools; git's commit "diff: improve positioning of add/delete blocks in diffs"
+ * explains them). The weights are the ones found there.
  */
 export interface Badness {
-  /** Columns; less is better, and outweighs most penalties. */
+  /** Columns; less is better, and counts more than most penalties. */
   readonly indent: number;
   readonly penalty: number;
 }
 
 const START_OF_FILE = 1;
 const END_OF_FILE = 21;
-/** For each blank line around the split: good. */
+/** Per blank line around the split. */
 const BLANK = -30;
-/** For each of them behind it: less so. */
+/** Additionally per blank line after the split. */
 const BLANK_BEHIND = 6;
-/** What follows is indented deeper than what stands before: the begin of a block. */
+/** The next line is indented more than the previous one: start of a block. */
 const DEEPER = { plain: -4, besideBlank: 10 };
-/** It is indented less, and so is not what comes behind it: `} else {`. */
+/** The next line is indented less than the previous one and than the following one: `} else {`. */
 const OUTDENT = { plain: 24, besideBlank: 17 };
-/** It is indented less: the end of a block. */
+/** The next line is indented less: end of a block. */
 const DEDENT = { plain: 23, besideBlank: 17 };
 
-/** Blank lines looked at in a row. */
+/** Consecutive blank lines read at most. */
 const MAX_BLANKS = 20;
 const MAX_INDENT = 200;
-/** Bytes of a line looked at: one of white space all through is blank, however long. */
-const MAX_LOOK = 4096;
+/** Bytes of a line read at most: a line that starts with this much white space counts as blank. */
+const MAX_LINE_BYTES = 4096;
 const TAB = 8;
 const NONE = -1;
 
-/** @param line the line behind the split; the number of lines for the end of the text */
+/** @param line the line after the split; the number of lines for the end of the text */
 export function splitBadness(data: Uint8Array, starts: Int32Array, line: number): Badness {
   const lines = starts.length - 1;
   const own = line >= lines ? NONE : indentOf(data, starts, line);
@@ -50,7 +50,7 @@ export function splitBadness(data: Uint8Array, starts: Int32Array, line: number)
   return { indent, penalty };
 }
 
-/** The first line that is not blank from there on, and the blank ones passed. */
+/** The indentation of the next line that is not blank, and the number of blank lines before it. */
 function nearest(
   data: Uint8Array,
   starts: Int32Array,
@@ -70,7 +70,7 @@ function nearest(
 function indentOf(data: Uint8Array, starts: Int32Array, line: number): number {
   let indent = 0;
   const start = starts[line]!;
-  const end = Math.min(starts[line + 1]!, start + MAX_LOOK);
+  const end = Math.min(starts[line + 1]!, start + MAX_LINE_BYTES);
   for (let i = start; i < end; i++) {
     const byte = data[i];
     if (byte === 0x20) indent++;

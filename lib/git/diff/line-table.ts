@@ -10,7 +10,7 @@ export interface LineTable {
   readonly newCount: Int32Array;
 }
 
-/** Where each line begins, and the end of the last: `starts.length - 1` lines. */
+/** The start of each line, and the end of the last: `starts.length - 1` lines. */
 export function lineStarts(data: Uint8Array): Int32Array {
   return lineStartsWithin(data, Number.POSITIVE_INFINITY)!;
 }
@@ -36,7 +36,7 @@ function grown(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
   return larger;
 }
 
-/** Lines as git counts them: a last line without its terminator is one too. */
+/** Counts lines as git does: a last line without newline counts too. */
 export function countLines(data: Uint8Array): number {
   let lines = data.length > 0 && data[data.length - 1] !== 0x0a ? 1 : 0;
   for (let i = 0; i < data.length; i++) if (data[i] === 0x0a) lines++;
@@ -52,7 +52,7 @@ export function numberLines(
 ): LineTable {
   const lines = oldStarts.length + newStarts.length - 2;
   const slots = new Int32Array(2 ** Math.ceil(Math.log2(lines + 1) + 1)).fill(-1);
-  // Per number: the hash of its first line, which file that stands in, and where.
+  // Per number: hash, start and length of the first such line; numbers below `oldNumbers` are of the old file.
   const hashes = new Int32Array(lines);
   const firstStart = new Int32Array(lines);
   const firstLength = new Int32Array(lines);
@@ -61,7 +61,7 @@ export function numberLines(
   let numbers = 0;
   let oldNumbers = 0;
 
-  /** Numbers the lines of one side, but for those at its ends that are known. */
+  /** Numbers the lines of one side, except the common head and tail, which are known. */
   const number = (side: 0 | 1, starts: Int32Array, result: Int32Array, head: number, tail: number): void => {
     const data = sources[side];
     for (let line = head; line < result.length - tail; line++) {
@@ -101,7 +101,7 @@ export function numberLines(
   return { old: oldLines, new: newLines, oldCount: counts[0], newCount: counts[1] };
 }
 
-/** How many lines both files begin, and end, with. */
+/** The number of lines in the common head and tail of both files. */
 function commonEnds(
   oldData: Buffer,
   oldStarts: Int32Array,
@@ -113,7 +113,7 @@ function commonEnds(
   while (same < shorter && oldData[same] === newData[same]) same++;
   const lines = Math.min(oldStarts.length, newStarts.length) - 1;
   let head = 0;
-  // The last line may go on in the other file: it counts when it ends in both.
+  // The last common line may continue in one file: it counts only if it ends in both.
   while (head < lines && oldStarts[head + 1]! <= same && oldStarts[head + 1] === newStarts[head + 1]) head++;
   let tail = 0;
   const [oldEnd, newEnd] = [oldData.length, newData.length];
@@ -127,7 +127,7 @@ function commonEnds(
   return { head, tail };
 }
 
-/** FNV-1a with a random start, so that nobody can prepare lines that collide. */
+/** FNV-1a with a random seed, so that nobody can craft colliding lines. */
 function hashBytes(data: Uint8Array, start: number, end: number): number {
   let hash = SEED;
   for (let i = start; i < end; i++) hash = Math.imul(hash ^ data[i]!, 0x01000193);

@@ -1,12 +1,12 @@
 import { markHistogram } from './histogram.ts';
 import { countLines, type LineTable, lineStarts, lineStartsWithin, numberLines } from './line-table.ts';
-import { type Effort, markChanges, roughRoot } from './myers.ts';
+import { markChanges, roughRoot, type StepBudget } from './myers.ts';
 
-/** Which lines two files do not share: 1 for each line deleted from the old, inserted in the new. */
+/** The lines that differ between two files: 1 for each line deleted from the old or inserted into the new file. */
 export interface LineChanges {
   readonly deleted: Uint8Array;
   readonly inserted: Uint8Array;
-  /** Where the lines begin; see {@link lineStarts}. */
+  /** The start of each line; see {@link lineStarts}. */
   readonly oldStarts: Int32Array;
   readonly newStarts: Int32Array;
   readonly table: LineTable;
@@ -15,29 +15,29 @@ export interface LineChanges {
 export interface LineCounts {
   readonly additions: number;
   readonly deletions: number;
-  /** Set when the files were too large to align: then lines are matched without regard to their order. */
+  /** Set when the files were too large to align: lines were matched without regard to order. */
   readonly approximate?: true;
 }
 
-/** Above this many bytes in both files together, or lines, or steps of the search, counts are approximate. */
+/** Above these numbers of bytes and lines, in both files together, or steps of the search, counts are approximate. */
 export const MAX_DIFF_BYTES = 32 * 1024 * 1024;
 export const MAX_DIFF_LINES = 1_000_000;
 export const MAX_DIFF_STEPS = 300_000_000;
 
 /**
- * What `git diff --numstat` counts between two texts.
+ * Counts added and deleted lines of two texts, as `git diff --numstat` does.
  *
- * @param effort shared by the files of one comparison; each takes {@link MAX_DIFF_STEPS} of it at most
+ * @param budget shared by the files of one comparison; each takes {@link MAX_DIFF_STEPS} of it at most
  */
-export function countChanges(oldData: Uint8Array, newData: Uint8Array, effort?: Effort): LineCounts {
+export function countChanges(oldData: Uint8Array, newData: Uint8Array, budget?: StepBudget): LineCounts {
   if (oldData.length === 0 || newData.length === 0) {
     return { additions: countLines(newData), deletions: countLines(oldData) };
   }
   if (oldData.length + newData.length > MAX_DIFF_BYTES) return countUnordered(oldData, newData);
-  const allowed = Math.min(MAX_DIFF_STEPS, effort?.steps ?? MAX_DIFF_STEPS);
+  const allowed = Math.min(MAX_DIFF_STEPS, budget?.steps ?? MAX_DIFF_STEPS);
   const own = { steps: allowed };
   const changes = diffLines(oldData, newData, own);
-  if (effort) effort.steps -= allowed - Math.max(0, own.steps);
+  if (budget) budget.steps -= allowed - Math.max(0, own.steps);
   if (changes === undefined) return countUnordered(oldData, newData);
   return { additions: sum(changes.inserted), deletions: sum(changes.deleted) };
 }
@@ -46,14 +46,14 @@ export function countChanges(oldData: Uint8Array, newData: Uint8Array, effort?: 
 export type DiffAlgorithm = 'myers' | 'histogram';
 
 /**
- * The lines that git marks, before it shifts groups of them to where they read best: see {@link compact}.
+ * Marks the changed lines as git does, before groups of them slide to where they read best: see {@link compact}.
  *
- * @returns undefined when `effort` did not suffice, or there are more than {@link MAX_DIFF_LINES}
+ * @returns undefined when `budget` ran out, or there are more than {@link MAX_DIFF_LINES}
  */
 export function diffLines(
   oldData: Uint8Array,
   newData: Uint8Array,
-  effort?: Effort,
+  budget?: StepBudget,
   algorithm: DiffAlgorithm = 'myers',
 ): LineChanges | undefined {
   const oldStarts = lineStartsWithin(oldData, MAX_DIFF_LINES);
@@ -64,13 +64,18 @@ export function diffLines(
   const inserted = new Uint8Array(table.new.length);
   const complete =
     algorithm === 'myers'
-      ? markMyers(table, deleted, inserted, effort)
-      : markHistogram(table, { deleted, inserted }, markMyers, effort);
+      ? markMyers(table, deleted, inserted, budget)
+      : markHistogram(table, { deleted, inserted }, markMyers, budget);
   return complete ? { deleted, inserted, oldStarts, newStarts, table } : undefined;
 }
 
-/** Marks what Myers' algorithm does, once lines not worth matching are left out. @returns false without effort left */
-function markMyers(table: LineTable, deleted: Uint8Array, inserted: Uint8Array, effort?: Effort): boolean {
+/** Runs Myers' algorithm without the lines that are not worth matching. @returns false when the budget ran out */
+function markMyers(
+  table: LineTable,
+  deleted: Uint8Array,
+  inserted: Uint8Array,
+  budget?: StepBudget,
+): boolean {
   let head = 0;
   const shorter = Math.min(table.old.length, table.new.length);
   while (head < shorter && table.old[head] === table.new[head]) head++;
@@ -86,15 +91,15 @@ function markMyers(table: LineTable, deleted: Uint8Array, inserted: Uint8Array, 
       deleted: (index) => (deleted[oldKept[index]!] = 1),
       inserted: (index) => (inserted[newKept[index]!] = 1),
     },
-    effort,
+    budget,
   );
 }
 
-/** A line that occurs this often on the other side is never too common to be matched. */
+/** Upper bound of the number of occurrences from which a line is too common to be matched. */
 const MAX_COMMON = 1024;
 /** How far around a common line to look for lines that match nothing. */
 const NEIGHBOURHOOD = 100;
-/** Common lines may make up at most a quarter, about, of a run that is given up. */
+/** A run is left unmatched only if about a quarter of its lines or fewer are common. */
 const COMMON_SHARE = 4;
 
 const UNMATCHED = 0;
@@ -102,8 +107,8 @@ const MATCHED = 1;
 const COMMON = 2;
 
 /**
- * Lines to search a match for. Those without an equal on the other side are changes from the start; so is a
- * very common line (blank, a brace) in the midst of such lines, where a match would mean nothing.
+ * Selects the lines to be matched. Lines without an equal on the other side are changed; so are very common lines
+ * (blank, a brace) among them, where a match would be meaningless.
  *
  * @returns line numbers; all others between head and tail are set in `changed`
  */
@@ -141,7 +146,7 @@ function amongUnmatched(kinds: Uint8Array, at: number, head: number, end: number
   return common * COMMON_SHARE < common + unmatched;
 }
 
-/** Counts up to the next line that has a match. */
+/** Counts unmatched and common lines up to the next line that has a match. */
 function run(
   kinds: Uint8Array,
   at: number,
@@ -157,7 +162,7 @@ function run(
   return { unmatched, common };
 }
 
-/** Lines as a bag: linear in time, and never more than an alignment would find equal. */
+/** Compares lines as multisets, in linear time; finds at least as many equal lines as an alignment. */
 function countUnordered(oldData: Uint8Array, newData: Uint8Array): LineCounts {
   const table: LineTable = numberLines(oldData, lineStarts(oldData), newData, lineStarts(newData));
   let shared = 0;

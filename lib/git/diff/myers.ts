@@ -3,40 +3,39 @@
  * Algorithm and Its Variations" (1986), in its linear-space form: the middle of a shortest path is found
  * by searching from both corners, and both halves are solved the same way.
  *
- * Sequences that differ much would cost too much that way, so a search that grows long settles for a good
- * place to cut instead of the best, as GNU diff and git do without `--minimal`: after {@link LONG_SEARCH}
- * rounds for the end of a long run of matches that lies far enough ahead, and after about the square root
- * of the number of diagonals for the point that came furthest.
+ * For very different sequences that costs too much, so a long search accepts a good split point instead of the best,
+ * as GNU diff and git do without `--minimal`: after {@link LONG_SEARCH} rounds the end of a long run of matches that
+ * is far enough ahead, and after about the square root of the number of diagonals the furthest reaching point.
  *
- * @returns false when `effort` ran out: then only part of the changes is marked
+ * @returns false when `budget` ran out: then only part of the changes is marked
  */
 export function markChanges(
   a: Int32Array,
   b: Int32Array,
   mark: ChangeMarks,
-  effort: Effort = { steps: Infinity },
+  budget: StepBudget = { steps: Infinity },
 ): boolean {
-  return new Search(a, b, effort).mark(mark);
+  return new Search(a, b, budget).mark(mark);
 }
 
-/** What may still be spent: points of the edit graph to visit, about 300 million a second. Counted down. */
-export interface Effort {
+/** Points of the edit graph that may still be visited, about 300 million a second. Counted down. */
+export interface StepBudget {
   steps: number;
 }
 
-/** Told which items are not part of the common subsequence. */
+/** Receives the items that are not part of the common subsequence. */
 export interface ChangeMarks {
   deleted(index: number): void;
   inserted(index: number): void;
 }
 
-/** A run of matches this long is worth cutting behind. */
+/** The length of a run of matches that a split point may follow. */
 const LONG_RUN = 20;
-/** Rounds after which a cut behind a long run is accepted. */
+/** Rounds after which a split after a long run is accepted. */
 const LONG_SEARCH = 256;
-/** How much further than its round a cut must lie, as a multiple. */
+/** The progress of such a split point must be more than this many times its round. */
 const PROGRESS = 4;
-/** Rounds after which any cut is accepted, at least. */
+/** Minimum number of rounds after which any split is accepted. */
 const MIN_ROUNDS = 256;
 
 const FAR = 0x7fffffff;
@@ -47,14 +46,14 @@ interface Box {
   aHigh: number;
   bLow: number;
   bHigh: number;
-  /** Must be solved without settling for less. */
+  /** Whether it must be solved optimally. */
   exact: boolean;
 }
 
 interface Cut {
   readonly a: number;
   readonly b: number;
-  /** Whether the part before, and the part behind, must be solved exactly. */
+  /** Whether the part before the cut, and the part after it, must be solved optimally. */
   readonly exactBefore: boolean;
   readonly exactBehind: boolean;
 }
@@ -67,10 +66,10 @@ class Search {
   readonly #backward: Int32Array;
   readonly #shift: number;
   readonly #maxRounds: number;
-  readonly #effort: Effort;
+  readonly #budget: StepBudget;
 
-  constructor(a: Int32Array, b: Int32Array, effort: Effort) {
-    this.#effort = effort;
+  constructor(a: Int32Array, b: Int32Array, budget: StepBudget) {
+    this.#budget = budget;
     this.#a = a;
     this.#b = b;
     const diagonals = a.length + b.length + 3;
@@ -100,7 +99,7 @@ class Search {
     return true;
   }
 
-  /** Takes off what both sides begin and end with. */
+  /** Removes the common head and tail. */
   #trim(box: Box): void {
     const a = this.#a;
     const b = this.#b;
@@ -114,7 +113,7 @@ class Search {
     }
   }
 
-  /** Where a shortest path through the box crosses its middle, or a good guess at it; undefined without effort left. */
+  /** The point where a shortest path crosses the box's middle, or a good guess; undefined when the budget ran out. */
   #cut(box: Box): Cut | undefined {
     const { aLow, aHigh, bLow, bHigh } = box;
     const [a, b, forward, backward, shift] = [this.#a, this.#b, this.#forward, this.#backward, this.#shift];
@@ -129,8 +128,8 @@ class Search {
 
     for (let round = 1; ; round++) {
       let longRun = false;
-      this.#effort.steps -= (fMax - fMin + (bMax - bMin)) / 2 + 2;
-      if (this.#effort.steps < 0) return undefined;
+      this.#budget.steps -= (fMax - fMin + (bMax - bMin)) / 2 + 2;
+      if (this.#budget.steps < 0) return undefined;
 
       if (fMin > lowest) forward[--fMin - 1 + shift] = -1;
       else fMin++;
@@ -211,7 +210,7 @@ class Search {
     return at && { a: at[0], b: at[1], exactBefore: false, exactBehind: true };
   }
 
-  /** The point of either search that came furthest; its own side is worth solving exactly. */
+  /** The furthest reaching point of either search; the side it was reached from must be solved optimally. */
   #furthest(box: Box, fMin: number, fMax: number, bMin: number, bMax: number): Cut {
     const { aLow, aHigh, bLow, bHigh } = box;
     let ahead = -1;
@@ -245,7 +244,7 @@ class Search {
   }
 }
 
-/** A power of two near the square root: 2 to half the number of bits. */
+/** A power of two near the square root: 2 to the power of half the number of bits. */
 export function roughRoot(n: number): number {
   return 2 ** Math.ceil((32 - Math.clz32(n)) / 2);
 }

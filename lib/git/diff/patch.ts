@@ -1,4 +1,4 @@
-import { gather, readAhead } from '../gather.ts';
+import { batchMisses, readAhead } from '../batch-misses.ts';
 import type { ObjectStore, SyncObjects } from '../objects.ts';
 import { type Oid, ZERO_OID } from '../oid.ts';
 import { formatMode, GITLINK } from '../tree/entry.ts';
@@ -9,7 +9,7 @@ import { isBinary, MAX_FILE_BYTES } from './stats.ts';
 
 /** A change with its text. */
 export interface FileDiff extends FileChange {
-  /** Nothing is shown of content with NUL bytes; `text` says so in git's words. */
+  /** The content has NUL bytes; `text` is git's "Binary files differ" line. */
   readonly binary: boolean;
   /**
    * Unified text from the first `@@` on, in the file's own bytes; empty when only the name or the mode changed,
@@ -18,22 +18,22 @@ export interface FileDiff extends FileChange {
   readonly text: Buffer;
   readonly additions: number;
   readonly deletions: number;
-  /** The text passes the limits of one file. */
+  /** The text exceeds the limits for one file. */
   readonly tooLarge: boolean;
-  /** The files before it used up the limits of the whole. */
+  /** Earlier files used up the limits for all files together. */
   readonly collapsed: boolean;
 }
 
 export interface DiffLimits {
-  /** Files compared; the rest is left out. Default 1,000. */
+  /** Number of files compared; the rest are left out. Default 1,000. */
   readonly files?: number;
-  /** Bytes of text for one file: more is too large. Default 200 KiB. */
+  /** Bytes of text per file; above, a file is too large. Default 200 KiB. */
   readonly fileBytes?: number;
-  /** Bytes of text for all files together: what follows is collapsed. Default 4 MiB. */
+  /** Bytes of text for all files together; above, files are collapsed. Default 4 MiB. */
   readonly totalBytes?: number;
-  /** Lines added and deleted in all files together: what follows is collapsed. Default 50,000. */
+  /** Lines added and deleted in all files together; above, files are collapsed. Default 50,000. */
   readonly totalLines?: number;
-  /** Lines around an edit. Default 3. */
+  /** Context lines around an edit. Default 3. */
   readonly context?: number;
   readonly signal?: AbortSignal;
 }
@@ -52,7 +52,7 @@ const EMPTY = Buffer.alloc(0);
 const NOTHING = new Uint8Array(0);
 
 /**
- * The text of each change. A change of type shows as git shows it, as two: the old file deleted, the new added.
+ * The text of each change. A change of type is shown as two changes, as in git: the old file deleted, the new added.
  */
 export async function diffFiles(
   store: ObjectStore,
@@ -67,16 +67,16 @@ export async function diffFiles(
   while (files.length < parts.length) {
     signal?.throwIfAborted();
     if (text >= totalBytes || lines >= totalLines || read >= MAX_READ) {
-      files.push(unread(parts[files.length]!, { collapsed: true }));
+      files.push(notShown(parts[files.length]!, { collapsed: true }));
       continue;
     }
     await store.run((objects) => {
-      const turn = read + TURN;
+      const turn = read + BYTES_PER_TURN;
       while (files.length < parts.length && read < turn && text < totalBytes && lines < totalLines) {
         const change = parts[files.length]!;
         const next = () => parts.slice(files.length + 1, files.length + READ_AHEAD);
         const [old, after] = readAhead(change, next, (one) =>
-          gather([oldSide, newSide], (side) => readSide(objects, side(one), one === change)),
+          batchMisses([oldSide, newSide], (side) => readSide(objects, side(one), one === change)),
         );
         const diff = diffs.compare(change, old, after);
         files.push(diff);
@@ -89,11 +89,11 @@ export async function diffFiles(
   return { files, overflow: changes.length > maxFiles };
 }
 
-/** Files looked at together when one of them has to be fetched, and up to which size. */
+/** Number of files prefetched when one of them is missing, and their maximum size. */
 const READ_AHEAD = 32;
 const SMALL = 256 * 1024;
-/** Bytes one turn reads, so that no diff holds up the rest for long. */
-const TURN = 4 * 1024 * 1024;
+/** Bytes read per turn of the event loop. */
+const BYTES_PER_TURN = 4 * 1024 * 1024;
 
 interface Side {
   readonly mode: number;
@@ -103,7 +103,7 @@ interface Side {
 const oldSide = (change: FileChange): Side => ({ mode: change.oldMode, id: change.oldId });
 const newSide = (change: FileChange): Side => ({ mode: change.newMode, id: change.newId });
 
-/** What git compares: of a submodule one line of text. Undefined when the file is too large to read. */
+/** The content that git compares; for a submodule one line of text. Undefined when the file is too large to read. */
 function readSide(objects: SyncObjects, { mode, id }: Side, asked: boolean): Uint8Array | undefined {
   if (mode === 0) return NOTHING;
   if (mode === GITLINK) return Buffer.from(`Subproject commit ${id}\n`);
@@ -113,7 +113,7 @@ function readSide(objects: SyncObjects, { mode, id }: Side, asked: boolean): Uin
 
 class DiffRun {
   readonly #limits: DiffLimits;
-  readonly #effort = { steps: MAX_STEPS };
+  readonly #budget = { steps: MAX_STEPS };
 
   constructor(limits: DiffLimits) {
     this.#limits = limits;
@@ -121,23 +121,23 @@ class DiffRun {
 
   compare(change: FileChange, old: Uint8Array | undefined, after: Uint8Array | undefined): FileDiff {
     const { fileBytes = 200 * 1024, context } = this.#limits;
-    if (change.oldId === change.newId) return unread(change, {});
-    if (old === undefined || after === undefined) return unread(change, { tooLarge: true });
+    if (change.oldId === change.newId) return notShown(change, {});
+    if (old === undefined || after === undefined) return notShown(change, { tooLarge: true });
     if (isBinary(old) || isBinary(after)) {
       const text = Buffer.from(`${binaryNotice(change)}\n`, 'latin1');
-      return { ...unread(change, {}), binary: true, text };
+      return { ...notShown(change, {}), binary: true, text };
     }
-    const diff = diffTexts(old, after, { effort: this.#effort });
-    if (diff === undefined) return unread(change, { tooLarge: true });
+    const diff = diffTexts(old, after, { budget: this.#budget });
+    if (diff === undefined) return notShown(change, { tooLarge: true });
     const { additions, deletions } = diff;
     const options = { maxBytes: fileBytes, ...(context === undefined ? {} : { context }) };
     const text = formatHunks(diff, old, after, options);
-    if (text === undefined) return { ...unread(change, { tooLarge: true }), additions, deletions };
-    return { ...unread(change, {}), text, additions, deletions };
+    if (text === undefined) return { ...notShown(change, { tooLarge: true }), additions, deletions };
+    return { ...notShown(change, {}), text, additions, deletions };
   }
 }
 
-function unread(change: FileChange, why: { tooLarge?: boolean; collapsed?: boolean }): FileDiff {
+function notShown(change: FileChange, why: { tooLarge?: boolean; collapsed?: boolean }): FileDiff {
   const { tooLarge = false, collapsed = false } = why;
   return { ...change, binary: false, text: EMPTY, additions: 0, deletions: 0, tooLarge, collapsed };
 }
@@ -179,13 +179,13 @@ function binaryNotice({ status, oldPath, newPath }: FileChange): string {
   return `Binary files ${old} and ${after} differ`;
 }
 
-/** A name with a space is followed by a tab, so that tools can tell where it ends. */
+/** Adds a tab after a name with a space, so that tools can find its end. */
 function beforeTab(prefix: string, path: RawPath): string {
   const name = quote(prefix + path);
   return name.includes(' ') ? `${name}\t` : name;
 }
 
-/** As git quotes what is not plain ASCII (git-config, `core.quotePath`). */
+/** Quotes a path as git does (git-config, `core.quotePath`). */
 function quote(path: string): string {
   if (!/["\\\u0000-\u001f\u007f-\u00ff]/.test(path)) return path;
   const text = path.replace(/["\\\u0000-\u001f\u007f-\u00ff]/g, (character) => {

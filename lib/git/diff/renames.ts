@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { gather, readAhead } from '../gather.ts';
+import { batchMisses, readAhead } from '../batch-misses.ts';
 import type { ObjectStore } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import type { Entry } from '../tree/entry.ts';
@@ -12,11 +12,11 @@ import type { TreeChange } from './tree-diff.ts';
 export interface RenameOptions {
   /** Percent of the larger file that both must share; default 50 (`-M50%`). */
   readonly minimum?: number;
-  /** Files to compare by content: sources times targets at most this number squared. Default 1,000 (`-l1000`). */
+  /** Bound for comparing content: sources times targets is at most this number squared. Default 1,000 (`-l1000`). */
   readonly limit?: number;
-  /** Also files that stay, when they were changed, may be sources (`-C`). */
+  /** Also detects copies of modified files (`-C`). */
   readonly copies?: boolean;
-  /** Empty files are taken for renamed too; default true. */
+  /** Whether empty files can be renamed; default true. */
   readonly emptyFiles?: boolean;
   /** Which sources are worth comparing by content; default all. */
   readonly worthwhile?: (path: RawPath) => boolean;
@@ -26,29 +26,28 @@ export interface RenameOptions {
 export interface RenamedChanges {
   /** In git's order of new paths. */
   readonly changes: readonly FileChange[];
-  /** Some files were not compared by content: too many, or too large. */
+  /** Some files were not compared by content, because they were too many or too large. */
   readonly limited: boolean;
 }
 
 const DEFAULT_LIMIT = 1000;
-/** Bytes of files read to be compared. */
+/** Bytes of files read for comparison. */
 const MAX_BYTES = 256 * 1024 * 1024;
-/** Pieces of content looked at while comparing; about 300 million a second. */
+/** Comparisons of content chunks; about 300 million a second. */
 const MAX_STEPS = 1_000_000_000;
-/** Those after which others may run. */
+/** Comparisons per turn of the event loop. */
 const STEPS_PER_TURN = 5_000_000;
-/** Where the same file name makes a rename likely, it must be better than the minimum by half of what is left. */
+/** A match by file name must score above the minimum by this share of the remaining range. */
 const SAME_NAME_FACTOR = 0.5;
-/** Sources remembered for each target. */
+/** Candidate sources kept per target. */
 const CANDIDATES = 4;
-/** Sources of one content tried for a target. */
+/** Sources with identical content tried per target. */
 const MAX_TWINS = 100;
 const EMPTY_BLOB = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391' as Oid;
 
 /**
- * Finds among added files those that were moved from a deleted one, in git's order (gitdiffcore,
- * "diffcore-rename"): equal content; then, unless copies are wanted, the same file name where it is the only one
- * left; then the most similar pairs first.
+ * Finds the added files that were renamed from a deleted file, in git's order (gitdiffcore, "diffcore-rename"): first
+ * equal content; then, unless copies are detected, the same file name if it is unique; then the most similar pairs.
  */
 export async function detectRenames(
   store: ObjectStore,
@@ -66,7 +65,7 @@ export async function detectRenames(
 interface Source {
   readonly path: RawPath;
   readonly entry: Entry;
-  /** How many files of the new tree it is or became. */
+  /** How many files of the new tree come from it. */
   users: number;
 }
 
@@ -176,7 +175,7 @@ class Search {
     return this.#changes.flatMap((change): FileChange[] => {
       const match = change.old ? undefined : this.#targets.get(change.path)?.match;
       if (match) {
-        // The last file that comes from a deleted one is the renamed one, the others are copies.
+        // The last file that comes from a deleted file is the rename, the others are copies.
         const left = users.get(match.source)! - 1;
         users.set(match.source, left);
         const to = { path: change.path, entry: change.new! };
@@ -196,7 +195,7 @@ class Search {
     return [...this.#targets.values()].filter((target) => !target.match);
   }
 
-  /** Files moved from one directory to another, when no other file left has their name. */
+  /** Matches files that moved to another directory, if their name is unique among the remaining files. */
   async #matchNames(): Promise<void> {
     const sources = Map.groupBy(this.#sources, (source) => nameOf(source.path));
     const targets = Map.groupBy(this.#openTargets(), (target) => nameOf(target.path));
@@ -248,7 +247,7 @@ class Search {
     for (let i = 0; i < all.length; i += 1000) {
       this.#options.signal?.throwIfAborted();
       const slice = all.slice(i, i + 1000);
-      const sizes = await this.#store.run((objects) => gather(slice, (oid) => objects.header(oid).size));
+      const sizes = await this.#store.run((objects) => batchMisses(slice, (oid) => objects.header(oid).size));
       for (const [k, size] of sizes.entries()) {
         this.#sizes.set(slice[k]!, size);
         if (size > MAX_FILE_BYTES) this.limited = true;
@@ -256,7 +255,7 @@ class Search {
     }
   }
 
-  /** Indexes what may match something on the other side. */
+  /** Indexes the files that may match one on the other side. */
   async #load(sources: readonly Source[], targets: readonly Target[]): Promise<void> {
     const wanted = new Set<Oid>();
     for (const source of sources) {
@@ -269,8 +268,8 @@ class Search {
     for (let next = 0; next < oids.length; ) {
       this.#options.signal?.throwIfAborted();
       await this.#store.run((objects) => {
-        // One turn indexes about 2 MB, so that nothing else waits long.
-        for (const until = this.#bytes + TURN; next < oids.length && this.#bytes < until; next++) {
+        // Indexes about 2 MB per turn of the event loop.
+        for (const until = this.#bytes + BYTES_PER_TURN; next < oids.length && this.#bytes < until; next++) {
           const oid = oids[next]!;
           const ahead = () => oids.slice(next + 1, next + 64);
           const { data } = readAhead(oid, ahead, (one) => objects.read(one));
@@ -287,13 +286,13 @@ class Search {
   }
 }
 
-const TURN = 2 * 1024 * 1024;
+const BYTES_PER_TURN = 2 * 1024 * 1024;
 
 function byScore(a: Candidate, b: Candidate): number {
   return b.score - a.score || Number(b.sameName) - Number(a.sameName);
 }
 
-/** Links and submodules are renamed only when they are equal. */
+/** Symlinks and submodules are renamed only if they are equal. */
 function isFile({ entry }: { readonly entry: Entry }): boolean {
   return isRegular(entry);
 }

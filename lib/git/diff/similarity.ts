@@ -1,21 +1,21 @@
 import { isBinary } from './stats.ts';
 
 /**
- * What of a file counts when it is compared with others (gitdiffcore, "the extent of changes"): its lines, or
- * pieces of 64 bytes where a line is longer, without regard to their order; for each kind how many bytes it
- * makes up. The end of a line in a text counts the same as LF and as CRLF.
+ * The content of a file for similarity comparisons (gitdiffcore, "the extent of changes"): its lines, or chunks of 64
+ * bytes where a line is longer, in any order; for each distinct chunk the bytes it makes up. In text, LF and CRLF are
+ * the same.
  */
 export interface ContentIndex {
   readonly size: number;
-  /** Hashes of the pieces, sorted, each once. */
+  /** Distinct hashes of the chunks, sorted. */
   readonly hashes: Uint32Array;
-  /** Bytes that the pieces of that hash have together. */
+  /** Total bytes of the chunks with that hash. */
   readonly bytes: Uint32Array;
 }
 
-const PIECE = 64;
+const CHUNK_BYTES = 64;
 
-/** Linear in the bytes, but for sorting the pieces. */
+/** Linear in the bytes, except for sorting the chunks. */
 export function indexContent(data: Uint8Array): ContentIndex {
   const text = !isBinary(data);
   const totals = new Map<number, number>();
@@ -31,20 +31,20 @@ export function indexContent(data: Uint8Array): ContentIndex {
     const byte = data[i]!;
     if (byte === 0x0d && text && data[i + 1] === 0x0a) continue;
     hash = Math.imul(hash ^ byte, 0x01000193);
-    if (++length === PIECE || byte === 0x0a) end();
+    if (++length === CHUNK_BYTES || byte === 0x0a) end();
   }
   if (length > 0) end();
   const hashes = Uint32Array.from(totals.keys()).sort();
   return { size: data.length, hashes, bytes: hashes.map((key) => totals.get(key)!) };
 }
 
-/** Random, so that nobody can prepare pieces that collide. */
+/** Random, so that nobody can craft colliding chunks. */
 const SEED = (Math.random() * 2 ** 32) | 0;
 
-/** The score of files that are equal. */
+/** The score of equal files. */
 export const MAX_SCORE = 60_000;
 
-/** Bytes of the old file found again in the new, as a share of the larger one: 0 to {@link MAX_SCORE}. */
+/** Bytes of the old file that are also in the new one, as a share of the larger file: 0 to {@link MAX_SCORE}. */
 export function similarity(old: ContentIndex, other: ContentIndex): number {
   const larger = Math.max(old.size, other.size);
   if (larger === 0) return 0;
@@ -59,7 +59,7 @@ export function similarity(old: ContentIndex, other: ContentIndex): number {
   return Math.floor((common * MAX_SCORE) / larger);
 }
 
-/** Whether files of these sizes can reach a score at all. */
+/** Whether files of these sizes can reach a score. */
 export function canReach(score: number, oneSize: number, otherSize: number): boolean {
   const larger = Math.max(oneSize, otherSize);
   return larger * (MAX_SCORE - score) >= (larger - Math.min(oneSize, otherSize)) * MAX_SCORE;

@@ -1,16 +1,16 @@
-import { gather, readAhead } from '../gather.ts';
+import { batchMisses, readAhead } from '../batch-misses.ts';
 import type { ObjectStore, SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { asBuffer, type Entry, GITLINK } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
 import { countLines } from './line-table.ts';
 import { countChanges, type LineCounts } from './lines.ts';
-import type { Effort } from './myers.ts';
+import type { StepBudget } from './myers.ts';
 import { diffTrees, type TreeChange } from './tree-diff.ts';
 
 export interface FileStats extends LineCounts {
   readonly path: RawPath;
-  /** No lines are counted: `-` in `git diff --numstat`. */
+  /** Lines are not counted; `-` in `git diff --numstat`. */
   readonly binary: boolean;
 }
 
@@ -18,16 +18,16 @@ export interface DiffStats {
   readonly additions: number;
   readonly deletions: number;
   readonly total: number;
-  /** A limit was reached: some file was counted roughly or not at all. */
+  /** A limit was reached, so that some file was counted approximately or not at all. */
   readonly approximate: boolean;
 }
 
-/** Files above this size count as binary, unread. */
+/** Larger files count as binary and are not read. */
 export const MAX_FILE_BYTES = 16 * 1024 * 1024;
-/** Files, and bytes of files, that one comparison reads; what is left over is not counted. */
+/** Files, and bytes of files, read per comparison; the rest are not counted. */
 export const MAX_STAT_FILES = 10_000;
 export const MAX_STAT_BYTES = 256 * 1024 * 1024;
-/** Steps that the alignment of all files of a comparison may take together: see {@link Effort}. */
+/** Steps for aligning all files of a comparison: see {@link StepBudget}. */
 const MAX_STAT_STEPS = 1_500_000_000;
 
 /**
@@ -60,21 +60,21 @@ export async function statFiles(
   signal?: AbortSignal,
 ): Promise<{ files: FileStats[]; complete: boolean }> {
   const files: FileStats[] = [];
-  const effort = { steps: MAX_STAT_STEPS };
+  const budget = { steps: MAX_STAT_STEPS };
   let bytes = 0;
   while (files.length < changes.length && bytes <= MAX_STAT_BYTES) {
     signal?.throwIfAborted();
     await store.run((objects) => {
       const started = bytes;
-      // One turn reads at most 4 MB, so that no diff holds up the rest for long.
+      // Reads about 4 MB per turn of the event loop.
       while (files.length < changes.length && bytes - started < 4 * 1024 * 1024) {
         const change = changes[files.length]!;
         const next = () => changes.slice(files.length + 1, files.length + READ_AHEAD);
         const [oldText, newText] = readAhead(change, next, (one) => {
           const small = one === change ? Number.POSITIVE_INFINITY : SMALL;
-          return gather([one.old, one.new], (entry) => readText(objects, entry, small));
+          return batchMisses([one.old, one.new], (entry) => readText(objects, entry, small));
         });
-        files.push({ path: change.path, ...compare(change, oldText, newText, effort) });
+        files.push({ path: change.path, ...compare(change, oldText, newText, budget) });
         bytes += (oldText?.length ?? 0) + (newText?.length ?? 0);
       }
     });
@@ -82,7 +82,7 @@ export async function statFiles(
   return { files, complete: files.length === changes.length };
 }
 
-/** Files looked at together when one of them has to be fetched, and up to which size. */
+/** Number of files prefetched when one of them is missing, and their maximum size. */
 const READ_AHEAD = 32;
 const SMALL = 256 * 1024;
 
@@ -93,7 +93,7 @@ function compare(
   change: TreeChange,
   oldText: Uint8Array | undefined,
   newText: Uint8Array | undefined,
-  effort: Effort,
+  budget: StepBudget,
 ) {
   if (change.old && change.old.oid === change.new?.oid) {
     return { additions: 0, deletions: 0, binary: oldText === undefined || isBinary(oldText) };
@@ -101,10 +101,10 @@ function compare(
   if (oldText === undefined || newText === undefined || isBinary(oldText) || isBinary(newText)) return BINARY;
   if (newText.length === 0) return { additions: 0, deletions: countLines(oldText), binary: false };
   if (oldText.length === 0) return { additions: countLines(newText), deletions: 0, binary: false };
-  return { ...countChanges(oldText, newText, effort), binary: false };
+  return { ...countChanges(oldText, newText, budget), binary: false };
 }
 
-/** What git compares of an entry: a submodule is one line of text. Undefined when the file is too large to read. */
+/** The content that git compares; for a submodule one line of text. Undefined when the file is too large to read. */
 function readText(objects: SyncObjects, entry: Entry | undefined, small: number): Uint8Array | undefined {
   if (entry === undefined) return NOTHING;
   if (entry.mode === GITLINK) return Buffer.from(`Subproject commit ${entry.oid}\n`);

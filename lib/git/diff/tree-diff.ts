@@ -1,4 +1,4 @@
-import { gather } from '../gather.ts';
+import { batchMisses } from '../batch-misses.ts';
 import type { ObjectStore, SyncObjects } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidFromBytes } from '../oid.ts';
 import { TreeCursor } from '../parse.ts';
@@ -6,7 +6,7 @@ import { inSlices } from '../slices.ts';
 import { canonicalMode, DIRECTORY, type Entry, rawName, readTreeBytes } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
 
-/** A path that differs between two trees. Directories do not appear, what they hold does. */
+/** A path that differs between two trees: a file, symlink or submodule, not a directory. */
 export interface TreeChange {
   readonly path: RawPath;
   /** Absent when the path was added. */
@@ -18,17 +18,17 @@ export interface TreeChange {
 export interface TreeDiff {
   /** In git's order of paths. */
   readonly changes: readonly TreeChange[];
-  /** There are more than the limit allowed. */
+  /** There are more changes than the limit. */
   readonly truncated: boolean;
 }
 
-/** Changes one comparison lists unless told otherwise. */
+/** Default limit of changes. */
 export const MAX_CHANGES = 100_000;
-const SLICE = 256;
+const STEPS_PER_TURN = 256;
 
 /**
- * Compares two trees by the ids of their entries: what is equal is never read. A file that became a directory
- * is a deletion and additions; any other change of type is one change.
+ * Compares two trees by the ids of their entries; equal entries are never read. A file that became a directory is a
+ * deletion and additions; any other change of type is one change.
  */
 export async function diffTrees(
   store: ObjectStore,
@@ -39,7 +39,7 @@ export async function diffTrees(
   const limit = options.limit ?? MAX_CHANGES;
   const walk = new PairWalk(oldTree, newTree);
   const enough = (objects: SyncObjects) => walk.step(objects) || walk.changes.length > limit;
-  await inSlices(store, SLICE, enough, options.signal);
+  await inSlices(store, STEPS_PER_TURN, enough, options.signal);
   const truncated = walk.changes.length > limit;
   return { changes: truncated ? walk.changes.slice(0, limit) : walk.changes, truncated };
 }
@@ -50,7 +50,7 @@ interface Level {
   readonly prefix: string;
 }
 
-/** Two trees side by side, a pair of directories per level. */
+/** Walks two trees in parallel, a pair of directories per level. */
 class PairWalk {
   readonly changes: TreeChange[] = [];
   readonly #levels: Level[] = [];
@@ -60,11 +60,11 @@ class PairWalk {
     if (oldTree !== newTree) this.#enter = { old: oldTree, new: newTree, prefix: '' };
   }
 
-  /** Reads one pair of directories and walks on to the next. @returns true at the end */
+  /** Reads one pair of directories and walks to the next. @returns true at the end */
   step(objects: SyncObjects): boolean {
     if (this.#enter) {
       const { old, new: other, prefix } = this.#enter;
-      const [oldData, newData] = gather([old, other], (oid) => readTreeBytes(objects, oid));
+      const [oldData, newData] = batchMisses([old, other], (oid) => readTreeBytes(objects, oid));
       this.#levels.push({ old: new Side(oldData!), new: new Side(newData!), prefix });
       this.#enter = undefined;
     }
@@ -76,7 +76,7 @@ class PairWalk {
     return true;
   }
 
-  /** Goes on in one pair of directories until it ends, or a pair below must be entered. */
+  /** Continues in one pair of directories until it ends, or a pair of subdirectories must be entered. */
   #compare({ old: before, new: after, prefix }: Level): void {
     while (!this.#enter) {
       const [a, b] = [before.current, after.current];

@@ -5,8 +5,8 @@ import type { RawPath } from '../tree/path.ts';
 import { orderKey } from '../tree/walk.ts';
 
 /**
- * A directory being edited: the bytes of its tree, and what changes against them. Untouched entries are copied
- * as they stand, so a change costs the same in a directory of ten files and, but for the copying, of a million.
+ * A directory being edited: the bytes of its tree, and the changes to them. Unchanged entries are copied as bytes, so
+ * that apart from copying, a change costs the same in a directory of ten files as in one of a million.
  */
 export class Directory {
   /** The tree it came from; undefined for a new one. */
@@ -14,9 +14,9 @@ export class Directory {
   #data: Uint8Array | undefined;
   /** By name: the new entry, or undefined where one was removed. */
   readonly #changes = new Map<RawPath, Entry | undefined>();
-  /** Directories below that were opened or made. */
+  /** Subdirectories that were opened or created. */
   readonly #below = new Map<RawPath, Directory>();
-  /** The entries of the old tree by name, once they were asked for often. */
+  /** The entries of the old tree by name, built after some lookups. */
   #index: Map<RawPath, Entry> | undefined;
   #lookups = 0;
   /** Entries, changes included; counted when first needed. */
@@ -27,7 +27,7 @@ export class Directory {
     if (oid === undefined) this.#data = new Uint8Array(0);
   }
 
-  /** Must come before all else; may be repeated. */
+  /** Must be called before any other method; may be repeated. */
   open(read: (tree: Oid) => Uint8Array): void {
     if (this.#data === undefined && this.#oid !== undefined) this.#data = read(this.#oid);
   }
@@ -36,7 +36,7 @@ export class Directory {
     return this.#changes.has(name) ? this.#changes.get(name) : this.#before(name);
   }
 
-  /** The directory of that name, which {@link open} has to make readable once. */
+  /** The subdirectory of that name; call its {@link open} before using it. */
   directory(name: RawPath): Directory | undefined {
     const known = this.#below.get(name);
     if (known) return known;
@@ -47,7 +47,7 @@ export class Directory {
     return below;
   }
 
-  /** A new directory; its id comes with {@link write}. */
+  /** Creates a subdirectory; {@link write} gives it its id. */
   make(name: RawPath): Directory {
     const below = new Directory(undefined);
     this.#below.set(name, below);
@@ -78,8 +78,8 @@ export class Directory {
   }
 
   /**
-   * Writes what changed, the directories below first. No deeper than a path can be long.
-   * @param write stores the bytes of a tree and gives its id
+   * Writes the changed directories, subdirectories first. The recursion is bounded by the length of a path.
+   * @param write stores the bytes of a tree and returns its id
    */
   write(write: (data: Uint8Array) => Oid): Oid {
     for (const [name, below] of this.#below) {
@@ -133,10 +133,10 @@ export class Directory {
   }
 }
 
-/** Up to here a scan of the bytes is cheaper than an index. */
+/** Up to this many lookups, scanning the bytes is cheaper than an index. */
 const FEW_LOOKUPS = 16;
 
-/** Stands in for an id until {@link Directory.write}. */
+/** Placeholder for the id until {@link Directory.write}. */
 const PENDING = '0'.repeat(40) as Oid;
 
 function encodeEntry({ name, entry }: { name: RawPath; entry: Entry }): Uint8Array {

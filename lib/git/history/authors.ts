@@ -1,15 +1,15 @@
-import { readAhead } from '../gather.ts';
+import { readAhead } from '../batch-misses.ts';
 import { CorruptData, type ObjectStore, type SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { parseCommit, parseCommitLinks } from '../parse.ts';
 import { inSlices } from '../slices.ts';
 import { asBuffer } from '../tree/entry.ts';
-import { Budget, type WalkBounds } from './log-query.ts';
+import { type WalkBounds, WalkBudget } from './log-query.ts';
 
-/** Somebody who wrote commits. */
+/** An author and the number of their commits. */
 export interface AuthorCount {
   readonly name: string;
-  /** As their newest commit spells it. */
+  /** As spelled in their newest commit. */
   readonly email: string;
   readonly commits: number;
 }
@@ -21,19 +21,19 @@ interface Person {
   newest: number;
 }
 
-/** A person and how one of their spellings writes the address. */
+/** A person, and the email address as one of their commits spells it. */
 interface Spelling {
   readonly person: Person;
   readonly email: string;
 }
 
-const SLICE = 2_048;
-/** Commits fetched together when one has to be. */
+const STEPS_PER_TURN = 2_048;
+/** Commits prefetched when one is missing. */
 const READ_AHEAD = 64;
 
 /**
- * Everybody who wrote a commit that `tip` reaches, merges left out, as `git shortlog -sne --no-merges` counts; but
- * addresses that differ in case only are one. In no order.
+ * Counts the commits that `tip` reaches by author, without merges, as `git shortlog -sne --no-merges` does, except that
+ * addresses are compared case-insensitively. In no particular order.
  *
  * @throws HistoryLimit, ObjectMissing, CorruptData
  */
@@ -42,10 +42,10 @@ export async function countAuthors(
   tip: Oid,
   bounds: WalkBounds = {},
 ): Promise<AuthorCount[]> {
-  const budget = new Budget(bounds);
+  const budget = new WalkBudget(bounds);
   const seen = new Set<Oid>([tip]);
   const waiting: Oid[] = [tip];
-  /** By the author's bytes: each spelling is decoded once. */
+  /** By the raw bytes of the author, so that each spelling is decoded once. */
   const spellings = new Map<string, Spelling>();
   const people = new Map<string, Person>();
 
@@ -88,13 +88,13 @@ export async function countAuthors(
     }
     return false;
   };
-  await inSlices(store, SLICE, step, bounds.signal);
+  await inSlices(store, STEPS_PER_TURN, step, bounds.signal);
   return [...people.values()].map(({ name, email, commits }) => ({ name, email, commits }));
 }
 
 const AUTHOR = Buffer.from('\nauthor ');
 
-/** `Name <mail>` as its bytes, with what the commit says of its encoding; undefined when the line is odd. */
+/** The raw bytes of `Name <mail>`, with the commit's encoding header; undefined when the line is malformed. */
 function spellingOf(commit: Buffer): string | undefined {
   const start = commit.indexOf(AUTHOR);
   const end = start < 0 ? -1 : commit.indexOf(0x0a, start + 1);

@@ -5,22 +5,22 @@ import { readTreeBytes } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
 import type { CommitNode } from './graph.ts';
 
-/** Parents whose differences are kept: an octopus's others are compared each time. */
-const PARENTS = 2;
-/** Trees kept between two comparisons: what is a parent's now is a child's next. */
-const RECENT = 64;
+/** Number of parents whose differences are cached; further parents of an octopus merge are compared each time. */
+const PARENTS_COMPARED = 2;
+/** Trees cached between two diffs: the tree of a parent is that of the next commit. */
+const MAX_CACHED_TREES = 64;
 
 /**
- * Which names at the top of its tree a commit changed, against each of its first two parents: what a walk for one
- * path learns spares the next one, for another path, most of its trees. A Bloom filter of 64 bits for each
- * parent (after the changed-path filters of gitformat-commit-graph): it may say yes in error, never no.
+ * Caches which names in its root tree a commit changed, relative to each of its first two parents, so that a walk for
+ * one path saves the next walk, for another path, reading most trees. A Bloom filter of 64 bits per parent (after the
+ * changed-path filters of gitformat-commit-graph): may give false positives, never false negatives.
  */
 export class ChangedNames {
-  /** By commit: two words for each parent; both 0 when nothing is known. */
-  #words = new Uint32Array(1024 * 2 * PARENTS);
+  /** By commit: two words per parent; both 0 when not computed. */
+  #words = new Uint32Array(1024 * 2 * PARENTS_COMPARED);
   readonly #recent = new Map<Oid, WalkedTree>();
 
-  /** Whether what stands under the name may differ between the commit and that parent. May throw BlockMiss. */
+  /** Whether the entry of that name may differ between the commit and that parent. May throw BlockMiss. */
   mayDiffer(
     objects: SyncObjects,
     node: CommitNode,
@@ -29,8 +29,8 @@ export class ChangedNames {
     bit: NameBit,
   ): boolean {
     if (node.tree === parent.tree) return false;
-    if (number >= PARENTS) return true;
-    const at = 2 * (PARENTS * node.index + number);
+    if (number >= PARENTS_COMPARED) return true;
+    const at = 2 * (PARENTS_COMPARED * node.index + number);
     if (at + 1 >= this.#words.length) this.#grow(at);
     if (this.#words[at] === 0 && this.#words[at + 1] === 0) this.#learn(objects, node.tree, parent.tree, at);
     return (this.#words[at + bit.word]! & bit.mask) !== 0;
@@ -38,14 +38,14 @@ export class ChangedNames {
 
   #learn(objects: SyncObjects, one: Oid, other: Oid, at: number): void {
     const [data, otherData] = [readTreeBytes(objects, one), readTreeBytes(objects, other)];
-    const known = this.#recent.get(one) ?? walkTree(data, undefined, NOBODY, true);
+    const known = this.#recent.get(one) ?? walkTree(data, undefined, IGNORE_ENTRY, true);
     let onlyChanged = data.length === otherData.length;
     const add = (tree: Uint8Array, idAt: number, _kind: number, nameAt: number) => {
       const { word, mask } = bitOf(tree, nameAt, idAt - 1);
       this.#words[at + word]! |= mask;
       onlyChanged &&= sameBytes(tree, data, nameAt - 8, idAt);
     };
-    // What was changed or taken away; then what was added, unless every name still stands where it stood.
+    // First the changed and removed names; then the added ones, unless all names are at the same positions.
     const otherKnown = walkTree(otherData, known, add, true);
     if (!onlyChanged || !sameStarts(known, otherKnown)) walkTree(data, otherKnown, add, true);
     this.#keep(one, known);
@@ -55,7 +55,7 @@ export class ChangedNames {
   #keep(oid: Oid, tree: WalkedTree): void {
     this.#recent.delete(oid);
     this.#recent.set(oid, tree);
-    if (this.#recent.size > RECENT) this.#recent.delete(this.#recent.keys().next().value!);
+    if (this.#recent.size > MAX_CACHED_TREES) this.#recent.delete(this.#recent.keys().next().value!);
   }
 
   #grow(at: number): void {
@@ -65,9 +65,9 @@ export class ChangedNames {
   }
 }
 
-const NOBODY = () => {};
+const IGNORE_ENTRY = () => {};
 
-/** Whether two trees are alike but for names and ids: entries as many and as long. */
+/** Whether two trees have the same number of entries, of the same lengths. */
 function sameStarts(one: WalkedTree, other: WalkedTree): boolean {
   return (
     one.starts.length === other.starts.length &&
@@ -80,7 +80,7 @@ function sameBytes(one: Uint8Array, other: Uint8Array, from: number, to: number)
   return true;
 }
 
-/** A name's place in a filter. */
+/** The bit of a name in a filter. */
 export interface NameBit {
   readonly word: 0 | 1;
   readonly mask: number;

@@ -1,6 +1,6 @@
 import type { CommitNode } from './graph.ts';
 
-/** Commits by date, newest first; of equal dates the one that came first. A binary heap. */
+/** A priority queue of commits by date, newest first; equal dates in insertion order. A binary heap. */
 export class DateQueue {
   readonly #nodes: CommitNode[] = [];
   readonly #arrivals: number[] = [];
@@ -14,7 +14,7 @@ export class DateQueue {
     return this.#nodes[0];
   }
 
-  /** Up to `count` of the commits, roughly the newest: what will be needed soon. */
+  /** Up to `count` of the commits, roughly the newest: those needed soon. */
   some(count: number): readonly CommitNode[] {
     return this.#nodes.slice(0, count);
   }

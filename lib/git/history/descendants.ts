@@ -1,31 +1,31 @@
 import type { SyncObjects } from '../objects.ts';
 import { DateQueue } from './date-queue.ts';
 import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
-import type { Budget } from './log-query.ts';
+import type { WalkBudget } from './log-query.ts';
 
 const SEEN = 1;
 const REACHES = 2;
 
 /**
- * Without generations, commits to visit in a row that are older than the one looked for, in case a clock was wrong. What lies further
- * behind counts as not reaching it, as in {@link Reachable}.
+ * Without generation numbers: consecutive commits to visit that are older than the target, in case a clock was wrong.
+ * Commits beyond that count as not reaching it, as in {@link Reachable}.
  */
 const SLOP = 1024;
 
-/** One walk down from many tips that finds out which of them reach a commit. */
+/** One walk from many tips that finds out which of them reach a commit. */
 export class Descendants {
   readonly #graph: CommitGraph;
-  readonly #budget: Budget;
+  readonly #budget: WalkBudget;
   readonly #target: CommitNode;
   readonly #queue = new DateQueue();
   readonly #marks = new Marks();
-  /** The commits walked, by what they are parents of. */
+  /** By commit: its children among the visited commits. */
   readonly #children = new Map<CommitNode, CommitNode[]>();
-  /** The target's generation; not a number where it is not known. */
+  /** The target's generation; NaN when not known. */
   readonly #lowest: number;
   #slop = SLOP;
 
-  constructor(graph: CommitGraph, tips: readonly CommitNode[], target: CommitNode, budget: Budget) {
+  constructor(graph: CommitGraph, tips: readonly CommitNode[], target: CommitNode, budget: WalkBudget) {
     this.#graph = graph;
     this.#target = target;
     this.#budget = budget;
@@ -33,17 +33,17 @@ export class Descendants {
     for (const tip of tips) this.#enqueue(tip);
   }
 
-  /** @returns true at the end; {@link reaches} may be asked then */
+  /** @returns true at the end, after which {@link reaches} may be called */
   step(objects: SyncObjects): boolean {
     const node = this.#queue.peek();
     if (node === undefined || this.#slop === 0) {
       this.#spread();
       return true;
     }
-    // Nothing above the target can be among its ancestors.
+    // The target's ancestors cannot reach it.
     const parents = node === this.#target ? [] : this.#graph.parentsOfFirst(objects, node, this.#queue);
 
-    // Nothing is read below: the step is not taken twice.
+    // Nothing is read from here on, so this step will not be repeated.
     this.#queue.pop();
     this.#budget.spend();
     if (Number.isNaN(this.#lowest) && node.date < this.#target.date) this.#slop--;
@@ -65,7 +65,7 @@ export class Descendants {
     if (this.#marks.add(node, SEEN) && this.#graph.mayReach(node, this.#lowest)) this.#queue.push(node);
   }
 
-  /** From the target up to everything that was found to lead to it. */
+  /** Marks all visited descendants of the target. */
   #spread(): void {
     this.#marks.add(this.#target, REACHES);
     const waiting = [this.#target];

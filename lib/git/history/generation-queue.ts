@@ -1,6 +1,6 @@
 import type { CommitNode } from './graph.ts';
 
-/** Commits by generation, the highest first. A binary heap. */
+/** A priority queue of commits by generation, highest first. A binary heap. */
 export class GenerationQueue {
   readonly #nodes: CommitNode[] = [];
   readonly #generations: number[] = [];

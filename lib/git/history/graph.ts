@@ -1,7 +1,7 @@
+import { batchMisses, readAhead } from '../batch-misses.ts';
 import { type BloomKey, mayHaveChanged } from '../commit-graph/bloom.ts';
 import { CommitGraphFile } from '../commit-graph/read.ts';
 import type { OpenDerived } from '../derived.ts';
-import { gather, readAhead } from '../gather.ts';
 import { CorruptData, ObjectMissing, type SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { BlockMiss } from '../pack/block-cache.ts';
@@ -9,13 +9,13 @@ import { parseCommitLinks } from '../parse.ts';
 import { ChangedNames } from './changed-names.ts';
 import type { DateQueue } from './date-queue.ts';
 
-/** Commits whose parents are fetched together when those of one have to be. */
+/** Commits whose parents are prefetched when the parents of one are missing. */
 const READ_AHEAD = 64;
-/** Positions of a commit that was not looked up in the file, and of one that is not in it. */
+/** Position of a commit that was not looked up in the file, and of one that is not in it. */
 const UNKNOWN = -2;
 const OUTSIDE = -1;
 
-/** A commit as walks see it: no text, parents linked once they were read. */
+/** A commit as used by walks: without text, and with links to its parents once they are read. */
 export interface CommitNode {
   /** Dense from 0 within one graph: walks keep their marks in arrays. */
   readonly index: number;
@@ -27,30 +27,29 @@ export interface CommitNode {
   /** Set by {@link CommitGraph.parents}. */
   parents: readonly CommitNode[] | undefined;
   /**
-   * Corrected commit date: above that of every ancestor. Infinite for a commit that the commit-graph file does not
-   * hold; not a number before that was looked up: ask {@link CommitGraph.generation}.
+   * Corrected commit date: above that of every ancestor. Infinity for a commit that is not in the commit-graph file;
+   * NaN before it was looked up. Read it with {@link CommitGraph.generation}.
    */
   generation: number;
   /** In the commit-graph file. */
   position: number;
-  /** The parents' positions, of a commit that was read from the file. */
+  /** The parents' positions, for a commit that was read from the file. */
   readonly places: readonly number[] | undefined;
 }
 
 /**
- * The commits read so far, and the commit-graph file behind them, if there is one. Commits never change, so one graph
- * may serve any number of walks, at the same time too: what belongs to a walk is in the walk's {@link Marks}. About
- * 400 bytes per commit.
+ * The commits read so far, on top of the commit-graph file, if there is one. Commits never change, so one graph may
+ * serve any number of concurrent walks: the state of a walk is in its {@link Marks}. About 400 bytes per commit.
  *
- * A file that is not in memory is not waited for: a page of commits is sooner read from the pack that holds them. Walks
- * that go far call {@link load}.
+ * A file that is not in memory is not waited for, because reading a page of commits from their pack is faster. Long
+ * walks call {@link load}.
  */
 export class CommitGraph {
   readonly changedNames = new ChangedNames();
-  /** Where the file comes from; stays the same, so that generations can be compared. */
+  /** The file; never changes, so that generations stay comparable. */
   readonly source: OpenDerived | undefined;
   readonly #nodes = new Map<Oid, CommitNode>();
-  /** By position in the file: what is known of it, so that ids are made once. */
+  /** By position in the file: the node, and the id, so that each is created once. */
   readonly #placed: (CommitNode | undefined)[] = [];
   readonly #ids: (Oid | undefined)[] = [];
   #file: CommitGraphFile | undefined;
@@ -63,7 +62,7 @@ export class CommitGraph {
     return this.#nodes.size;
   }
 
-  /** Whether there is a commit-graph file of use. */
+  /** Whether there is a usable commit-graph file. */
   get hasFile(): boolean {
     return this.source?.usable === true;
   }
@@ -79,27 +78,30 @@ export class CommitGraph {
     if (known) return known;
     const position = this.#ask((file) => file.find(oid)) ?? OUTSIDE;
     if (position < 0) return this.#parsed(objects, oid);
-    // The file may outlive a commit that was collected.
+    // The file may contain a commit that was garbage collected.
     if (!objects.has(oid)) throw new ObjectMissing(oid);
     return this.#ask((file) => this.#at(file, position)) ?? this.#parsed(objects, oid);
   }
 
-  /** The commit if some walk has read it. */
+  /** The commit, if a walk has read it. */
   known(oid: Oid): CommitNode | undefined {
     return this.#nodes.get(oid);
   }
 
-  /** The parents, read when they were not yet. */
+  /** The parents; reads them if necessary. */
   parents(objects: SyncObjects, node: CommitNode): readonly CommitNode[] {
     if (node.parents) return node.parents;
     const { parentIds, places } = node;
     node.parents =
       (places && this.#ask((file) => places.map((place) => this.#at(file, place)))) ??
-      gather(parentIds, (oid) => this.#nodes.get(oid) ?? this.#sought(oid) ?? this.#parsed(objects, oid));
+      batchMisses(
+        parentIds,
+        (oid) => this.#nodes.get(oid) ?? this.#sought(oid) ?? this.#parsed(objects, oid),
+      );
     return node.parents;
   }
 
-  /** The parents of the commit that is first in the queue; what has to be fetched for others in it comes along. */
+  /** The parents of the first commit in the queue; also prefetches those of other commits in it. */
   parentsOfFirst(objects: SyncObjects, first: CommitNode, queue: DateQueue): readonly CommitNode[] {
     if (first.parents) return first.parents;
     return readAhead(
@@ -109,20 +111,20 @@ export class CommitGraph {
     );
   }
 
-  /** See {@link CommitNode.generation}; not a number where that cannot be told now. */
+  /** See {@link CommitNode.generation}; NaN when not known now. */
   generation(node: CommitNode): number {
     if (node.position === UNKNOWN) this.#place(node);
     return node.generation;
   }
 
-  /** Whether a commit with this generation can reach another with that one. Equal commits aside, never no in error. */
+  /** Whether the commit may reach another one with that generation. Apart from equal commits, no false negatives. */
   mayReach(node: CommitNode, generation: number): boolean {
     const own = this.generation(node);
-    // What the file holds reaches nothing that it does not hold. A comparison with what is no number is false.
+    // Commits in the file cannot reach commits outside of it. Comparisons with NaN are false.
     return own === Number.POSITIVE_INFINITY || !(own <= generation);
   }
 
-  /** Whether the commit may differ from its first parent at a path: by its filter, if it has one that is at hand. */
+  /** Whether the commit may differ from its first parent at a path, according to its filter, if it is in memory. */
   mayChange(node: CommitNode, keys: readonly BloomKey[]): boolean {
     if (node.position === UNKNOWN) this.#place(node);
     if (node.position < 0) return true;
@@ -133,7 +135,7 @@ export class CommitGraph {
     return (this.#file ??= source.parsed((file) => new CommitGraphFile(file)));
   }
 
-  /** What the file says. @returns undefined when it is not there, or not in memory */
+  /** Queries the file. @returns undefined when there is none, or it is not in memory */
   #ask<T>(question: (file: CommitGraphFile) => T | undefined): T | undefined {
     const source = this.source;
     if (source === undefined) return undefined;
@@ -190,7 +192,7 @@ export class CommitGraph {
     return node;
   }
 
-  /** Looks up a commit that was read from a pack. */
+  /** Looks up the position of a commit that was read from a pack. */
   #place(node: CommitNode): void {
     this.#ask((file) => {
       const position = file.find(node.oid);
@@ -212,7 +214,7 @@ export class Marks {
     return ((this.#flags[node.index] ?? 0) & flag) !== 0;
   }
 
-  /** Sets the flags. @returns whether any of them is new. */
+  /** Sets flags. @returns whether any of them is new */
   add(node: CommitNode, flags: number): boolean {
     if (node.index >= this.#flags.length) this.#grow(node.index);
     const before = this.#flags[node.index]!;

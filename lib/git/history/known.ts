@@ -3,16 +3,16 @@ import type { Oid } from '../oid.ts';
 import type { RawPath } from '../tree/path.ts';
 import { CommitGraph } from './graph.ts';
 
-/** Commits that all repositories of a process remember together: about 100 MB. */
+/** Commits cached for all repositories of a process together: about 100 MB. */
 const MAX_COMMITS = 250_000;
-/** Repositories with something remembered, however little. */
+/** Repositories in the cache. */
 const MAX_REPOSITORIES = 256;
-/** Bytes of answers that one repository keeps, about. */
+/** Approximate bytes of cached answers per repository. */
 const ANSWER_BYTES = 2 * 1024 * 1024;
 
 /**
- * What walks over one repository's history have found. Commits never change, so it is never stale; but it must
- * only see commits that the repository has accepted.
+ * Caches results of walks over one repository's history. Commits never change, so it is never stale; but it must only
+ * contain commits that the repository has accepted.
  */
 export class KnownHistory {
   readonly lastCommits = new KnownAnswers();
@@ -23,8 +23,8 @@ export class KnownHistory {
   }
 
   /**
-   * Begins the graph anew when another commit-graph file is listed by now: generations are compared within one file.
-   * Walks that began with the graph before go on with it.
+   * Starts a new graph when the commit-graph file has changed, because generations are comparable within one file only.
+   * Running walks continue with the old graph.
    */
   graphOf(file: OpenDerived | undefined): CommitGraph {
     if (this.#graph.source !== file) this.#graph = new CommitGraph(file);
@@ -32,14 +32,14 @@ export class KnownHistory {
   }
 }
 
-/** {@link KnownHistory} of the repositories a process has served lately: those not asked for longest go first. */
+/** An LRU cache of the {@link KnownHistory} of repositories. */
 export class HistoryCache {
   readonly #known = new Map<string, KnownHistory>();
 
-  /** @param repository what tells repositories of this process apart */
+  /** @param repository a key that is unique among the repositories of this process */
   of(repository: string): KnownHistory {
     let known = this.#known.get(repository);
-    // A graph too large to keep serves those who hold it; the next one begins anew.
+    // A graph that is too large is replaced by an empty one; its current users keep it.
     if (known === undefined || known.graph.size > MAX_COMMITS) known = new KnownHistory();
     this.#known.delete(repository);
     this.#known.set(repository, known);
@@ -55,7 +55,7 @@ export class HistoryCache {
   }
 }
 
-/** Which commit last changed a path, as seen from another; null when none did. The oldest answers are dropped. */
+/** Caches which commit last changed a path, starting from another commit; null for none. Drops the oldest answers. */
 export class KnownAnswers {
   readonly #answers = new Map<string, Oid | null>();
   #bytes = 0;

@@ -3,25 +3,25 @@ import type { Oid } from '../oid.ts';
 import type { RawPath } from '../tree/path.ts';
 import type { CommitGraph, CommitNode } from './graph.ts';
 import type { KnownAnswers } from './known.ts';
-import { type Budget, FAR_WITH_PATH } from './log-query.ts';
+import { LOAD_GRAPH_AFTER_WITH_PATH, type WalkBudget } from './log-query.ts';
 import { PathFilter } from './path-filter.ts';
 
 /**
- * The newest commit that changed a path. As git simplifies history, a commit that changed nothing there leads to
- * one parent only: the walk is a single line, and it ends where an earlier walk for the same path came by.
+ * Finds the newest commit that changed a path. With git's history simplification, a commit that changed nothing there
+ * has one parent to follow: the walk is a single line, and ends at a commit that an earlier walk for the path visited.
  */
 export class LastCommit {
-  /** Set at the end; undefined when nothing ever stood at the path. */
+  /** Set at the end; undefined when the path never existed. */
   found: CommitNode | undefined;
   readonly #graph: CommitGraph;
   readonly #filter: PathFilter;
   readonly #answers: KnownAnswers;
   readonly #start: Oid;
   readonly #path: RawPath;
-  readonly #budget: Budget;
+  readonly #budget: WalkBudget;
   #at: CommitNode | undefined;
 
-  constructor(graph: CommitGraph, answers: KnownAnswers, start: Oid, path: RawPath, budget: Budget) {
+  constructor(graph: CommitGraph, answers: KnownAnswers, start: Oid, path: RawPath, budget: WalkBudget) {
     this.#graph = graph;
     this.#filter = new PathFilter(graph, path);
     this.#answers = answers;
@@ -30,9 +30,9 @@ export class LastCommit {
     this.#budget = budget;
   }
 
-  /** Looks at one commit. @returns true at the end */
+  /** Visits one commit. @returns true at the end */
   step(objects: SyncObjects): boolean {
-    if (this.#budget.visited === FAR_WITH_PATH) this.#graph.load();
+    if (this.#budget.visited === LOAD_GRAPH_AFTER_WITH_PATH) this.#graph.load();
     const node = (this.#at ??= this.#graph.node(objects, this.#start));
     const known = this.#answers.get(this.#path, node.oid);
     if (known !== undefined) return this.#end(known === null ? undefined : this.#graph.node(objects, known));

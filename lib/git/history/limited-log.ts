@@ -1,7 +1,7 @@
 import type { SyncObjects } from '../objects.ts';
 import { DateQueue } from './date-queue.ts';
 import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
-import { type Budget, FAR, FAR_WITH_PATH, type LogQuery } from './log-query.ts';
+import { LOAD_GRAPH_AFTER, LOAD_GRAPH_AFTER_WITH_PATH, type LogQuery, type WalkBudget } from './log-query.ts';
 import { PathFilter } from './path-filter.ts';
 import { topoOrder } from './topo-order.ts';
 
@@ -10,28 +10,28 @@ const SEEN = 1;
 const EXCLUDED = 2;
 const DONE = 4;
 const SAME = 8;
-/** named as excluded by the caller: at a path it counts as a parent all the same */
+/** excluded by the caller by id: still counts as a parent in history simplification */
 const BOUNDARY = 16;
 
 /**
- * How many excluded commits git looks at after the last that seemed of use, in case a clock was wrong. The
- * same number gives the same commits.
+ * How many excluded commits git visits after the last one that could matter, in case a clock was wrong. With the
+ * same number, the result is the same as git's.
  */
 const SLOP = 5;
 
 /**
- * A log that cannot show a commit before the walk has ended, because something found later may exclude it:
+ * A log that cannot show any commit before the walk has ended, because a commit visited later may exclude it:
  * `a..b`, and the topological order.
  */
 export class LimitedLog {
   readonly #graph: CommitGraph;
   readonly #query: LogQuery;
-  readonly #budget: Budget;
+  readonly #budget: WalkBudget;
   readonly #filter: PathFilter | undefined;
   readonly #queue = new DateQueue();
   readonly #marks = new Marks();
   readonly #collected: CommitNode[] = [];
-  /** Parents as the path's simplification left them; kept for the topological order. */
+  /** The parents left by history simplification; kept for the topological order. */
   readonly #followed = new Map<CommitNode, readonly CommitNode[]>();
   /** Commits in the queue that are not excluded. */
   #open = 0;
@@ -39,7 +39,7 @@ export class LimitedLog {
   #lastDate = Number.POSITIVE_INFINITY;
   #started = false;
 
-  constructor(graph: CommitGraph, query: LogQuery, budget: Budget) {
+  constructor(graph: CommitGraph, query: LogQuery, budget: WalkBudget) {
     this.#graph = graph;
     this.#query = query;
     this.#budget = budget;
@@ -49,7 +49,8 @@ export class LimitedLog {
   /** Takes one commit from the queue. @returns true at the end; {@link result} holds the answer then */
   step(objects: SyncObjects): boolean {
     if (!this.#started) this.#start(objects);
-    if (this.#budget.visited === (this.#filter ? FAR_WITH_PATH : FAR)) this.#graph.load();
+    if (this.#budget.visited === (this.#filter ? LOAD_GRAPH_AFTER_WITH_PATH : LOAD_GRAPH_AFTER))
+      this.#graph.load();
     const node = this.#queue.peek();
     if (node === undefined) return true;
     const { since, until, firstParent = false } = this.#query;
@@ -60,7 +61,7 @@ export class LimitedLog {
       ? undefined
       : this.#filter?.simplify(objects, node, firstParent, (parent) => this.#counts(parent));
 
-    // Nothing is read below: the step is not taken twice.
+    // Nothing is read from here on, so this step will not be repeated.
     this.#queue.pop();
     this.#budget.spend();
     if (!this.#marks.has(node, EXCLUDED)) this.#open--;
@@ -112,7 +113,7 @@ export class LimitedLog {
     if (!this.#marks.has(node, EXCLUDED)) this.#open++;
   }
 
-  /** Passes the exclusion on to all ancestors the walk has met already. */
+  /** Marks all ancestors that were already visited as excluded. */
   #exclude(parents: readonly CommitNode[]): void {
     const reached = [...parents];
     for (let node = reached.pop(); node !== undefined; node = reached.pop()) {

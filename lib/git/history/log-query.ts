@@ -1,20 +1,20 @@
 import type { Oid } from '../oid.ts';
 import type { RawPath } from '../tree/path.ts';
 
-/** Which commits, in which order: the options of `git log` by other names. */
+/** Which commits, in which order: options of `git log`. */
 export interface LogQuery {
-  /** Commits to start from: one, or every ref's for "all". */
+  /** Commits to start from: one, or those of all refs for `--all`. */
   readonly tips: readonly Oid[];
-  /** Leaves out these and all they reach: `exclude..tip`. */
+  /** Excludes these and everything they reach: `exclude..tip`. */
   readonly exclude?: readonly Oid[];
-  /** Seconds since 1970, inclusive; a commit before it ends its line of history, as in git. */
+  /** Seconds since 1970, inclusive; the walk stops at older commits, as in git. */
   readonly since?: number;
   /** Seconds since 1970, inclusive; later commits are walked and not shown. */
   readonly until?: number;
   readonly firstParent?: boolean;
-  /** Only what changed here, with git's default simplification of history. */
+  /** Only commits that changed this path, with git's default history simplification. */
   readonly path?: RawPath;
-  /** `date`: newest committer's time first. `topo`: no parent before its children, lines not mixed. */
+  /** `date`: newest committer date first. `topo`: no parent before its children, lines of history not mixed. */
   readonly order?: 'date' | 'topo';
 }
 
@@ -25,7 +25,7 @@ export interface WalkBounds {
   readonly signal?: AbortSignal;
 }
 
-/** The walk would have visited more commits than its bounds allow. */
+/** The walk needed more commits than its bounds allow. */
 export class HistoryLimit extends Error {
   readonly maxCommits: number;
   constructor(maxCommits: number) {
@@ -38,15 +38,15 @@ export class HistoryLimit extends Error {
 const MAX_COMMITS = 1_000_000;
 
 /**
- * A commit-graph file is fetched as a whole, so only by walks that have gone so far without it: what most of them look
- * for is among the newest commits, which lie together in one pack.
+ * Walks fetch the commit-graph file, as a whole, only after visiting this many commits without it: most walks end among
+ * the newest commits, which are stored together in one pack.
  */
-export const FAR = 64;
+export const LOAD_GRAPH_AFTER = 64;
 /** The same for a walk that reads trees. */
-export const FAR_WITH_PATH = 16;
+export const LOAD_GRAPH_AFTER_WITH_PATH = 16;
 
 /** Counts the commits of one walk. */
-export class Budget {
+export class WalkBudget {
   readonly #max: number;
   #visited = 0;
   constructor(bounds: WalkBounds) {

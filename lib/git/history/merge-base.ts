@@ -1,7 +1,7 @@
 import type { SyncObjects } from '../objects.ts';
 import { DateQueue } from './date-queue.ts';
 import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
-import { type Budget, FAR } from './log-query.ts';
+import { LOAD_GRAPH_AFTER, type WalkBudget } from './log-query.ts';
 
 const ONE = 1;
 const OTHERS = 2;
@@ -11,13 +11,13 @@ const FOUND = 8;
 const QUEUED = 16;
 
 /**
- * Colours the ancestors of one commit and those of others, newest first, until everything left to visit lies
- * below a commit that has both colours. Those commits are the candidates: with clocks that were right,
- * exactly the merge bases; with clocks that were wrong, some may be ancestors of others.
+ * Paints the ancestors of one commit and those of others in two colours, newest first, until all commits left to visit
+ * are ancestors of a commit that has both colours. Those commits are the candidates: exactly the merge bases if commit
+ * dates are right; if they are wrong, some may be ancestors of others.
  */
 export class CommonAncestors {
   readonly #graph: CommitGraph;
-  readonly #budget: Budget;
+  readonly #budget: WalkBudget;
   readonly #queue = new DateQueue();
   readonly #marks = new Marks();
   readonly #found: CommitNode[] = [];
@@ -26,7 +26,7 @@ export class CommonAncestors {
   /** Commits in the queue that are not stale. */
   #open = 0;
 
-  constructor(graph: CommitGraph, one: CommitNode, others: readonly CommitNode[], budget: Budget) {
+  constructor(graph: CommitGraph, one: CommitNode, others: readonly CommitNode[], budget: WalkBudget) {
     this.#graph = graph;
     this.#budget = budget;
     this.#one = one;
@@ -39,10 +39,10 @@ export class CommonAncestors {
   step(objects: SyncObjects): boolean {
     const node = this.#queue.peek();
     if (node === undefined || this.#open === 0) return true;
-    if (this.#budget.visited === FAR) this.#graph.load();
+    if (this.#budget.visited === LOAD_GRAPH_AFTER) this.#graph.load();
     const parents = this.#graph.parentsOfFirst(objects, node, this.#queue);
 
-    // Nothing is read below: the step is not taken twice.
+    // Nothing is read from here on, so this step will not be repeated.
     this.#queue.pop();
     this.#budget.spend();
     let colours = this.#marks.get(node) & (ONE | OTHERS | STALE);
@@ -61,12 +61,12 @@ export class CommonAncestors {
     return this.#found.filter((node) => !this.#marks.has(node, STALE)).sort((a, b) => b.date - a.date);
   }
 
-  /** Whether the walk met `one` from the others: it is their ancestor, or one of them. May be asked before the end. */
+  /** Whether `one` is an ancestor of the others, or one of them. May be true before the end. */
   get oneIsAncestor(): boolean {
     return this.#marks.has(this.#one, OTHERS);
   }
 
-  /** Whether every other commit was met from `one`. */
+  /** Whether `one` reaches every other commit. */
   get othersAreAncestors(): boolean {
     return this.#others.every((other) => this.#marks.has(other, ONE));
   }

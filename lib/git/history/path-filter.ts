@@ -10,20 +10,20 @@ import type { CommitGraph, CommitNode } from './graph.ts';
 export interface Simplified {
   /** The parents to follow: the one that has the same content at the path, else all. */
   readonly follow: readonly CommitNode[];
-  /** Nothing changed at the path: the commit is not shown. */
+  /** The commit did not change the path, so it is not shown. */
   readonly same: boolean;
 }
 
 /**
- * Git's default history simplification for one path: a commit is shown when it differs at the path from
- * every parent that counts, and a merge that is the same as one parent leads to that parent only.
+ * Git's default history simplification for one path: a commit is shown if it differs at the path from every parent
+ * that counts, and of a merge that is the same as one parent, only that parent is followed.
  */
 export class PathFilter {
   readonly #graph: CommitGraph;
   readonly #names: readonly RawPath[];
   readonly #top: NameBit;
   readonly #keys: readonly BloomKey[];
-  /** Per level of the path: tree → what stands at the rest of the path below it. */
+  /** Per level of the path: tree → mode and id at the rest of the path. */
   readonly #found: Map<Oid, string>[];
 
   constructor(graph: CommitGraph, path: RawPath) {
@@ -34,7 +34,7 @@ export class PathFilter {
     this.#found = this.#names.map(() => new Map());
   }
 
-  /** @param counts whether a parent decides; one that is excluded from the walk does not while others do. */
+  /** @param counts whether a parent counts; excluded ones do not if there are others. */
   simplify(
     objects: SyncObjects,
     node: CommitNode,
@@ -43,7 +43,7 @@ export class PathFilter {
   ): Simplified {
     const parents = this.#graph.parents(objects, node);
     if (parents.length === 0) return { follow: parents, same: !this.#isIn(objects, node) };
-    // Git counts a second parent even where it then looks at the first alone.
+    // Git counts a second parent even if it then compares the first parent only.
     let counted = firstParent && parents[1] && counts(parents[1]) ? 1 : 0;
     let countedDiffers = false;
     let otherDiffers = false;
@@ -61,12 +61,12 @@ export class PathFilter {
     return { follow: parents, same: counted > 0 ? !countedDiffers : !otherDiffers };
   }
 
-  /** Whether anything stands at the path in a commit without parents. */
+  /** Whether the path exists in a commit without parents. */
   #isIn(objects: SyncObjects, root: CommitNode): boolean {
     return this.#graph.mayChange(root, this.#keys) && this.#at(objects, root.tree) !== '';
   }
 
-  /** Mode and id at the path; '' when nothing stands there. */
+  /** Mode and id at the path; '' when it does not exist. */
   #at(objects: SyncObjects, root: Oid): string {
     const trail: Oid[] = [];
     let tree = root;

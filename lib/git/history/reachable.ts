@@ -1,28 +1,28 @@
 import type { SyncObjects } from '../objects.ts';
 import { DateQueue } from './date-queue.ts';
 import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
-import type { Budget } from './log-query.ts';
+import type { WalkBudget } from './log-query.ts';
 
 const SEEN = 1;
 
 /**
- * Without generations, commits to visit that are older than every commit still looked for, in case a clock was wrong.
- * What lies further behind counts as not reachable: an error of this kind keeps a branch, never loses one.
+ * Without generation numbers: commits to visit that are older than every commit still searched for, in case a clock was
+ * wrong. Commits beyond that count as not reachable; such an error keeps a branch as unmerged, never loses one.
  */
 const SLOP = 1024;
 
-/** One walk down from a commit that finds out which of many others it reaches. */
+/** One walk from a commit that finds out which of many others it reaches. */
 export class Reachable {
   readonly #graph: CommitGraph;
-  readonly #budget: Budget;
+  readonly #budget: WalkBudget;
   readonly #queue = new DateQueue();
   readonly #marks = new Marks();
-  /** Not yet met, those with the lowest generations last, or the oldest. */
+  /** Not yet visited, those with the lowest generation last, or else the oldest. */
   readonly #wanted: CommitNode[];
   readonly #byGeneration: boolean;
   #slop = SLOP;
 
-  constructor(graph: CommitGraph, from: CommitNode, wanted: readonly CommitNode[], budget: Budget) {
+  constructor(graph: CommitGraph, from: CommitNode, wanted: readonly CommitNode[], budget: WalkBudget) {
     this.#graph = graph;
     this.#budget = budget;
     this.#byGeneration = wanted.every((node) => !Number.isNaN(graph.generation(node)));
@@ -39,7 +39,7 @@ export class Reachable {
     const leads = !this.#byGeneration || this.#graph.mayReach(node, last.generation);
     const parents = leads ? this.#graph.parentsOfFirst(objects, node, this.#queue) : [];
 
-    // Nothing is read below: the step is not taken twice.
+    // Nothing is read from here on, so this step will not be repeated.
     this.#queue.pop();
     this.#budget.spend();
     if (!this.#byGeneration && node.date < last.date) this.#slop--;

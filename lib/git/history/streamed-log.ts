@@ -1,27 +1,27 @@
 import type { SyncObjects } from '../objects.ts';
 import { DateQueue } from './date-queue.ts';
 import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
-import { type Budget, FAR, FAR_WITH_PATH, type LogQuery } from './log-query.ts';
+import { LOAD_GRAPH_AFTER, LOAD_GRAPH_AFTER_WITH_PATH, type LogQuery, type WalkBudget } from './log-query.ts';
 import { PathFilter } from './path-filter.ts';
 
 const SEEN = 1;
 
 /**
- * A log whose commits are known to be shown when they leave the queue: nothing is excluded, and the
- * order is by date. It reads no further than its caller asks.
+ * A log that can show each commit as it leaves the queue: nothing is excluded, and the order is by date. Reads no more
+ * history than the caller requests.
  */
 export class StreamedLog {
   /** Commits to show, in order. */
   readonly shown: CommitNode[] = [];
   readonly #graph: CommitGraph;
   readonly #query: LogQuery;
-  readonly #budget: Budget;
+  readonly #budget: WalkBudget;
   readonly #filter: PathFilter | undefined;
   readonly #queue = new DateQueue();
   readonly #marks = new Marks();
   #started = false;
 
-  constructor(graph: CommitGraph, query: LogQuery, budget: Budget) {
+  constructor(graph: CommitGraph, query: LogQuery, budget: WalkBudget) {
     this.#graph = graph;
     this.#query = query;
     this.#budget = budget;
@@ -31,16 +31,17 @@ export class StreamedLog {
   /** Takes one commit from the queue. @returns true at the end */
   step(objects: SyncObjects): boolean {
     if (!this.#started) this.#start(objects);
-    if (this.#budget.visited === (this.#filter ? FAR_WITH_PATH : FAR)) this.#graph.load();
+    if (this.#budget.visited === (this.#filter ? LOAD_GRAPH_AFTER_WITH_PATH : LOAD_GRAPH_AFTER))
+      this.#graph.load();
     const node = this.#queue.peek();
     const { since, until, firstParent = false } = this.#query;
-    // All that waits is older still.
+    // All other commits in the queue are older still.
     if (node === undefined || (since !== undefined && node.date < since)) return true;
     const all = this.#graph.parentsOfFirst(objects, node, this.#queue);
     const simplified = this.#filter?.simplify(objects, node, firstParent, () => true);
     const parents = simplified?.follow ?? all;
 
-    // Nothing is read below: the step is not taken twice.
+    // Nothing is read from here on, so this step will not be repeated.
     this.#queue.pop();
     this.#budget.spend();
     for (const parent of firstParent ? parents.slice(0, 1) : parents) this.#enqueue(parent);

@@ -1,36 +1,36 @@
-import { gather } from '../gather.ts';
+import { batchMisses } from '../batch-misses.ts';
 import type { SyncObjects } from '../objects.ts';
 import { GenerationQueue } from './generation-queue.ts';
 import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
-import type { Budget, LogQuery } from './log-query.ts';
+import type { LogQuery, WalkBudget } from './log-query.ts';
 
 const SEEN = 1;
 
 /**
- * The topological order of everything that tips reach, as far as it is asked for. A commit is placed when all its
- * children are: those have higher generations, so once nothing with a higher one is left to look at, its children are
- * counted (git's technical notes on commit-graph). {@link topoOrder} gives the same order to commits that are all known.
+ * The topological order of everything that tips reach, computed incrementally. A commit is placed after all its
+ * children. Those have higher generations, so its children are all counted once no unvisited commit has a higher one
+ * (git's technical notes on commit-graph). {@link topoOrder} gives the same order for commits that are all known.
  */
 export class TopoLog {
   readonly #graph: CommitGraph;
   readonly #query: LogQuery;
-  readonly #budget: Budget;
+  readonly #budget: WalkBudget;
   readonly #enough: number;
   /** Newest first. */
   #tips: readonly CommitNode[] | undefined;
-  /** Generation of the lowest tip; not a number where one cannot be told. */
+  /** Lowest generation of a tip; NaN if one is not known. */
   #lowest = Number.NaN;
   readonly #marks = new Marks();
-  /** Commits whose parents are to be counted, by generation. */
+  /** Commits that are not yet counted as children of their parents, by generation. */
   readonly #uncounted = new GenerationQueue();
-  /** Children that are not placed yet; absent for none. */
+  /** Number of children that are not placed yet; absent for none. */
   readonly #children = new Map<CommitNode, number>();
   /** Commits all of whose children are placed, the next one last. */
   #ready: CommitNode[] | undefined;
   readonly #placed: CommitNode[] = [];
 
-  /** @param enough commits to place at most */
-  constructor(graph: CommitGraph, query: LogQuery, budget: Budget, enough: number) {
+  /** @param enough maximum number of commits to place */
+  constructor(graph: CommitGraph, query: LogQuery, budget: WalkBudget, enough: number) {
     this.#graph = graph;
     this.#query = query;
     this.#budget = budget;
@@ -69,7 +69,7 @@ export class TopoLog {
 
   #start(objects: SyncObjects): CommitNode[] {
     this.#graph.load();
-    const tips = [...new Set(gather(this.#query.tips, (oid) => this.#graph.node(objects, oid)))];
+    const tips = [...new Set(batchMisses(this.#query.tips, (oid) => this.#graph.node(objects, oid)))];
     for (const tip of tips) this.#meet(tip);
     this.#lowest = Math.min(...tips.map((tip) => this.#graph.generation(tip)));
     return tips.sort((a, b) => b.date - a.date);
@@ -79,18 +79,18 @@ export class TopoLog {
     this.#ready = tips.filter((tip) => !this.#children.has(tip)).reverse();
   }
 
-  /** Whether no child of a commit of that generation can still be among those to be counted. */
+  /** Whether all children of a commit with that generation are counted. */
   #isCounted(generation: number): boolean {
     const highest = this.#uncounted.highest;
     if (highest === undefined) return true;
     return generation === Number.POSITIVE_INFINITY ? highest < generation : highest <= generation;
   }
 
-  /** Counts a child for each parent of the commit with the highest generation. */
+  /** Counts the commit with the highest generation as a child of its parents. */
   #count(objects: SyncObjects): void {
     const node = this.#uncounted.peek()!;
     const parents = this.#parents(objects, node);
-    // Nothing is read below: the step is not taken twice.
+    // Nothing is read from here on, so this step will not be repeated.
     this.#uncounted.pop();
     this.#budget.spend();
     for (const parent of parents) {
@@ -102,7 +102,7 @@ export class TopoLog {
   #meet(node: CommitNode): void {
     if (!this.#marks.add(node, SEEN)) return;
     const generation = this.#graph.generation(node);
-    // One that cannot be told comes first, which is right at any time.
+    // A commit of unknown generation is counted first, which is always correct.
     this.#uncounted.push(node, Number.isNaN(generation) ? Number.POSITIVE_INFINITY : generation);
   }
 

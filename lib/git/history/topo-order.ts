@@ -1,10 +1,10 @@
 import type { CommitNode } from './graph.ts';
 
 /**
- * Sorts commits so that none stands before one of its children, and follows a line of history to its end
- * before it takes up the next (`git log --topo-order`).
+ * Sorts commits so that no parent comes before one of its children, and lines of history are not mixed
+ * (`git log --topo-order`).
  *
- * @param commits newest first; where several lines could go on, the order given decides
+ * @param commits newest first; decides the order where several commits could be next
  */
 export function topoOrder(
   commits: readonly CommitNode[],

@@ -8,71 +8,71 @@ import type { PackStore } from '../pack/store.ts';
 import type { MaintainedObjects, PackDescription, PackSource, RefDatabase } from '../ports.ts';
 import { enumerate } from '../reachable.ts';
 import { refTips } from '../ref-tips.ts';
-import { replace, storeOf } from './compact.ts';
+import { replace, storeOver } from './compact.ts';
 import { loadIndexes, type RepackOptions, repackInto } from './repack.ts';
 
 export interface CollectOptions extends RepackOptions {
-  /** As it was raised for this collection, before anything was read. */
+  /** The epoch after it was raised for this collection, before anything was read. */
   readonly epoch: number;
   readonly now: Date;
-  /** Larger packs are made several. Default 256 MiB. */
+  /** A larger pack is split into several. Default 256 MiB. */
   readonly packBytes?: number;
 }
 
 export interface Collected {
   /** Objects that no ref reaches any more. */
   readonly garbage: number;
-  /** Objects that lay in packs of garbage and are reached again. */
-  readonly rescued: number;
+  /** Objects of garbage packs that are reachable again. */
+  readonly resurrected: number;
 }
 
-/** What is unreachable stays readable so long: for whoever still builds on it, and for second thoughts. */
+/** Unreachable objects stay readable for this time, for writers that still use them and to undo mistakes. */
 export const GARBAGE_MS = 14 * 24 * 3600_000;
-/** About 150 bytes of memory each; a repository with more is not collected. */
-const MOST_OBJECTS = 4_000_000;
-/** In one transaction: a new pack is one, a replaced one two. */
-const MOST_WRITES = 90;
+/** Each takes about 150 bytes of memory; a repository with more objects is not collected. */
+const MAX_OBJECTS = 4_000_000;
+/** Writes in one transaction: one per new pack, two per replaced pack. */
+const MAX_WRITES = 90;
 
 /**
- * Separates what refs reach from what they do not: commits, trees and tags into one pack, blobs into another, the rest
- * into packs of garbage, which stay listed and readable, count as missing for whatever is written from then on, and
- * leave the list in a collection two weeks later at the earliest.
+ * Garbage collection: separates reachable from unreachable objects. Reachable commits, trees and tags go into one pack,
+ * reachable blobs into another, the rest into unreachable-garbage packs. Those stay listed and readable, count as
+ * missing for new writes, and are removed by a collection two weeks later at the earliest.
  *
- * Inherited packs are read, and left as they are: what they hold is there, reached or not.
+ * Inherited packs are read but never replaced, whether their objects are reachable or not.
  *
- * The epoch was raised before, and is raised again with the swap. So whoever moves a ref has looked at the packs as
- * they were either after the swap, when garbage counts as missing, or within this collection. What those made
- * reachable is rescued at the end.
+ * The epoch was raised before, and is raised again with the swap. So a writer that moves a ref has read the packs
+ * either after the swap, when garbage counts as missing, or during this collection. Objects that the latter made
+ * reachable are resurrected at the end.
  *
- * May be stopped at any step: nothing is unlisted that was not stored anew, and the next collection rescues.
- * @returns undefined when there is too much to do it
- * @throws PacksChanged, ObjectMissing when something reachable is not there, CorruptData, I/O errors
+ * May be stopped at any step: only objects that are stored again are unlisted, and the next collection resurrects.
+ * @returns undefined when there are too many objects or packs
+ * @throws PacksChanged, ObjectMissing when a reachable object does not exist, CorruptData, I/O errors
  */
 export async function collect(
   objects: MaintainedObjects,
   refs: RefDatabase,
   options: CollectOptions,
 ): Promise<Collected | undefined> {
-  // In this order: refs read later reach what the packs listed earlier were pushed for.
+  // In this order: refs that are read later reach the objects of packs that were listed before.
   const inputs = await objects.listPacks({ fresh: true });
   const live = inputs.filter(isLive);
-  if (live.reduce((sum, { objectCount }) => sum + objectCount, 0) > MOST_OBJECTS) return undefined;
-  const before = await tips(refs);
-  const store = storeOf(objects, await objects.listPacks({ fresh: true }));
-  const reached = await enumerate(store, { include: before });
-  await addKept(store, refs, reached, before);
-  const places = new Places(reached, inputs);
-  await places.preferLive(store);
+  if (live.reduce((sum, { objectCount }) => sum + objectCount, 0) > MAX_OBJECTS) return undefined;
+  const tipsAtStart = await tips(refs);
+  const store = storeOver(objects, await objects.listPacks({ fresh: true }));
+  const reached = await enumerate(store, { include: tipsAtStart });
+  await addPinned(store, refs, reached, tipsAtStart);
+  const locations = new ObjectLocations(reached, inputs);
+  await locations.preferLive(store);
 
   const own = live.filter(isOwn);
   const packs = (await store.packs()).filter(({ description }) =>
     own.some(({ id }) => id === description.id),
   );
   await loadIndexes(store, packs);
-  const garbage = await unreached(packs, reached);
-  const old = inputs.filter((pack) => isOwn(pack) && !isLive(pack) && isOver(pack, options.now));
-  const rescued = places.select(({ source }) => source === 'garbage');
-  const kept = garbage.count === 0 ? rescued : places.select(isOwn);
+  const garbage = await unreachableIn(packs, reached);
+  const old = inputs.filter((pack) => isOwn(pack) && !isLive(pack) && isExpired(pack, options.now));
+  const resurrected = locations.select(({ source }) => source === 'unreachable-garbage');
+  const reachable = garbage.count === 0 ? resurrected : locations.select(isOwn);
 
   const add = async (list: ObjectList, source: PackSource): Promise<PackDescription[]> => {
     const added: PackDescription[] = [];
@@ -84,83 +84,89 @@ export async function collect(
   };
   const added = [
     ...(await add(
-      ofType(kept, (type) => type !== BLOB),
-      'collection',
+      ofType(reachable, (type) => type !== BLOB),
+      'gc',
     )),
     ...(await add(
-      ofType(kept, (type) => type === BLOB),
-      'collection',
+      ofType(reachable, (type) => type === BLOB),
+      'gc',
     )),
-    ...(await add(garbage, 'garbage')),
+    ...(await add(garbage, 'unreachable-garbage')),
   ];
   const replaced = [...(garbage.count === 0 ? [] : own), ...old];
-  if (added.length + 2 * replaced.length > MOST_WRITES) {
+  if (added.length + 2 * replaced.length > MAX_WRITES) {
     for (const pack of added) await objects.rollbackPack(pack);
     return undefined;
   }
-  if (added.length + replaced.length === 0) return { garbage: 0, rescued: 0 };
+  if (added.length + replaced.length === 0) return { garbage: 0, resurrected: 0 };
   await replace(objects, added, replaced, { epoch: options.epoch });
-  const late = garbage.count === 0 ? 0 : await rescueLate(objects, refs, reached, before, options);
-  return { garbage: garbage.count, rescued: rescued.count + late };
+  const late = garbage.count === 0 ? 0 : await resurrectLate(objects, refs, reached, tipsAtStart, options);
+  return { garbage: garbage.count, resurrected: resurrected.count + late };
 }
 
-/** Adds to what refs reach what kept commits do: of a million, most lie on branches. */
-async function addKept(
+/** Adds what pinned commits reach; most of them are reachable from refs already. */
+async function addPinned(
   store: PackStore,
   refs: RefDatabase,
   reached: ObjectList,
-  before: readonly Oid[],
+  tipsAtStart: readonly Oid[],
 ): Promise<void> {
-  const kept = await keptBeside(refs, reached);
-  // Those that were pushed since the packs were listed are for the end, as refs that move meanwhile.
-  const young = new Set(await store.missing(Buffer.concat(kept.map(oidBytes))));
-  const include = kept.filter((oid) => !young.has(oid));
+  const pinned = await unreachedPinned(refs, reached);
+  // Commits pushed since the packs were listed are handled at the end, like refs that moved meanwhile.
+  const pushedSince = new Set(await store.missing(Buffer.concat(pinned.map(oidBytes))));
+  const include = pinned.filter((oid) => !pushedSince.has(oid));
   if (include.length === 0) return;
-  const more = await enumerate(store, { include, exclude: before });
+  const more = await enumerate(store, { include, exclude: tipsAtStart });
   for (let i = 0; i < more.count; i++) addFrom(reached, more, i);
 }
 
-/** What is kept and not in the list: no more than the repository has objects. */
-async function keptBeside(refs: RefDatabase, reached: ObjectList): Promise<Oid[]> {
-  const kept: Oid[] = [];
-  for await (const oid of refs.kept()) if (reached.indexOf(oidBytes(oid), 0) < 0) kept.push(oid);
-  return kept;
+/** Pinned objects that are not in the list: at most as many as the repository has objects. */
+async function unreachedPinned(refs: RefDatabase, reached: ObjectList): Promise<Oid[]> {
+  const pinned: Oid[] = [];
+  for await (const oid of refs.pinned()) if (reached.indexOf(oidBytes(oid), 0) < 0) pinned.push(oid);
+  return pinned;
 }
 
-/** What refs that moved, and commits that were kept, during the collection reach, and only packs of garbage hold, is stored anew. */
-async function rescueLate(
+/**
+ * Resurrects what is reachable from refs that moved and from commits that were pinned during the collection, and that
+ * only garbage packs hold.
+ */
+async function resurrectLate(
   objects: MaintainedObjects,
   refs: RefDatabase,
   reached: ObjectList,
-  before: readonly Oid[],
+  tipsAtStart: readonly Oid[],
   options: CollectOptions,
 ): Promise<number> {
   const moved = (await tips(refs)).filter((oid) => reached.indexOf(oidBytes(oid), 0) < 0);
-  moved.push(...(await keptBeside(refs, reached)));
+  moved.push(...(await unreachedPinned(refs, reached)));
   if (moved.length === 0) return 0;
   const inputs = await objects.listPacks({ fresh: true });
-  const store = storeOf(objects, inputs);
-  const places = new Places(await enumerate(store, { include: moved, exclude: before }), inputs);
-  await places.preferLive(store);
-  const list = places.select(({ source }) => source === 'garbage');
+  const store = storeOver(objects, inputs);
+  const locations = new ObjectLocations(
+    await enumerate(store, { include: moved, exclude: tipsAtStart }),
+    inputs,
+  );
+  await locations.preferLive(store);
+  const list = locations.select(({ source }) => source === 'unreachable-garbage');
   if (list.count === 0) return 0;
-  await replace(objects, [await repackInto(objects, store, list, 'collection', options)], []);
+  await replace(objects, [await repackInto(objects, store, list, 'gc', options)], []);
   return list.count;
 }
 
-const isLive = ({ source }: PackDescription) => source !== 'garbage';
+const isLive = ({ source }: PackDescription) => source !== 'unreachable-garbage';
 const isOwn = ({ inherited }: PackDescription) => inherited !== true;
-const isOver = ({ id }: PackDescription, now: Date) => decodeTime(id) + GARBAGE_MS <= now.getTime();
+const isExpired = ({ id }: PackDescription, now: Date) => decodeTime(id) + GARBAGE_MS <= now.getTime();
 
 async function tips(refs: RefDatabase): Promise<Oid[]> {
   return [...(await refTips((await refs.view()).refs()))];
 }
 
-/** Where each object of a list lies. */
-class Places {
+/** The locations of a list's objects. */
+class ObjectLocations {
   readonly #list: ObjectList;
   readonly #inputs: ReadonlySet<string>;
-  /** Objects that were found in a pack of garbage first, and lie in another one too. */
+  /** Objects whose first location is a garbage pack, and that another pack has too. */
   readonly #better = new Map<number, { readonly pack: Pack; readonly position: number }>();
 
   constructor(list: ObjectList, inputs: readonly PackDescription[]) {
@@ -174,7 +180,7 @@ class Places {
     await store.run((objects) => {
       for (; i < list.count; i++) {
         const pack = list.packs[list.packOf[i]!];
-        if (pack?.description.source !== 'garbage') continue;
+        if (pack?.description.source !== 'unreachable-garbage') continue;
         if (objects.locate(list.names, 20 * i, objects.liveCount)) {
           this.#better.set(i, { pack: objects.pack, position: objects.position });
         }
@@ -182,7 +188,7 @@ class Places {
     });
   }
 
-  /** Objects in such packs. What lies in a pack that was pushed meanwhile stays there and is left out. */
+  /** Objects in the wanted packs. Leaves out objects in packs that were pushed since the start. */
   select(wanted: (pack: PackDescription) => boolean): ObjectList {
     const list = this.#list;
     const chosen = new ObjectList();
@@ -197,8 +203,8 @@ class Places {
   }
 }
 
-/** What the packs hold and the list does not. */
-async function unreached(packs: readonly Pack[], reached: ObjectList): Promise<ObjectList> {
+/** Objects of the packs that are not in `reached`. */
+async function unreachableIn(packs: readonly Pack[], reached: ObjectList): Promise<ObjectList> {
   const garbage = new ObjectList();
   for (const pack of packs) {
     const { names, count } = pack.index.whole();
@@ -220,7 +226,7 @@ function addFrom(target: ObjectList, list: ObjectList, i: number): void {
   target.add(list.names, 20 * i, list.types[i]!, list.packs[list.packOf[i]!], list.positions[i]!);
 }
 
-/** In order, about as large as asked: a delta whose base is in another part is stored whole. */
+/** Splits a list, in order, into parts of about this size. A delta whose base is in another part is stored whole. */
 function* parts(list: ObjectList, bytes: number): Generator<ObjectList> {
   let part = new ObjectList();
   let size = 0;

@@ -12,8 +12,8 @@ export interface CompactOptions extends RepackOptions {
 }
 
 /**
- * Merges packs as {@link compactionPlan} says, until there is nothing to merge or the time is up. May be stopped at
- * any step: what is listed is always complete.
+ * Merges packs as {@link compactionPlan} selects them, until there is nothing to merge or the deadline has passed. May
+ * be stopped at any step: the listed packs are always complete.
  *
  * @param listed packs that are listed now
  * @returns whether all is done
@@ -29,16 +29,16 @@ export async function compact(
     const inputs = compactionPlan(packs);
     if (inputs.length === 0) return true;
     if (Date.now() > options.deadline) return false;
-    const store = storeOf(objects, inputs);
+    const store = storeOver(objects, inputs);
     const list = await allObjects(store);
-    const pack = await repackInto(objects, store, list, 'compaction', options);
+    const pack = await repackInto(objects, store, list, 'compact', options);
     await replace(objects, [pack], inputs);
     packs = [pack, ...packs.filter((other) => !inputs.includes(other))];
   }
 }
 
-/** Reads these packs and no others. Little is kept: nothing is read twice. */
-export function storeOf(objects: MaintainedObjects, packs: readonly PackDescription[]): PackStore {
+/** A store over these packs only, with a small cache, because nothing is read twice. */
+export function storeOver(objects: MaintainedObjects, packs: readonly PackDescription[]): PackStore {
   const cache = new PackCache({ blockBytes: 64 * 2 ** 20, baseBytes: 32 * 2 ** 20, indexBytes: 0 });
   const database = {
     listPacks: async () => packs,
@@ -50,7 +50,7 @@ export function storeOf(objects: MaintainedObjects, packs: readonly PackDescript
   return new PackStore(database, { cache });
 }
 
-/** Every object of the packs, each once: where the pack that comes first has it. */
+/** Every object of the packs once, in the first pack that has it. */
 async function allObjects(store: PackStore): Promise<ObjectList> {
   const packs = await store.packs();
   await loadIndexes(store, packs);
@@ -67,7 +67,7 @@ function addAll(list: ObjectList, pack: Pack): void {
   for (let position = 0; position < count; position++) list.add(names, 20 * position, 0, pack, position);
 }
 
-/** @throws PacksChanged, after giving the new packs up; with another error nobody knows whether they are listed */
+/** @throws PacksChanged, after deleting the new packs; any other error leaves them, since they may be listed */
 export async function replace(
   objects: MaintainedObjects,
   add: readonly PackDescription[],

@@ -9,9 +9,9 @@ import { mergedIndexBuilder } from '../pack/write-merged-index.ts';
 import type {
   DerivedContent,
   DerivedKind,
-  MadeFrom,
   MaintainedObjects,
   PackDescription,
+  Provenance,
   RefDatabase,
 } from '../ports.ts';
 import { tipBuilder } from '../tree/build-tip.ts';
@@ -23,9 +23,9 @@ export interface DeriveContext {
   /** Reads the packs and the derived files that are listed now. */
   readonly store: PackStore;
   readonly refs: RefDatabase;
-  /** In use, garbage left out, newest first. */
+  /** The listed packs without garbage, newest first. */
   readonly packs: readonly PackDescription[];
-  /** Milliseconds since 1970; when it comes, what is done is handed over, or the work is given up. */
+  /** Milliseconds since 1970. Then a builder returns what it has, or gives up. */
   readonly deadline: number;
 }
 
@@ -34,19 +34,19 @@ export interface Derived {
   readonly note: string;
 }
 
-/** Makes one kind of file; `due.ts` says when. */
+/** Builds one kind of file; `due.ts` decides when. */
 export interface DerivedBuilder {
   readonly kind: DerivedKind;
   /**
-   * Takes turns with others in slices. What is only half as good for lack of time may be handed over with a note by
-   * which `due.ts` sees that it is due again.
-   * @returns undefined when the time was too short
+   * Works in time slices. If the deadline passes, may return an incomplete file with a note that tells `due.ts` that
+   * the file is due again.
+   * @returns undefined when the deadline passed first
    * @throws ObjectMissing, CorruptData, the adapter's I/O errors
    */
   build(context: DeriveContext): Promise<Derived | undefined>;
 }
 
-/** In this order. */
+/** In the order they are run. */
 const BUILDERS: readonly DerivedBuilder[] = [
   commitGraphBuilder,
   tipBuilder,
@@ -56,7 +56,7 @@ const BUILDERS: readonly DerivedBuilder[] = [
 ];
 
 /**
- * Makes the derived files that are due. May be stopped at any step and called again.
+ * Builds the derived files that are due. May be stopped at any step and called again.
  * @returns whether all is done
  * @throws PacksChanged, the adapter's I/O errors
  */
@@ -83,27 +83,31 @@ async function derive(
   deadline: number,
 ): Promise<boolean> {
   const { kind } = builder;
-  const packs = (await objects.listPacks({ fresh: true })).filter(({ source }) => source !== 'garbage');
-  // Little is kept: a worker's memory is for what is built.
+  const packs = (await objects.listPacks({ fresh: true })).filter(
+    ({ source }) => source !== 'unreachable-garbage',
+  );
+  // A small cache: the worker's memory is needed for the file being built.
   const cache = new PackCache({ blockBytes: 128 * 2 ** 20, baseBytes: 64 * 2 ** 20 });
   const store = new PackStore(objects, { cache });
   try {
     const made = await builder.build({ store, refs, packs, deadline });
     if (made === undefined) return false;
-    const madeFrom: MadeFrom = {
+    const provenance: Provenance = {
       packs: packs.map(({ id }) => id),
       objects: objectsIn(packs),
       note: made.note,
     };
-    const file = await objects.keepDerived(kind, made.content, madeFrom).finally(() => discard(made.content));
-    // Handed over half done, it is due again.
+    const file = await objects
+      .storeDerived(kind, made.content, provenance)
+      .finally(() => discard(made.content));
+    // An incomplete file is due again.
     return !dueKinds(packs, (other) => (other === kind ? file : objects.derived?.current(other))).includes(
       kind,
     );
   } catch (error) {
-    // A repository that is damaged does without.
+    // A damaged repository gets no derived file.
     if (!(error instanceof CorruptData || error instanceof ObjectMissing)) throw error;
-    warn('derived file not made', { kind, cause: String(error) });
+    warn('derived file not built', { kind, cause: String(error) });
     return true;
   }
 }

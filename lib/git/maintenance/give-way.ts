@@ -1,16 +1,16 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
-/** Others take this long, in milliseconds, when they have work of their own to do. */
+/** Milliseconds: a turn of the event loop that takes longer means that other work is waiting. */
 const BUSY_MS = 5;
-const MOST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 250;
 
 /**
- * Lets others run between two slices of work that nobody waits for. Where they have much to do, as requests have on a
- * host that is one process, it stands back for longer than they took.
+ * Yields to other work between two slices of background work. If the process is busy, as with requests on a
+ * single-process host, pauses for longer than the other work took.
  */
 export async function giveWay(): Promise<void> {
   const began = performance.now();
   await setImmediate();
   const taken = performance.now() - began;
-  if (taken > BUSY_MS) await setTimeout(Math.min(4 * taken, MOST_PAUSE_MS));
+  if (taken > BUSY_MS) await setTimeout(Math.min(4 * taken, MAX_PAUSE_MS));
 }

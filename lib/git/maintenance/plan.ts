@@ -1,63 +1,63 @@
 import type { PackDescription } from '../ports.ts';
 
-/** Up to so many packs nothing is done: a reader asks them all in one trip. */
-const PACKS = 8;
-/** Fewer than this are not worth a rewrite. */
-const LEAST_INPUTS = 4;
-/** Each is two writes of the one transaction that replaces them. */
-const MOST_INPUTS = 40;
-/** A pack should have at least this many times the bytes of the next smaller one. */
-const FACTOR = 2;
-/** What is smaller weighs this much, a block of the cache: it costs its requests, hardly its bytes. */
-const LEAST_WEIGHT = 256 * 1024;
-/** Of the packs that become one: what a function copies in a fraction of its fifteen minutes. */
-const MOST_BYTES = 4 * 2 ** 30;
-/** About 150 bytes of memory each. */
-const MOST_OBJECTS = 4_000_000;
+/** Up to this many packs are left alone: a reader can query them all in one round trip. */
+const MAX_PACKS = 8;
+/** Fewer packs are not worth rewriting. */
+const MIN_INPUTS = 4;
+/** Each takes two writes of the transaction that replaces them. */
+const MAX_INPUTS = 40;
+/** Each pack should have at least this many times the bytes of the next smaller one. */
+const GEOMETRIC_FACTOR = 2;
+/** Minimum weight of a pack, one cache block: the cost of a small pack is its requests, not its bytes. */
+const MIN_WEIGHT = 256 * 1024;
+/** Total size of the packs merged into one: a Lambda function copies this in a fraction of its 15 minutes. */
+const MAX_BYTES = 4 * 2 ** 30;
+/** Each takes about 150 bytes of memory. */
+const MAX_OBJECTS = 4_000_000;
 
 /**
- * Which packs to make one of, oldest first; none when the list is short or in order already.
+ * Selects the packs to merge into one, oldest first; none when there are few packs or they are well sized already.
  *
- * Sorted by size, packs are to form a geometric progression (git-repack, `--geometric`): the smallest are merged, as
- * many as it takes for the outcome and those left alone to form one. So each object is rewritten a logarithmic number
- * of times, and what is left is a logarithmic number of packs. Packs above half the largest outcome are left alone
- * for good, as is what collection put aside and what is inherited.
+ * Sorted by size, packs should form a geometric progression (git-repack, `--geometric`): merges as many of the smallest
+ * as needed for the result and the other packs to form one. So each object is rewritten a logarithmic number of times,
+ * and a logarithmic number of packs remains. Never merges garbage packs, inherited packs, and packs larger than half
+ * the maximum.
  */
 export function compactionPlan(packs: readonly PackDescription[]): readonly PackDescription[] {
   const sorted = packs.filter(isInput).toSorted((a, b) => a.packSize - b.packSize || compareIds(a, b));
-  if (sorted.length <= PACKS) return [];
-  const weight = (bytes: number) => Math.max(bytes, LEAST_WEIGHT);
+  if (sorted.length <= MAX_PACKS) return [];
+  const weight = (bytes: number) => Math.max(bytes, MIN_WEIGHT);
   const weights = sorted.map(({ packSize }) => weight(packSize));
   let ordered = sorted.length - 1;
-  while (ordered > 0 && weights[ordered]! >= FACTOR * weights[ordered - 1]!) ordered--;
-  // From `ordered` on the rule holds; what is before it is merged, and whatever the outcome then stands too near to.
+  while (ordered > 0 && weights[ordered]! >= GEOMETRIC_FACTOR * weights[ordered - 1]!) ordered--;
+  // From `ordered` on, the rule holds. Merge the packs before it, and those the result would be too close to in size.
   let bytes = 0;
   let end = 0;
   for (; end < sorted.length; end++) {
-    if (end >= ordered && weights[end]! >= FACTOR * weight(bytes)) break;
+    if (end >= ordered && weights[end]! >= GEOMETRIC_FACTOR * weight(bytes)) break;
     bytes += sorted[end]!.packSize;
   }
-  if (end < LEAST_INPUTS) return [];
+  if (end < MIN_INPUTS) return [];
   return fitting(sorted.slice(0, end)).toSorted(compareIds);
 }
 
 function isInput({ source, packSize, objectCount, inherited }: PackDescription): boolean {
   return (
-    source !== 'garbage' &&
+    source !== 'unreachable-garbage' &&
     inherited !== true &&
-    packSize <= MOST_BYTES / 2 &&
-    objectCount <= MOST_OBJECTS / 2
+    packSize <= MAX_BYTES / 2 &&
+    objectCount <= MAX_OBJECTS / 2
   );
 }
 
-/** As many of them as one rewrite may have: at least two, as each is at most half. */
+/** As many of them as fit the limits: at least two, because each is at most half the maximum. */
 function fitting(sorted: readonly PackDescription[]): PackDescription[] {
   let bytes = 0;
   let objects = 0;
   const end = sorted.findIndex((pack, i) => {
     bytes += pack.packSize;
     objects += pack.objectCount;
-    return i >= MOST_INPUTS || bytes > MOST_BYTES || objects > MOST_OBJECTS;
+    return i >= MAX_INPUTS || bytes > MAX_BYTES || objects > MAX_OBJECTS;
   });
   return sorted.slice(0, end < 0 ? sorted.length : end);
 }

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
-import { gather } from '../gather.ts';
+import { batchMisses } from '../batch-misses.ts';
 import type { ObjectList } from '../pack/object-list.ts';
 import type { Pack } from '../pack/pack-cache.ts';
 import { Spool } from '../pack/spool.ts';
@@ -23,12 +23,12 @@ export interface Repacked {
 const MEMORY_PACK_BYTES = 16 * 2 ** 20;
 
 /**
- * One pack of the listed objects, with its index. Pack by pack in the list's order, entries are copied as they are
- * stored. A delta stays one where its base goes along; distances are written anew, and a base that is named by id is
- * put first and then named by distance as well. Each entry's CRC-32 is checked on the way, so damage is not copied
- * and given a good sum.
+ * Writes one pack of the listed objects, with its index. Copies stored entries pack by pack, in the list's order. A
+ * delta stays a delta if its base is in the list; its base offset is rewritten, and the base of a REF_DELTA is written
+ * first, so that it becomes an OFS_DELTA. Checks the CRC-32 of each entry, so that damage is not copied under a new
+ * checksum.
  *
- * The caller removes the scratch file (`discardContent`). Nothing is left behind when this throws.
+ * The caller removes the scratch file (`discardContent`). Removes everything when it throws.
  * @throws CorruptData, the adapter's I/O errors
  */
 export async function repack(
@@ -41,7 +41,7 @@ export async function repack(
     await loadIndexes(store, list.packs);
     const writer = new Repacker(list, spool);
     for await (const _ of written(store, list, writer)) {
-      // The spool takes all of it.
+      // The spool has received everything.
     }
     const index = writer.end();
     const content: PackContent = spool.path
@@ -56,7 +56,7 @@ export async function repack(
 }
 
 /**
- * The same, stored: a small pack at once, a large one as it is made, so that its size is bounded by nothing here.
+ * Repacks into storage: a small pack in one write, a large one as a stream, so that its size is not limited.
  * @throws CorruptData, the adapter's I/O errors
  */
 export async function repackInto(
@@ -91,7 +91,7 @@ export async function repackInto(
   }
 }
 
-/** Yields after every piece of work, for the caller to see to what was written. */
+/** Yields after every slice of work, so that the caller can handle what was written. */
 async function* written(store: PackStore, list: ObjectList, writer: Repacker): AsyncGenerator<void> {
   const scan = list.count > 1000;
   while (!(await store.run((objects) => writer.advance(objects), { scan }))) {
@@ -100,12 +100,12 @@ async function* written(store: PackStore, list: ObjectList, writer: Repacker): A
   }
 }
 
-/** All of them in one trip. */
+/** Loads all indexes in one round trip. */
 export async function loadIndexes(store: PackStore, packs: readonly Pack[]): Promise<void> {
-  await store.run(() => gather(packs, (pack) => pack.index.sortedOffsets()));
+  await store.run(() => batchMisses(packs, (pack) => pack.index.sortedOffsets()));
 }
 
-/** What was written and not yet sent on. */
+/** Buffers output that was written and not yet sent on. */
 class Pieces implements Output {
   size = 0;
   #held: Uint8Array[] = [];

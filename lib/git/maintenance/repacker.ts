@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
 import { CorruptData } from '../objects.ts';
 import {
-  EntryHead,
-  MAX_ENTRY_HEAD,
+  EntryHeader,
+  MAX_ENTRY_HEADER,
   OFS_DELTA,
   REF_DELTA,
   typeCode,
   writeDistance,
-  writeEntryHead,
+  writeEntryHeader,
 } from '../pack/entry.ts';
 import { EntryTable } from '../pack/entry-table.ts';
 import type { ObjectList } from '../pack/object-list.ts';
@@ -16,7 +16,7 @@ import type { Pack } from '../pack/pack-cache.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
 import { writeIndex } from '../pack/write-index.ts';
 
-/** Where the pack goes: always behind what is there. */
+/** Append-only output of the pack. */
 export interface Output {
   readonly size: number;
   append(bytes: Uint8Array, at: number): void;
@@ -24,42 +24,42 @@ export interface Output {
 
 const CHUNK = 1 << 20;
 const SLICE_MS = 30;
-/** As long as git makes delta chains. Merging packs could otherwise make them longer each time. */
+/** git's maximum length of delta chains. Without it, merging packs could make chains longer each time. */
 const MAX_DEPTH = 4095;
 
 interface Rest {
   readonly pack: Pack;
   from: number;
   readonly to: number;
-  /** CRC-32 of what was copied so far, and of the whole entry. */
+  /** CRC-32 of the bytes copied so far, and the expected one of the whole entry. */
   read: number;
   readonly expected: number;
 }
 
 /**
- * Writes one pack of listed objects, a little at a time. Its state outlives each synchronous run: a step that misses
- * bytes leaves no trace and is done again.
+ * Writes one pack of listed objects, in small steps. Keeps its state across synchronous runs: a step that misses blocks
+ * changes nothing and is repeated.
  */
 export class Repacker {
   readonly #list: ObjectList;
   readonly #output: Output;
   readonly #sha = createHash('sha1');
   readonly #table = new EntryTable();
-  /** By pack, then by place in it: the object's number in the list, or -1. */
+  /** By pack, then by rank in it: the object's number in the list, or -1. */
   readonly #listed: readonly Int32Array[];
-  /** By number in the list: where its entry begins; 0 before it is written. */
+  /** By number in the list: the start of its entry; 0 before it is written. */
   readonly #written: Float64Array;
   readonly #depths: Uint16Array;
-  /** Objects begun and not written: each the base of the one before it. */
+  /** Objects to be written next, the last one first: each is the base of the one before it. */
   readonly #waiting: number[] = [];
   readonly #begun: Uint8Array;
   #pack = 0;
   #rank = 0;
-  readonly #head = new EntryHead();
-  readonly #headBytes = Buffer.alloc(MAX_ENTRY_HEAD);
+  readonly #head = new EntryHeader();
+  readonly #headBytes = Buffer.alloc(MAX_ENTRY_HEADER);
   #out: Buffer = Buffer.allocUnsafeSlow(CHUNK);
   #used = 0;
-  /** A large entry that is copied piece by piece: what is left of it. */
+  /** The rest of a large entry, which is copied in pieces. */
   #rest: Rest | undefined;
 
   constructor(list: ObjectList, output: Output) {
@@ -78,7 +78,7 @@ export class Repacker {
     this.#put(header);
   }
 
-  /** Works for some milliseconds. @returns whether all is written. */
+  /** Works for some milliseconds. @returns whether everything is written */
   advance(objects: PackObjects): boolean {
     const until = performance.now() + SLICE_MS;
     for (let steps = 1; this.#step(objects); steps++) {
@@ -127,7 +127,7 @@ export class Repacker {
     this.#begun[i] = 1;
   }
 
-  /** The last of those waiting; or its base is put behind it, to be written before it. */
+  /** Writes the last waiting object, or appends its base to the waiting ones, to be written before it. */
   #entry(objects: PackObjects, i: number): void {
     const list = this.#list;
     const pack = list.packs[list.packOf[i]!]!;
@@ -136,7 +136,7 @@ export class Repacker {
     const rank = sorted.ranks[list.positions[i]!]!;
     const [offset, end] = [sorted.offsets[rank]!, sorted.offsets[rank + 1]!];
     const head = this.#head;
-    const start = file.slice(offset, Math.min(offset + MAX_ENTRY_HEAD, end));
+    const start = file.slice(offset, Math.min(offset + MAX_ENTRY_HEADER, end));
     if (!head.read(start, 0)) throw damaged(pack, offset);
     const { type, size, dataAt } = head;
     const delta = type === OFS_DELTA || type === REF_DELTA;
@@ -146,13 +146,14 @@ export class Repacker {
       return;
     }
     const depth = base < 0 ? 0 : this.#depths[base]! + 1;
-    // A base that waits for this very object: packs may lean on each other's copies. Or it is left behind.
+    // Store the object whole if its base is not in the list, or itself waits for this object, which is possible when
+    // two packs have copies of both.
     if (delta && (base < 0 || this.#written[base] === 0 || depth > MAX_DEPTH)) {
       this.#whole(objects, i, pack, offset);
       return;
     }
     const at = this.#size();
-    let length = writeEntryHead(this.#headBytes, 0, delta ? OFS_DELTA : type, size);
+    let length = writeEntryHeader(this.#headBytes, 0, delta ? OFS_DELTA : type, size);
     if (delta) length = writeDistance(this.#headBytes, length, at - this.#written[base]!);
     const written = this.#headBytes.subarray(0, length);
     const expected = index.crc(list.positions[i]!);
@@ -163,14 +164,14 @@ export class Repacker {
       this.#append(entry, stored.subarray(dataAt));
       return;
     }
-    // The first piece is asked for before anything is changed.
+    // Read the first piece before any state changes.
     file.slice(offset + dataAt, Math.min(offset + dataAt + CHUNK / 2, end));
     const read = crc32(start.subarray(0, dataAt));
     this.#begin(i, depth, delta ? OFS_DELTA : type, written, size);
     this.#rest = { pack, from: offset + dataAt, to: end, read, expected };
   }
 
-  /** The next piece of a large entry. */
+  /** Copies the next piece of a large entry. */
   #continue(rest: Rest): void {
     const to = Math.min(rest.to, rest.from + CHUNK / 2);
     const bytes = rest.pack.file.slice(rest.from, to);
@@ -182,11 +183,11 @@ export class Repacker {
     this.#rest = undefined;
   }
 
-  /** An object as a whole: its base does not go along. */
+  /** Writes an object whole, because its base is not copied. */
   #whole(objects: PackObjects, i: number, pack: Pack, offset: number): void {
     const { type, data } = objects.readAt(pack, offset);
     const deflated = deflateSync(data);
-    const length = writeEntryHead(this.#headBytes, 0, typeCode(type), data.length);
+    const length = writeEntryHeader(this.#headBytes, 0, typeCode(type), data.length);
     const entry = this.#begin(i, 0, typeCode(type), this.#headBytes.subarray(0, length), data.length);
     this.#append(entry, deflated);
   }

@@ -1,5 +1,5 @@
 import { MAX_DIFF_STEPS } from '../diff/lines.ts';
-import type { Effort } from '../diff/myers.ts';
+import type { StepBudget } from '../diff/myers.ts';
 import type { NewObject } from '../edit.ts';
 import type { History, WalkBounds } from '../history.ts';
 import type { ObjectStore } from '../objects.ts';
@@ -10,13 +10,13 @@ import { Overlay } from './overlay.ts';
 import { mergeTrees } from './trees.ts';
 
 export interface MergeOutcome {
-  /** The merged tree; with conflicts, what git would leave to be edited. */
+  /** The merged tree; with conflict markers where there are conflicts, as git would leave it. */
   readonly tree: Oid;
-  /** Blobs and trees that the tree needs and the repository may not have. */
+  /** Blobs and trees of the merged tree that may be new. */
   readonly objects: readonly NewObject[];
   /** Empty when the merge is clean. */
   readonly conflicts: readonly MergeConflict[];
-  /** What was merged from, newest first; none for histories that are not related. */
+  /** The merge bases, newest first; none for unrelated histories. */
   readonly bases: readonly Oid[];
 }
 
@@ -26,15 +26,15 @@ export interface MergeOptions {
   readonly bounds?: WalkBounds;
 }
 
-/** Merge bases merged into one; where histories cross more often, the oldest are left out. */
+/** Merge bases merged into one; if there are more, the oldest are left out. */
 const MAX_BASES = 16;
-/** Merges of merge bases within each other. */
+/** Nesting of merges of merge bases. */
 const MAX_DEPTH = 16;
-/** Steps that the alignment of all files of a merge may take together. */
+/** Steps for aligning all files of a merge. */
 const MAX_STEPS = 3 * MAX_DIFF_STEPS;
 
 /**
- * Merges two commits without touching refs: the tree `git merge-tree --write-tree` writes with
+ * Merges two commits without touching refs. The tree is the one of `git merge-tree --write-tree` with
  * `merge.directoryRenames=false`. Several merge bases are merged into one first, as git does.
  *
  * @throws ObjectMissing, CorruptData, HistoryLimit
@@ -51,12 +51,12 @@ export async function mergeCommits(
   const bases = (await history.mergeBases(ours, [theirs], bounds)).map((node) => node.oid);
   const base = await merge.virtualBase(bases, 1);
   const trees = { base, ours: await merge.treeOf(ours), theirs: await merge.treeOf(theirs) };
-  const effort = merge.effort;
-  const merged = await mergeTrees(merge.store, trees, { depth: 0, labels, effort }, bounds.signal);
+  const budget = merge.budget;
+  const merged = await mergeTrees(merge.store, trees, { depth: 0, labels, budget }, bounds.signal);
   return { ...merged, objects: merge.store.neededBy(merged.tree), bases };
 }
 
-/** Merges trees of which one knows what they come from: cherry-picks, reverts. */
+/** Merges two trees with a given base: for cherry-picks and reverts. */
 export async function mergeThreeTrees(
   store: ObjectStore,
   trees: { readonly base: Oid; readonly ours: Oid; readonly theirs: Oid },
@@ -64,7 +64,7 @@ export async function mergeThreeTrees(
   signal?: AbortSignal,
 ): Promise<Omit<MergeOutcome, 'bases'>> {
   const overlay = new Overlay(store);
-  const level = { depth: 0, labels, effort: { steps: MAX_STEPS } };
+  const level = { depth: 0, labels, budget: { steps: MAX_STEPS } };
   const merged = await mergeTrees(overlay, trees, level, signal);
   return { ...merged, objects: overlay.neededBy(merged.tree) };
 }
@@ -73,7 +73,7 @@ const VIRTUAL: Labels = { ours: 'Temporary merge branch 1', theirs: 'Temporary m
 
 class RecursiveMerge {
   readonly store: Overlay;
-  readonly effort: Effort = { steps: MAX_STEPS };
+  readonly budget: StepBudget = { steps: MAX_STEPS };
   readonly #history: History;
   readonly #bounds: WalkBounds;
 
@@ -83,7 +83,7 @@ class RecursiveMerge {
     this.#bounds = bounds;
   }
 
-  /** The tree of all bases merged, oldest first, conflicts and all. */
+  /** The tree of all bases merged, oldest first, including conflict markers. */
   async virtualBase(bases: readonly Oid[], depth: number): Promise<Oid> {
     const [first, ...rest] = bases.slice(0, MAX_BASES).reverse();
     if (first === undefined) return EMPTY_TREE;
@@ -99,7 +99,7 @@ class RecursiveMerge {
         ours: tree,
         theirs: await this.treeOf(next),
       };
-      const level = { depth, labels: VIRTUAL, effort: this.effort };
+      const level = { depth, labels: VIRTUAL, budget: this.budget };
       tree = (await mergeTrees(this.store, trees, level, this.#bounds.signal)).tree;
       merged.push(next);
     }

@@ -1,9 +1,9 @@
 import type { Entry } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
 
-/** What one side, or the base, has of a file. */
+/** A file in one side, or in the base. */
 export interface Stage extends Entry {
-  /** Where it stands there: renames make the paths of one file differ. */
+  /** Its path there; paths of one file differ after renames. */
   readonly path: RawPath;
 }
 
@@ -12,35 +12,35 @@ export type ConflictKind =
   | 'content'
   /** both added a file at the same path, with different lines */
   | 'add-add'
-  /** content that is not merged by lines: binary, or too large to compare */
+  /** content that cannot be merged by lines: binary, or too large */
   | 'binary'
   | 'too-large'
-  /** one changed what the other deleted */
+  /** one side changed the file, the other deleted it */
   | 'modify-delete'
-  /** one moved what the other deleted */
+  /** one side moved the file, the other deleted it */
   | 'rename-delete'
-  /** both moved the same file, to different places */
+  /** both sides moved the file, to different paths */
   | 'rename-rename'
-  /** both changed the mode, differently */
+  /** both sides changed the mode, differently */
   | 'mode'
   | 'symlink'
   | 'submodule'
-  /** a file against a symlink, or a submodule */
+  /** a file on one side, a symlink or submodule on the other */
   | 'distinct-types'
-  /** a file stands where the other side has a directory; it was put beside */
+  /** a file on one side, a directory on the other; the file was stored under another name */
   | 'file-directory';
 
-/** A path that somebody has to decide about. */
+/** A path with a conflict that has to be resolved by a person. */
 export interface MergeConflict {
   readonly kind: ConflictKind;
-  /** In the tree of the merge. */
+  /** Path in the merged tree. */
   readonly path: RawPath;
   readonly base?: Stage;
   readonly ours?: Stage;
   readonly theirs?: Stage;
 }
 
-/** Names of the sides, for markers and for files put beside a directory. */
+/** Names of the sides, for conflict markers and for files next to a directory of the same name. */
 export interface Labels {
   readonly ours: string;
   readonly theirs: string;

@@ -1,37 +1,37 @@
+import { batchMisses } from '../batch-misses.ts';
 import { isRegular, typeOf } from '../diff/changes.ts';
-import type { Effort } from '../diff/myers.ts';
+import type { StepBudget } from '../diff/myers.ts';
 import { isBinary, MAX_FILE_BYTES } from '../diff/stats.ts';
-import { gather } from '../gather.ts';
 import { ZERO_OID } from '../oid.ts';
 import { type Entry, GITLINK } from '../tree/entry.ts';
 import type { ConflictKind, Labels, Stage } from './conflict.ts';
 import type { Overlay } from './overlay.ts';
 import { mergeTexts } from './text.ts';
 
-/** How deep in the merging of merge bases we are, and how to name things there. */
+/** The nesting depth in merges of merge bases, and the labels there. */
 export interface MergeLevel {
-  /** 0 for the merge asked for; its merge bases are merged at 1, theirs at 2, ... */
+  /** 0 for the requested merge; its merge bases are merged at 1, theirs at 2, ... */
   readonly depth: number;
   readonly labels: Labels;
   /** Shared by all files of a merge. */
-  readonly effort: Effort;
+  readonly budget: StepBudget;
 }
 
 export interface MergedEntry {
-  /** Undefined when nothing is left: a link that the base of a base knew nothing of. */
+  /** Undefined for no entry: a symlink or submodule without a base, in a merge of merge bases. */
   readonly entry: Entry | undefined;
-  /** Why somebody has to look at it; undefined when clean. */
+  /** The conflict; undefined when clean. */
   readonly conflict?: ConflictKind;
 }
 
-/** Markers grow with the depth, so that those of a merged base can be told from those around them. */
-const MARKER = 7;
-const PER_DEPTH = 2;
+/** Conflict markers grow with the depth, so that those of a merged base differ from those around them. */
+const MARKER_SIZE = 7;
+const MARKER_GROWTH_PER_DEPTH = 2;
 
 /**
- * Merges what both sides made of one file: mode and content, each three-way. Types of both sides are equal.
+ * Merges one file: mode and content, each three-way. Both sides have the same type.
  *
- * @param nested the outcome will be merged once more, with a file that stands in its way
+ * @param nested the result will be merged again, with another file at the same path
  */
 export async function mergeEntries(
   store: Overlay,
@@ -46,11 +46,11 @@ export async function mergeEntries(
     entry: { mode: mode.mode, oid },
     ...(conflict ? { conflict } : mode.conflict ? { conflict: 'mode' } : {}),
   });
-  // Where both replaced what the base had by something of another type, the base tells nothing.
+  // If both sides replaced the base by an entry of another type, there is no base.
   const origin = base && typeOf(base) === typeOf(ours) ? base : undefined;
   if (ours.oid === theirs.oid || ours.oid === base?.oid) return result(theirs.oid);
   if (theirs.oid === base?.oid) return result(ours.oid);
-  // A merged base goes back to what both sides come from, so that neither looks like the one that was left.
+  // In a merge of merge bases, take the base on conflict, so that neither side looks unchanged.
   const virtual = level.depth > 0;
   if (ours.mode === GITLINK) return result(virtual ? (base?.oid ?? ZERO_OID) : ours.oid, 'submodule');
   if (!isRegular(ours)) {
@@ -67,8 +67,8 @@ export async function mergeEntries(
   const [old, one, other] = texts as [Uint8Array, Uint8Array, Uint8Array];
   const merged = mergeTexts(old, one, other, {
     labels: labelsFor(level.labels, base, ours, theirs),
-    markerSize: MARKER + PER_DEPTH * level.depth + (nested ? 1 : 0),
-    effort: level.effort,
+    markerSize: MARKER_SIZE + MARKER_GROWTH_PER_DEPTH * level.depth + (nested ? 1 : 0),
+    budget: level.budget,
   });
   if (merged === undefined) return undecided('too-large');
   const oid = store.add('blob', merged.data);
@@ -81,7 +81,7 @@ export function entryOf({ mode, oid }: Entry): Entry {
   return { mode, oid };
 }
 
-/** The side that changed it wins. */
+/** The mode of the side that changed it. */
 function mergeMode(
   base: Entry | undefined,
   ours: Entry,
@@ -91,7 +91,7 @@ function mergeMode(
   return { mode: ours.mode, conflict: theirs.mode !== base?.mode };
 }
 
-/** Where paths differ, the labels tell them. */
+/** Adds the paths to the labels when they differ. */
 function labelsFor(labels: Labels, base: Stage | undefined, ours: Stage, theirs: Stage): Labels {
   if (ours.path === theirs.path && (base?.path ?? ours.path) === ours.path) return labels;
   return { ours: `${labels.ours}:${ours.path}`, theirs: `${labels.theirs}:${theirs.path}` };
@@ -102,8 +102,8 @@ async function readTexts(
   stages: readonly (Stage | undefined)[],
 ): Promise<Uint8Array[] | undefined> {
   return store.run((objects) => {
-    const sizes = gather(stages, (stage) => (stage ? objects.header(stage.oid).size : 0));
+    const sizes = batchMisses(stages, (stage) => (stage ? objects.header(stage.oid).size : 0));
     if (sizes.some((size) => size > MAX_FILE_BYTES)) return undefined;
-    return gather(stages, (stage) => (stage ? objects.read(stage.oid).data : NOTHING));
+    return batchMisses(stages, (stage) => (stage ? objects.read(stage.oid).data : NOTHING));
   });
 }

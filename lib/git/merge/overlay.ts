@@ -4,7 +4,7 @@ import { EMPTY_TREE, type Oid, oidFromBytes } from '../oid.ts';
 import { hashObject, TreeCursor } from '../parse.ts';
 import { canonicalMode, GITLINK } from '../tree/entry.ts';
 
-/** A store with objects on top that are not stored yet: what one merge makes, the next can build upon. */
+/** A store plus objects in memory, so that a merge can use the result of another one. */
 export class Overlay implements ObjectStore {
   readonly #below: ObjectStore;
   readonly #made = new Map<Oid, NewObject>();
@@ -19,7 +19,7 @@ export class Overlay implements ObjectStore {
     return oid;
   }
 
-  /** The objects made here that a tree made here needs, the tree included. */
+  /** The objects in memory that a tree needs, itself included. */
   neededBy(tree: Oid): NewObject[] {
     const needed = new Map<Oid, NewObject>();
     const open = [tree];

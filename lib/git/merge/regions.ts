@@ -1,7 +1,7 @@
 import { diffTexts, type LineEdit, type TextDiff } from '../diff/hunks.ts';
 import { lineStarts } from '../diff/line-table.ts';
 import type { DiffAlgorithm } from '../diff/lines.ts';
-import type { Effort } from '../diff/myers.ts';
+import type { StepBudget } from '../diff/myers.ts';
 
 /** Lines [start, end) of one text, counted from 0. */
 export interface Range {
@@ -9,11 +9,11 @@ export interface Range {
   readonly end: number;
 }
 
-/** A stretch in which at least one side differs from the base; what lies between is the same everywhere. */
+/** A region in which at least one side differs from the base; the text between regions is the same everywhere. */
 export interface Region {
-  /** Who wins: one side changed it, both in the same way (`ours` then), or each in its own. */
+  /** The side that changed it (`ours` if both made the same change), or a conflict. */
   readonly outcome: 'ours' | 'theirs' | 'conflict';
-  /** Both sides changed it, and it turned out that they agree. */
+  /** Both sides changed it, to the same text. */
   readonly agreed?: true;
   readonly ours: Range;
   readonly theirs: Range;
@@ -26,15 +26,15 @@ export interface Side {
 
 export interface RegionOptions {
   readonly algorithm: DiffAlgorithm;
-  readonly effort: Effort;
-  /** Conflicts stay apart only when there is a letter or digit between them (`git merge-file`). */
+  readonly budget: StepBudget;
+  /** Joins conflicts unless there is a letter or digit between them (`git merge-file`). */
   readonly joinUnlessAlphanumeric: boolean;
 }
 
 /**
  * Three-way comparison after S. Khanna, K. Kunal and B. C. Pierce, "A Formal Investigation of Diff3" (2007), with
- * git's readings: changes that touch are one region; a conflict is narrowed to the lines in which the sides
- * differ from each other, and conflicts with at most three lines between them are shown as one.
+ * git's refinements: changes that touch are one region; a conflict is narrowed to the lines in which the sides
+ * differ from each other, and conflicts with at most three lines between them are joined.
  *
  * @returns undefined when the texts are too large to compare
  */
@@ -50,7 +50,7 @@ export function mergeRegions(
   const [ourSide, theirSide] = [sideOf(ours), sideOf(theirs)];
   const regions: Region[] = [];
   for (const cluster of clusters(ourDiff.edits, theirDiff.edits)) {
-    const region = judge(cluster, ourSide, theirSide);
+    const region = resolveCluster(cluster, ourSide, theirSide);
     if (region === undefined) continue;
     const narrow = region.outcome === 'conflict' ? narrowed(region, ourSide, theirSide, options) : [region];
     if (narrow === undefined) return undefined;
@@ -64,16 +64,16 @@ export function sideOf(data: Uint8Array): Side {
 }
 
 function compare(base: Uint8Array, side: Uint8Array, options: RegionOptions): TextDiff | undefined {
-  const { algorithm, effort } = options;
-  return diffTexts(base, side, { algorithm, effort, indentHeuristic: false });
+  const { algorithm, budget } = options;
+  return diffTexts(base, side, { algorithm, budget, indentHeuristic: false });
 }
 
-/** Edits of both sides whose stretches of the base overlap or touch, and how far the lines had moved before. */
+/** Edits of both sides whose ranges in the base overlap or touch, and the line shift before them. */
 interface Cluster {
   readonly base: { start: number; end: number };
   readonly ours: LineEdit[];
   readonly theirs: LineEdit[];
-  /** What to add to a line of the base before the cluster. */
+  /** Added to a base line number before the cluster, gives the line number in the side. */
   readonly ourShift: number;
   readonly theirShift: number;
 }
@@ -106,9 +106,9 @@ function clusters(ours: readonly LineEdit[], theirs: readonly LineEdit[]): Clust
 }
 
 /** @returns undefined when both sides made the same single edit */
-function judge(cluster: Cluster, ourSide: Side, theirSide: Side): Region | undefined {
-  const ours = spread(cluster.base, cluster.ours, cluster.ourShift);
-  const theirs = spread(cluster.base, cluster.theirs, cluster.theirShift);
+function resolveCluster(cluster: Cluster, ourSide: Side, theirSide: Side): Region | undefined {
+  const ours = rangeIn(cluster.base, cluster.ours, cluster.ourShift);
+  const theirs = rangeIn(cluster.base, cluster.theirs, cluster.theirShift);
   if (cluster.theirs.length === 0) return { outcome: 'ours', ours, theirs };
   if (cluster.ours.length === 0) return { outcome: 'theirs', ours, theirs };
   const [our, their] = [cluster.ours[0]!, cluster.theirs[0]!];
@@ -118,8 +118,8 @@ function judge(cluster: Cluster, ourSide: Side, theirSide: Side): Region | undef
   return { outcome: 'conflict', ours, theirs };
 }
 
-/** Where a stretch of the base stands in a side. */
-function spread(base: Range, edits: readonly LineEdit[], shift: number): Range {
+/** The range in a side that corresponds to a range of the base. */
+function rangeIn(base: Range, edits: readonly LineEdit[], shift: number): Range {
   const last = edits.at(-1);
   return { start: base.start + shift, end: base.end + (last ? last.newEnd - last.oldEnd : shift) };
 }
@@ -132,7 +132,7 @@ function textOf({ data, starts }: Side, { start, end }: Range): Uint8Array {
   return data.subarray(starts[start]!, starts[end]!);
 }
 
-/** Takes out of a conflict what both sides have in common. */
+/** Removes the lines that both sides have in common from a conflict. */
 function narrowed(
   region: Region,
   ourSide: Side,
@@ -151,8 +151,8 @@ function narrowed(
   }));
 }
 
-/** Up to here two conflicts are shown as one. */
-const NEAR = 3;
+/** Conflicts with at most this many lines between them are joined. */
+const MAX_GAP_LINES = 3;
 
 function joined(regions: readonly Region[], ourSide: Side, joinUnlessAlphanumeric: boolean): Region[] {
   const result: Region[] = [];
@@ -160,7 +160,7 @@ function joined(regions: readonly Region[], ourSide: Side, joinUnlessAlphanumeri
     const last = result.at(-1);
     if (last?.outcome === 'conflict' && region.outcome === 'conflict') {
       const between = { start: last.ours.end, end: region.ours.start };
-      const near = between.end - between.start <= NEAR;
+      const near = between.end - between.start <= MAX_GAP_LINES;
       if (near || (joinUnlessAlphanumeric && !/[0-9A-Za-z]/.test(latin1(textOf(ourSide, between))))) {
         result[result.length - 1] = {
           outcome: 'conflict',

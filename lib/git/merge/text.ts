@@ -1,28 +1,28 @@
 import type { DiffAlgorithm } from '../diff/lines.ts';
 import { MAX_DIFF_STEPS } from '../diff/lines.ts';
-import type { Effort } from '../diff/myers.ts';
+import type { StepBudget } from '../diff/myers.ts';
 import { mergeRegions, type Range, type Region, type Side, sideOf } from './regions.ts';
 
 export interface MergeTextOptions {
-  /** Names behind the markers; none when absent. */
+  /** Labels after the markers; none when absent. */
   readonly labels?: { readonly ours?: string; readonly theirs?: string };
   /** Characters of a marker; default 7. */
   readonly markerSize?: number;
   /** Default `histogram`, as in git's `ort` merges; `git merge-file` uses `myers`. */
   readonly algorithm?: DiffAlgorithm;
-  /** As `git merge-file`: conflicts with no letter or digit between them become one. Default false. */
+  /** As in `git merge-file`: joins conflicts with no letter or digit between them. Default false. */
   readonly joinUnlessAlphanumeric?: boolean;
-  readonly effort?: Effort;
+  readonly budget?: StepBudget;
 }
 
 export interface MergedText {
   readonly data: Buffer;
-  /** Places where markers stand; 0 when clean. */
+  /** Number of conflicts; 0 when clean. */
   readonly conflicts: number;
 }
 
 /**
- * Merges two texts that come from a third: what `git merge-file` writes.
+ * Three-way merge of texts, as `git merge-file` does.
  *
  * @returns undefined when they are too large to compare, or differ too much
  */
@@ -33,8 +33,8 @@ export function mergeTexts(
   options: MergeTextOptions = {},
 ): MergedText | undefined {
   const { algorithm = 'histogram', joinUnlessAlphanumeric = false } = options;
-  const effort = options.effort ?? { steps: MAX_DIFF_STEPS };
-  const regions = mergeRegions(base, ours, theirs, { algorithm, joinUnlessAlphanumeric, effort });
+  const budget = options.budget ?? { steps: MAX_DIFF_STEPS };
+  const regions = mergeRegions(base, ours, theirs, { algorithm, joinUnlessAlphanumeric, budget });
   if (regions === undefined) return undefined;
   const writer = new Writer(sideOf(base), sideOf(ours), sideOf(theirs), options);
   return { data: writer.write(regions), conflicts: regions.filter(isConflict).length };
@@ -85,7 +85,7 @@ class Writer {
     this.#marker('>', labels.theirs, newline);
   }
 
-  /** The lines, and an end for the last one if it has none: a marker follows. */
+  /** Writes the lines, with a newline after the last one if it has none, because a marker follows. */
   #closed(side: Side, range: Range, newline: string): void {
     this.#copy(side, range);
     if (range.start < range.end && side.data[side.starts[range.end]! - 1] !== 0x0a) {
@@ -98,7 +98,7 @@ class Writer {
     this.#parts.push(Buffer.from(`${text}${label ? ` ${label}` : ''}${newline}`));
   }
 
-  /** Markers end in CRLF where the lines before them do on both sides, and the base's first line too. */
+  /** Whether markers end in CRLF: if the lines before them do on both sides, and the base's first line does. */
   #usesCrlf(ourLine: number, theirLine: number): boolean {
     let crlf = endsInCrlf(this.#ours, Math.max(0, ourLine - 1));
     if (crlf !== false) crlf = endsInCrlf(this.#theirs, Math.max(0, theirLine - 1));
@@ -107,16 +107,16 @@ class Writer {
   }
 }
 
-/** Undefined when the text has no line whose end would tell. */
+/** Undefined when the text has no complete line. */
 function endsInCrlf({ data, starts }: Side, line: number): boolean | undefined {
   const lines = starts.length - 1;
-  let told = line;
+  let tested = line;
   if (lines === 0) return undefined;
-  if (told >= lines - 1) {
-    told = lines - 1;
-    if (data[starts[lines]! - 1] !== 0x0a) told--;
-    if (told < 0) return undefined;
+  if (tested >= lines - 1) {
+    tested = lines - 1;
+    if (data[starts[lines]! - 1] !== 0x0a) tested--;
+    if (tested < 0) return undefined;
   }
-  const end = starts[told + 1]!;
-  return end - starts[told]! > 1 && data[end - 2] === 0x0d;
+  const end = starts[tested + 1]!;
+  return end - starts[tested]! > 1 && data[end - 2] === 0x0d;
 }

@@ -8,7 +8,14 @@ import type { RawPath } from '../tree/path.ts';
 import type { ConflictKind, Labels, MergeConflict, Stage } from './conflict.ts';
 import { entryOf, type MergeLevel, mergeEntries } from './entries.ts';
 import type { Overlay } from './overlay.ts';
-import { applyRenames, type Place, type Places, placesOf, SIDES, type SideName } from './places.ts';
+import {
+  applyRenames,
+  type PathStages,
+  SIDES,
+  type SideName,
+  type StagesByPath,
+  stagesByPath,
+} from './stages.ts';
 import { writeTree } from './write-tree.ts';
 
 export interface MergedTree {
@@ -18,14 +25,14 @@ export interface MergedTree {
   readonly conflicts: readonly MergeConflict[];
 }
 
-/** Files that one side of a merge may have changed. */
+/** Files that one side of a merge may change. */
 const MAX_CHANGES = 200_000;
-/** Files compared for renames: the square root of the pairs. */
+/** Limit for rename detection: the square root of the number of pairs compared. */
 const RENAME_LIMIT = 2000;
 
 /**
- * Merges two trees that come from a third, as git's `ort` strategy does with `merge.directoryRenames=false`
- * (merge-strategies). What it makes is in `store`.
+ * Three-way merge of trees, as git's `ort` strategy does with `merge.directoryRenames=false` (merge-strategies). Adds
+ * the new objects to `store`.
  *
  * @throws CorruptData `limit` when more than {@link MAX_CHANGES} files changed
  */
@@ -40,26 +47,26 @@ export async function mergeTrees(
   if (base === ours) return { tree: theirs, conflicts: [] };
   const ourChanges = await changed(store, base, ours, signal);
   const theirChanges = await changed(store, base, theirs, signal);
-  const places = placesOf(ourChanges, theirChanges);
+  const byPath = stagesByPath(ourChanges, theirChanges);
   const renames = {
-    ours: await renamesOf(store, places, 'ours', ourChanges, signal),
-    theirs: await renamesOf(store, places, 'theirs', theirChanges, signal),
+    ours: await renamesOf(store, byPath, 'ours', ourChanges, signal),
+    theirs: await renamesOf(store, byPath, 'theirs', theirChanges, signal),
   };
-  const conflicts = await applyRenames(store, places, renames, level);
+  const conflicts = await applyRenames(store, byPath, renames, level);
   const inTheWay = (path: RawPath) => store.run((objects) => entryAtPath(objects, ours, path) !== undefined);
   const result = new Result(level.labels, inTheWay);
-  for (const place of places.values()) {
+  for (const stages of byPath.values()) {
     signal?.throwIfAborted();
-    const { entry, conflict } = await resolve(store, place, level);
-    result.files.set(place.path, entry);
+    const { entry, conflict } = await resolve(store, stages, level);
+    result.files.set(stages.path, entry);
     if (conflict === 'distinct-types' && level.depth === 0) {
-      conflicts.push(...(await result.separate(place)));
+      conflicts.push(...(await result.separate(stages)));
       continue;
     }
-    const kind = place.conflict ?? conflict;
-    if (kind && (place.base ?? place.ours ?? place.theirs)) conflicts.push(describe(kind, place));
+    const kind = stages.conflict ?? conflict;
+    if (kind && (stages.base ?? stages.ours ?? stages.theirs)) conflicts.push(describe(kind, stages));
   }
-  conflicts.push(...(await result.makeWayForDirectories(places)));
+  conflicts.push(...(await result.makeWayForDirectories(byPath)));
   const tree = await writeTree(store, ours, result.files, (data) => store.add('tree', data));
   return { tree, conflicts };
 }
@@ -71,17 +78,17 @@ async function changed(store: Overlay, base: Oid, side: Oid, signal?: AbortSigna
   return [...changes];
 }
 
-/** Renames that matter: those of files that the other side changed or took away. */
+/** The renames of files that the other side changed or deleted; no others matter. */
 async function renamesOf(
   store: Overlay,
-  places: Places,
+  byPath: StagesByPath,
   side: SideName,
   changes: readonly TreeChange[],
   signal?: AbortSignal,
 ) {
   const other = side === 'ours' ? 'theirs' : 'ours';
   const worthwhile = (path: RawPath): boolean => {
-    const { base, [other]: there } = places.get(path)!;
+    const { base, [other]: there } = byPath.get(path)!;
     return base?.oid !== there?.oid || base?.mode !== there?.mode;
   };
   const found = await detectRenames(store, changes, {
@@ -98,9 +105,9 @@ interface Resolved {
   readonly conflict?: ConflictKind;
 }
 
-/** What becomes of one path. */
-async function resolve(store: Overlay, place: Place, level: MergeLevel): Promise<Resolved> {
-  const { base, ours, theirs } = place;
+/** Merges one path. */
+async function resolve(store: Overlay, stages: PathStages, level: MergeLevel): Promise<Resolved> {
+  const { base, ours, theirs } = stages;
   if (ours && theirs) {
     if (same(ours, theirs)) return { entry: entryOf(ours) };
     if (same(base, ours)) return { entry: entryOf(theirs) };
@@ -112,7 +119,7 @@ async function resolve(store: Overlay, place: Place, level: MergeLevel): Promise
   }
   const left = ours ?? theirs;
   if (base && left) {
-    if (same(base, left) && place.conflict === undefined) return { entry: undefined };
+    if (same(base, left) && stages.conflict === undefined) return { entry: undefined };
     return { entry: stripped(level.depth > 0 ? base : left), conflict: 'modify-delete' };
   }
   return { entry: stripped(left) };
@@ -126,36 +133,36 @@ function stripped(stage: Entry | undefined): Entry | undefined {
   return stage && entryOf(stage);
 }
 
-function describe(kind: ConflictKind, { path, base, ours, theirs }: Place): MergeConflict {
+function describe(kind: ConflictKind, { path, base, ours, theirs }: PathStages): MergeConflict {
   return { kind, path, ...(base ? { base } : {}), ...(ours ? { ours } : {}), ...(theirs ? { theirs } : {}) };
 }
 
-/** The files of the merge, as far as they differ from one of the sides. */
+/** The files of the merged tree that differ from one of the sides. */
 class Result {
   readonly files = new Map<RawPath, Entry | undefined>();
   readonly #labels: Labels;
 
   readonly #inTheWay: (path: RawPath) => Promise<boolean>;
 
-  /** @param inTheWay whether a path stands in our tree, changed or not */
+  /** @param inTheWay whether a path exists in our tree, changed or not */
   constructor(labels: Labels, inTheWay: (path: RawPath) => Promise<boolean>) {
     this.#labels = labels;
     this.#inTheWay = inTheWay;
   }
 
-  /** A file and a link at one path: the file goes beside it; of a symlink and a submodule both do. */
-  async separate(place: Place): Promise<MergeConflict[]> {
-    const { path, ours, theirs } = place as Place & { ours: Stage; theirs: Stage };
+  /** Separates a file from a symlink or submodule at the same path: renames the file, or both if neither is a file. */
+  async separate(stages: PathStages): Promise<MergeConflict[]> {
+    const { path, ours, theirs } = stages as PathStages & { ours: Stage; theirs: Stage };
     const moved = isRegular(ours) ? [SIDES[0]] : isRegular(theirs) ? [SIDES[1]] : SIDES;
     const left = moved.length === 2 ? undefined : moved[0] === 'ours' ? theirs : ours;
     const besides: RawPath[] = [];
-    for (const side of moved) besides.push(await this.#beside(path, side, place[side]!));
+    for (const side of moved) besides.push(await this.#beside(path, side, stages[side]!));
     this.files.set(path, stripped(left));
-    return [path, ...besides].map((at) => describe('distinct-types', { ...place, path: at }));
+    return [path, ...besides].map((at) => describe('distinct-types', { ...stages, path: at }));
   }
 
-  /** A file where the merge also has a directory goes beside it, under the name of the side it comes from. */
-  async makeWayForDirectories(places: Places): Promise<MergeConflict[]> {
+  /** Renames files at paths where the merged tree has a directory, with the label of the side they come from. */
+  async makeWayForDirectories(byPath: StagesByPath): Promise<MergeConflict[]> {
     const blocked = new Set<RawPath>();
     for (const [path, entry] of this.files) {
       if (!entry) continue;
@@ -166,12 +173,12 @@ class Result {
     }
     const conflicts: MergeConflict[] = [];
     for (const path of blocked) {
-      const place = places.get(path);
-      // A rename brought the other side's stage from elsewhere.
-      const side = place?.ours?.path === path ? 'ours' : 'theirs';
+      const stages = byPath.get(path);
+      // A stage with another path came from the other side, by a rename.
+      const side = stages?.ours?.path === path ? 'ours' : 'theirs';
       const at = await this.#beside(path, side, this.files.get(path)!);
       this.files.set(path, undefined);
-      conflicts.push(describe('file-directory', { ...place, path: at }));
+      conflicts.push(describe('file-directory', { ...stages, path: at }));
     }
     return conflicts;
   }

@@ -1,15 +1,15 @@
+import { batchMisses } from '../batch-misses.ts';
 import { Directory } from '../edit/directory.ts';
-import { gather } from '../gather.ts';
 import type { ObjectStore } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { DIRECTORY, type Entry, readTreeBytes } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
 
 /**
- * The tree with files put to, or taken from, the paths given. What is left empty goes; a file that stands where a
- * directory is needed must be among those taken away, and the other way round.
+ * Writes the tree with files added and removed at the given paths, and without directories that become empty. A file
+ * at a path where a directory is needed must be among the removed ones, and vice versa.
  *
- * @param write stores the bytes of a tree and gives its id
+ * @param write stores the bytes of a tree and returns its id
  */
 export async function writeTree(
   store: ObjectStore,
@@ -20,7 +20,7 @@ export async function writeTree(
   const top = new Directory(root);
   const paths = [...files.keys()].map((path) => path.split('/') as RawPath[]);
   await store.run((objects) =>
-    gather(paths, (names) => openAlong(top, names, (tree) => readTreeBytes(objects, tree))),
+    batchMisses(paths, (names) => openAlong(top, names, (tree) => readTreeBytes(objects, tree))),
   );
   for (const [path, entry] of files) if (!entry) remove(top, path.split('/') as RawPath[]);
   for (const [path, entry] of files) if (entry) put(top, path.split('/') as RawPath[], entry);
@@ -37,7 +37,7 @@ function openAlong(top: Directory, names: readonly RawPath[], read: (tree: Oid) 
   }
 }
 
-/** Takes the file away, and every directory above it that is empty then. */
+/** Removes the file, and every parent directory that becomes empty. */
 function remove(top: Directory, names: readonly RawPath[]): void {
   const above: Directory[] = [top];
   for (const name of names.slice(0, -1)) {

@@ -4,12 +4,12 @@ import type { RandomAccess } from '../ports.ts';
 /** Bytes per cached block. */
 export const BLOCK_SIZE = 256 * 1024;
 const BLOCKS_PER_READ = 32;
-const READS_AT_ONCE = 16;
-/** What a scan fetches around and beyond a block that it misses. */
+const MAX_CONCURRENT_READS = 16;
+/** Blocks that a scan fetches around a missing block, and again after those. */
 const SCAN_BLOCKS = 16;
 
 /**
- * Thrown by synchronous readers when bytes are not in memory; {@link BlockCache.fetch} brings them.
+ * Thrown by synchronous readers when bytes are not in memory; {@link BlockCache.fetch} reads them.
  * Not an Error: it is control flow, and a stack trace costs more than a cached read.
  */
 export class BlockMiss {
@@ -27,17 +27,17 @@ interface Block {
   pins: number;
 }
 
-/** How much more than what was missed a fetch brings. */
+/** How much a fetch reads in addition to the missing blocks. */
 export interface ReadAhead {
-  /** 4 MB around it and 4 MB behind: the reader goes through the file in order. */
+  /** Reads 4 MB around the block and 4 MB after those, for readers that go through the file in order. */
   readonly scan?: boolean;
-  /** So many blocks, aligned, for each missed: the reader stays in the neighbourhood. */
+  /** Reads this many blocks, aligned, around each missing one, for readers that stay nearby. */
   readonly around?: number;
 }
 
 /**
- * Blocks of immutable files in memory, up to a budget; the oldest not used since the last round go first (CLOCK).
- * One per process: a pack's blocks serve every repository that lists it. Never invalidated: packs do not change.
+ * Caches blocks of immutable files in memory, up to a budget, with CLOCK eviction. One per process: a pack's blocks are
+ * shared by all repositories that list it. Never invalidated, because packs do not change.
  */
 export class BlockCache {
   readonly #budget: number;
@@ -48,7 +48,7 @@ export class BlockCache {
   #reading = 0;
   readonly #queue: (() => void)[] = [];
 
-  /** @param options.bytes how much to keep, default 256 MB */
+  /** @param options.bytes size of the cache, default 256 MB */
   constructor(options: { readonly bytes?: number } = {}) {
     this.#budget = options.bytes ?? 256 * 1024 * 1024;
   }
@@ -69,15 +69,15 @@ export class BlockCache {
     return file;
   }
 
-  /** Keeps the whole of a file that somebody has in memory. */
+  /** Adds a whole file that the caller has in memory. */
   keep(file: CachedFile, bytes: Uint8Array): void {
     using pins = new BlockPins();
-    // Blocks of their own memory, so that dropping one frees it.
+    // Each block has its own memory, so that evicting it frees that.
     for (let i = 0; i < file.blocks.length; i++)
       this.#insert(file, i, bytes.slice(i * BLOCK_SIZE, (i + 1) * BLOCK_SIZE), pins);
   }
 
-  /** Brings what a reader missed, adjacent blocks in one read, reads in flight shared. */
+  /** Fetches missing blocks: adjacent blocks in one read, sharing reads in flight. */
   async fetch(miss: BlockMiss, pins: BlockPins, options: ReadAhead = {}): Promise<void> {
     const byFile = new Map<CachedFile, Set<number>>();
     for (const { file, block } of miss.wanted) {
@@ -85,7 +85,7 @@ export class BlockCache {
       if (!blocks) byFile.set(file, (blocks = new Set()));
       blocks.add(block);
       const around = options.scan ? SCAN_BLOCKS : (options.around ?? 1);
-      // Who missed it first has thought of its neighbourhood.
+      // The reader that missed it first already reads the blocks around it.
       if (around === 1 || (!options.scan && file.pending.has(block))) continue;
       const first = block - (block % around);
       const last = Math.min(first + (options.scan ? 2 : 1) * around, file.blocks.length);
@@ -125,7 +125,8 @@ export class BlockCache {
 
   async #load(file: CachedFile, first: number, end: number, pins: BlockPins): Promise<void> {
     try {
-      while (this.#reading >= READS_AT_ONCE) await new Promise<void>((resolve) => this.#queue.push(resolve));
+      while (this.#reading >= MAX_CONCURRENT_READS)
+        await new Promise<void>((resolve) => this.#queue.push(resolve));
       this.#reading++;
       try {
         const from = first * BLOCK_SIZE;
@@ -135,7 +136,7 @@ export class BlockCache {
           throw new CorruptData('pack-truncated', `${file.key}: fewer bytes than listed`);
         for (let i = first; i < end; i++) {
           const at = (i - first) * BLOCK_SIZE;
-          // A block of its own memory, so that dropping it frees it.
+          // Each block has its own memory, so that evicting it frees that.
           const own = end - first === 1 ? bytes : bytes.slice(at, at + BLOCK_SIZE);
           this.#insert(file, i, own, pins);
         }
@@ -204,13 +205,13 @@ export class CachedFile {
     return (this.#access ??= this.#open());
   }
 
-  /** The newest user's way to the bytes replaces an older one's, whose credentials may have ended. */
+  /** Replaces the way to read the bytes by that of the newest user, since older credentials may expire. */
   reopen(open: () => RandomAccess): void {
     this.#open = open;
     this.#access = undefined;
   }
 
-  /** The block with this number: bytes `number * BLOCK_SIZE` and on. */
+  /** The block with this number: bytes from `number * BLOCK_SIZE`. */
   block(number: number): Uint8Array {
     const block = this.blocks[number];
     if (block === undefined) {
@@ -244,7 +245,7 @@ export class CachedFile {
     return out;
   }
 
-  /** Throws one BlockMiss for all blocks of the range that are not here. */
+  /** Throws one BlockMiss for all blocks of the range that are not in memory. */
   want(first: number, last: number): void {
     const wanted: { file: CachedFile; block: number }[] = [];
     for (let i = first; i <= last; i++) if (!this.blocks[i]) wanted.push({ file: this, block: i });
@@ -253,8 +254,8 @@ export class CachedFile {
 }
 
 /**
- * Blocks that one reader has fetched and not yet used to the end. They stay while it runs again, so that a
- * budget smaller than its working set makes it slow, never endless.
+ * Pins the blocks that one reader has fetched, until it has used them. So a budget smaller than its working set makes
+ * the reader slow, but not an endless loop.
  */
 export class BlockPins implements Disposable {
   #held: Block[] = [];
@@ -264,7 +265,7 @@ export class BlockPins implements Disposable {
     this.#held.push(block);
   }
 
-  /** Lets go of all but the newest 256, or `least`. */
+  /** Unpins all but the newest 256 blocks, or twice `least` if that is more. */
   trim(least: number): void {
     const keep = Math.max(256, 2 * least);
     if (this.#held.length <= 2 * keep) return;

@@ -4,7 +4,7 @@ import type { ObjectType } from '../objects.ts';
 import { type Oid, oidBytes } from '../oid.ts';
 import { hashObject } from '../parse.ts';
 import type { PackContent } from '../ports.ts';
-import { typeCode, writeEntryHead } from './entry.ts';
+import { typeCode, writeEntryHeader } from './entry.ts';
 import { EntryTable } from './entry-table.ts';
 import { writeIndex } from './write-index.ts';
 
@@ -15,7 +15,7 @@ export interface BuiltPack {
   readonly oids: readonly Oid[];
 }
 
-/** A small pack of new objects, without deltas: what an API commit writes. An object given twice is written once. */
+/** Builds a small pack of new objects, without deltas, for an API commit. Writes repeated objects once. */
 export function buildPack(
   objects: Iterable<{ readonly type: ObjectType; readonly data: Uint8Array; readonly oid?: Oid }>,
 ): BuiltPack {
@@ -29,7 +29,7 @@ export function buildPack(
     if (seen.has(oid)) continue;
     seen.add(oid);
     const head = Buffer.alloc(16);
-    const headLength = writeEntryHead(head, 0, typeCode(type), data.length);
+    const headLength = writeEntryHeader(head, 0, typeCode(type), data.length);
     const bytes = Buffer.concat([head.subarray(0, headLength), deflateSync(data)]);
     const entry = table.add(size, typeCode(type), headLength, data.length);
     table.types[entry] = typeCode(type);

@@ -8,7 +8,7 @@ import { PackCache } from './pack-cache.ts';
 import { PackStore } from './store.ts';
 import { streamObject } from './stream-object.ts';
 
-const LARGE = 8 * 2 ** 20;
+const MAX_COMPARED_BYTES = 8 * 2 ** 20;
 
 const NOTHING: ObjectDatabase = {
   listPacks: async () => [],
@@ -21,7 +21,7 @@ const NOTHING: ObjectDatabase = {
   rollbackPack: async () => {},
 };
 
-/** The objects of a pack that is not stored yet. */
+/** A store over a pack that is not stored yet. */
 export function openContent(content: PackContent, objectCount: number): PackStore {
   return new PackStore(withContent(NOTHING, content, objectCount), {
     cache: new PackCache({ blockBytes: 16 << 20, baseBytes: 16 << 20 }),
@@ -29,10 +29,10 @@ export function openContent(content: PackContent, objectCount: number): PackStor
 }
 
 /**
- * Compares objects of a new pack with those of the same id that are stored already, byte by byte: Node's
- * SHA-1 does not detect the known collision attacks, and the first object of an id must stay what it is.
+ * Compares objects of a new pack with stored objects of the same id, byte by byte: Node's SHA-1 does not detect the
+ * known collision attacks, and the first object with an id must never be replaced by another.
  *
- * @param count entries to compare, from the first: what was added to complete a thin pack came from the store
+ * @param count entries to compare, from the first: those after them completed a thin pack and came from the store
  * @throws CorruptData `collision`
  */
 export async function findCollision(
@@ -56,9 +56,9 @@ export async function findCollision(
   }
 }
 
-/** What is too large to be held twice is compared by another digest, which nobody knows how to deceive. */
+/** Objects too large to be held in memory twice are compared by SHA-256, for which no collisions are known. */
 async function isSame(store: PackStore, received: PackStore, oid: Oid, size: number): Promise<boolean> {
-  if (size > LARGE) {
+  if (size > MAX_COMPARED_BYTES) {
     const [theirs, ours] = [await digest(received, oid), await digest(store, oid)];
     return theirs.equals(ours);
   }

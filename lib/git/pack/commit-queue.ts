@@ -1,4 +1,4 @@
-/** Commits by date, newest first; equal dates in the order they came (a binary heap). */
+/** A priority queue of commits by date, newest first; equal dates in insertion order (a binary heap). */
 export class CommitQueue {
   readonly #commits: number[] = [];
   readonly #dates: number[] = [];
@@ -14,7 +14,7 @@ export class CommitQueue {
     return this.#held.has(commit);
   }
 
-  /** All that wait, the first first, the others in no order. */
+  /** All commits in the queue: the newest first, the others in no order. */
   waiting(): readonly number[] {
     return this.#commits;
   }
@@ -37,7 +37,7 @@ export class CommitQueue {
     return this.#commits[0]!;
   }
 
-  /** The date of the first. */
+  /** The date of the first commit. */
   newest(): number {
     return this.#dates[0]!;
   }

@@ -9,7 +9,7 @@ export function memoryAccess(bytes: Uint8Array): RandomAccess {
   };
 }
 
-/** A file on disk, opened for each read: reads are large, and nothing is left to close. */
+/** A file on disk, opened for each read: reads are large, and there is nothing to close afterwards. */
 export function fileAccess(path: string, size: number): RandomAccess {
   return {
     size,
@@ -35,7 +35,7 @@ export function contentSize(content: PackContent): number {
   return content.kind === 'bytes' ? content.pack.length : content.packSize;
 }
 
-/** Opens the pack of some content that is not stored yet. */
+/** Opens the pack or index of content that is not stored yet. */
 export function contentAccess(content: PackContent, part: 'pack' | 'index'): RandomAccess {
   if (part === 'index') return memoryAccess(content.index);
   return content.kind === 'bytes'
@@ -50,11 +50,11 @@ export async function discardContent(content: PackContent): Promise<void> {
 
 let serial = 0;
 
-/** `base` with one more pack in front that is not listed: what a push brought, before it is accepted. */
+/** `base` plus one unlisted pack in front: the received pack of a push, before it is accepted. */
 export function withContent(base: ObjectDatabase, content: PackContent, objectCount: number): ObjectDatabase {
   const extra: PackDescription = {
     id: `~content-${++serial}`,
-    source: 'push',
+    source: 'receive',
     objectCount,
     packSize: contentSize(content),
     indexSize: content.index.length,

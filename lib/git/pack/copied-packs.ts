@@ -4,22 +4,22 @@ import type { ObjectList } from './object-list.ts';
 import type { Pack } from './pack-cache.ts';
 import type { PackStore } from './store.ts';
 
-/** Bytes per chunk, about. */
-export const CHUNK = 1 << 20;
-/** Bytes of a pack's head. */
-export const PACK_HEAD = 12;
+/** Approximate bytes per chunk. */
+export const CHUNK_BYTES = 1 << 20;
+/** Bytes of a pack's header. */
+export const PACK_HEADER_SIZE = 12;
 
 /**
- * The packs of which every object is listed: their entries go out as they stand, without a look at each. Deltas by
- * distance stay right, because bases move along; a pack is complete in itself.
+ * The packs whose objects are all in the list: their entries are copied as one block of bytes. OFS_DELTA entries stay
+ * valid, because their bases are copied with them; stored packs are never thin.
  */
 export class CopiedPacks {
   /** Objects in them. */
   readonly count: number;
-  /** Bytes of the pack being made, up to their end. */
+  /** Bytes of the new pack up to the end of the copied packs. */
   readonly bytes: number;
   readonly #list: ObjectList;
-  /** By number in the list: how much farther back entries stand in the pack being made. The oldest pack first. */
+  /** By pack number in the list: what is added to the offsets of its entries in the new pack. Oldest pack first. */
   readonly #shifts = new Map<number, number>();
 
   /** @param copy whether to copy any */
@@ -27,19 +27,19 @@ export class CopiedPacks {
     this.#list = list;
     const counts = new Uint32Array(list.packs.length);
     if (copy) for (let i = 0; i < list.count; i++) if (list.packOf[i]! >= 0) counts[list.packOf[i]!]!++;
-    let [count, bytes] = [0, PACK_HEAD];
+    let [count, bytes] = [0, PACK_HEADER_SIZE];
     for (let number = list.packs.length - 1; number >= 0; number--) {
       const { objectCount, packSize } = list.packs[number]!.description;
       if (counts[number] !== objectCount || objectCount === 0) continue;
-      this.#shifts.set(number, bytes - PACK_HEAD);
+      this.#shifts.set(number, bytes - PACK_HEADER_SIZE);
       count += objectCount;
-      bytes += packSize - PACK_HEAD - 20;
+      bytes += packSize - PACK_HEADER_SIZE - 20;
     }
     this.count = count;
     this.bytes = bytes;
   }
 
-  /** The one pack of which all is listed, and nothing else: the pack being made is this pack. */
+  /** The pack that contains exactly the listed objects, if any: the new pack is a copy of it. */
   get only(): Pack | undefined {
     const [number] = this.#shifts.keys();
     return number !== undefined && this.#shifts.size === 1 && this.count === this.#list.count
@@ -55,13 +55,13 @@ export class CopiedPacks {
     return this.#shifts.get(number)!;
   }
 
-  /** Their entries, each pack compared with its checksum at its end, but the {@link only} one. @throws CorruptData, the adapter's I/O errors */
+  /** Their entries. Verifies each pack's checksum, except that of {@link only}. @throws CorruptData, I/O errors */
   async *entries(store: PackStore): AsyncGenerator<Uint8Array> {
     for (const number of this.#shifts.keys()) yield* entriesOf(store, this.#list.packs[number]!, !this.only);
   }
 }
 
-/** @throws CorruptData when the pack's checksum is another */
+/** @throws CorruptData when the pack's checksum differs */
 export async function checkTrailer(store: PackStore, pack: Pack, checksum: Buffer): Promise<void> {
   const { file, description } = pack;
   const trailer = await store.run(() => file.slice(file.size - 20, file.size));
@@ -72,10 +72,10 @@ async function* entriesOf(store: PackStore, pack: Pack, check: boolean): AsyncGe
   const { file } = pack;
   const sha = check ? createHash('sha1') : undefined;
   const end = file.size - 20;
-  for (let at = 0; at < end; at += CHUNK) {
-    const bytes = await store.run(() => file.slice(at, Math.min(at + CHUNK, end)), { scan: true });
+  for (let at = 0; at < end; at += CHUNK_BYTES) {
+    const bytes = await store.run(() => file.slice(at, Math.min(at + CHUNK_BYTES, end)), { scan: true });
     sha?.update(bytes);
-    yield at === 0 ? bytes.subarray(PACK_HEAD) : bytes;
+    yield at === 0 ? bytes.subarray(PACK_HEADER_SIZE) : bytes;
   }
   if (sha) await checkTrailer(store, pack, sha.digest());
 }

@@ -1,10 +1,10 @@
 import { CorruptData } from '../objects.ts';
 
-/** The sizes a delta declares: of its base, and of what it makes. */
+/** The sizes that a delta declares: of its base and of its result. */
 export interface DeltaSizes {
   readonly base: number;
   readonly result: number;
-  /** Where the instructions begin. */
+  /** Start of the instructions. */
   readonly at: number;
 }
 
@@ -16,7 +16,7 @@ export function deltaSizes(delta: Uint8Array): DeltaSizes {
     let scale = 1;
     for (;;) {
       const byte = delta[at++];
-      if (byte === undefined || scale > 2 ** 49) throw malformed('size cut short');
+      if (byte === undefined || scale > 2 ** 49) throw malformed('size is truncated');
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;
       scale *= 128;
@@ -72,15 +72,15 @@ export function applyDelta(
   if (to !== outEnd) throw malformed('result has another size than declared');
 }
 
-/** What a delta's result has in common with its base at both ends. */
+/** The common head and tail of a delta's result and its base. */
 export interface SharedEnds {
-  /** So many bytes from the start are the base's first. */
+  /** Length of the common head in bytes. */
   readonly prefix: number;
-  /** From here to the end the bytes are the base's last. */
+  /** Start of the common tail in the result. */
   readonly tail: number;
 }
 
-/** As the instructions show it. */
+/** Computes the common head and tail from the copy instructions. */
 export function sharedEnds(delta: Uint8Array, sizes: DeltaSizes): SharedEnds {
   let at = sizes.at;
   let to = 0;
@@ -112,7 +112,7 @@ export function sharedEnds(delta: Uint8Array, sizes: DeltaSizes): SharedEnds {
   return { prefix, tail: tail < 0 ? sizes.result : tail };
 }
 
-// Below about 48 bytes a loop beats the making of a view.
+// Below about 48 bytes, a loop is faster than creating a view.
 function copy(source: Uint8Array, from: number, size: number, out: Uint8Array, to: number): void {
   if (size <= 48) {
     for (let i = 0; i < size; i++) out[to + i] = source[from + i]!;

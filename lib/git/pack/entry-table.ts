@@ -1,17 +1,17 @@
 import { compareNames } from './object-names.ts';
 
-/** What is known of each entry of a pack being received, in columns, by its number in the pack. */
+/** The entries of a pack being received, in columns, by number in the pack. */
 export class EntryTable {
   count = 0;
-  /** Where the last entry ends. */
+  /** End of the last entry. */
   end = 0;
-  /** Where the entry begins; ascending. */
+  /** Start of the entry; ascending. */
   offsets = new Float64Array(256);
   /** Type as stored: an object type, OFS_DELTA or REF_DELTA. */
   stored = new Uint8Array(256);
-  /** Object type, once it is known; 0 before. */
+  /** Object type; 0 until known. */
   types = new Uint8Array(256);
-  /** Bytes of the head. */
+  /** Bytes of the entry's header. */
   heads = new Uint8Array(256);
   /** Inflated size of the object or the delta. */
   sizes = new Uint32Array(256);
@@ -44,7 +44,7 @@ export class EntryTable {
     return number;
   }
 
-  /** @returns the entry that begins at `offset`, or -1. */
+  /** @returns the entry that starts at `offset`, or -1 */
   at(offset: number): number {
     let low = 0;
     let high = this.count;
@@ -60,7 +60,7 @@ export class EntryTable {
   sortedByName(): Uint32Array {
     const { count, names } = this;
     const order = new Uint32Array(count);
-    // The first 32 bits and the entry's number in one double sort natively; then ties are put in order.
+    // The first 32 bits and the entry's number are packed into one double, which sorts natively; then sort ties.
     const keys = new Float64Array(count);
     const span = 2 ** 21;
     if (count > span) {

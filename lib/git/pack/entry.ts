@@ -8,8 +8,8 @@ export const TAG = 4;
 export const OFS_DELTA = 6;
 export const REF_DELTA = 7;
 
-/** The longest entry head: a 10 byte size, then a 20 byte base id or a 10 byte base distance. */
-export const MAX_ENTRY_HEAD = 32;
+/** The longest entry header: a 10-byte size, then a 20-byte base id or a 10-byte base offset. */
+export const MAX_ENTRY_HEADER = 32;
 
 const NAMES: readonly (ObjectType | undefined)[] = [undefined, 'commit', 'tree', 'blob', 'tag'];
 const CODES = { commit: COMMIT, tree: TREE, blob: BLOB, tag: TAG } as const;
@@ -24,19 +24,19 @@ export function typeCode(type: ObjectType): number {
   return CODES[type];
 }
 
-/** Reads entry heads into its own fields, so that nothing is allocated per entry. */
-export class EntryHead {
+/** Reads entry headers into its own fields, so that nothing is allocated per entry. */
+export class EntryHeader {
   type = 0;
   /** Inflated size: of the object, or of the delta. */
   size = 0;
-  /** OFS_DELTA: how far before this entry its base begins. */
+  /** OFS_DELTA: how many bytes before this entry its base starts. */
   distance = 0;
-  /** REF_DELTA: where in the buffer the base's id stands. */
+  /** REF_DELTA: position of the base's id in the buffer. */
   baseAt = 0;
-  /** Where in the buffer the zlib stream begins. */
+  /** Start of the zlib stream in the buffer. */
   dataAt = 0;
 
-  /** @returns false when the buffer ends inside the head. @throws CorruptData */
+  /** @returns false when the buffer ends inside the header. @throws CorruptData */
   read(buffer: Uint8Array, at: number, end = buffer.length): boolean {
     if (at >= end) return false;
     let byte = buffer[at++]!;
@@ -76,8 +76,8 @@ export class EntryHead {
   }
 }
 
-/** Writes type and size at `at`. @returns where the head ends. */
-export function writeEntryHead(out: Uint8Array, at: number, type: number, size: number): number {
+/** Writes type and size at `at`. @returns the end of the header */
+export function writeEntryHeader(out: Uint8Array, at: number, type: number, size: number): number {
   let rest = Math.floor(size / 16);
   let byte = (type << 4) | (size & 15);
   while (rest > 0) {
@@ -89,7 +89,7 @@ export function writeEntryHead(out: Uint8Array, at: number, type: number, size: 
   return at;
 }
 
-/** Writes an OFS_DELTA's distance at `at`. @returns where it ends. */
+/** Writes an OFS_DELTA's base offset at `at`. @returns its end */
 export function writeDistance(out: Uint8Array, at: number, distance: number): number {
   const groups = [distance % 128];
   let rest = Math.floor(distance / 128);

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { crc32, deflateSync } from 'node:zlib';
-import { Fsck, type FsckFinding, type FsckOptions, MOST_ATTRIBUTES } from '../fsck.ts';
-import { gather } from '../gather.ts';
+import { batchMisses } from '../batch-misses.ts';
+import { Fsck, type FsckFinding, type FsckOptions, MAX_ATTRIBUTES_BYTES } from '../fsck.ts';
 import { CorruptData, type ObjectType } from '../objects.ts';
 import { type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import type { PackContent } from '../ports.ts';
 import { findCollision, openContent } from './collision.ts';
-import { BLOB, typeCode, typeName, writeEntryHead } from './entry.ts';
+import { BLOB, typeCode, typeName, writeEntryHeader } from './entry.ts';
 import type { EntryTable } from './entry-table.ts';
 import { LinkSet } from './link-set.ts';
 import { ObjectHasher } from './object-hasher.ts';
@@ -24,29 +24,29 @@ export interface IndexPackLimits {
   readonly maxBytes: number;
   /** Objects in it. Default 16 million. */
   readonly maxObjects: number;
-  /** Inflated bytes of an object that is held as a whole: all but blobs that come whole. Default 128 MiB. */
+  /** Inflated bytes of an object that is held in memory: any but blobs that are not deltas. Default 128 MiB. */
   readonly maxObjectSize: number;
-  /** Inflated bytes of a blob that comes whole, not as a delta. Default 4 GiB less one byte. */
+  /** Inflated bytes of a blob that is not a delta. Default 4 GiB minus one byte. */
   readonly maxBlobSize: number;
-  /** Such blobs above this size are named as they come and never held. Default 8 MiB. */
+  /** Such blobs above this size are hashed while they are received, and never held in memory. Default 8 MiB. */
   readonly wholeBlobSize: number;
   /** Default 4,095, as git writes at most. */
   readonly maxDeltaDepth: number;
-  /** Inflated bytes of all objects, deltas applied: bounds the work of a delta bomb. Default 256 GiB. */
+  /** Inflated bytes of all objects, with deltas applied: limits the work of a delta bomb. Default 256 GiB. */
   readonly maxInflatedBytes: number;
   /** A pack up to this size stays in memory, a larger one goes to a scratch file. Default 16 MiB. */
   readonly memoryPackBytes: number;
-  /** Inflated deltas, and delta bases, kept in memory: each up to this. Default 96 MiB. */
+  /** Bytes of inflated deltas, and of delta bases, kept in memory: this much of each. Default 96 MiB. */
   readonly memoryBytes: number;
 }
 
 export interface IndexPackOptions {
-  /** Where bases of a thin pack come from, and objects that the new ones must not contradict. */
+  /** Source of the bases of a thin pack; new objects are also checked for collisions with its objects. */
   readonly store?: PackStore;
   /** Directory for packs too large for memory. Default: the system's. */
   readonly scratchDir?: string;
   readonly limits?: Partial<IndexPackLimits>;
-  /** What `receive.fsckObjects` checks; `false` to check only what the formats demand. */
+  /** Options for the checks of `receive.fsckObjects`; `false` checks only that objects can be parsed. */
   readonly fsck?: FsckOptions | false;
   readonly onProgress?: (progress: IndexPackProgress) => void;
 }
@@ -62,15 +62,15 @@ export interface IndexPackProgress {
 /** A received pack, verified and complete. */
 export interface IndexedPack {
   readonly content: PackContent;
-  /** Objects in the pack, with bases that were added to a thin one. */
+  /** Objects in the pack, including bases that were added to a thin pack. */
   readonly objectCount: number;
-  /** Bases that were added to a thin pack. What is below them is not checked with the pack's {@link links}. */
+  /** Bases that were added to a thin pack. {@link links} does not include what they refer to. */
   readonly basesAdded: readonly Oid[];
   /** The pack's trailer in hex. */
   readonly checksum: string;
-  /** Ids that objects in the pack refer to, in the pack or not; see `connectivity.ts`. */
+  /** Ids that objects in the pack refer to, whether the pack has them or not; see `connectivity.ts`. */
   readonly links: LinkSet;
-  /** What fsck finds worth telling and lets pass. */
+  /** fsck findings that are reported but accepted. */
   readonly warnings: readonly FsckFinding[];
   /** @returns the type of an object in the pack, or undefined when it is not there. */
   type(oid: Oid): ObjectType | undefined;
@@ -82,7 +82,7 @@ export interface IndexedPack {
   discard(): Promise<void>;
 }
 
-/** What fsck refused; the first is in the message, git's own id for it in `findings`. */
+/** fsck refused objects; the message has the first finding, `findings` all of them with git's ids. */
 export class FsckRefused extends CorruptData {
   readonly findings: readonly FsckFinding[];
   constructor(findings: readonly FsckFinding[]) {
@@ -106,12 +106,11 @@ export const INDEX_PACK_LIMITS: IndexPackLimits = {
 };
 
 /**
- * Receives a pack as `git index-pack --stdin --fix-thin --strict` does: parses, inflates and names every
- * object, applies deltas, completes a thin pack from the store, checks what receive.fsckObjects checks, and
- * makes the index. Nothing is stored; the caller hands `content` to `ObjectDatabase.newPack`.
+ * Receives a pack as `git index-pack --stdin --fix-thin --strict` does: parses, inflates and hashes every object,
+ * applies deltas, completes a thin pack from the store, does the checks of receive.fsckObjects, and builds the index.
+ * Stores nothing; the caller passes `content` to `ObjectDatabase.newPack`.
  *
- * @throws CorruptData when the pack is not what the format allows or passes a limit; FsckRefused.
- * Nothing is left behind then.
+ * @throws CorruptData when the pack is malformed or exceeds a limit; FsckRefused. Removes its scratch file then.
  */
 export async function indexPack(
   input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -183,7 +182,7 @@ async function receive(
   const contents = openContent(content, table.count);
   for (const oid of fsck.gitattributesBlobs) {
     if (options.fsck === false || names.type(oidBytes(oid), 0) !== BLOB) continue;
-    const small = (await contents.header(oid)).size <= MOST_ATTRIBUTES;
+    const small = (await contents.header(oid)).size <= MAX_ATTRIBUTES_BYTES;
     fsck.gitattributes(oid, small ? (await contents.read(oid)).data : undefined);
   }
   for (const oid of fsck.gitmodulesBlobs) {
@@ -224,13 +223,13 @@ async function completeThin(
   const absent = new Set(await store.missing(waiting));
   spool.truncate(spool.size - 20);
   for (let at = 0; at < waiting.length; at += 20) {
-    if (at % (20 * BASES_AT_ONCE) === 0)
-      await lookAt(store, waiting.subarray(at, at + 20 * BASES_AT_ONCE), absent);
+    if (at % (20 * BASES_PER_BATCH) === 0)
+      await prefetchBases(store, waiting.subarray(at, at + 20 * BASES_PER_BATCH), absent);
     const oid = oidFromBytes(waiting, at);
     if (absent.has(oid) || !resolver.isWaiting(waiting, at)) continue;
     const { type, data } = await store.read(oid);
     const head = Buffer.alloc(16);
-    const headLength = writeEntryHead(head, 0, typeCode(type), data.length);
+    const headLength = writeEntryHeader(head, 0, typeCode(type), data.length);
     const bytes = Buffer.concat([head.subarray(0, headLength), deflateSync(data)]);
     const entry = table.add(spool.size, typeCode(type), headLength, data.length);
     table.types[entry] = typeCode(type);
@@ -242,17 +241,17 @@ async function completeThin(
   }
 }
 
-/** Bases whose whereabouts are read together. */
-const BASES_AT_ONCE = 64;
+/** Bases located in one batch. */
+const BASES_PER_BATCH = 64;
 
-/** What the bases rest on is in memory then, mostly: each alone would be a trip, or several. */
-async function lookAt(store: PackStore, names: Uint8Array, absent: ReadonlySet<Oid>): Promise<void> {
+/** Prefetches most of what reading the bases needs: one by one, each would be a round trip, or several. */
+async function prefetchBases(store: PackStore, names: Uint8Array, absent: ReadonlySet<Oid>): Promise<void> {
   const oids = Array.from({ length: names.length / 20 }, (_, i) => oidFromBytes(names, 20 * i));
   const present = oids.filter((oid) => !absent.has(oid));
-  await store.run((objects) => void gather(present, (oid) => objects.header(oid)));
+  await store.run((objects) => void batchMisses(present, (oid) => objects.header(oid)));
 }
 
-/** Writes the count into the header and the checksum behind the end. @returns the checksum. */
+/** Writes the object count into the header and the checksum after the end. @returns the checksum */
 function rewriteFrame(spool: Spool, count: number): Buffer {
   const header = Buffer.alloc(4);
   header.writeUInt32BE(count);
@@ -264,7 +263,7 @@ function rewriteFrame(spool: Spool, count: number): Buffer {
   return checksum;
 }
 
-/** Lets other work run every 30 ms: the same process serves other requests. */
+/** Yields every 30 ms, because the same process serves other requests. */
 class Pace {
   #since = performance.now();
 

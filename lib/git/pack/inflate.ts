@@ -6,7 +6,7 @@ export const NEED_MORE = -1;
 
 /**
  * Inflates `size` bytes from a zlib stream at `from` into `out`, and checks the stream's end and checksum.
- * `out` must have `size + 1` bytes from `at`: the spare one shows a stream that is longer than it says.
+ * `out` must have `size + 1` bytes from `at`: the extra byte detects a stream that is longer than `size`.
  *
  * @returns input bytes used, or NEED_MORE.
  * @throws CorruptData (`object-inflate`, `object-size`)
@@ -24,7 +24,7 @@ export function inflateInto(
     : inflateWhole(input, from, to, out, at, size);
 }
 
-/** The first `length` bytes of a zlib stream, fewer when it is shorter or the input ends before. */
+/** The first `length` bytes of a zlib stream; fewer when it or the input ends before. */
 export function inflateStart(input: Uint8Array, from: number, to: number, length: number): Uint8Array {
   const out = Buffer.alloc(length);
   if (handle) {
@@ -45,17 +45,17 @@ export function inflateStart(input: Uint8Array, from: number, to: number, length
   }
 }
 
-/** Piece by piece: for what is too large to be held, in or out. One stream, from its beginning; not to be shared. */
+/** Inflates one zlib stream in pieces, for objects too large for memory. Not to be shared. */
 export class InflateStream {
-  /** Bytes that came out so far. */
+  /** Bytes inflated so far. */
   produced = 0;
-  /** The stream is over, and its checksum was right. */
+  /** The stream has ended with a correct checksum. */
   ended = false;
   readonly #size: number;
   readonly #out = Buffer.allocUnsafeSlow(OUT_BYTES);
   readonly #inflate: OpenHandle;
 
-  /** @param size what is to come out. @throws CorruptData `object-too-large` where Node does not let us */
+  /** @param size inflated bytes. @throws CorruptData `object-too-large` where Node's binding is not usable */
   constructor(size: number) {
     this.#size = size;
     const opened = usesHandle ? openHandle() : undefined;
@@ -64,8 +64,8 @@ export class InflateStream {
   }
 
   /**
-   * @param sink gets what comes out, in pieces that hold only during the call
-   * @returns input bytes used: all of them unless the stream has ended. That shows with the first byte behind it.
+   * @param sink receives the inflated bytes, in pieces that are valid only during the call
+   * @returns input bytes used: all of them unless the stream has ended. The end shows with the first byte after it.
    * @throws CorruptData (`object-inflate`, `object-size`)
    */
   push(input: Uint8Array, from: number, to: number, sink: (bytes: Uint8Array) => void): number {
@@ -81,7 +81,7 @@ export class InflateStream {
         throw new CorruptData('object-size', 'object is larger than its header says');
       }
       if (made > 0) sink(this.#out.subarray(0, made));
-      // Room on both sides, and nothing goes on.
+      // Neither input nor output is exhausted, but zlib makes no progress.
       if (at < to && made < OUT_BYTES) {
         if (this.produced < this.#size) {
           throw new CorruptData('object-size', 'object is smaller than its header says');
@@ -93,7 +93,7 @@ export class InflateStream {
     return to - from;
   }
 
-  /** Gives the memory back before its time. */
+  /** Frees the memory early. */
   close(): void {
     this.#inflate.close();
   }
@@ -102,9 +102,9 @@ export class InflateStream {
 const OUT_BYTES = 256 * 1024;
 
 /**
- * Node's own binding under zlib.Inflate: `writeSync` into our buffer and `reset` instead of a new stream per
- * object, about twice as fast as inflateSync on small objects. It is undocumented, so it is tried at start
- * and left alone when it behaves in any other way than expected.
+ * Node's internal binding of zlib.Inflate: `writeSync` into our buffer and `reset` instead of a new stream per
+ * object, about twice as fast as inflateSync on small objects. It is undocumented, so it is tested at start
+ * and not used when it does not behave as expected.
  */
 interface InflateHandle {
   onerror: (message: string, errno: number, code: string) => void;
@@ -122,9 +122,9 @@ interface InflateHandle {
 
 interface OpenHandle {
   readonly handle: InflateHandle;
-  /** After a write: room left, input left. After a failure that of the write before. */
+  /** After a write: remaining output and input bytes. After a failure, those of the previous write. */
   readonly state: Uint32Array;
-  /** Code of the last write's failure, and forgets it. */
+  /** Returns and clears the error code of the last write. */
   failed(): string;
   close(): void;
 }
@@ -133,7 +133,7 @@ let failure = '';
 let state: Uint32Array = new Uint32Array(2);
 const handle = openShared();
 
-/** Whether the fast way is in use, for benches and tests to tell. */
+/** Whether Node's internal binding is used; for benchmarks and tests. */
 export const usesHandle = handle !== undefined;
 
 function inflateByHandle(
@@ -148,12 +148,12 @@ function inflateByHandle(
   zlibHandle.reset();
   failure = '';
   zlibHandle.writeSync(zlib.constants.Z_FINISH, input, from, to - from, out, at, size + 1);
-  // After an error the state is still that of the call before.
+  // After an error, the state is still that of the previous call.
   if (failure) {
     if (failure === 'Z_BUF_ERROR') return NEED_MORE;
     throw new CorruptData('object-inflate', `zlib: ${failure}`);
   }
-  // After an error the state is an older call's.
+  // After an error, the state is that of an earlier call.
   if (failure === 'Z_BUF_ERROR') return NEED_MORE;
   if (failure) throw new CorruptData('object-inflate', `zlib: ${failure}`);
   const produced = size + 1 - state[0]!;
@@ -215,7 +215,7 @@ function openHandle(): OpenHandle | undefined {
   }
 }
 
-/** The one for what is inflated whole. */
+/** The handle that is shared by all one-shot inflations. */
 function openShared(): InflateHandle | undefined {
   const opened = openHandle();
   if (opened === undefined) return undefined;

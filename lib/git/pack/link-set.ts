@@ -3,7 +3,7 @@ import { oidFromBytes } from '../oid.ts';
 import { resized } from './entry-table.ts';
 import { NameTable } from './name-table.ts';
 
-/** Ids that objects of a pack refer to, each once, with the type that the referring object expects (0: any). */
+/** The distinct ids that objects of a pack refer to, with the type that the referring object expects (0: any). */
 export class LinkSet {
   readonly #table = new NameTable();
   kinds = new Uint8Array(256);

@@ -1,16 +1,19 @@
 const BLOCK = 16;
-/** Of one hash, so many places are looked at: bounds the work on repetitive content. */
-const TRIES = 8;
+/** Blocks tried per hash: bounds the work on repetitive content. */
+const MAX_TRIES = 8;
 const MAX_COPY = 0xffffff;
 const FACTOR = 0x01000193;
-/** FACTOR to the BLOCK - 1, modulo 2^32: what takes the oldest byte out of the rolling hash. */
-const OUT = Array.from({ length: BLOCK - 1 }).reduce<number>((power) => Math.imul(power, FACTOR), 1);
+/** FACTOR to the BLOCK - 1, modulo 2^32: removes the oldest byte from the rolling hash. */
+const OLDEST_BYTE_FACTOR = Array.from({ length: BLOCK - 1 }).reduce<number>(
+  (power) => Math.imul(power, FACTOR),
+  1,
+);
 
 /**
- * A delta that makes `target` from `base` (gitformat-pack, "Deltified representation"): blocks of the base are
- * found again by a rolling hash, as rsync and xdelta do.
+ * Creates a delta from `base` to `target` (gitformat-pack, "Deltified representation"): finds blocks of the base with a
+ * rolling hash, as rsync and xdelta do.
  *
- * @returns undefined when it would take more than `limit` bytes
+ * @returns undefined when the delta would be larger than `limit` bytes
  */
 export function makeDelta(base: Uint8Array, target: Uint8Array, limit: number): Uint8Array | undefined {
   const out = new DeltaWriter(limit);
@@ -19,7 +22,7 @@ export function makeDelta(base: Uint8Array, target: Uint8Array, limit: number): 
   const blocks = new BaseBlocks(base);
   let literal = 0;
   let at = 0;
-  // Most changes leave the start as it is.
+  // Most changes leave the start unchanged.
   while (at < target.length && at < base.length && target[at] === base[at]) at++;
   if (at >= BLOCK) {
     out.copy(0, at);
@@ -32,7 +35,7 @@ export function makeDelta(base: Uint8Array, target: Uint8Array, limit: number): 
     let from = -1;
     let length = 0;
     let tries = 0;
-    for (let i = blocks.first(hash); i >= 0 && tries < TRIES; i = blocks.next(i), tries++) {
+    for (let i = blocks.first(hash); i >= 0 && tries < MAX_TRIES; i = blocks.next(i), tries++) {
       const start = i * BLOCK;
       let run = 0;
       while (at + run < target.length && start + run < base.length && target[at + run] === base[start + run])
@@ -54,7 +57,9 @@ export function makeDelta(base: Uint8Array, target: Uint8Array, limit: number): 
       literal = at;
       if (at + BLOCK <= target.length) hash = hashBlock(target, at);
     } else {
-      hash = (Math.imul(hash - Math.imul(target[at]!, OUT), FACTOR) + (target[at + BLOCK] ?? 0)) | 0;
+      hash =
+        (Math.imul(hash - Math.imul(target[at]!, OLDEST_BYTE_FACTOR), FACTOR) + (target[at + BLOCK] ?? 0)) |
+        0;
       at++;
     }
   }
@@ -127,7 +132,7 @@ class DeltaWriter {
       const at = this.#used++;
       let code = 0x80;
       for (let i = 0; i < 4; i++) code |= this.#byte(offset, i, 1 << i);
-      // A size of 0x10000 is written as none.
+      // A size of 0x10000 is encoded without size bytes.
       for (let i = 0; size !== 0x10000 && i < 3; i++) code |= this.#byte(size, i, 0x10 << i);
       this.#out[at] = code;
       this.#check();

@@ -11,11 +11,11 @@ export const OFFSETS = 'OOFF';
 export const LARGE_OFFSETS = 'LOFF';
 export const ORDER = 'RIDX';
 
-/** Bytes before the table of chunks. */
-export const HEAD = 12;
-const MOST_CHUNKS = 32;
+/** Bytes before the chunk table. */
+export const HEADER_SIZE = 12;
+const MAX_CHUNKS = 32;
 
-/** What git would call the pack's index. */
+/** The name of the pack's index in git's terms, without extension. */
 export function mergedPackName({ description: { id } }: Pick<Pack, 'description'>): string {
   return `pack-${id}.idx`;
 }
@@ -26,13 +26,13 @@ interface Chunk {
 }
 
 /**
- * One index over several packs, as `writeMergedIndex` writes it, read through the block cache: methods throw BlockMiss,
- * the constructor too. It keeps nothing but its head in memory.
+ * One index over several packs, as `writeMergedIndex` writes it, read through the block cache: methods and constructor
+ * throw BlockMiss. Keeps only its header in memory.
  * @throws CorruptData `derived-file`
  */
 export class MergedIndex {
   readonly count: number;
-  /** The packs' ids, by the number that {@link packOf} tells. */
+  /** The packs' ids, by the number that {@link packOf} returns. */
   readonly packs: readonly string[];
   readonly #file: CachedFile;
   readonly #chunks: ReadonlyMap<string, Chunk>;
@@ -41,7 +41,12 @@ export class MergedIndex {
   constructor(file: CachedFile) {
     this.#file = file;
     const head = file.block(0);
-    if (file.size < HEAD + 12 + 20 || readUint32(head, 0) !== 0x4d494458 || head[4] !== 1 || head[5] !== 1)
+    if (
+      file.size < HEADER_SIZE + 12 + 20 ||
+      readUint32(head, 0) !== 0x4d494458 ||
+      head[4] !== 1 ||
+      head[5] !== 1
+    )
       throw malformed('not one of version 1');
     this.#chunks = readChunks(head, head[6]!, file.size);
     const fanout = this.#chunk(FANOUT, 1024);
@@ -59,12 +64,12 @@ export class MergedIndex {
     this.packs = this.#packNames(readUint32(head, 8));
   }
 
-  /** The trailer, which a bitmap names. */
+  /** The trailer, which bitmaps refer to. */
   checksum(): Uint8Array {
     return this.#file.slice(this.#file.size - 20, this.#file.size);
   }
 
-  /** @returns where the id at `name[at..at+20]` stands in the sorted list, or -1. */
+  /** @returns the position of the id at `name[at..at+20]` in the sorted list, or -1 */
   find(name: Uint8Array, at: number): number {
     const first = name[at]!;
     let low = first === 0 ? 0 : readUint32(this.#fanout, 4 * (first - 1));
@@ -88,12 +93,12 @@ export class MergedIndex {
     return this.#checkedPack(this.#uint32(this.#chunks.get(OFFSETS)!.at + 8 * position));
   }
 
-  /** Where the object at this position begins in its pack. */
+  /** The offset in its pack of the object at this position. */
   offset(position: number): number {
     return this.#far(this.#uint32(this.#chunks.get(OFFSETS)!.at + 8 * position + 4));
   }
 
-  /** All of it in memory. */
+  /** Loads the whole index into memory. */
   whole(): WholeMergedIndex {
     const bytes = this.#file.slice(0, this.#file.size);
     const part = (id: string) => bytes.subarray(this.#chunks.get(id)!.at, this.#chunks.get(id)!.end);
@@ -108,7 +113,8 @@ export class MergedIndex {
     const orderBytes = part(ORDER);
     for (let i = 0; i < this.count; i++) {
       const position = readUint32(orderBytes, 4 * i);
-      if (position >= this.count || ranks[position] !== 0xffffffff) throw malformed('order is none');
+      if (position >= this.count || ranks[position] !== 0xffffffff)
+        throw malformed('order is not a permutation');
       order[i] = position;
       ranks[position] = i;
     }
@@ -148,9 +154,9 @@ export class MergedIndex {
   }
 }
 
-/** Blocks that a lookup in a merged index of `size` bytes most likely reads, before anything of it is known. */
+/** Blocks that a lookup in a merged index most likely reads, estimated without reading any of it. */
 export function likelyBlocks(file: CachedFile, name: Uint8Array, at: number): number[] {
-  // 20 + 8 + 4 bytes for each object; what else there is hardly matters. Names are spread evenly.
+  // 20 + 8 + 4 bytes per object; the rest hardly matters. Names are evenly distributed.
   const count = Math.floor(file.size / 32);
   const part = (name[at]! * 256 + name[at + 1]!) / 65536;
   const spread = 4 * Math.sqrt(count / 4) + 64;
@@ -176,9 +182,9 @@ export class WholeMergedIndex {
   readonly names: Uint8Array;
   readonly packOf: Uint16Array;
   readonly offsets: Float64Array;
-  /** The objects' positions in the order of packs and places in them, the preferred pack's first. */
+  /** The objects' positions in pseudo-pack order: by pack and offset, the preferred pack first. */
   readonly order: Uint32Array;
-  /** By position: where in that order the object is. */
+  /** By position: the object's rank in that order. */
   readonly ranks: Uint32Array;
   #hash: NameHash | undefined;
 
@@ -207,14 +213,14 @@ export class WholeMergedIndex {
 }
 
 function readChunks(bytes: Uint8Array, count: number, fileSize: number): Map<string, Chunk> {
-  if (count > MOST_CHUNKS || HEAD + 12 * (count + 1) > bytes.length) throw malformed('too many chunks');
+  if (count > MAX_CHUNKS || HEADER_SIZE + 12 * (count + 1) > bytes.length) throw malformed('too many chunks');
   const chunks = new Map<string, Chunk>();
   const at = (i: number) =>
-    readUint32(bytes, HEAD + 12 * i + 4) * 2 ** 32 + readUint32(bytes, HEAD + 12 * i + 8);
+    readUint32(bytes, HEADER_SIZE + 12 * i + 4) * 2 ** 32 + readUint32(bytes, HEADER_SIZE + 12 * i + 8);
   for (let i = 0; i < count; i++) {
-    const id = Buffer.from(bytes.subarray(HEAD + 12 * i, HEAD + 12 * i + 4)).toString('latin1');
+    const id = Buffer.from(bytes.subarray(HEADER_SIZE + 12 * i, HEADER_SIZE + 12 * i + 4)).toString('latin1');
     const chunk = { at: at(i), end: at(i + 1) };
-    if (chunk.at < HEAD || chunk.end < chunk.at || chunk.end > fileSize - 20)
+    if (chunk.at < HEADER_SIZE || chunk.end < chunk.at || chunk.end > fileSize - 20)
       throw malformed('chunk out of place');
     chunks.set(id, chunk);
   }

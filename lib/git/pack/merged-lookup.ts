@@ -4,16 +4,16 @@ import { BlockMiss, type CachedFile } from './block-cache.ts';
 import { likelyBlocks, MergedIndex } from './merged-index.ts';
 import type { Pack } from './pack-cache.ts';
 
-/** Lookups after which indexes of packs in memory are faster. */
-const MOST_LOOKUPS = 4096;
+/** Number of lookups after which in-memory pack indexes are faster. */
+const MAX_LOOKUPS = 4096;
 
-/** The merged index beside one listing of packs. What it says of a pack that is not listed is not believed. */
+/** Lookups in the merged index for one listing of packs. Ignores entries of packs that are not listed. */
 export class MergedLookup {
   /** By number in the listing: whether the merged index holds all of the pack's objects. */
   readonly covers: readonly boolean[];
-  /** Where the object found last begins in its pack. */
+  /** Offset in its pack of the object found last. */
   offset = 0;
-  /** The object looked up last is known, in a pack that is listed no more: another may have it now. */
+  /** The object looked up last is in a pack that is not listed any more; another pack may have it now. */
   lost = false;
   readonly #source: OpenDerived;
   readonly #packs: readonly Pack[];
@@ -22,7 +22,7 @@ export class MergedLookup {
   #numbers: readonly number[] = [];
   #lookups = 0;
 
-  /** @returns undefined when it covers too little to be worth asking */
+  /** @returns undefined when it covers too few packs to be useful */
   static over(source: OpenDerived | undefined, packs: readonly Pack[]): MergedLookup | undefined {
     if (source === undefined) return undefined;
     const lookup = new MergedLookup(source, packs);
@@ -32,16 +32,16 @@ export class MergedLookup {
   private constructor(source: OpenDerived, packs: readonly Pack[]) {
     this.#source = source;
     this.#packs = packs;
-    const covered = new Set(source.description.madeFrom.packs);
+    const covered = new Set(source.description.provenance.packs);
     this.covers = packs.map(({ description: { id } }) => covered.has(id));
   }
 
   get usable(): boolean {
-    return this.#lookups < MOST_LOOKUPS && this.#source.usable;
+    return this.#lookups < MAX_LOOKUPS && this.#source.usable;
   }
 
-  leaveAside(cause: CorruptData): void {
-    this.#source.leaveAside(cause);
+  markUnusable(cause: CorruptData): void {
+    this.#source.markUnusable(cause);
   }
 
   /**
@@ -63,7 +63,7 @@ export class MergedLookup {
     return number;
   }
 
-  /** Adds to `wanted` what a lookup most likely reads and is not here. */
+  /** Adds the blocks that a lookup most likely reads and that are not in memory to `wanted`. */
   missing(name: Uint8Array, at: number, wanted: { file: CachedFile; block: number }[]): void {
     const { file } = this.#source;
     for (const block of likelyBlocks(file, name, at)) if (!file.blocks[block]) wanted.push({ file, block });

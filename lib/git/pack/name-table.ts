@@ -1,14 +1,14 @@
 import { resized } from './entry-table.ts';
 import { hashName, sameName } from './object-names.ts';
 
-/** Object ids numbered in the order they are met: an open-addressed table, since millions of lookups pass here. */
+/** Numbers object ids in the order they are added. An open-addressed table, made for millions of lookups. */
 export class NameTable {
   count = 0;
   /** 20 bytes each, by number. */
   names = new Uint8Array(20 * 256);
   #slots = new Int32Array(1024);
 
-  /** The number of the 20 bytes at `name[at]`, a new one when they are new. */
+  /** The number of the 20 bytes at `name[at]`; a new number if they are new. */
   add(name: Uint8Array, at: number): number {
     const mask = this.#slots.length - 1;
     let slot = hashName(name, at) & mask;

@@ -6,21 +6,21 @@ import { NameTable } from './name-table.ts';
 import type { Pack } from './pack-cache.ts';
 import type { PackStore } from './store.ts';
 
-/** Objects with where each is stored, in columns: a clone has hundreds of thousands. Made by `enumerate`. */
+/** Objects and their locations, in columns: a clone has hundreds of thousands. Made by `enumerate`. */
 export class ObjectList {
   /** Type codes. */
   types = new Uint8Array(256);
-  /** Packs that `packOf` counts into. */
+  /** The packs that `packOf` refers to. */
   readonly packs: Pack[] = [];
-  /** Which of `packs` holds the object; -1 for the empty tree where no pack has it. */
+  /** Index in `packs` of the pack that has the object; -1 for an empty tree that no pack has. */
   packOf = new Int32Array(256);
-  /** Where the object stands in its pack's index. */
+  /** The object's position in its pack's index. */
   positions = new Uint32Array(256);
-  /** A hash of the path at which the object was met, where deltas to be made may look for a base; 0: none. */
+  /** A hash of the path where the object was found, to find delta bases; 0 for none. */
   paths = new Int32Array(256);
-  /** The id (20 bytes) of what the receiver has at such a path, where that is known. */
+  /** The id (20 bytes) of the object that the receiver has at such a path, if known. */
   receiverAt: (path: number) => Uint8Array | undefined = () => undefined;
-  /** Whether the receiver has the object with the 20 bytes at `name[at]`, as far as is known. */
+  /** Whether the receiver is known to have the object with the 20 bytes at `name[at]`. */
   receiverHas: (name: Uint8Array, at: number) => boolean = () => false;
   readonly #table = new NameTable();
   readonly #numbers = new Map<Pack, number>();
@@ -34,7 +34,7 @@ export class ObjectList {
     return this.#table.names;
   }
 
-  /** Adds an object; one that is in the list already stays as it is. */
+  /** Adds an object; does not change one that is already in the list. */
   add(name: Uint8Array, at: number, type: number, pack: Pack | undefined, position: number, path = 0): void {
     const before = this.#table.count;
     const i = this.#table.add(name, at);
@@ -51,7 +51,7 @@ export class ObjectList {
     this.packOf[i] = pack ? this.#number(pack) : -1;
   }
 
-  /** @returns where in the list the object is, or -1. */
+  /** @returns the object's index in the list, or -1 */
   indexOf(name: Uint8Array, at: number): number {
     return this.#table.find(name, at);
   }

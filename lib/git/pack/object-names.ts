@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** An open-addressed table over sorted names, 20 bytes each, as they stand in a file. */
+/** An open-addressed table over the sorted names of an index file, 20 bytes each. */
 export class NameHash {
   readonly #names: Uint8Array;
   readonly #slots: Int32Array;
@@ -33,7 +33,7 @@ export class NameHash {
   }
 }
 
-// Which bytes of a name are hashed is drawn per process: names are their makers' choice, to a degree.
+// Which bytes of a name are hashed is random per process, because clients can influence object names.
 const seed = randomBytes(5);
 const WINDOW = seed[0]! % 17;
 const FACTOR = (seed.readUInt32LE(1) | 1) >>> 0;

@@ -10,15 +10,15 @@ export interface Pack {
   readonly description: PackDescription;
   readonly file: CachedFile;
   readonly index: PackIndex;
-  /** Tells packs of one process apart in cache keys. */
+  /** Unique per process, for cache keys. */
   readonly serial: number;
 }
 
-/** Of listings of tips, in memory. */
+/** Memory for tip listings. */
 const TIP_BYTES = 48 * 1024 * 1024;
 
 /**
- * What a process keeps of packs between requests: blocks, loaded indexes, and objects that were delta bases.
+ * Caches packs between requests: blocks, loaded indexes, and objects that were delta bases.
  * Share one among all stores of a process.
  */
 export class PackCache {
@@ -44,7 +44,7 @@ export class PackCache {
     this.#indexBytes = options.indexBytes ?? 128 * 1024 * 1024;
   }
 
-  /** The packs of a listing, ready to read. */
+  /** Opens the packs of a listing. */
   open(database: ObjectDatabase, listed: readonly PackDescription[]): Pack[] {
     const packs = listed.map((description) => this.#pack(database, description));
     let held = 0;
@@ -58,7 +58,7 @@ export class PackCache {
     return packs;
   }
 
-  /** Keeps a small pack that was just stored: whoever wrote it reads it next. */
+  /** Caches a small pack that was just stored, because its writer reads it next. */
   keep(database: ObjectDatabase, description: PackDescription, content: PackContent): void {
     if (content.kind !== 'bytes') return;
     const { file, index } = this.#files(database, description);
@@ -86,7 +86,7 @@ export class PackCache {
         serial: this.#serial++,
       };
     }
-    // Maintenance may call a pack something else; its bytes stay what they are.
+    // Maintenance may change the source of a pack; its bytes never change.
     if (pack.description.source !== description.source) pack = { ...pack, description };
     this.#packs.delete(key);
     this.#packs.set(key, pack);
@@ -94,13 +94,13 @@ export class PackCache {
   }
 }
 
-/** Whether a file of the cache is the index of a pack. */
+/** Whether a cached file is the index of a pack. */
 export const isIndex = ({ key }: CachedFile): boolean => key.endsWith(INDEX);
 
 const INDEX = ' index';
 const keyOf = ({ id, location }: PackDescription) => `${id} ${location}`;
 
-/** Inflated objects by pack and offset. Two generations: what is not asked for while one fills is dropped. */
+/** Inflated objects by pack and offset. Two generations: objects not used while one fills are dropped. */
 export class BaseCache {
   readonly #budget: number;
   #young = new Map<number, GitObject>();

@@ -26,7 +26,7 @@ export class PackIndex {
     this.#packSize = packSize;
   }
 
-  /** Adds to `wanted` what a lookup of the id needs and is not here, fanout and rows guessed together. */
+  /** Adds the missing blocks that a lookup of the id needs to `wanted`; estimates the row's position. */
   missing(name: Uint8Array, at: number, wanted: { file: CachedFile; block: number }[]): void {
     if (this.#whole) return;
     const file = this.#file;
@@ -34,7 +34,7 @@ export class PackIndex {
       if (!file.blocks[0]) wanted.push({ file, block: 0 });
     }
     if (file.blocks.length === 1 || this.#lookups >= HASH_AFTER) return;
-    // Names are spread evenly, so where one stands is known to within a few standard deviations.
+    // Names are evenly distributed, so the position of one is known to within a few standard deviations.
     const part = (name[at]! * 256 + name[at + 1]!) / 65536;
     const spread = 4 * Math.sqrt(this.count / 4) + 2;
     const low = Math.max(0, Math.floor(part * this.count - spread));
@@ -50,7 +50,7 @@ export class PackIndex {
     }
   }
 
-  /** @returns where the id at `name[at..at+20]` stands in the sorted list, or -1. */
+  /** @returns the position of the id at `name[at..at+20]` in the sorted list, or -1 */
   find(name: Uint8Array, at: number): number {
     if (this.#whole) return this.#whole.find(name, at);
     if (++this.#lookups > HASH_AFTER) return this.whole().find(name, at);
@@ -81,7 +81,7 @@ export class PackIndex {
     return [start + lowerBound(names, low, false), start + lowerBound(names, high, true)];
   }
 
-  /** Where the object at this position begins in the pack. */
+  /** The offset in the pack of the object at this position. */
   offset(position: number): number {
     if (this.#whole) return this.#whole.offset(position);
     const at = NAMES + 24 * this.count + 4 * position;
@@ -112,17 +112,17 @@ export class PackIndex {
     );
   }
 
-  /** Lookups read nothing. */
+  /** Whether lookups need no reads. */
   get inMemory(): boolean {
     return this.#whole !== undefined;
   }
 
-  /** Bytes that this index holds beside the block cache. */
+  /** Bytes that this index holds in addition to the block cache. */
   get heldBytes(): number {
     return (this.#whole ? this.#file.size + 10 * this.count : 0) + (this.#offsets ? 16 * this.count : 0);
   }
 
-  /** All of the index in memory: for scans. */
+  /** The whole index in memory, for scans. */
   whole(): WholeIndex {
     if (!this.#whole) {
       this.#check();
@@ -131,7 +131,7 @@ export class PackIndex {
     return this.#whole;
   }
 
-  /** Entries by place in the pack: for lengths, and for finding a base by its offset. */
+  /** Entries by offset in the pack: for lengths, and for finding a base by its offset. */
   sortedOffsets(): SortedOffsets {
     return (this.#offsets ??= new SortedOffsets(this.whole(), this.#packSize));
   }
@@ -198,13 +198,13 @@ export class WholeIndex {
   }
 }
 
-/** A pack's entries in the order in which they stand in it. */
+/** A pack's entries in the order of their offsets. */
 export class SortedOffsets {
-  /** Ascending; one more at the end: where the trailer begins. */
+  /** Ascending; the last one is the start of the trailer. */
   readonly offsets: Float64Array;
   /** Index position of each. */
   readonly positions: Uint32Array;
-  /** By index position: which entry it is. */
+  /** By index position: the entry's rank in the pack. */
   readonly ranks: Uint32Array;
 
   constructor(whole: WholeIndex, packSize: number) {
@@ -224,7 +224,7 @@ export class SortedOffsets {
     }
   }
 
-  /** @returns which entry of the pack begins at `offset`. @throws CorruptData when none does. */
+  /** @returns the rank of the entry that starts at `offset`. @throws CorruptData when none does */
   rank(offset: number): number {
     const offsets = this.offsets;
     let low = 0;
@@ -241,7 +241,7 @@ export class SortedOffsets {
   }
 }
 
-/** How many of the sorted names are below `bound`; with `after`, not above it. */
+/** The number of sorted names below `bound`; with `after`, below or equal. */
 function lowerBound(names: Uint8Array, bound: Uint8Array, after: boolean): number {
   let low = 0;
   let high = names.length / 20;

@@ -3,34 +3,34 @@ import { CorruptData, type GitObject, ObjectMissing, type ObjectType, type SyncO
 import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import { BLOCK_SIZE, BlockMiss } from './block-cache.ts';
 import { applyDelta, deltaSizes } from './delta.ts';
-import { EntryHead, MAX_ENTRY_HEAD, OFS_DELTA, REF_DELTA, typeName } from './entry.ts';
+import { EntryHeader, MAX_ENTRY_HEADER, OFS_DELTA, REF_DELTA, typeName } from './entry.ts';
 import { inflateInto, inflateStart, NEED_MORE } from './inflate.ts';
 import { MergedLookup } from './merged-lookup.ts';
 import type { Pack, PackCache } from './pack-cache.ts';
 
-/** git never makes chains longer than 4,095 (pack.depth); received packs are held to that as well. */
+/** git's chains are at most 4,095 long (pack.depth), and received packs are checked for that. */
 const MAX_CHAIN = 10_000;
 const SLAB = 512 * 1024;
-/** A dynamic block's code lengths take at most this many bytes (RFC 1951, 3.2.7): only then comes the first literal. */
+/** Maximum bytes of a dynamic block's code lengths (RFC 1951, 3.2.7), which come before the first literal. */
 const MAX_CODE_TABLE = 640;
-/** No delta's two sizes take more bytes. */
-const SIZES = 20;
+/** Maximum bytes of the two sizes of a delta. */
+const MAX_DELTA_SIZES_BYTES = 20;
 const EMPTY: GitObject = { type: 'tree', data: new Uint8Array(0) };
 
 /**
- * Synchronous reading from one listing of packs. Every method may throw BlockMiss; see {@link SyncObjects}.
+ * Reads objects synchronously from one listing of packs. Every method may throw BlockMiss; see {@link SyncObjects}.
  */
 export class PackObjects implements SyncObjects {
   /** Newest first, garbage last. */
   readonly packs: readonly Pack[];
-  /** How many of them, from the first, are not garbage. */
+  /** The first `liveCount` packs are not garbage. */
   readonly liveCount: number;
-  /** After {@link locate}: where the object is. */
+  /** After {@link locate}: the pack with the object. */
   pack!: Pack;
-  /** After {@link locate}: where the object stands in the pack's index and in the pack, as far as that is known; or -1. */
+  /** After {@link locate}: the object's position in the pack's index, and offset in the pack; -1 if not known yet. */
   #position = -1;
   #offset = -1;
-  /** What was located. */
+  /** The name that was located. */
   #name: Uint8Array = EMPTY.data;
   #nameAt = 0;
 
@@ -38,7 +38,7 @@ export class PackObjects implements SyncObjects {
   readonly #tip: OpenDerived | undefined;
   readonly #cache: PackCache;
   readonly #maxObjectSize: number;
-  readonly #head = new EntryHead();
+  readonly #head = new EntryHeader();
   #last = 0;
   #slab: Buffer = Buffer.alloc(0);
   #slabUsed = SLAB;
@@ -57,7 +57,7 @@ export class PackObjects implements SyncObjects {
   ) {
     this.derived = derived;
     this.packs = packs;
-    this.liveCount = packs.filter((pack) => pack.description.source !== 'garbage').length;
+    this.liveCount = packs.filter((pack) => pack.description.source !== 'unreachable-garbage').length;
     this.#cache = cache;
     this.#maxObjectSize = maxObjectSize;
     this.#merged = MergedLookup.over(derived('object-index'), packs);
@@ -74,7 +74,7 @@ export class PackObjects implements SyncObjects {
     throw new ObjectMissing(oid);
   }
 
-  /** The bytes of a tree that stands in the listing of the tip; undefined for another, or without such a listing. */
+  /** The bytes of a tree of the tip listing; undefined for another tree, or without a tip listing. */
   tipTree(oid: Oid): Uint8Array | undefined {
     const source = this.#tip;
     if (!source?.usable) return undefined;
@@ -82,7 +82,7 @@ export class PackObjects implements SyncObjects {
       return source.attempt(() => this.#cache.tips.get(source).tree(oid));
     } catch (error) {
       if (!(error instanceof BlockMiss)) throw error;
-      // It may stand there or not: in one trip comes what finds it anyway.
+      // The listing may not have it: also fetch what finding it in a pack needs, in the same round trip.
       const wanted = [...error.wanted];
       try {
         return this.read(oid).data;
@@ -101,12 +101,12 @@ export class PackObjects implements SyncObjects {
     throw new ObjectMissing(oid);
   }
 
-  /** After {@link locate}: where the object's entry begins in the pack. */
+  /** After {@link locate}: the offset of the object's entry in the pack. */
   get offset(): number {
     return this.#offset >= 0 ? this.#offset : this.pack.index.offset(this.#position);
   }
 
-  /** After {@link locate}: where the object stands in the pack's index. */
+  /** After {@link locate}: the object's position in the pack's index. */
   get position(): number {
     if (this.#position < 0) {
       this.#position = this.pack.index.find(this.#name, this.#nameAt);
@@ -117,10 +117,10 @@ export class PackObjects implements SyncObjects {
   }
 
   /**
-   * Looks the 20 bytes at `name[at]` up: in the pack that had the last hit when its index is in memory, in the merged
-   * index, then in every pack that this does not cover.
-   * @param count look only into the first so many packs
-   * @returns whether found; then `pack`, `offset` and `position` say where.
+   * Looks up the 20 bytes at `name[at]`: in the pack of the last hit if its index is in memory, in the merged index,
+   * then in every pack that the merged index does not cover.
+   * @param count searches only the first `count` packs
+   * @returns whether it was found; then `pack`, `offset` and `position` are set
    */
   locate(name: Uint8Array, at: number, count = this.packs.length): boolean {
     const { packs } = this;
@@ -158,7 +158,7 @@ export class PackObjects implements SyncObjects {
           this.#nameAt = at;
           return true;
         }
-        // One trip for all packs: the id may be in any of them.
+        // One round trip for all packs, because the id may be in any of them.
         const wanted = [...error.wanted];
         merged?.missing(name, at, wanted);
         for (const [i, pack] of packs.entries()) {
@@ -167,14 +167,14 @@ export class PackObjects implements SyncObjects {
         throw new BlockMiss(wanted);
       }
       if (merged && error instanceof CorruptData && error.code === 'derived-file') {
-        merged.leaveAside(error);
+        merged.markUnusable(error);
         return this.locate(name, at, count);
       }
       throw error;
     }
   }
 
-  /** The object whose entry begins at `offset`, deltas applied. @throws CorruptData */
+  /** The object whose entry starts at `offset`, with deltas applied. @throws CorruptData */
   readAt(pack: Pack, offset: number): GitObject {
     const { bases } = this.#cache;
     const head = this.#head;
@@ -201,7 +201,7 @@ export class PackObjects implements SyncObjects {
       const delta = this.#inflate(pack, link.dataAt, link.size, true);
       const sizes = deltaSizes(delta);
       this.#checkSize(sizes.result);
-      const data = this.#room(sizes.result);
+      const data = this.#allocate(sizes.result);
       applyDelta(object.data, delta, sizes, data);
       object = { type: object.type, data };
       bases.put(pack, link.offset, object);
@@ -210,8 +210,8 @@ export class PackObjects implements SyncObjects {
   }
 
   /**
-   * As {@link read}, and where the object is stored whole, the deflate stream (RFC 1951) that it is stored as: a copy,
-   * known to inflate to the object.
+   * Like {@link read}; if the object is not stored as a delta, also returns a copy of its deflate stream (RFC 1951),
+   * which is verified to inflate to the object.
    */
   readDeflated(oid: Oid): GitObject & { readonly deflated?: Uint8Array } {
     if (!this.locate(oidBytes(oid), 0)) return this.read(oid);
@@ -219,14 +219,14 @@ export class PackObjects implements SyncObjects {
     if (this.#readHead(pack, offset) >= 0) return this.readAt(pack, offset);
     const { type, size, dataAt } = this.#head;
     const data = this.#inflate(pack, dataAt, size);
-    // Between the two bytes of zlib's head and the four of its checksum (RFC 1950).
+    // Between the two bytes of the zlib header and the four of its checksum (RFC 1950).
     const deflated = Buffer.from(pack.file.slice(dataAt + 2, dataAt + this.#deflated - 4));
     const object = { type: typeName(type), data };
     this.#cache.bases.put(pack, offset, object);
     return { ...object, deflated };
   }
 
-  /** Type and size of the entry at `offset`; only heads are read. @throws CorruptData */
+  /** Type and size of the entry at `offset`; reads only headers. @throws CorruptData */
   headerAt(pack: Pack, offset: number): { type: ObjectType; size: number } {
     const cached = this.#cache.bases.get(pack, offset);
     if (cached) return { type: cached.type, size: cached.data.length };
@@ -239,9 +239,10 @@ export class PackObjects implements SyncObjects {
       if (size < 0) {
         const from = head.dataAt;
         const start = pack.file.slice(from, Math.min(from + MAX_CODE_TABLE + 64, pack.file.size - 20));
-        let begin = inflateStart(start, 0, start.length, SIZES);
-        // Blocks without content may come first; whoever writes them pays for it.
-        if (begin.length < Math.min(SIZES, head.size)) begin = this.#inflate(pack, from, head.size, true);
+        let begin = inflateStart(start, 0, start.length, MAX_DELTA_SIZES_BYTES);
+        // Empty blocks may come first; then inflate everything.
+        if (begin.length < Math.min(MAX_DELTA_SIZES_BYTES, head.size))
+          begin = this.#inflate(pack, from, head.size, true);
         size = deltaSizes(begin).result;
       }
       at = baseAt;
@@ -249,13 +250,13 @@ export class PackObjects implements SyncObjects {
     throw new CorruptData('delta-too-deep', `delta chain at ${offset} does not end`);
   }
 
-  /** Bytes of the zlib stream at `from` that holds `size` bytes. */
+  /** Length of the zlib stream at `from` that inflates to `size` bytes. */
   deflatedLength(pack: Pack, from: number, size: number): number {
     this.#inflate(pack, from, size);
     return this.#deflated;
   }
 
-  /** Where a blob of the tip lies, when its listing is in memory and its pack listed. */
+  /** The location of a blob of the tip, if the tip listing is in memory and the pack is listed. */
   #atTip(name: Uint8Array, at: number, count = this.packs.length) {
     const source = this.#tip;
     if (!source?.usable) return undefined;
@@ -275,15 +276,15 @@ export class PackObjects implements SyncObjects {
     return true;
   }
 
-  /** Reads the head at `offset` into #head, `dataAt` as an offset in the pack. @returns where the base begins, or -1. */
+  /** Reads the header at `offset` into #head, `dataAt` as an offset in the pack. @returns the base's offset, or -1 */
   #readHead(pack: Pack, offset: number): number {
     const { file } = pack;
     const number = Math.floor(offset / BLOCK_SIZE);
     const end = file.size - 20;
     let bytes = file.block(number);
     let at = offset - number * BLOCK_SIZE;
-    if (at + MAX_ENTRY_HEAD > bytes.length || offset + MAX_ENTRY_HEAD > end) {
-      bytes = file.slice(offset, Math.min(offset + MAX_ENTRY_HEAD, end));
+    if (at + MAX_ENTRY_HEADER > bytes.length || offset + MAX_ENTRY_HEADER > end) {
+      bytes = file.slice(offset, Math.min(offset + MAX_ENTRY_HEADER, end));
       at = 0;
     }
     const head = this.#head;
@@ -304,11 +305,11 @@ export class PackObjects implements SyncObjects {
     return -1;
   }
 
-  /** @param transient the result is used up before the next call */
+  /** @param transient the result is used only until the next call */
   #inflate(pack: Pack, from: number, size: number, transient = false): Uint8Array {
     this.#checkSize(size);
     const { file } = pack;
-    const out = transient && size < this.#scratch.length ? this.#scratch : this.#room(size + 1);
+    const out = transient && size < this.#scratch.length ? this.#scratch : this.#allocate(size + 1);
     const number = Math.floor(from / BLOCK_SIZE);
     const start = number * BLOCK_SIZE;
     const limit = file.size - 20;
@@ -325,8 +326,8 @@ export class PackObjects implements SyncObjects {
     }
   }
 
-  /** Memory for an object; small ones share slabs, because they come by the hundred thousand. */
-  #room(size: number): Buffer {
+  /** Allocates memory for an object; small ones share slabs, because there are hundreds of thousands. */
+  #allocate(size: number): Buffer {
     if (size > SLAB / 8) return Buffer.allocUnsafeSlow(size);
     if (this.#slabUsed + size > SLAB) {
       this.#slab = Buffer.allocUnsafeSlow(SLAB);

@@ -2,10 +2,10 @@ import { createHash, type Hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { CorruptData } from '../objects.ts';
 import { deltaSizes } from './delta.ts';
-import { BLOB, EntryHead, MAX_ENTRY_HEAD, OFS_DELTA, REF_DELTA } from './entry.ts';
+import { BLOB, EntryHeader, MAX_ENTRY_HEADER, OFS_DELTA, REF_DELTA } from './entry.ts';
 import { EntryTable } from './entry-table.ts';
 import { InflateStream, inflateInto, NEED_MORE, usesHandle } from './inflate.ts';
-import { type ObjectHasher, ROOM } from './object-hasher.ts';
+import { HEADER_ROOM, type ObjectHasher } from './object-hasher.ts';
 import type { Spool } from './spool.ts';
 
 export interface ParserLimits {
@@ -18,17 +18,17 @@ export interface ParserLimits {
   readonly memoryBytes: number;
 }
 
-/** A blob on its way in, of which no more is held than has just come. */
+/** A large blob being received, which is hashed without being held in memory. */
 interface LargeBlob {
   readonly entry: number;
   readonly inflate: InflateStream;
   readonly sha: Hash;
 }
 
-/** The first pass over a pack: takes it in as it arrives, finds its entries, names what is no delta. */
+/** The first pass over a pack: parses it while it is received, and hashes the objects that are not deltas. */
 export class PackParser {
   readonly table = new EntryTable();
-  /** Objects that the header announces; 0 before it is here. */
+  /** Object count of the header; 0 before it is received. */
   total = 0;
   deltas = 0;
   checksum: Buffer = Buffer.alloc(0);
@@ -37,11 +37,11 @@ export class PackParser {
   readonly #hasher: ObjectHasher;
   readonly #limits: ParserLimits;
   readonly #sha = createHash('sha1');
-  readonly #head = new EntryHead();
+  readonly #head = new EntryHeader();
   readonly #arena: Arena;
-  /** How far the pack is parsed. */
+  /** Offset up to which the pack is parsed. */
   #at = 0;
-  /** No use in trying the entry at #at again before so many bytes are here. */
+  /** The entry at #at is not tried again before this many bytes are received. */
   #retryAt = 0;
   #started = false;
   #inflated = 0;
@@ -80,7 +80,7 @@ export class PackParser {
     this.#spool.parsed();
   }
 
-  /** The inflated content of a parsed entry: an object, or a delta. Holds until the next call. */
+  /** The inflated content of a parsed entry: an object, or a delta. Valid until the next call. */
   content(entry: number): Uint8Array {
     const kept = this.#arena.get(entry);
     if (kept) return kept;
@@ -88,7 +88,7 @@ export class PackParser {
     const from = table.offsets[entry]!;
     const to = entry + 1 < table.count ? table.offsets[entry + 1]! : table.end;
     const size = table.sizes[entry]!;
-    // A base of deltas is held as a whole, whatever it is.
+    // A delta base is always held in memory.
     checkSize(size, this.#limits.maxObjectSize);
     const stored = this.#spool.read(from, to - from);
     const out = this.#own(size);
@@ -140,8 +140,8 @@ export class PackParser {
     const at = this.#at - spool.start;
     const available = spool.length - at;
     if (!head.read(window, at, spool.length)) {
-      if (available >= MAX_ENTRY_HEAD)
-        throw new CorruptData('pack-entry', `entry at ${this.#at} has no proper head`);
+      if (available >= MAX_ENTRY_HEADER)
+        throw new CorruptData('pack-entry', `entry at ${this.#at} has a malformed header`);
       return false;
     }
     const { type, size, dataAt } = head;
@@ -154,7 +154,7 @@ export class PackParser {
     }
     const delta = type === OFS_DELTA || type === REF_DELTA;
     const out = delta ? this.#own(size) : this.#hasher.buffer(size);
-    const used = inflateInto(window, dataAt, spool.length, out, delta ? 0 : ROOM, size);
+    const used = inflateInto(window, dataAt, spool.length, out, delta ? 0 : HEADER_ROOM, size);
     if (used === NEED_MORE) {
       this.#retryAt = spool.size + available;
       return false;
@@ -174,7 +174,7 @@ export class PackParser {
     return true;
   }
 
-  /** A blob too large to be held: its head is taken in, the rest follows as it comes. */
+  /** Starts a blob too large for memory: its content is hashed while it is received. */
   #begin(size: number, headLength: number): void {
     const { table } = this;
     this.#count(size);
@@ -186,7 +186,7 @@ export class PackParser {
     this.#at += headLength;
   }
 
-  /** What is here of a large blob. @returns false when more bytes are needed */
+  /** Hashes the received part of a large blob. @returns false when more bytes are needed */
   #continue({ entry, inflate, sha }: LargeBlob): boolean {
     const { table } = this;
     const { window, length, start } = this.#spool;
@@ -222,7 +222,7 @@ export class PackParser {
   #count(size: number): void {
     this.#inflated += size;
     if (this.#inflated > this.#limits.maxInflatedBytes) {
-      throw new CorruptData('limit', `pack stands for more than ${this.#limits.maxInflatedBytes} bytes`);
+      throw new CorruptData('limit', `pack inflates to more than ${this.#limits.maxInflatedBytes} bytes`);
     }
   }
 
@@ -239,7 +239,7 @@ class Arena {
   readonly #limit: number;
   #slabs: Buffer[] = [];
   #used = SLAB;
-  /** By entry: where its bytes begin, plus one; and how many. */
+  /** By entry: the start of its bytes plus one, and their number. */
   #starts = new Uint32Array(0);
   #lengths = new Uint32Array(0);
 

@@ -1,15 +1,15 @@
 import { crc32, deflateSync } from 'node:zlib';
-import { readAhead } from '../gather.ts';
+import { readAhead } from '../batch-misses.ts';
 import { CorruptData, type GitObject } from '../objects.ts';
-import { CHUNK, type CopiedPacks } from './copied-packs.ts';
+import { CHUNK_BYTES, type CopiedPacks } from './copied-packs.ts';
 import {
-  EntryHead,
-  MAX_ENTRY_HEAD,
+  EntryHeader,
+  MAX_ENTRY_HEADER,
   OFS_DELTA,
   REF_DELTA,
   typeCode,
   writeDistance,
-  writeEntryHead,
+  writeEntryHeader,
 } from './entry.ts';
 import { makeDelta } from './make-delta.ts';
 import type { ObjectList } from './object-list.ts';
@@ -18,27 +18,27 @@ import type { PackObjects } from './pack-objects.ts';
 import { type SourceEntries, sourceEntries } from './source-entries.ts';
 
 export interface WritePackOptions {
-  /** Deltas against objects that the receiver has and the pack does not (`thin-pack`). Default false. */
+  /** Allows deltas against objects that the receiver has and the pack does not (`thin-pack`). Default false. */
   readonly thin?: boolean;
-  /** Bases by distance (`ofs-delta`). Default true; without it, by id. */
+  /** Writes OFS_DELTA entries (`ofs-delta`), else REF_DELTA. Default true. */
   readonly ofsDelta?: boolean;
-  /** Calls with objects written so far. */
+  /** Called with the number of objects written so far. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** A chunk is given out sooner when it takes longer than this. */
+/** A chunk is returned early when it takes longer than this. */
 const SLICE_MS = 30;
-/** A pack of more objects than this is read in order, far ahead. */
+/** A pack of more objects is read in order, far ahead. */
 export const SCAN_FROM = 2000;
-/** Bytes of objects that deltas are made of: less is not worth it, more takes too long. */
-const LEAST_DELTIFIED = 64;
-const MOST_DELTIFIED = 1 << 20;
-/** git's own default for chains (pack.depth). */
+/** Sizes of objects that are deltified: smaller ones are not worth it, larger ones take too long. */
+const MIN_DELTIFIED_BYTES = 64;
+const MAX_DELTIFIED_BYTES = 1 << 20;
+/** git's default maximum length of delta chains (pack.depth). */
 const MAX_DEPTH = 50;
-/** Entries tried at once after a miss. */
-const AHEAD = 128;
+/** Entries prefetched together after a miss. */
+const READ_AHEAD = 128;
 
-/** Entries of the pack being made, one after the other; what was copied as a whole stands before them. */
+/** Writes the entries of a new pack one by one, after the packs that are copied whole. */
 export class PackWriter {
   done = 0;
   readonly #list: ObjectList;
@@ -46,24 +46,24 @@ export class PackWriter {
   readonly #thin: boolean;
   readonly #ofsDelta: boolean;
   readonly #sources: (SourceEntries | undefined)[] = [];
-  /** List indexes in the order of the pack being made. */
+  /** List indexes in the order of the new pack. */
   #order: Uint32Array | undefined;
-  /** By list index: where its entry begins; 0 before it is written. */
+  /** By list index: the offset of its entry; 0 before it is written. */
   readonly #written: Float64Array;
-  /** By list index: how many deltas lead to the object. */
+  /** By list index: the length of the object's delta chain. */
   readonly #depths: Uint16Array;
-  /** By path: what was written last from there. */
+  /** By path: the object written last. */
   readonly #lastAt = new Map<number, number>();
-  readonly #head = new EntryHead();
-  readonly #headBytes = Buffer.alloc(MAX_ENTRY_HEAD);
+  readonly #head = new EntryHeader();
+  readonly #headBytes = Buffer.alloc(MAX_ENTRY_HEADER);
   #out: Buffer = Buffer.alloc(0);
   #used = 0;
-  /** Bytes given out so far. */
+  /** Bytes returned so far. */
   #given: number;
-  /** A large entry whose data go out piece by piece: what is left of it. */
+  /** The rest of a large entry, which is written in pieces. */
   #rest: { pack: Pack; from: number; to: number; crc: number; expected: number | undefined } | undefined;
 
-  /** @param before what was given out before: the head, and packs as a whole */
+  /** @param before what was written before: the header, and packs copied whole */
   constructor(list: ObjectList, options: WritePackOptions, before: CopiedPacks) {
     this.#list = list;
     this.#copied = before;
@@ -74,24 +74,24 @@ export class PackWriter {
     this.#depths = new Uint16Array(list.count);
   }
 
-  /** A large entry is not yet given out to its end. */
+  /** Whether a large entry is not completely written yet. */
   get unfinished(): boolean {
     return this.#rest !== undefined;
   }
 
-  /** The next bytes; none at the end. May throw BlockMiss and be called again. */
+  /** The next bytes; empty at the end. May throw BlockMiss and be called again. */
   chunk(objects: PackObjects): Uint8Array {
     const order = (this.#order ??= this.#plan());
-    if (this.#used === 0) this.#out = Buffer.allocUnsafeSlow(CHUNK + 4096);
+    if (this.#used === 0) this.#out = Buffer.allocUnsafeSlow(CHUNK_BYTES + 4096);
     const until = performance.now() + SLICE_MS;
-    while (this.#used < CHUNK) {
+    while (this.#used < CHUNK_BYTES) {
       if (this.#used > 0 && (this.done & 31) === 0 && performance.now() > until) break;
       if (this.#rest) this.#continue();
       else if (this.done < order.length) {
         const next = this.done;
         readAhead(
           next,
-          () => Array.from({ length: Math.min(AHEAD, order.length - next) }, (_, i) => next + i),
+          () => Array.from({ length: Math.min(READ_AHEAD, order.length - next) }, (_, i) => next + i),
           (at) => (at === next ? this.#entry(objects, order[at]!) : this.#touch(objects, order[at]!)),
         );
         this.done++;
@@ -103,12 +103,12 @@ export class PackWriter {
     return chunk;
   }
 
-  /** Pack by pack, in the order in which entries are stored: bases by distance come first, and reads are in order. */
+  /** Orders entries pack by pack, as they are stored: OFS_DELTA bases come first, and reads are sequential. */
   #plan(): Uint32Array {
     const list = this.#list;
     const counts = new Uint32Array(list.packs.length);
     for (let i = 0; i < list.count; i++) if (list.packOf[i]! >= 0) counts[list.packOf[i]!]!++;
-    // Nothing is asked about what was copied as a whole.
+    // Packs copied whole need no entries.
     const sources = list.packs.map((pack, number) =>
       this.#copied.has(number) ? undefined : sourceEntries(pack, counts[number]!),
     );
@@ -121,7 +121,7 @@ export class PackWriter {
     const order = new Uint32Array(list.count - this.#copied.count);
     let at = 0;
     if (loose > 0) for (let i = 0; i < list.count; i++) if (list.packOf[i]! < 0) order[at++] = i;
-    // The oldest pack first: newer ones may lean on it.
+    // The oldest pack first, because newer ones may have deltas against it.
     for (let number = sources.length - 1; number >= 0; number--) {
       for (const i of sources[number]?.inOrder() ?? []) order[at++] = i;
     }
@@ -139,13 +139,13 @@ export class PackWriter {
     const offset = pack.index.offset(position);
     const { file } = pack;
     const head = this.#head;
-    const bytes = file.slice(offset, Math.min(offset + MAX_ENTRY_HEAD, file.size - 20));
+    const bytes = file.slice(offset, Math.min(offset + MAX_ENTRY_HEADER, file.size - 20));
     if (!head.read(bytes, 0)) throw new CorruptData('pack-truncated', `entry at ${offset} is cut short`);
     const { type, size } = head;
     const dataAt = offset + head.dataAt;
 
     const whole = type !== OFS_DELTA && type !== REF_DELTA;
-    if (whole && list.paths[i] !== 0 && size <= MOST_DELTIFIED) {
+    if (whole && list.paths[i] !== 0 && size <= MAX_DELTIFIED_BYTES) {
       const stored = source.end(objects, offset, dataAt, size) - offset;
       if (this.#deltify(objects, i, objects.readAt(pack, offset), stored)) return undefined;
     }
@@ -171,18 +171,18 @@ export class PackWriter {
     const end = source.end(objects, offset, dataAt, size);
     const written = this.#given + this.#used;
     let at = this.#headBytes.length;
-    if (whole) at = writeEntryHead(this.#headBytes, 0, type, size);
+    if (whole) at = writeEntryHeader(this.#headBytes, 0, type, size);
     else if (base >= 0 && this.#ofsDelta && this.#writtenAt(base) > 0) {
-      at = writeEntryHead(this.#headBytes, 0, OFS_DELTA, size);
+      at = writeEntryHeader(this.#headBytes, 0, OFS_DELTA, size);
       at = writeDistance(this.#headBytes, at, written - this.#writtenAt(base));
     } else {
-      at = writeEntryHead(this.#headBytes, 0, REF_DELTA, size);
+      at = writeEntryHeader(this.#headBytes, 0, REF_DELTA, size);
       const [names, from] = baseName ? [baseName, 0] : [list.names, 20 * base];
       this.#headBytes.set(names.subarray(from, from + 20), at);
       at += 20;
     }
     const expected = source.crc(position);
-    if (end - offset > CHUNK / 2) {
+    if (end - offset > CHUNK_BYTES / 2) {
       const crc = crc32(bytes.subarray(0, head.dataAt));
       this.#room(at);
       this.#put(this.#headBytes.subarray(0, at));
@@ -199,14 +199,14 @@ export class PackWriter {
   }
 
   /**
-   * Writes the object as a new delta: of what was written last from its path, or of what the receiver has there.
-   * @returns false when there is nothing of the kind, or too little in common
+   * Writes the object as a new delta against the object written last from its path, or the one the receiver has there.
+   * @returns false when there is no such base, or too little in common
    */
-  #deltify(objects: PackObjects, i: number, object: GitObject, most: number): boolean {
+  #deltify(objects: PackObjects, i: number, object: GitObject, maxBytes: number): boolean {
     const list = this.#list;
     const { length } = object.data;
     const path = list.paths[i]!;
-    if (path === 0 || length < LEAST_DELTIFIED || length > MOST_DELTIFIED) return false;
+    if (path === 0 || length < MIN_DELTIFIED_BYTES || length > MAX_DELTIFIED_BYTES) return false;
     let base = this.#lastAt.get(path) ?? -1;
     if (base >= 0 && this.#depths[base]! >= MAX_DEPTH) base = -1;
     const name =
@@ -217,20 +217,24 @@ export class PackWriter {
           : undefined;
     if (!name || !objects.locate(name, 0)) return false;
     const from = objects.readAt(objects.pack, objects.offset);
-    if (from.type !== object.type || from.data.length > MOST_DELTIFIED || from.data.length < LEAST_DELTIFIED)
+    if (
+      from.type !== object.type ||
+      from.data.length > MAX_DELTIFIED_BYTES ||
+      from.data.length < MIN_DELTIFIED_BYTES
+    )
       return false;
     const delta = makeDelta(from.data, object.data, length >> 1);
     if (!delta) return false;
     const written = this.#given + this.#used;
     const near = base >= 0 && this.#ofsDelta;
-    let at = writeEntryHead(this.#headBytes, 0, near ? OFS_DELTA : REF_DELTA, delta.length);
+    let at = writeEntryHeader(this.#headBytes, 0, near ? OFS_DELTA : REF_DELTA, delta.length);
     if (near) at = writeDistance(this.#headBytes, at, written - this.#written[base]!);
     else {
       this.#headBytes.set(name, at);
       at += 20;
     }
     const deflated = deflateSync(delta);
-    if (at + deflated.length >= most) return false;
+    if (at + deflated.length >= maxBytes) return false;
     this.#room(at + deflated.length);
     this.#put(this.#headBytes.subarray(0, at));
     this.#put(deflated);
@@ -239,7 +243,7 @@ export class PackWriter {
     return true;
   }
 
-  /** Where the entry of object `i` begins; 0 before it is written. */
+  /** The offset of the entry of object `i`; 0 before it is written. */
   #writtenAt(i: number): number {
     const number = this.#list.packOf[i]!;
     if (!this.#copied.has(number)) return this.#written[i]!;
@@ -252,22 +256,22 @@ export class PackWriter {
     if (path !== 0) this.#lastAt.set(path, i);
   }
 
-  /** Reads what an entry's turn will need first. */
+  /** Prefetches what writing an entry needs first. */
   #touch(objects: PackObjects, i: number): void {
     const number = this.#list.packOf[i]!;
     if (number < 0) return;
     const pack = this.#list.packs[number]!;
     const offset = pack.index.offset(this.#list.positions[i]!);
-    const start = pack.file.slice(offset, Math.min(offset + MAX_ENTRY_HEAD, pack.file.size - 20));
-    // Large ones are copied piece by piece.
-    const small = this.#head.read(start, 0) && this.#head.size <= MOST_DELTIFIED;
+    const start = pack.file.slice(offset, Math.min(offset + MAX_ENTRY_HEADER, pack.file.size - 20));
+    // Large entries are copied in pieces.
+    const small = this.#head.read(start, 0) && this.#head.size <= MAX_DELTIFIED_BYTES;
     if (small && this.#list.count <= SCAN_FROM) objects.readAt(pack, offset);
   }
 
-  /** The next piece of a large entry. */
+  /** Writes the next piece of a large entry. */
   #continue(): void {
     const rest = this.#rest!;
-    const to = Math.min(rest.to, rest.from + CHUNK / 2);
+    const to = Math.min(rest.to, rest.from + CHUNK_BYTES / 2);
     const bytes = rest.pack.file.slice(rest.from, to);
     this.#room(bytes.length);
     this.#put(bytes);
@@ -278,10 +282,10 @@ export class PackWriter {
     this.#rest = undefined;
   }
 
-  /** An object as a whole: its base does not go along. */
+  /** Writes an object whole, because its base is not in the pack. */
   #object(i: number, type: number, data: Uint8Array): undefined {
     const deflated = deflateSync(data);
-    const head = writeEntryHead(this.#headBytes, 0, type, data.length);
+    const head = writeEntryHeader(this.#headBytes, 0, type, data.length);
     this.#room(head + deflated.length);
     this.#written[i] = this.#given + this.#used;
     this.#emitted(i, -1);

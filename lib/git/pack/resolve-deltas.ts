@@ -2,12 +2,12 @@ import { CorruptData } from '../objects.ts';
 import { applyDelta, deltaSizes, sharedEnds } from './delta.ts';
 import { OFS_DELTA, REF_DELTA, TREE } from './entry.ts';
 import type { EntryTable } from './entry-table.ts';
-import { type ObjectHasher, ROOM } from './object-hasher.ts';
+import { HEADER_ROOM, type ObjectHasher } from './object-hasher.ts';
 import { hashName, sameName } from './object-names.ts';
 import type { SharedTree } from './tree-ends.ts';
 
 export interface DeltaSource {
-  /** The inflated content of an entry: of a base, or a delta. A view that holds until the next call. */
+  /** The inflated content of an entry, a base or a delta. A view that is valid until the next call. */
   content(entry: number): Uint8Array;
 }
 
@@ -18,30 +18,30 @@ export interface ResolveLimits {
   readonly maxInflatedBytes: number;
 }
 
-interface Made {
-  /** Content from ROOM on. */
+interface ResolvedObject {
+  /** Content from {@link HEADER_ROOM} on. */
   readonly buffer: Buffer;
   readonly length: number;
-  /** Of a tree: what it has in common with its base. */
+  /** For a tree: what it has in common with its base. */
   readonly shared: SharedTree | undefined;
 }
 
 interface Frame {
   readonly entry: number;
   data: Uint8Array | undefined;
-  /** The next child to make; the heaviest comes last. */
+  /** The next child to resolve; the one with the most descendants comes last. */
   next: number;
   heavy: number;
 }
 
 /**
- * Makes every delta's object, depth first, as few inflated objects in memory as possible: a base's children
- * with fewer descendants come first, and a base is let go when its last child is made, so that only
- * about log2(objects) of them wait at a time.
+ * Resolves all deltas, depth first, with as few inflated objects in memory as possible: children with fewer descendants
+ * come first, and a base is freed when its last child is resolved, so that only about log2(objects) bases are held at a
+ * time.
  */
 export class DeltaResolver {
   resolved = 0;
-  /** Bytes made so far; bounded, since a small pack can stand for any amount. */
+  /** Bytes resolved so far; limited, because a small pack can inflate to any size. */
   inflated = 0;
   readonly #table: EntryTable;
   readonly #source: DeltaSource;
@@ -78,8 +78,8 @@ export class DeltaResolver {
   }
 
   /**
-   * Makes all that descends from `root`, whose id and type are known.
-   * A generator: yields now and then, for the caller to let others run.
+   * Resolves all descendants of `root`, whose id and type are known.
+   * A generator: yields from time to time, so that the caller can let other work run.
    */
   *resolveFrom(root: number): Generator<void> {
     this.#refs?.attach(root, this.#firstChild);
@@ -100,7 +100,7 @@ export class DeltaResolver {
         throw new CorruptData('delta-too-deep', `delta chain longer than ${this.#limits.maxDeltaDepth}`);
       }
       const before = frame.data?.length ?? 0;
-      const base = (frame.data ??= this.#remake(stack));
+      const base = (frame.data ??= this.#rebuild(stack));
       held += base.length - before;
       const made = this.#apply(base, child, type);
       this.#hasher.name(table, child, type, made.buffer, made.length, made.shared);
@@ -111,7 +111,7 @@ export class DeltaResolver {
         frame.data = undefined;
       }
       if (this.#firstChild[child]! >= 0) {
-        const data = Uint8Array.prototype.slice.call(made.buffer, ROOM, ROOM + made.length);
+        const data = Uint8Array.prototype.slice.call(made.buffer, HEADER_ROOM, HEADER_ROOM + made.length);
         held += data.length;
         stack.push(this.#frame(child, data));
         for (let i = 0; held > this.#limits.memoryBytes && i < stack.length - 1; i++) {
@@ -123,7 +123,7 @@ export class DeltaResolver {
     }
   }
 
-  /** Ids of bases that no entry of the pack has turned out to be, and that deltas still wait for. */
+  /** Ids of REF_DELTA bases that are not in the pack, for which deltas still wait. */
   waiting(): Uint8Array {
     return this.#refs?.waiting() ?? new Uint8Array(0);
   }
@@ -158,19 +158,19 @@ export class DeltaResolver {
     return last;
   }
 
-  /** The content of the top frame, which was let go to save memory, from the nearest one below that has its own. */
-  #remake(stack: readonly Frame[]): Uint8Array {
+  /** Recomputes the freed content of the top frame, from the nearest frame below that still has its content. */
+  #rebuild(stack: readonly Frame[]): Uint8Array {
     let from = stack.length - 1;
     while (from > 0 && !stack[from]!.data) from--;
     let data = stack[from]!.data ?? Uint8Array.from(this.#source.content(stack[from]!.entry));
     for (let i = from + 1; i < stack.length; i++) {
       const made = this.#apply(data, stack[i]!.entry, 0);
-      data = Uint8Array.prototype.slice.call(made.buffer, ROOM, ROOM + made.length);
+      data = Uint8Array.prototype.slice.call(made.buffer, HEADER_ROOM, HEADER_ROOM + made.length);
     }
     return data;
   }
 
-  #apply(base: Uint8Array, entry: number, type: number): Made {
+  #apply(base: Uint8Array, entry: number, type: number): ResolvedObject {
     const delta = this.#source.content(entry);
     const sizes = deltaSizes(delta);
     if (sizes.result > this.#limits.maxObjectSize) {
@@ -181,15 +181,15 @@ export class DeltaResolver {
     }
     this.inflated += sizes.result;
     if (this.inflated > this.#limits.maxInflatedBytes)
-      throw new CorruptData('limit', 'pack stands for too much data');
+      throw new CorruptData('limit', 'pack inflates to too much data');
     const buffer = this.#hasher.buffer(sizes.result);
-    applyDelta(base, delta, sizes, buffer, ROOM);
+    applyDelta(base, delta, sizes, buffer, HEADER_ROOM);
     const shared = type === TREE ? { base, ...sharedEnds(delta, sizes) } : undefined;
     return { buffer, length: sizes.result, shared };
   }
 }
 
-/** REF_DELTA entries by the id of their base, until an object of that id turns up. */
+/** REF_DELTA entries by the id of their base, until that object is found. */
 class RefDeltas {
   readonly #table: EntryTable;
   readonly #sibling: Int32Array;
@@ -216,7 +216,7 @@ class RefDeltas {
     }
   }
 
-  /** Makes the deltas that waited for this entry's id its children. */
+  /** Adds the deltas that waited for this entry's id as its children. */
   attach(entry: number, firstChild: Int32Array): void {
     const slot = this.#slot(this.#table.names, 20 * entry);
     const first = this.#first[slot]!;

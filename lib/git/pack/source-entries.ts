@@ -2,35 +2,35 @@ import { hashObject } from '../parse.ts';
 import type { Pack } from './pack-cache.ts';
 import type { PackObjects } from './pack-objects.ts';
 
-/** Below this share of a large pack, its entries are looked at one by one rather than sorted all. */
+/** If less than 1/50 of a large pack is wanted, its entries are looked up one by one instead of sorting all offsets. */
 const SPARSE_SHARE = 50;
-const SPARSE_LEAST = 20_000;
-/** Of a larger object the end is told by the index, not found by inflating it. */
-const MOST_INFLATED = 4 * 2 ** 20;
+const MIN_SPARSE_OBJECTS = 20_000;
+/** The end of a larger object is read from the index, not found by inflating it. */
+const MAX_INFLATED_BYTES = 4 * 2 ** 20;
 
 /** @param count objects wanted of the pack */
 export function sourceEntries(pack: Pack, count: number): SourceEntries {
-  const sparse = pack.index.count > SPARSE_LEAST && count * SPARSE_SHARE < pack.index.count;
+  const sparse = pack.index.count > MIN_SPARSE_OBJECTS && count * SPARSE_SHARE < pack.index.count;
   return sparse ? new SparseEntries(pack) : new SortedEntries(pack);
 }
 
-/** What the writer asks about the entries of one pack. */
+/** What the writer needs to know about the entries of one pack. */
 export interface SourceEntries {
-  /** Object `i` of the list stands at this position of the pack's index. */
+  /** Adds object `i` of the list, at this position of the pack's index. */
   add(i: number, position: number): void;
-  /** List indexes by offset. */
+  /** List indexes in the order of offsets. */
   inOrder(): Iterable<number>;
   /** List index of the entry at `offset`, or -1. */
   listed(offset: number): number;
   /** Id of the entry at `offset`. */
   nameAt(objects: PackObjects, offset: number): Uint8Array;
-  /** Where the entry at `offset` ends. */
+  /** End of the entry at `offset`. */
   end(objects: PackObjects, offset: number, dataAt: number, size: number): number;
-  /** What the entry's CRC-32 must be, where it is known. */
+  /** The entry's expected CRC-32, if known. */
   crc(position: number): number | undefined;
 }
 
-/** For most of a pack: all its offsets, sorted. */
+/** For most entries of a pack: sorts all offsets. */
 class SortedEntries implements SourceEntries {
   readonly #pack: Pack;
   readonly #listed: Int32Array;
@@ -68,7 +68,7 @@ class SortedEntries implements SourceEntries {
   }
 }
 
-/** For a few objects of a large pack: nothing is read but them and their bases. */
+/** For a few objects of a large pack: reads only them and their bases. */
 class SparseEntries implements SourceEntries {
   readonly #pack: Pack;
   readonly #added: { i: number; position: number }[] = [];
@@ -99,7 +99,7 @@ class SparseEntries implements SourceEntries {
   }
 
   end(objects: PackObjects, offset: number, dataAt: number, size: number): number {
-    if (size > MOST_INFLATED) {
+    if (size > MAX_INFLATED_BYTES) {
       const sorted = this.#pack.index.sortedOffsets();
       return sorted.offsets[sorted.rank(offset) + 1]!;
     }

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { CorruptData } from '../objects.ts';
 
 /**
- * Where a pack collects while it arrives: memory, and a scratch file once it passes a size. Bytes that were
- * not yet parsed stay in memory either way, in one piece.
+ * Holds a pack while it is received: in memory, and in a scratch file above a size limit. Bytes that are not parsed yet
+ * stay in memory either way, in one piece.
  */
 export class Spool {
-  /** Bytes from `start` (an offset in the pack) on; `length` of them are filled. */
+  /** Bytes from offset `start` of the pack on; `length` of them are filled. */
   window: Buffer = Buffer.allocUnsafeSlow(64 * 1024);
   start = 0;
   length = 0;
-  /** Bytes written in all. */
+  /** Total bytes written. */
   size = 0;
   readonly #memoryLimit: number;
   readonly #directory: string;
@@ -59,7 +59,7 @@ export class Spool {
     this.size += bytes.length;
   }
 
-  /** Parsing is over: memory that only it needed is freed. */
+  /** Frees memory that was only needed for parsing. */
   parsed(): void {
     this.#done = this.#fd >= 0;
     if (this.#done) {
@@ -69,25 +69,25 @@ export class Spool {
     }
   }
 
-  /** A view that holds until the next call of any method. */
+  /** A view that is valid until the next call of any method. */
   read(offset: number, length: number): Uint8Array {
     if (this.#fd < 0) return this.window.subarray(offset, offset + length);
     if (this.#scratch.length < length) this.#scratch = Buffer.allocUnsafeSlow(Math.max(length, 64 * 1024));
     let done = 0;
     while (done < length) {
       const got = readSync(this.#fd, this.#scratch, done, length - done, offset + done);
-      if (got === 0) throw new CorruptData('pack-truncated', 'scratch file cut short');
+      if (got === 0) throw new CorruptData('pack-truncated', 'scratch file is truncated');
       done += got;
     }
     return this.#scratch.subarray(0, length);
   }
-  /** Cuts the end off, to write something else there. */
+  /** Removes the end, to write something else there. */
   truncate(size: number): void {
     if (!this.#done) this.length -= this.size - size;
     this.size = size;
   }
 
-  /** Overwrites bytes that are there. */
+  /** Overwrites existing bytes. */
   patch(bytes: Uint8Array, offset: number): void {
     if (this.#fd >= 0) writeAll(this.#fd, bytes, offset);
     else this.window.set(bytes, offset);

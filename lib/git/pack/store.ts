@@ -7,7 +7,7 @@ import { withContent } from './content.ts';
 import { isIndex, type Pack, PackCache } from './pack-cache.ts';
 import { PackObjects } from './pack-objects.ts';
 
-/** Inflated bytes of one object that may be held in memory. */
+/** Maximum inflated bytes of an object that is held in memory. */
 export const MAX_OBJECT_SIZE = 128 * 1024 * 1024;
 
 export interface PackStoreOptions {
@@ -18,8 +18,8 @@ export interface PackStoreOptions {
 }
 
 /**
- * Objects of one repository, read from the packs its database lists. The listing is read once, and once
- * more when an object is missing from it: another writer may just have added its pack.
+ * Reads objects of one repository from the packs its database lists. The listing is read once, and again when an object
+ * is missing, because another writer may have just listed its pack.
  */
 export class PackStore implements ObjectStore {
   readonly database: ObjectDatabase;
@@ -37,14 +37,14 @@ export class PackStore implements ObjectStore {
   }
 
   /**
-   * Runs synchronous work, again from its start each time after bytes it missed were fetched. The more often that
-   * has happened, the more of the neighbourhood comes along: bases of deltas and trees of trees are seldom far.
-   * @param ahead fetch more than what was missed
+   * Runs synchronous work, and again from its start each time missing blocks were fetched. The more often that
+   * happens, the more blocks around them are fetched: delta bases and subtrees are usually stored nearby.
+   * @param ahead what to fetch in addition to the missing blocks
    */
   async run<T>(work: (objects: PackObjects) => T, ahead: ReadAhead = {}): Promise<T> {
     using pins = new BlockPins();
     let relisted = false;
-    // Work that runs beside other work counts its own.
+    // Concurrent work counts its own misses.
     let misses = this.#misses;
     for (;;) {
       const objects = this.#objects ?? (await this.#first());
@@ -55,16 +55,16 @@ export class PackStore implements ObjectStore {
         if (error instanceof BlockMiss) {
           try {
             const miss = withSmallPacks(withWholeIndexes(error), objects.packs);
-            const whole = withSmallRepository(this.#withCompany(miss, objects.packs), objects.packs);
-            const around = Math.max(ahead.around ?? 1, Math.min(2 ** misses++, MOST_AROUND));
+            const whole = withSmallRepository(this.#withLikelyNext(miss, objects.packs), objects.packs);
+            const around = Math.max(ahead.around ?? 1, Math.min(2 ** misses++, MAX_BLOCKS_AROUND));
             this.#misses = Math.max(this.#misses, misses);
             await this.#cache.blocks.fetch(whole, pins, { ...ahead, around });
           } catch (failure) {
             if (failure instanceof DerivedUnusable) {
-              failure.file.leaveAside(failure.cause);
+              failure.file.markUnusable(failure.cause);
               continue;
             }
-            // A pack that was superseded and deleted since the listing was read.
+            // The pack was superseded and deleted since the listing was read.
             if (relisted || !(await this.refresh())) throw failure;
             relisted = true;
           }
@@ -86,28 +86,28 @@ export class PackStore implements ObjectStore {
     return await this.#listing;
   }
 
-  /** Packs in the listing now held, newest first. */
+  /** The packs of the current listing, newest first. */
   async packs(): Promise<readonly Pack[]> {
     return (this.#objects ?? (await this.#first())).packs;
   }
 
-  /** A file that maintenance made of the packs, as the listing now held tells of it. */
+  /** A file derived from the packs, according to the current listing. */
   derived(kind: DerivedKind): OpenDerived | undefined {
     return this.#cache.derived.of(this.database, kind);
   }
 
   /**
-   * Begins to read the listing, and what is needed to find some of these objects, for a caller that has something else
-   * to wait for first. What is listed in between is found all the same: see {@link run}.
+   * Prefetches the listing, and what is needed to find some of these objects, for a caller that has to wait for
+   * something else first. Packs listed in between are still found: see {@link run}.
    */
   prepare(oids: readonly Oid[] = []): void {
-    const some = oids.slice(0, PREPARED);
-    // What goes wrong is told to the first who reads.
+    const some = oids.slice(0, MAX_PREPARED);
+    // Errors are thrown to the first reader.
     if (some.length > 0) this.run((objects) => some.map((oid) => objects.has(oid))).catch(() => {});
     else if (this.#objects === undefined) this.#first().catch(() => {});
   }
 
-  /** Packs that the caller has just listed: they are found without reading the listing again. */
+  /** Adds packs that the caller has just listed, so that the listing need not be read again. */
   listed(packs: readonly PackDescription[]): void {
     if (this.#objects === undefined) return;
     const before = this.#objects.packs.map(({ description }) => description);
@@ -115,7 +115,7 @@ export class PackStore implements ObjectStore {
     if (fresh.length > 0) this.#adopt([...fresh, ...before]);
   }
 
-  /** Has in memory what was just stored; it is found when it is listed. */
+  /** Caches a pack that was just stored; its objects are found once it is listed. */
   keep(description: PackDescription, content: PackContent): void {
     this.#cache.keep(this.database, description, content);
   }
@@ -151,10 +151,10 @@ export class PackStore implements ObjectStore {
   }
 
   /**
-   * Which of these ids no pack holds.
+   * The ids of this list that no pack holds.
    * @param names 20 bytes each
-   * @param options.garbage whether packs of unreachable objects count; default true
-   * @param options.relist whether what was listed meanwhile counts; default true
+   * @param options.garbage whether unreachable-garbage packs count; default true
+   * @param options.relist whether to read the listing again for missing objects; default true
    */
   async missing(
     names: Uint8Array,
@@ -177,8 +177,8 @@ export class PackStore implements ObjectStore {
   }
 
   /**
-   * This store with one more pack in front that is not listed: what a push brought, before it is accepted. It begins
-   * with the listing that this one holds.
+   * This store plus one unlisted pack in front: the received pack of a push, before it is accepted. Starts with the
+   * current listing of this store.
    */
   withContent(content: PackContent, objectCount: number): PackStore {
     const { database } = this;
@@ -199,17 +199,17 @@ export class PackStore implements ObjectStore {
   }
 
   /**
-   * Whoever misses an index has only just come: what is most likely read next comes in the same trip. That is the
-   * beginning of the packs asked, where the newest commits lie, and what maintenance made of them, where it is small.
+   * A reader that misses an index has just started: also fetches what is most likely read next in the same round trip.
+   * That is the start of the packs, where the newest commits are, and small derived files.
    */
-  #withCompany(miss: BlockMiss, packs: readonly Pack[]): BlockMiss {
+  #withLikelyNext(miss: BlockMiss, packs: readonly Pack[]): BlockMiss {
     const index = this.derived('object-index')?.file;
     if (!miss.wanted.some(({ file }) => isIndex(file) || file === index)) return miss;
     const made = READ_FIRST.map((kind) => this.derived(kind)?.file);
     const files = made.filter((file) => file !== undefined && file.size <= SMALL_DERIVED);
     const company = files.flatMap((file) => Array.from(file!.blocks, (_, block) => ({ file: file!, block })));
-    const live = packs.filter(({ description }) => description.source !== 'garbage');
-    for (const { file } of live.slice(0, BEGINNINGS))
+    const live = packs.filter(({ description }) => description.source !== 'unreachable-garbage');
+    for (const { file } of live.slice(0, MAX_FIRST_BLOCKS))
       if (file.blocks.length > 0 && file.blocks.every((block) => block === undefined))
         company.push({ file, block: 0 });
     return new BlockMiss([
@@ -218,11 +218,11 @@ export class PackStore implements ObjectStore {
     ]);
   }
 
-  /** The first listing, read once for all who wait for it. */
+  /** The first listing, read once for all concurrent readers. */
   #first(): Promise<PackObjects> {
     this.#opening ??= this.database
       .listPacks()
-      // A listing that was read again meanwhile is newer.
+      // If the listing was read again meanwhile, that one is newer.
       .then((listed) => this.#objects ?? this.#adopt(listed))
       .finally(() => {
         this.#opening = undefined;
@@ -237,51 +237,51 @@ export class PackStore implements ObjectStore {
   }
 
   #adopt(listed: readonly PackDescription[]): PackObjects {
-    const live = listed.filter((pack) => pack.source !== 'garbage');
-    const garbage = listed.filter((pack) => pack.source === 'garbage');
+    const live = listed.filter((pack) => pack.source !== 'unreachable-garbage');
+    const garbage = listed.filter((pack) => pack.source === 'unreachable-garbage');
     const packs = this.#cache.open(this.database, [...live, ...garbage]);
     this.#objects = new PackObjects(packs, this.#cache, this.#maxObjectSize, (kind) => this.derived(kind));
     return this.#objects;
   }
 }
 
-/** Objects that are looked for in advance: all indexes come with the first of them. */
-const PREPARED = 4;
+/** Objects looked up in advance; the first lookup already fetches all indexes. */
+const MAX_PREPARED = 4;
 
 function identity(packs: readonly Pack[]): string {
   return packs.map((pack) => `${pack.description.id} ${pack.description.source}`).join();
 }
 
-/** Bytes of a pack such as one commit or a small push leaves. */
+/** Maximum bytes of a small pack, such as that of one commit or a small push. */
 const SMALL_PACK = 64 * 1024;
-const SMALL_PACKS_AT_ONCE = 12;
+const MAX_SMALL_PACKS = 12;
 
 /**
- * Whoever misses one of the small packs goes on to others: the newest commits lie in one each until they are merged.
- * All of them come in the trip that brings the first.
+ * A reader that misses one small pack will need others, because the newest commits are in one small pack each until
+ * those are merged: fetches all of them in the same round trip.
  */
 function withSmallPacks(miss: BlockMiss, packs: readonly Pack[]): BlockMiss {
   const absent = packs.filter(({ file }) => file.size <= SMALL_PACK && file.blocks[0] === undefined);
   if (!miss.wanted.some(({ file }) => absent.some((pack) => pack.file === file))) return miss;
-  const others = absent.slice(0, SMALL_PACKS_AT_ONCE).map(({ file }) => ({ file, block: 0 }));
+  const others = absent.slice(0, MAX_SMALL_PACKS).map(({ file }) => ({ file, block: 0 }));
   return new BlockMiss([...miss.wanted, ...others]);
 }
 
-/** Blocks. */
-const MOST_AROUND = 4;
+/** Maximum blocks fetched around a missing one. */
+const MAX_BLOCKS_AROUND = 4;
 
-/** Derived files that whoever reads a commit or a file asks for. */
+/** Derived files that are needed to read a commit or a file. */
 const READ_FIRST: readonly DerivedKind[] = ['tip', 'commit-graph'];
 const SMALL_DERIVED = 512 * 1024;
-/** Packs of which the first block comes with their indexes. */
-const BEGINNINGS = 4;
+/** Number of packs whose first block is fetched with their indexes. */
+const MAX_FIRST_BLOCKS = 4;
 
-/** Bytes of packs that are brought as a whole: fewer trips are worth more than what they spare of it. */
+/** A repository of at most this many bytes is fetched whole: saving round trips is worth more than saving bytes. */
 const SMALL_REPOSITORY = 2 * 1024 * 1024;
 
-/** Commits lead to trees and those to files, each a trip later: of a small repository all come in the first. */
+/** Reading a commit, then trees, then files would take a round trip each: fetches a small repository in one. */
 function withSmallRepository(miss: BlockMiss, packs: readonly Pack[]): BlockMiss {
-  const live = packs.filter(({ description }) => description.source !== 'garbage');
+  const live = packs.filter(({ description }) => description.source !== 'unreachable-garbage');
   const bytes = live.reduce((sum, { file }) => sum + file.size, 0);
   const ofPacks = miss.wanted.some(({ file }) => isIndex(file) || live.some((pack) => pack.file === file));
   if (bytes > SMALL_REPOSITORY || !ofPacks) return miss;
@@ -292,12 +292,12 @@ function withSmallRepository(miss: BlockMiss, packs: readonly Pack[]): BlockMiss
   ]);
 }
 
-/** Bytes of an index that is read whole when it is asked for again and again. */
+/** Maximum bytes of an index that is read whole after repeated lookups. */
 const WHOLE_INDEX = 16 * 1024 * 1024;
-/** The first block leads to every name, another holds one: whoever asks on asks for many. */
+/** One lookup needs the first block and one other; a reader that needs more makes many lookups. */
 const BLOCKS_OF_ONE_LOOKUP = 2;
 
-/** Names lie anywhere in an index: by its blocks, each of many lookups would be a read that waits for the one before. */
+/** Fetches whole indexes for many lookups: block by block, each lookup would be a separate round trip. */
 function withWholeIndexes(miss: BlockMiss): BlockMiss {
   const wanted = [...miss.wanted];
   for (const file of new Set(miss.wanted.map(({ file }) => file))) {

@@ -1,7 +1,7 @@
 import { CorruptData, ObjectMissing, type ObjectType } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes } from '../oid.ts';
 import type { PackDescription, RandomAccess } from '../ports.ts';
-import { EntryHead, MAX_ENTRY_HEAD, OFS_DELTA, REF_DELTA, typeName } from './entry.ts';
+import { EntryHeader, MAX_ENTRY_HEADER, OFS_DELTA, REF_DELTA, typeName } from './entry.ts';
 import { InflateStream } from './inflate.ts';
 import type { PackStore } from './store.ts';
 
@@ -9,19 +9,19 @@ export interface StreamedObject {
   readonly type: ObjectType;
   /** Bytes of the content. */
   readonly size: number;
-  /** In pieces that hold until the next is asked for; to be read once. Nothing is read before. @throws CorruptData, I/O errors */
+  /** Lazy, in pieces that are valid until the next one is requested; one use. @throws CorruptData, I/O errors */
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** Up to here an object is read whole, through the cache. */
-const SMALL = 4 * 2 ** 20;
-/** Bytes of the pack read at once, and one such piece ahead. */
-const PIECE = 2 * 2 ** 20;
-const STEP = 8 * 1024;
+/** Objects up to this size are read whole, through the cache. */
+const MAX_WHOLE_BYTES = 4 * 2 ** 20;
+/** Bytes of the pack per read; one read ahead. */
+const READ_BYTES = 2 * 2 ** 20;
+const INPUT_STEP_BYTES = 8 * 1024;
 
 /**
- * An object of any size, never held as a whole where it is stored as one; what is stored as a delta is, and was
- * bounded when it came. Past the cache: what is read once in order would only drive out what is read often.
+ * Reads an object of any size without holding it in memory, unless it is stored as a delta; the size of those was
+ * limited when they were received. Bypasses the cache, because large sequential reads would evict everything else.
  *
  * @throws ObjectMissing; CorruptData, `object-too-large` for a delta above the store's limit
  */
@@ -33,14 +33,14 @@ export async function streamObject(store: PackStore, oid: Oid): Promise<Streamed
     }
     const { pack, position } = objects;
     const offset = pack.index.offset(position);
-    const head = new EntryHead();
+    const head = new EntryHeader();
     const { file, description } = pack;
-    if (!head.read(file.slice(offset, Math.min(offset + MAX_ENTRY_HEAD, file.size - 20)), 0)) {
+    if (!head.read(file.slice(offset, Math.min(offset + MAX_ENTRY_HEADER, file.size - 20)), 0)) {
       throw new CorruptData('pack-truncated', `entry at ${offset} is cut short`);
     }
     const { type, size, dataAt } = head;
     const whole = type !== OFS_DELTA && type !== REF_DELTA;
-    return whole && size > SMALL ? { description, type, size, from: offset + dataAt } : undefined;
+    return whole && size > MAX_WHOLE_BYTES ? { description, type, size, from: offset + dataAt } : undefined;
   });
   if (entry === undefined) {
     const { type, data } = await store.read(oid);
@@ -64,10 +64,12 @@ async function* inflated(
   const input = readInOrder(store.database.open(pack, 'pack'), from);
   try {
     for await (const bytes of input) {
-      // Few at a time: they may become a thousand times as many.
-      for (let at = 0; at < bytes.length; at += STEP) {
+      // A few input bytes at a time, because they may inflate to a thousand times as many.
+      for (let at = 0; at < bytes.length; at += INPUT_STEP_BYTES) {
         const made: Buffer[] = [];
-        inflate.push(bytes, at, Math.min(at + STEP, bytes.length), (piece) => made.push(Buffer.from(piece)));
+        inflate.push(bytes, at, Math.min(at + INPUT_STEP_BYTES, bytes.length), (piece) =>
+          made.push(Buffer.from(piece)),
+        );
         yield* made;
         if (inflate.ended) return;
       }
@@ -78,11 +80,11 @@ async function* inflated(
   }
 }
 
-/** From an offset on, the next piece being read while one is used. */
+/** Reads from an offset on, with one read ahead. */
 async function* readInOrder(file: RandomAccess, from: number): AsyncGenerator<Uint8Array> {
   const read = (at: number) => {
-    const reading = at < file.size ? file.read(at, Math.min(PIECE, file.size - at)) : undefined;
-    // Told where it is waited for, if it is.
+    const reading = at < file.size ? file.read(at, Math.min(READ_BYTES, file.size - at)) : undefined;
+    // Errors are thrown where the promise is awaited.
     reading?.catch(() => {});
     return reading;
   };

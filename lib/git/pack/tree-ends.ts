@@ -1,16 +1,16 @@
 import type { SharedEnds } from './delta.ts';
 
-/** A tree's bytes in common with another tree: entries that lie in them need no second look. */
+/** The bytes that a tree has in common with its delta base; entries in them need not be checked again. */
 export interface SharedTree extends SharedEnds {
   readonly base: Uint8Array;
 }
 
 /**
- * Whether entries that begin in the shared tail of a tree are entries of its base too. Bytes may be copied
- * from the middle of an entry, and then mean something else.
+ * Whether entries that start in the shared tail of a tree are also entries of its base. Bytes may have been copied from
+ * the middle of an entry, and then mean something else.
  *
- * @param boundary where an entry begins in both trees, before what differs
- * @param target where the entry in question would begin in the base
+ * @param boundary start of an entry in both trees, before the difference
+ * @param target where the entry in question would start in the base
  */
 export function isEntryOf(base: Uint8Array, boundary: number, target: number): boolean {
   let at = boundary;

@@ -1,20 +1,20 @@
 import { CorruptData } from '../objects.ts';
 import { BLOB, TREE } from './entry.ts';
 
-/** @param at where the entry's id begins. @param nameAt where its name begins; it ends before `at - 1` */
+/** @param at start of the entry's id. @param nameAt start of its name, which ends before `at - 1` */
 export type EntryVisitor = (data: Uint8Array, at: number, kind: number, nameAt: number) => void;
 
-/** A tree that was walked: its bytes, and where its entries begin, with the end behind them. */
+/** A tree that was walked: its bytes, and the starts of its entries, followed by the end. */
 export interface WalkedTree {
   readonly data: Uint8Array;
   readonly starts: Uint32Array;
 }
 
 /**
- * Calls `visit` for the entries of a tree, submodules left out, and but for those that stand in `before` too:
- * a tree is mostly the same as in the commit next to it, and what is the same is not even parsed.
+ * Calls `visit` for the entries of a tree that are not also in `before`, without submodules. A tree is mostly the same
+ * as in the adjacent commit, and equal parts are not even parsed.
  *
- * @param submodules whether these are visited too, as if they were files
+ * @param submodules whether submodules are visited too, as if they were files
  * @throws CorruptData
  */
 export function walkTree(
@@ -30,7 +30,7 @@ export function walkTree(
   let starts = scratch;
   let count = 0;
   let at = 0;
-  // The first entry of the old tree that is not below the entry at `at`.
+  // The first entry of the old tree that does not sort before the entry at `at`.
   let other = 0;
   for (;;) {
     const from = oldStarts[other]!;
@@ -69,7 +69,7 @@ export function walkTree(
     if (end > length) throw cut();
     let same = false;
     while (other < oldCount) {
-      // Both are in order of names, so one pass side by side finds what stands in both.
+      // Both trees are sorted by name, so one parallel pass finds the common entries.
       const there = oldStarts[other]!;
       const order = compareNames(old, there, data, nameAt);
       if (order > 0) break;
@@ -99,7 +99,7 @@ function withRoom(starts: Uint32Array<ArrayBuffer>, count: number): Uint32Array<
 const NOTHING = new Uint8Array(0);
 const ONE_START = new Uint32Array(1);
 
-/** Compares the name of the entry that begins at `i` with the name at `nameAt`, as bytes. */
+/** Compares the name of the entry that starts at `i` with the name at `nameAt`, as bytes. */
 function compareNames(a: Uint8Array, i: number, b: Uint8Array, nameAt: number): number {
   while (a[i] !== 0x20) i++;
   i++;
@@ -111,7 +111,7 @@ function compareNames(a: Uint8Array, i: number, b: Uint8Array, nameAt: number): 
   return a[i]! - b[j]!;
 }
 
-/** The last of the ascending `starts`, from number `low` on, that is not above `at`. */
+/** Index of the last of the ascending `starts`, from index `low` on, that is at most `at`. */
 function lastAtOrBelow(starts: Uint32Array, at: number, low: number): number {
   let high = starts.length;
   while (low < high) {
@@ -123,7 +123,7 @@ function lastAtOrBelow(starts: Uint32Array, at: number, low: number): number {
 }
 
 function isEqual(a: Uint8Array, i: number, b: Uint8Array, j: number, length: number): boolean {
-  // Ids differ early if at all.
+  // Compare the id first: if entries differ, it usually does.
   for (let k = length - 20; k < length; k++) if (a[i + k] !== b[j + k]) return false;
   for (let k = 0; k < length - 20; k++) if (a[i + k] !== b[j + k]) return false;
   return true;
@@ -153,5 +153,5 @@ function equalPieces(a: Uint8Array, i: number, b: Uint8Array, j: number, length:
 }
 
 function cut(): CorruptData {
-  return new CorruptData('object-malformed', 'tree entry cut short');
+  return new CorruptData('object-malformed', 'tree entry is truncated');
 }

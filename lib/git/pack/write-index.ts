@@ -5,7 +5,7 @@ import type { EntryTable } from './entry-table.ts';
 import { sameName } from './object-names.ts';
 
 /**
- * A version 2 index of the entries (gitformat-pack), as `git index-pack` writes it.
+ * Writes a version 2 index of the entries (gitformat-pack), as `git index-pack` does.
  * @param checksum the pack's trailer
  * @throws CorruptData when an object occurs twice
  */

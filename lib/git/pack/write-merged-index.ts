@@ -5,7 +5,7 @@ import type { DerivedBuilder } from '../maintenance/derive.ts';
 import { loadIndexes } from '../maintenance/repack.ts';
 import {
   FANOUT,
-  HEAD,
+  HEADER_SIZE,
   LARGE_OFFSETS,
   mergedPackName,
   NAMES,
@@ -16,21 +16,23 @@ import {
 import { compareNames, sameName } from './object-names.ts';
 import type { Pack } from './pack-cache.ts';
 
-/** All packs that are listed. */
+/** Builds the merged index of all listed packs without garbage. */
 export const mergedIndexBuilder: DerivedBuilder = {
   kind: 'object-index',
   build: async ({ store }) => {
-    const packs = (await store.packs()).filter(({ description }) => description.source !== 'garbage');
+    const packs = (await store.packs()).filter(
+      ({ description }) => description.source !== 'unreachable-garbage',
+    );
     await loadIndexes(store, packs);
     return { content: sealDerived(await writeMergedIndex(packs)), note: '' };
   },
 };
 
 /**
- * One index over several packs, in git's multi-pack-index format (gitformat-pack) with its reverse index: each object
- * once, where the largest pack has it, else the first of those given.
+ * Writes one index over several packs, in git's multi-pack-index format (gitformat-pack) with its reverse index: each
+ * object once, in the largest pack if it has it, else in the first of the given packs that does.
  *
- * @param packs with their indexes in memory; about 80 bytes of memory for each object
+ * @param packs with their indexes in memory; takes about 80 bytes of memory per object
  */
 export async function writeMergedIndex(packs: readonly Pack[]): Promise<Uint8Array> {
   const sorted = packs.toSorted((a, b) => (mergedPackName(a) < mergedPackName(b) ? -1 : 1));
@@ -58,7 +60,7 @@ interface Rows {
   readonly offsets: Float64Array;
 }
 
-/** By the first byte of their ids, so that others may run in between. Of equal ids the first pack's is taken. */
+/** Merges by the first byte of the ids, yielding in between. For equal ids, takes the first pack. */
 async function mergeRows(packs: readonly { readonly pack: Pack; readonly number: number }[]): Promise<Rows> {
   const total = packs.reduce((sum, { pack }) => sum + pack.index.count, 0);
   const rows: Rows = {
@@ -94,13 +96,16 @@ async function mergeRows(packs: readonly { readonly pack: Pack; readonly number:
   return rows;
 }
 
-/** The preferred pack's objects, then the other packs', by their places in them (gitformat-pack, "multi-pack-index reverse indexes"). */
+/**
+ * The preferred pack's objects, then those of the other packs, by offset (gitformat-pack, "multi-pack-index reverse
+ * indexes").
+ */
 function pseudoPackOrder({ count, packOf, offsets }: Rows, preferred: number, packs: number): Uint32Array {
   const order = new Uint32Array(count);
   const starts = new Uint32Array(packs + 1);
   for (let i = 0; i < count; i++) starts[packOf[i]! + 1]!++;
   const first = starts[preferred + 1]!;
-  // Where each pack's objects begin: the preferred one's at 0.
+  // Start of each pack's objects; those of the preferred pack start at 0.
   let next = first;
   for (let p = 0; p < packs; p++) {
     const its = starts[p + 1]!;
@@ -129,7 +134,7 @@ function fanout({ count, names }: Rows): Uint8Array {
 }
 
 function offsetChunks({ count, packOf, offsets }: Rows): [string, Uint8Array][] {
-  // Only when one passes 32 bits are those of 32 bits put aside too.
+  // Only if some offset needs more than 32 bits, those of 32 bits go to the large-offset chunk, too.
   const far = offsets.subarray(0, count).some((offset) => offset >= 2 ** 32);
   const out = Buffer.alloc(8 * count);
   const large: bigint[] = [];
@@ -154,7 +159,7 @@ function bigEndian(values: Uint32Array): Uint8Array {
 }
 
 function assemble(chunks: readonly [string, Uint8Array][], packs: number): Uint8Array {
-  const headEnd = HEAD + 12 * (chunks.length + 1);
+  const headEnd = HEADER_SIZE + 12 * (chunks.length + 1);
   const end = chunks.reduce((sum, [, bytes]) => sum + bytes.length, headEnd);
   const out = Buffer.alloc(end + 20);
   out.write('MIDX', 0, 'latin1');
@@ -162,8 +167,8 @@ function assemble(chunks: readonly [string, Uint8Array][], packs: number): Uint8
   out.writeUInt32BE(packs, 8);
   let at = headEnd;
   for (const [i, [id, bytes]] of chunks.entries()) {
-    out.write(id, HEAD + 12 * i, 'latin1');
-    out.writeBigUInt64BE(BigInt(at), HEAD + 12 * i + 4);
+    out.write(id, HEADER_SIZE + 12 * i, 'latin1');
+    out.writeBigUInt64BE(BigInt(at), HEADER_SIZE + 12 * i + 4);
     out.set(bytes, at);
     at += bytes.length;
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { CopiedPacks, checkTrailer, PACK_HEAD } from './copied-packs.ts';
+import { CopiedPacks, checkTrailer, PACK_HEADER_SIZE } from './copied-packs.ts';
 import type { ObjectList } from './object-list.ts';
 import { PackWriter, SCAN_FROM, type WritePackOptions } from './pack-writer.ts';
 import type { PackStore } from './store.ts';
@@ -7,11 +7,11 @@ import type { PackStore } from './store.ts';
 export type { WritePackOptions } from './pack-writer.ts';
 
 /**
- * A pack of these objects, as a stream. A stored pack of which all is listed is copied as it stands. Of others,
- * entries are copied as they are stored, deltas too where their base goes along or, in a thin pack, the receiver has
- * it; their CRC-32 is checked on the way. Memory stays flat.
+ * Writes a pack of these objects, as a stream. A stored pack whose objects are all listed is copied whole. Of other
+ * packs, entries are copied as they are stored, including deltas if their base is in the list or, in a thin pack, the
+ * receiver has it; their CRC-32 is verified. Uses constant memory.
  *
- * @throws CorruptData, ObjectMissing, the adapter's I/O errors: in the middle of the stream, which then has no trailer
+ * @throws CorruptData, ObjectMissing, the adapter's I/O errors, in the middle of the stream, which then has no trailer
  */
 export async function* writePack(
   store: PackStore,
@@ -19,7 +19,7 @@ export async function* writePack(
   options: WritePackOptions = {},
 ): AsyncGenerator<Uint8Array> {
   const sha = createHash('sha1');
-  const head = Buffer.alloc(PACK_HEAD);
+  const head = Buffer.alloc(PACK_HEADER_SIZE);
   head.write('PACK', 0, 'latin1');
   head.writeUInt32BE(2, 4);
   head.writeUInt32BE(list.count, 8);

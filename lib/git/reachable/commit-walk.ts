@@ -7,16 +7,16 @@ import { parseTag } from '../parse.ts';
 import { EXCLUDED, INTERESTING, type MetObjects } from './met-objects.ts';
 import type { EnumerateOptions } from './options.ts';
 
-/** Excluded commits looked at beyond the last that dates call for: clocks are wrong at times. */
+/** Excluded commits visited beyond the last one that dates require, because clocks may be wrong. */
 const SLOP = 64;
 
-/** From the tips of both kinds down, newest first, to the commits that only the wanted ones reach. */
+/** Walks from included and excluded tips, newest first, to find the commits that only the included ones reach. */
 export class CommitWalk {
-  /** Wanted as far as the walk knew when it came by; those of them that are EXCLUDED are not. */
+  /** Commits that were not excluded when they were visited; those that are EXCLUDED by now do not count. */
   readonly interesting: number[] = [];
-  /** What `include` names besides commits: [number, type, ...]. */
+  /** Included tips that are not commits: [number, type, ...]. */
   readonly explicit: number[] = [];
-  /** Trees that `exclude` names. */
+  /** Excluded tips that are trees. */
   readonly excludedTrees: number[] = [];
   readonly #options: EnumerateOptions;
   readonly #met: MetObjects;
@@ -31,7 +31,7 @@ export class CommitWalk {
     this.#options = options;
   }
 
-  /** One tip of either kind. */
+  /** Adds one included or excluded tip. */
   addTip(objects: PackObjects): boolean {
     const { include, exclude = [] } = this.#options;
     if (this.#at >= include.length + exclude.length) return true;
@@ -49,7 +49,8 @@ export class CommitWalk {
       chain.push({ id: this.#met.id(name, 0), type: typeCode(type) });
       if (type === 'commit') this.#met.load(objects, chain[chain.length - 1]!.id);
       if (type !== 'tag') break;
-      if (chain.length > 1000) throw new CorruptData('object-malformed', `tag ${tip} does not end`);
+      if (chain.length > 1000)
+        throw new CorruptData('object-malformed', `the tag chain of ${tip} is too long`);
       oid = parseTag(objects.read(oid).data).object;
     }
     for (const { id, type } of chain) {
@@ -61,7 +62,7 @@ export class CommitWalk {
         }
       } else if (type === COMMIT) this.#enqueue(id, INTERESTING);
       else {
-        // The filter leaves out nothing that is asked for by name: so a partial clone gets what it lacks.
+        // The filter does not apply to objects requested by id, so that a partial clone can fetch what it lacks.
         this.#met.flags[id]! |= INTERESTING;
         this.explicit.push(id, type);
       }
@@ -70,7 +71,7 @@ export class CommitWalk {
     return false;
   }
 
-  /** One commit, newest first, as far as a commit that is not excluded may still come up. */
+  /** Visits one commit, newest first, as long as there may be commits that are not excluded. */
   walk(objects: PackObjects): boolean {
     const queue = this.#queue;
     if (queue.length === 0) return true;
@@ -101,7 +102,7 @@ export class CommitWalk {
       return;
     }
     if (flag === INTERESTING || (before & EXCLUDED) !== 0) return;
-    // It was taken for interesting: so were its ancestors, as far as the walk has come.
+    // It was considered interesting, and so were its visited ancestors.
     if (this.#queue.has(id)) {
       this.#waiting--;
       return;
@@ -115,7 +116,7 @@ export class CommitWalk {
         if ((flags & EXCLUDED) !== 0) continue;
         this.#met.flags[parent] = flags | EXCLUDED;
         if ((flags & INTERESTING) === 0) {
-          // Below a shallow commit: not yet met from the interesting side.
+          // A parent of a shallow commit: not yet visited from the interesting side.
           const met = this.#met.commit(parent);
           if (met) this.#queue.push(parent, met.date);
         } else if (this.#queue.has(parent)) this.#waiting--;
@@ -124,7 +125,7 @@ export class CommitWalk {
     }
   }
 
-  /** Numbers of commits that coming steps will read. */
+  /** Numbers of commits that the next steps will read. */
   *ahead(): Generator<number> {
     for (const id of this.#queue.waiting()) {
       for (const parent of this.#met.commit(id)!.parents) if (!this.#met.commit(parent)) yield parent;

@@ -5,7 +5,7 @@ import type { EdgeWalk } from './edge-walk.ts';
 import { EXCLUDED, INTERESTING, type MetObjects, pathBelow, ROOT, TAKEN } from './met-objects.ts';
 import type { EnumerateOptions } from './options.ts';
 
-/** The commits that are wanted, and the trees and blobs below them that the receiver does not have. */
+/** Lists the wanted commits, and their trees and blobs that the receiver does not have. */
 export class ContentWalk {
   /** In columns: number, type code, hash of the path or 0. */
   readonly taken: number[] = [];
@@ -15,7 +15,7 @@ export class ContentWalk {
   readonly #met: MetObjects;
   readonly #commits: CommitWalk;
   readonly #edges: EdgeWalk;
-  /** Trees yet to be read: [number, level, path, ...]. */
+  /** Trees still to be read: [number, level, path, ...]. */
   readonly #trees: number[] = [];
   readonly #levels: Map<number, number> | undefined;
   #at = 0;
@@ -28,7 +28,7 @@ export class ContentWalk {
     if (options.filter?.kind === 'tree') this.#levels = new Map();
   }
 
-  /** One tree's entries into the list, or one more commit. */
+  /** Adds the entries of one tree to the list, or one more commit. */
   take(objects: PackObjects): boolean {
     if (this.#trees.length > 0) {
       const path = this.#trees[this.#trees.length - 1]!;
@@ -70,7 +70,7 @@ export class ContentWalk {
     return false;
   }
 
-  /** Numbers of trees that coming steps will read. */
+  /** Numbers of trees that the next steps will read. */
   *ahead(): Generator<number> {
     for (let i = this.#trees.length - 3; i >= 0; i -= 3) yield this.#trees[i]!;
     const { explicit, interesting } = this.#commits;
@@ -98,7 +98,7 @@ export class ContentWalk {
     this.#trees.push(id, level, path);
   }
 
-  /** With a depth limit, a tree met again nearer to its root is read again: more below it is wanted now. */
+  /** With a depth limit, a tree found again closer to a root is read again, because more of it is wanted. */
   #mayTake(id: number, level: number): boolean {
     const flags = this.#met.flags[id]!;
     if ((flags & EXCLUDED) !== 0) return false;

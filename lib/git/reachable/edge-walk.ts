@@ -3,13 +3,13 @@ import type { PackObjects } from '../pack/pack-objects.ts';
 import type { CommitWalk } from './commit-walk.ts';
 import { CLOSED, EXCLUDED, type MetObjects, pathBelow } from './met-objects.ts';
 
-/** What the receiver has: the trees of the commits at the border, with all below them. */
+/** Marks what the receiver has: the trees of the edge commits, with everything in them. */
 export class EdgeWalk {
-  /** By path: what the receiver has there. Kept where the receiver has something at all. */
+  /** By path: the object that the receiver has there. */
   readonly receiverAt = new Map<number, number>();
   readonly #met: MetObjects;
   readonly #commits: CommitWalk;
-  /** Trees that the receiver has, yet to be read: [number, path, ...]. */
+  /** Trees that the receiver has, still to be read: [number, path, ...]. */
   readonly #closing: number[] = [];
   #at = 0;
 
@@ -18,7 +18,7 @@ export class EdgeWalk {
     this.#commits = commits;
   }
 
-  /** One tree that the receiver has: of a commit at the border, or below one. */
+  /** Handles one tree that the receiver has: the root tree of an edge commit, or a subtree. */
   close(objects: PackObjects): boolean {
     if (this.#closing.length > 0) {
       const path = this.#closing[this.#closing.length - 1]!;
@@ -60,7 +60,7 @@ export class EdgeWalk {
     return true;
   }
 
-  /** Numbers of trees that coming steps will read. */
+  /** Numbers of trees that the next steps will read. */
   *ahead(): Generator<number> {
     for (let i = this.#closing.length - 2; i >= 0; i -= 2) yield this.#closing[i]!;
   }

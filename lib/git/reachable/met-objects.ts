@@ -10,28 +10,28 @@ import type { EnumerateOptions } from './options.ts';
 /** Flags of an object. */
 export const INTERESTING = 1;
 export const EXCLUDED = 2;
-/** In the list, or waiting to be. */
+/** In the list, or waiting to be added. */
 export const TAKEN = 4;
-/** Excluded with everything below it. */
+/** Excluded with everything it reaches. */
 export const CLOSED = 8;
 
-/** Stands for the path of root trees where 0 stands for none. */
+/** The path hash of root trees; 0 means no path. */
 export const ROOT = 1;
-/** Trees kept to compare with. */
-const BEFORE_BYTES = 24 * 1024 * 1024;
+/** Bytes of trees kept to compare with. */
+const MAX_KEPT_TREE_BYTES = 24 * 1024 * 1024;
 
 export interface MetCommit {
   readonly id: number;
   readonly tree: number;
   readonly parents: readonly number[];
   readonly date: number;
-  /** Its parents are not to be sent. */
+  /** Its parents must not be sent. */
   readonly shallow: boolean;
   /** The receiver does not have its parents. */
   readonly edge: boolean;
 }
 
-/** Objects that a walk has met, by number, with what it knows of them. */
+/** The objects that a walk has found, by number, with their flags. */
 export class MetObjects {
   readonly table = new NameTable();
   flags = new Uint8Array(1024);
@@ -40,11 +40,11 @@ export class MetObjects {
   #commitOf = new Int32Array(1024);
   readonly #commits: MetCommit[] = [];
   /**
-   * By path: the tree last read there, all of whose entries were met. Paths are hashes, and may stand for
-   * each other: any tree whose entries were met serves, a similar one best.
+   * By path: the tree read last, whose entries are all known. Paths are hashes and may collide, which does no harm: any
+   * tree whose entries are all known can be used, a similar one is best.
    */
-  readonly #before = new Map<number, WalkedTree>();
-  #beforeBytes = 0;
+  readonly #lastTrees = new Map<number, WalkedTree>();
+  #lastTreeBytes = 0;
   #emptyTree: number | undefined;
 
   constructor(options: EnumerateOptions) {
@@ -91,7 +91,7 @@ export class MetObjects {
     return commit;
   }
 
-  /** Shows the entries of a tree that may be new; the walk must have located it. */
+  /** Visits the entries of a tree that may be new; the caller must have located it. */
   entries(objects: PackObjects, id: number, path: number, visit: EntryVisitor): void {
     if (this.isEmptyTree(id)) return;
     const { type, data } = objects.readAt(objects.pack, objects.offset);
@@ -99,15 +99,15 @@ export class MetObjects {
       const oid = oidFromBytes(this.table.names, 20 * id);
       throw new CorruptData('object-malformed', `${oid} is a ${type}, not a tree`);
     }
-    // With a depth limit, what was met at one level may still be wanted at another.
-    const before = this.#options.filter?.kind === 'tree' ? undefined : this.#before.get(path);
+    // With a depth limit, an object found at one level may still be wanted at another.
+    const before = this.#options.filter?.kind === 'tree' ? undefined : this.#lastTrees.get(path);
     const walked = walkTree(data, before, visit);
-    this.#beforeBytes += data.length - (before?.data.length ?? 0);
-    if (this.#beforeBytes > BEFORE_BYTES) {
-      this.#before.clear();
-      this.#beforeBytes = data.length;
+    this.#lastTreeBytes += data.length - (before?.data.length ?? 0);
+    if (this.#lastTreeBytes > MAX_KEPT_TREE_BYTES) {
+      this.#lastTrees.clear();
+      this.#lastTreeBytes = data.length;
     }
-    this.#before.set(path, walked);
+    this.#lastTrees.set(path, walked);
   }
 
   locate(objects: PackObjects, id: number): boolean {
@@ -125,7 +125,7 @@ export class MetObjects {
   }
 }
 
-/** FNV-1a over the name that ends at `end`: a path below `path`, in 32 bits. */
+/** The hash of a path below `path`: 32-bit FNV-1a over the name that ends at `end`. */
 export function pathBelow(path: number, data: Uint8Array, nameAt: number, end: number): number {
   let key = path ^ 0x811c9dc5;
   for (let i = nameAt; i < end; i++) key = Math.imul(key ^ data[i]!, 0x01000193);

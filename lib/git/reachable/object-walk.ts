@@ -1,4 +1,4 @@
-import { readAhead } from '../gather.ts';
+import { readAhead } from '../batch-misses.ts';
 import type { ReadAhead } from '../pack/block-cache.ts';
 import { BLOB } from '../pack/entry.ts';
 import { ObjectList } from '../pack/object-list.ts';
@@ -10,10 +10,10 @@ import { EXCLUDED, INTERESTING, MetObjects, ROOT } from './met-objects.ts';
 import type { EnumerateOptions } from './options.ts';
 
 const SLICE_MS = 30;
-/** Objects tried at once after a miss. */
-const AHEAD = 128;
+/** Objects prefetched together after a miss. */
+const READ_AHEAD = 128;
 
-/** The walk's state outlives each synchronous run: a step that misses bytes leaves no trace and is done again. */
+/** Keeps its state across synchronous runs: a step that misses blocks changes nothing and is repeated. */
 export class ObjectWalk implements ReadAhead {
   /** Complete at the end. */
   readonly list = new ObjectList();
@@ -46,22 +46,22 @@ export class ObjectWalk implements ReadAhead {
       { step: (objects) => content.take(objects), ahead: () => content.ahead() },
       {
         step: (objects) => this.#place(objects),
-        ahead: () => content.taken.slice(this.#at, this.#at + AHEAD),
+        ahead: () => content.taken.slice(this.#at, this.#at + READ_AHEAD),
       },
     ];
   }
 
-  /** Objects met so far. */
+  /** Number of objects found so far. */
   get found(): number {
     return this.#met.table.count;
   }
 
-  /** Commits that seem to be wanted so far. */
+  /** Number of commits that seem to be wanted so far. */
   get commits(): number {
     return this.#commits.interesting.length;
   }
 
-  // The more was read, the farther ahead it pays to read.
+  // The more was read, the larger the read-ahead.
   get scan(): boolean {
     return this.found > 20_000;
   }
@@ -71,8 +71,8 @@ export class ObjectWalk implements ReadAhead {
   }
 
   /**
-   * Works for some milliseconds. @returns whether all is done.
-   * @param pauseAt commits that seem to be wanted at which it stops before its time
+   * Works for some milliseconds. @returns whether it is done
+   * @param pauseAt also stops at this number of commits that seem to be wanted
    */
   advance(objects: PackObjects, pauseAt = Number.POSITIVE_INFINITY): boolean {
     const until = performance.now() + SLICE_MS;
@@ -90,10 +90,10 @@ export class ObjectWalk implements ReadAhead {
     return true;
   }
 
-  /** Numbers of objects that coming steps will read: what they miss is fetched together with what this one misses. */
+  /** Numbers of objects that the next steps will read, so that their missing blocks are fetched together. */
   #ahead(): number[] {
     const ahead: number[] = [];
-    for (const id of this.#phases[this.#phase]!.ahead()) if (ahead.push(id) === AHEAD) break;
+    for (const id of this.#phases[this.#phase]!.ahead()) if (ahead.push(id) === READ_AHEAD) break;
     return ahead;
   }
 
@@ -105,7 +105,7 @@ export class ObjectWalk implements ReadAhead {
     return false;
   }
 
-  /** One object's place in the packs; what the filter leaves out is dropped. */
+  /** Locates one object in the packs; drops it if the filter leaves it out. */
   #place(objects: PackObjects): boolean {
     const { list } = this;
     if (this.#at >= this.#content.taken.length) {
@@ -133,7 +133,7 @@ export class ObjectWalk implements ReadAhead {
     return false;
   }
 
-  /** Tells what the receiver is known to have, for deltas against it. */
+  /** Returns a test for objects that the receiver is known to have, for thin deltas. */
   #isExcluded(): (name: Uint8Array, at: number) => boolean {
     const met = this.#met;
     return (name, at) => {

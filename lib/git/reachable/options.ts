@@ -1,15 +1,15 @@
 import type { Oid } from '../oid.ts';
 
 export interface EnumerateOptions {
-  /** What must be complete: commits, tags, trees or blobs. */
+  /** Commits, tags, trees or blobs to list with everything they reach. */
   readonly include: readonly Oid[];
-  /** What the receiver has, with all that it reaches. Ids that are not stored are passed over. */
+  /** Objects that the receiver has, with everything they reach. Ids that do not exist are ignored. */
   readonly exclude?: readonly Oid[];
-  /** Commits whose parents are not to be sent. */
+  /** Commits whose parents must not be sent. */
   readonly shallow?: ReadonlySet<Oid>;
-  /** Commits below `exclude` whose parents the receiver does not have. */
+  /** Commits reachable from `exclude` whose parents the receiver does not have. */
   readonly excludeShallow?: ReadonlySet<Oid>;
-  /** Objects to leave out (git-rev-list, `--filter`); what `include` names itself is sent all the same. */
+  /** Objects to leave out (git-rev-list, `--filter`); does not apply to the objects in `include` themselves. */
   readonly filter?: ObjectFilter;
   readonly onProgress?: (objects: number) => void;
 }

@@ -1,17 +1,17 @@
+import { batchMisses } from '../batch-misses.ts';
 import { sealDerived } from '../derived.ts';
-import { gather } from '../gather.ts';
 import type { DerivedBuilder } from '../maintenance/derive.ts';
 import { ObjectMissing } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidFromBytes } from '../oid.ts';
 import type { PackStore } from '../pack/store.ts';
 import { parseCommitLinks, TreeCursor } from '../parse.ts';
 import { canonicalMode, DIRECTORY, readTreeBytes } from './entry.ts';
-import { type BlobLocation, encodeTip, MOST_TIP_BYTES, namesIn } from './tip-listing.ts';
+import { type BlobLocation, encodeTip, MAX_TIP_BYTES, namesIn } from './tip-listing.ts';
 
-/** Trees, and blobs, that are looked at in one turn. */
-const SLICE = 500;
+/** Trees or blobs per turn of the event loop. */
+const BATCH_SIZE = 500;
 
-/** The listing of the default branch's tip; an empty one where there is none, or too much of it. */
+/** Builds the listing of the default branch's tip; an empty one if there is no tip, or it is too large. */
 export const tipBuilder: DerivedBuilder = {
   kind: 'tip',
   build: async ({ store, refs }) => {
@@ -36,11 +36,11 @@ export async function listTip(store: PackStore, commit: Oid): Promise<Uint8Array
   const found: BlobLocation[] = [];
   while (found.length < names.count) {
     const slice = Array.from(
-      { length: Math.min(SLICE, names.count - found.length) },
+      { length: Math.min(BATCH_SIZE, names.count - found.length) },
       (_, i) => found.length + i,
     );
     const located = await store.run((objects) =>
-      gather(slice, (i): BlobLocation => {
+      batchMisses(slice, (i): BlobLocation => {
         if (!objects.locate(names.names, 20 * i)) throw new ObjectMissing(oidFromBytes(names.names, 20 * i));
         const { pack, offset } = objects;
         return { pack: pack.description.id, offset, size: objects.headerAt(pack, offset).size };
@@ -52,18 +52,18 @@ export async function listTip(store: PackStore, commit: Oid): Promise<Uint8Array
   return encodeTip(trees, () => found[next++]!);
 }
 
-/** All trees by their ids, each once. */
+/** All distinct trees by id; undefined when they are too large. */
 async function treesBelow(store: PackStore, root: Oid): Promise<Map<Oid, Uint8Array> | undefined> {
   const trees = new Map<Oid, Uint8Array>();
   let bytes = 0;
   for (let level = root === EMPTY_TREE ? [] : [root]; level.length > 0; ) {
-    const slice = level.slice(0, SLICE);
-    const read = await store.run((objects) => gather(slice, (oid) => readTreeBytes(objects, oid)));
-    const below = new Set(level.slice(SLICE));
+    const slice = level.slice(0, BATCH_SIZE);
+    const read = await store.run((objects) => batchMisses(slice, (oid) => readTreeBytes(objects, oid)));
+    const below = new Set(level.slice(BATCH_SIZE));
     for (const [i, data] of read.entries()) {
       trees.set(slice[i]!, data);
       bytes += data.length;
-      if (bytes > MOST_TIP_BYTES) return undefined;
+      if (bytes > MAX_TIP_BYTES) return undefined;
       for (const cursor = new TreeCursor(data); cursor.next(); ) {
         if (canonicalMode(cursor.mode) !== DIRECTORY) continue;
         const oid = oidFromBytes(data, cursor.oidStart);

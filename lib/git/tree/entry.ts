@@ -5,7 +5,7 @@ import { type RawPath, ROOT } from './path.ts';
 
 export type EntryType = 'tree' | 'blob' | 'commit';
 
-/** What a tree says of one name. */
+/** One entry of a tree, without its name. */
 export interface Entry {
   /** As git reads it: 0o040000, 0o100644, 0o100755, 0o120000 or 0o160000. */
   readonly mode: number;
@@ -20,7 +20,7 @@ export const GITLINK = 0o160000;
 
 const NO_BYTES = new Uint8Array(0);
 
-/** The bytes of a tree. @throws ObjectMissing, CorruptData when the object is no tree */
+/** The bytes of a tree. @throws ObjectMissing, CorruptData when the object is not a tree */
 export function readTreeBytes(objects: SyncObjects, oid: Oid): Uint8Array {
   if (oid === EMPTY_TREE) return NO_BYTES;
   const known = objects.tipTree?.(oid);
@@ -59,12 +59,12 @@ export function findName(data: Uint8Array, name: RawPath): Entry | undefined {
   return undefined;
 }
 
-/** The name under a cursor. */
+/** The name of the cursor's entry. */
 export function rawName(cursor: TreeCursor): RawPath {
   return asBuffer(cursor.data).toString('latin1', cursor.nameStart, cursor.nameEnd) as RawPath;
 }
 
-/** Old trees hold modes such as 100664: git knows only whether the owner may execute. */
+/** Maps modes of old trees, such as 100664, to those git knows: only the owner's execute bit matters. */
 export function canonicalMode(mode: number): number {
   const kind = mode & 0o170000;
   if (kind === 0o100000) return mode & 0o100 ? EXECUTABLE : REGULAR;

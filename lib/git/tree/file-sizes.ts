@@ -1,5 +1,5 @@
 import { type AttributeName, type AttributeState, Attributes } from '../archive/attributes.ts';
-import { gather } from '../gather.ts';
+import { batchMisses } from '../batch-misses.ts';
 import { CorruptData, type ObjectStore, type SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { inSlices } from '../slices.ts';
@@ -7,7 +7,7 @@ import { DIRECTORY, EXECUTABLE, REGULAR } from './entry.ts';
 import { decodePath, type RawPath, ROOT } from './path.ts';
 import { TreeWalk, type WalkedEntry } from './walk.ts';
 
-/** A file of a tree, with what its `.gitattributes` say of it. */
+/** A file of a tree, with its attributes. */
 export interface SizedFile {
   readonly path: string;
   /** Bytes. */
@@ -17,11 +17,11 @@ export interface SizedFile {
 
 /** A few small trees can name billions. */
 const MAX_FILES = 500_000;
-const SLICE = 2_000;
+const STEPS_PER_TURN = 2_000;
 
 /**
- * Every file below a tree whose attributes say what `wanted` asks for; no content is read but that of `.gitattributes`.
- * Symbolic links and submodules are no files.
+ * The files below a tree for which `wanted` returns true. Reads no content except that of `.gitattributes` files.
+ * Symlinks and submodules do not count as files.
  * @throws CorruptData `limit` for more than half a million, ObjectMissing
  */
 export async function* fileSizes(
@@ -51,13 +51,13 @@ export async function* fileSizes(
       const file = { path: decodePath(entry.path), attributes: said };
       if (wanted(file)) found.push({ oid: entry.oid, file });
     }
-    return found.length >= SLICE;
+    return found.length >= STEPS_PER_TURN;
   };
   while (!ended) {
-    await inSlices(store, SLICE, step);
+    await inSlices(store, STEPS_PER_TURN, step);
     const some = found;
     found = [];
-    const sizes = await store.run((objects) => gather(some, ({ oid }) => objects.header(oid).size));
+    const sizes = await store.run((objects) => batchMisses(some, ({ oid }) => objects.header(oid).size));
     for (const [i, { file }] of some.entries()) yield { ...file, size: sizes[i]! };
   }
 }

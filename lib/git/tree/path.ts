@@ -9,16 +9,16 @@ export type RawPath = string & { readonly __brand: 'RawPath' };
 
 export const ROOT = '' as RawPath;
 
-/** What {@link readPath} says about a path it refuses. */
+/** Why {@link readPath} refuses a path. */
 export type PathProblem =
   | 'empty'
   /** a `.` or `..` component */
   | 'traversal'
-  /** begins with a slash, or with a drive and one: `C:/x` */
+  /** starts with a slash, or with a drive and a slash: `C:/x` */
   | 'absolute'
   /** `a//b`, or a slash at the end */
   | 'empty-component'
-  /** `.git`, in any form a file system takes for it */
+  /** `.git`, in any form that some file system treats as such */
   | 'git-directory'
   /** NUL, another control character, or text that is not Unicode */
   | 'character'
@@ -30,8 +30,8 @@ const MAX_NAME_BYTES = 255;
 const ESCAPE = 0xdc00;
 
 /**
- * Text of a path. Bytes that are no UTF-8 become lone surrogates U+DC80 to U+DCFF, one per byte, as Python's
- * `surrogateescape` (PEP 383) does, so that {@link encodePath} gives the same bytes back.
+ * Decodes a path to text. Bytes that are not UTF-8 become lone surrogates U+DC80 to U+DCFF, one per byte, as with
+ * Python's `surrogateescape` (PEP 383), so that {@link encodePath} returns the same bytes.
  */
 export function decodePath(raw: RawPath): string {
   if (!/[\u0080-\u00ff]/.test(raw)) return raw;
@@ -46,7 +46,7 @@ export function decodePath(raw: RawPath): string {
   return text;
 }
 
-/** The bytes of a path given as text. @returns undefined for surrogates that stand for no byte. */
+/** The bytes of a path given as text. @returns undefined for surrogates that do not encode a byte */
 export function encodePath(text: string): RawPath | undefined {
   if (text.isWellFormed()) {
     return (/[^\u0000-\u007f]/.test(text) ? Buffer.from(text).toString('latin1') : text) as RawPath;
@@ -62,7 +62,7 @@ export function encodePath(text: string): RawPath | undefined {
 }
 
 /**
- * A path to look up: `/` at either end is dropped; '' is the root.
+ * Parses a path to look up: removes `/` at either end; '' is the root.
  * @returns undefined when no tree can hold such a path.
  */
 export function lookupPath(text: string): RawPath | undefined {
@@ -72,9 +72,9 @@ export function lookupPath(text: string): RawPath | undefined {
 }
 
 /**
- * A path to write to. Refused is what `git fsck` and a checkout refuse on any system: see {@link PathProblem}.
- * A backslash is an ordinary byte, as it is to git, but what stands between backslashes must pass
- * as a component too, because Windows takes them for separators.
+ * Parses a path to write to. Refuses what `git fsck`, or a checkout on any system, refuses: see {@link PathProblem}.
+ * A backslash is an ordinary byte, as in git, but the parts between backslashes must be valid components too, because
+ * they are separators on Windows.
  */
 export function readPath(text: string): { readonly path: RawPath } | { readonly problem: PathProblem } {
   if (text === '') return { problem: 'empty' };

@@ -1,7 +1,7 @@
 import type { OpenDerived } from '../derived.ts';
 import { TipListing } from './tip-listing.ts';
 
-/** Listings of tips as a process keeps them, up to a budget; the one used longest ago goes first. */
+/** An LRU cache of tip listings, up to a budget of bytes. */
 export class TipCache {
   readonly #budget: number;
   readonly #listings = new Map<string, TipListing>();

@@ -7,31 +7,31 @@ import { readUint32 } from '../pack/object-names.ts';
 import { walkTree } from '../pack/tree-walk.ts';
 
 const MAGIC = 'TIP1';
-/** More is not written, and not inflated. */
-export const MOST_TIP_BYTES = 32 * 1024 * 1024;
-/** Of a location: number of the pack, offset in it, size. */
+/** Larger listings are neither written nor inflated. */
+export const MAX_TIP_BYTES = 32 * 1024 * 1024;
+/** Bytes of a location: pack number, offset, size. */
 const LOCATION = 2 + 6 + 6;
 
 export interface BlobLocation {
   /** The pack's id. */
   readonly pack: string;
-  /** Where the entry begins in the pack. */
+  /** Offset of the entry in the pack. */
   readonly offset: number;
   /** Bytes, inflated. */
   readonly size: number;
 }
 
 /**
- * The default branch's tip: the bytes of all its trees, and where each of its blobs lies. Objects are known by their
- * ids, so what is told of one is right for any commit that has it.
+ * The trees of the default branch's tip, and the locations of its blobs. Objects are identified by their ids, so the
+ * listing can be used for any commit that has them.
  *
- * As a file: "TIP1", then, deflated: the number of packs, their ids' lengths (1 byte) and ids; the number of trees, the
- * id and length of each, and their bytes; the number of blobs, and for each, in the order in which those trees name
- * them first, the number of its pack (2 bytes), its offset there and its size (6 bytes each). Numbers are big-endian,
- * of 4 bytes where nothing else is said.
+ * File format: "TIP1", then, deflated: the number of packs, the length (1 byte) of each id, and the ids; the number of
+ * trees, the id and length of each, and their bytes; the number of blobs, and for each, in the order of its first
+ * occurrence in those trees, the number of its pack (2 bytes), its offset and its size (6 bytes each). Numbers are
+ * big-endian and, unless stated otherwise, of 4 bytes.
  */
 export class TipListing {
-  /** About. */
+  /** Approximate memory. */
   readonly bytes: number;
   readonly #trees: ReadonlyMap<Oid, Uint8Array>;
   readonly #packs: readonly string[];
@@ -43,7 +43,7 @@ export class TipListing {
     const data = inflated(file);
     let at = 0;
     const take = (length: number): Buffer => {
-      if (at + length > data.length) throw malformed('cut short');
+      if (at + length > data.length) throw malformed('truncated');
       at += length;
       return data.subarray(at - length, at);
     };
@@ -54,7 +54,7 @@ export class TipListing {
     const count = number();
     if (count > data.length) throw malformed('too many blobs');
     this.#locations = take(LOCATION * count);
-    if (at !== data.length) throw malformed('more than it says');
+    if (at !== data.length) throw malformed('more bytes than its counts say');
     this.bytes = data.length + 100 * heads.length + 50 * count;
   }
 
@@ -77,7 +77,7 @@ export class TipListing {
   }
 }
 
-/** @param locate tells where a blob lies; the packs' ids are those it tells */
+/** @param locate returns the location of a blob */
 export function encodeTip(
   trees: ReadonlyMap<Oid, Uint8Array>,
   locate: (name: Uint8Array) => BlobLocation,
@@ -100,7 +100,7 @@ export function encodeTip(
   return Buffer.concat([Buffer.from(MAGIC), deflateRawSync(Buffer.concat(parts))]);
 }
 
-/** Blobs in the order in which the trees name them first. @throws CorruptData */
+/** Blobs in the order of their first occurrence in the trees. @throws CorruptData */
 export function namesIn(trees: Iterable<Uint8Array>): NameTable {
   const names = new NameTable();
   for (const data of trees) {
@@ -112,16 +112,16 @@ export function namesIn(trees: Iterable<Uint8Array>): NameTable {
 }
 
 function inflated(file: Uint8Array): Buffer {
-  if (Buffer.from(file.subarray(0, 4)).toString('latin1') !== MAGIC) throw malformed('not one');
+  if (Buffer.from(file.subarray(0, 4)).toString('latin1') !== MAGIC) throw malformed('wrong signature');
   try {
-    return inflateRawSync(file.subarray(4), { maxOutputLength: 2 * MOST_TIP_BYTES });
+    return inflateRawSync(file.subarray(4), { maxOutputLength: 2 * MAX_TIP_BYTES });
   } catch (error) {
     throw malformed(String(error));
   }
 }
 
 function repeat<T>(count: number, most: number, read: () => T): T[] {
-  if (count > most) throw malformed('cut short');
+  if (count > most) throw malformed('truncated');
   return Array.from({ length: count }, read);
 }
 

@@ -1,4 +1,4 @@
-import { readAhead } from '../gather.ts';
+import { readAhead } from '../batch-misses.ts';
 import { CorruptData, type SyncObjects } from '../objects.ts';
 import { type Oid, oidFromBytes } from '../oid.ts';
 import { TreeCursor } from '../parse.ts';
@@ -13,10 +13,10 @@ export interface WalkedEntry {
   readonly path: RawPath;
 }
 
-/** No checkout reaches as deep; a hostile chain of trees must not cost more than it weighs. */
+/** No real checkout is as deep; limits the cost of a hostile chain of trees. */
 const MAX_PREFIX = 65_536;
 
-/** Directories fetched together when one has to be. */
+/** Directories prefetched when one is missing. */
 const READ_AHEAD = 64;
 
 interface Level {
@@ -26,9 +26,9 @@ interface Level {
 }
 
 /**
- * Every entry below a tree, a directory before what it holds: the order of `git ls-tree -r -t`. Holds one
+ * Walks every entry below a tree, a directory before its entries: the order of `git ls-tree -r -t`. Holds one
  * tree per level and reads a directory only when the walk enters it. A step that misses a block changes
- * nothing, so a walk goes on where it stood when {@link ObjectStore.run} calls again.
+ * nothing, so the walk can continue when {@link ObjectStore.run} calls it again.
  */
 export class TreeWalk {
   readonly #levels: Level[] = [];
@@ -54,12 +54,12 @@ export class TreeWalk {
     }
   }
 
-  /** Leaves out what the directory returned last holds. */
+  /** Skips the entries of the directory that was returned last. */
   skipChildren(): void {
     this.#enter = undefined;
   }
 
-  /** What will be entered after the directory at hand, as far as one trip should fetch. */
+  /** The directories that are entered next, as many as should be prefetched. */
   #nextDirectories(): Oid[] {
     const level = this.#levels.at(-1);
     const found: Oid[] = [];
@@ -83,7 +83,7 @@ export class TreeWalk {
   }
 }
 
-/** Where an entry stands in a recursive listing: these keys sort as the listing does. */
+/** A sort key for the order of entries in a recursive listing. */
 export function orderKey(entry: { readonly path: string; readonly mode: number }): string {
   return entry.mode === DIRECTORY ? `${entry.path}/` : entry.path;
 }

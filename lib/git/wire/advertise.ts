@@ -1,5 +1,5 @@
 /**
- * What `GET info/refs?service=...` answers (gitprotocol-http "Discovering References", gitprotocol-pack
+ * The answer to `GET info/refs?service=...` (gitprotocol-http "Discovering References", gitprotocol-pack
  * "Reference Discovery", gitprotocol-v2 "Capability Advertisement").
  */
 import { ZERO_OID } from '../oid.ts';
@@ -12,7 +12,7 @@ import { type Visibility, type VisibleRefs, visibleRefs } from './visible.ts';
 
 export type Service = 'git-upload-pack' | 'git-receive-pack';
 
-/** The whole answer's body, read as it is sent. Version 2 names capabilities only, and no client pushes with it. */
+/** The body of the answer, as a stream. Version 2 lists capabilities only; clients do not use it for pushes. */
 export async function advertise(
   repository: Repository,
   service: Service,
@@ -35,7 +35,7 @@ export function* capabilityAdvertisement(bundles: boolean): Generator<Uint8Array
   yield FLUSH;
 }
 
-/** Asked for with the first want. */
+/** Clients send the ones they use with the first want. */
 const UPLOAD_PACK = [
   'multi_ack',
   'multi_ack_detailed',
@@ -55,7 +55,7 @@ const UPLOAD_PACK = [
   'allow-reachable-sha1-in-want',
 ];
 
-/** Asked for with the first command. */
+/** Clients send the ones they use with the first command. */
 const RECEIVE_PACK = [
   'report-status',
   'report-status-v2',

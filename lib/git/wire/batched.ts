@@ -1,6 +1,6 @@
 const CHUNK = 65536;
 
-/** Many small pieces joined into few of about 64 KB: a stream's cost is per piece. */
+/** Joins many small pieces into pieces of about 64 KB, because a stream has a cost per piece. */
 export function* batched(pieces: Iterable<Uint8Array>): Generator<Uint8Array, void, undefined> {
   let parts: Uint8Array[] = [];
   let size = 0;

@@ -1,5 +1,5 @@
 /** The `bundle-uri` command of version 2 (gitprotocol-v2, "bundle-uri"; git's bundle-uri design document). */
-import { parseBundleHead } from '../bundle.ts';
+import { parseBundleHeader } from '../bundle.ts';
 import type { OpenDerived } from '../derived.ts';
 import type { Oid } from '../oid.ts';
 import { BLOCK_SIZE } from '../pack/block-cache.ts';
@@ -11,10 +11,10 @@ import type { Repository } from './repository.ts';
 import { type Visibility, visibleRefs } from './visible.ts';
 import { checkWants } from './wants.ts';
 
-/** Where a client that may read the repository gets a bundle: a URL that needs no credentials and ends soon. */
+/** Returns a short-lived URL of a bundle that needs no credentials, for clients that may read the repository. */
 export type BundleUrl = (bundle: DerivedFile) => Promise<string>;
 
-/** Tells of the bundle that maintenance made, if all it holds may be seen: what a ref let go of since must not be. */
+/** Offers the current bundle, if all its tips are still reachable from visible refs. */
 export async function bundleUri(
   repository: Repository,
   url: BundleUrl | undefined,
@@ -27,7 +27,7 @@ export async function bundleUri(
   if (url === undefined || bundle === undefined || !tips?.length) return [FLUSH];
   try {
     const shown = await visibleRefs(refs, visible);
-    await checkWants(store, { ...shown, left: async () => [] }, tips);
+    await checkWants(store, { ...shown, recentTips: async () => [] }, tips);
   } catch (error) {
     if (error instanceof WireError && error.code === 'not-our-ref') return [FLUSH];
     throw error;
@@ -37,14 +37,14 @@ export async function bundleUri(
   return [...lines.map((line) => pkt(line)), FLUSH];
 }
 
-/** What the bundle's head names. */
+/** The tips in the bundle's header. */
 async function bundledTips(store: PackStore, bundle: OpenDerived): Promise<Oid[] | undefined> {
   return store.run(() =>
     bundle.attempt(() => {
       const { file } = bundle;
       for (let blocks = 1; ; blocks++) {
         const end = Math.min(blocks * BLOCK_SIZE, file.size);
-        const head = parseBundleHead(file.slice(0, end));
+        const head = parseBundleHeader(file.slice(0, end));
         if (head !== undefined) return [...new Set(head.map(({ oid }) => oid))];
         if (end === file.size) return undefined;
       }

@@ -4,10 +4,10 @@ import { quoted } from './line.ts';
 /** Sent as `agent=`: no space or control character (gitprotocol-capabilities, "agent"). */
 export const AGENT = 'lemnos/0.1.0';
 
-/** What a client asks for: names, each with its value, or '' without one. */
+/** The capabilities that a client requests: names, each with its value, or '' without one. */
 export type Capabilities = ReadonlyMap<string, string>;
 
-/** Parses `name name=value ...` as it stands behind the first want or the first command. */
+/** Parses `name name=value ...` as sent after the first want or the first command. */
 export function parseCapabilities(text: string): Capabilities {
   const found = new Map<string, string>();
   for (const word of text.split(' ')) {
@@ -25,7 +25,7 @@ export function checkObjectFormat(capabilities: Capabilities): void {
   if (format !== 'sha1') throw new WireError('unsupported', `unsupported object format ${quoted(format)}`);
 }
 
-/** The version asked for in a `Git-Protocol` header (`version=2`, colon-separated): the highest known one. */
+/** The highest known version in a `Git-Protocol` header (`version=2`, colon-separated). */
 export function protocolVersion(header: string | undefined): 0 | 1 | 2 {
   let version: 0 | 1 | 2 = 0;
   for (const key of (header ?? '').split(':')) {

@@ -1,13 +1,13 @@
 import { WireError } from './error.ts';
 import type { Body } from './request-body.ts';
 
-/** Bytes read for nothing, so that a client can end what it sends and read why it was refused. */
+/** Bytes read and discarded, so that a client can finish sending and then read why it was refused. */
 const MAX_DISCARD = 2 ** 30;
 
 /**
- * A request's body that outlives its readers. git reads no answer before it has sent everything: a reader that
- * stops early must neither end the source, which would break the connection, nor leave the rest unread, which
- * would leave both sides waiting.
+ * A request body that outlives its readers. git does not read the answer before it has sent everything: when a reader
+ * stops early, the source must not be ended, which would break the connection, and the rest must be read, else both
+ * sides would wait for each other.
  */
 export class ClientBody implements AsyncIterable<Uint8Array> {
   readonly #source: AsyncIterator<Uint8Array>;
@@ -16,17 +16,17 @@ export class ClientBody implements AsyncIterable<Uint8Array> {
     this.#source = body[Symbol.asyncIterator]();
   }
 
-  /** Goes on where the last reader stopped. What the source throws means that the client is gone. */
+  /** Continues where the last reader stopped. An error of the source means that the client has disconnected. */
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
     return {
       next: () =>
         this.#source.next().catch((cause: unknown) => {
-          throw new WireError('truncated', 'the request broke off', { cause });
+          throw new WireError('truncated', 'the request was interrupted', { cause });
         }),
     };
   }
 
-  /** `answer`, which does not end before the request has. */
+  /** Sends `answer`, then reads the rest of the request before it ends. */
   async *answeredBy(
     answer: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   ): AsyncGenerator<Uint8Array, void, undefined> {

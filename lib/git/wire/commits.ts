@@ -1,13 +1,13 @@
-/** Walks over commits as a client may see them: a shallow one's end early. */
+/** Walks over commits as a client sees them: for shallow clients, they end at the boundary. */
 import type { ObjectStore, SyncObjects } from '../objects.ts';
 import { type Oid, parseOid } from '../oid.ts';
 import { type CommitLinks, parseCommitLinks } from '../parse.ts';
 import { inSlices } from '../slices.ts';
 
-/** Commits visited between two turns of the event loop. */
-const STRIDE = 2000;
+/** Commits visited per turn of the event loop. */
+const STEPS_PER_TURN = 2000;
 
-/** Parents and dates of commits, each read once. */
+/** Reads parents and dates of commits, each once. */
 export class CommitReader {
   readonly #store: ObjectStore;
   readonly #known = new Map<Oid, CommitLinks | undefined>();
@@ -20,13 +20,13 @@ export class CommitReader {
   }
 
   /**
-   * Calls `step` until it says there is no more to do; it is repeated as {@link inSlices} says.
+   * Calls `step` until it returns true; a step may be repeated, see {@link inSlices}.
    */
   async walk(step: (read: (oid: Oid) => CommitLinks | undefined) => boolean): Promise<void> {
-    await inSlices(this.#store, STRIDE, (objects) => !step((oid) => this.#read(objects, oid)));
+    await inSlices(this.#store, STEPS_PER_TURN, (objects) => !step((oid) => this.#read(objects, oid)));
   }
 
-  /** undefined when the object is no commit or is absent. */
+  /** Undefined when the object does not exist or is not a commit. */
   async links(oid: Oid): Promise<CommitLinks | undefined> {
     return this.#store.run((objects) => this.#read(objects, oid));
   }
@@ -50,10 +50,10 @@ export class CommitReader {
   }
 }
 
-/** Longest chain of tags that tag tags followed; git itself has no limit, and nobody has such chains. */
+/** Longest chain of tags that is followed; git has no limit, but real chains are short. */
 const MAX_TAG_CHAIN = 100;
 
-/** The object at the end of a chain of tags, `oid` itself when it is no tag; what is absent ends the chain. */
+/** The object at the end of a chain of tags; `oid` itself when it is not a tag. A missing object ends the chain. */
 export function peel(objects: SyncObjects, oid: Oid): Oid {
   let at = oid;
   for (let i = 0; i < MAX_TAG_CHAIN && objects.has(at) && objects.header(at).type === 'tag'; i++) {
@@ -64,7 +64,7 @@ export function peel(objects: SyncObjects, oid: Oid): Oid {
   return at;
 }
 
-/** A tag begins with `object <id>` (git-mktag). */
+/** The object that a tag points to: a tag starts with `object <id>` (git-mktag). */
 export function tagTarget(data: Uint8Array): Oid | undefined {
   const line = Buffer.from(data.buffer, data.byteOffset, Math.min(data.length, 47)).toString('latin1');
   return line.startsWith('object ') ? parseOid(line.slice(7, 47)) : undefined;

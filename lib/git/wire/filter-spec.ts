@@ -3,8 +3,8 @@ import { WireError } from './error.ts';
 import { quoted } from './line.ts';
 
 /**
- * What a partial clone leaves out (git-rev-list, `--filter`): `blob:none`, `blob:limit=<n>[kmg]`, `tree:<depth>`.
- * @throws WireError `unsupported` for `sparse:oid`, `object:type` and `combine`, and for what is none of them
+ * Parses the filter of a partial clone (git-rev-list, `--filter`): `blob:none`, `blob:limit=<n>[kmg]`, `tree:<depth>`.
+ * @throws WireError `unsupported` for all other filters: `sparse:oid`, `object:type`, `combine`
  */
 export function parseFilter(spec: string): ObjectFilter {
   if (spec === 'blob:none') return { kind: 'blob:none' };

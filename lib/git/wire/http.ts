@@ -1,6 +1,6 @@
 /**
- * Git's smart HTTP endpoints below a repository's URL (gitprotocol-http): `GET info/refs?service=...`,
- * `POST git-upload-pack`, `POST git-receive-pack`. Who may use them is decided before.
+ * Git's smart HTTP endpoints of a repository (gitprotocol-http): `GET info/refs?service=...`,
+ * `POST git-upload-pack`, `POST git-receive-pack`. The caller checks access before.
  */
 import { advertise, type Service } from './advertise.ts';
 import { protocolVersion } from './capabilities.ts';
@@ -18,7 +18,7 @@ export interface SmartHttpRequest {
   readonly path: string;
   readonly query: { get(name: string): string | null };
   readonly headers: { get(name: string): string | null };
-  /** The body as it came, compressed or not. It is read to its end, up to a bound, before the answer ends. */
+  /** The raw body, compressed or not. It is read to its end, up to a limit, before the answer ends. */
   readonly body: Body;
 }
 
@@ -26,19 +26,19 @@ export interface SmartHttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: AsyncIterable<Uint8Array>;
-  /** Of a push: what came of it. Settles by itself, whether the body is read or not; never rejects. */
+  /** The result of a push. Resolves whether the body is read or not; never rejects. */
   readonly push?: Promise<PushOutcome>;
 }
 
 export interface SmartHttpOptions extends UploadPackOptions, ReceivePackOptions {
-  /** Bytes of a fetch request, decompressed: wants and haves only. */
+  /** Bytes of a decompressed fetch request, which has wants and haves only. */
   readonly maxFetchRequest?: number;
 }
 
 /** About 600,000 wants and haves. */
 const MAX_FETCH_REQUEST = 32 * 1024 * 1024;
 
-/** @throws what the ports throw before the answer begins; the client's own mistakes are answers */
+/** @throws errors of the ports before the answer starts; errors of the client are answered */
 export async function smartHttp(
   request: SmartHttpRequest,
   repository: Repository,
@@ -99,7 +99,7 @@ async function service(
   try {
     return answer(type, sent.answeredBy(await uploadPack(repository, version, reader, options)));
   } catch (error) {
-    // Status 200: git shows a client what stands in an ERR line, and nothing of another status's body.
+    // Status 200: git clients show the text of an ERR line, but not the body of an error status.
     if (error instanceof WireError) return answer(type, sent.answeredBy([pkt(`ERR ${error.message}\n`)]));
     throw error;
   }

@@ -3,7 +3,7 @@ import { WireError } from './error.ts';
 
 /**
  * A packet line's text without the one newline that senders may append (gitprotocol-common).
- * @throws WireError `request-malformed` when it is not UTF-8: no name made here could be told from another.
+ * @throws WireError `request-malformed` when it is not UTF-8, because decoded names would be ambiguous
  */
 export function textLine(data: Uint8Array): string {
   if (!isUtf8(data)) throw new WireError('request-malformed', 'a line of the request is not UTF-8');
@@ -11,7 +11,7 @@ export function textLine(data: Uint8Array): string {
   return Buffer.from(data.buffer, data.byteOffset, end).toString('utf8');
 }
 
-/** What a client sent, short enough and clean enough to stand in an answer to it. */
+/** Quotes client input for an error message: shortened, with control characters escaped. */
 export function quoted(text: string): string {
   const cut = text.length > 100 ? `${text.slice(0, 100)}…` : text;
   return `'${cut.replace(/[\u0000-\u001f\u007f]/g, '?')}'`;

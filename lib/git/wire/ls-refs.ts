@@ -11,14 +11,14 @@ export interface LsRefsRequest {
   readonly peel: boolean;
   readonly symrefs: boolean;
   readonly unborn: boolean;
-  /** Only refs that start with one of these; none asks for all. */
+  /** Only refs that start with one of these; none for all refs. */
   readonly prefixes: readonly string[];
 }
 
-/** Past this many prefixes git itself ignores them and lists everything. */
+/** With more prefixes, git ignores them and lists all refs. */
 const MAX_PREFIXES = 65_536;
 
-/** @throws WireError `request-malformed` on an argument that is none of this command's */
+/** @throws WireError `request-malformed` for an unknown argument */
 export function parseLsRefs(lines: readonly string[]): LsRefsRequest {
   const prefixes: string[] = [];
   const flags = { peel: false, symrefs: false, unborn: false };
@@ -30,7 +30,7 @@ export function parseLsRefs(lines: readonly string[]): LsRefsRequest {
   return { ...flags, prefixes: prefixes.length > MAX_PREFIXES ? [] : prefixes };
 }
 
-/** Read as it is sent. */
+/** Streams the answer. */
 export async function lsRefs(
   repository: Repository,
   request: LsRefsRequest,
@@ -64,12 +64,12 @@ export async function lsRefs(
   }
 }
 
-/** More ranges than this are not read one by one. */
+/** With more ranges, reads all refs from the common prefix. */
 const MAX_RANGES = 16;
 
-/** The parts of all refs to be read, in order; undefined for all of them. */
+/** The prefixes of refs to read, in order; undefined for all refs. */
 function rangesOf(prefixes: readonly string[]): readonly string[] | undefined {
-  // "HEAD" and short names match no ref name; the rest of them ("r", "refs") may match any.
+  // "HEAD" and short names match no full ref name; prefixes of "refs/" ("r", "refs") match every one.
   const below = prefixes.filter((prefix) => prefix.startsWith('refs/'));
   const any = prefixes.some((prefix) => 'refs/'.startsWith(prefix));
   if (prefixes.length === 0 || any) return undefined;
@@ -79,7 +79,7 @@ function rangesOf(prefixes: readonly string[]): readonly string[] | undefined {
   return [shared];
 }
 
-/** In order, and none that starts with another: what that one matches matches this one. */
+/** Sorted, without prefixes that start with another one, because that one matches the same refs. */
 function distinct(prefixes: readonly string[]): readonly string[] {
   const kept: string[] = [];
   for (const prefix of prefixes.toSorted()) {
@@ -89,7 +89,7 @@ function distinct(prefixes: readonly string[]): readonly string[] {
   return kept;
 }
 
-/** Answers by binary search: many names, many prefixes. */
+/** Matches by binary search, because there may be many names and many prefixes. */
 function prefixMatcher(sorted: readonly string[]): (name: string) => boolean {
   if (sorted.length === 0) return () => true;
   return (name) => {

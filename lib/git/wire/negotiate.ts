@@ -4,18 +4,18 @@ import type { CommitLinks } from '../parse.ts';
 import { CommitReader } from './commits.ts';
 
 /**
- * What client and server have in common, as it becomes known: a have is common when the store holds it. (It may
- * hold it unreached by any ref; then so does the client, and what is left out of the pack it has.)
+ * Tracks what client and server have in common: a have is common when the store has the object. (Even if no ref reaches
+ * it, the client has it too, and so everything that is left out of the pack.)
  */
 export class Negotiation {
   readonly #store: ObjectStore;
   readonly #reader: CommitReader;
   readonly #wants: readonly Oid[];
   readonly #common = new Set<Oid>();
-  /** Oldest date among the common commits: what is older cannot reach them, clocks permitting. */
+  /** Oldest date of the common commits: older commits cannot reach them, if clocks are right. */
   #oldest = Number.POSITIVE_INFINITY;
   #ready = false;
-  /** How much was common when readiness was last looked into. */
+  /** Number of common objects when readiness was last checked. */
   #lookedAt = 0;
 
   constructor(store: ObjectStore, wants: readonly Oid[], clientShallow: ReadonlySet<Oid>) {
@@ -28,10 +28,10 @@ export class Negotiation {
     return this.#common;
   }
 
-  /** @returns whether the store holds it */
+  /** @returns whether the store has it */
   async have(oid: Oid): Promise<boolean> {
     if (this.#common.has(oid)) return true;
-    // Not `store.has`, which reads the listing again on every miss: most haves of a busy client are its own.
+    // Not `store.has`, which reads the listing again on every miss: most haves of an active client are its own commits.
     if (!(await this.#store.run((objects) => objects.has(oid)))) return false;
     this.#common.add(oid);
     const links = await this.#reader.links(await this.#reader.peel(oid));
@@ -40,9 +40,9 @@ export class Negotiation {
   }
 
   /**
-   * Whether every want reaches something common, so that more haves would save little (git's `ok_to_give_up`).
-   * Once it is so it stays so. In the middle of a request a no is kept until twice as much is common, or a client
-   * could make us walk again for every line it sends.
+   * Whether every want reaches a common commit, so that more haves would save little (git's `ok_to_give_up`).
+   * Once true, it stays true. In the middle of a request, false is cached until twice as much is common, else a client
+   * could cause a walk for every line it sends.
    */
   async ready(when: 'midway' | 'at the end'): Promise<boolean> {
     const size = this.#common.size;
@@ -59,13 +59,13 @@ export class Negotiation {
     for (const want of this.#wants) {
       const tip = await this.#reader.peel(want);
       const links = await this.#reader.links(tip);
-      // A tagged tree or blob: ancestry cannot tell.
+      // Not a commit, but a tagged tree or blob: ignored.
       if (links !== undefined && !(await this.#reachesCommon(tip, reaches, visited))) return false;
     }
     return true;
   }
 
-  /** Depth first; a path that arrives marks all of itself, so that the wants share their work. */
+  /** Depth first; all commits of a path that reaches a common commit are marked, so that the wants share the work. */
   async #reachesCommon(tip: Oid, reaches: Set<Oid>, visited: Set<Oid>): Promise<boolean> {
     if (reaches.has(tip)) return true;
     const path: { oid: Oid; links: CommitLinks; next: number }[] = [];

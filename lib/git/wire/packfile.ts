@@ -13,18 +13,18 @@ import type { FetchOptions } from './upload-request.ts';
 
 export interface PackRequest {
   readonly wants: readonly Oid[];
-  /** What the client has, with all it reaches. */
+  /** Objects that the client has, with everything they reach. */
   readonly common: ReadonlySet<Oid>;
-  /** Commits whose parents neither side counts: the client's shallow boundary. */
+  /** Commits whose parents are ignored: the client's shallow boundary. */
   readonly cut: ReadonlySet<Oid>;
-  /** Annotated tags that go along when what they tag does: tag → tagged. Empty unless asked for. */
+  /** Annotated tags that are sent if the object they point to is: tag → object. Empty unless requested. */
   readonly tags: ReadonlyMap<Oid, Oid>;
   readonly filter: ObjectFilter | undefined;
   readonly options: FetchOptions;
   readonly onError: ((cause: unknown) => void) | undefined;
 }
 
-/** A client waits in silence no longer than this, if it understands side bands. */
+/** Interval of keep-alive packets for clients with side bands. */
 const KEEPALIVE_MS = 5000;
 
 export async function* packfile(
@@ -45,25 +45,25 @@ export async function* packfile(
     await addTags(store, list, request.tags);
     yield* say(`Enumerating objects: ${list.count}, done.\n`);
     yield* say(`Counting objects: 100% (${list.count}/${list.count}), done.\n`);
-    // A partial clone may lack a base that its commits reach.
+    // A partial clone may lack a delta base that its commits reach.
     const thin = options.thinPack && filter === undefined;
     const pack = writePack(store, list, { thin, ofsDelta: options.ofsDelta });
     let bytes = 0;
-    for await (const piece of gathered(pack)) {
+    for await (const piece of inPieces(pack)) {
       bytes += piece.length;
       yield* onBand(sideBand, 1, piece);
     }
     yield* say(`Total ${list.count} objects, ${bytes} bytes\n`);
   } catch (cause) {
     request.onError?.(cause);
-    // Without side bands the client finds the pack cut short, which it is.
+    // Without side bands, the client notices that the pack is truncated.
     yield* onBand(sideBand, 3, 'upload-pack: the pack could not be made: internal error\n');
     return;
   }
   if (sideBand !== 'none') yield FLUSH;
 }
 
-/** Waits, and every few seconds sends git's own sign of life: an empty line on band 1. */
+/** Waits, and sends git's keep-alive packet every few seconds: an empty line on band 1. */
 async function* keptAlive<T>(work: Promise<T>, sideBand: SideBand): AsyncGenerator<Uint8Array, T, undefined> {
   if (sideBand === 'none') return await work;
   const result = work.then((value) => ({ value }));
@@ -76,7 +76,7 @@ async function* keptAlive<T>(work: Promise<T>, sideBand: SideBand): AsyncGenerat
   }
 }
 
-/** Adds each tag whose object is in the list, and the tags between it and that object. */
+/** Adds each tag whose object is in the list, and the tags between them. */
 async function addTags(store: PackStore, list: ObjectList, tags: ReadonlyMap<Oid, Oid>): Promise<void> {
   if (tags.size === 0) return;
   const tagged = new Set(tags.values());
@@ -105,8 +105,8 @@ async function addTags(store: PackStore, list: ObjectList, tags: ReadonlyMap<Oid
 
 const PIECE = 65515;
 
-/** Pieces of the size that one packet line holds, however small they come. */
-async function* gathered(pack: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+/** Joins and splits the input into pieces of the size that one packet line holds. */
+async function* inPieces(pack: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   let parts: Uint8Array[] = [];
   let size = 0;
   for await (const piece of pack) {

@@ -12,16 +12,16 @@ export type Pkt =
   /** the body ended between two packet lines */
   | { readonly kind: 'end' };
 
-/** Bytes of a whole packet line, its length included; git reads no longer one. */
+/** Maximum bytes of a packet line, including its length; git reads no longer ones. */
 export const MAX_PKT = 65520;
-/** Bytes that fit behind the length. */
+/** Maximum bytes after the length. */
 export const MAX_PKT_DATA = MAX_PKT - 4;
 
 export const FLUSH: Uint8Array = Buffer.from('0000');
 export const DELIM: Uint8Array = Buffer.from('0001');
 export const RESPONSE_END: Uint8Array = Buffer.from('0002');
 
-/** One packet line. Text is sent as it is: the caller writes the trailing newline where git has one. */
+/** One packet line. Text is sent unchanged: the caller adds the trailing newline where git has one. */
 export function pkt(content: string | Uint8Array): Uint8Array {
   const data = typeof content === 'string' ? Buffer.from(content) : content;
   if (data.length > MAX_PKT_DATA) throw new RangeError(`${data.length} bytes do not fit a packet line`);
@@ -37,7 +37,7 @@ const RESPONSE_END_PKT: Pkt = { kind: 'response-end' };
 const END_PKT: Pkt = { kind: 'end' };
 
 /**
- * Reads packet lines from a body in pieces of any size, and then hands on what follows them (a pack).
+ * Reads packet lines from a body in pieces of any size, and then passes on what follows them (a pack).
  * Holds at most one packet line and one piece of the body.
  */
 export class PktReader {
@@ -65,7 +65,7 @@ export class PktReader {
   }
 
   /**
-   * Everything behind the last packet line read. Stopping early does not end the body: a client reads its answer
+   * Everything after the last packet line read. Stopping early does not end the body, because a client reads the answer
    * only after it has sent everything.
    */
   async *rest(): AsyncGenerator<Uint8Array, void, undefined> {
@@ -79,7 +79,7 @@ export class PktReader {
     }
   }
 
-  /** Exactly `count` bytes, fewer only where the body ends. */
+  /** Exactly `count` bytes, fewer only at the end of the body. */
   async #take(count: number): Promise<Uint8Array> {
     const end = this.#at + count;
     if (end <= this.#piece.length) {

@@ -1,17 +1,17 @@
-/** The answer to a push as its sender reads it: see `report.ts` for the one who writes it. */
+/** Reads the answer to a push, for its sender; `report.ts` writes it. */
 import { textLine } from './line.ts';
 import { PktReader } from './pkt-line.ts';
 import type { RefReport } from './report.ts';
 
 export interface PushReport {
-  /** `ok`, or why nothing of the pack was taken. */
+  /** `ok`, or why the pack was refused. */
   readonly unpack: string;
   readonly refs: readonly RefReport[];
-  /** What a terminal would show besides progress: warnings, and what is wrong with which object. */
+  /** What a terminal would show besides progress: warnings, and problems of objects. */
   readonly messages: readonly string[];
 }
 
-/** Of a push with side bands and a report; an answer that breaks off has neither. */
+/** Reads the report of a push with side bands. An interrupted answer has no report. */
 export async function readPushReport(body: AsyncIterable<Uint8Array>): Promise<PushReport> {
   const reader = new PktReader(body);
   const report: Uint8Array[] = [];
@@ -21,7 +21,7 @@ export async function readPushReport(body: AsyncIterable<Uint8Array>): Promise<P
     const { data } = packet;
     if (data[0] === 1) report.push(Uint8Array.from(data.subarray(1)));
     else if (data[0] === 2) texts.push(Buffer.from(data.subarray(1)).toString('utf8'));
-    // An `ERR` line stands outside the bands, a fatal message in the third.
+    // An `ERR` line is outside of the bands, a fatal message on band 3.
     else failure ??= data[0] === 3 ? Buffer.from(data.subarray(1)).toString('utf8').trim() : textLine(data);
   }
   const { unpack, refs } = await parsed(report);
@@ -45,7 +45,7 @@ async function parsed(pieces: readonly Uint8Array[]): Promise<Omit<PushReport, '
   return { unpack, refs };
 }
 
-/** Progress overwrites its own line; what stays on a terminal are lines that begin as no progress does. */
+/** The lines without progress, which overwrites its own line on a terminal. */
 function messagesOf(text: string): string[] {
   return text
     .split(/[\r\n]/)

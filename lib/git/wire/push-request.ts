@@ -1,4 +1,4 @@
-/** What stands before the pack of a push, written rather than read: for pushes that reach a repository otherwise. */
+/** Writes the part of a push before its pack: for pushes that do not come from a git client. */
 import { batched } from './batched.ts';
 import { FLUSH, pkt } from './pkt-line.ts';
 import type { Command } from './receive-request.ts';

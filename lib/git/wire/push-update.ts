@@ -1,4 +1,4 @@
-/** The commands of a push as they are judged one by one, before anything is stored for them. */
+/** Validates the commands of a push one by one, before anything is stored. */
 
 import { History, HistoryLimit } from '../history.ts';
 import type { Oid } from '../oid.ts';
@@ -11,20 +11,20 @@ import { peel } from './commits.ts';
 import type { Command } from './receive-request.ts';
 import type { Visibility } from './visible.ts';
 
-/** One ref as a push changes it: what a policy decides on, and what an event tells. */
+/** The change of one ref by a push: the input of policies and events. */
 export interface PushUpdate {
   readonly name: RefName;
   readonly from: Oid;
   readonly to: Oid;
   readonly kind: 'create' | 'update' | 'delete';
-  /** An update that drops commits: `to` does not reach `from`. Also one of a tag that is no plain commit. */
+  /** An update that drops commits, because `to` does not reach `from`; or of a ref that is not a plain commit. */
   readonly forced: boolean;
 }
 
-/** A command on its way: refused as soon as there is a reason, in words that git's clients print. */
+/** A command being processed. It is refused once it has a reason, which git clients print. */
 export interface Candidate {
   readonly command: Command;
-  /** undefined for a name git would not allow */
+  /** undefined for an invalid ref name */
   readonly name: RefName | undefined;
   reason: string | undefined;
   peeled?: Oid;
@@ -33,7 +33,7 @@ export interface Candidate {
   update?: PushUpdate;
 }
 
-/** Judges what needs no objects: the names, and the values that the refs have now. */
+/** Checks what needs no objects: the names, and the current values of the refs. */
 export function candidates(
   commands: readonly Command[],
   current: ReadonlyMap<RefName, Ref>,
@@ -58,7 +58,7 @@ export function candidates(
   }
 }
 
-/** Why a command that saw `command.from` cannot be carried out on a ref that has the value `now`. */
+/** Why a command that expects `command.from` cannot be applied to a ref with the value `now`. */
 export function staleReason(command: Command, now: Oid): string | undefined {
   if (command.from === now) return undefined;
   if (command.from === ZERO_OID && command.to !== ZERO_OID) return 'reference already exists';
@@ -66,7 +66,7 @@ export function staleReason(command: Command, now: Oid): string | undefined {
   return now === ZERO_OID ? 'reference does not exist' : 'fetch first';
 }
 
-/** Only below `refs/`, with something below that; branches and tags by the rules of `git branch` and `git tag`. */
+/** A ref name of the form `refs/<space>/<name>`; branches and tags by the rules of `git branch` and `git tag`. */
 export function pushableName(text: string): RefName | undefined {
   if (!/^refs\/[^/]+\//.test(text)) return undefined;
   if (/^refs\/heads\/(-|HEAD$|@$)/.test(text) || /^refs\/tags\/(-|HEAD$)/.test(text)) return undefined;
@@ -74,11 +74,11 @@ export function pushableName(text: string): RefName | undefined {
 }
 
 /**
- * Judges what the objects say: that the new value exists, that a branch gets a commit, what a tag stands for,
+ * Checks the objects: that the new value exists and that a branch gets a commit. Also finds the peeled object of a tag,
  * and whether the update drops commits.
- * @param store sees what the push brought
+ * @param store includes the received pack
  */
-export async function judge(candidate: Candidate, store: PackStore, walks: AncestryWalks): Promise<void> {
+export async function validate(candidate: Candidate, store: PackStore, walks: AncestryWalks): Promise<void> {
   const { command, name } = candidate;
   if (candidate.reason !== undefined || name === undefined) return;
   const { from, to } = command;
@@ -108,7 +108,7 @@ export async function judge(candidate: Candidate, store: PackStore, walks: Ances
   candidate.update = { name, from, to, kind, forced };
 }
 
-/** Walks of one push, which together take no longer than a bound: thousands of refs may all have been rewritten. */
+/** Ancestry checks of one push, with a time limit for all of them: thousands of refs may have been rewritten. */
 export class AncestryWalks {
   readonly #history: History;
   readonly #bound: AbortSignal;
@@ -118,7 +118,7 @@ export class AncestryWalks {
     this.#bound = AbortSignal.timeout(milliseconds);
   }
 
-  /** Whether `to` reaches `from`. Past the bound the answer is no: a policy then errs towards refusing. */
+  /** Whether `to` reaches `from`. False after the time limit, so that policies refuse rather than allow. */
   async isForward(from: Oid, to: Oid): Promise<boolean> {
     try {
       return await this.#history.isAncestor(from, to, { signal: this.#bound });

@@ -10,30 +10,30 @@ import {
 } from '../pack/index-pack.ts';
 import type { PackStore } from '../pack/store.ts';
 import type { PackDescription } from '../ports.ts';
-import { rescue } from '../rescue.ts';
+import { resurrect } from '../resurrect.ts';
 import type { Repository } from './repository.ts';
 
 export interface QuarantineOptions {
-  /** A folder for packs too large to hold in memory. Default: the system's. */
+  /** Directory for packs too large for memory. Default: the system's. */
   readonly scratchDir?: string;
   readonly packLimits?: Partial<IndexPackLimits>;
   readonly fsck?: NonNullable<IndexPackOptions['fsck']>;
   /** Text for the client's terminal. */
   readonly onProgress: (text: string) => void;
-  /** The same in numbers, for whoever has no terminal. */
+  /** The progress in numbers, for clients without a terminal. */
   readonly onUnpack?: (progress: IndexPackProgress) => void;
 }
 
-/** What a push brought, between its arrival and the moment it is stored: only this push sees it. */
+/** The received objects of a push before they are listed: only this push can read them. */
 export class Quarantine {
   readonly #repository: Repository;
   readonly #options: QuarantineOptions;
   #pack: IndexedPack | undefined;
   #store: PackStore;
-  /** Of what the push builds on, by the last look: what has to be rescued unless it lies in packs that stay. */
-  #fleeting: readonly Oid[] = [];
-  #kept: PackDescription | undefined;
-  #rescued: PackDescription | undefined;
+  /** Objects that the push refers to and that, at the last check, only garbage packs had: they must be resurrected. */
+  #onlyGarbage: readonly Oid[] = [];
+  #stored: PackDescription | undefined;
+  #resurrected: PackDescription | undefined;
 
   constructor(repository: Repository, options: QuarantineOptions) {
     this.#repository = repository;
@@ -41,7 +41,7 @@ export class Quarantine {
     this.#store = repository.store;
   }
 
-  /** Everything stored, and what was brought. */
+  /** The stored objects plus the received ones. */
   get store(): PackStore {
     return this.#store;
   }
@@ -69,70 +69,70 @@ export class Quarantine {
     this.#store = this.#repository.store.withContent(pack.content, pack.objectCount);
   }
 
-  /** Whether these values, and all that was brought, have everything below them: in the pack or stored. */
+  /** Whether everything that these tips and the received objects refer to exists, in the pack or stored. */
   async connected(tips: readonly Oid[]): Promise<boolean> {
-    this.#fleeting = [];
+    this.#onlyGarbage = [];
     if (tips.length === 0) return true;
     const { problems, onlyGarbage } = await findGaps(this.#repository.store, this.#pack, { tips });
-    this.#complain(problems);
+    this.#reportProblems(problems);
     if (problems.length > 0) return false;
     this.#options.onProgress('Checking connectivity: done.\n');
-    this.#fleeting = [...onlyGarbage, ...(this.#pack?.basesAdded ?? [])];
+    this.#onlyGarbage = [...onlyGarbage, ...(this.#pack?.basesAdded ?? [])];
     return true;
   }
 
   /**
-   * Stores what was brought, unlisted, and beside it what only garbage holds of what it builds on.
-   * @returns false when something of that is gone
+   * Stores the received objects, unlisted, and resurrects the objects they refer to that only garbage packs have.
+   * @returns false when one of those does not exist any more
    */
-  async keep(): Promise<boolean> {
+  async storePacks(): Promise<boolean> {
     if (this.#pack !== undefined && this.#pack.objectCount > 0) {
       const { content, objectCount } = this.#pack;
-      // Who lists the pack looks whether the others are still listed: it may do so now.
-      [this.#kept] = await Promise.all([
-        this.#repository.objects.newPack(content, { source: 'push', objectCount }),
+      // Listing a pack checks that the known packs are still listed; the list can be read now.
+      [this.#stored] = await Promise.all([
+        this.#repository.objects.newPack(content, { source: 'receive', objectCount }),
         this.#repository.store.refresh(),
       ]);
     }
-    return this.#rescue();
+    return this.#resurrect();
   }
 
-  /** Looks again after a collection: what it found unreachable has to be rescued from now on. */
+  /** Checks again after a garbage collection: objects that it found unreachable now have to be resurrected. */
   async stillConnected(tips: readonly Oid[]): Promise<boolean> {
     await this.#repository.store.refresh();
-    await this.#giveUp(this.#rescued);
-    this.#rescued = undefined;
-    return (await this.connected(tips)) && (await this.#rescue());
+    await this.#rollback(this.#resurrected);
+    this.#resurrected = undefined;
+    return (await this.connected(tips)) && (await this.#resurrect());
   }
 
-  /** What was brought, once it is stored; undefined when that was no objects. */
+  /** The stored pack; undefined before it is stored, or when the push had no objects. */
   get pack(): PackDescription | undefined {
-    return this.#kept;
+    return this.#stored;
   }
 
-  /** All that is stored and to be listed with the refs. */
+  /** The stored packs that are to be listed together with the ref updates. */
   get packs(): readonly PackDescription[] {
-    return [this.#kept, this.#rescued].filter((pack) => pack !== undefined);
+    return [this.#stored, this.#resurrected].filter((pack) => pack !== undefined);
   }
 
-  /** Takes back what was stored and is not listed. */
-  async giveUp(): Promise<void> {
-    await Promise.all(this.packs.map((pack) => this.#giveUp(pack)));
+  /** Deletes the stored packs, which are not listed. */
+  async rollback(): Promise<void> {
+    await Promise.all(this.packs.map((pack) => this.#rollback(pack)));
   }
 
-  async #rescue(): Promise<boolean> {
-    if (this.#fleeting.length === 0) return true;
+  async #resurrect(): Promise<boolean> {
+    if (this.#onlyGarbage.length === 0) return true;
     try {
-      this.#rescued = await rescue(this.#repository, this.#fleeting);
+      this.#resurrected = await resurrect(this.#repository, this.#onlyGarbage);
       return true;
     } catch (error) {
       if (!(error instanceof ObjectMissing)) throw error;
-      this.#complain([{ oid: error.oid, reason: 'missing' }]);
+      this.#reportProblems([{ oid: error.oid, reason: 'missing' }]);
       return false;
     }
   }
 
-  #complain(problems: readonly ConnectivityProblem[]): void {
+  #reportProblems(problems: readonly ConnectivityProblem[]): void {
     for (const { oid, reason } of problems.slice(0, 5)) {
       this.#options.onProgress(
         `error: object ${oid} is ${reason === 'missing' ? 'missing' : 'of another type'}\n`,
@@ -140,17 +140,17 @@ export class Quarantine {
     }
   }
 
-  async #giveUp(pack: PackDescription | undefined): Promise<void> {
+  async #rollback(pack: PackDescription | undefined): Promise<void> {
     if (pack !== undefined) await this.#repository.objects.rollbackPack(pack);
   }
 
-  /** Gives up what lies on the scratch disk. */
+  /** Removes the scratch file. */
   async discard(): Promise<void> {
     await this.#pack?.discard();
   }
 }
 
-/** git's progress lines, at most ten a second and each percent once. */
+/** Writes git's progress lines, at most ten per second and each percent once. */
 class UnpackProgress {
   readonly #say: (text: string) => void;
   #percent = -1;

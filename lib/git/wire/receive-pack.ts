@@ -1,7 +1,7 @@
 /**
- * The server's side of `git push` over stateless HTTP (gitprotocol-pack, "Pushing Data To a Server").
- * Nothing is stored before everything about the objects is known to be sound, and nothing is seen by anyone
- * before the one transaction that moves the refs.
+ * The server side of `git push` over stateless HTTP (gitprotocol-pack, "Pushing Data To a Server").
+ * Nothing is stored before all objects are checked, and nothing is visible to readers before the one transaction that
+ * moves the refs.
  */
 import { CorruptData } from '../objects.ts';
 import { type Oid, ZERO_OID } from '../oid.ts';
@@ -9,9 +9,9 @@ import type { PackStore } from '../pack/store.ts';
 import type { PackDescription } from '../ports.ts';
 import { parseRefName, type RefName } from '../refname.ts';
 import { WireError } from './error.ts';
-import { Feed } from './feed.ts';
+import { OutputQueue } from './output-queue.ts';
 import { FLUSH, type PktReader, pkt } from './pkt-line.ts';
-import { AncestryWalks, type Candidate, candidates, judge, type PushUpdate } from './push-update.ts';
+import { AncestryWalks, type Candidate, candidates, type PushUpdate, validate } from './push-update.ts';
 import { Quarantine, type QuarantineOptions } from './quarantine.ts';
 import { type ReceiveRequest, ReceiveRequestError, readCommands } from './receive-request.ts';
 import { oneLine, reportStatus } from './report.ts';
@@ -21,7 +21,7 @@ import { failTogether, updateRefs } from './update-refs.ts';
 import type { Visibility } from './visible.ts';
 
 export interface ReceivePackLimits {
-  /** Bytes of the whole request, decompressed: commands and pack. */
+  /** Bytes of the decompressed request: commands and pack. */
   readonly maxRequestBytes: number;
   /** Default 20,000. */
   readonly maxCommands?: number;
@@ -30,68 +30,68 @@ export interface ReceivePackLimits {
 }
 
 export interface ReceivePackOptions extends Omit<QuarantineOptions, 'onProgress'> {
-  /** Refs that are shown to who pushes, and may be pushed to. Default: all. */
+  /** Refs that are advertised for pushes and can be pushed to. Default: all. */
   readonly pushable?: Visibility;
   readonly limits: ReceivePackLimits;
-  /** Short name that HEAD gets with the first branches of a repository, when it is one of them. */
+  /** Short name of the branch that HEAD is set to if it is among the first branches pushed to a repository. */
   readonly defaultBranch?: string;
-  /** The policy: why this update is refused (one line, shown behind the ref), or undefined. */
+  /** The policy: returns why an update is refused (one line, shown after the ref), or undefined. */
   readonly authorize?: (
     update: PushUpdate,
     push: IncomingPush,
   ) => string | undefined | Promise<string | undefined>;
   readonly onError?: (cause: unknown) => void;
-  /** What the client is told of a failure that is no mystery, as one line; `internal error` of all others. */
+  /** The message for the client for known errors, one line; all others are `internal error`. */
   readonly failureText?: (cause: unknown) => string | undefined;
 }
 
 export interface IncomingPush {
-  /** Sees what the push brought beside what is stored. */
+  /** The stored objects plus the received ones. */
   readonly store: PackStore;
   /** As given with `git push -o`. */
   readonly pushOptions: readonly string[];
 }
 
 export interface PushOutcome {
-  /** Refs that have a new value now, in the order of the commands. */
+  /** The updated refs, in the order of the commands. */
   readonly updated: readonly PushUpdate[];
   readonly rejected: readonly { readonly name: string; readonly reason: string }[];
-  /** The pack that was listed, when the push brought objects. */
+  /** The pack that was listed, if the push had objects. */
   readonly pack: PackDescription | undefined;
-  /** What HEAD points to, when this push decided it. */
+  /** HEAD's new target, if this push set it. */
   readonly head: RefName | undefined;
   readonly pushOptions: readonly string[];
 }
 
 const NOTHING: PushOutcome = { updated: [], rejected: [], pack: undefined, head: undefined, pushOptions: [] };
 
-/** A proxy on the way may close a connection that is silent for longer. */
+/** Proxies may close a connection without traffic for longer. */
 const KEEPALIVE_MS = 5000;
 
 /**
- * Runs by itself, whether the answer is read or not: a client that leaves does not stop what it started half way.
- * `outcome` never rejects.
+ * Handles a push. Runs to the end whether the body is read or not, so that a client that disconnects does not leave the
+ * push half done. `outcome` never rejects.
  */
 export function receivePack(
   repository: Repository,
   reader: PktReader,
   options: ReceivePackOptions,
 ): { readonly body: AsyncIterable<Uint8Array>; readonly outcome: Promise<PushOutcome> } {
-  const feed = new Feed();
-  const outcome = receive(repository, reader, options, feed)
+  const output = new OutputQueue();
+  const outcome = receive(repository, reader, options, output)
     .catch((cause) => {
-      feed.push(pkt(`ERR ${failed(cause, options)}\n`));
+      output.push(pkt(`ERR ${failed(cause, options)}\n`));
       return NOTHING;
     })
-    .finally(() => feed.end());
-  return { body: feed, outcome };
+    .finally(() => output.end());
+  return { body: output, outcome };
 }
 
 async function receive(
   repository: Repository,
   reader: PktReader,
   options: ReceivePackOptions,
-  feed: Feed,
+  output: OutputQueue,
 ): Promise<PushOutcome> {
   const { maxCommands = 20_000, maxPushOptions = 100 } = options.limits;
   let request: ReceiveRequest | undefined;
@@ -99,16 +99,16 @@ async function receive(
     request = await readCommands(reader, { maxCommands, maxPushOptions });
   } catch (error) {
     if (!(error instanceof ReceiveRequestError)) throw error;
-    return refuse(error.partial, error.message, feed);
+    return refuse(error.partial, error.message, output);
   }
   if (request === undefined) return NOTHING;
   const { sideBand, pushOptions } = request;
   const keepalive = setInterval(() => {
-    // git's own: an empty line on band 1.
-    if (sideBand !== 'none') feed.push(pkt(Uint8Array.of(1)));
+    // git's keep-alive packet: an empty line on band 1.
+    if (sideBand !== 'none') output.push(pkt(Uint8Array.of(1)));
   }, KEEPALIVE_MS).unref();
   const { quiet } = request;
-  const say = (text: string) => feed.push(...onBand(sideBand, 2, text));
+  const say = (text: string) => output.push(...onBand(sideBand, 2, text));
   const quarantine = new Quarantine(repository, {
     ...options,
     onProgress: (text) => {
@@ -117,19 +117,19 @@ async function receive(
   });
   try {
     const { all, hasHead } = await namedCandidates(repository, request, options.pushable);
-    // git's own: to who wants a ref gone, one that is not there is gone.
+    // As in git, deleting a ref that does not exist succeeds with a warning.
     if (all.some(isNoRef)) say('warning: deleting a non-existent ref\n');
     const failure = await unpack(quarantine, reader, all, options);
-    if (failure !== undefined) return refuse(request, failure, feed);
+    if (failure !== undefined) return refuse(request, failure, output);
     let stored: Stored = {};
     try {
-      await judgeAll(all, quarantine, request, options);
+      await validateAll(all, quarantine, request, options);
       stored = await store(repository, all, quarantine, request, { ...options, hasHead });
     } catch (cause) {
       const reason = failed(cause, options);
       for (const candidate of all) candidate.reason ??= reason;
     }
-    answer(request, 'ok', all, feed);
+    answer(request, 'ok', all, output);
     return outcomeOf(all, stored, pushOptions);
   } finally {
     clearInterval(keepalive);
@@ -158,7 +158,7 @@ async function namedCandidates(
   return { all, hasHead: head.head !== undefined };
 }
 
-/** @returns why the pack was refused. A push that only deletes brings none. */
+/** @returns why the pack was refused. A push that only deletes refs has no pack. */
 async function unpack(
   quarantine: Quarantine,
   reader: PktReader,
@@ -175,8 +175,8 @@ async function unpack(
   }
 }
 
-/** Objects first, then the policy, which may trust what the objects say. */
-async function judgeAll(
+/** Checks the objects first, then the policy, which can rely on them. */
+async function validateAll(
   all: readonly Candidate[],
   quarantine: Quarantine,
   request: ReceiveRequest,
@@ -186,7 +186,7 @@ async function judgeAll(
   const push: IncomingPush = { store: quarantine.store, pushOptions: request.pushOptions };
   const walks = new AncestryWalks(quarantine.store);
   for (const candidate of all) {
-    await judge(candidate, quarantine.store, walks);
+    await validate(candidate, quarantine.store, walks);
     if (candidate.update === undefined || candidate.reason !== undefined) continue;
     candidate.reason = await options.authorize?.(candidate.update, push);
   }
@@ -205,8 +205,8 @@ async function store(
   request: ReceiveRequest,
   options: ReceivePackOptions & { readonly hasHead: boolean },
 ): Promise<Stored> {
-  if (newTips(all).length > 0 && !(await quarantine.keep())) notConnected(all);
-  // When this throws, nobody knows whether the packs are listed: they stay, and a sweeper takes what is not.
+  if (newTips(all).length > 0 && !(await quarantine.storePacks())) notConnected(all);
+  // If this throws, the packs may be listed or not: keep them, and let the sweeper delete unlisted ones.
   const result = await updateRefs(repository.refs, all, {
     atomic: request.atomic,
     packs: () => quarantine.packs,
@@ -215,11 +215,11 @@ async function store(
     hasHead: options.hasHead,
     recheck: () => quarantine.stillConnected(newTips(all)),
   });
-  if (!result.listed) await quarantine.giveUp();
+  if (!result.listed) await quarantine.rollback();
   return { pack: result.listed ? quarantine.pack : undefined, head: result.head };
 }
 
-/** Deletions need no objects. */
+/** Refuses all candidates except deletions, which need no objects. */
 function notConnected(all: readonly Candidate[]): void {
   for (const one of all) if (one.command.to !== ZERO_OID) one.reason ??= 'missing necessary objects';
 }
@@ -231,30 +231,35 @@ function failed(cause: unknown, { onError, failureText }: ReceivePackOptions): s
   return 'internal error';
 }
 
-/** The values that are to be reachable when the push is done. */
+/** The new values of the accepted refs. */
 function newTips(all: readonly Candidate[]): Oid[] {
   const passing = all.filter(({ command, reason }) => reason === undefined && command.to !== ZERO_OID);
   return [...new Set(passing.map(({ command }) => command.to))];
 }
 
-/** Nothing of the push was taken. */
-function refuse(request: ReceiveRequest, failure: string, feed: Feed): PushOutcome {
+/** Answers that the whole push was refused. */
+function refuse(request: ReceiveRequest, failure: string, output: OutputQueue): PushOutcome {
   const all = request.commands.map((command) => ({ command, name: undefined, reason: 'unpacker error' }));
   if (request.commands.length === 0 && request.sideBand === 'none')
-    feed.push(pkt(`ERR ${oneLine(failure)}\n`));
+    output.push(pkt(`ERR ${oneLine(failure)}\n`));
   else if (request.commands.length === 0)
-    feed.push(...onBand(request.sideBand, 3, `${oneLine(failure)}\n`), FLUSH);
-  else answer(request, failure, all, feed);
+    output.push(...onBand(request.sideBand, 3, `${oneLine(failure)}\n`), FLUSH);
+  else answer(request, failure, all, output);
   return outcomeOf(all, {}, request.pushOptions);
 }
 
-function answer(request: ReceiveRequest, unpack: string, all: readonly Candidate[], feed: Feed): void {
+function answer(
+  request: ReceiveRequest,
+  unpack: string,
+  all: readonly Candidate[],
+  output: OutputQueue,
+): void {
   const { sideBand } = request;
   if (request.report !== 'none') {
     const refs = all.map(({ command, reason }) => ({ name: command.name, reason }));
-    feed.push(...reportStatus(unpack, refs, sideBand));
+    output.push(...reportStatus(unpack, refs, sideBand));
   }
-  if (sideBand !== 'none') feed.push(FLUSH);
+  if (sideBand !== 'none') output.push(FLUSH);
 }
 
 function outcomeOf(all: readonly Candidate[], stored: Stored, pushOptions: readonly string[]): PushOutcome {

@@ -1,5 +1,5 @@
 /**
- * What `git push` sends before its pack (gitprotocol-pack, "Reference Update Request and Packfile Transfer").
+ * Parses what `git push` sends before its pack (gitprotocol-pack, "Reference Update Request and Packfile Transfer").
  */
 import { type Oid, parseOid } from '../oid.ts';
 import { type Capabilities, checkObjectFormat, parseCapabilities } from './capabilities.ts';
@@ -8,7 +8,7 @@ import { quoted, textLine } from './line.ts';
 import type { PktReader } from './pkt-line.ts';
 import type { SideBand } from './side-band.ts';
 
-/** One line `<old> <new> <name>`; the name is as sent, not yet checked. Both zero: to be deleted, and not there. */
+/** One line `<old> <new> <name>`; the name is not checked yet. Both ids zero: deletes a ref that does not exist. */
 export interface Command {
   readonly name: string;
   readonly from: Oid;
@@ -30,7 +30,7 @@ export interface ReceiveRequestLimits {
   readonly maxPushOptions: number;
 }
 
-/** What could not be read, with the capabilities already known: they say in which form to answer. */
+/** A malformed request, with the capabilities read so far, which determine the form of the answer. */
 export class ReceiveRequestError extends Error {
   readonly partial: ReceiveRequest;
   constructor(cause: WireError, partial: ReceiveRequest) {
@@ -40,11 +40,11 @@ export class ReceiveRequestError extends Error {
   }
 }
 
-/** Longer names cannot be refs, and would not fit the line of the report that says so. */
-const MAX_NAME = 4096;
+/** Longer names are not valid, and would not fit into a line of the report. */
+const MAX_NAME_LENGTH = 4096;
 
 /**
- * Reads up to the pack, which stays in the reader.
+ * Reads the request up to the pack, which stays in the reader.
  * @returns undefined for a body without commands (git's probe before a large push).
  * @throws ReceiveRequestError
  */
@@ -61,8 +61,8 @@ export async function readCommands(
       const line = await nextLine(reader);
       if (line === undefined) break;
       if (line.startsWith('shallow ')) {
-        // A shallow clone names its boundary. What it sends must connect without it all the same, so the
-        // lines say nothing we use; they are counted as the commands are.
+        // The boundary of a shallow clone. The pushed objects must be connected without it, so these lines are not
+        // used; their number is limited like that of commands.
         if (++shallow > limits.maxCommands) throw new WireError('limit', 'too many shallow lines');
         continue;
       }
@@ -110,7 +110,7 @@ export async function readCommands(
   }
 }
 
-/** The text up to the next flush, which is undefined. A body that ends here is incomplete. */
+/** The next line; undefined for a flush packet. @throws WireError when the body ends here */
 async function nextLine(reader: PktReader): Promise<string | undefined> {
   const packet = await reader.next();
   if (packet.kind === 'flush') return undefined;
@@ -126,6 +126,6 @@ function parseCommand(line: string): Command {
   if (from === undefined || to === undefined || line[40] !== ' ' || line[81] !== ' ' || name === '') {
     throw new WireError('request-malformed', `protocol error: expected old/new/ref, got ${quoted(line)}`);
   }
-  if (name.length > MAX_NAME) throw new WireError('limit', `ref name too long: ${quoted(name)}`);
+  if (name.length > MAX_NAME_LENGTH) throw new WireError('limit', `ref name too long: ${quoted(name)}`);
   return { name, from, to };
 }

@@ -10,8 +10,8 @@ export interface RefReport {
 }
 
 /**
- * `unpack ok` or why not, then one line per command, as packet lines of their own inside band 1.
- * The second version of the format adds option lines only where a server changed what was asked; this one never does.
+ * `unpack ok` or an error, then one line per command, as packet lines inside band 1.
+ * `report-status-v2` only adds option lines for updates that the server changed, which this one never does.
  */
 export function reportStatus(unpack: string, refs: readonly RefReport[], sideBand: SideBand): Uint8Array[] {
   const report = Buffer.concat([...batched(lines())]);
@@ -26,7 +26,7 @@ export function reportStatus(unpack: string, refs: readonly RefReport[], sideBan
   }
 }
 
-/** A reason stands on one line of a terminal, and in one packet line with the longest name. */
+/** Makes a reason fit into one line of a terminal, and one packet line together with the longest name. */
 export function oneLine(text: string): string {
   const line = text.replace(/[\u0000-\u001f\u007f]+/g, ' ').trim();
   return line.length > 1000 ? `${line.slice(0, 999)}…` : line;

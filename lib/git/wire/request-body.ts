@@ -5,9 +5,9 @@ import { WireError } from './error.ts';
 export type Body = AsyncIterable<Uint8Array>;
 
 /**
- * The body as the client meant it: decompressed when git sent it with `Content-Encoding: gzip` (it does so for
- * long negotiations), and never more than `maxBytes` of it, whatever the compressed size was.
- * @throws WireError while read: `limit`, `encoding`; at once: `unsupported` for another encoding.
+ * The decoded body: decompressed if git sent it with `Content-Encoding: gzip` (as it does for long negotiations), and
+ * at most `maxBytes` long after decompression.
+ * @throws WireError immediately: `unsupported` for another encoding; while reading: `limit`, `encoding`
  */
 export function decodedBody(body: Body, contentEncoding: string | undefined, maxBytes: number): Body {
   const encoding = contentEncoding?.trim().toLowerCase() ?? '';
@@ -20,7 +20,7 @@ export function decodedBody(body: Body, contentEncoding: string | undefined, max
 async function* bounded(body: Body, maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
   let seen = 0;
   for await (const piece of body) {
-    // What is allowed goes through first: it says in which form the client reads the refusal.
+    // First pass on the allowed part: it contains the capabilities, which determine the form of the answer.
     if (seen + piece.length > maxBytes && seen < maxBytes) yield piece.subarray(0, maxBytes - seen);
     seen += piece.length;
     if (seen > maxBytes)
@@ -32,7 +32,7 @@ async function* bounded(body: Body, maxBytes: number): AsyncGenerator<Uint8Array
 async function* gunzipped(body: Body): AsyncGenerator<Uint8Array, void, undefined> {
   const source = Readable.from(body, { objectMode: false });
   const gunzip = createGunzip();
-  // The cause of a failed source would be lost in a pipe; a failed pipe would leave the source open.
+  // `pipe` would lose the error of a failed source, and would leave the source open when the pipe fails.
   let sourceFailure: unknown;
   source.on('error', (cause) => {
     sourceFailure = cause;

@@ -8,17 +8,17 @@ import { type Deepen, INFINITE_DEPTH, type Wants } from './upload-request.ts';
 import type { VisibleRefs } from './visible.ts';
 
 export interface ShallowInfo {
-  /** Commits that the client is to treat as having no parents from now on. */
+  /** Commits that the client has to treat as parentless from now on. */
   readonly shallow: readonly Oid[];
-  /** Commits that it treated so and whose parents it now gets. */
+  /** Commits that it treated as parentless, and whose parents it now gets. */
   readonly unshallow: readonly Oid[];
-  /** Parents of `unshallow`: the pack must hold them though the client has their child. */
+  /** Parents of `unshallow`: the pack must contain them, although the client has their children. */
   readonly extraWants: readonly Oid[];
-  /** Commits that neither walk of the pack's enumeration may cross. */
+  /** Commits whose parents are ignored, in both walks of the pack's enumeration. */
   readonly cut: ReadonlySet<Oid>;
 }
 
-/** @throws WireError when a `deepen-not` names no ref, or nothing is left to send */
+/** @throws WireError when a `deepen-not` is not a ref, or no commits are selected */
 export async function shallowInfo(
   store: ObjectStore,
   visible: Pick<VisibleRefs, 'named'>,
@@ -49,11 +49,11 @@ export async function shallowInfo(
 
 interface Section {
   readonly included: ReadonlySet<Oid>;
-  /** Those of `included` that the client is to take for parentless. */
+  /** Those of `included` that the client has to treat as parentless. */
   readonly boundary: ReadonlySet<Oid>;
 }
 
-/** Level by level, so that each commit is met at its least depth. */
+/** Level by level, so that each commit is visited at its minimum depth. */
 async function byDepth(
   reader: CommitReader,
   wants: readonly Oid[],
@@ -74,7 +74,7 @@ async function byDepth(
       if (oid === undefined) return false;
       const parents = read(oid)?.parents ?? [];
       index++;
-      // All of the last level, as git has it, though a parent of some may be included by another way.
+      // As in git, the whole last level, even if the parents of a commit are included by another path.
       if (at >= depth && depth < INFINITE_DEPTH) boundary.add(oid);
       else for (const parent of parents) if (!included.has(parent)) next.add(parent);
       return true;
@@ -85,7 +85,7 @@ async function byDepth(
   return { included, boundary };
 }
 
-/** Those of the client's boundary that the wants reach. */
+/** The commits of the client's boundary that the wants reach. */
 async function reachable(
   reader: CommitReader,
   wants: readonly Oid[],
@@ -121,7 +121,7 @@ async function byBoundary(
   return section;
 }
 
-/** Everything reached from `tips` through commits that `accept` lets pass, and the edge where it does not. */
+/** Everything that `tips` reach through commits that `accept` accepts, and the boundary where it does not. */
 async function closure(
   reader: CommitReader,
   tips: readonly Oid[],

@@ -1,12 +1,12 @@
 /**
- * The side bands (gitprotocol-pack, "Packfile Data"): packet lines whose first byte says where the rest
- * belongs: 1 the pack or the report, 2 progress for the terminal, 3 a fatal message.
+ * The side bands (gitprotocol-pack, "Packfile Data"): the first byte of a packet line is its band: 1 for the pack or
+ * the report, 2 for progress, 3 for a fatal message.
  */
 import { MAX_PKT_DATA, pkt } from './pkt-line.ts';
 
 export type Band = 1 | 2 | 3;
 
-/** `side-band` allows packet lines of 1,000 bytes, `side-band-64k` of 65,520; `none` sends band 1 bare. */
+/** `side-band` allows packet lines of 1,000 bytes, `side-band-64k` of 65,520; `none` sends band 1 without framing. */
 export type SideBand = 'none' | 'side-band' | 'side-band-64k';
 
 const CAPACITY = { 'side-band': 1000 - 5, 'side-band-64k': MAX_PKT_DATA - 1 } as const;

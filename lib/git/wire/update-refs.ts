@@ -6,32 +6,32 @@ import { type Candidate, refUpdate, staleReason } from './push-update.ts';
 
 export interface RefTransaction {
   readonly atomic: boolean;
-  /** Stored ones that the new values need; others after a recheck. */
+  /** The stored packs that the new values need; may differ after a recheck. */
   readonly packs: () => readonly PackDescription[];
-  /** Sees what the new values lead to. */
+  /** Reads the objects of the new values. */
   readonly objects: ObjectStore;
-  /** Short name of the branch that HEAD is to point to, when it is among the first ones pushed. */
+  /** Short name of the branch that HEAD is set to if it is among the first ones pushed. */
   readonly defaultBranch: string | undefined;
-  /** HEAD's branch was there when the push began: then HEAD stays. */
+  /** HEAD's branch existed when the push started, so that HEAD is not changed. */
   readonly hasHead: boolean;
-  /** A collection began meanwhile: says whether what the candidates point to is still all there. */
+  /** Called after a garbage collection began: whether everything the candidates reach still exists. */
   readonly recheck: () => Promise<boolean>;
 }
 
 export interface RefResult {
   /** Whether the packs are listed now. */
   readonly listed: boolean;
-  /** What HEAD points to, when this push decided it. */
+  /** HEAD's new target, if this push set it. */
   readonly head: RefName | undefined;
 }
 
-/** Each refused ref lets the others try again; a repository changes less often than that. */
+/** After each refused ref, the others are tried again. */
 const MAX_ATTEMPTS = 10;
 
 /**
- * Moves the refs of all candidates without a reason in one transaction. Those that lost a race get a reason, and
- * the others go on without them, as git does; an atomic push ends there.
- * @throws what the port throws besides RefConflict: then it is not known to the port either what happened
+ * Updates the refs of all candidates without a reason in one transaction. Those that lost a race get a reason, and the
+ * others are tried again without them, as in git; an atomic push ends there.
+ * @throws errors of the port other than RefConflict: then it is unknown whether the transaction succeeded
  */
 export async function updateRefs(
   refs: RefDatabase,
@@ -61,7 +61,7 @@ export async function updateRefs(
   return nothing;
 }
 
-/** Gives a reason to everyone that the conflict names, and to all when it names the repository. */
+/** Sets the reason of every candidate that the conflict names, or of all if it names the repository. */
 async function reject(
   refs: RefDatabase,
   passing: readonly Candidate[],
@@ -85,7 +85,7 @@ async function reject(
       progress = true;
     }
   }
-  // A conflict about nothing we asked for: no attempt after this one would end otherwise.
+  // The conflict is about none of the candidates, so further attempts would fail, too.
   if (!progress) for (const candidate of passing) candidate.reason = 'failed to update ref';
 }
 
@@ -102,7 +102,7 @@ export function failTogether(all: readonly Candidate[]): void {
   for (const candidate of all) candidate.reason ??= 'atomic push failure';
 }
 
-/** The first branches of a repository decide where HEAD points; later ones never do. */
+/** HEAD's target, which is set by the first branches pushed to a repository and never by later ones. */
 async function firstHead(
   refs: RefDatabase,
   passing: readonly Candidate[],

@@ -1,5 +1,5 @@
 /**
- * The server's side of a fetch over stateless HTTP: versions 0 and 1 (gitprotocol-pack, "Packfile Negotiation";
+ * The server side of a fetch over stateless HTTP: versions 0 and 1 (gitprotocol-pack, "Packfile Negotiation";
  * gitprotocol-http, "Smart Service git-upload-pack") and version 2 (gitprotocol-v2).
  */
 import type { Oid } from '../oid.ts';
@@ -21,18 +21,18 @@ import { type Visibility, type VisibleRefs, visibleRefs } from './visible.ts';
 import { checkWants } from './wants.ts';
 
 export interface UploadPackOptions {
-  /** Refs that are shown. Only what these reach can be fetched, by name or by id. Default: all. */
+  /** Refs that are advertised. Only what these reach can be fetched, by name or by id. Default: all. */
   readonly visible?: Visibility;
-  /** Absent where there are no bundles to give. */
+  /** Absent if bundles are not offered. */
   readonly bundleUrl?: BundleUrl;
-  /** Told what went wrong after the answer had begun; the client is told without the cause. */
+  /** Called with errors after the answer has started; the client gets a message without the cause. */
   readonly onError?: (cause: unknown) => void;
 }
 
 type Answer = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /**
- * Reads the request, decides, and answers; the pack is made while the answer is read.
+ * Reads the request and answers it; the pack is generated while the answer is read.
  * @throws WireError, before anything is answered
  */
 export async function uploadPack(
@@ -80,7 +80,7 @@ async function fetchV0(
   return following(lines, pack);
 }
 
-/** @returns whether the pack follows at once; else the client asks again with more haves */
+/** @returns whether the pack follows now; otherwise the client sends another request with more haves */
 async function negotiateV0(
   reader: PktReader,
   section: WantSection,
@@ -92,7 +92,7 @@ async function negotiateV0(
   let sentReady = false;
   for (let count = 0; ; count++) {
     const packet = await reader.next();
-    // A client that asked for a depth reads the boundary first, and sends its haves with the next request.
+    // A client that requests a depth reads the boundary first, and sends its haves with the next request.
     if (packet.kind === 'end' && count === 0) return false;
     if (packet.kind === 'end') throw new WireError('truncated', 'the request ends before its haves do');
     if (packet.kind === 'flush') {
@@ -122,7 +122,7 @@ async function negotiateV0(
       last = oid;
     } else {
       if (multiAck === 'none' || !(await negotiation.ready('midway'))) continue;
-      // Not had, but acknowledged: it stops the client from walking further down this line.
+      // The server does not have it, but acknowledges it, so that the client stops walking this line of history.
       if (multiAck === 'detailed') sentReady = true;
       lines.push(pkt(`ACK ${oid} ${multiAck === 'detailed' ? 'ready' : 'continue'}\n`));
     }
@@ -166,7 +166,7 @@ async function fetchV2(
   return following(sections, pack);
 }
 
-/** Whether it asks for all that the wants reach. */
+/** Whether the request is a full clone of the wants. */
 const isWhole = ({ haves, deepen, shallow, filter }: FetchRequest) =>
   haves.length === 0 && deepen === undefined && shallow.length === 0 && filter?.kind !== 'tree';
 

@@ -1,4 +1,4 @@
-/** What a client asks of upload-pack: version 0 and 1 (gitprotocol-pack) and version 2 (gitprotocol-v2, "fetch"). */
+/** Parses the requests of upload-pack: version 0 and 1 (gitprotocol-pack) and version 2 (gitprotocol-v2, "fetch"). */
 import { type Oid, parseOid } from '../oid.ts';
 import type { ObjectFilter } from '../reachable.ts';
 import { type Capabilities, checkObjectFormat, parseCapabilities } from './capabilities.ts';
@@ -8,14 +8,14 @@ import { quoted, textLine } from './line.ts';
 import type { PktReader } from './pkt-line.ts';
 import type { SideBand } from './side-band.ts';
 
-/** How much history a shallow client asks for. */
+/** How much history a shallow client requests. */
 export type Deepen =
-  /** commits at most this many steps from a want, itself the first; `relative`: from the client's boundary */
+  /** at most this many commits deep, the want being the first; `relative`: from the client's boundary */
   | { readonly kind: 'depth'; readonly depth: number; readonly relative: boolean }
   /** commits not older than `since` (seconds) and not reachable from the refs `not` */
   | { readonly kind: 'boundary'; readonly since: number | undefined; readonly not: readonly string[] };
 
-/** git's own "all of it": what `fetch --unshallow` sends. */
+/** git's "infinite" depth, which `fetch --unshallow` sends. */
 export const INFINITE_DEPTH = 0x7fffffff;
 
 export interface FetchOptions {
@@ -31,7 +31,7 @@ export interface Wants {
   /** Commits whose parents the client does not have. */
   readonly shallow: readonly Oid[];
   readonly deepen: Deepen | undefined;
-  /** What a partial clone leaves out. */
+  /** The filter of a partial clone. */
   readonly filter: ObjectFilter | undefined;
 }
 
@@ -43,12 +43,12 @@ export interface WantSection extends Wants {
 }
 
 /**
- * Reads up to the flush behind the wants; the haves stay in the reader.
- * @returns undefined for a body that asks for nothing (git's probe before a large request).
+ * Reads up to the flush after the wants; the haves stay in the reader.
+ * @returns undefined for a body without wants (git's probe before a large request)
  */
 export async function readWants(reader: PktReader): Promise<WantSection | undefined> {
   let capabilities: Capabilities | undefined;
-  const asked = new Asked();
+  const asked = new FetchArguments();
   for (;;) {
     const packet = await reader.next();
     if (packet.kind === 'flush') break;
@@ -87,9 +87,9 @@ export interface FetchRequest extends Wants {
   readonly options: FetchOptions;
 }
 
-/** The arguments of version 2's `fetch`. @throws WireError on an argument that was not advertised */
+/** The arguments of version 2's `fetch`. @throws WireError for an argument that was not advertised */
 export function parseFetch(lines: readonly string[]): FetchRequest {
-  const asked = new Asked();
+  const asked = new FetchArguments();
   const haves = new Set<Oid>();
   const flags = new Set<string>();
   for (const line of lines) {
@@ -123,8 +123,8 @@ const FETCH_FLAGS = new Set([
   'deepen-relative',
 ]);
 
-/** The lines that both versions write alike. */
-class Asked {
+/** Collects the lines that are the same in both versions. */
+class FetchArguments {
   readonly #wants = new Set<Oid>();
   readonly #shallow = new Set<Oid>();
   readonly #not: string[] = [];
@@ -132,7 +132,7 @@ class Asked {
   #since: number | undefined;
   #filter: ObjectFilter | undefined;
 
-  /** @returns false when the line is none of these */
+  /** @returns false for any other line */
   take(line: string): boolean {
     if (line.startsWith('want ')) this.#wants.add(oidArgument(line, 'want '));
     else if (line.startsWith('shallow ')) this.#shallow.add(oidArgument(line, 'shallow '));
@@ -165,7 +165,7 @@ export function oidArgument(line: string, keyword: string): Oid {
   return oid;
 }
 
-/** A positive decimal number; past what any history holds, git's "infinite". */
+/** A positive decimal number; larger ones count as git's infinite depth. */
 function number(line: string, keyword: string): number {
   const digits = line.slice(keyword.length);
   if (!/^[0-9]{1,19}$/.test(digits) || Number(digits) === 0) {

@@ -13,7 +13,7 @@ export interface V2Request {
 
 const KNOWN = new Set(['agent', 'object-format', 'server-option', 'session-id']);
 
-/** @returns undefined for a body without a request (only a flush, or nothing). */
+/** @returns undefined for a body without a request (a flush only, or empty) */
 export async function readV2Request(reader: PktReader): Promise<V2Request | undefined> {
   const first = await reader.next();
   if (first.kind === 'flush' || first.kind === 'end') return undefined;

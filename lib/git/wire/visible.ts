@@ -2,10 +2,10 @@ import type { Oid } from '../oid.ts';
 import type { Ref, RefDatabase } from '../ports.ts';
 import { parseRefName, type RefName, spacePrefix } from '../refname.ts';
 
-/** Which refs clients may see, or push to; as `uploadpack.hideRefs` and `receive.hideRefs` do for git. */
+/** Which refs clients may see, or push to, like git's `uploadpack.hideRefs` and `receive.hideRefs`. */
 export type Visibility = (name: RefName) => boolean;
 
-/** One view of the refs without those that are hidden. There may be a million, so they come some at a time. */
+/** A consistent view of the refs that are not hidden, read in batches, because there may be a million. */
 export interface VisibleRefs {
   /** What HEAD points to, whether that branch exists or not. */
   readonly head: RefName;
@@ -13,13 +13,13 @@ export interface VisibleRefs {
   readonly headRef: Ref | undefined;
   /** See {@link RefView.refs}. */
   refs(prefix?: string): AsyncIterable<readonly Ref[]>;
-  /** A tip by its full name, by that of a tag or branch as a person writes it, or by its id. */
+  /** Finds a tip by full ref name, by short name of a tag or branch, or by id. */
   named(name: string): Promise<Oid | undefined>;
-  /** See {@link RefDatabase.left}. */
-  left(): Promise<readonly Ref[]>;
+  /** See {@link RefDatabase.recentTips}. */
+  recentTips(): Promise<readonly Ref[]>;
 }
 
-/** @param prefixes what is wanted of them; all when absent */
+/** @param prefixes which refs to read; all when absent */
 export async function visibleRefs(
   database: RefDatabase,
   visible: Visibility = () => true,
@@ -53,8 +53,8 @@ export async function visibleRefs(
     }
     return undefined;
   };
-  const left = async () => (await database.left()).filter(({ name }) => visible(name));
-  return { head, headRef, refs, named, left };
+  const recentTips = async () => (await database.recentTips()).filter(({ name }) => visible(name));
+  return { head, headRef, refs, named, recentTips };
 }
 
 async function firstOf(refs: AsyncIterable<readonly Ref[]>, name: RefName): Promise<Ref | undefined> {

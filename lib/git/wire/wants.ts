@@ -4,18 +4,18 @@ import type { Oid } from '../oid.ts';
 import type { PackStore } from '../pack/store.ts';
 import type { Ref } from '../ports.ts';
 import { type EnumerateOptions, enumerate } from '../reachable.ts';
-import { peeledEnd, refTips } from '../ref-tips.ts';
+import { peeledOid, refTips } from '../ref-tips.ts';
 import { inSlices } from '../slices.ts';
 import { tagTarget } from './commits.ts';
 import { WireError } from './error.ts';
 import type { VisibleRefs } from './visible.ts';
 
 /**
- * Lets pass what a visible ref points to, or reaches: a tip that moved between two requests, `git fetch origin
- * <id>`, and the trees and blobs that a partial clone fetches when it needs them. So it is with refs that were deleted
- * or forced a moment ago: git's own server gives whoever asks by version 2 any object that is there, so its clients do
- * not expect that what they were just told of is refused. Anything else is answered as if it were not there, whether
- * it is or not: a hidden ref's commits, and what was pushed away and not yet collected.
+ * Accepts wants that a visible ref points to or reaches: tips that moved between two requests, `git fetch origin <id>`,
+ * and the trees and blobs that a partial clone fetches on demand. The same holds for the old values of refs that were
+ * deleted or forced a moment ago: git's own server sends any existing object in version 2, so its clients do not expect
+ * that an id they just saw is refused. All other objects are answered as missing, whether they exist or not: commits of
+ * hidden refs, and commits that were force-pushed away and not yet collected.
  * @throws WireError `not-our-ref`
  */
 export async function checkWants(store: PackStore, visible: Shown, wants: readonly Oid[]): Promise<void> {
@@ -34,14 +34,14 @@ export async function checkWants(store: PackStore, visible: Shown, wants: readon
     const { type } = await store.header(oid);
     (type === 'commit' ? commits : type === 'tag' ? tags : contents).add(oid);
   }
-  // Before anything is walked: from where a lost tip is looked for, all of the history would be.
-  const left = commits.size + tags.size > 0 ? await visible.left() : [];
-  for (const ref of left) for (const oid of endsOf(ref)) if (!commits.delete(oid)) tags.delete(oid);
+  // Before any walk, because searching for a tip that was dropped would walk the whole history.
+  const recentTips = commits.size + tags.size > 0 ? await visible.recentTips() : [];
+  for (const ref of recentTips) for (const oid of endsOf(ref)) if (!commits.delete(oid)) tags.delete(oid);
   await removeTagged(store, visible, tags);
   for (const oid of tags) throw notOurRef(oid);
   if (commits.size > 0) {
-    const tips = await refTips(visible.refs(), peeledEnd);
-    for (const ref of left) if (await store.has(peeledEnd(ref))) tips.add(peeledEnd(ref));
+    const tips = await refTips(visible.refs(), peeledOid);
+    for (const ref of recentTips) if (await store.has(peeledOid(ref))) tips.add(peeledOid(ref));
     await removeReached(store, tips, commits);
   }
   for (const oid of commits) throw notOurRef(oid);
@@ -53,16 +53,16 @@ export async function checkWants(store: PackStore, visible: Shown, wants: readon
   }
 }
 
-type Shown = Pick<VisibleRefs, 'refs' | 'headRef' | 'left'>;
+type Shown = Pick<VisibleRefs, 'refs' | 'headRef' | 'recentTips'>;
 
 const endsOf = ({ oid, peeled }: Ref): Oid[] => (peeled === undefined ? [oid] : [oid, peeled]);
 
-/** git's own words, so that its clients explain them as they do for any server. */
+/** git's own message, which its clients recognize. */
 function notOurRef(oid: Oid): WireError {
   return new WireError('not-our-ref', `upload-pack: not our ref ${oid}`);
 }
 
-/** Takes out of `commits` what the refs reach, newest first, and stops when none is left. */
+/** Removes the commits that the refs reach from `commits`, walking newest first, and stops when none is left. */
 async function removeReached(store: PackStore, from: ReadonlySet<Oid>, commits: Set<Oid>): Promise<void> {
   const graph = new CommitGraph();
   const queue = new DateQueue();
@@ -93,35 +93,35 @@ async function removeReached(store: PackStore, from: ReadonlySet<Oid>, commits: 
 }
 
 /**
- * Takes out of `contents` the trees and blobs that the refs reach, looking where they most likely are first: a
- * partial clone asks for what it checks out. The last look is as dear as a clone.
+ * Removes the trees and blobs that the refs reach from `contents`. Searches the most likely places first: a partial
+ * clone fetches what it checks out. The last search costs as much as a clone.
  */
 async function removeContained(store: PackStore, visible: Shown, contents: Set<Oid>): Promise<void> {
   const { headRef } = visible;
-  const commitsOf = await refTips(visible.refs(), peeledEnd);
+  const commitsOf = await refTips(visible.refs(), peeledOid);
   const tips = [...(await refTips(visible.refs()))];
-  const looks: EnumerateOptions[] = [];
-  if (headRef) looks.push({ include: [headRef.oid], shallow: commitsOf });
-  if (tips.length <= MANY_TIPS) looks.push({ include: tips, shallow: commitsOf });
-  looks.push({ include: tips });
-  for (const look of looks) {
-    await remove(look);
+  const searches: EnumerateOptions[] = [];
+  if (headRef) searches.push({ include: [headRef.oid], shallow: commitsOf });
+  if (tips.length <= MANY_TIPS) searches.push({ include: tips, shallow: commitsOf });
+  searches.push({ include: tips });
+  for (const search of searches) {
+    await remove(search);
     if (contents.size === 0) return;
   }
   const left: Oid[] = [];
-  for (const { oid } of await visible.left()) if (await store.has(oid)) left.push(oid);
+  for (const { oid } of await visible.recentTips()) if (await store.has(oid)) left.push(oid);
   if (left.length > 0) await remove({ include: left, exclude: tips });
 
-  async function remove(look: EnumerateOptions): Promise<void> {
-    const list = await enumerate(store, look);
+  async function remove(search: EnumerateOptions): Promise<void> {
+    const list = await enumerate(store, search);
     for (const oid of list.oids()) contents.delete(oid);
   }
 }
 
-/** With more, the trees of all tips are no small part of everything. */
+/** With more tips, their trees are a large part of the repository. */
 const MANY_TIPS = 200;
 
-/** Takes out of `tags` what stands between a ref and the object at its end: tags of tags. */
+/** Removes tags of tags, between a ref and its peeled object, from `tags`. */
 async function removeTagged(store: PackStore, visible: Shown, tags: Set<Oid>): Promise<void> {
   if (tags.size === 0) return;
   for await (const refs of visible.refs()) {

@@ -58,7 +58,7 @@ export async function readInheritance(
       yield* view.refs(spacePrefix('heads'));
       yield* view.refs(spacePrefix('tags'));
     },
-    packs: packs.filter((pack) => pack.source !== 'garbage'),
+    packs: packs.filter((pack) => pack.source !== 'unreachable-garbage'),
     swaps,
   };
 }

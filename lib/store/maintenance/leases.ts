@@ -101,7 +101,7 @@ export function swappedBy({ repositoryId, fence }: Lease, unsettled: boolean): U
 /** What a reader of the whole list of packs has to find unchanged. */
 export interface Swaps {
   readonly count: number;
-  /** A collection has not rescued everything yet, or died before it could. */
+  /** A collection has not resurrected everything yet, or died before it could. */
   readonly unsettled: boolean;
 }
 

@@ -3,7 +3,7 @@
  * under a prefix of the repository's own, whatever network its packs lie in.
  */
 import { decodeTime, ulid } from 'ulid';
-import type { DerivedContent, DerivedFile, DerivedKind, MadeFrom, RandomAccess } from '../../git/ports.ts';
+import type { DerivedContent, DerivedFile, DerivedKind, Provenance, RandomAccess } from '../../git/ports.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { derivedKey } from '../row-keys/repository.ts';
 import { ABSENT, type Item, type Put, type Update } from '../table/write.ts';
@@ -36,14 +36,21 @@ export async function storeDerived(
   repositoryId: string,
   kind: DerivedKind,
   content: DerivedContent,
-  madeFrom: MadeFrom,
+  provenance: Provenance,
 ): Promise<DerivedFile> {
   const id = ulid();
   const location = `${derivedPrefix(repositoryId)}${id}.${kind}`;
   if (content.kind === 'bytes') await blobs.put(location, content.bytes);
   else await blobs.putFile(location, content.path, content.fileSize);
-  const { size, sums } = content;
-  return { kind, id, size, ...(sums === undefined ? {} : { sums }), madeFrom, location };
+  const { size, checksumsCrc } = content;
+  return {
+    kind,
+    id,
+    size,
+    ...(checksumsCrc === undefined ? {} : { checksumsCrc }),
+    provenance,
+    location,
+  };
 }
 
 export function openDerived(blobs: Blobs, { location }: DerivedFile): RandomAccess {
@@ -56,7 +63,7 @@ export function openDerived(blobs: Blobs, { location }: DerivedFile): RandomAcce
 /** For the transaction that lists a file in place of the one of its kind. */
 export function listDerived(
   repositoryId: string,
-  { kind, id, size, sums, madeFrom, location }: DerivedFile,
+  { kind, id, size, checksumsCrc, provenance, location }: DerivedFile,
   was: DerivedRow | undefined,
   now: Date,
 ): Put {
@@ -65,8 +72,9 @@ export function listDerived(
   return {
     put: {
       ...derivedKey(repositoryId, kind),
-      ...{ kind, id, size, madeFrom, location },
-      ...(sums === undefined ? {} : { sums }),
+      // `madeFrom` and `sums` are what rows have always called them.
+      ...{ kind, id, size, madeFrom: provenance, location },
+      ...(checksumsCrc === undefined ? {} : { sums: checksumsCrc }),
       replaced: replaced.filter(({ at }) => isKept(at, now)).slice(0, MAX_REPLACED),
     },
     ...(was === undefined ? { if: ABSENT } : { if: '#id = :was', values: { was: was.id } }),
@@ -75,8 +83,12 @@ export function listDerived(
 }
 
 export function derivedOf(item: Item): DerivedRow {
-  const { pk: _p, sk: _s, w: _w, ...row } = item;
-  return row as unknown as DerivedRow;
+  const { pk: _p, sk: _s, w: _w, sums, madeFrom, ...row } = item;
+  return {
+    ...row,
+    provenance: madeFrom,
+    ...(sums === undefined ? {} : { checksumsCrc: sums }),
+  } as unknown as DerivedRow;
 }
 
 const isKept = (at: string, now: Date) => Date.parse(at) + REPLACED_MS > now.getTime();

@@ -8,7 +8,7 @@ import { MEMBER } from '../row-keys/members.ts';
 import { packKey } from '../row-keys/repository.ts';
 import type { Table } from '../table/table.ts';
 import type { Put } from '../table/write.ts';
-import type { CataloguedPack } from './pack-list.ts';
+import { type CataloguedPack, storedSource } from './pack-list.ts';
 
 /** A repository, and the network its packs lie in: its own id when it never was a fork. */
 export interface NetworkMember {
@@ -81,7 +81,7 @@ export function inheritPacks(repositoryId: string, packs: readonly CataloguedPac
     {
       put: {
         ...packKey(repositoryId, id),
-        ...{ id, source, objectCount, packSize, indexSize, layout, location },
+        ...{ id, source: storedSource(source), objectCount, packSize, indexSize, layout, location },
         ...{ inherited: true, state: 'active', by },
       },
     },

@@ -2,11 +2,11 @@ import {
   type DerivedContent,
   type DerivedFile,
   type DerivedKind,
-  type MadeFrom,
   type MaintainedObjects,
   type PackDescription,
   type PackSink,
   PacksChanged,
+  type Provenance,
 } from '../../git/ports.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { Stale } from '../errors.ts';
@@ -50,11 +50,15 @@ export class MaintainedGitObjects extends GitObjects implements MaintainedObject
     }
   }
 
-  async keepDerived(kind: DerivedKind, content: DerivedContent, madeFrom: MadeFrom): Promise<DerivedFile> {
+  async storeDerived(
+    kind: DerivedKind,
+    content: DerivedContent,
+    provenance: Provenance,
+  ): Promise<DerivedFile> {
     const { repositoryId } = this.#lease;
     const { derived } = await this.#repositories.open(repositoryId).listing();
     const was = derived.find((file) => file.kind === kind);
-    const file = await storeDerived(this.#blobs, repositoryId, kind, content, madeFrom);
+    const file = await storeDerived(this.#blobs, repositoryId, kind, content, provenance);
     try {
       await this.#repositories.replaceDerived(this.#lease, file, was, this.#now);
     } catch (error) {

@@ -66,6 +66,8 @@ const NO_EPOCH = -1;
 
 /** Whether every pack that held more than garbage still does. */
 function stillInUse({ packs }: Listing, now: Listing): boolean {
-  const inUse = new Set(now.packs.filter(({ source }) => source !== 'garbage').map(({ id }) => id));
-  return packs.every(({ id, source }) => source === 'garbage' || inUse.has(id));
+  const inUse = new Set(
+    now.packs.filter(({ source }) => source !== 'unreachable-garbage').map(({ id }) => id),
+  );
+  return packs.every(({ id, source }) => source === 'unreachable-garbage' || inUse.has(id));
 }

@@ -1,5 +1,5 @@
 /** The packs of one repository, as rows. Their bytes are `git-objects.ts`'s business. */
-import type { PackDescription } from '../../git/ports.ts';
+import type { PackDescription, PackSource } from '../../git/ports.ts';
 import {
   DERIVED,
   OLD_PACK,
@@ -19,10 +19,31 @@ export interface CataloguedPack extends PackDescription {
   readonly supersededAt?: string;
 }
 
+/** How rows have always spelled the sources of packs: older functions may read the same rows during a deployment. */
+const STORED_SOURCES: Readonly<Record<PackSource, string>> = {
+  receive: 'push',
+  insert: 'api',
+  compact: 'compaction',
+  gc: 'collection',
+  'unreachable-garbage': 'garbage',
+};
+const SOURCES = new Map(
+  Object.entries(STORED_SOURCES).map(([source, stored]) => [stored, source as PackSource]),
+);
+
+/** The source of a pack as its row spells it. */
+export const storedSource = (source: PackSource): string => STORED_SOURCES[source];
+
 /** @param by the transaction that lists it, by which a writer knows its own row again */
 export function listPack(repositoryId: string, pack: PackDescription, by: string): Put {
   return {
-    put: { ...packKey(repositoryId, pack.id), ...pack, state: 'active', by },
+    put: {
+      ...packKey(repositoryId, pack.id),
+      ...pack,
+      source: storedSource(pack.source),
+      state: 'active',
+      by,
+    },
     if: ABSENT,
     reason: 'pack',
   };
@@ -42,6 +63,7 @@ export function supersedePacks(repositoryId: string, packs: readonly PackDescrip
       put: {
         ...oldPackKey(repositoryId, supersededAt, pack.id),
         ...describe(pack),
+        source: storedSource(pack.source),
         state: 'superseded',
         supersededAt,
       },
@@ -97,8 +119,8 @@ async function collect(table: Table, rows: QueryOptions, most?: number): Promise
 }
 
 function fromRow(item: Item): CataloguedPack {
-  const { pk: _p, sk: _s, by: _b, w: _w, ...pack } = item;
-  return pack as unknown as CataloguedPack;
+  const { pk: _p, sk: _s, by: _b, w: _w, source, ...pack } = item;
+  return { ...pack, source: SOURCES.get(source as string) } as unknown as CataloguedPack;
 }
 
 function describe(pack: PackDescription): PackDescription {

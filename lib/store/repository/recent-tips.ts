@@ -5,7 +5,7 @@
 import { encodeTime } from 'ulid';
 import type { Oid } from '../../git/oid.ts';
 import type { Ref, RefUpdate } from '../../git/ports.ts';
-import { leaves } from '../../git/ref-tips.ts';
+import { dropsTip } from '../../git/ref-tips.ts';
 import type { RefName } from '../../git/refname.ts';
 import { RECENT_TIP, recentTipKey, repositoryPartition } from '../row-keys/repository.ts';
 import type { Table } from '../table/table.ts';
@@ -31,7 +31,7 @@ export function recordOldTips(
   now = Date.now(),
 ): Write[] {
   const tips = updates
-    .filter(leaves)
+    .filter(dropsTip)
     .slice(0, MAX_TIPS)
     .map(({ name, from: oid }) => {
       const peeled = before(name)?.peeled;

@@ -5,7 +5,7 @@ import { dueKinds } from '../../git/maintenance/due.ts';
 import { compactionPlan } from '../../git/maintenance/plan.ts';
 import { ZERO_OID } from '../../git/oid.ts';
 import { type PackDescription, type Ref, RefConflict, type RefUpdate } from '../../git/ports.ts';
-import { leaves } from '../../git/ref-tips.ts';
+import { dropsTip } from '../../git/ref-tips.ts';
 import type { RefName } from '../../git/refname.ts';
 import { StoreUnavailable, TransactionRefused } from '../errors.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
@@ -137,7 +137,7 @@ export class RefSwaps {
   #upkeep(updates: readonly RefUpdate[], { packs = [] }: SwapOptions, refs: boolean): OutboxMessage[] {
     const listed = [...packs, ...(this.#packs.listed?.packs ?? [])];
     const grown = packs.length > 0 && (compactionPlan(listed).length > 0 || this.#isDue(listed));
-    const collect = updates.some(leaves);
+    const collect = updates.some(dropsTip);
     if (!grown && !collect && !refs) return [];
     const body = {
       repositoryId: this.#id,

@@ -77,11 +77,11 @@ export class RepositoryRefs implements RefDatabase {
     return { target, head: found.get(target) };
   }
 
-  kept(): AsyncIterable<Oid> {
+  pinned(): AsyncIterable<Oid> {
     return pinnedIn(this.#table, this.id);
   }
 
-  left(): Promise<readonly Ref[]> {
+  recentTips(): Promise<readonly Ref[]> {
     return recentTips(this.#table, this.id);
   }
 

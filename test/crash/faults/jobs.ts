@@ -39,7 +39,7 @@ export const jobs: readonly Operation[] = [
       await runNow(scene, 'maintenance', 'repository.maintain', { repositoryId, collect: true });
       const work = job(scene, 'repository.maintain', { repositoryId }, async () => {
         const sources = (await packsOf(scene, ground)).map(({ source }) => source);
-        return sources.includes('garbage') ? 'after' : sources.includes('collection') ? 'half' : 'before';
+        return sources.includes('unreachable-garbage') ? 'after' : sources.includes('gc') ? 'half' : 'before';
       });
       return later(work, 50 * HOUR);
     },

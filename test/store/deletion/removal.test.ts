@@ -86,7 +86,7 @@ async function fullProject(path: string): Promise<ProjectRecord> {
   const refs = store.repositories.open(project.repositoryId);
   const objects = new GitObjects(store.blobs, refs, project.repositoryId);
   const content = { kind: 'bytes', pack: Buffer.from('pack'), index: Buffer.from('index') } as const;
-  const pack = await objects.newPack(content, { source: 'push', objectCount: 1 });
+  const pack = await objects.newPack(content, { source: 'receive', objectCount: 1 });
   const updates = Array.from({ length: 200 }, (_, i) => ({
     name: branch(i),
     from: ZERO_OID,
@@ -94,7 +94,7 @@ async function fullProject(path: string): Promise<ProjectRecord> {
   }));
   await refs.compareAndSwap(updates, { packs: [pack] });
   await refs.compareAndSwap([{ name: branch(999), from: ZERO_OID, to: oid(1) }]);
-  await objects.newPack(content, { source: 'push', objectCount: 1 });
+  await objects.newPack(content, { source: 'receive', objectCount: 1 });
   return project;
 }
 
@@ -129,7 +129,7 @@ test('a deleted project leaves nothing behind once the job and the sweep a day l
     project.repositoryId,
   ).newPack(
     { kind: 'bytes', pack: Buffer.from('late'), index: Buffer.from('late') },
-    { source: 'push', objectCount: 1 },
+    { source: 'receive', objectCount: 1 },
   );
   await runJob(deps(), deleteJob(project));
   const later = Date.now() + WRITERS_GONE_MS;

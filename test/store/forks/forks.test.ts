@@ -199,7 +199,9 @@ describe('while the source', () => {
     await runForkJob(yard.deps(), job(crossed, root));
     expect((await read(crossed)).importStatus).toBe('finished');
     await crossed.ground.staysReadable();
-    expect((await crossed.ground.active()).some(({ source }) => source === 'garbage')).toBe(false);
+    expect((await crossed.ground.active()).some(({ source }) => source === 'unreachable-garbage')).toBe(
+      false,
+    );
   });
 
   test('has a collection behind it that died before it rescued: nobody forks until another was there', async () => {
@@ -474,7 +476,7 @@ describe('bytes', () => {
     const root = await source(2);
     const fork = await forked(root);
     const content = { kind: 'bytes', pack: Buffer.from('p'), index: Buffer.from('i') } as const;
-    await fork.ground.open().objects.newPack(content, { source: 'push', objectCount: 1 });
+    await fork.ground.open().objects.newPack(content, { source: 'receive', objectCount: 1 });
     await fork.ground.commits(12);
     await fork.ground.maintain();
     const stays = await stored(root);
@@ -512,13 +514,15 @@ describe('a fork', () => {
         .map(({ id }) => id)
         .sort(),
     ).toEqual(inherited);
-    expect(active.filter((pack) => !pack.inherited).map(({ source }) => source)).toContain('garbage');
+    expect(active.filter((pack) => !pack.inherited).map(({ source }) => source)).toContain(
+      'unreachable-garbage',
+    );
     expect(await fork.ground.readAll()).toEqual(all);
     await fork.ground.staysReadable();
     expect(await fork.ground.git.commit(base)).toMatchObject({ oid: base });
     await root.ground.staysReadable();
     await fork.ground.collect(later(15 * DAY));
-    expect((await fork.ground.active()).some(({ source }) => source === 'garbage')).toBe(false);
+    expect((await fork.ground.active()).some(({ source }) => source === 'unreachable-garbage')).toBe(false);
     expect(await fork.ground.readAll()).toEqual(all);
   });
 

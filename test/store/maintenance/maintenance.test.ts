@@ -79,7 +79,7 @@ describe('compaction', () => {
     const old = ground.open();
     await old.store.packs();
     await ground.maintain();
-    expect(await ground.active()).toMatchObject([{ source: 'compaction', objectCount: all.length }]);
+    expect(await ground.active()).toMatchObject([{ source: 'compact', objectCount: all.length }]);
     expect(await ground.superseded()).toHaveLength(20);
     expect(await ground.readAll()).toEqual(all);
     // Whoever holds the old listing reads on.
@@ -97,7 +97,7 @@ describe('compaction', () => {
     const all = await ground.readAll();
     await yard.store.repositories.setState(ground.id, 'read-only');
     await ground.maintain();
-    expect(await ground.active()).toMatchObject([{ source: 'compaction' }]);
+    expect(await ground.active()).toMatchObject([{ source: 'compact' }]);
     expect(await ground.superseded()).toHaveLength(20);
     await ground.maintain(later(2 * DAY), { collect: true, refs: true });
     expect(await ground.superseded()).toEqual([]);
@@ -113,7 +113,7 @@ describe('compaction', () => {
     const objects = new MaintainedGitObjects(yard.store, lease, new Date());
     const options = { deadline: Date.now() + 60_000, memoryPackBytes: 1000 };
     await compact(objects, await objects.listPacks(), options);
-    expect(await ground.active()).toMatchObject([{ source: 'compaction', layout: 'split' }]);
+    expect(await ground.active()).toMatchObject([{ source: 'compact', layout: 'split' }]);
     expect(await ground.readAll()).toEqual(all);
     // Of one that fails on its way nothing is listed.
     await ground.commits(9);
@@ -284,13 +284,13 @@ describe('collection', () => {
   test('waits a day, keeps garbage readable for two weeks, and another day', async () => {
     const { ground, kept, dropped } = await withGarbage();
     await ground.maintain(later(12 * HOUR), { collect: true });
-    expect((await ground.active()).map(({ source }) => source)).not.toContain('garbage');
+    expect((await ground.active()).map(({ source }) => source)).not.toContain('unreachable-garbage');
     // The note of twelve hours later is not forgotten, but it asks for no second visit that day.
     await ground.maintain(visit);
     expect((await ground.active()).map(({ source }) => source).toSorted()).toEqual([
-      'collection',
-      'collection',
-      'garbage',
+      'gc',
+      'gc',
+      'unreachable-garbage',
     ]);
     expect(await ground.readAll()).toEqual(kept);
     const { store } = ground.open();
@@ -329,7 +329,7 @@ describe('collection', () => {
     // The content is that of a file of the branch that is gone.
     const { commit } = await ground.commit('main', { ports, content: 'content 9\n' });
     expect(first).toBe(false);
-    expect((await ground.active()).map(({ source }) => source)).toContain('garbage');
+    expect((await ground.active()).map(({ source }) => source)).toContain('unreachable-garbage');
     const all = await ground.readAll();
     expect(all).toContain(commit);
     const names = Buffer.from(all.join(''), 'hex');
@@ -345,13 +345,13 @@ describe('collection', () => {
       if (when === 'before it') await make();
       await ground.collect(visit, when === 'while it runs' ? { swap: make } : {});
       if (when === 'after it') {
-        expect((await ground.active()).map(({ source }) => source)).toContain('garbage');
+        expect((await ground.active()).map(({ source }) => source)).toContain('unreachable-garbage');
         await make();
       }
       await ground.staysReadable();
       // The pack of garbage goes in its time, and nothing is missed.
       for (const days of [17, 19]) await ground.maintain(later(days * DAY));
-      expect((await ground.active()).map(({ source }) => source)).not.toContain('garbage');
+      expect((await ground.active()).map(({ source }) => source)).not.toContain('unreachable-garbage');
       expect(await ground.readAll()).toContain(dropped);
     },
   );
@@ -431,7 +431,7 @@ describe('collections one after the other beside writers', () => {
       writing--;
     };
     const writers = Promise.all([0, 1, 2].map(writer));
-    let [collections, found, rescued] = [0, 0, 0];
+    let [collections, found, resurrected] = [0, 0, 0];
     while (writing > 0) {
       const lease = (await store.leases.acquire(ground.id, 900))!;
       const epoch = await store.repositories.raiseEpoch(ground.id);
@@ -440,7 +440,7 @@ describe('collections one after the other beside writers', () => {
       const outcome = await collect(objects, store.repositories.open(ground.id), { epoch, now });
       collections++;
       found += outcome!.garbage;
-      rescued += outcome!.rescued;
+      resurrected += outcome!.resurrected;
       await store.leases.release(lease);
       // They come once a day; a writer tries five times.
       await sleep(100);
@@ -450,7 +450,10 @@ describe('collections one after the other beside writers', () => {
     expect(found).toBeGreaterThan(0);
     const all = await ground.readAll();
     const names = Buffer.from(all.join(''), 'hex');
-    expect(await ground.open().store.missing(names, { garbage: false }), `${rescued} rescued`).toEqual([]);
+    expect(
+      await ground.open().store.missing(names, { garbage: false }),
+      `${resurrected} resurrected`,
+    ).toEqual([]);
   });
 });
 
@@ -536,7 +539,7 @@ describe('stopped anywhere', () => {
     expect(await ground.readAll(), how).toEqual(all);
     const packs = await ground.active();
     expect(
-      packs.filter(({ source }) => source === 'garbage'),
+      packs.filter(({ source }) => source === 'unreachable-garbage'),
       how,
     ).toHaveLength(1);
     expect(packs.length, how).toBeLessThanOrEqual(4);

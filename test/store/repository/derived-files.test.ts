@@ -19,7 +19,7 @@ afterEach(() => {
 });
 afterAll(() => yard[Symbol.asyncDispose]());
 
-const madeFrom = { packs: ['a'], objects: 3, note: 'note' };
+const provenance = { packs: ['a'], objects: 3, note: 'note' };
 const later = (ms: number) => new Date(Date.now() + ms);
 const bytes = (length: number, from = 0) => Uint8Array.from({ length }, (_, i) => (i * 7 + from) & 255);
 
@@ -31,7 +31,7 @@ async function maintained(ground: Ground, now = new Date()): Promise<MaintainedG
 async function keep(ground: Ground, content: DerivedContent, now = new Date()) {
   const lease = (await yard.store.leases.acquire(ground.id, 900, now))!;
   const objects = new MaintainedGitObjects(yard.store, lease, now);
-  const file = await objects.keepDerived('commit-graph', content, madeFrom);
+  const file = await objects.storeDerived('commit-graph', content, provenance);
   await yard.store.leases.release(lease);
   return file;
 }
@@ -53,7 +53,7 @@ describe('a derived file', () => {
     await ground.commit();
     const content = bytes(600_000);
     const file = await keep(ground, sealDerived(content));
-    expect(file).toMatchObject({ kind: 'commit-graph', size: 600_000, madeFrom });
+    expect(file).toMatchObject({ kind: 'commit-graph', size: 600_000, provenance });
     const operations: string[] = [];
     yard.dynamo.onOperation = ({ operation }) => void operations.push(operation);
     expect(await readGraph(ground)).toEqual(content);
@@ -100,7 +100,7 @@ describe('a derived file', () => {
     const ground = await yard.repository();
     const old = await maintained(ground);
     await maintained(ground, later(5000));
-    await expect(old.keepDerived('commit-graph', sealDerived(bytes(9)), madeFrom)).rejects.toThrow(
+    await expect(old.storeDerived('commit-graph', sealDerived(bytes(9)), provenance)).rejects.toThrow(
       PacksChanged,
     );
     expect(await derivedKeys(ground)).toEqual([]);

@@ -38,7 +38,7 @@ async function withLost(): Promise<{ ground: Ground; project: ProjectRecord; los
 async function expectSafe(ground: Ground, commit: Oid): Promise<void> {
   const listed = await ground.open().objects.listPacks();
   const ports = ground.open();
-  ports.objects.listPacks = async () => listed.filter(({ source }) => source !== 'garbage');
+  ports.objects.listPacks = async () => listed.filter(({ source }) => source !== 'unreachable-garbage');
   await ports.refs.compareAndSwap([{ name: dropped, from: '0'.repeat(40) as Oid, to: commit }]);
   expect(await ground.readAll(ports)).toContain(commit);
   await ground.git.deleteRef(dropped, commit);
@@ -52,10 +52,10 @@ describe('a kept commit', () => {
     const { ground, project, lost } = await withLost();
     await pinCommit(yard.deps(), project, lost, note);
     expect((await ground.open().refs.all()).refs).toHaveLength(1);
-    expect(await ground.collect()).toEqual({ garbage: 0, rescued: 0 });
+    expect(await ground.collect()).toEqual({ garbage: 0, resurrected: 0 });
     await expectSafe(ground, lost);
     const kept: Oid[] = [];
-    for await (const oid of ground.open().refs.kept()) kept.push(oid);
+    for await (const oid of ground.open().refs.pinned()) kept.push(oid);
     expect(kept).toEqual([lost]);
   });
 
@@ -78,7 +78,7 @@ describe('a kept commit', () => {
     await pinCommit(yard.deps(), project, lost, note);
     await expectSafe(ground, lost);
     await ground.collect(new Date(Date.now() + GARBAGE_MS + DAY));
-    expect((await ground.active()).map(({ source }) => source)).not.toContain('garbage');
+    expect((await ground.active()).map(({ source }) => source)).not.toContain('unreachable-garbage');
     await expectSafe(ground, lost);
   });
 
@@ -110,7 +110,7 @@ describe('a kept commit', () => {
     const absent = 'dead'.repeat(10) as Oid;
     const unwritten = () => expect.unreachable('called');
     await expect(pinCommit(yard.deps(), project, absent, unwritten)).rejects.toThrow('404 Commit Not Found');
-    // Somebody else's refusal is passed on, and what was rescued for it is given up.
+    // Somebody else's refusal is passed on, and what was resurrected for it is given up.
     await ground.collect();
     const keys = await ground.keys();
     const refused = new TransactionRefused([{ reason: 'other', item: undefined }]);

@@ -51,7 +51,7 @@ test('what was deleted or forced is told, newest first, with what a tag led to; 
     ['heads/b', 2],
     ['tags/t', 3, 4],
   ]);
-  expect(await refs.left()).toHaveLength(3);
+  expect(await refs.recentTips()).toHaveLength(3);
 });
 
 test('a refused write tells nothing', async () => {

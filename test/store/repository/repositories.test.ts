@@ -1,11 +1,17 @@
 /** What maintenance does to the rows of a repository. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Oid, ZERO_OID } from '../../../lib/git/oid.ts';
-import type { PackDescription } from '../../../lib/git/ports.ts';
+import type { PackDescription, PackSource } from '../../../lib/git/ports.ts';
 import type { RefName } from '../../../lib/git/refname.ts';
 import { Missing, Stale } from '../../../lib/store/errors.ts';
+import { listDerived } from '../../../lib/store/repository/derived-files.ts';
 import { closeRepository, newRepository } from '../../../lib/store/repository/state.ts';
-import { REF_TABLES, repositoryPartition } from '../../../lib/store/row-keys/repository.ts';
+import {
+  derivedKey,
+  packKey,
+  REF_TABLES,
+  repositoryPartition,
+} from '../../../lib/store/row-keys/repository.ts';
 import { openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;
@@ -22,7 +28,7 @@ async function fresh(): Promise<string> {
 }
 const pack = (id: string): PackDescription => ({
   id,
-  source: 'push',
+  source: 'receive',
   objectCount: 3,
   packSize: 100,
   indexSize: 1100,
@@ -53,6 +59,35 @@ describe('the lease', () => {
     await leases.release(second!);
     expect((await leases.acquire(id, 60, at(61)))!.fence).toBeGreaterThan(second!.fence);
   });
+});
+
+test('rows of packs keep the spelling of sources that they always had, and older rows are read', async () => {
+  const id = await fresh();
+  const { table, repositories } = opened.store;
+  const sources: Readonly<Record<PackSource, string>> = {
+    receive: 'push',
+    insert: 'api',
+    compact: 'compaction',
+    gc: 'collection',
+    'unreachable-garbage': 'garbage',
+  };
+  const packs = Object.keys(sources).map((source) => ({
+    ...pack(source.toUpperCase()),
+    source: source as PackSource,
+  }));
+  await repositories.open(id).compareAndSwap([create('main')], { packs });
+  await table.put({ put: { ...packKey(id, 'OLD'), ...pack('OLD'), source: 'collection', state: 'active' } });
+  await table.put({ put: { ...derivedKey(id, 'tip'), kind: 'tip', sums: 7, madeFrom: { note: 'x' } } });
+  const rows = await Promise.all(packs.map((listed) => table.get(packKey(id, listed.id))));
+  expect(rows.map((row) => row!['source'])).toEqual(Object.values(sources));
+  const listing = await repositories.open(id).listing();
+  expect(Object.fromEntries(listing.packs.map((listed) => [listed.id, listed.source]))).toEqual({
+    ...Object.fromEntries(packs.map((listed) => [listed.id, listed.source])),
+    OLD: 'gc',
+  });
+  expect(listing.derived).toMatchObject([{ checksumsCrc: 7, provenance: { note: 'x' } }]);
+  const relisted = listDerived(id, { ...listing.derived[0]!, id: 'next' }, undefined, new Date());
+  expect(relisted.put).toMatchObject({ id: 'next', sums: 7, madeFrom: { note: 'x' } });
 });
 
 describe('packs', () => {

@@ -38,7 +38,7 @@ const move = (name: string, a: number, b: number): RefUpdate => ({
 const drop = (name: string, n: number): RefUpdate => ({ name: ref(name), from: oid(n), to: ZERO_OID });
 const pack = (id: string): PackDescription => ({
   id,
-  source: 'push',
+  source: 'receive',
   objectCount: 3,
   packSize: 100,
   indexSize: 1100,

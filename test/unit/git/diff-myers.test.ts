@@ -18,7 +18,7 @@ const sequence = fc
   .array(fc.integer({ min: 0, max: 4 }), { maxLength: 60 })
   .map((items) => Int32Array.from(items));
 
-test('the edit script is as short as can be, and leaves the same items on both sides', () => {
+test('the edit script is minimal, and the unmarked items of both sides are equal', () => {
   fc.assert(
     fc.property(sequence, sequence, (a, b) => {
       const keptOld = new Set(a.keys());
@@ -50,20 +50,20 @@ test('unmarked lines are equal, however large the files', () => {
   );
 });
 
-test('the last line counts with or without its end, and differs by it', () => {
+test('the last line counts with or without newline, and differs by it', () => {
   expect(countChanges(Buffer.from('a\nb'), Buffer.from('a\nb\n'))).toEqual({ additions: 1, deletions: 1 });
   expect(countChanges(Buffer.from(''), Buffer.from('a\nb'))).toEqual({ additions: 2, deletions: 0 });
   expect(countChanges(Buffer.from('\n'), Buffer.from(''))).toEqual({ additions: 0, deletions: 1 });
 });
 
-test('files too large to align are counted as bags of lines, in linear time', () => {
+test('files too large to align are counted as multisets of lines, in linear time', () => {
   const lines = Array.from({ length: 600_000 }, (_, i) => `${i}\n`);
   const old = Buffer.from(lines.join(''));
   const shuffled = Buffer.from(`new\n${lines.reverse().join('')}`);
   expect(countChanges(old, shuffled)).toEqual({ additions: 1, deletions: 0, approximate: true });
 });
 
-test('two large files without a common line, and two of common lines only, end soon', () => {
+test('two large files without common lines, and two with common lines only, are compared quickly', () => {
   const old = Buffer.from(Array.from({ length: 100_000 }, (_, i) => `a${i % 977}\n`).join(''));
   const other = Buffer.from(Array.from({ length: 100_000 }, (_, i) => `b${i}\n`).join(''));
   expect(countChanges(old, other)).toEqual({ additions: 100_000, deletions: 100_000 });
@@ -79,15 +79,15 @@ test('two large files without a common line, and two of common lines only, end s
   expect(performance.now() - started).toBeLessThan(20_000);
 });
 
-test('files that would take too long to align are counted as bags as well, and what they took is told', () => {
+test('files that take too long to align are counted as multisets too, and the steps are charged to the budget', () => {
   let state = 1;
   const file = () =>
     Buffer.from(
       Array.from({ length: 60_000 }, () => `${(state = (state * 48_271) % 2_147_483_647) % 5}\n`).join(''),
     );
-  const effort = { steps: 2_000_000 };
-  const { approximate, additions } = countChanges(file(), file(), effort);
+  const budget = { steps: 2_000_000 };
+  const { approximate, additions } = countChanges(file(), file(), budget);
   expect(approximate).toBe(true);
   expect(additions).toBeLessThan(2_000);
-  expect(effort.steps).toBe(0);
+  expect(budget.steps).toBe(0);
 });

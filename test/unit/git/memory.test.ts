@@ -60,7 +60,7 @@ describe('compare and swap', () => {
   it('lists packs and sets HEAD in the same step, or not at all', async () => {
     const repository = new MemoryRepository();
     const { content, objectCount } = buildPack([{ type: 'blob', data: Buffer.from('x') }]);
-    const pack = await repository.objects.newPack(content, { source: 'api', objectCount });
+    const pack = await repository.objects.newPack(content, { source: 'insert', objectCount });
     expect(await repository.objects.listPacks()).toEqual([]);
     const stale = { name: ref('a'), from: one, to: two };
     await expect(repository.refs.compareAndSwap([stale], { packs: [pack], head: ref('a') })).rejects.toThrow(
@@ -75,7 +75,7 @@ describe('compare and swap', () => {
       [pack],
       'refs/heads/a',
     ]);
-    const second = await repository.objects.newPack(content, { source: 'api', objectCount });
+    const second = await repository.objects.newPack(content, { source: 'insert', objectCount });
     await repository.refs.compareAndSwap([], { packs: [second] });
     expect((await repository.objects.listPacks()).map(({ id }) => id)).toEqual([second.id, pack.id]);
     expect(second.id > pack.id).toBe(true);
@@ -84,7 +84,7 @@ describe('compare and swap', () => {
   it('does not list a pack that was rolled back', async () => {
     const repository = new MemoryRepository();
     const { content, objectCount } = buildPack([]);
-    const pack = await repository.objects.newPack(content, { source: 'api', objectCount });
+    const pack = await repository.objects.newPack(content, { source: 'insert', objectCount });
     await repository.objects.rollbackPack(pack);
     await expect(repository.refs.compareAndSwap([create('a')], { packs: [pack] })).rejects.toThrow(
       'rolled back',

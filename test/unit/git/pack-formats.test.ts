@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { CorruptData } from '../../../lib/git/objects.ts';
 import { type Oid, oidBytes } from '../../../lib/git/oid.ts';
 import { applyDelta, deltaSizes, sharedEnds } from '../../../lib/git/pack/delta.ts';
-import { EntryHead, OFS_DELTA, writeDistance, writeEntryHead } from '../../../lib/git/pack/entry.ts';
+import { EntryHeader, OFS_DELTA, writeDistance, writeEntryHeader } from '../../../lib/git/pack/entry.ts';
 import { EntryTable } from '../../../lib/git/pack/entry-table.ts';
 import { inflateInto, inflateStart, NEED_MORE, usesHandle } from '../../../lib/git/pack/inflate.ts';
 import { makeDelta } from '../../../lib/git/pack/make-delta.ts';
@@ -12,8 +12,8 @@ import { NameTable } from '../../../lib/git/pack/name-table.ts';
 import { type WalkedTree, walkTree } from '../../../lib/git/pack/tree-walk.ts';
 import { encodeTree, parseTree } from '../../../lib/git/parse.ts';
 
-describe('entry heads', () => {
-  it('come back as they were written', () => {
+describe('entry headers', () => {
+  it('round-trip', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 2 ** 45 }),
@@ -21,8 +21,8 @@ describe('entry heads', () => {
         fc.nat(20),
         (size, distance, shift) => {
           const bytes = Buffer.alloc(64);
-          const end = writeDistance(bytes, writeEntryHead(bytes, shift, OFS_DELTA, size), distance);
-          const head = new EntryHead();
+          const end = writeDistance(bytes, writeEntryHeader(bytes, shift, OFS_DELTA, size), distance);
+          const head = new EntryHeader();
           expect(head.read(bytes, shift)).toBe(true);
           expect([head.type, head.size, head.distance, head.dataAt]).toEqual([
             OFS_DELTA,
@@ -36,11 +36,11 @@ describe('entry heads', () => {
     );
   });
 
-  it('of any bytes are read or refused', () => {
+  it('of arbitrary bytes are read or refused', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         try {
-          const head = new EntryHead();
+          const head = new EntryHeader();
           if (head.read(bytes, 0)) expect(head.dataAt).toBeLessThanOrEqual(bytes.length);
         } catch (error) {
           expect(error).toBeInstanceOf(CorruptData);
@@ -80,7 +80,7 @@ const op: fc.Arbitrary<Op> = fc.oneof(
 );
 
 describe('deltas', () => {
-  it('make what they say, and share with the base what they are said to share', () => {
+  it('give the declared result, and the reported common head and tail', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), fc.array(op, { maxLength: 8 }), (base, ops) => {
         const { delta, result } = encodeDelta(base, ops);
@@ -97,7 +97,7 @@ describe('deltas', () => {
     );
   });
 
-  it('that are made here make their target, or are not made when they would be too long', () => {
+  it('that we create give their target, or are not created if too long', () => {
     const text = fc.array(
       fc.constantFrom('some words that come again ', 'and others, ', 'x', '\0'.repeat(40), 'tail\n'),
       { maxLength: 60 },
@@ -118,12 +118,12 @@ describe('deltas', () => {
         applyDelta(base, delta, sizes, out);
         expect(Buffer.compare(out, target)).toBe(0);
       }),
-      // Nothing from nothing is two bytes still: both lengths.
+      // A delta between empty objects still has two bytes: both lengths.
       { numRuns: 1000, examples: [[[], [], Uint8Array.from([]), 0]] },
     );
   });
 
-  it('that are made here are short where little has changed, and long copies are split', () => {
+  it('that we create are short for small changes, and split long copies', () => {
     const base = Buffer.alloc(20_000_000);
     for (let i = 0; i < base.length; i += 4) base.writeUInt32LE((i * 2654435761) >>> 0, i);
     const target = Buffer.from(base);
@@ -135,7 +135,7 @@ describe('deltas', () => {
     expect(delta.length).toBeLessThan(60);
   });
 
-  it('of any bytes are applied or refused, and never write outside', () => {
+  it('of arbitrary bytes are applied or refused, and never write out of bounds', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), fc.uint8Array({ maxLength: 40 }), (base, delta) => {
         try {
@@ -154,9 +154,9 @@ describe('deltas', () => {
 });
 
 describe('inflating', () => {
-  it('uses the handle that this version of Node has', () => expect(usesHandle).toBe(true));
+  it('uses the internal binding of this version of Node', () => expect(usesHandle).toBe(true));
 
-  it('gives content and length, whatever stands around', () => {
+  it('gives content and length, whatever surrounds the stream', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 3000 }), fc.uint8Array({ maxLength: 9 }), (data, around) => {
         const stream = deflateSync(data);
@@ -177,7 +177,7 @@ describe('inflating', () => {
     );
   });
 
-  it('of any bytes ends', () => {
+  it('of arbitrary bytes never hangs', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 50 }), fc.nat(100), (bytes, size) => {
         const out = Buffer.alloc(size + 1);
@@ -196,7 +196,7 @@ const hex = fc
   .map((bytes) => Buffer.from(bytes).toString('hex') as Oid);
 
 describe('names', () => {
-  it('get numbers in the order they come, and keep them', () => {
+  it('are numbered in the order they are added, and keep their numbers', () => {
     fc.assert(
       fc.property(fc.array(hex, { maxLength: 2000 }), (oids) => {
         const table = new NameTable();
@@ -213,7 +213,7 @@ describe('names', () => {
     );
   });
 
-  it('are sorted bytewise, those that begin alike too', () => {
+  it('are sorted bytewise, also with a common start', () => {
     const alike = fc
       .tuple(fc.constantFrom('00000000', 'ffffffff', '12345678'), hex)
       .map(([head, oid]) => head + oid.slice(8));
@@ -237,7 +237,7 @@ const treeRows = fc.uniqueArray(
   { selector: (row) => row.name, maxLength: 25 },
 );
 
-describe('walking a tree beside another', () => {
+describe('walking a tree relative to another one', () => {
   const walk = (data: Uint8Array, before?: WalkedTree) => {
     const seen: string[] = [];
     const walked = walkTree(data, before, (bytes, at, kind, nameAt) => {
@@ -248,7 +248,7 @@ describe('walking a tree beside another', () => {
     return { seen, walked };
   };
 
-  it('shows every entry that the other lacks, and knows where all begin', () => {
+  it('visits every entry that the other lacks, and returns the starts of all', () => {
     fc.assert(
       fc.property(fc.array(treeRows, { minLength: 1, maxLength: 6 }), (versions) => {
         let before: WalkedTree | undefined;
@@ -271,7 +271,7 @@ describe('walking a tree beside another', () => {
     );
   });
 
-  it('of any bytes ends, even beside a proper one', () => {
+  it('of arbitrary bytes never hangs, also relative to a valid one', () => {
     fc.assert(
       fc.property(treeRows, fc.uint8Array({ maxLength: 80 }), fc.nat(100), (rows, noise, at) => {
         const before = walk(encodeTree(rows)).walked;

@@ -25,7 +25,7 @@ function check(data: Buffer, shared?: { base: Uint8Array; prefix: number; tail: 
   return { ids: new Set([...fsck.errors, ...fsck.warnings].map((finding) => finding.id)), links };
 }
 
-/** A delta of three instructions: a start of the base, something new, an end of the base. */
+/** A delta of three instructions: copy from the start of the base, insert, copy the end of the base. */
 function deltaOf(base: Uint8Array, start: number, noise: Uint8Array, end: number): Buffer {
   const copy = (from: number, size: number) =>
     size ? [0xb3, from & 255, from >> 8, size & 255, size >> 8] : [];
@@ -41,7 +41,7 @@ function deltaOf(base: Uint8Array, start: number, noise: Uint8Array, end: number
   ]);
 }
 
-it('a tree checked beside the base it was made from gives the findings and links of both together', () => {
+it('checking a tree relative to its delta base gives the findings and links of both together', () => {
   const noise = fc.oneof(
     fc.uint8Array({ maxLength: 60 }),
     rows.map((some) => encodeTree(some).subarray(0, 120)),
@@ -49,7 +49,7 @@ it('a tree checked beside the base it was made from gives the findings and links
   fc.assert(
     fc.property(rows, noise, fc.nat(300), fc.nat(300), fc.boolean(), (some, middle, from, to, whole) => {
       const base = Buffer.from(encodeTree(some));
-      // Mostly whole entries go, at times pieces of them.
+      // Mostly whole entries are removed, sometimes parts of them.
       const size = (at: number) => Math.min(base.length, whole ? at - (at % 29) : at);
       const [start, end] = [Math.min(size(from), size(to)), Math.max(size(from), size(to))];
       const delta = deltaOf(base, start, middle.subarray(0, 120), end);

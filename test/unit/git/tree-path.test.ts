@@ -8,7 +8,7 @@ import {
   readPath,
 } from '../../../lib/git/tree/path.ts';
 
-test('any bytes survive becoming text', () => {
+test('any bytes round-trip through text', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
       const raw = Buffer.from(bytes).toString('latin1') as RawPath;
@@ -19,7 +19,7 @@ test('any bytes survive becoming text', () => {
   );
 });
 
-test('UTF-8 reads as what it says', () => {
+test('UTF-8 is decoded', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       expect(decodePath(encodePath(text)!)).toBe(text);
@@ -58,7 +58,7 @@ describe('paths to write to', () => {
     for (const path of paths) expect(readPath(path), JSON.stringify(path)).toEqual({ problem });
   });
 
-  test('ordinary names pass', () => {
+  test('ordinary names are accepted', () => {
     for (const path of [
       'a',
       'a/b.c',

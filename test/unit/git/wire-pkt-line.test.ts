@@ -39,7 +39,7 @@ describe('the reader', () => {
     },
   );
 
-  it.each(['0', '000', '0005', '0009abc'])('says that %j is cut short', async (text) => {
+  it.each(['0', '000', '0005', '0009abc'])('reports %j as truncated', async (text) => {
     await expect(new PktReader(pieces(Buffer.from(text), 1)).next()).rejects.toMatchObject({
       code: 'truncated',
     });
@@ -50,7 +50,7 @@ describe('the reader', () => {
     fc.constantFrom<Pkt>({ kind: 'flush' }, { kind: 'delim' }, { kind: 'response-end' }),
   );
 
-  it('reads what was written, in pieces of any size, and hands on the rest', async () => {
+  it('reads packet lines from pieces of any size, and passes on the rest', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(packet, { maxLength: 20 }),
@@ -68,7 +68,7 @@ describe('the reader', () => {
     );
   });
 
-  it('ends or gives a typed error on any bytes at all', async () => {
+  it('ends or gives a typed error for arbitrary bytes', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 400 }),
@@ -86,7 +86,7 @@ describe('the reader', () => {
     );
   });
 
-  it('goes on where a reader of the rest stopped', async () => {
+  it('continues where a reader of the rest stopped', async () => {
     const reader = new PktReader(pieces(Buffer.from('0000PACKmore'), 4));
     expect(await reader.next()).toEqual({ kind: 'flush' });
     for await (const piece of reader.rest()) {
@@ -112,7 +112,7 @@ describe('side bands', () => {
     expect(sizes).toEqual([capacity, capacity, 1]);
   });
 
-  it('without them only the pack goes out, bare', () => {
+  it('without them only the pack is sent, unframed', () => {
     expect(onBand('none', 1, 'PACK')).toEqual([Buffer.from('PACK')]);
     expect(onBand('none', 2, 'progress')).toEqual([]);
     expect(onBand('none', 3, 'error')).toEqual([]);

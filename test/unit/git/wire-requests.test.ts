@@ -17,7 +17,7 @@ const B = 'b'.repeat(40) as Oid;
 const LIMITS = { maxCommands: 3, maxPushOptions: 2 };
 
 describe('capabilities', () => {
-  it('the agent carries the version of the package', () => {
+  it('the agent contains the package version', () => {
     const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
     expect(AGENT).toBe(`lemnos/${version}`);
   });
@@ -46,7 +46,7 @@ describe('capabilities', () => {
 });
 
 describe('the wants of versions 0 and 1', () => {
-  it('come with capabilities behind the first', async () => {
+  it('have capabilities after the first', async () => {
     const section = await readWants(
       reader(
         pkt(`want ${A} multi_ack_detailed side-band-64k ofs-delta agent=git/2\n`),
@@ -62,14 +62,14 @@ describe('the wants of versions 0 and 1', () => {
     });
   });
 
-  it('may bound the depth', async () => {
+  it('may limit the depth', async () => {
     const section = await readWants(
       reader(pkt(`want ${A} deepen-relative`), pkt(`shallow ${B}`), pkt('deepen 3'), FLUSH),
     );
     expect(section).toMatchObject({ shallow: [B], deepen: { kind: 'depth', depth: 3, relative: true } });
   });
 
-  it('a lone flush asks for nothing', async () => {
+  it('a flush alone has no wants', async () => {
     expect(await readWants(reader(FLUSH))).toBeUndefined();
     expect(await readWants(reader())).toBeUndefined();
   });
@@ -118,7 +118,7 @@ describe('version 2', () => {
     await expect(readV2Request(reader(...parts))).rejects.toMatchObject({ name: 'WireError', code });
   });
 
-  it('parses what fetch asks for', () => {
+  it('parses the arguments of fetch', () => {
     expect(
       parseFetch([`want ${A}`, `want ${A}`, `have ${B}`, 'thin-pack', 'no-progress', 'wait-for-done']),
     ).toEqual({
@@ -164,7 +164,7 @@ describe('version 2', () => {
     expect(() => parseFetch([`filter ${spec}`])).toThrow(/unsupported filter/);
   });
 
-  it('parses what ls-refs asks for', () => {
+  it('parses the arguments of ls-refs', () => {
     expect(parseLsRefs(['peel', 'symrefs', 'ref-prefix refs/heads/'])).toEqual({
       peel: true,
       symrefs: true,
@@ -176,7 +176,7 @@ describe('version 2', () => {
 });
 
 describe('the commands of a push', () => {
-  it('come with capabilities behind the first, and with push options', async () => {
+  it('have capabilities after the first, and push options', async () => {
     const request = await readCommands(
       reader(
         pkt(`shallow ${A}`),
@@ -222,7 +222,7 @@ describe('the commands of a push', () => {
   });
 });
 
-describe('parsers meet any packets with an answer or a typed error', () => {
+describe('parsers give a result or a typed error for any packets', () => {
   const word = fc.constantFrom(
     'want',
     'have',
@@ -297,7 +297,7 @@ describe('the body', () => {
     });
   });
 
-  it('stops a plain body at the limit, and one that compresses to more than it holds', async () => {
+  it('stops a plain body at the limit, and a compressed one that is larger than its content', async () => {
     await expect(collected(decodedBody(pieces(Buffer.alloc(11), 4), undefined, 10))).rejects.toMatchObject({
       code: 'limit',
     });
@@ -316,7 +316,7 @@ describe('the body', () => {
     });
   });
 
-  it('passes on what its source threw', async () => {
+  it('passes on errors of its source', async () => {
     async function* broken(): AsyncGenerator<Uint8Array> {
       yield gzipSync('hello').subarray(0, 5);
       throw new Error('connection reset');

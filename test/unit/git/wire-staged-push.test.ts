@@ -20,7 +20,7 @@ const oid = fc
 const word = fc.stringMatching(/^[a-zA-Z0-9.+ü-]{1,40}$/);
 const command = fc.record({ from: oid, to: oid, name: word.map((text) => `refs/heads/${text}`) });
 
-test('a push that is written reads as it was meant', async () => {
+test('a written push request round-trips', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(command, { minLength: 1, maxLength: 30 }),
@@ -37,7 +37,7 @@ test('a push that is written reads as it was meant', async () => {
   );
 });
 
-test('a report that is written reads as it was meant', async () => {
+test('a written report round-trips', async () => {
   const ref = fc.record({ name: word, reason: fc.option(word, { nil: undefined }) });
   await fc.assert(
     fc.asyncProperty(fc.array(ref, { maxLength: 2000 }), async (refs) => {
@@ -49,14 +49,14 @@ test('a report that is written reads as it was meant', async () => {
   );
 });
 
-test('failures outside the report are what became of the pack', async () => {
+test('failures outside of the report are returned as the result of the pack', async () => {
   expect((await readPushReport(stream(pkt('ERR internal error\n')))).unpack).toBe('ERR internal error');
   const fatal = onBand('side-band-64k', 3, 'too long\n');
   expect((await readPushReport(stream(...fatal, FLUSH))).unpack).toBe('too long');
   expect((await readPushReport(stream())).unpack).toBe('no report');
 });
 
-test('a report of any bytes is read or refused', async () => {
+test('a report of arbitrary bytes is read or refused', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
       for (const body of [bytes, ...onBand('side-band-64k', 1, bytes)]) {

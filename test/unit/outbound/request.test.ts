@@ -6,7 +6,7 @@ import { parseAllowList } from '../../../lib/outbound/allow-list.ts';
 import type { DestinationPolicy, Resolver } from '../../../lib/outbound/destination.ts';
 import { OutboundError } from '../../../lib/outbound/errors.ts';
 import {
-  mayTakeAlong,
+  mayForwardCredentials,
   type OutboundLimits,
   type OutboundRequest,
   outboundRequest,
@@ -212,7 +212,7 @@ test.each([
   ['http://a.example/x', 'https://a.example:8443/x', false],
   ['https://a.example/x', 'https://b.a.example/x', false],
 ])('credentials of %s at %s: %s', (from, to, may) => {
-  expect(mayTakeAlong(new URL(from), new URL(to))).toBe(may);
+  expect(mayForwardCredentials(new URL(from), new URL(to))).toBe(may);
 });
 
 describe('limits', () => {

@@ -7,7 +7,7 @@ import { NameTable } from '../pack/name-table.ts';
 import type { TypeBits } from './bitmap-file.ts';
 import { Bits } from './bits.ts';
 
-/** Numbers for objects: those of a merged index in its order, then others as they are met. */
+/** Numbers objects: first those of a merged index, in its order, then others as they are met. */
 export class Numbering {
   readonly index: WholeMergedIndex;
   readonly types: TypeBits;
@@ -26,7 +26,7 @@ export class Numbering {
     return position >= 0 ? this.index.ranks[position]! : this.index.count + this.others.add(name, at);
   }
 
-  /** @returns the same, or -1 for an object that was never met */
+  /** The number of an object, or -1 if it has none. */
   known(name: Uint8Array, at: number): number {
     const position = this.index.find(name, at);
     if (position >= 0) return this.index.ranks[position]!;
@@ -34,7 +34,7 @@ export class Numbering {
     return other < 0 ? -1 : this.index.count + other;
   }
 
-  /** Names in which the object's stands, from 20 times {@link row} on. */
+  /** The table of names that contains the object's, at 20 times {@link row}. */
   names(number: number): Uint8Array {
     return number < this.index.count ? this.index.names : this.others.names;
   }
@@ -70,9 +70,9 @@ export class Numbering {
   }
 }
 
-/** Objects by their numbers in a {@link Numbering}. */
-export class Reach {
-  /** Those of the merged index. */
+/** A set of objects, by their numbers in a {@link Numbering}. */
+export class ObjectSet {
+  /** Objects of the merged index. */
   readonly bits: Bits;
   readonly #size: number;
   #others = new Uint8Array(64);
@@ -100,7 +100,7 @@ export class Reach {
     return this.#others.includes(1);
   }
 
-  /** Takes out those of `indexed`, and of the others those for which `test` holds. */
+  /** Removes the objects of `indexed`, and the others for which `test` holds. */
   removeIf(test: (number: number) => boolean, indexed: Bits): void {
     this.bits.removeAll(indexed);
     for (let i = 0; i < this.#others.length; i++) {
@@ -108,8 +108,8 @@ export class Reach {
     }
   }
 
-  /** Takes out all that `other` has. */
-  removeAll(other: Reach): void {
+  /** Removes all objects of `other`. */
+  removeAll(other: ObjectSet): void {
     this.bits.removeAll(other.bits);
     for (let i = 0; i < this.#others.length; i++) if (other.#others[i] === 1) this.#others[i] = 0;
   }

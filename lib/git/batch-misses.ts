@@ -1,12 +1,12 @@
 import { BlockMiss } from './pack/block-cache.ts';
 
 /**
- * Reads that do not depend on each other, inside {@link ObjectStore.run}: what any of them misses is fetched
- * in one trip, instead of a trip for each.
+ * Runs reads that do not depend on each other, inside {@link ObjectStore.run}, so that all missing blocks are fetched
+ * in one round trip instead of one for each read.
  *
- * @throws BlockMiss with all that was missed, after every item was tried
+ * @throws BlockMiss with every missing block, after every item was tried
  */
-export function gather<T, R>(items: Iterable<T>, read: (item: T) => R): R[] {
+export function batchMisses<T, R>(items: Iterable<T>, read: (item: T) => R): R[] {
   const results: R[] = [];
   const misses: BlockMiss[] = [];
   for (const item of items) {
@@ -22,8 +22,8 @@ export function gather<T, R>(items: Iterable<T>, read: (item: T) => R): R[] {
 }
 
 /**
- * `read(first)`; when that misses a block, the same reading of `others`, which will be wanted next, is tried too,
- * so that one trip brings what all of them need.
+ * `read(first)`; when that misses a block, also tries to read `others`, the items needed next, so that one round trip
+ * fetches the blocks of all of them.
  */
 export function readAhead<T, R>(first: T, others: () => Iterable<T>, read: (item: T) => R): R {
   try {
@@ -35,7 +35,7 @@ export function readAhead<T, R>(first: T, others: () => Iterable<T>, read: (item
       try {
         read(item);
       } catch (other) {
-        // What ails an item read ahead shows when its turn comes.
+        // Any other error of an item read ahead is thrown when the item itself is read.
         if (other instanceof BlockMiss) wanted.push(...other.wanted);
       }
     }

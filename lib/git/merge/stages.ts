@@ -8,46 +8,46 @@ import type { Overlay } from './overlay.ts';
 export const SIDES = ['ours', 'theirs'] as const;
 export type SideName = (typeof SIDES)[number];
 
-/** What stands at a path in the base and on both sides, renames taken into account. */
-export interface Place {
+/** The entries of one path in the base and on both sides, with renames applied. */
+export interface PathStages {
   readonly path: RawPath;
   base?: Stage | undefined;
   ours?: Stage | undefined;
   theirs?: Stage | undefined;
-  /** Something about how the file came here that nobody can decide, whatever its content. */
+  /** A conflict of the renames themselves, whatever the content. */
   conflict?: ConflictKind;
 }
 
-export type Places = Map<RawPath, Place>;
+export type StagesByPath = Map<RawPath, PathStages>;
 
 /** All paths that at least one side changed. */
-export function placesOf(ours: readonly TreeChange[], theirs: readonly TreeChange[]): Places {
-  const places: Places = new Map();
+export function stagesByPath(ours: readonly TreeChange[], theirs: readonly TreeChange[]): StagesByPath {
+  const byPath: StagesByPath = new Map();
   for (const [side, changes] of [
     ['ours', ours],
     ['theirs', theirs],
   ] as const) {
     for (const { path, old, new: after } of changes) {
-      let place = places.get(path);
-      if (place === undefined) {
+      let stages = byPath.get(path);
+      if (stages === undefined) {
         const base = old && { ...old, path };
-        places.set(path, (place = { path, base, ours: base, theirs: base }));
+        byPath.set(path, (stages = { path, base, ours: base, theirs: base }));
       }
-      place[side] = after && { ...after, path };
+      stages[side] = after && { ...after, path };
     }
   }
-  return places;
+  return byPath;
 }
 
 /**
- * Brings together at the new path of each renamed file what the base and the other side have at its old path
- * (merge-strategies, `ort`; its Documentation/technical/directory-rename-detection tells the cases apart).
+ * Moves the entries that the base and the other side have at the old path of each renamed file to its new path
+ * (merge-strategies, `ort`; git's Documentation/technical/directory-rename-detection describes the cases).
  *
- * @param renames of each side, from the base
+ * @param renames of each side, relative to the base
  */
 export async function applyRenames(
   store: Overlay,
-  places: Places,
+  byPath: StagesByPath,
   renames: Readonly<Record<SideName, readonly FileChange[]>>,
   level: MergeLevel,
 ): Promise<MergeConflict[]> {
@@ -66,8 +66,8 @@ export async function applyRenames(
   moves.sort((a, b) => (a.rename.oldPath < b.rename.oldPath ? -1 : 1));
   for (const move of moves) {
     const found = move.other
-      ? await movedTwice(store, places, move.rename, move.other, level)
-      : await movedOnce(store, places, move, level);
+      ? await movedTwice(store, byPath, move.rename, move.other, level)
+      : await movedOnce(store, byPath, move, level);
     if (found) conflicts.push(found);
   }
   return conflicts;
@@ -76,24 +76,24 @@ export async function applyRenames(
 interface Move {
   readonly side: SideName;
   readonly rename: FileChange;
-  /** What the other side made of the same file. */
+  /** The other side's rename of the same file. */
   readonly other?: FileChange;
 }
 
 /** Both sides moved the file. */
 async function movedTwice(
   store: Overlay,
-  places: Places,
+  byPath: StagesByPath,
   ours: FileChange,
   theirs: FileChange,
   level: MergeLevel,
 ): Promise<MergeConflict | undefined> {
-  const source = places.get(ours.oldPath)!;
-  const [one, other] = [places.get(ours.newPath)!, places.get(theirs.newPath)!];
+  const source = byPath.get(ours.oldPath)!;
+  const [one, other] = [byPath.get(ours.newPath)!, byPath.get(theirs.newPath)!];
   const base = source.base!;
   source.base = undefined;
   if (one === other) {
-    // Moved alike, it counts as having been there from the start.
+    // Both moved it to the same path: treat it as if the base had it there.
     one.base = { ...base, path: one.path };
     return undefined;
   }
@@ -108,18 +108,18 @@ async function movedTwice(
 
 async function movedOnce(
   store: Overlay,
-  places: Places,
+  byPath: StagesByPath,
   { side, rename }: Move,
   level: MergeLevel,
 ): Promise<MergeConflict | undefined> {
   const otherSide = side === 'ours' ? 'theirs' : 'ours';
-  const source = places.get(rename.oldPath)!;
-  const target = places.get(rename.newPath)!;
+  const source = byPath.get(rename.oldPath)!;
+  const target = byPath.get(rename.newPath)!;
   const base = source.base!;
   const moved = target[side]!;
   const kept = source[otherSide];
   const retyped = kept !== undefined && isRegular(moved) !== isRegular(kept);
-  // A file at the new path whose old path got another type was moved there too.
+  // If the other side's entry at the old path has another type, its file at the new path counts as moved, too.
   const taken = target[otherSide] !== undefined && !retyped;
 
   if (kept === undefined) {
@@ -139,7 +139,7 @@ async function movedOnce(
   target.base = base;
   source.base = undefined;
   if (retyped) {
-    // At the old path stands something else now: as far as this file goes, it was deleted.
+    // The old path now has an entry of another type: the file itself was deleted.
     target.conflict = 'modify-delete';
     return undefined;
   }

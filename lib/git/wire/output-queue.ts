@@ -1,8 +1,8 @@
 /**
- * Bytes from work that runs by itself (progress, a report) to a consumer that may come late or leave: the work
- * never waits for the consumer, so what it says must be little.
+ * Passes bytes (progress, a report) from independent work to a consumer that may start late or stop early. The work
+ * never waits for the consumer, so the output must be small.
  */
-export class Feed implements AsyncIterable<Uint8Array> {
+export class OutputQueue implements AsyncIterable<Uint8Array> {
   #pieces: Uint8Array[] = [];
   #ended = false;
   #wake: (() => void) | undefined;
