@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DeleteObjectCommand, HeadObjectCommand, ListObjectVersionsCommand } from '@aws-sdk/client-s3';
 import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { openDynamo } from '@lemnos/embedded-aws/dynamodb';
+import { openS3 } from '@lemnos/embedded-aws/s3';
 import { type AwsClients, awsClients, makeClients, useTransport } from '../lib/store/clients.ts';
 import { readEnvironment, type StoreEnvironment } from '../lib/store/environment.ts';
 import { packObjectKeys } from '../lib/store/repository/pack-objects.ts';
 import { DERIVED, PACK } from '../lib/store/row-keys/repository.ts';
-import { openDynamo } from './dynamodb/index.ts';
 import { lockDirectory } from './lock.ts';
-import { openS3 } from './s3/index.ts';
 
 /**
  * `npm run check:data [-- --bring-back]`: whether a table and a bucket belong together, as after one of them was restored

@@ -8,6 +8,11 @@ import {
   GetQueueUrlCommand,
   SetQueueAttributesCommand,
 } from '@aws-sdk/client-sqs';
+import { type EmbeddedDynamo, openDynamo } from '@lemnos/embedded-aws/dynamodb';
+import { type EmbeddedS3, openS3 } from '@lemnos/embedded-aws/s3';
+import { type EmbeddedSes, openSes } from '@lemnos/embedded-aws/ses';
+import { type EmbeddedSqs, openSqs } from '@lemnos/embedded-aws/sqs';
+import { openSsm } from '@lemnos/embedded-aws/ssm';
 import { areas, areasOf, type QueueName } from '../functions/areas.ts';
 import { awsClients, useTransport } from '../lib/store/clients.ts';
 import { readEnvironment } from '../lib/store/environment.ts';
@@ -15,18 +20,13 @@ import { createStore } from '../lib/store/store.ts';
 import { STAGING_DAYS, TABLE_TTL_ATTRIBUTE, tableDefinition } from '../lib/store/table/schema.ts';
 import { log } from '../lib/telemetry/log.ts';
 import { drain } from './drain.ts';
-import { ensureTable } from './dynamodb/ensure-table.ts';
-import { type EmbeddedDynamo, openDynamo } from './dynamodb/index.ts';
+import { ensureTable } from './ensure-table.ts';
 import { type FunctionModule, gateway } from './gateway.ts';
 import { installLambdaGlobal, lambdaContext } from './lambda.ts';
 import { lockDirectory } from './lock.ts';
+import { pollQueue } from './poller.ts';
 import { gatewayRoutes } from './routes.ts';
-import { type EmbeddedS3, openS3 } from './s3/index.ts';
 import { startSchedule } from './scheduler.ts';
-import { type EmbeddedSes, openSes } from './ses/index.ts';
-import { type EmbeddedSqs, openSqs } from './sqs/index.ts';
-import { pollQueue } from './sqs/poller.ts';
-import { openSsm } from './ssm/index.ts';
 
 export interface HostOptions {
   /** Where everything is kept. */

@@ -8,8 +8,8 @@ import {
   ScanCommand,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
+import { openDynamo } from '@lemnos/embedded-aws/dynamodb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDynamo } from '../../local/dynamodb/index.ts';
 import { groupTransaction } from './dynamodb-crash-child.ts';
 import { clientOf, partition } from './dynamodb-fixture.ts';
 

@@ -12,8 +12,8 @@ import {
   TransactionConflictException,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
+import type { EmbeddedDynamo, OperationRecord } from '@lemnos/embedded-aws/dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { EmbeddedDynamo, OperationRecord } from '../../local/dynamodb/index.ts';
 import { clientOf, type Item, item, openMain, partition } from './dynamodb-fixture.ts';
 
 let dynamo: EmbeddedDynamo;

@@ -10,9 +10,10 @@ import {
   UpdateItemCommand,
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
+import type { EmbeddedDynamo } from '@lemnos/embedded-aws/dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type EmbeddedDynamo, ensureTable } from '../../local/dynamodb/index.ts';
+import { ensureTable } from '../../local/ensure-table.ts';
 import { type Item, item, openMain } from './dynamodb-fixture.ts';
 
 let dynamo: EmbeddedDynamo;

@@ -8,9 +8,9 @@ import {
   ScanCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import type { EmbeddedDynamo } from '@lemnos/embedded-aws/dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { EmbeddedDynamo } from '../../local/dynamodb/index.ts';
 import { type Item, item, openMain, partition } from './dynamodb-fixture.ts';
 
 let dynamo: EmbeddedDynamo;

@@ -20,8 +20,9 @@ import {
   UpdateItemCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
+import type { EmbeddedDynamo, OperationRecord } from '@lemnos/embedded-aws/dynamodb';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type EmbeddedDynamo, ensureTable, type OperationRecord } from '../../local/dynamodb/index.ts';
+import { ensureTable } from '../../local/ensure-table.ts';
 import { item, MAIN, openMain, partition } from './dynamodb-fixture.ts';
 
 let dynamo: EmbeddedDynamo;

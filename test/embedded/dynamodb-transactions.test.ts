@@ -13,8 +13,8 @@ import {
   type TransactWriteItem,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
+import type { EmbeddedDynamo } from '@lemnos/embedded-aws/dynamodb';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { EmbeddedDynamo } from '../../local/dynamodb/index.ts';
 import { clientOf, type Item, item, openMain, partition } from './dynamodb-fixture.ts';
 
 let dynamo: EmbeddedDynamo;

@@ -1,7 +1,7 @@
 /** A writer to be killed: `node s3-crash-writer.ts <dir> <round>`. Says what was acknowledged, a line each. */
 import { writeSync } from 'node:fs';
 import { CreateBucketCommand, DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { openS3 } from '../../local/s3/index.ts';
+import { openS3 } from '@lemnos/embedded-aws/s3';
 
 const [dir, round] = process.argv.slice(2);
 const s3 = await openS3({ dir: dir! });

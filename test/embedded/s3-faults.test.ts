@@ -1,7 +1,7 @@
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import type { OperationRecord } from '@lemnos/embedded-aws/s3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { OperationRecord } from '../../local/s3/index.ts';
 import { Bucket, type Fixture, failure, openFixture } from './s3-fixture.ts';
 
 let fixture: Fixture;

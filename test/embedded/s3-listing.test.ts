@@ -1,7 +1,7 @@
 import { DeleteObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KeyIndex } from '../../local/s3/keyIndex.ts';
+import { KeyIndex } from '../../local/aws/s3/key-index.ts';
 import { Bucket, failure, listAll, openFixture } from './s3-fixture.ts';
 
 const keysOf = async (client: Awaited<ReturnType<typeof openFixture>>['client'], keys: string[]) => {

@@ -8,7 +8,7 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { openSqs } from '../../local/sqs/index.ts';
+import { openSqs } from '@lemnos/embedded-aws/sqs';
 
 const [dir, round] = process.argv.slice(2);
 const { requestHandler } = await openSqs({ dir: dir! });

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { Context, SQSEvent } from 'aws-lambda';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { type PollOptions, pollQueue } from '../../local/sqs/poller.ts';
+import { type PollOptions, pollQueue } from '../../local/poller.ts';
 import { type Fixture, openFixture } from './sqs-fixture.ts';
 
 const arn = (name: string) => `arn:aws:sqs:us-east-1:000000000000:${name}`;

@@ -1,17 +1,17 @@
 import type { RequestListener } from 'node:http';
+import type { SdkRequestHandler } from '../request-handler.ts';
 import { Engine } from './engine.ts';
 import type { DynamoFaults } from './faults.ts';
 import type { OperationRecord } from './operation.ts';
-import { listenerOf, type RequestHandler, requestHandlerOf } from './transport.ts';
+import { listenerOf, requestHandlerOf } from './transport.ts';
 
-export { ensureTable, type TableDefinition } from './ensure-table.ts';
 export type { DynamoFaults, Fault, IncomingRequest } from './faults.ts';
 export type { OperationRecord } from './operation.ts';
 
 /** DynamoDB in this process. */
 export interface EmbeddedDynamo {
   /** For the SDK: `new DynamoDBClient({ requestHandler, endpoint: 'http://dynamodb.local', ... })`. */
-  readonly requestHandler: RequestHandler;
+  readonly requestHandler: SdkRequestHandler;
   /** How it misbehaves, if it is told to. */
   readonly faults: DynamoFaults;
   /** Called after each request, refused ones included; the SDK's own retries are requests too. */

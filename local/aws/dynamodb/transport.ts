@@ -1,18 +1,12 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { abortError, requestHandler, type SdkRequestHandler, textOf } from '../request-handler.ts';
 import type { Engine } from './engine.ts';
 import { invalid } from './errors.ts';
 import { ConnectionLost } from './faults.ts';
 import type { Input } from './operation.ts';
 
-export type RequestHandler = Extract<
-  NonNullable<DynamoDBClientConfig['requestHandler']>,
-  { handle(...parameters: never[]): unknown }
->;
-
 const CONTENT_TYPE = 'application/x-amz-json-1.0';
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 const UNNAMEABLE = invalid('The embedded DynamoDB has no attributes called __proto__');
 
@@ -45,33 +39,21 @@ function serialized(status: number, body: unknown): Exchange {
   return { status, body: encoder.encode(JSON.stringify(body)) };
 }
 
-/** The transport of an SDK client, without a network: signatures are not looked at. */
-export function requestHandlerOf(engine: Engine): RequestHandler {
-  return {
-    metadata: { handlerProtocol: 'embedded' },
-    async handle(
-      request: { headers: Record<string, string>; body?: string | Uint8Array },
-      options?: { abortSignal?: { aborted?: boolean } },
-    ) {
-      if (options?.abortSignal?.aborted)
-        throw Object.assign(new Error('Request aborted'), { name: 'AbortError' });
-      // A network would give way to timers and other work; without this a loop of reads would starve them.
-      await new Promise((resolve) => setImmediate(resolve));
-      const { body = '' } = request;
-      const text = typeof body === 'string' ? body : decoder.decode(body);
-      const answer = await exchange(engine, request.headers['x-amz-target'], text);
-      return {
-        response: {
-          statusCode: answer.status,
-          headers: { 'content-type': CONTENT_TYPE, 'content-length': String(answer.body.byteLength) },
-          body: answer.body,
-        },
-      };
-    },
-    updateHttpClientConfig() {},
-    httpHandlerConfigs: () => ({}),
-    destroy() {},
-  } as unknown as RequestHandler;
+/** The transport of an SDK client in this process. Signatures are not verified. */
+export function requestHandlerOf(engine: Engine): SdkRequestHandler {
+  return requestHandler(async (request, options) => {
+    if ((options?.abortSignal as { aborted?: boolean } | undefined)?.aborted) throw abortError();
+    // A network would let timers and other work run; without this a loop of reads would starve them.
+    await new Promise((resolve) => setImmediate(resolve));
+    const answer = await exchange(engine, request.headers['x-amz-target'], textOf(request.body));
+    return {
+      response: {
+        statusCode: answer.status,
+        headers: { 'content-type': CONTENT_TYPE, 'content-length': String(answer.body.byteLength) },
+        body: answer.body,
+      },
+    };
+  }, 'embedded');
 }
 
 /** The same for node:http, so that the AWS command line and other tools can look at the data. */

@@ -3,9 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { ConnectionFailure, Faults } from '../s3/faults.ts';
-import type { SdkRequestHandler } from '../s3/sdkTransport.ts';
-import { readText } from '../sqs/index.ts';
+import { ConnectionFailure, Faults } from '../faults.ts';
+import { requestHandler, type SdkRequestHandler, textOf } from '../request-handler.ts';
 
 /** A misbehaviour that the real service may show. A rule's `on` is the recipient. */
 export type SesFault =
@@ -51,25 +50,19 @@ export function openSes({ dir }: { readonly dir: string }): EmbeddedSes {
   }
 
   return {
-    requestHandler: {
-      metadata: { handlerProtocol: 'http/1.1' },
-      async handle({ method, path, body }) {
-        const known = method === 'POST' && path === '/v2/email/outbound-emails';
-        const answer = known
-          ? await send(JSON.parse(readText(body)) as SendEmail)
-          : failed('BadRequestException');
-        return {
-          response: {
-            statusCode: answer.status,
-            headers: { ...answer.headers, 'content-type': 'application/json' },
-            body: Readable.from([Buffer.from(JSON.stringify(answer.body))]),
-          },
-        };
-      },
-      updateHttpClientConfig() {},
-      httpHandlerConfigs: () => ({}),
-      destroy() {},
-    },
+    requestHandler: requestHandler(async ({ method, path, body }) => {
+      const known = method === 'POST' && path === '/v2/email/outbound-emails';
+      const answer = known
+        ? await send(JSON.parse(textOf(body)) as SendEmail)
+        : failed('BadRequestException');
+      return {
+        response: {
+          statusCode: answer.status,
+          headers: { ...answer.headers, 'content-type': 'application/json' },
+          body: Readable.from([Buffer.from(JSON.stringify(answer.body))]),
+        },
+      };
+    }),
     faults,
   };
 }

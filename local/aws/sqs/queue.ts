@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DueHeap } from './dueHeap.ts';
+import { DueHeap } from './due-heap.ts';
 import type { Message } from './message.ts';
 
 /** What a queue needs to know of its surroundings; each call is one change to be recorded. */

@@ -25,7 +25,7 @@ export function batchGetItem(database: Database, operation: Operation): unknown 
   const original = structuredClone(operation.input['RequestItems']) as Record<string, Input> | undefined;
   for (const request of Object.values(original ?? {})) {
     if (request?.['AttributesToGet'] != null) {
-      throw invalid('The embedded DynamoDB does not know the legacy parameter AttributesToGet');
+      throw invalid('The embedded DynamoDB does not support the legacy parameter AttributesToGet');
     }
   }
   const data = validate<{ RequestItems: Record<string, KeysAndAttributes>; ReturnConsumedCapacity?: string }>(

@@ -1,5 +1,6 @@
 import { type Attribute, type Item, typeOf, valueAt } from './attribute.ts';
-import { Decimal, type Path } from './dynalite.ts';
+import { Decimal } from './decimal.ts';
+import type { Path } from './dynalite.ts';
 import { invalid } from './errors.ts';
 
 /** A parsed update expression, as dynalite's parser builds it: names and values already put in. */

@@ -1,27 +1,7 @@
 import { Readable } from 'node:stream';
+import { abortError, requestHandler, type SdkRequest, type SdkRequestHandler } from '../request-handler.ts';
 import type { RequestBody, S3Request, S3Response } from './message.ts';
 import type { Service } from './service.ts';
-
-/** The parts of the SDK's HttpRequest that matter here. */
-interface SdkRequest {
-  method: string;
-  path: string;
-  query?: Record<string, string | string[] | null>;
-  headers: Record<string, string>;
-  body?: unknown;
-}
-
-/** The SDK's `requestHandler`, structurally: its types are not a package of ours. */
-export interface SdkRequestHandler {
-  metadata: { handlerProtocol: string };
-  handle(
-    request: SdkRequest,
-    options?: { abortSignal?: unknown },
-  ): Promise<{ response: { statusCode: number; headers: Record<string, string>; body: Readable } }>;
-  updateHttpClientConfig(key: string, value: unknown): void;
-  httpHandlerConfigs(): Record<string, unknown>;
-  destroy(): void;
-}
 
 /**
  * Carries requests of an SDK client without a socket. They are trusted: whoever holds the handler runs in our
@@ -30,21 +10,15 @@ export interface SdkRequestHandler {
  * @param endpointPath the path of the endpoint the clients are configured with, such as `/_s3`
  */
 export function createRequestHandler(service: Service, endpointPath: string): SdkRequestHandler {
-  return {
-    metadata: { handlerProtocol: 'http/1.1' },
-    async handle(request, { abortSignal } = {}) {
-      const signal = abortSignal instanceof AbortSignal ? abortSignal : undefined;
-      if (signal?.aborted) throw abortError();
-      const answer = service(toRequest(request, endpointPath, signal));
-      const response = await (signal === undefined ? answer : unlessAborted(answer, signal));
-      return {
-        response: { statusCode: response.status, headers: response.headers, body: toStream(response) },
-      };
-    },
-    updateHttpClientConfig() {},
-    httpHandlerConfigs: () => ({}),
-    destroy() {},
-  };
+  return requestHandler(async (request, { abortSignal } = {}) => {
+    const signal = abortSignal instanceof AbortSignal ? abortSignal : undefined;
+    if (signal?.aborted) throw abortError();
+    const answer = service(toRequest(request, endpointPath, signal));
+    const response = await (signal === undefined ? answer : unlessAborted(answer, signal));
+    return {
+      response: { statusCode: response.status, headers: response.headers, body: toStream(response) },
+    };
+  });
 }
 
 function toRequest(request: SdkRequest, endpointPath: string, signal: AbortSignal | undefined): S3Request {
@@ -101,10 +75,4 @@ function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.addEventListener('abort', abort, { once: true });
     answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
-}
-
-function abortError(): Error {
-  const error = new Error('Request aborted');
-  error.name = 'AbortError';
-  return error;
 }

@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ConnectionFailure, Faults } from '../s3/faults.ts';
-import type { SdkRequestHandler } from '../s3/sdkTransport.ts';
+import { ConnectionFailure, Faults } from '../faults.ts';
+import { abortError, requestHandler, type SdkRequestHandler, textOf } from '../request-handler.ts';
 import { actions, type Input, queueName } from './actions.ts';
 import { Broker } from './broker.ts';
 import { SqsError } from './errors.ts';
-
-export type { PollOptions } from './poller.ts';
-export { pollQueue } from './poller.ts';
 
 /** A misbehaviour that the real service may show. A rule's `on` is the queue's name. */
 export type SqsFault =
@@ -91,32 +88,26 @@ export async function openSqs(options: SqsOptions = {}): Promise<EmbeddedSqs> {
   }
 
   return {
-    requestHandler: {
-      metadata: { handlerProtocol: 'http/1.1' },
-      async handle(request, { abortSignal } = {}) {
-        const signal = abortSignal instanceof AbortSignal ? abortSignal : undefined;
-        if (signal?.aborted) throw aborted();
-        if (closed) throw new Error('the queues are closed');
-        const name = (request.headers['x-amz-target'] ?? '').replace('AmazonSQS.', '');
-        const input = JSON.parse(readText(request.body)) as Input;
-        const { statusCode, headers, body } = await perform(name, input, signal);
-        if (signal?.aborted) throw aborted();
-        return {
-          response: {
-            statusCode,
-            headers: {
-              ...headers,
-              'content-type': 'application/x-amz-json-1.0',
-              'x-amzn-requestid': randomUUID(),
-            },
-            body: Readable.from([Buffer.from(JSON.stringify(body))]),
+    requestHandler: requestHandler(async (request, { abortSignal } = {}) => {
+      const signal = abortSignal instanceof AbortSignal ? abortSignal : undefined;
+      if (signal?.aborted) throw abortError();
+      if (closed) throw new Error('the queues are closed');
+      const name = (request.headers['x-amz-target'] ?? '').replace('AmazonSQS.', '');
+      const input = JSON.parse(textOf(request.body)) as Input;
+      const { statusCode, headers, body } = await perform(name, input, signal);
+      if (signal?.aborted) throw abortError();
+      return {
+        response: {
+          statusCode,
+          headers: {
+            ...headers,
+            'content-type': 'application/x-amz-json-1.0',
+            'x-amzn-requestid': randomUUID(),
           },
-        };
-      },
-      updateHttpClientConfig() {},
-      httpHandlerConfigs: () => ({}),
-      destroy() {},
-    },
+          body: Readable.from([Buffer.from(JSON.stringify(body))]),
+        },
+      };
+    }),
     faults,
     async close() {
       closed = true;
@@ -132,17 +123,4 @@ function failed(statusCode: number, code: string, message: string, queryCode = c
     headers: { 'x-amzn-query-error': `${queryCode};${party}` },
     body: { __type: `com.amazonaws.sqs#${code}`, message },
   };
-}
-
-/** A request's body, whatever the SDK made it of. */
-export function readText(body: unknown): string {
-  if (typeof body === 'string') return body;
-  if (!(body instanceof Uint8Array)) return '{}';
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-}
-
-function aborted(): Error {
-  const error = new Error('Request aborted');
-  error.name = 'AbortError';
-  return error;
 }

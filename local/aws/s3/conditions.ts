@@ -1,6 +1,6 @@
 import { noSuchKey, notImplemented, preconditionFailed, S3Error } from './errors.ts';
 import type { S3Request } from './message.ts';
-import type { ObjectMeta } from './objectFile.ts';
+import type { ObjectMeta } from './object-file.ts';
 
 /** The preconditions of a write ("Conditional writes" in the S3 user guide). */
 export interface Conditions {

@@ -5,32 +5,75 @@ import { DynamoError, invalid } from './errors.ts';
 import type { Update } from './update.ts';
 
 /**
- * What we take from dynalite: the checks of a request's shape, with the service's own texts, the three
- * expression parsers behind them, and the order-preserving encoding of keys. Storage, conditions, updates,
- * indexes and capacity are ours: dynalite tears an item from its index rows on a crash, keeps index rows under
- * 24 bits of a hash of their item's key (two items may overwrite each other's row), compares lists and maps by
- * identity, and has no transactions.
+ * Everything taken from dynalite (https://github.com/architect/dynalite, Apache-2.0), in this one file:
+ *
+ * - the checks of a request's shape, which answer with the service's own error texts;
+ * - the parsers of condition, projection and update expressions, which those checks call;
+ * - the encodings of keys, under which items are stored: they must never change.
+ *
+ * None of it is dynalite's public interface. `test/unit/dynalite.test.ts` fails where a new version of dynalite lacks a
+ * part of it, gives it another shape, or encodes a key in another way.
+ *
+ * Storage, conditions, updates, indexes and capacity are not taken from dynalite: it tears an item from its index rows
+ * on a crash, keeps index rows under 24 bits of a hash of their item's key (two items may overwrite each other's row),
+ * compares lists and maps by identity, and has no transactions.
  */
 const require = createRequire(import.meta.url);
 
-interface Rules {
+/** `dynalite/validations`. Both throw `{ statusCode, body: { __type, message } }` for an invalid request. */
+interface Validations {
+  /** Checks types, and removes the members that the operation does not know. */
+  checkTypes(data: unknown, types: unknown): Record<string, unknown>;
+  /** Checks ranges and what `custom` demands, which parses the expressions. */
+  checkValidations(data: unknown, types: unknown, custom: unknown, store: unknown): void;
+}
+
+/** `dynalite/validations/<operation>`. */
+interface OperationRules {
   types: Record<string, unknown>;
   custom?: (data: unknown, store: unknown) => string | undefined;
 }
 
-interface Validations {
-  checkTypes(data: unknown, types: unknown): Record<string, unknown>;
-  checkValidations(data: unknown, types: unknown, custom: unknown, store: unknown): void;
-}
-
+/** The part of `dynalite/db` used here. */
 interface KeyEncoding {
-  /** Six hexadecimal digits that spread partition keys, as the order of a Scan does. */
+  /** Six hexadecimal digits of a hash of a partition key: a Scan goes through partitions in this order. */
   hashPrefix(value: string, type: string): string;
   /** A string of ASCII characters, without `/` and `~`, that sorts as DynamoDB sorts the values. */
   toRangeStr(value: string, type: string): string;
 }
 
-/** An expression of paths: `['a', 0, 'b']` is `a[0].b`. */
+const validations: Validations = require('dynalite/validations');
+export const keyEncoding: KeyEncoding = require('dynalite/db');
+
+/** The operations whose requests dynalite checks. Others are small, or unknown to it, and checked where they are served. */
+export const CHECKED_OPERATIONS = [
+  'BatchGetItem',
+  'BatchWriteItem',
+  'CreateTable',
+  'DeleteItem',
+  'GetItem',
+  'PutItem',
+  'Query',
+  'Scan',
+  'UpdateItem',
+] as const;
+type CheckedOperation = (typeof CHECKED_OPERATIONS)[number];
+
+const rules = new Map<CheckedOperation, OperationRules>();
+
+/** dynalite's rules for an operation, loaded at its first request. */
+export function rulesOf(operation: CheckedOperation): OperationRules {
+  let found = rules.get(operation);
+  if (!found) {
+    found = require(
+      `dynalite/validations/${operation[0]!.toLowerCase()}${operation.slice(1)}`,
+    ) as OperationRules;
+    rules.set(operation, found);
+  }
+  return found;
+}
+
+/** An attribute's path in an item: `['a', 0, 'b']` is `a[0].b`. */
 export type Path = readonly (string | number)[];
 
 interface Parsed<T> {
@@ -41,7 +84,7 @@ interface Parsed<T> {
   expression: T;
 }
 
-/** What the checks add to a request: its expressions, parsed, names and values put in. */
+/** What the checks add to a request: its expressions, parsed, with names and values substituted. */
 export interface Expressions {
   _condition?: Parsed<Condition>;
   _filter?: Parsed<Condition>;
@@ -55,40 +98,13 @@ export interface KeyCondition {
   AttributeValueList: Attribute[];
 }
 
-const validations: Validations = require('dynalite/validations');
-export const keyEncoding: KeyEncoding = require('dynalite/db');
-export const Decimal: new (value: string) => DecimalNumber = require(
-  require.resolve('big.js', { paths: [require.resolve('dynalite/package.json')] }),
-);
-
-/** The part of big.js used here. Exact decimal arithmetic. */
-export interface DecimalNumber {
-  c: number[];
-  e: number;
-  cmp(other: string): -1 | 0 | 1;
-  plus(other: string): DecimalNumber;
-  minus(other: string): DecimalNumber;
-  toFixed(): string;
-}
-
-const rules = new Map<string, Rules>();
-
-function rulesOf(operation: string): Rules {
-  let found = rules.get(operation);
-  if (!found) {
-    found = require(`dynalite/validations/${operation[0]!.toLowerCase()}${operation.slice(1)}`) as Rules;
-    rules.set(operation, found);
-  }
-  return found;
-}
-
-/** The limit of an item, in bytes. */
+/** The largest item, in bytes. */
 export const MAX_ITEM_BYTES = 400 * 1024;
 
-// dynalite measures in UTF-16 units, never more than the bytes we check ourselves: this lets all pass.
+// dynalite counts UTF-16 units where the service counts bytes: its own limit is lifted, and bytes are checked elsewhere.
 const store = { options: { maxItemSize: Number.POSITIVE_INFINITY } };
 
-/** Parameters from before expressions. Nothing of ours sends them, so they are refused rather than emulated. */
+/** Parameters that expressions replaced. They are rejected, not emulated. */
 const LEGACY = [
   'Expected',
   'AttributeUpdates',
@@ -113,12 +129,12 @@ const MAX_IN_OPERANDS = 100;
 /**
  * Checks a request's shape and parses its expressions. Consumes `input`: members unknown to the operation are
  * removed from it.
- * @throws DynamoError ValidationException or SerializationException, worded as the service words them.
+ * @throws DynamoError ValidationException or SerializationException, with the service's texts
  */
-export function validate<T>(operation: string, input: Record<string, unknown>): T & Expressions {
+export function validate<T>(operation: CheckedOperation, input: Record<string, unknown>): T & Expressions {
   for (const name of LEGACY)
     if (input[name] != null)
-      throw invalid(`The embedded DynamoDB does not know the legacy parameter ${name}`);
+      throw invalid(`The embedded DynamoDB does not support the legacy parameter ${name}`);
   for (const name of EXPRESSIONS) {
     const bytes = typeof input[name] === 'string' ? Buffer.byteLength(input[name]) : 0;
     if (bytes > MAX_EXPRESSION_BYTES) {
@@ -151,6 +167,7 @@ function checkIn(name: string, { type, args }: Condition): void {
   }
 }
 
+/** An error as dynalite throws it, as ours; any other stays as it is. */
 function asDynamoError(error: unknown): unknown {
   const { statusCode, body } = error as {
     statusCode?: number;

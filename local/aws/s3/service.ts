@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ConnectionFailure, type Faults } from '../faults.ts';
 import { noSuchKey, S3Error } from './errors.ts';
-import { ConnectionFailure, type Faults } from './faults.ts';
+import type { Fault } from './faults.ts';
 import { listObjectsV2 } from './listing.ts';
 import { parseAddress, type S3Request, type S3Response } from './message.ts';
 import {
@@ -32,7 +33,7 @@ export interface OperationRecord {
 
 export interface ServiceOptions {
   store: Store;
-  faults: Faults;
+  faults: Faults<Fault>;
   /** Bytes; see completeMultipartUpload. */
   minPartSize: number;
   observe(record: OperationRecord): void;

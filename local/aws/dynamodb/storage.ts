@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import type { ClassicLevel } from 'classic-level';
 
 /** Changes by storage key: the new value, or null to delete. All of one map is written together or not at all. */
 export type Changes = Map<string, string | null>;
@@ -12,28 +12,6 @@ export interface KeyRange {
   lte?: string;
   reverse?: boolean;
 }
-
-interface Snapshot {
-  close(): Promise<void>;
-}
-interface Level {
-  open(): Promise<void>;
-  close(): Promise<void>;
-  getSync(key: string, options?: { snapshot?: Snapshot }): string | undefined;
-  snapshot(): Snapshot;
-  batch(
-    operations: ({ type: 'put'; key: string; value: string } | { type: 'del'; key: string })[],
-    options: { sync: boolean },
-  ): Promise<void>;
-  iterator(options: KeyRange & { highWaterMarkBytes?: number }): {
-    nextv(size: number): Promise<[string, string][]>;
-    close(): Promise<void>;
-  };
-  clear(range: KeyRange): Promise<void>;
-}
-type LevelClass = new (location: string, options: object) => Level;
-
-const require = createRequire(createRequire(import.meta.url).resolve('dynalite/package.json'));
 
 /** A group of changes on its way to the disk. */
 interface Group {
@@ -51,13 +29,13 @@ interface Group {
  * wholly or not at all.
  */
 export class Storage {
-  readonly #level: Level;
+  readonly #level: ClassicLevel;
   #next = newGroup();
   #syncing: Group | undefined;
   #running: Promise<void> | undefined;
   #failure: Error | undefined;
 
-  private constructor(level: Level) {
+  private constructor(level: ClassicLevel) {
     this.#level = level;
   }
 
@@ -68,11 +46,7 @@ export class Storage {
    */
   static async open(path: string | undefined): Promise<Storage> {
     if (path !== undefined) mkdirSync(path, { recursive: true });
-    const options = { keyEncoding: 'utf8', valueEncoding: 'utf8' };
-    const level =
-      path === undefined
-        ? new (require('memory-level').MemoryLevel as LevelClass)('', { ...options, storeEncoding: 'utf8' })
-        : new (require('classic-level').ClassicLevel as LevelClass)(path, options);
+    const level = path === undefined ? await inMemory() : await onDisk(path);
     try {
       await level.open();
     } catch (error) {
@@ -171,6 +145,19 @@ export class Storage {
     }
     this.#running = undefined;
   }
+}
+
+const ENCODINGS = { keyEncoding: 'utf8', valueEncoding: 'utf8' } as const;
+
+/** The options that only a disk has (`sync`, `highWaterMarkBytes`) are accepted by the one in memory without effect. */
+async function inMemory(): Promise<ClassicLevel> {
+  const { MemoryLevel } = await import('memory-level');
+  return new MemoryLevel({ ...ENCODINGS, storeEncoding: 'utf8' }) as unknown as ClassicLevel;
+}
+
+async function onDisk(path: string): Promise<ClassicLevel> {
+  const { ClassicLevel } = await import('classic-level');
+  return new ClassicLevel(path, ENCODINGS);
 }
 
 function newGroup(): Group {

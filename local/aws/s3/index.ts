@@ -3,15 +3,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Faults } from './faults.ts';
-import { createHttpHandler } from './httpTransport.ts';
-import { createRequestHandler, type SdkRequestHandler } from './sdkTransport.ts';
+import { Faults } from '../faults.ts';
+import type { SdkRequestHandler } from '../request-handler.ts';
+import type { Fault } from './faults.ts';
+import { createHttpHandler } from './http-transport.ts';
+import { createRequestHandler } from './sdk-transport.ts';
 import { createService, type OperationRecord, type Service } from './service.ts';
 import type { Credentials } from './signature.ts';
 import { Store } from './store.ts';
 
-export type { Fault, FaultRule, Faults } from './faults.ts';
-export type { SdkRequestHandler } from './sdkTransport.ts';
+export type { FaultRule, Faults } from '../faults.ts';
+export type { SdkRequestHandler } from '../request-handler.ts';
+export type { Fault } from './faults.ts';
 export type { OperationRecord } from './service.ts';
 export type { Credentials } from './signature.ts';
 
@@ -23,7 +26,7 @@ export interface EmbeddedS3 {
   httpHandler(req: IncomingMessage, res: ServerResponse, pathPrefix: string): void;
   /** What clients must sign with. */
   credentials: Credentials;
-  faults: Faults;
+  faults: Faults<Fault>;
   /** Called with each request that gets an answer. */
   onOperation?: ((record: OperationRecord) => void) | undefined;
   /** Waits for the requests under way. */
@@ -53,7 +56,7 @@ export async function openS3(options: S3Options = {}): Promise<EmbeddedS3> {
   };
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 's3-')));
   const store = await Store.open(dir, { durable: options.dir !== undefined });
-  const faults = new Faults();
+  const faults = new Faults<Fault>();
   const running = new Set<Promise<unknown>>();
   const perform = createService({
     store,

@@ -2,8 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { SdkRequestHandler } from '../s3/sdkTransport.ts';
-import { readText } from '../sqs/index.ts';
+import { requestHandler, type SdkRequestHandler, textOf } from '../request-handler.ts';
 
 /** The part of the Parameter Store that keeps texts: a file for each. */
 export interface EmbeddedSsm {
@@ -26,8 +25,8 @@ interface Input {
 export function openSsm({ dir }: { readonly dir: string }): EmbeddedSsm {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const fileOf = (name: string) => join(dir, `${encodeURIComponent(name)}.json`);
-  // One after another: what is written is on the disk before anybody is told.
-  let turn: Promise<unknown> = Promise.resolve();
+  // Requests run one after another, so that a version is never given out twice.
+  let previous: Promise<unknown> = Promise.resolve();
 
   async function stored(name: string): Promise<Stored | undefined> {
     try {
@@ -66,26 +65,20 @@ export function openSsm({ dir }: { readonly dir: string }): EmbeddedSsm {
   }
 
   return {
-    requestHandler: {
-      metadata: { handlerProtocol: 'http/1.1' },
-      async handle({ headers, body }) {
-        const action = headers['x-amz-target']?.split('.').at(-1);
-        const input = JSON.parse(readText(body)) as Input;
-        const done = turn.then(() => answer(action, input));
-        turn = done.catch(() => undefined);
-        const { status, body: said } = await done;
-        return {
-          response: {
-            statusCode: status,
-            headers: { 'content-type': 'application/x-amz-json-1.1' },
-            body: Readable.from([Buffer.from(JSON.stringify(said))]),
-          },
-        };
-      },
-      updateHttpClientConfig() {},
-      httpHandlerConfigs: () => ({}),
-      destroy() {},
-    },
+    requestHandler: requestHandler(async ({ headers, body }) => {
+      const action = headers['x-amz-target']?.split('.').at(-1);
+      const input = JSON.parse(textOf(body)) as Input;
+      const done = previous.then(() => answer(action, input));
+      previous = done.catch(() => undefined);
+      const { status, body: result } = await done;
+      return {
+        response: {
+          statusCode: status,
+          headers: { 'content-type': 'application/x-amz-json-1.1' },
+          body: Readable.from([Buffer.from(JSON.stringify(result))]),
+        },
+      };
+    }),
   };
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ConnectionFailure } from './faults.ts';
+import { ConnectionFailure } from '../faults.ts';
 import { parseQuery, type S3Request, type S3Response } from './message.ts';
 import { renderError, type Service } from './service.ts';
 import { type Credentials, verifySignature } from './signature.ts';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { type Algorithm, type Checksums, createDigest, parseAlgorithm } from './checksum.ts';
 import { noSuchKey, noSuchUpload } from './errors.ts';
 import type { S3Request } from './message.ts';
-import { readFully } from './objectBody.ts';
-import { type Draft, type ObjectMeta, openObject, readMeta } from './objectFile.ts';
-import { describeObject } from './objectHeaders.ts';
+import { readFully } from './object-body.ts';
+import { type Draft, type ObjectMeta, openObject, readMeta } from './object-file.ts';
+import { describeObject } from './object-headers.ts';
 import { type Bucket, isCode } from './store.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { Decimal } from './dynalite.ts';
+import { Decimal } from './decimal.ts';
 
 /** A value as the JSON 1.0 protocol writes it: exactly one member is present. */
 export interface Attribute {

@@ -1,7 +1,7 @@
 import { type Algorithm, checksumHeader } from './checksum.ts';
 import { S3Error } from './errors.ts';
 import type { S3Request } from './message.ts';
-import type { ObjectMeta } from './objectFile.ts';
+import type { ObjectMeta } from './object-file.ts';
 
 /** System-defined metadata that the client controls and gets back. */
 const kept = [

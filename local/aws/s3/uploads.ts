@@ -4,7 +4,7 @@ import { noSuchKey, S3Error } from './errors.ts';
 import { nameEncoder, parseMaximum } from './listing.ts';
 import type { S3Request, S3Response } from './message.ts';
 import * as multipart from './multipart.ts';
-import { renderChecksums } from './objectHeaders.ts';
+import { renderChecksums } from './object-headers.ts';
 import { checksumElements, copySource, malformedXml, readXml, receive, xmlResponse } from './objects.ts';
 import { parseRange } from './range.ts';
 import type { Bucket, Store } from './store.ts';

@@ -6,16 +6,16 @@ import type { Conditions } from './conditions.ts';
 import { checkWrite } from './conditions.ts';
 import { DirectorySync } from './durable.ts';
 import { noSuchBucket, S3Error } from './errors.ts';
-import { fileNameOf, keyOf } from './fileName.ts';
-import { KeyIndex } from './keyIndex.ts';
-import { KeyLocks } from './keyLocks.ts';
-import { Draft, type ObjectMeta, type OpenObject, openObject, readMeta } from './objectFile.ts';
+import { fileNameOf, keyOf } from './file-name.ts';
+import { KeyIndex } from './key-index.ts';
+import { KeyLocks } from './key-locks.ts';
+import { Draft, type ObjectMeta, type OpenObject, openObject, readMeta } from './object-file.ts';
 
 /**
  * Buckets in a directory:
  *
  *     tmp/                        drafts; emptied at open
- *     buckets/<name>/objects/     one file per object (objectFile.ts, fileName.ts)
+ *     buckets/<name>/objects/     one file per object (object-file.ts, file-name.ts)
  *     buckets/<name>/uploads/<id> one directory per multipart upload (multipart.ts)
  *
  * One process at a time.
