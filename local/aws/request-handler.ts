@@ -40,7 +40,7 @@ export function requestHandler(
   };
 }
 
-/** The text of a JSON request's body, whatever type the SDK gave it; `{}` for an absent one. */
+/** The text of a JSON request's body, of any type the SDK uses; `{}` if it is absent. */
 export function textOf(body: unknown): string {
   if (typeof body === 'string') return body;
   if (!(body instanceof Uint8Array)) return '{}';

@@ -133,7 +133,7 @@ async function problemsAfter(
   if (options.storage !== undefined) {
     const storage = await Storage.open(join(folder, 'table'));
     await options.storage(storage);
-    await storage.settled();
+    await storage.flushed();
     await storage.close();
   }
   await using data = await openData(folder);

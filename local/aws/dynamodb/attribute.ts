@@ -1,6 +1,6 @@
 import { Decimal } from './decimal.ts';
 
-/** A value as the JSON 1.0 protocol writes it: exactly one member is present. */
+/** A value in the JSON 1.0 protocol: exactly one member is present. */
 export interface Attribute {
   S?: string;
   /** A decimal number in its shortest form. */
@@ -18,15 +18,15 @@ export interface Attribute {
 export type Item = Record<string, Attribute>;
 export type AttributeType = keyof Attribute;
 
-/** The one member's name. */
+/** The name of the one member. */
 export function typeOf(value: Attribute): AttributeType {
   for (const type in value) return type as AttributeType;
-  throw new TypeError('an attribute value without a type');
+  throw new TypeError('attribute value without a type');
 }
 
 /**
- * The size of an item in bytes, which limits and capacity are counted by: attribute names and values in UTF-8,
- * a number about a byte for two digits, three bytes and one per element for a list or a map.
+ * The size of an item in bytes, as limits and capacity count it: attribute names and values in UTF-8, about a byte for two
+ * digits of a number, three bytes and one per element for a list or a map.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
  */
 export function itemSize(item: Item): number {
@@ -76,7 +76,7 @@ export function compareScalars(a: Attribute, b: Attribute): number {
   return Buffer.compare(Buffer.from(a.B!, 'base64'), Buffer.from(b.B!, 'base64'));
 }
 
-/** Whether two values are the same; sets without regard to order, lists and maps by their contents. */
+/** Whether two values are equal: sets regardless of order, lists and maps by their contents. */
 export function equal(a: Attribute, b: Attribute): boolean {
   const type = typeOf(a);
   if (type !== typeOf(b)) return false;
@@ -104,7 +104,7 @@ export function equal(a: Attribute, b: Attribute): boolean {
   }
 }
 
-/** The value at a document path, if there is one. Own members only: an attribute may be called `constructor`. */
+/** The value at a document path, if there is one. Own members only: an attribute may be named `constructor`. */
 export function valueAt(item: Item, path: readonly (string | number)[]): Attribute | undefined {
   let value: Attribute | undefined = { M: item };
   for (const step of path) {
@@ -115,7 +115,7 @@ export function valueAt(item: Item, path: readonly (string | number)[]): Attribu
   return value;
 }
 
-/** The parts of an item that a projection names, in their places; elements of a list close up. */
+/** The parts of an item that a projection names, at their paths; selected elements of a list move together. */
 export function project(item: Item, paths: readonly (readonly (string | number)[])[]): Item {
   interface Node {
     whole?: Attribute;

@@ -2,13 +2,13 @@ import { type Item, itemSize } from './attribute.ts';
 import { MAX_ITEM_BYTES, validate } from './dynalite.ts';
 import { invalid } from './errors.ts';
 import { throughputExceeded } from './faults.ts';
-import { found, type Read } from './item-read.ts';
+import { type Read, resultOf } from './item-read.ts';
 import { decide, locate, type Write } from './item-write.ts';
 import { type Database, type Input, type Operation, stage } from './operation.ts';
 import type { Changes } from './storage.ts';
 
-/** Above this a BatchGetItem leaves the rest of its keys unprocessed. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+/** Above this size a BatchGetItem leaves the rest of its keys unprocessed. */
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 const MAX_WRITES = 25;
 
 interface KeysAndAttributes {
@@ -18,8 +18,8 @@ interface KeysAndAttributes {
 }
 
 /**
- * BatchGetItem. The answers come in another order than the keys, as the service promises none; keys without an
- * item are left out.
+ * BatchGetItem. The items come in another order than the keys, because the service promises none; keys without an item are
+ * left out.
  */
 export function batchGetItem(database: Database, operation: Operation): unknown {
   const original = structuredClone(operation.input['RequestItems']) as Record<string, Input> | undefined;
@@ -53,12 +53,12 @@ export function batchGetItem(database: Database, operation: Operation): unknown 
   reads.forEach((read, index) => {
     const { name } = read.table;
     operation.touch(read.table, read.attributes);
-    if (index >= processed || bytes > MAX_ANSWER_BYTES) {
+    if (index >= processed || bytes > MAX_RESPONSE_BYTES) {
       unprocessed[name] ??= { ...original![name], Keys: [] };
       unprocessed[name].Keys.push(read.attributes);
       return;
     }
-    const item = found(operation, read, database.storage.get(read.key));
+    const item = resultOf(operation, read, database.storage.get(read.key));
     if (!item) return;
     bytes += itemSize(item);
     responses[name]!.unshift(item);
@@ -75,7 +75,7 @@ interface WriteEntry {
   DeleteRequest?: { Key: Item };
 }
 
-/** BatchWriteItem. What it writes goes into one batch, though the service promises only each item as a whole. */
+/** BatchWriteItem. Its writes are one atomic batch, although the service guarantees only that each item is atomic. */
 export function batchWriteItem(database: Database, operation: Operation): unknown {
   const data = validate<{ RequestItems: Record<string, WriteEntry[]>; ReturnConsumedCapacity?: string }>(
     'BatchWriteItem',
@@ -92,7 +92,7 @@ export function batchWriteItem(database: Database, operation: Operation): unknow
         item: (PutRequest?.Item ?? DeleteRequest?.Key)!,
         condition: undefined,
         update: undefined,
-        showOld: false,
+        returnOld: false,
       });
     }),
   );
@@ -120,14 +120,14 @@ export function batchWriteItem(database: Database, operation: Operation): unknow
   return { UnprocessedItems: unprocessed, ...consumed(operation, data.ReturnConsumedCapacity) };
 }
 
-/** How many of a batch's entries are carried out. @throws DynamoError when a fault leaves none. */
+/** How many of a batch's entries are processed. @throws DynamoError when a fault leaves none */
 function countProcessed(entries: number, { fault }: Operation): number {
   const processed = entries - (fault.unprocessed ?? 0);
   if (processed <= 0) throw throughputExceeded();
   return processed;
 }
 
-function consumed(operation: Operation, asked: string | undefined) {
-  const capacity = operation.meter.report(asked);
+function consumed(operation: Operation, requested: string | undefined) {
+  const capacity = operation.meter.report(requested);
   return capacity ? { ConsumedCapacity: capacity } : {};
 }

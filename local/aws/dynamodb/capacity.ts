@@ -1,6 +1,6 @@
 import type { WriteUnits } from './table.ts';
 
-/** `ConsumedCapacity` of one table, as the API shapes it. */
+/** `ConsumedCapacity` of one table, in the API's shape. */
 export interface ConsumedCapacity {
   TableName: string;
   CapacityUnits: number;
@@ -15,12 +15,12 @@ interface Units {
   WriteCapacityUnits?: number;
 }
 
-/** Of read bytes: one per 4 KB begun, at least one; half that when it need not be consistent. */
+/** Read units for a number of bytes: one per started 4 KB, at least one; half for an eventually consistent read. */
 export function readUnits(bytes: number, consistent: boolean): number {
   return Math.max(1, Math.ceil(bytes / 4096)) * (consistent ? 1 : 0.5);
 }
 
-/** What one operation consumed, by table and index. */
+/** The capacity one operation consumed, by table and index. */
 export class CapacityMeter {
   readonly #tables = new Map<string, { read: WriteUnits; write: WriteUnits }>();
 
@@ -28,7 +28,7 @@ export class CapacityMeter {
     add(this.#of(table).read, units, index);
   }
 
-  /** @param factor 2 in a transaction, which writes each item twice (its indexes only once). */
+  /** @param factor 2 in a transaction, which writes each item twice (its index rows only once) */
   write(table: string, units: WriteUnits, factor: 1 | 2 = 1): void {
     const { write } = this.#of(table);
     add(write, units.table * factor);
@@ -44,11 +44,11 @@ export class CapacityMeter {
   }
 
   /**
-   * In the shape that a request's `ReturnConsumedCapacity` asks for; nothing for NONE.
-   * @param split adds `ReadCapacityUnits` and `WriteCapacityUnits`, as transactions do.
+   * In the shape that a request's `ReturnConsumedCapacity` selects; undefined for NONE.
+   * @param split adds `ReadCapacityUnits` and `WriteCapacityUnits`, as transactions do
    */
-  report(asked: string | undefined, split?: 'split'): ConsumedCapacity[] | undefined {
-    if (asked !== 'TOTAL' && asked !== 'INDEXES') return undefined;
+  report(requested: string | undefined, split?: 'split'): ConsumedCapacity[] | undefined {
+    if (requested !== 'TOTAL' && requested !== 'INDEXES') return undefined;
     return [...this.#tables].map(([TableName, { read, write }]) => {
       const units = (reads: number, writes: number): Units => ({
         CapacityUnits: reads + writes,
@@ -56,7 +56,7 @@ export class CapacityMeter {
         ...(split && writes ? { WriteCapacityUnits: writes } : {}),
       });
       const sum: ConsumedCapacity = { TableName, ...units(total(read), total(write)) };
-      if (asked === 'TOTAL') return sum;
+      if (requested === 'TOTAL') return sum;
       sum.Table = units(read.table, write.table);
       const names = new Set([...Object.keys(read.indexes), ...Object.keys(write.indexes)]);
       if (names.size) {

@@ -7,8 +7,8 @@ import { type IndexDescription, newId, Table, type TableDescription, type TableR
 type Input = Record<string, unknown>;
 
 /**
- * The tables there are, and the operations on them. All of them take effect at once: a table or an index is
- * ACTIVE when the call that makes it returns.
+ * The tables, and the operations on them. All take effect at once: a table or an index is ACTIVE when the call that
+ * creates it returns.
  */
 export class Catalog {
   readonly #storage: Storage;
@@ -51,7 +51,7 @@ export class Catalog {
       throw new DynamoError('ResourceInUseException', `Table already exists: ${name}`);
     }
     if (description['LocalSecondaryIndexes']) {
-      throw invalid('The embedded DynamoDB has no local secondary indexes');
+      throw invalid('The embedded DynamoDB does not support local secondary indexes');
     }
     const indexes = description.GlobalSecondaryIndexes ?? [];
     this.#save({
@@ -63,7 +63,7 @@ export class Catalog {
     return { TableDescription: this.table(name).record.description };
   }
 
-  /** Only what changes indexes is carried out; capacity and other settings are accepted. */
+  /** Applies changes of indexes; accepts capacity and other settings without effect. */
   async updateTable(input: Input): Promise<unknown> {
     const record = structuredClone(this.#named(input).record);
     const { description, indexIds } = record;
@@ -190,7 +190,7 @@ export class Catalog {
     return table;
   }
 
-  /** From here on every write goes by the new description. */
+  /** Stores a description. Every later write follows it. */
   #save(record: TableRecord): void {
     const table = new Table(record);
     this.#storage.stage(new Map([[`t/${table.name}`, JSON.stringify(record)]]));
@@ -198,9 +198,9 @@ export class Catalog {
   }
 
   /**
-   * Gives the existing items rows in indexes that are still being created. Writes meanwhile keep the rows of
-   * what they touch, and each item is read and its row written in one turn, so neither overwrites the other.
-   * Begun again at the next start if the process ends before.
+   * Adds the existing items to indexes that are still being created. Concurrent writes maintain the rows of their own
+   * items, and each item is read and its row staged in one turn, so neither overwrites the other. Starts over at the next
+   * start if the process ends first.
    */
   async #backfill(table: Table): Promise<void> {
     const creating = [...table.indexes.values()].filter(
@@ -218,6 +218,7 @@ export class Catalog {
     this.#save(record);
   }
 
+  /** Adds the existing items to the rows by which they expire, when time to live was enabled. */
   async #fillExpiry(table: Table): Promise<void> {
     const { expiry } = table;
     if (!expiry || table.record.timeToLive!.filled) return;
@@ -228,7 +229,7 @@ export class Catalog {
   }
 
   async #eachItem(table: Table, visit: (item: Item, key: string, changes: Changes) => void): Promise<void> {
-    await this.#storage.settled();
+    await this.#storage.flushed();
     for await (const rows of this.#storage.rows(under(table.prefix))) {
       const changes: Changes = new Map();
       for (const [key] of rows) {
@@ -236,12 +237,12 @@ export class Catalog {
         if (text !== undefined) visit(JSON.parse(text) as Item, key, changes);
       }
       this.#storage.stage(changes);
-      await this.#storage.settled();
+      await this.#storage.flushed();
     }
   }
 }
 
-/** All keys that begin with a prefix ending in `/`. */
+/** The range of all keys that start with a prefix ending in `/`. */
 export const under = (prefix: string) => ({ gte: prefix, lt: `${prefix.slice(0, -1)}0` });
 
 const ARN = 'arn:aws:dynamodb:local:000000000000:table/';
@@ -278,7 +279,7 @@ function describeIndex(table: TableDescription, index: IndexDescription): IndexD
   };
 }
 
-/** The request that would create a table as it is described, to have its indexes checked. */
+/** The request that would create a described table: its check covers the indexes too. */
 function creationOf(description: TableDescription): Input {
   const { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes } = structuredClone(description);
   return {

@@ -9,7 +9,7 @@ import {
 } from './attribute.ts';
 import type { Path } from './dynalite.ts';
 
-/** A parsed condition or filter, as dynalite's parser builds it: names and values already put in. */
+/** A parsed condition or filter, as dynalite's parser builds it: with names and values substituted. */
 export interface Condition {
   type: 'and' | 'or' | 'not' | 'function' | 'between' | 'in' | '=' | '<>' | '<' | '<=' | '>' | '>=';
   /** The function's name when `type` is `function`. */
@@ -39,7 +39,7 @@ export function holds(condition: Condition, item: Item): boolean {
     case '=':
       return left !== undefined && right !== undefined && equal(left, right);
     case '<>':
-      // An attribute that is not there differs from every value.
+      // An absent attribute differs from every value.
       return left === undefined || right === undefined ? left !== right : !equal(left, right);
     case 'in':
       return left !== undefined && args.slice(1).some((operand) => same(left, resolve(operand, item)));
@@ -62,7 +62,7 @@ function same(a: Attribute, b: Attribute | undefined): boolean {
 
 const SCALARS: ReadonlySet<AttributeType> = new Set(['S', 'N', 'B']);
 
-/** Compares only what has an order and the same type: everything else is false, not an error. */
+/** Compares values of one ordered type: anything else is false, not an error. */
 function ordered(
   a: Attribute | undefined,
   b: Attribute | undefined,
@@ -83,7 +83,7 @@ function resolve(operand: Operand, item: Item): Attribute | undefined {
   return operand as Attribute;
 }
 
-/** `size()`: characters of a string, bytes of a binary, elements of a set, list or map; nothing for the rest. */
+/** `size()`: characters of a string, bytes of a binary, elements of a set, list or map; undefined for other types. */
 function sizeOf(value: Attribute | undefined): number | undefined {
   if (!value) return undefined;
   if (value.S !== undefined) return value.S.length;

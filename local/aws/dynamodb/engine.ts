@@ -2,14 +2,14 @@ import { batchGetItem, batchWriteItem } from './batch.ts';
 import { Catalog } from './catalog.ts';
 import { DynamoError } from './errors.ts';
 import { expireItems } from './expiry.ts';
-import { ConnectionLost, DynamoFaults, failAsAsked } from './faults.ts';
+import { ConnectionLost, DynamoFaults, throwInjected } from './faults.ts';
+import { IndexLag } from './index-lag.ts';
 import { getItem } from './item-read.ts';
 import { writeItem } from './item-write.ts';
-import { LateIndexes } from './late-index.ts';
 import { type Database, type Input, Operation, type OperationRecord } from './operation.ts';
 import { query, scan } from './query.ts';
 import { Storage } from './storage.ts';
-import { forgetTokens, transactGetItems, transactWriteItems } from './transaction.ts';
+import { deleteExpiredTokens, transactGetItems, transactWriteItems } from './transaction.ts';
 
 /** An operation's answer: the status and the members of its JSON body. */
 export interface Answer {
@@ -19,7 +19,7 @@ export interface Answer {
 
 type Action = (database: Database, operation: Operation) => unknown;
 
-/** Those that decide and stage in one turn; answered only when all that they saw and wrote is on disk. */
+/** Writes decide and stage in one turn of the event loop. They are answered when all they read and wrote is on disk. */
 const WRITES: Readonly<Record<string, Action>> = {
   PutItem: writeItem,
   UpdateItem: writeItem,
@@ -64,13 +64,13 @@ export class Engine {
     const faults = new DynamoFaults();
     const storage = await Storage.open(path);
     const catalog = await Catalog.open(storage);
-    return new Engine({ storage, catalog, indexes: new LateIndexes(storage, faults) }, faults);
+    return new Engine({ storage, catalog, indexLag: new IndexLag(storage, faults) }, faults);
   }
 
   /**
-   * Carries out one request.
-   * @param input its JSON body. It is consumed.
-   * @throws ConnectionLost when a fault asks for it. Errors of the service are answers, not exceptions.
+   * Runs one request.
+   * @param input its JSON body, which is modified
+   * @throws ConnectionLost when a fault requires it. Errors of the service are answers, not exceptions.
    */
   async execute(name: string, input: Input): Promise<Answer> {
     const request = { operation: name, input };
@@ -79,7 +79,7 @@ export class Engine {
     let failure: string | undefined;
     try {
       if (fault.delayMs) await new Promise((resolve) => setTimeout(resolve, fault.delayMs));
-      failAsAsked(fault, request);
+      throwInjected(fault, request);
       const body = await this.#run(operation);
       if (fault.loseAnswer) throw new ConnectionLost();
       return { status: 200, body };
@@ -94,11 +94,11 @@ export class Engine {
   }
 
   /**
-   * Deletes the items whose time to live is over.
-   * @returns how many.
+   * Deletes the items whose time to live has passed.
+   * @returns how many
    */
   async expire(now: Date): Promise<number> {
-    await forgetTokens(this.#database.storage, now.getTime());
+    await deleteExpiredTokens(this.#database.storage, now.getTime());
     return expireItems(this.#database, now);
   }
 
@@ -110,11 +110,11 @@ export class Engine {
     const { storage, catalog } = this.#database;
     const write = WRITES[operation.name];
     if (write) {
-      // A refusal too may rest on what is staged and not on disk yet: it waits like a success.
+      // A failed condition too may depend on staged changes that are not on disk yet: it waits like a success.
       try {
         return write(this.#database, operation);
       } finally {
-        await storage.settled();
+        await storage.flushed();
       }
     }
     const read = READS[operation.name];
@@ -122,7 +122,7 @@ export class Engine {
     const tables = TABLES[operation.name];
     if (!tables) throw new DynamoError('UnknownOperationException', `Unknown operation: ${operation.name}`);
     const answer = await tables(catalog, operation.input);
-    await storage.settled();
+    await storage.flushed();
     return answer;
   }
 }

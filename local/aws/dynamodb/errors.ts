@@ -1,7 +1,7 @@
 import type { Item } from './attribute.ts';
 
 /**
- * An error as DynamoDB's JSON 1.0 protocol answers it. The names are those of the service's API reference;
+ * An error in DynamoDB's JSON 1.0 protocol. The names are those of the service's API reference;
  * the SDK turns `__type` into its exception classes and copies the other members onto them.
  */
 export class DynamoError extends Error {
@@ -39,7 +39,7 @@ export const tableNotFound = () =>
 export const namedTableNotFound = (name: string) =>
   new DynamoError('ResourceNotFoundException', `Requested resource not found: Table: ${name} not found`);
 
-/** A condition that did not hold. `item` is what stood there, when the request asked for it (ALL_OLD). */
+/** A condition that did not hold. `item` is the existing item, if the request wants it returned (ALL_OLD). */
 export class ConditionFailed extends DynamoError {
   readonly item: Item | undefined;
   constructor(item?: Item) {
@@ -48,7 +48,7 @@ export class ConditionFailed extends DynamoError {
   }
 }
 
-/** Why one item of a transaction made it fail; `None` for those that did not. */
+/** Why one item of a transaction made it fail; `None` for items that did not. */
 export interface CancellationReason {
   Code:
     | 'None'
@@ -62,7 +62,7 @@ export interface CancellationReason {
   Item?: Item;
 }
 
-/** The whole transaction was refused; one reason for each of its items, in their order. */
+/** A canceled transaction; one reason for each of its items, in their order. */
 export function transactionCanceled(reasons: CancellationReason[]): DynamoError {
   const codes = reasons.map((reason) => reason.Code).join(', ');
   const message = `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`;

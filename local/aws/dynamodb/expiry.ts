@@ -3,13 +3,13 @@ import { type Database, stage } from './operation.ts';
 import type { Changes } from './storage.ts';
 import { type Expiry, encodeValue, type Table } from './table.ts';
 
-/** An attribute this far in the past is taken for a mistake, and the item kept. */
-const FIVE_YEARS = 5 * 365 * 24 * 3600;
+/** An item whose time lies further in the past than this is kept: the service ignores such values. */
+const MAX_AGE_SECONDS = 5 * 365 * 24 * 3600;
 
 /**
- * Deletes the items whose time to live attribute, in seconds since 1970, is past, with their index rows.
+ * Deletes the items whose time to live attribute, in seconds since 1970, has passed, and their index rows.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/howitworks-ttl.html
- * @returns how many.
+ * @returns how many
  */
 export async function expireItems(database: Database, now: Date): Promise<number> {
   let expired = 0;
@@ -25,12 +25,12 @@ async function expireTable(database: Database, table: Table, expiry: Expiry, now
     expiry.prefix + encodeValue({ N: String(seconds) }, { name: expiry.attribute, type: 'N' });
   let expired = 0;
   for await (const rows of storage.rows({
-    gte: row(Math.floor(now - FIVE_YEARS)),
+    gte: row(Math.floor(now - MAX_AGE_SECONDS)),
     lt: `${row(Math.floor(now))}/~`,
   })) {
     const changes: Changes = new Map();
     for (const [, itemKey] of rows) {
-      // The item may have been given more time since: it is judged as the next batch will find it.
+      // The item's time may have been extended since: decide on the value that the next batch will find.
       const text = storage.peek(itemKey);
       if (text === undefined) continue;
       const item = JSON.parse(text) as Item;
@@ -40,6 +40,6 @@ async function expireTable(database: Database, table: Table, expiry: Expiry, now
     }
     stage(database, changes);
   }
-  await storage.settled();
+  await storage.flushed();
   return expired;
 }

@@ -1,73 +1,73 @@
 import { DynamoError, transactionCanceled } from './errors.ts';
 
-/** What may go wrong with one request. Members combine: late and lost, say. */
+/** What goes wrong with one request. Members combine: delayed and then lost, for example. */
 export interface Fault {
-  /** Milliseconds before the request is looked at. */
+  /** Milliseconds before the request is processed. */
   delayMs?: number;
-  /** Refuse the request before anything is done. */
+  /** Fail the request before anything is done. */
   fail?:
     | 'transaction-conflict'
     | 'throttling'
     | 'throughput-exceeded'
     | 'internal-error'
-    /** Nothing arrives: the caller sees its connection break. */
+    /** The request does not arrive: the caller sees its connection break. */
     | 'unreachable';
-  /** For `transaction-conflict` in a transaction: which of its items is in another one. 0 if not given. */
+  /** For `transaction-conflict` in a transaction: the index of the item in conflict; 0 if absent. */
   conflictAt?: number;
-  /** In a batch: leave this many of its last keys or writes undone. All of them is answered as throttling is. */
+  /** In a batch: leave this many of its last keys or writes unprocessed. If that is all of them, the batch is throttled. */
   unprocessed?: number;
-  /** Do all of it, durably, and then break the connection instead of answering. */
+  /** Run the request, durably, and then break the connection instead of answering. */
   loseAnswer?: boolean;
 }
 
-/** A request as it arrives. Each attempt of the SDK's own retries is one. */
+/** A request as it arrives; each retry of the SDK is one. */
 export interface IncomingRequest {
   /** As in the API: `PutItem`, `TransactWriteItems`. */
   operation: string;
   input: Readonly<Record<string, unknown>>;
 }
 
-/** How the embedded DynamoDB is told to misbehave as the real one may. Harmless as it is made. */
+/** Injects the failures that the real service may show. Injects none until it is configured. */
 export class DynamoFaults {
-  /** Milliseconds by which queries of global indexes lag behind the table. */
+  /** Milliseconds by which global secondary indexes lag behind the table. */
   indexDelayMs = 0;
-  /** Asked about every request for which nothing is queued. */
+  /** Called for every request for which no fault is queued. */
   onRequest: ((request: IncomingRequest) => Fault | undefined) | undefined;
   readonly #queued = new Map<string, Fault[]>();
 
-  /** The next `times` requests of an operation (`*`: of any) meet this fault. */
+  /** Applies a fault to the next `times` requests of an operation (`*`: of any). */
   next(operation: string, fault: Fault, times = 1): void {
     const queue = this.#queued.get(operation) ?? [];
     for (let count = 0; count < times; count++) queue.push(fault);
     this.#queued.set(operation, queue);
   }
 
-  /** Behave again. */
+  /** Removes all faults. */
   clear(): void {
     this.indexDelayMs = 0;
     this.onRequest = undefined;
     this.#queued.clear();
   }
 
-  /** The fault that a request meets; one that was queued is used up. */
+  /** The fault for a request; `{}` for none. A queued fault is used once. */
   take(request: IncomingRequest): Fault {
     const queued = this.#queued.get(request.operation)?.shift() ?? this.#queued.get('*')?.shift();
     return queued ?? this.onRequest?.(request) ?? {};
   }
 }
 
-/** A connection that broke: thrown to the SDK, which takes it for a transient network error, and retries. */
+/** A broken connection: the SDK treats it as a transient network error, and retries. */
 export class ConnectionLost extends Error {
   readonly code = 'ECONNRESET';
   constructor() {
     super('socket hang up');
-    // The name by which the SDK's retry strategy knows errors of the transport.
+    // The SDK's retry strategy recognizes transport errors by this name.
     this.name = 'TimeoutError';
   }
 }
 
-/** @throws the error that a fault asks for, if it asks for one. */
-export function failAsAsked(fault: Fault, { operation, input }: IncomingRequest): void {
+/** @throws the error of a fault that has one */
+export function throwInjected(fault: Fault, { operation, input }: IncomingRequest): void {
   switch (fault.fail) {
     case undefined:
       return;

@@ -8,25 +8,25 @@ import { listenerOf, requestHandlerOf } from './transport.ts';
 export type { DynamoFaults, Fault, IncomingRequest } from './faults.ts';
 export type { OperationRecord } from './operation.ts';
 
-/** DynamoDB in this process. */
+/** DynamoDB in this process. README.md of the package says what it does as the service does, and what it does not. */
 export interface EmbeddedDynamo {
   /** For the SDK: `new DynamoDBClient({ requestHandler, endpoint: 'http://dynamodb.local', ... })`. */
   readonly requestHandler: SdkRequestHandler;
-  /** How it misbehaves, if it is told to. */
+  /** Failures to inject; none at first. */
   readonly faults: DynamoFaults;
-  /** Called after each request, refused ones included; the SDK's own retries are requests too. */
+  /** Called after each request, failed ones included; the SDK's own retries are requests too. */
   onOperation: ((record: OperationRecord) => void) | undefined;
-  /** Deletes items whose time to live is over, and counts them. Nothing else calls it. */
+  /** Deletes items whose time to live has passed. Runs only when called. @returns how many were deleted */
   expire(now?: Date): Promise<number>;
-  /** Waits for what is being written. Requests after it fail. */
+  /** Waits for writes under way. Later requests fail. */
   close(): Promise<void>;
-  /** Serves the same over node:http. Signatures are not checked: bind it to loopback only. */
+  /** Serves the same data over node:http. Signatures are not verified: listen on loopback only. */
   listener(): RequestListener;
 }
 
 /**
- * Opens a data directory, made if absent, or memory if no path is given.
- * @throws Error when another process has the directory open. A process that was killed does not.
+ * Opens a data directory, and creates it if it is absent; without a path, keeps everything in memory.
+ * @throws Error when another process has the directory open. A killed process leaves no lock behind.
  */
 export async function openDynamo(options: { path?: string } = {}): Promise<EmbeddedDynamo> {
   const engine = await Engine.open(options.path);

@@ -29,10 +29,10 @@ export function parseRead(database: Database, input: Input): Read {
 }
 
 /**
- * What a read answers for the stored text of its item, counted.
- * @param factor 2 in a transaction, which reads each item twice, consistently.
+ * The result of a read, from the stored text of its item; counts the capacity.
+ * @param factor 2 in a transaction, which reads each item twice, consistently
  */
-export function found(operation: Operation, read: Read, text: string | undefined, factor: 1 | 2 = 1) {
+export function resultOf(operation: Operation, read: Read, text: string | undefined, factor: 1 | 2 = 1) {
   const item = text === undefined ? undefined : (JSON.parse(text) as Item);
   const units = readUnits(item ? itemSize(item) : 0, read.consistent || factor === 2) * factor;
   operation.meter.read(read.table.name, units);
@@ -43,10 +43,10 @@ export function found(operation: Operation, read: Read, text: string | undefined
 
 /** GetItem. */
 export function getItem(database: Database, operation: Operation): unknown {
-  const asked = operation.input['ReturnConsumedCapacity'] as string | undefined;
+  const requested = operation.input['ReturnConsumedCapacity'] as string | undefined;
   const read = parseRead(database, operation.input);
   operation.touch(read.table, read.attributes);
-  const item = found(operation, read, database.storage.get(read.key));
-  const capacity = operation.meter.report(asked)?.[0];
+  const item = resultOf(operation, read, database.storage.get(read.key));
+  const capacity = operation.meter.report(requested)?.[0];
   return { ...(item ? { Item: item } : {}), ...(capacity ? { ConsumedCapacity: capacity } : {}) };
 }

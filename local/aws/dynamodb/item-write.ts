@@ -9,22 +9,21 @@ import { applyUpdate, type Update } from './update.ts';
 
 export type WriteKind = 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'ConditionCheck';
 
-/** A write of one item as it was asked for, its shape checked, its expressions parsed. */
+/** A write of one item: its shape is checked, its expressions are parsed. */
 export interface WriteRequest {
   kind: WriteKind;
   tableName: string;
-  /** The whole item of a put, the key of all others. */
+  /** The whole item of a put; the key for the other kinds. */
   item: Item;
   condition: Condition | undefined;
   update: Update | undefined;
-  /** Whether a failed condition shows the item that it failed on. */
-  showOld: boolean;
+  /** Whether the error of a failed condition has the existing item. */
+  returnOld: boolean;
 }
 
-/** The same, with its table and place. */
+/** The same, with its table and storage key. */
 export interface Write extends WriteRequest {
   table: Table;
-  /** The storage key. */
   key: string;
 }
 
@@ -38,11 +37,11 @@ export interface WriteEffect {
 /** @throws DynamoError ValidationException, SerializationException */
 export function parseWrite(kind: WriteKind, input: Input): WriteRequest {
   checkEnum(input, 'ReturnValuesOnConditionCheckFailure', ['ALL_OLD', 'NONE']);
-  const showOld = input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD';
+  const returnOld = input['ReturnValuesOnConditionCheckFailure'] === 'ALL_OLD';
   if (kind === 'ConditionCheck' && input['ConditionExpression'] == null) {
     throw invalid('The expression can not be empty: a ConditionCheck needs a ConditionExpression');
   }
-  // A condition check has the shape of a delete, which it is but for the deleting.
+  // A ConditionCheck has the shape of a delete.
   const shape = kind === 'ConditionCheck' ? 'DeleteItem' : kind;
   const data = validate<{ TableName: string; Item?: Item; Key?: Item }>(shape, input);
   if (data.Item && itemSize(data.Item) > MAX_ITEM_BYTES) {
@@ -54,11 +53,11 @@ export function parseWrite(kind: WriteKind, input: Input): WriteRequest {
     item: (data.Item ?? data.Key)!,
     condition: data._condition?.expression,
     update: data._updates,
-    showOld,
+    returnOld,
   };
 }
 
-/** @throws DynamoError ResourceNotFoundException, or ValidationException when the table's keys are not respected. */
+/** @throws DynamoError ResourceNotFoundException, or ValidationException when the item does not fit the table's keys */
 export function locate(database: Database, request: WriteRequest): Write {
   const table = database.catalog.table(request.tableName);
   const { kind, item, update } = request;
@@ -75,16 +74,16 @@ export function locate(database: Database, request: WriteRequest): Write {
 }
 
 /**
- * Judges a write against its item as the next batch will find it, and adds what it changes to `changes`. To be
- * staged in the same turn.
- * @throws ConditionFailed, or DynamoError ValidationException when an update does not fit the item.
+ * Checks a write's condition against the item that the next batch will find, and adds its effect to `changes`, which must
+ * be staged in the same turn.
+ * @throws ConditionFailed, or DynamoError ValidationException when an update does not fit the item
  */
 export function decide(database: Database, write: Write, changes: Changes): WriteEffect {
   const { kind, table, key, item, condition, update } = write;
   const text = database.storage.peek(key);
   const before = text === undefined ? undefined : (JSON.parse(text) as Item);
   if (condition && !holds(condition, before ?? {})) {
-    throw new ConditionFailed(write.showOld ? before : undefined);
+    throw new ConditionFailed(write.returnOld ? before : undefined);
   }
   if (kind === 'ConditionCheck') {
     return {
@@ -127,7 +126,7 @@ export function writeItem(database: Database, operation: Operation): unknown {
   try {
     effect = decide(database, write, changes);
   } catch (error) {
-    // A refused write costs as much as the item it was refused for.
+    // A failed write costs as much as the item it failed on.
     if (error instanceof ConditionFailed) {
       const size = error.item ? itemSize(error.item) : 0;
       operation.meter.write(write.table.name, { table: writeUnits(size), indexes: {} });
@@ -145,12 +144,12 @@ export function writeItem(database: Database, operation: Operation): unknown {
   };
 }
 
-function returned(asked: string, { before, after }: WriteEffect, update: Update | undefined) {
+function returned(requested: string, { before, after }: WriteEffect, update: Update | undefined) {
   const part = (item: Item | undefined) => {
     const found = item && update ? project(item, update.paths) : {};
     return Object.keys(found).length ? found : undefined;
   };
-  switch (asked) {
+  switch (requested) {
     case 'ALL_OLD':
       return before;
     case 'ALL_NEW':

@@ -3,41 +3,41 @@ import { CapacityMeter } from './capacity.ts';
 import type { Catalog } from './catalog.ts';
 import { invalid } from './errors.ts';
 import type { Fault } from './faults.ts';
-import type { LateIndexes } from './late-index.ts';
+import type { IndexLag } from './index-lag.ts';
 import type { Changes, Storage } from './storage.ts';
 import type { Table } from './table.ts';
 
 export type Input = Record<string, unknown>;
 
-/** What every operation works on. */
+/** What every operation works with. */
 export interface Database {
   storage: Storage;
   catalog: Catalog;
-  indexes: LateIndexes;
+  indexLag: IndexLag;
 }
 
-/** What one operation did, for tests that count round trips, items read and capacity. */
+/** What one operation did: for tests that count round trips, items read and capacity. */
 export interface OperationRecord {
   /** As in the API: `PutItem`, `TransactWriteItems`. */
   operation: string;
   tables: string[];
   /** The index that was queried. */
   index?: string;
-  /** The items or partitions asked for, as `hash` or `hash/range`; a query's range condition is not part of it. */
+  /** The items or partitions requested, as `hash` or `hash/range`; without a query's range condition. */
   keys: string[];
-  /** Items looked at: found by their keys, or evaluated by a query, filtered out or not. */
+  /** Items found by their keys, or evaluated by a query, before its filter. */
   itemsRead: number;
-  /** Items put, changed or deleted. */
+  /** Items put, updated or deleted. */
   itemsWritten: number;
   readUnits: number;
   writeUnits: number;
-  /** From arrival to answer. */
+  /** From request to answer. */
   milliseconds: number;
-  /** The name of the error that was answered. */
+  /** The name of the error in the answer. */
   error?: string;
 }
 
-/** One request being carried out. */
+/** A request under way. */
 export class Operation {
   readonly name: string;
   readonly input: Input;
@@ -56,7 +56,7 @@ export class Operation {
     this.fault = fault;
   }
 
-  /** Notes that an item, or with only the hash key a partition, is asked for. */
+  /** Records that an item was requested; with the hash key alone, a partition. */
   touch(table: Table, key: Item): void {
     this.#tables.add(table.name);
     this.keys.push(
@@ -89,14 +89,14 @@ export class Operation {
   }
 }
 
-/** Puts an operation's changes, all of them, into the next batch. */
-export function stage({ storage, indexes }: Database, changes: Changes): void {
+/** Adds all changes of an operation to the next batch. */
+export function stage({ storage, indexLag }: Database, changes: Changes): void {
   if (!changes.size) return;
-  indexes.note(changes);
+  indexLag.record(changes);
   storage.stage(changes);
 }
 
-/** @throws DynamoError ValidationException when a parameter is none of its values. */
+/** @throws DynamoError ValidationException when a parameter has none of the allowed values */
 export function checkEnum(input: Input, name: string, values: readonly string[]): void {
   const value = input[name];
   if (value == null || values.includes(value as string)) return;

@@ -17,7 +17,7 @@ import {
   type Table,
 } from './table.ts';
 
-/** Bytes of items after which a page ends, whatever its limit. */
+/** Bytes of items after which a page ends, regardless of its limit. */
 const MAX_PAGE_BYTES = 1024 * 1024;
 
 interface PageRequest extends Expressions {
@@ -33,7 +33,7 @@ interface PageRequest extends Expressions {
   ReturnConsumedCapacity?: string;
 }
 
-/** What is paged through: a table, or one of its indexes. */
+/** What a query reads: a table, or one of its indexes. */
 interface Source {
   table: Table;
   index: Index | undefined;
@@ -41,7 +41,7 @@ interface Source {
   prefix: string;
 }
 
-/** Query, of a table or a global index. */
+/** Query of a table or a global index. */
 export async function query(database: Database, operation: Operation): Promise<unknown> {
   const request = validate<PageRequest>('Query', operation.input);
   const source = sourceOf(database, request);
@@ -83,7 +83,7 @@ export async function query(database: Database, operation: Operation): Promise<u
   return page(database, operation, request, source, rows);
 }
 
-/** Scan, of a table or a global index, whole or a segment of it. */
+/** Scan of a table or a global index, or of one segment of it. */
 export async function scan(database: Database, operation: Operation): Promise<unknown> {
   const request = validate<PageRequest>('Scan', operation.input);
   const source = sourceOf(database, request);
@@ -92,13 +92,13 @@ export async function scan(database: Database, operation: Operation): Promise<un
   const { Segment: segment, TotalSegments: total } = request;
   if (segment !== undefined && total !== undefined) {
     // Storage keys begin with six hexadecimal digits of their partition's hash.
-    const border = (part: number) =>
+    const boundary = (part: number) =>
       source.prefix +
       Math.ceil((part / total) * 0x1000000)
         .toString(16)
         .padStart(6, '0');
-    rows.gte = border(segment);
-    if (segment + 1 < total) rows.lt = border(segment + 1);
+    rows.gte = boundary(segment);
+    if (segment + 1 < total) rows.lt = boundary(segment + 1);
   }
   if (request.ExclusiveStartKey) {
     checkStart(source, request.ExclusiveStartKey);
@@ -124,7 +124,7 @@ async function page(
   let bytes = 0;
   let last: Item | undefined;
   const chunk = Math.min(limit, 256);
-  const chunks = index ? database.indexes.rows(range, chunk) : database.storage.rows(range, chunk);
+  const chunks = index ? database.indexLag.rows(range, chunk) : database.storage.rows(range, chunk);
   reading: for await (const rows of chunks) {
     for (const [, text] of rows) {
       const item = JSON.parse(text) as Item;
@@ -134,7 +134,7 @@ async function page(
         count++;
         if (request.Select !== 'COUNT') items.push(paths ? project(item, paths) : item);
       }
-      // As in the service, a page that ends exactly with the last row still gives a key to go on from.
+      // As in the service, a page that ends exactly at the last row still has a LastEvaluatedKey.
       if (scanned >= limit || bytes >= MAX_PAGE_BYTES) {
         last = item;
         break reading;

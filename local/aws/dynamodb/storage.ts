@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import type { ClassicLevel } from 'classic-level';
 
-/** Changes by storage key: the new value, or null to delete. All of one map is written together or not at all. */
+/** Changes by storage key: the new value, or null to delete. One map is written atomically. */
 export type Changes = Map<string, string | null>;
 
 /** A range of storage keys, in byte order; keys are ASCII. */
@@ -13,20 +13,20 @@ export interface KeyRange {
   reverse?: boolean;
 }
 
-/** A group of changes on its way to the disk. */
+/** The changes that one batch writes. */
 interface Group {
   changes: Changes;
   done: PromiseWithResolvers<void>;
 }
 
 /**
- * LevelDB with one rule: what is acknowledged is on disk, and what is written together appears together.
+ * LevelDB with two guarantees: acknowledged changes are on disk, and changes that are staged together become visible
+ * together.
  *
- * Writers decide and stage in one turn of the event loop, without awaiting anything in between: that is the
- * write mutex. They see all that was staged before them (`peek`), even if it is not on disk yet; readers (`get`,
- * `rows`) see only what is. Changes staged while a batch is being synced form the next one (group commit), and
- * nobody is answered before `settled()`: LevelDB makes a batch visible after its log is synced, and replays it
- * wholly or not at all.
+ * Writers decide and stage in one turn of the event loop, without an await in between: that is the write mutex. They
+ * see everything staged before them (`peek`), even if it is not on disk yet; readers (`get`, `rows`) see only what is.
+ * Changes staged while a batch is being synced form the next batch (group commit), and no request is answered before
+ * `flushed()`: LevelDB makes a batch visible after its log is synced, and replays it completely or not at all.
  */
 export class Storage {
   readonly #level: ClassicLevel;
@@ -40,9 +40,9 @@ export class Storage {
   }
 
   /**
-   * @param path a directory, made if absent; without it everything lives in memory.
-   * @throws Error when another process has it open. The lock is the system's and ends with its process, however
-   * that ended: the file LOCK says nothing.
+   * @param path a directory, created if absent; without it everything is kept in memory
+   * @throws Error when another process has it open. The operating system's lock ends with its process, even a killed one;
+   * that a file LOCK exists means nothing.
    */
   static async open(path: string | undefined): Promise<Storage> {
     if (path !== undefined) mkdirSync(path, { recursive: true });
@@ -65,8 +65,8 @@ export class Storage {
     return this.#level.getSync(key);
   }
 
-  /** The committed values of several keys at one moment. */
-  getTogether(keys: readonly string[]): (string | undefined)[] {
+  /** The committed values of several keys, from one snapshot. */
+  getMany(keys: readonly string[]): (string | undefined)[] {
     const snapshot = this.#level.snapshot();
     try {
       return keys.map((key) => this.#level.getSync(key, { snapshot }));
@@ -75,7 +75,7 @@ export class Storage {
     }
   }
 
-  /** The value as the next write finds it: committed, or staged and about to be. */
+  /** The value that the next write finds: staged, or else committed. */
   peek(key: string): string | undefined {
     for (const changes of [this.#next.changes, this.#syncing?.changes]) {
       const value = changes?.get(key);
@@ -84,21 +84,21 @@ export class Storage {
     return this.#level.getSync(key);
   }
 
-  /** Adds changes to the next batch. They must have been decided in this same turn of the event loop. */
+  /** Adds changes to the next batch. They must have been decided in the same turn of the event loop. */
   stage(changes: Changes): void {
     if (this.#failure) throw this.#failure;
     for (const [key, value] of changes) this.#next.changes.set(key, value);
     this.#running ??= this.#run();
   }
 
-  /** Resolves when everything staged so far is on disk. Rejects if it could not be written. */
-  async settled(): Promise<void> {
+  /** Resolves when everything staged so far is on disk. Rejects when it could not be written. */
+  async flushed(): Promise<void> {
     if (this.#failure) throw this.#failure;
     if (this.#next.changes.size) await this.#next.done.promise;
     else await this.#syncing?.done.promise;
   }
 
-  /** Committed rows of a range, in chunks, as they stood when the first was asked for. */
+  /** The committed rows of a range, in chunks, from a snapshot taken at the first read. */
   async *rows(range: KeyRange, chunk = 256): AsyncGenerator<[key: string, value: string][]> {
     const iterator = this.#level.iterator({ ...range, highWaterMarkBytes: 256 * 1024 });
     try {
@@ -112,9 +112,9 @@ export class Storage {
     }
   }
 
-  /** Deletes a range that nothing refers to any more; not atomic. */
+  /** Deletes a range that nothing refers to any more. Not atomic. */
   async clear(range: KeyRange): Promise<void> {
-    await this.settled();
+    await this.flushed();
     await this.#level.clear(range);
   }
 
@@ -126,7 +126,7 @@ export class Storage {
 
   async #run(): Promise<void> {
     while (this.#next.changes.size) {
-      // One turn, so that requests which arrived together share a sync.
+      // Requests that arrive in the same turn share a sync.
       await new Promise((resolve) => setImmediate(resolve));
       const group = this.#next;
       this.#syncing = group;
@@ -135,7 +135,7 @@ export class Storage {
         await this.#level.batch(operationsOf(group.changes), { sync: true });
         group.done.resolve();
       } catch (error) {
-        // Later groups were decided on top of this one: stop here, as a disk that fails should.
+        // Later groups were decided on top of this one: after a failed write nothing may be acknowledged.
         this.#failure = new Error('The database could not write', { cause: error });
         group.done.reject(this.#failure);
         this.#next.done.reject(this.#failure);
@@ -162,7 +162,7 @@ async function onDisk(path: string): Promise<ClassicLevel> {
 
 function newGroup(): Group {
   const done = Promise.withResolvers<void>();
-  // A failure is told to whoever waits; nobody waiting is no crash.
+  // A rejection that nobody awaits must not crash the process.
   done.promise.catch(() => {});
   return { changes: new Map(), done };
 }

@@ -9,10 +9,10 @@ export interface KeyAttribute {
   type: 'S' | 'N' | 'B';
 }
 
-/** Hash key and, maybe, range key. */
+/** The hash key, and the range key if there is one. */
 export type Key = readonly [KeyAttribute] | readonly [KeyAttribute, KeyAttribute];
 
-/** The description that CreateTable made, in the words of the API. */
+/** A table's description, in the API's terms. */
 export interface TableDescription {
   TableName: string;
   TableStatus: 'ACTIVE' | 'CREATING' | 'UPDATING' | 'DELETING';
@@ -29,19 +29,19 @@ export interface IndexDescription {
   [other: string]: unknown;
 }
 
-/** What is kept of a table besides its rows. */
+/** What is stored of a table besides its rows. */
 export interface TableRecord {
-  /** Part of every key of its rows: a table made again under the same name starts empty. */
+  /** Part of every key of its rows, so that a table that is deleted and created again starts empty. */
   id: string;
   /** The same for each of its indexes, by name. */
   indexIds: Record<string, string>;
   description: TableDescription;
-  /** `filled` once the items from before it was enabled can expire too. */
+  /** `filled` when the items from before it was enabled can expire too. */
   timeToLive?: { attribute: string; id: string; filled?: boolean };
   pointInTimeRecovery: boolean;
 }
 
-/** An index row to be: where, what, and how many bytes it counts. */
+/** A row of an index: its storage key, its value, and its size in bytes. */
 export interface IndexRow {
   key: string;
   value: string;
@@ -56,12 +56,12 @@ export interface WriteUnits {
 
 export const newId = () => randomBytes(6).toString('hex');
 
-/** A table: how its rows and those of its indexes are keyed, and what one write of an item changes. */
+/** A table: the keys of its rows and of its index rows, and the changes that a write of an item makes. */
 export class Table {
   readonly record: TableRecord;
   readonly name: string;
   readonly key: Key;
-  /** Before every storage key of its items. */
+  /** The prefix of the storage keys of its items. */
   readonly prefix: string;
   readonly indexes: ReadonlyMap<string, Index>;
   readonly expiry: Expiry | undefined;
@@ -81,7 +81,7 @@ export class Table {
     this.expiry = record.timeToLive && new Expiry(this, record.timeToLive.attribute, record.timeToLive.id);
   }
 
-  /** The storage key of an item. Its key attributes must be there and of the right types. */
+  /** The storage key of an item, whose key attributes must be present and of the right types. */
   itemKey(item: Item): string {
     return this.prefix + encodeKey(item, this.key);
   }
@@ -91,7 +91,7 @@ export class Table {
     return Object.fromEntries(this.key.map(({ name }) => [name, item[name]!]));
   }
 
-  /** Adds to `changes` what an item's write changes, its index rows included, and counts its capacity. */
+  /** Adds the changes of an item's write to `changes`, with its index rows. @returns the capacity it consumes */
   change(key: string, before: Item | undefined, after: Item | undefined, changes: Changes): WriteUnits {
     const beforeSize = before ? itemSize(before) : 0;
     const afterSize = after ? itemSize(after) : 0;
@@ -119,7 +119,7 @@ export class Table {
     return units;
   }
 
-  /** @throws DynamoError when the key is not exactly the table's. */
+  /** @throws DynamoError when the attributes are not exactly the table's key */
   checkKey(key: Item): void {
     if (Object.keys(key).length !== this.key.length) throw keyMismatch();
     this.key.forEach((attribute, position) => {
@@ -129,7 +129,7 @@ export class Table {
     });
   }
 
-  /** @throws DynamoError when the item lacks its key, or an attribute that an index is keyed by is no such key. */
+  /** @throws DynamoError when the item lacks its key, or a key attribute of an index has the wrong type */
   checkItem(item: Item): void {
     this.key.forEach((attribute, position) => {
       const value = item[attribute.name];
@@ -152,7 +152,7 @@ export class Index {
   readonly key: Key;
   readonly prefix: string;
   readonly description: IndexDescription;
-  /** The attributes its rows hold; all of them without it. */
+  /** The attributes its rows contain; undefined for all. */
   readonly projected: ReadonlySet<string> | undefined;
 
   constructor(table: Table, description: IndexDescription, id: string) {
@@ -169,8 +169,8 @@ export class Index {
 
   /**
    * The row of an item, if it has all of the index's key attributes (indexes are sparse).
-   * @param itemKey makes the row's own key unique.
-   * @param text the item's JSON, if it is at hand.
+   * @param itemKey makes the row's own key unique
+   * @param text the item's JSON, if it is known
    */
   row(item: Item, itemKey: string, text?: string): IndexRow | undefined {
     for (const { name, type } of this.key) if (item[name]?.[type] === undefined) return undefined;
@@ -203,7 +203,7 @@ export class Index {
   }
 }
 
-/** The rows by which items are found when their time is over: ordered by it. */
+/** The rows by which expired items are found: ordered by time to live. */
 export class Expiry {
   readonly attribute: string;
   readonly prefix: string;
@@ -230,7 +230,7 @@ export class Expiry {
   }
 }
 
-/** The part of a storage key that a key's values make: it sorts by partition, then as the range key does. */
+/** The part of a storage key that encodes an item's key: sorts by partition, then by range key. */
 export function encodeKey(item: Item, key: Key): string {
   const [hash, range] = key;
   const partition = encodePartition(item[hash.name]!, hash);
@@ -245,7 +245,7 @@ export function encodeValue(value: Attribute, { type }: KeyAttribute): string {
   return keyEncoding.toRangeStr(value[type] as string, type);
 }
 
-/** Of written bytes: one per KB begun, at least one. */
+/** Write units for a number of bytes: one per started KB, at least one. */
 export const writeUnits = (bytes: number) => Math.max(1, Math.ceil(bytes / 1024));
 
 function keyOf(description: TableDescription, schema: TableDescription['KeySchema']): Key {
@@ -258,7 +258,7 @@ function keyOf(description: TableDescription, schema: TableDescription['KeySchem
 const keyMismatch = () => invalid('The provided key element does not match the schema');
 const invalidValue = (what: string) => invalid(`One or more parameter values were invalid: ${what}`);
 
-/** @param position 0 for the hash key, of up to 2048 bytes; 1 for the range key, of up to 1024. */
+/** @param position 0 for the hash key (up to 2048 bytes), 1 for the range key (up to 1024) */
 export function checkKeyValue({ name, type }: KeyAttribute, value: Attribute, position: number): void {
   if (type === 'N') return;
   const bytes = Buffer.byteLength(value[type]!, type === 'B' ? 'base64' : 'utf8');

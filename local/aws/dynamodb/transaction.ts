@@ -8,16 +8,16 @@ import {
   invalid,
   transactionCanceled,
 } from './errors.ts';
-import { found, parseRead } from './item-read.ts';
+import { parseRead, resultOf } from './item-read.ts';
 import { decide, locate, parseWrite, type WriteEffect, type WriteKind } from './item-write.ts';
 import { type Database, type Input, type Operation, stage } from './operation.ts';
 import type { Changes, Storage } from './storage.ts';
 
 const MAX_ITEMS = 100;
 const MAX_BYTES = 4 * 1024 * 1024;
-/** How long a ClientRequestToken is remembered. */
+/** How long a ClientRequestToken stays valid. */
 const TOKEN_MS = 10 * 60 * 1000;
-const TOKENS = 'c/';
+const TOKEN_PREFIX = 'c/';
 
 const KINDS: Record<string, WriteKind> = {
   ConditionCheck: 'ConditionCheck',
@@ -27,20 +27,20 @@ const KINDS: Record<string, WriteKind> = {
 };
 
 /**
- * TransactWriteItems. Every item is judged before any is changed; all changes, with the request's token, go
- * into one batch.
+ * TransactWriteItems. All conditions are checked before any item changes; all changes and the request's token are
+ * written in one batch.
  * https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
  */
 export function transactWriteItems(database: Database, operation: Operation): unknown {
   const { input } = operation;
-  const asked = input['ReturnConsumedCapacity'] as string | undefined;
+  const requested = input['ReturnConsumedCapacity'] as string | undefined;
   const token = input['ClientRequestToken'] as string | undefined;
   if (token !== undefined && (token.length < 1 || token.length > 36)) {
     throw invalid(
       `1 validation error detected: Value '${token}' at 'clientRequestToken' failed to satisfy constraint: Member must have length less than or equal to 36`,
     );
   }
-  const seen = token === undefined ? undefined : new SeenToken(token, input);
+  const idempotency = token === undefined ? undefined : new IdempotencyToken(token, input);
   const items = listOf(input);
   const requests = items.map((item) => {
     const names = Object.keys(item).filter((name) => item[name] != null);
@@ -56,18 +56,18 @@ export function transactWriteItems(database: Database, operation: Operation): un
   });
   for (const { tableName } of requests) database.catalog.table(tableName);
 
-  if (seen?.repeats(database.storage)) {
-    // A repeat is answered as the first was, and costs the reads that found it out.
+  if (idempotency?.isRepeat(database.storage)) {
+    // A repeat gets the answer of the first request, and costs the reads that detect it.
     for (const request of requests) {
       const write = locate(database, request);
       operation.touch(write.table, write.item);
       operation.meter.read(write.table.name, 2 * readUnits(sizeOf(database.storage.peek(write.key)), true));
     }
-    return answer(operation, asked);
+    return answer(operation, requested);
   }
 
   const writes = collect(requests, (request) => locate(database, request));
-  refuseDoubles(writes.map(({ key }) => key));
+  rejectDuplicates(writes.map(({ key }) => key));
   for (const { table, item } of writes) operation.touch(table, item);
 
   const changes: Changes = new Map();
@@ -78,61 +78,61 @@ export function transactWriteItems(database: Database, operation: Operation): un
     operation.meter.write(writes[index]!.table.name, units, 2);
   });
   operation.itemsWritten = writes.filter(({ kind }) => kind !== 'ConditionCheck').length;
-  seen?.remember(changes);
+  idempotency?.store(changes);
   stage(database, changes);
-  return answer(operation, asked);
+  return answer(operation, requested);
 }
 
-/** TransactGetItems: all items as they were at one moment. */
+/** TransactGetItems: all items from one snapshot. */
 export function transactGetItems(database: Database, operation: Operation): unknown {
-  const asked = operation.input['ReturnConsumedCapacity'] as string | undefined;
+  const requested = operation.input['ReturnConsumedCapacity'] as string | undefined;
   const requests = listOf(operation.input).map((item) => {
     if (item['Get'] == null)
       throw invalid("The parameter 'Get' is required but was not present in the request");
     return item['Get'] as Input;
   });
   const reads = collect(requests, (request) => parseRead(database, request));
-  refuseDoubles(reads.map(({ key }) => key));
-  const texts = database.storage.getTogether(reads.map(({ key }) => key));
+  rejectDuplicates(reads.map(({ key }) => key));
+  const texts = database.storage.getMany(reads.map(({ key }) => key));
   if (texts.reduce((sum, text) => sum + sizeOf(text), 0) > MAX_BYTES) throw tooLarge();
   const responses = reads.map((read, index) => {
     operation.touch(read.table, read.attributes);
-    const item = found(operation, read, texts[index], 2);
+    const item = resultOf(operation, read, texts[index], 2);
     return item ? { Item: item } : {};
   });
-  return { Responses: responses, ...answer(operation, asked) };
+  return { Responses: responses, ...answer(operation, requested) };
 }
 
-/** Deletes tokens that no repeat may meet any more. */
-export async function forgetTokens(storage: Storage, now: number): Promise<void> {
-  for await (const rows of storage.rows({ gte: TOKENS, lt: 'c0' })) {
+/** Deletes expired idempotency tokens. */
+export async function deleteExpiredTokens(storage: Storage, now: number): Promise<void> {
+  for await (const rows of storage.rows({ gte: TOKEN_PREFIX, lt: 'c0' })) {
     const changes: Changes = new Map();
     for (const [key, value] of rows) if ((JSON.parse(value) as TokenRow).until <= now) changes.set(key, null);
     if (changes.size) storage.stage(changes);
   }
-  await storage.settled();
+  await storage.flushed();
 }
 
 interface TokenRow {
-  /** Of the request it came with. */
+  /** SHA-256 of the request that it came with. */
   hash: string;
   /** Milliseconds since 1970. */
   until: number;
 }
 
-/** A request's idempotency token: kept with what the request wrote, so that a restart does not forget it. */
-class SeenToken {
+/** A request's idempotency token: stored with the request's writes, so that it survives a restart. */
+class IdempotencyToken {
   readonly #key: string;
   readonly #hash: string;
 
   constructor(token: string, input: Input) {
     const { ClientRequestToken: _, ...rest } = input;
-    this.#key = TOKENS + token;
+    this.#key = TOKEN_PREFIX + token;
     this.#hash = createHash('sha256').update(JSON.stringify(rest)).digest('base64');
   }
 
-  /** @throws DynamoError IdempotentParameterMismatchException when the token came with another request. */
-  repeats(storage: Storage): boolean {
+  /** @throws DynamoError IdempotentParameterMismatchException when the token came with another request before */
+  isRepeat(storage: Storage): boolean {
     const text = storage.peek(this.#key);
     if (text === undefined) return false;
     const { hash, until } = JSON.parse(text) as TokenRow;
@@ -144,7 +144,7 @@ class SeenToken {
     );
   }
 
-  remember(changes: Changes): void {
+  store(changes: Changes): void {
     const row: TokenRow = { hash: this.#hash, until: Date.now() + TOKEN_MS };
     changes.set(this.#key, JSON.stringify(row));
   }
@@ -168,8 +168,8 @@ function listOf(input: Input): Input[] {
 }
 
 /**
- * Maps all items, or refuses the transaction with a reason for each that failed.
- * @throws DynamoError TransactionCanceledException; ResourceNotFoundException as it comes.
+ * Maps all items, or cancels the transaction with a reason for each item that failed.
+ * @throws DynamoError TransactionCanceledException; ResourceNotFoundException unchanged
  */
 function collect<T, R>(items: readonly T[], map: (item: T) => R): R[] {
   const results: R[] = [];
@@ -192,14 +192,14 @@ function collect<T, R>(items: readonly T[], map: (item: T) => R): R[] {
   return results;
 }
 
-function refuseDoubles(keys: readonly string[]): void {
+function rejectDuplicates(keys: readonly string[]): void {
   if (new Set(keys).size < keys.length) {
     throw invalid('Transaction request cannot include multiple operations on one item');
   }
 }
 
-function answer(operation: Operation, asked: string | undefined) {
-  const capacity = operation.meter.report(asked, 'split');
+function answer(operation: Operation, requested: string | undefined) {
+  const capacity = operation.meter.report(requested, 'split');
   return capacity ? { ConsumedCapacity: capacity } : {};
 }
 

@@ -8,7 +8,7 @@ import type { Input } from './operation.ts';
 const CONTENT_TYPE = 'application/x-amz-json-1.0';
 const encoder = new TextEncoder();
 
-const UNNAMEABLE = invalid('The embedded DynamoDB has no attributes called __proto__');
+const PROTO_UNSUPPORTED = invalid('The embedded DynamoDB does not support attributes named __proto__');
 
 interface Exchange {
   status: number;
@@ -18,8 +18,8 @@ interface Exchange {
 async function exchange(engine: Engine, target: string | undefined, body: string): Promise<Exchange> {
   const operation = target?.split('.')[1] ?? '';
   let input: Input;
-  // The checks copy attribute maps into plain objects, where this one name would be lost without a word.
-  if (/"__proto__"\s*:/.test(body)) return serialized(UNNAMEABLE.status, UNNAMEABLE.body());
+  // The checks copy attribute maps into plain objects, which would drop this one name silently.
+  if (/"__proto__"\s*:/.test(body)) return serialized(PROTO_UNSUPPORTED.status, PROTO_UNSUPPORTED.body());
   try {
     input = JSON.parse(body || '{}') as Input;
   } catch {
@@ -56,7 +56,7 @@ export function requestHandlerOf(engine: Engine): SdkRequestHandler {
   }, 'embedded');
 }
 
-/** The same for node:http, so that the AWS command line and other tools can look at the data. */
+/** The same for node:http, so that the AWS CLI and other tools can read the data. */
 export function listenerOf(engine: Engine): RequestListener {
   return async (request, response) => {
     try {

@@ -3,7 +3,7 @@ import { Decimal } from './decimal.ts';
 import type { Path } from './dynalite.ts';
 import { invalid } from './errors.ts';
 
-/** A parsed update expression, as dynalite's parser builds it: names and values already put in. */
+/** A parsed update expression, as dynalite's parser builds it: with names and values substituted. */
 export interface Update {
   sections: Action[];
   /** The paths the actions write, in the expression's order. */
@@ -27,16 +27,16 @@ type SetType = 'SS' | 'NS' | 'BS';
 const badOperand = () => invalid('An operand in the update expression has an incorrect data type');
 
 /**
- * The item after an update. All that the actions read is the item as it was before any of them, so their order
- * does not matter, and several `REMOVE a[i]` count elements in the list as it was.
- * @param item is not changed.
- * @throws DynamoError ValidationException when an operand is missing or of a wrong type, or a path leads nowhere.
+ * The item after an update. Every action reads the item from before the update, so their order does not matter, and the
+ * indexes of several `REMOVE a[i]` refer to the original list.
+ * @param item is not changed
+ * @throws DynamoError ValidationException when an operand is missing or of a wrong type, or a path does not exist
  */
 export function applyUpdate(update: Update, item: Item): Item {
   const result = structuredClone(item);
   const values = update.sections.map((action) => newValue(action, item));
-  /** Lists that lose elements, or got some beyond their end: both close up when all is done. */
-  const ragged = new Map<Attribute[], Set<number>>();
+  /** Lists that lose elements or gain some beyond their end, with the removed indexes: gaps are closed at the end. */
+  const lists = new Map<Attribute[], Set<number>>();
   update.sections.forEach((action, index) => {
     const parent = valueAt(result, action.path.slice(0, -1));
     const last = action.path.at(-1)!;
@@ -46,22 +46,22 @@ export function applyUpdate(update: Update, item: Item): Item {
     }
     const value = values[index];
     if (Array.isArray(container)) {
-      let removed = ragged.get(container);
-      if (!removed) ragged.set(container, (removed = new Set()));
-      // Removed elements stay until the end, so that the other actions' indexes keep their meaning.
+      let removed = lists.get(container);
+      if (!removed) lists.set(container, (removed = new Set()));
+      // Removed elements stay until the end, so that the indexes of the other actions stay valid.
       if (value === undefined) removed.add(last as number);
       else container[last as number] = value;
     } else if (value === undefined) delete container[last];
     else container[last] = value;
   });
-  for (const [list, removed] of ragged) {
+  for (const [list, removed] of lists) {
     const kept = list.filter((element, index) => element !== undefined && !removed.has(index));
     list.splice(0, list.length, ...kept);
   }
   return result;
 }
 
-/** What an action leaves at its path; nothing when it removes it. */
+/** The value that an action puts at its path; undefined to remove it. */
 function newValue(action: Action, item: Item): Attribute | undefined {
   const current = valueAt(item, action.path);
   switch (action.type) {
@@ -115,7 +115,7 @@ function resolve(value: Value, item: Item): Attribute {
   return value as Attribute;
 }
 
-/** Exact, up to the 38 digits and the magnitudes that a Number may have. */
+/** Exact, within the 38 digits and the range of magnitudes of a Number. */
 function calculate(operation: 'add' | 'subtract', left: string, right: string): string {
   if (left.length < 15 && right.length < 15 && !left.includes('.') && !right.includes('.')) {
     return String(operation === 'add' ? Number(left) + Number(right) : Number(left) - Number(right));

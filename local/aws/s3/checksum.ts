@@ -2,17 +2,17 @@ import { createHash, type Hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { S3Error } from './errors.ts';
 
-/** The additional checksums of S3 that we can compute; CRC64NVME is refused. */
-export const algorithms = ['CRC32', 'CRC32C', 'SHA1', 'SHA256'] as const;
-export type Algorithm = (typeof algorithms)[number];
+/** The additional checksums of S3 that are supported; CRC64NVME is not. */
+export const ALGORITHMS = ['CRC32', 'CRC32C', 'SHA1', 'SHA256'] as const;
+export type Algorithm = (typeof ALGORITHMS)[number];
 
-/** Base64 of the big-endian checksum, as in `x-amz-checksum-*`. */
+/** Base64 of the big-endian checksum, as in `x-amz-checksum-*`, by algorithm. */
 export type Checksums = Partial<Record<Algorithm, string>>;
 
-/** @throws S3Error NotImplemented for CRC64NVME, InvalidRequest for a name S3 does not know */
+/** @throws S3Error NotImplemented for CRC64NVME, InvalidRequest for a name that S3 does not define */
 export function parseAlgorithm(name: string): Algorithm {
   const upper = name.toUpperCase();
-  const found = algorithms.find((algorithm) => algorithm === upper);
+  const found = ALGORITHMS.find((algorithm) => algorithm === upper);
   if (found) return found;
   if (upper === 'CRC64NVME') throw new S3Error('NotImplemented', 'CRC64NVME is not implemented');
   throw new S3Error('InvalidRequest', 'Checksum algorithm provided is unsupported.');
@@ -20,7 +20,7 @@ export function parseAlgorithm(name: string): Algorithm {
 
 export const checksumHeader = (algorithm: Algorithm): string => `x-amz-checksum-${algorithm.toLowerCase()}`;
 
-/** One running checksum. */
+/** A checksum under computation. */
 export interface Digest {
   update(chunk: Uint8Array): void;
   base64(): string;
@@ -56,8 +56,8 @@ function crcDigest(step: (chunk: Uint8Array, value: number) => number): Digest {
   };
 }
 
-/** Castagnoli polynomial, reflected (RFC 3720, appendix B.4). */
-const castagnoli = Uint32Array.from({ length: 256 }, (_, byte) => {
+/** CRC by byte for the Castagnoli polynomial, reflected (RFC 3720, appendix B.4). */
+const CASTAGNOLI = Uint32Array.from({ length: 256 }, (_, byte) => {
   let value = byte;
   for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0x82f63b78 : value >>> 1;
   return value;
@@ -65,22 +65,23 @@ const castagnoli = Uint32Array.from({ length: 256 }, (_, byte) => {
 
 function crc32c(chunk: Uint8Array, value: number): number {
   let crc = ~value;
-  for (let i = 0; i < chunk.length; i++) crc = castagnoli[(crc ^ chunk[i]!) & 0xff]! ^ (crc >>> 8);
+  for (let i = 0; i < chunk.length; i++) crc = CASTAGNOLI[(crc ^ chunk[i]!) & 0xff]! ^ (crc >>> 8);
   return ~crc >>> 0;
 }
 
-/** What a request claims about its body, to be checked when the body has been read. */
+/** The digests that a request declares for its body: they are verified when the body has been read. */
 export interface Claims {
   md5?: string;
   sha256Hex?: string;
-  /** Known at once, or at the end when named by `x-amz-trailer`. */
+  /** Those sent in headers. */
   checksums: Checksums;
+  /** The one announced by `x-amz-trailer`, which follows the body. */
   trailer?: Algorithm;
-  /** Computed and kept although nothing was claimed. */
+  /** Computed and stored although none was declared. */
   compute: Algorithm[];
 }
 
-/** Reads the claims of an upload's headers. */
+/** Reads the declared digests from an upload's headers. */
 export function readClaims(headers: Readonly<Record<string, string | undefined>>): Claims {
   const claims: Claims = { checksums: {}, compute: [] };
   const md5 = headers['content-md5'];
@@ -104,12 +105,12 @@ export function readClaims(headers: Readonly<Record<string, string | undefined>>
     }
     claims.trailer = parseAlgorithm(algorithm);
   }
-  const wanted = headers['x-amz-sdk-checksum-algorithm'] ?? headers['x-amz-checksum-algorithm'];
-  if (wanted !== undefined) claims.compute.push(parseAlgorithm(wanted));
+  const requested = headers['x-amz-sdk-checksum-algorithm'] ?? headers['x-amz-checksum-algorithm'];
+  if (requested !== undefined) claims.compute.push(parseAlgorithm(requested));
   return claims;
 }
 
-/** Everything that is computed over one body while it passes. */
+/** All digests of one body, computed while it streams through. */
 export class BodyDigest {
   readonly #claims: Claims;
   readonly #md5 = createHash('md5');
@@ -132,7 +133,7 @@ export class BodyDigest {
   }
 
   /**
-   * Compares with what was claimed, in the headers or the trailers.
+   * Compares with the declared digests, in the headers or the trailers.
    * @throws S3Error BadDigest, XAmzContentSHA256Mismatch
    */
   finish(trailers: ReadonlyMap<string, string>): { md5Hex: string; checksums: Checksums } {

@@ -1,6 +1,7 @@
 import { S3Error } from './errors.ts';
 
-const maxLine = 8192;
+/** Bytes of a line of the framing. */
+const MAX_LINE_BYTES = 8192;
 
 /**
  * Decodes `Content-Encoding: aws-chunked`: chunks of `<hex size>[;chunk-signature=...]\r\n<bytes>\r\n`, a chunk
@@ -29,7 +30,7 @@ export async function* decodeAwsChunked(
     if ((await input.line()) !== '') throw incomplete();
   }
   for (;;) {
-    // The final blank line is optional in practice: some encoders end after the last trailer.
+    // The final blank line is optional in practice: some encoders stop after the last trailer.
     const line = await input.line({ orEnd: true });
     if (line === '') return;
     const colon = line.indexOf(':');
@@ -40,7 +41,7 @@ export async function* decodeAwsChunked(
 
 const incomplete = () => new S3Error('IncompleteBody', 'The request body terminated unexpectedly');
 
-/** Reads lines and runs of bytes from a sequence of buffers without joining them. */
+/** Reads lines and byte runs from a sequence of buffers without joining them all. */
 class Input {
   readonly #source: AsyncIterator<Buffer>;
   #buffer: Buffer = Buffer.alloc(0);
@@ -49,9 +50,9 @@ class Input {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  async bytes(most: number): Promise<Buffer> {
+  async bytes(max: number): Promise<Buffer> {
     if (this.#buffer.length === 0 && !(await this.#more())) throw incomplete();
-    const taken = this.#buffer.subarray(0, most);
+    const taken = this.#buffer.subarray(0, max);
     this.#buffer = this.#buffer.subarray(taken.length);
     return taken;
   }
@@ -64,7 +65,7 @@ class Input {
         this.#buffer = this.#buffer.subarray(end + 2);
         return line;
       }
-      if (this.#buffer.length > maxLine) throw incomplete();
+      if (this.#buffer.length > MAX_LINE_BYTES) throw incomplete();
       if (!(await this.#more())) {
         if (!orEnd) throw incomplete();
         const rest = this.#buffer.toString('latin1');

@@ -8,7 +8,7 @@ export interface Conditions {
   ifNoneMatch?: string;
 }
 
-/** @throws S3Error NotImplemented for an If-None-Match other than `*`, as S3 has it for writes */
+/** @throws S3Error NotImplemented for an If-None-Match other than `*`, as in S3 for writes */
 export function writeConditions(headers: S3Request['headers']): Conditions {
   const conditions: Conditions = {};
   const ifMatch = headers['if-match'];
@@ -21,7 +21,7 @@ export function writeConditions(headers: S3Request['headers']): Conditions {
   return conditions;
 }
 
-/** @throws S3Error PreconditionFailed; NoSuchKey when If-Match meets no object at all */
+/** @throws S3Error PreconditionFailed; NoSuchKey for If-Match without an object */
 export function checkWrite(conditions: Conditions, current: ObjectMeta | undefined, key: string): void {
   if (conditions.ifNoneMatch !== undefined && current !== undefined)
     throw preconditionFailed('If-None-Match');
@@ -31,10 +31,10 @@ export function checkWrite(conditions: Conditions, current: ObjectMeta | undefin
 }
 
 /**
- * The preconditions of GetObject and HeadObject, by RFC 9110 section 13.2.2: an ETag condition overrules
- * the date condition of the same sense.
+ * Checks the preconditions of GetObject and HeadObject, by RFC 9110 section 13.2.2: an ETag condition overrides the date
+ * condition of the same kind.
  *
- * @param prefix `x-amz-copy-source-` reads the conditions of a copy's source
+ * @param prefix `x-amz-copy-source-` for the conditions on a copy's source
  * @throws S3Error PreconditionFailed, NotModified
  */
 export function checkRead(headers: S3Request['headers'], meta: ObjectMeta, prefix = ''): void {
@@ -50,14 +50,14 @@ export function checkRead(headers: S3Request['headers'], meta: ObjectMeta, prefi
   } else if (modified > unmodifiedSince) throw preconditionFailed('If-Unmodified-Since');
 
   if (ifNoneMatch !== undefined ? matches(ifNoneMatch, meta.etag) : modified <= modifiedSince) {
-    // A copy has nobody to tell "not modified".
+    // A copy has no answer 304: S3 fails it with 412.
     if (prefix !== '')
       throw preconditionFailed(ifNoneMatch !== undefined ? 'If-None-Match' : 'If-Modified-Since');
     throw new S3Error('NotModified', 'Not Modified', { ETag: meta.etag });
   }
 }
 
-/** Whether a list of entity tags, quoted or bare, or `*`, names this one. */
+/** Whether a list of entity tags, quoted or bare, contains this one, or is `*`. */
 function matches(list: string, etag: string): boolean {
   const bare = (tag: string) => tag.trim().replace(/^W\//, '').replaceAll('"', '');
   return list.trim() === '*' || list.split(',').some((tag) => bare(tag) === bare(etag));

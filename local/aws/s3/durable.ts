@@ -1,7 +1,7 @@
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Makes a directory's entries (renames, removals) durable. Callers that overlap share one sync. */
+/** Makes a directory's entries (renames, removals) durable. Concurrent callers share one sync. */
 export class DirectorySync {
   readonly #enabled: boolean;
   readonly #running = new Map<string, { current: Promise<void>; next?: Promise<void> }>();
@@ -10,12 +10,12 @@ export class DirectorySync {
     this.#enabled = enabled;
   }
 
-  /** Everything done in the directory before the call is durable when it resolves. */
+  /** When it resolves, everything done in the directory before the call is durable. */
   sync(directory: string): Promise<void> {
     if (!this.#enabled) return Promise.resolve();
     const running = this.#running.get(directory);
     if (running === undefined) return this.#start(directory);
-    // The sync under way may have begun before the caller's change.
+    // The sync under way may have started before the caller's change.
     running.next ??= running.current.catch(() => {}).then(() => this.#start(directory));
     return running.next;
   }

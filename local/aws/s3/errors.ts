@@ -1,7 +1,7 @@
 import { element, xmlDocument } from './xml.ts';
 
 /** Codes and HTTP statuses from the S3 API reference, "List of error codes". */
-const statuses = {
+const STATUSES = {
   AccessDenied: 403,
   AuthorizationHeaderMalformed: 400,
   AuthorizationQueryParametersError: 400,
@@ -39,20 +39,20 @@ const statuses = {
   XAmzContentSHA256Mismatch: 400,
 } as const;
 
-export type S3ErrorCode = keyof typeof statuses;
+export type S3ErrorCode = keyof typeof STATUSES;
 
-/** An answer other than success, as S3 would give it. */
+/** An error as S3 answers it. */
 export class S3Error extends Error {
   override readonly name = 'S3Error';
   readonly code: S3ErrorCode;
   readonly status: number;
-  /** Further elements of the error document, such as `ActualObjectSize` of InvalidRange. */
+  /** Additional elements of the error document, such as `ActualObjectSize` of InvalidRange. */
   readonly details: Readonly<Record<string, string | number>>;
 
   constructor(code: S3ErrorCode, message: string, details: Record<string, string | number> = {}) {
     super(message);
     this.code = code;
-    this.status = statuses[code];
+    this.status = STATUSES[code];
     this.details = details;
   }
 

@@ -8,10 +8,10 @@ import { renderError, type Service } from './service.ts';
 import { type Credentials, verifySignature } from './signature.ts';
 
 /**
- * Serves requests that come over a socket: those of presigned URLs, and any that carry an Authorization header.
- * Both kinds are verified.
+ * Serves requests over a socket: presigned URLs, and requests with an Authorization header. The signatures of both are
+ * verified.
  *
- * @param pathPrefix what stands before `/bucket/key` in the URL as the client sees it, such as `/_s3`
+ * @param pathPrefix the part of the client's URL path before `/bucket/key`, such as `/_s3`
  */
 export function createHttpHandler(service: Service, credentials: Credentials) {
   return (req: IncomingMessage, res: ServerResponse, pathPrefix: string): void => {
@@ -21,21 +21,21 @@ export function createHttpHandler(service: Service, credentials: Credentials) {
   async function serve(req: IncomingMessage, res: ServerResponse, pathPrefix: string): Promise<void> {
     const url = req.url ?? '/';
     const headers = joinHeaders(req);
-    const question = url.indexOf('?');
-    const path = question === -1 ? url : url.slice(0, question);
-    const gone = new AbortController();
-    res.once('close', () => gone.abort());
+    const queryAt = url.indexOf('?');
+    const path = queryAt === -1 ? url : url.slice(0, queryAt);
+    const closed = new AbortController();
+    res.once('close', () => closed.abort());
     const request: S3Request = {
       method: req.method ?? 'GET',
       path: path.startsWith(`${pathPrefix}/`) ? path.slice(pathPrefix.length) : path,
       query: new Map(),
       headers,
       body: req,
-      signal: gone.signal,
+      signal: closed.signal,
     };
     let response: S3Response;
     try {
-      const query = parseQuery(question === -1 ? '' : url.slice(question));
+      const query = parseQuery(queryAt === -1 ? '' : url.slice(queryAt));
       verifySignature({ method: request.method, url, headers }, credentials, Date.now());
       response = await service({
         ...request,
@@ -43,26 +43,26 @@ export function createHttpHandler(service: Service, credentials: Credentials) {
         headers: { ...headers, ...hoisted(query) },
       });
     } catch (error) {
-      if (error instanceof ConnectionFailure || gone.signal.aborted) {
+      if (error instanceof ConnectionFailure || closed.signal.aborted) {
         res.destroy();
         return;
       }
       response = renderError(error, request, randomBytes(8).toString('hex').toUpperCase());
     }
     await send(res, response, request.method);
-    // What was not read of the body is thrown away, so that the connection can go on.
+    // Discard the rest of the body, so that the connection can be reused.
     req.resume();
   }
 }
 
-/** The presigner moves `x-amz-*` headers into the query; S3 takes them from there. */
+/** The presigner moves `x-amz-*` headers into the query; S3 reads them from there. */
 function hoisted(query: [string, string][]): Record<string, string> {
   return Object.fromEntries(
     query.map(([name, value]) => [name.toLowerCase(), value]).filter(([name]) => hoistable(name!)),
   );
 }
 
-const authentication = new Set([
+const AUTHENTICATION = new Set([
   'x-amz-algorithm',
   'x-amz-credential',
   'x-amz-date',
@@ -71,7 +71,7 @@ const authentication = new Set([
   'x-amz-signature',
   'x-amz-signedheaders',
 ]);
-const hoistable = (name: string) => name.startsWith('x-amz-') && !authentication.has(name);
+const hoistable = (name: string) => name.startsWith('x-amz-') && !AUTHENTICATION.has(name);
 
 function joinHeaders(req: IncomingMessage): Record<string, string> {
   const headers: Record<string, string> = {};

@@ -18,35 +18,35 @@ export type { Fault } from './faults.ts';
 export type { OperationRecord } from './service.ts';
 export type { Credentials } from './signature.ts';
 
-/** S3 in this process, kept in a directory. */
+/** S3 in this process, stored in a directory. README.md of the package says what it does as S3 does, and what it does not. */
 export interface EmbeddedS3 {
   /** For `new S3Client({ requestHandler, forcePathStyle: true, ... })`. */
   requestHandler: SdkRequestHandler;
-  /** For a node:http server: presigned URLs and signed requests below `pathPrefix` (such as `/_s3`). */
+  /** For a node:http server: presigned URLs and signed requests under `pathPrefix` (such as `/_s3`). */
   httpHandler(req: IncomingMessage, res: ServerResponse, pathPrefix: string): void;
-  /** What clients must sign with. */
+  /** The credentials that clients must sign with. */
   credentials: Credentials;
   faults: Faults<Fault>;
-  /** Called with each request that gets an answer. */
+  /** Called after each request that gets an answer. */
   onOperation?: ((record: OperationRecord) => void) | undefined;
-  /** Waits for the requests under way. */
+  /** Waits for requests under way. Later requests fail. */
   close(): Promise<void>;
 }
 
 export interface S3Options {
-  /** Data outlives the process here; without it they lie in a temporary directory until `close`. */
+  /** Where data is stored durably; if absent, data is in a temporary directory until `close`. */
   dir?: string;
-  /** Random when absent: presigned URLs then end with the process. */
+  /** Random if absent: presigned URLs are then valid only while the process runs. */
   credentials?: Credentials;
-  /** The path of the endpoint the SDK clients are given; `/_s3` by default. */
+  /** The path of the endpoint that SDK clients are configured with; `/_s3` by default. */
   endpointPath?: string;
-  /** Bytes that every part of an upload but the last must have; 5 MiB as in S3 by default. */
+  /** The least size of every part but the last of a multipart upload, in bytes; 5 MiB by default, as in S3. */
   minPartSize?: number;
 }
 
 /**
- * A directory belongs to one process at a time.
- * A write is acknowledged when it is on disk; with a temporary directory, when it is written.
+ * Opens a directory, which only one process may have open at a time. A write is acknowledged when it is synced to disk; in
+ * a temporary directory, when it is written.
  */
 export async function openS3(options: S3Options = {}): Promise<EmbeddedS3> {
   const { endpointPath = '/_s3', minPartSize = 5 * 2 ** 20 } = options;

@@ -1,10 +1,10 @@
-/** Keys of a bucket in the order S3 lists them: by their UTF-8 bytes. */
+/** The keys of a bucket in S3's listing order: by their UTF-8 bytes. */
 export class KeyIndex {
   #keys: string[];
 
   constructor(keys: Iterable<string>) {
     this.#keys = [...keys];
-    // The default order is by UTF-16 unit, which differs only where surrogates take part.
+    // The default order is by UTF-16 unit, which differs only for surrogates.
     if (this.#keys.some((key) => /[\ud800-\udfff]/.test(key))) this.#keys.sort(compareUtf8);
     else this.#keys.sort();
   }
@@ -23,11 +23,11 @@ export class KeyIndex {
     if (this.#keys[at] === key) this.#keys.splice(at, 1);
   }
 
-  /** One page. Costs a binary search per entry, however many keys a common prefix stands for. */
+  /** One page. Costs a binary search per entry, regardless of how many keys a common prefix groups. */
   list({ prefix, delimiter, after, limit }: ListQuery): ListPage {
     const page: ListPage = { entries: [], truncated: false };
     let at = this.#firstWhere((key) => compareUtf8(key, after) > 0 && compareUtf8(key, prefix) >= 0);
-    // A page that ended with a common prefix goes on after all the keys it stands for.
+    // A page that ended with a common prefix continues after all keys of that group.
     if (delimiter !== '' && after.startsWith(prefix)) {
       const group = commonPrefix(after, prefix, delimiter);
       if (group === after) at = this.#afterGroup(group);
@@ -54,7 +54,7 @@ export class KeyIndex {
     return this.#firstWhere((key) => compareUtf8(key, group) > 0 && !key.startsWith(group));
   }
 
-  /** The position of the first key for which `reached` holds; it must hold for all that follow. */
+  /** The position of the first key for which `reached` holds; it must hold for all later keys too. */
   #firstWhere(reached: (key: string) => boolean): number {
     let low = 0;
     let high = this.#keys.length;
@@ -69,9 +69,9 @@ export class KeyIndex {
 
 export interface ListQuery {
   prefix: string;
-  /** '' for none. */
+  /** `''` for none. */
   delimiter: string;
-  /** Only what sorts after this: a key, or the common prefix that ended the last page; '' for all. */
+  /** Only entries that sort after this key, or after the common prefix that ended the last page; `''` for all. */
   after: string;
   /** Keys and common prefixes together. */
   limit: number;
@@ -100,5 +100,5 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates stand for code points above all those that fit one unit. */
+/** Surrogates encode code points above all those of a single unit. */
 const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);

@@ -4,9 +4,10 @@ import { xmlResponse } from './objects.ts';
 import type { Bucket } from './store.ts';
 import { element, type Markup } from './xml.ts';
 
-const most = 1000;
+/** Entries of a page. */
+const MAX_ENTRIES = 1000;
 
-/** ListObjectsV2. The continuation token is the last key or common prefix of the page before. */
+/** ListObjectsV2. The continuation token is the last key or common prefix of the previous page. */
 export function listObjectsV2(bucket: Bucket, { query }: S3Request): S3Response {
   const prefix = query.get('prefix') ?? '';
   const delimiter = query.get('delimiter') ?? '';
@@ -25,7 +26,7 @@ export function listObjectsV2(bucket: Bucket, { query }: S3Request): S3Response 
       continue;
     }
     const meta = bucket.readMeta(entry.key);
-    // Its deletion may be under way.
+    // It may have just been deleted.
     if (meta === undefined) continue;
     contents.push(
       element('Contents', [
@@ -61,11 +62,11 @@ export function listObjectsV2(bucket: Bucket, { query }: S3Request): S3Response 
 
 /** @throws S3Error InvalidArgument */
 export function parseMaximum(text: string | undefined, parameter: string): number {
-  if (text === undefined) return most;
+  if (text === undefined) return MAX_ENTRIES;
   if (!/^\d{1,9}$/.test(text)) {
     throw new S3Error('InvalidArgument', `Provided ${parameter} not an integer or within integer range`);
   }
-  return Math.min(most, Number(text));
+  return Math.min(MAX_ENTRIES, Number(text));
 }
 
 /** @throws S3Error InvalidArgument */

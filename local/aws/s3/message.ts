@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import { S3Error } from './errors.ts';
 
-/** A request whichever way it came: from the SDK in process or over HTTP. */
+/** A request, from an SDK client in this process or over HTTP. */
 export interface S3Request {
   method: string;
-  /** Still percent-encoded, beginning with the bucket: `/bucket/key`. */
+  /** Percent-encoded, and starting with the bucket: `/bucket/key`. */
   path: string;
   query: ReadonlyMap<string, string>;
   /** Names in lower case. */
@@ -27,7 +27,7 @@ export interface Address {
 }
 
 /**
- * Splits `/bucket/key` and decodes each once.
+ * Splits `/bucket/key` and decodes each part once.
  * @throws S3Error InvalidURI when the escapes are not UTF-8, KeyTooLongError above 1024 bytes
  */
 export function parseAddress(path: string): Address {
@@ -49,7 +49,7 @@ function decode(encoded: string): string {
 }
 
 /**
- * The pairs of a query string, decoded, in their order.
+ * The name-value pairs of a query string, decoded, in their order.
  * @throws S3Error InvalidURI
  */
 export function parseQuery(search: string): [string, string][] {
@@ -64,7 +64,7 @@ export function parseQuery(search: string): [string, string][] {
     });
 }
 
-/** Reads a small request document whole; S3's limit for one is 1 MB. */
+/** Reads a request document; S3's limit for one is 1 MB. */
 export async function readDocument(body: RequestBody): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -76,7 +76,7 @@ export async function readDocument(body: RequestBody): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Any body as a sequence of buffers; one that is in memory is one chunk. */
+/** A body as a sequence of buffers; a body in memory is one buffer. */
 export async function* bodyChunks(body: RequestBody): AsyncGenerator<Buffer> {
   if (body === undefined) return;
   if (body instanceof Uint8Array) {

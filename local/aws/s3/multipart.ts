@@ -11,8 +11,8 @@ import { describeObject } from './object-headers.ts';
 import { type Bucket, isCode } from './store.ts';
 
 /**
- * A multipart upload is a directory `uploads/<id>/`: `upload.json`, and one object file per part, named by its
- * number. Parts outlive a restart; a part is replaced by sending it again.
+ * A multipart upload is a directory `uploads/<id>/` with `upload.json` and one object file per part, named by its number.
+ * Parts survive a restart; uploading a part again replaces it.
  */
 export interface UploadRecord {
   id: string;
@@ -21,12 +21,12 @@ export interface UploadRecord {
   initiated: number;
   headers: ObjectMeta['headers'];
   metadata: ObjectMeta['metadata'];
-  /** Declared at the start; then the finished object has a checksum of the parts' checksums. */
+  /** Declared at creation: the completed object then has a checksum of the parts' checksums. */
   algorithm?: Algorithm;
 }
 
-const recordName = 'upload.json';
-const pieceSize = 1024 * 1024;
+const RECORD_NAME = 'upload.json';
+const CHUNK_BYTES = 1024 * 1024;
 
 export async function beginUpload(bucket: Bucket, key: string, request: S3Request): Promise<UploadRecord> {
   const declared = request.headers['x-amz-checksum-algorithm'];
@@ -40,7 +40,7 @@ export async function beginUpload(bucket: Bucket, key: string, request: S3Reques
   const { tmpDir, directories, durable } = bucket.store;
   const draft = join(tmpDir, record.id);
   await mkdir(draft);
-  const file = await open(join(draft, recordName), 'wx', 0o600);
+  const file = await open(join(draft, RECORD_NAME), 'wx', 0o600);
   await file.writeFile(JSON.stringify(record));
   if (durable) await file.sync();
   await file.close();
@@ -57,7 +57,7 @@ export async function readUpload(bucket: Bucket, id: string, key: string): Promi
   return record;
 }
 
-/** In S3's order: by key, then by time. */
+/** All uploads in S3's order: by key, then by time. */
 export async function readUploads(bucket: Bucket): Promise<UploadRecord[]> {
   const records = await Promise.all((await readdir(bucket.uploadsDir)).map((id) => readRecord(bucket, id)));
   return records
@@ -68,14 +68,14 @@ export async function readUploads(bucket: Bucket): Promise<UploadRecord[]> {
 async function readRecord(bucket: Bucket, id: string): Promise<UploadRecord | undefined> {
   if (!/^[0-9a-f]{32}$/.test(id)) return undefined;
   try {
-    return JSON.parse(await readFile(join(directoryOf(bucket, id), recordName), 'utf8')) as UploadRecord;
+    return JSON.parse(await readFile(join(directoryOf(bucket, id), RECORD_NAME), 'utf8')) as UploadRecord;
   } catch (error) {
     if (isCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
 
-/** @throws S3Error NoSuchUpload when it was completed or aborted meanwhile */
+/** @throws S3Error NoSuchUpload when the upload was completed or aborted meanwhile */
 export async function commitPart(
   bucket: Bucket,
   upload: UploadRecord,
@@ -115,7 +115,7 @@ export async function readParts(bucket: Bucket, upload: UploadRecord): Promise<P
     throw error;
   }
   return names
-    .filter((name) => name !== recordName)
+    .filter((name) => name !== RECORD_NAME)
     .map(Number)
     .sort((a, b) => a - b)
     .flatMap((number) => {
@@ -124,7 +124,7 @@ export async function readParts(bucket: Bucket, upload: UploadRecord): Promise<P
     });
 }
 
-/** Puts the parts one after another into a draft. */
+/** Concatenates the parts in a draft. */
 export async function joinParts(bucket: Bucket, upload: UploadRecord, parts: Part[]): Promise<Draft> {
   const draft = await bucket.createDraft();
   try {
@@ -132,9 +132,8 @@ export async function joinParts(bucket: Bucket, upload: UploadRecord, parts: Par
       const file = openObject(partPath(bucket, upload.id, part.number));
       if (file === undefined) throw noSuchUpload(upload.id);
       try {
-        if (file.meta.etag !== part.etag)
-          throw new Error('a part was replaced while the upload was completed');
-        for await (const piece of pieces(file.fd, 0, file.meta.size)) await draft.write(piece);
+        if (file.meta.etag !== part.etag) throw new Error('part replaced during completion');
+        for await (const chunk of chunks(file.fd, 0, file.meta.size)) await draft.write(chunk);
       } finally {
         closeSync(file.fd);
       }
@@ -146,7 +145,7 @@ export async function joinParts(bucket: Bucket, upload: UploadRecord, parts: Par
   }
 }
 
-/** Reads from another object, for UploadPartCopy. */
+/** Reads a range of another object, for UploadPartCopy. */
 export async function* readObject(
   bucket: Bucket,
   key: string,
@@ -156,13 +155,13 @@ export async function* readObject(
   if (object === undefined) throw noSuchKey(key);
   try {
     const { start, end } = choose(object.meta);
-    yield* pieces(object.fd, start, end);
+    yield* chunks(object.fd, start, end);
   } finally {
     closeSync(object.fd);
   }
 }
 
-/** MD5 of the parts' MD5s with their number (as S3 makes it), and likewise the declared checksum. */
+/** The ETag and checksum of the whole: the MD5 of the parts' MD5s with their number, and likewise the declared checksum. */
 export function summarize(
   upload: UploadRecord,
   parts: Part[],
@@ -179,22 +178,22 @@ export function summarize(
   return { etag: `"${md5.digest('hex')}-${parts.length}"`, checksums, parts: parts.length };
 }
 
-/** One rename ends it; what is left to delete lies in `tmp`. */
+/** Removes an upload with one rename into `tmp`, where its files are then deleted. */
 export async function removeUpload(bucket: Bucket, upload: UploadRecord): Promise<void> {
-  const grave = join(bucket.store.tmpDir, randomUUID());
+  const trash = join(bucket.store.tmpDir, randomUUID());
   try {
-    await rename(directoryOf(bucket, upload.id), grave);
+    await rename(directoryOf(bucket, upload.id), trash);
   } catch (error) {
     if (isCode(error, 'ENOENT')) throw noSuchUpload(upload.id);
     throw error;
   }
   await bucket.store.directories.sync(bucket.uploadsDir);
-  await rm(grave, { recursive: true, force: true });
+  await rm(trash, { recursive: true, force: true });
 }
 
-async function* pieces(fd: number, start: number, end: number): AsyncGenerator<Buffer> {
-  for (let position = start; position < end; position += pieceSize) {
-    yield await readFully(fd, position, Math.min(end, position + pieceSize));
+async function* chunks(fd: number, start: number, end: number): AsyncGenerator<Buffer> {
+  for (let position = start; position < end; position += CHUNK_BYTES) {
+    yield await readFully(fd, position, Math.min(end, position + CHUNK_BYTES));
   }
 }
 

@@ -4,17 +4,17 @@ import { promisify } from 'node:util';
 
 const readAt = promisify(read);
 
-/** Pieces of a streamed body: what one read costs besides its bytes is then negligible. */
-const pieceSize = 256 * 1024;
-/** A body up to here is read at once, and its file is closed before the answer goes out. */
-const wholeSize = 1024 * 1024;
+/** Chunks of a streamed body: large enough that the cost of a read call is negligible. */
+const CHUNK_BYTES = 256 * 1024;
+/** A body of up to this size is read at once, and its file is closed before the answer is sent. */
+const MAX_BUFFERED_BYTES = 1024 * 1024;
 
 /**
- * The bytes `start` to `end` (exclusive) of an open file, by positioned reads and with flat memory.
- * Takes over `fd` and closes it.
+ * The bytes `start` to `end` (exclusive) of an open file, by positioned reads and in constant memory.
+ * Takes ownership of `fd` and closes it.
  */
 export async function readBody(fd: number, start: number, end: number): Promise<Buffer | Readable> {
-  if (end - start > wholeSize) return streamBody(fd, start, end);
+  if (end - start > MAX_BUFFERED_BYTES) return streamBody(fd, start, end);
   try {
     return await readFully(fd, start, end);
   } finally {
@@ -25,16 +25,16 @@ export async function readBody(fd: number, start: number, end: number): Promise<
 function streamBody(fd: number, start: number, end: number): Readable {
   let position = start;
   return new Readable({
-    highWaterMark: pieceSize,
+    highWaterMark: CHUNK_BYTES,
     read() {
       if (position >= end) {
         this.push(null);
         return;
       }
-      readFully(fd, position, Math.min(end, position + pieceSize)).then(
-        (piece) => {
-          position += piece.length;
-          this.push(piece);
+      readFully(fd, position, Math.min(end, position + CHUNK_BYTES)).then(
+        (chunk) => {
+          position += chunk.length;
+          this.push(chunk);
         },
         (error: Error) => this.destroy(error),
       );

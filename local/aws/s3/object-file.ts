@@ -9,9 +9,9 @@ import type { Checksums } from './checksum.ts';
  *
  *     data | JSON of ObjectMeta, UTF-8 | length of the JSON, u32 big-endian | "LMS3"
  *
- * The data comes first so that a range of the object is the same range of the file, and what is known
- * only after the data (size, checksums) comes last. The file is written under a temporary name, synced and
- * renamed: that one rename commits data and metadata together.
+ * The data comes first, so that a range of the object is the same range of the file; what is known only after the data
+ * (size, checksums) comes last. The file is written under a temporary name, synced and renamed: the rename commits data
+ * and metadata together.
  */
 export interface ObjectMeta {
   key: string;
@@ -21,40 +21,40 @@ export interface ObjectMeta {
   etag: string;
   /** Milliseconds since the epoch. */
   lastModified: number;
-  /** Content-Type, Cache-Control and their like, names in lower case. */
+  /** System-defined metadata: Content-Type, Cache-Control and others; names in lower case. */
   headers: Record<string, string>;
   /** User metadata, names without `x-amz-meta-`. */
   metadata: Record<string, string>;
   checksums: Checksums;
-  /** Set for an object made of parts: its checksums are checksums of the parts' checksums. */
+  /** The number of parts, for a multipart upload: its checksums are checksums of the parts' checksums. */
   parts?: number;
 }
 
-const magic = Buffer.from('LMS3');
-const trailerSize = 4 + magic.length;
-/** Long enough for the footer of all but the most talkative objects, so that one read suffices. */
-const usualFooter = 4096;
+const MAGIC = Buffer.from('LMS3');
+const TRAILER_BYTES = 4 + MAGIC.length;
+/** The first read of a footer: only objects with long metadata need a second one. */
+const FIRST_READ_BYTES = 4096;
 
 function footer(meta: ObjectMeta): Buffer {
   const json = Buffer.from(JSON.stringify(meta));
-  const trailer = Buffer.alloc(trailerSize);
+  const trailer = Buffer.alloc(TRAILER_BYTES);
   trailer.writeUInt32BE(json.length);
-  magic.copy(trailer, 4);
+  MAGIC.copy(trailer, 4);
   return Buffer.concat([json, trailer]);
 }
 
-/** An object opened for reading; it stays readable when it is overwritten or deleted meanwhile. */
+/** An object opened for reading: it stays readable when it is overwritten or deleted meanwhile. */
 export interface OpenObject {
   meta: ObjectMeta;
-  /** To be closed by whoever holds it. */
+  /** The caller closes it. */
   fd: number;
 }
 
 /**
- * Synchronous on purpose: three system calls on a small read are cheaper than three trips through the
+ * Opens an object file. Synchronous, because for a small read three system calls are cheaper than three trips through the
  * thread pool.
  * @returns undefined when there is no such file
- * @throws Error when the file is not one of ours
+ * @throws Error when it is not an object file
  */
 export function openObject(path: string): OpenObject | undefined {
   let fd: number;
@@ -82,18 +82,18 @@ export function readMeta(path: string): ObjectMeta | undefined {
 
 function readFooter(fd: number, path: string): ObjectMeta {
   const { size } = fstatSync(fd);
-  let tail = readTail(fd, size, usualFooter);
-  if (tail.length < trailerSize || !tail.subarray(-magic.length).equals(magic)) {
+  let tail = readTail(fd, size, FIRST_READ_BYTES);
+  if (tail.length < TRAILER_BYTES || !tail.subarray(-MAGIC.length).equals(MAGIC)) {
     throw new Error(`not an object file: ${path}`);
   }
-  const length = tail.readUInt32BE(tail.length - trailerSize);
-  if (length + trailerSize > tail.length) tail = readTail(fd, size, length + trailerSize);
-  const json = tail.subarray(tail.length - trailerSize - length, tail.length - trailerSize);
+  const length = tail.readUInt32BE(tail.length - TRAILER_BYTES);
+  if (length + TRAILER_BYTES > tail.length) tail = readTail(fd, size, length + TRAILER_BYTES);
+  const json = tail.subarray(tail.length - TRAILER_BYTES - length, tail.length - TRAILER_BYTES);
   return JSON.parse(json.toString('utf8')) as ObjectMeta;
 }
 
-function readTail(fd: number, size: number, most: number): Buffer {
-  const tail = Buffer.allocUnsafe(Math.min(size, most));
+function readTail(fd: number, size: number, bytes: number): Buffer {
+  const tail = Buffer.allocUnsafe(Math.min(size, bytes));
   const read = readSync(fd, tail, 0, tail.length, size - tail.length);
   return tail.subarray(0, read);
 }
@@ -111,13 +111,13 @@ export class Draft {
     this.#durable = durable;
   }
 
-  /** @param durable false leaves out the sync, for data that will not outlive the process anyway */
+  /** @param durable false omits the sync, for data that ends with the process anyway */
   static async create(tmpDir: string, durable: boolean): Promise<Draft> {
     const path = join(tmpDir, randomUUID());
     return new Draft(path, await open(path, 'wx', 0o600), durable);
   }
 
-  /** Begins with the data of another object, copied by the kernel. */
+  /** Starts with the data of another object, copied by the kernel. */
   static async copyOf(
     source: { path: string; size: number },
     tmpDir: string,
@@ -150,17 +150,17 @@ export class Draft {
     this.#size += chunk.length;
   }
 
-  /** Adds the footer and syncs. The file is then complete but still has its temporary name. */
+  /** Adds the footer and syncs. The file is then complete, but still has its temporary name. */
   async seal(meta: Omit<ObjectMeta, 'size'>): Promise<ObjectMeta> {
-    const whole: ObjectMeta = { ...meta, size: this.#size };
-    const bytes = footer(whole);
+    const complete: ObjectMeta = { ...meta, size: this.#size };
+    const bytes = footer(complete);
     await this.#file.write(bytes, 0, bytes.length, this.#size);
     if (this.#durable) await this.#file.sync();
     await this.#file.close();
-    return whole;
+    return complete;
   }
 
-  /** Gives it up. Harmless after the rename. */
+  /** Deletes the file. Has no effect after the rename. */
   async discard(): Promise<void> {
     await this.#file.close().catch(() => {});
     await rm(this.path, { force: true });

@@ -9,7 +9,15 @@ import { describeObject, renderChecksums, renderObject } from './object-headers.
 import { type ByteRange, parseRange } from './range.ts';
 import type { Bucket, Store } from './store.ts';
 import { openUpload, readVerified, type Upload } from './upload.ts';
-import { childrenNamed, childText, element, type Markup, parseXml, s3Namespace, xmlDocument } from './xml.ts';
+import {
+  childrenNamed,
+  childText,
+  element,
+  type Markup,
+  parseXml,
+  S3_NAMESPACE,
+  xmlDocument,
+} from './xml.ts';
 
 export async function putObject(bucket: Bucket, key: string, request: S3Request): Promise<S3Response> {
   const conditions = writeConditions(request.headers);
@@ -27,7 +35,7 @@ export async function putObject(bucket: Bucket, key: string, request: S3Request)
   return { status: 200, headers: { etag: meta.etag, ...renderChecksums(meta) } };
 }
 
-/** Writes an upload to a draft and checks what it claims; nothing is left when that fails. */
+/** Writes an upload to a draft and verifies its digests; deletes the draft when that fails. */
 export async function receive(
   bucket: Bucket,
   upload: Upload,
@@ -64,14 +72,15 @@ export function headObject(bucket: Bucket, key: string, request: S3Request): S3R
 
 function answerFor(meta: ObjectMeta, request: S3Request): { response: S3Response; range: ByteRange } {
   checkRead(request.headers, meta);
-  const asked = parseRange(request.headers['range'], meta.size);
-  const range = asked ?? { start: 0, end: meta.size };
+  const requested = parseRange(request.headers['range'], meta.size);
+  const range = requested ?? { start: 0, end: meta.size };
   const headers = renderObject(meta, request);
   headers['content-length'] = String(range.end - range.start);
-  if (asked !== undefined) headers['content-range'] = `bytes ${range.start}-${range.end - 1}/${meta.size}`;
+  if (requested !== undefined)
+    headers['content-range'] = `bytes ${range.start}-${range.end - 1}/${meta.size}`;
   else if (request.headers['x-amz-checksum-mode'] === 'ENABLED')
     Object.assign(headers, renderChecksums(meta));
-  return { response: { status: asked === undefined ? 200 : 206, headers }, range };
+  return { response: { status: requested === undefined ? 200 : 206, headers }, range };
 }
 
 export async function deleteObject(bucket: Bucket, key: string, request: S3Request): Promise<S3Response> {
@@ -79,12 +88,12 @@ export async function deleteObject(bucket: Bucket, key: string, request: S3Reque
   return { status: 204, headers: {} };
 }
 
-const maxDeletions = 1000;
+const MAX_DELETIONS = 1000;
 
 export async function deleteObjects(bucket: Bucket, request: S3Request): Promise<S3Response> {
   const document = readXml(await readVerified(request));
   const keys = childrenNamed(document, 'Object').map((object) => childText(object, 'Key'));
-  if (keys.length === 0 || keys.length > maxDeletions || keys.some((key) => !key)) throw malformedXml();
+  if (keys.length === 0 || keys.length > MAX_DELETIONS || keys.some((key) => !key)) throw malformedXml();
   const results = await Promise.all(
     keys.map(async (key): Promise<Markup | undefined> => {
       try {
@@ -109,7 +118,7 @@ export async function deleteObjects(bucket: Bucket, request: S3Request): Promise
   return xmlResponse(root);
 }
 
-/** Copies data and, unless told to replace them, metadata. The ETag and the checksums stay the source's. */
+/** Copies data and, unless the request replaces it, metadata. The ETag and the checksums are the source's. */
 export async function copyObject(
   store: Store,
   bucket: Bucket,
@@ -129,7 +138,7 @@ export async function copyObject(
     key,
     writeConditions(headers),
     () =>
-      // Under the source's lock the file cannot be replaced between reading its footer and copying it.
+      // The source's lock keeps the file from being replaced between the read of its footer and the copy.
       source.bucket.locks.hold(source.key, async () => {
         const original = source.bucket.readMeta(source.key);
         if (original === undefined) throw noSuchKey(source.key);
@@ -176,7 +185,7 @@ export function xmlResponse(root: Markup): S3Response {
   return {
     status: 200,
     headers: { 'content-type': 'application/xml' },
-    body: xmlDocument(root, s3Namespace),
+    body: xmlDocument(root, S3_NAMESPACE),
   };
 }
 

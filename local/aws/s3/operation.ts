@@ -1,21 +1,21 @@
 import type { S3Request } from './message.ts';
 
-const bucketOperations = {
+const BUCKET_OPERATIONS = {
   GET: 'ListObjectsV2',
   HEAD: 'HeadBucket',
   PUT: 'CreateBucket',
   DELETE: 'DeleteBucket',
 } as const;
 
-const objectOperations = {
+const OBJECT_OPERATIONS = {
   GET: 'GetObject',
   HEAD: 'HeadObject',
   PUT: 'PutObject',
   DELETE: 'DeleteObject',
 } as const;
 
-/** Settings without an effect here, taken quietly so that a deployment's set-up code runs unchanged. */
-const quietSettings = [
+/** Settings that are accepted without effect, so that a deployment's set-up code runs unchanged. */
+const IGNORED_SETTINGS = [
   'encryption',
   'lifecycle',
   'ownershipControls',
@@ -26,9 +26,9 @@ const quietSettings = [
   'cors',
 ];
 
-/** Query parameters that change what an operation is; those we do not know make it `Unknown`. */
-const subresources = new Set([
-  ...quietSettings,
+/** Query parameters that select another operation. One without support makes the operation `Unknown`. */
+const SUBRESOURCES = new Set([
+  ...IGNORED_SETTINGS,
   'accelerate',
   'acl',
   'analytics',
@@ -58,8 +58,8 @@ const subresources = new Set([
 ]);
 
 export type Operation =
-  | (typeof bucketOperations)[keyof typeof bucketOperations]
-  | (typeof objectOperations)[keyof typeof objectOperations]
+  | (typeof BUCKET_OPERATIONS)[keyof typeof BUCKET_OPERATIONS]
+  | (typeof OBJECT_OPERATIONS)[keyof typeof OBJECT_OPERATIONS]
   | 'AbortMultipartUpload'
   | 'CompleteMultipartUpload'
   | 'CopyObject'
@@ -75,7 +75,7 @@ export type Operation =
   | 'UploadPart'
   | 'UploadPartCopy';
 
-/** S3 names its operations by method, address, query and, for copies, a header. */
+/** The operation of a request: S3 defines it by method, address, query and, for copies, a header. */
 export function nameOperation(
   request: S3Request,
   bucket: string | undefined,
@@ -83,20 +83,20 @@ export function nameOperation(
 ): Operation {
   const { method, query, headers } = request;
   if (bucket === undefined) return method === 'GET' ? 'ListBuckets' : 'Unknown';
-  const asked = [...query.keys()].filter((name) => subresources.has(name)).sort();
+  const selected = [...query.keys()].filter((name) => SUBRESOURCES.has(name)).sort();
   const copy = 'x-amz-copy-source' in headers;
-  const shape = `${method} ${asked.join('+')}`.trimEnd();
+  const shape = `${method} ${selected.join('+')}`.trimEnd();
   if (key === undefined) {
-    if (asked.length === 0) {
-      // ListObjects, the first version, is not offered.
+    if (selected.length === 0) {
+      // Version 1 of ListObjects is not supported.
       if (method === 'GET' && query.get('list-type') !== '2') return 'Unknown';
-      return bucketOperations[method as keyof typeof bucketOperations] ?? 'Unknown';
+      return BUCKET_OPERATIONS[method as keyof typeof BUCKET_OPERATIONS] ?? 'Unknown';
     }
     if (shape === 'GET location') return 'GetBucketLocation';
     if (shape === 'GET versioning') return 'GetBucketVersioning';
     if (shape === 'GET uploads') return 'ListMultipartUploads';
     if (shape === 'POST delete') return 'DeleteObjects';
-    if (method === 'PUT' && asked.every((name) => quietSettings.includes(name)))
+    if (method === 'PUT' && selected.every((name) => IGNORED_SETTINGS.includes(name)))
       return 'PutBucketConfiguration';
     return 'Unknown';
   }
@@ -114,6 +114,6 @@ export function nameOperation(
     case 'PUT':
       return copy ? 'CopyObject' : 'PutObject';
   }
-  if (asked.length > 0) return 'Unknown';
-  return objectOperations[method as keyof typeof objectOperations] ?? 'Unknown';
+  if (selected.length > 0) return 'Unknown';
+  return OBJECT_OPERATIONS[method as keyof typeof OBJECT_OPERATIONS] ?? 'Unknown';
 }

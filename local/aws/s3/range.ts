@@ -1,16 +1,16 @@
 import { S3Error } from './errors.ts';
 
-/** Bytes `start` up to and not including `end`. */
+/** Bytes `start` to `end`, exclusive. */
 export interface ByteRange {
   start: number;
   end: number;
 }
 
 /**
- * Reads a Range header (RFC 9110, section 14.1.2). S3 serves one range; it ignores a header it does not
- * understand and one that asks for several.
+ * Reads a Range header (RFC 9110, section 14.1.2). S3 serves one range; it ignores a header that it cannot parse or that
+ * has several ranges.
  *
- * @returns undefined when the whole object is to be sent
+ * @returns undefined for the whole object
  * @throws S3Error InvalidRange when it lies outside the object
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | undefined {

@@ -4,8 +4,7 @@ import type { RequestBody, S3Request, S3Response } from './message.ts';
 import type { Service } from './service.ts';
 
 /**
- * Carries requests of an SDK client without a socket. They are trusted: whoever holds the handler runs in our
- * process.
+ * Serves an SDK client without a socket. Signatures are not verified: the caller is in this process.
  *
  * @param endpointPath the path of the endpoint the clients are configured with, such as `/_s3`
  */
@@ -30,7 +29,7 @@ function toRequest(request: SdkRequest, endpointPath: string, signal: AbortSigna
   }
   const { path } = request;
   const body = toBody(request.body);
-  // What the SDK's own transport does with a stream whose length nobody knows.
+  // As the SDK's own transport does for a stream of unknown length.
   if (isStream(body) && headers['content-length'] === undefined) headers['transfer-encoding'] ??= 'chunked';
   return {
     method: request.method,
@@ -51,10 +50,10 @@ function toBody(body: unknown): RequestBody {
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
   if (body instanceof Blob) return body.stream();
   if (Symbol.asyncIterator in (body as object)) return body as AsyncIterable<Uint8Array>;
-  throw new TypeError('a request body of a kind the transport does not know');
+  throw new TypeError('unsupported type of request body');
 }
 
-/** The SDK insists on a Node stream, even for an empty body. */
+/** The SDK requires a Node stream, even for an empty body. */
 function toStream({ body }: S3Response): Readable {
   if (body instanceof Readable) return body;
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;

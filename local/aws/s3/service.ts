@@ -19,7 +19,7 @@ import type { Store } from './store.ts';
 import * as uploads from './uploads.ts';
 import { element } from './xml.ts';
 
-/** One request as `onOperation` sees it, after its answer was made (a streamed body may still be under way). */
+/** A request for `onOperation`, after its answer was made; a streamed body may still be under way. */
 export interface OperationRecord {
   operation: Operation;
   bucket?: string;
@@ -34,7 +34,7 @@ export interface OperationRecord {
 export interface ServiceOptions {
   store: Store;
   faults: Faults<Fault>;
-  /** Bytes; see completeMultipartUpload. */
+  /** Bytes; see `completeMultipartUpload`. */
   minPartSize: number;
   observe(record: OperationRecord): void;
 }
@@ -42,9 +42,8 @@ export interface ServiceOptions {
 export type Service = (request: S3Request) => Promise<S3Response>;
 
 /**
- * Requests to answers, errors included, below either transport.
- * The service's promise is rejected only when there is nobody to answer: with ConnectionFailure, the request's
- * abort reason, or the failure of its body.
+ * Answers requests of both transports, with error documents too. The promise rejects only when no answer can be sent:
+ * with ConnectionFailure, the request's abort reason, or the failure of its body.
  */
 export function createService({ store, faults, minPartSize, observe }: ServiceOptions): Service {
   return async (request) => {
@@ -164,7 +163,7 @@ function listBuckets(store: Store): S3Response {
   return xmlResponse(element('ListAllMyBucketsResult', [element('Buckets', buckets)]));
 }
 
-/** Anything but an S3Error is a fault of ours, told as S3 tells its own. */
+/** Renders an error. Anything but an S3Error is a bug here: it is logged, and answered as InternalError. */
 export function renderError(error: unknown, request: S3Request, requestId: string): S3Response {
   if (!(error instanceof S3Error)) console.error('s3:', error);
   const known =
@@ -185,7 +184,7 @@ function bodyLength({ body }: S3Response): number {
   return typeof body === 'string' || body instanceof Uint8Array ? Buffer.byteLength(body) : Number.NaN;
 }
 
-/** The client went away while its body was read: there is nobody to answer. */
+/** Whether the client closed the connection while its body was read. */
 const isBroken = (error: unknown) => (error as NodeJS.ErrnoException)?.code === 'ECONNRESET';
 
 function discardBody({ body }: S3Response): void {

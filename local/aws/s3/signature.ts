@@ -7,19 +7,19 @@ export interface Credentials {
   secretAccessKey: string;
 }
 
-/** A request as it came over the wire, for that is what was signed. */
+/** A request as it was received, because that is what was signed. */
 export interface SignedMessage {
   method: string;
-  /** Path and query, still encoded, with whatever prefix the client saw. */
+  /** Path and query, encoded, with the prefix of the client's URL. */
   url: string;
   headers: Readonly<Record<string, string | undefined>>;
 }
 
-const algorithm = 'AWS4-HMAC-SHA256';
-/** How far a clock may be off, milliseconds. */
-const tolerance = 15 * 60_000;
-const maxExpiry = 7 * 24 * 3600;
+const ALGORITHM = 'AWS4-HMAC-SHA256';
+const MAX_CLOCK_SKEW_MS = 15 * 60_000;
+const MAX_EXPIRY_SECONDS = 7 * 24 * 3600;
 
+/** The parts of a signature, from the header or the query. */
 interface Claim {
   accessKeyId: string;
   /** `<date>/<region>/s3/aws4_request` */
@@ -29,7 +29,7 @@ interface Claim {
   signedHeaders: string[];
   signature: string;
   payloadHash: string;
-  /** Seconds; only a presigned URL has it. */
+  /** Seconds; for a presigned URL only. */
   expires?: number;
 }
 
@@ -38,12 +38,12 @@ interface Claim {
  * ("Authenticating Requests (AWS Signature Version 4)" in the S3 API reference).
  *
  * @throws S3Error AccessDenied, InvalidAccessKeyId, SignatureDoesNotMatch, RequestTimeTooSkewed and the
- *   two codes for claims that cannot be read
+ *   two codes for malformed signatures
  */
 export function verifySignature(message: SignedMessage, credentials: Credentials, now: number): void {
-  const question = message.url.indexOf('?');
-  const path = question === -1 ? message.url : message.url.slice(0, question);
-  const query = parseQuery(question === -1 ? '' : message.url.slice(question));
+  const queryAt = message.url.indexOf('?');
+  const path = queryAt === -1 ? message.url : message.url.slice(0, queryAt);
+  const query = parseQuery(queryAt === -1 ? '' : message.url.slice(queryAt));
   const claim = readClaim(message, new Map(query));
 
   if (claim.accessKeyId !== credentials.accessKeyId) {
@@ -74,7 +74,7 @@ export function verifySignature(message: SignedMessage, credentials: Credentials
     claim.payloadHash,
   ].join('\n');
   const toSign = [
-    algorithm,
+    ALGORITHM,
     claim.timestamp,
     claim.scope,
     createHash('sha256').update(canonical).digest('hex'),
@@ -109,7 +109,7 @@ function readClaim({ headers }: SignedMessage, query: ReadonlyMap<string, string
       throw new S3Error('InvalidRequest', 'Missing required header for this request: x-amz-content-sha256');
     }
     if (payloadHash.startsWith('STREAMING-AWS4')) {
-      throw new S3Error('NotImplemented', 'Chunks with signatures of their own are not implemented');
+      throw new S3Error('NotImplemented', 'Signed chunks are not implemented');
     }
     const [, accessKeyId, scope, signedHeaders, signature] = match as unknown as string[];
     return {
@@ -128,7 +128,7 @@ function readClaim({ headers }: SignedMessage, query: ReadonlyMap<string, string
   const expires = Number(query.get('X-Amz-Expires'));
   const signedHeaders = query.get('X-Amz-SignedHeaders') ?? '';
   if (
-    query.get('X-Amz-Algorithm') !== algorithm ||
+    query.get('X-Amz-Algorithm') !== ALGORITHM ||
     credential === null ||
     !isScope(credential[2]!, timestamp) ||
     signedHeaders === '' ||
@@ -139,7 +139,7 @@ function readClaim({ headers }: SignedMessage, query: ReadonlyMap<string, string
       'Query-string authentication version 4 requires the X-Amz-Algorithm, X-Amz-Credential, X-Amz-Signature, X-Amz-Date, X-Amz-SignedHeaders, and X-Amz-Expires parameters.',
     );
   }
-  if (!Number.isInteger(expires) || expires < 1 || expires > maxExpiry) {
+  if (!Number.isInteger(expires) || expires < 1 || expires > MAX_EXPIRY_SECONDS) {
     throw new S3Error(
       'AuthorizationQueryParametersError',
       'X-Amz-Expires must be between 1 and 604800 seconds',
@@ -170,14 +170,14 @@ function checkTime({ timestamp, expires }: Claim, now: number): void {
   );
   const serverTime = new Date(now).toISOString();
   if (expires === undefined) {
-    if (Math.abs(now - signed) <= tolerance) return;
+    if (Math.abs(now - signed) <= MAX_CLOCK_SKEW_MS) return;
     throw new S3Error(
       'RequestTimeTooSkewed',
       'The difference between the request time and the current time is too large.',
-      { RequestTime: timestamp, ServerTime: serverTime, MaxAllowedSkewMilliseconds: tolerance },
+      { RequestTime: timestamp, ServerTime: serverTime, MaxAllowedSkewMilliseconds: MAX_CLOCK_SKEW_MS },
     );
   }
-  if (signed > now + tolerance) throw new S3Error('AccessDenied', 'Request is not yet valid');
+  if (signed > now + MAX_CLOCK_SKEW_MS) throw new S3Error('AccessDenied', 'Request is not yet valid');
   if (now > signed + expires * 1000) {
     throw new S3Error('AccessDenied', 'Request has expired', {
       'X-Amz-Expires': expires,
@@ -187,7 +187,7 @@ function checkTime({ timestamp, expires }: Claim, now: number): void {
   }
 }
 
-/** Whatever steers S3 must be signed: else the holder of a URL could add conditions or metadata. */
+/** The headers that S3 acts on must be signed: otherwise the holder of a URL could add conditions or metadata. */
 function checkSignedHeaders({ headers }: SignedMessage, claim: Claim): void {
   const unsigned = Object.keys(headers).filter(
     (name) =>
@@ -201,7 +201,7 @@ function checkSignedHeaders({ headers }: SignedMessage, claim: Claim): void {
   }
 }
 
-/** S3 encodes the path once; decoding first evens out what clients leave unescaped. */
+/** S3 encodes the path once; decoding it first normalizes characters that clients leave unescaped. */
 function canonicalPath(path: string): string {
   try {
     return path

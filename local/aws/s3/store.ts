@@ -14,11 +14,11 @@ import { Draft, type ObjectMeta, type OpenObject, openObject, readMeta } from '.
 /**
  * Buckets in a directory:
  *
- *     tmp/                        drafts; emptied at open
+ *     tmp/                        drafts; deleted at open
  *     buckets/<name>/objects/     one file per object (object-file.ts, file-name.ts)
  *     buckets/<name>/uploads/<id> one directory per multipart upload (multipart.ts)
  *
- * One process at a time.
+ * Only one process may have it open at a time.
  */
 export class Store {
   readonly durable: boolean;
@@ -68,7 +68,7 @@ export class Store {
     await mkdir(join(draft, 'objects'), { recursive: true });
     await mkdir(join(draft, 'uploads'));
     await this.directories.sync(draft);
-    // Between the awaits another request may have created it.
+    // Another request may have created it meanwhile.
     if (this.#buckets.has(name)) throw alreadyOwned(name);
     const bucket = this.#bucketAt(name);
     this.#buckets.set(name, bucket);
@@ -114,7 +114,7 @@ export class Bucket {
     this.uploadsDir = join(dir, 'uploads');
   }
 
-  /** Read from the directory at the first listing, then kept: opening a store does not depend on its size. */
+  /** Read from the directory at the first listing, then kept in memory: opening a store does not depend on its size. */
   get index(): KeyIndex {
     if (this.#index === undefined) {
       const keys = readdirSync(this.objectsDir).map((name) => keyOf(name) ?? this.#keyInFooter(name));
@@ -144,8 +144,8 @@ export class Bucket {
   }
 
   /**
-   * A write from its first byte to its commit: `fill` writes the data and says what the footer holds. The
-   * conditions are tried before, so as to fail early, and again at the commit, which decides.
+   * A write, from its first byte to its commit: `fill` writes the data and returns the footer's metadata. The conditions
+   * are checked before, to fail early, and again at the commit, which decides.
    *
    * @throws S3Error PreconditionFailed, ConditionalRequestConflict, NoSuchKey (If-Match without an object)
    */
@@ -156,7 +156,7 @@ export class Bucket {
     signal?: AbortSignal,
   ): Promise<ObjectMeta> {
     const conditional = conditions.ifMatch !== undefined || conditions.ifNoneMatch !== undefined;
-    const watch = conditional ? this.locks.beginConditional(key) : undefined;
+    const pending = conditional ? this.locks.beginConditional(key) : undefined;
     let draft: Draft | undefined;
     try {
       if (conditional) checkWrite(conditions, this.readMeta(key), key);
@@ -166,7 +166,7 @@ export class Bucket {
       signal?.throwIfAborted();
       await this.locks.hold(key, async () => {
         if (conditional) {
-          if (watch?.overtaken()) {
+          if (pending?.overtaken()) {
             throw new S3Error(
               'ConditionalRequestConflict',
               'The conditional request cannot succeed due to a conflicting operation against this resource.',
@@ -184,11 +184,11 @@ export class Bucket {
       await draft?.discard();
       throw error;
     } finally {
-      watch?.end();
+      pending?.end();
     }
   }
 
-  /** @returns whether there was one; S3 answers the same either way */
+  /** @returns whether the object existed; S3's answer is the same in both cases */
   async deleteObject(key: string, ifMatch?: string): Promise<boolean> {
     return this.locks.hold(key, async () => {
       if (ifMatch !== undefined) checkWrite({ ifMatch }, this.readMeta(key), key);

@@ -4,21 +4,21 @@ import { notImplemented, S3Error } from './errors.ts';
 import { bodyChunks, readDocument, type S3Request } from './message.ts';
 
 /** S3's limit for one PUT or one part: 5 GiB. */
-const maxUploadSize = 5 * 2 ** 30;
+const MAX_UPLOAD_BYTES = 5 * 2 ** 30;
 
-/** The body of PutObject or UploadPart: its plain bytes, and the proof that they are what was sent. */
+/** The body of PutObject or UploadPart: its decoded bytes, and the verification of its digests. */
 export interface Upload {
   chunks: AsyncIterable<Buffer>;
   /**
-   * After the last chunk.
+   * Call it after the last chunk.
    * @throws S3Error BadDigest, XAmzContentSHA256Mismatch, IncompleteBody
    */
   finish(): { md5Hex: string; checksums: Checksums };
 }
 
 /**
- * Insists on a length known in advance, as S3 does: a stream without one works against a lenient
- * fake and fails in production.
+ * Reads an upload. Requires a length known in advance, as S3 does: a stream without one would work here and fail in
+ * production.
  * @throws S3Error MissingContentLength, NotImplemented, EntityTooLarge, and those of `readClaims`
  */
 export function openUpload(request: S3Request): Upload {
@@ -64,16 +64,16 @@ function declaredSize({ headers, body }: S3Request, chunked: boolean): number {
     throw new S3Error('MissingContentLength', 'You must provide the Content-Length HTTP header.');
   }
   const size = Number(declared);
-  if (size > maxUploadSize) {
+  if (size > MAX_UPLOAD_BYTES) {
     throw new S3Error('EntityTooLarge', 'Your proposed upload exceeds the maximum allowed size', {
       ProposedSize: size,
-      MaxSizeAllowed: maxUploadSize,
+      MaxSizeAllowed: MAX_UPLOAD_BYTES,
     });
   }
   return size;
 }
 
-/** Reads a request document whole and checks what the headers claim about it. */
+/** Reads a request document and verifies the digests in its headers. */
 export async function readVerified(request: S3Request): Promise<string> {
   const upload = openUpload(request);
   const document = await readDocument(upload.chunks);

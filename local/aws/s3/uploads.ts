@@ -1,4 +1,4 @@
-import { type Algorithm, algorithms } from './checksum.ts';
+import { ALGORITHMS, type Algorithm } from './checksum.ts';
 import { checkRead, writeConditions } from './conditions.ts';
 import { noSuchKey, S3Error } from './errors.ts';
 import { nameEncoder, parseMaximum } from './listing.ts';
@@ -11,7 +11,7 @@ import type { Bucket, Store } from './store.ts';
 import { openUpload, readVerified } from './upload.ts';
 import { childrenNamed, childText, element } from './xml.ts';
 
-const maxParts = 10_000;
+const MAX_PARTS = 10_000;
 
 export async function createMultipartUpload(
   bucket: Bucket,
@@ -78,7 +78,7 @@ export async function uploadPartCopy(
   );
 }
 
-/** Unlike a GET, a copy takes only `bytes=first-last`, and all of it must exist. */
+/** Unlike a GET, a copy accepts only `bytes=first-last`, and the whole range must exist. */
 function copyRange(header: string | undefined, size: number): { start: number; end: number } {
   if (header === undefined) return { start: 0, end: size };
   const range = /^bytes=\d+-\d+$/.test(header) ? parseRange(header, size) : undefined;
@@ -91,7 +91,7 @@ function copyRange(header: string | undefined, size: number): { start: number; e
   return range;
 }
 
-/** @param minPartSize bytes that every part but the last must have; S3's is 5 MiB */
+/** @param minPartSize the least size of every part but the last, in bytes; 5 MiB in S3 */
 export async function completeMultipartUpload(
   bucket: Bucket,
   key: string,
@@ -128,7 +128,7 @@ export async function completeMultipartUpload(
   );
 }
 
-/** Here `x-amz-checksum-*` speaks of the object to be, not of the document that is sent. */
+/** In this request `x-amz-checksum-*` is of the completed object, not of the document that is sent. */
 function withoutObjectChecksums(request: S3Request): S3Request {
   const headers = Object.entries(request.headers).filter(([name]) => !name.startsWith('x-amz-checksum-'));
   return { ...request, headers: Object.fromEntries(headers) };
@@ -145,7 +145,7 @@ function parseCompletion(source: string): ListedPart[] {
     const number = Number(childText(part, 'PartNumber'));
     const etag = childText(part, 'ETag');
     if (!Number.isInteger(number) || etag === undefined) throw malformedXml();
-    const checksums = algorithms.flatMap((algorithm) => {
+    const checksums = ALGORITHMS.flatMap((algorithm) => {
       const value = childText(part, `Checksum${algorithm}`);
       return value === undefined ? [] : [{ algorithm, value }];
     });
@@ -155,7 +155,7 @@ function parseCompletion(source: string): ListedPart[] {
   return parts;
 }
 
-/** @throws S3Error InvalidPartOrder, InvalidPart, EntityTooSmall; looked for in this order, each over the whole list */
+/** @throws S3Error InvalidPartOrder, InvalidPart, EntityTooSmall; checked in this order, each over the whole list */
 function chooseParts(present: multipart.Part[], listed: ListedPart[], minPartSize: number): multipart.Part[] {
   if (listed.some(({ number }, i) => i > 0 && number <= listed[i - 1]!.number)) {
     throw new S3Error(
@@ -273,7 +273,7 @@ const uploadOf = (bucket: Bucket, key: string, request: S3Request) =>
 /** @throws S3Error InvalidArgument */
 function partNumber({ query }: S3Request): number {
   const number = Number(query.get('partNumber'));
-  if (!Number.isInteger(number) || number < 1 || number > maxParts) {
+  if (!Number.isInteger(number) || number < 1 || number > MAX_PARTS) {
     throw new S3Error('InvalidArgument', 'Part number must be an integer between 1 and 10000, inclusive');
   }
   return number;

@@ -1,8 +1,8 @@
 /**
- * The little XML that S3 speaks: elements and text, no attributes worth reading, no mixed content.
+ * The subset of XML that S3 uses: elements and text, no attributes, no mixed content.
  */
 
-/** One piece of finished markup. Made by `element` only, so that text cannot be mistaken for it. */
+/** Finished markup. Only `element` makes it, so that text cannot be mistaken for markup. */
 export interface Markup {
   readonly markup: string;
 }
@@ -16,25 +16,25 @@ export function element(name: string, content: Content): Markup {
   return { markup: `<${name}>${inner}</${name}>` };
 }
 
-/** A whole document. The root of an answer carries S3's namespace, that of an error does not. */
+/** A document. The root of an answer has S3's namespace, that of an error has none. */
 export function xmlDocument(root: Markup, namespace?: string): string {
   const markup =
     namespace === undefined ? root.markup : root.markup.replace(/^<(\w+)>/, `<$1 xmlns="${namespace}">`);
   return `<?xml version="1.0" encoding="UTF-8"?>\n${markup}`;
 }
 
-export const s3Namespace = 'http://s3.amazonaws.com/doc/2006-03-01/';
+export const S3_NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/';
 
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** Control characters as references, as S3 writes them although XML 1.0 has no place for most. */
+/** Writes control characters as references, as S3 does, although XML 1.0 allows few of them. */
 function escapeText(text: string): string {
   return text
-    .replace(/[&<>"]/g, (char) => entities[char]!)
+    .replace(/[&<>"]/g, (char) => ENTITIES[char]!)
     .replace(/[\u0000-\u001f\u007f\ufffe\uffff]/g, (char) => `&#x${char.charCodeAt(0).toString(16)};`);
 }
 
-/** An element read: its text if it has no children. */
+/** A parsed element. */
 export interface XmlNode {
   name: string;
   text: string;

@@ -6,14 +6,14 @@ import { Readable } from 'node:stream';
 import { ConnectionFailure, Faults } from '../faults.ts';
 import { requestHandler, type SdkRequestHandler, textOf } from '../request-handler.ts';
 
-/** A misbehaviour that the real service may show. A rule's `on` is the recipient. */
+/** A failure that the real service may show. A rule's `on` is the recipient. */
 export type SesFault =
   /** Answered with an error; nothing is sent. */
   | { kind: 'error'; code: 'TooManyRequestsException' | 'MessageRejected' | 'BadRequestException' }
   /** Sent, but the connection breaks before the answer. */
   | { kind: 'lostAnswer' };
 
-/** The part of SES v2 that sends mail: each is a file. */
+/** SES v2, as far as SendEmail with raw content: each mail is a file. */
 export interface EmbeddedSes {
   /** For `new SESv2Client({ requestHandler, ... })`. */
   requestHandler: SdkRequestHandler;
@@ -27,9 +27,9 @@ interface SendEmail {
 
 const STATUS = { TooManyRequestsException: 429, MessageRejected: 400, BadRequestException: 400 } as const;
 
-/** @param dir where mail goes: `<time>-<recipient>.eml`, as it would travel */
+/** @param dir where mails are stored, as `<time>-<recipient>-<id>.eml`: the bytes that SES would send */
 export function openSes({ dir }: { readonly dir: string }): EmbeddedSes {
-  // Links in it let whoever reads them in.
+  // Mails contain links that grant access.
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const faults = new Faults<SesFault>();
 
@@ -43,7 +43,7 @@ export function openSes({ dir }: { readonly dir: string }): EmbeddedSes {
     const time = new Date().toISOString().replaceAll(':', '-');
     const name = `${time}-${to.replace(/[^\w.@+-]/g, '_').slice(0, 100)}-${id.slice(0, 8)}`;
     await writeFile(join(dir, `${name}.part`), Buffer.from(data, 'base64'), { mode: 0o600 });
-    // Whoever waits for a mail never finds half of one.
+    // A reader of the directory never sees an incomplete mail.
     await rename(join(dir, `${name}.part`), join(dir, `${name}.eml`));
     if (fault?.kind === 'lostAnswer') throw new ConnectionFailure('lostAnswer');
     return { status: 200, headers: {}, body: { MessageId: id } };

@@ -1,22 +1,22 @@
-import { type Broker, defaultAttributes, type OpenQueue } from './broker.ts';
+import { type Broker, DEFAULT_ATTRIBUTES, type OpenQueue } from './broker.ts';
 import { invalidParameter, SqsError } from './errors.ts';
 import { type Message, type MessageAttributes, md5, md5OfAttributes, sizeOf } from './message.ts';
 import { startMessageMoveTask } from './move-task.ts';
 
 /** Bytes; SQS's limit for a message and for a batch. */
-const maxSize = 2 ** 20;
-const maxBatch = 10;
+const MAX_MESSAGE_BYTES = 2 ** 20;
+const MAX_BATCH_ENTRIES = 10;
 
 export interface ActionContext {
   broker: Broker;
-  /** What stands before a queue's name in its URL. */
+  /** The part of a queue's URL before its name. */
   urlPrefix: string;
   signal?: AbortSignal | undefined;
-  /** Faults of delivery, for ReceiveMessage. */
+  /** The fault of delivery to apply, for ReceiveMessage. */
   delivery?: 'duplicate' | 'outOfOrder' | undefined;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the JSON of a request, read by the action's own rules
+// biome-ignore lint/suspicious/noExplicitAny: the JSON of a request, checked by each action
 export type Input = Record<string, any>;
 export type Action = (input: Input, context: ActionContext) => object | Promise<object>;
 
@@ -27,10 +27,10 @@ export const actions: Readonly<Record<string, Action>> = {
       throw invalidParameter(
         'QueueName',
         QueueName,
-        'a standard queue has 1 to 80 letters, digits, hyphens and underscores; FIFO queues are not offered here',
+        'a standard queue has 1 to 80 letters, digits, hyphens and underscores; FIFO queues are not supported',
       );
     }
-    const attributes = checkAttributes({ ...defaultAttributes, ...Attributes });
+    const attributes = checkAttributes({ ...DEFAULT_ATTRIBUTES, ...Attributes });
     const existing = broker.find(QueueName);
     if (existing === undefined) await broker.configure(QueueName, attributes);
     else if (Object.entries(Attributes).some(([name, value]) => existing.attributes[name] !== value)) {
@@ -70,8 +70,8 @@ export const actions: Readonly<Record<string, Action>> = {
       CreatedTimestamp: String(Math.floor(open.createdAt / 1000)),
       LastModifiedTimestamp: String(Math.floor(open.modifiedAt / 1000)),
     };
-    const wanted: string[] = input['AttributeNames'] ?? [];
-    const names = wanted.includes('All') ? Object.keys(all) : wanted.filter((name) => name in all);
+    const requested: string[] = input['AttributeNames'] ?? [];
+    const names = requested.includes('All') ? Object.keys(all) : requested.filter((name) => name in all);
     return { Attributes: Object.fromEntries(names.map((name) => [name, all[name]])) };
   },
 
@@ -97,20 +97,23 @@ export const actions: Readonly<Record<string, Action>> = {
       (sum, entry) => sum + sizeOf(String(entry['MessageBody'] ?? ''), entry['MessageAttributes'] ?? {}),
       0,
     );
-    if (size > maxSize) {
-      throw new SqsError('BatchRequestTooLong', `Batch requests cannot be longer than ${maxSize} bytes.`);
+    if (size > MAX_MESSAGE_BYTES) {
+      throw new SqsError(
+        'BatchRequestTooLong',
+        `Batch requests cannot be longer than ${MAX_MESSAGE_BYTES} bytes.`,
+      );
     }
     return batch(entries, (entry) => send(open, entry, broker));
   },
 
   async ReceiveMessage(input, { broker, signal, delivery }) {
     const open = queueOf(input, broker);
-    const seconds = (name: string, most: number, attribute: string) =>
-      integer(name, input[name] ?? Number(open.attributes[attribute]), 0, most) * 1000;
+    const milliseconds = (name: string, max: number, attribute: string) =>
+      integer(name, input[name] ?? Number(open.attributes[attribute]), 0, max) * 1000;
     const messages = await open.queue.receive({
-      most: integer('MaxNumberOfMessages', input['MaxNumberOfMessages'] ?? 1, 1, 10),
-      visibility: seconds('VisibilityTimeout', 43_200, 'VisibilityTimeout'),
-      wait: seconds('WaitTimeSeconds', 20, 'ReceiveMessageWaitTimeSeconds'),
+      maxMessages: integer('MaxNumberOfMessages', input['MaxNumberOfMessages'] ?? 1, 1, 10),
+      visibility: milliseconds('VisibilityTimeout', 43_200, 'VisibilityTimeout'),
+      wait: milliseconds('WaitTimeSeconds', 20, 'ReceiveMessageWaitTimeSeconds'),
       reversed: delivery === 'outOfOrder',
       duplicated: delivery === 'duplicate',
       signal,
@@ -141,7 +144,7 @@ export const actions: Readonly<Record<string, Action>> = {
   },
 };
 
-/** The queue's name is the last segment of its URL. */
+/** The name of a request's queue: the last segment of its URL. */
 export const queueName = (input: Input): string | undefined =>
   input['QueueName'] ??
   String(input['QueueUrl'] ?? '')
@@ -160,13 +163,13 @@ async function send(open: OpenQueue, input: Input, broker: Broker): Promise<obje
   if (typeof body !== 'string' || body === '') {
     throw new SqsError('MissingParameter', 'The request must contain the parameter MessageBody.');
   }
-  // The characters of XML 1.0, as the reference of SendMessage has it.
+  // The characters of XML 1.0, by the reference of SendMessage.
   if (/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(body)) {
     throw new SqsError('InvalidMessageContents', 'Invalid characters found in the message body.');
   }
-  const most = Math.min(maxSize, Number(open.attributes['MaximumMessageSize']));
-  if (sizeOf(body, attributes) > most) {
-    throw invalidParameter('MessageBody', '(...)', `Message must be shorter than ${most} bytes.`);
+  const max = Math.min(MAX_MESSAGE_BYTES, Number(open.attributes['MaximumMessageSize']));
+  if (sizeOf(body, attributes) > max) {
+    throw invalidParameter('MessageBody', '(...)', `Message must be shorter than ${max} bytes.`);
   }
   const delay = integer('DelaySeconds', DelaySeconds ?? Number(open.attributes['DelaySeconds']), 0, 900);
   const { id } = await broker.send(open.name, body, attributes, delay * 1000);
@@ -182,16 +185,21 @@ function present(message: Message, input: Input): object {
     ApproximateFirstReceiveTimestamp: String(firstReceivedAt),
     DeadLetterQueueSourceArn: deadLetterSource,
   };
-  const wantedSystem: string[] = [
+  const requestedSystem: string[] = [
     ...(input['MessageSystemAttributeNames'] ?? []),
     ...(input['AttributeNames'] ?? []),
   ];
-  const wanted: string[] = input['MessageAttributeNames'] ?? [];
-  const chosenSystem = pick(system, (name) => wantedSystem.includes('All') || wantedSystem.includes(name));
+  const requested: string[] = input['MessageAttributeNames'] ?? [];
+  const chosenSystem = pick(
+    system,
+    (name) => requestedSystem.includes('All') || requestedSystem.includes(name),
+  );
   const chosen = pick(attributes, (name) =>
-    wanted.some(
-      (want) =>
-        want === 'All' || want === name || (want.endsWith('.*') && name.startsWith(want.slice(0, -1))),
+    requested.some(
+      (pattern) =>
+        pattern === 'All' ||
+        pattern === name ||
+        (pattern.endsWith('.*') && name.startsWith(pattern.slice(0, -1))),
     ),
   );
   return {
@@ -205,15 +213,15 @@ function present(message: Message, input: Input): object {
   };
 }
 
-function pick<T>(record: Record<string, T | undefined>, wanted: (name: string) => boolean) {
-  const entries = Object.entries(record).filter(([name, value]) => value !== undefined && wanted(name));
+function pick<T>(record: Record<string, T | undefined>, matches: (name: string) => boolean) {
+  const entries = Object.entries(record).filter(([name, value]) => value !== undefined && matches(name));
   return entries.length === 0 ? undefined : (Object.fromEntries(entries) as Record<string, T>);
 }
 
-/** Deleting by an old receipt, or again, is answered with success and does nothing. */
+/** Deleting by an old receipt, or a second time, succeeds and has no effect, as in SQS. */
 function remove(open: OpenQueue, input: Input, broker: Broker): object {
   const { id, receipt } = readHandle(input);
-  const message = open.queue.holder(id, receipt);
+  const message = open.queue.findByReceipt(id, receipt);
   if (message !== undefined) broker.remove(open, message);
   return {};
 }
@@ -221,7 +229,7 @@ function remove(open: OpenQueue, input: Input, broker: Broker): object {
 function changeVisibility(open: OpenQueue, input: Input): object {
   const { id, receipt } = readHandle(input);
   const timeout = integer('VisibilityTimeout', input['VisibilityTimeout'], 0, 43_200);
-  const message = open.queue.holder(id, receipt);
+  const message = open.queue.findByReceipt(id, receipt);
   if (message === undefined || !open.queue.isInFlight(message)) {
     throw new SqsError('MessageNotInflight', 'The specified message is not in flight.');
   }
@@ -244,10 +252,10 @@ function batchOf({ Entries = [] }: Input): Input[] {
   if (entries.length === 0) {
     throw new SqsError('EmptyBatchRequest', 'There should be at least one entry in the request.');
   }
-  if (entries.length > maxBatch) {
+  if (entries.length > MAX_BATCH_ENTRIES) {
     throw new SqsError(
       'TooManyEntriesInBatchRequest',
-      `Maximum number of entries per request are ${maxBatch}.`,
+      `Maximum number of entries per request are ${MAX_BATCH_ENTRIES}.`,
     );
   }
   if (new Set(entries.map(({ Id }) => Id)).size < entries.length) {
@@ -276,23 +284,23 @@ async function batch(entries: Input[], perform: (entry: Input) => object | Promi
   return Failed.length === 0 ? { Successful } : { Successful, Failed };
 }
 
-function integer(name: string, value: unknown, least: number, most: number): number {
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
-    throw invalidParameter(name, value, `Must be an integer from ${least} to ${most}.`);
+function integer(name: string, value: unknown, min: number, max: number): number {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max) {
+    throw invalidParameter(name, value, `Must be an integer from ${min} to ${max}.`);
   }
   return value;
 }
 
 /** Ranges of the numeric attributes, from the reference of CreateQueue. */
-const ranges: Record<string, [least: number, most: number]> = {
+const NUMERIC_ATTRIBUTES: Record<string, [min: number, max: number]> = {
   DelaySeconds: [0, 900],
-  MaximumMessageSize: [1024, maxSize],
+  MaximumMessageSize: [1024, MAX_MESSAGE_BYTES],
   MessageRetentionPeriod: [60, 1_209_600],
   ReceiveMessageWaitTimeSeconds: [0, 20],
   VisibilityTimeout: [0, 43_200],
 };
-/** Kept and given back without an effect, RedrivePolicy excepted. */
-const others = [
+/** Attributes that are stored and returned without effect. */
+const IGNORED_ATTRIBUTES = [
   'KmsDataKeyReusePeriodSeconds',
   'KmsMasterKeyId',
   'Policy',
@@ -302,10 +310,11 @@ const others = [
 
 function checkAttributes(attributes: Record<string, string>): Record<string, string> {
   for (const [name, value] of Object.entries(attributes)) {
-    const range = ranges[name];
+    const range = NUMERIC_ATTRIBUTES[name];
     if (range !== undefined) integer(name, Number(value), ...range);
     else if (name === 'RedrivePolicy') checkRedrivePolicy(value);
-    else if (!others.includes(name)) throw new SqsError('InvalidAttributeName', `Unknown Attribute ${name}.`);
+    else if (!IGNORED_ATTRIBUTES.includes(name))
+      throw new SqsError('InvalidAttributeName', `Unknown Attribute ${name}.`);
   }
   return attributes;
 }
@@ -319,7 +328,7 @@ function checkRedrivePolicy(value: string): void {
       return;
     }
   } catch {
-    // Told below.
+    // Not JSON: reported below.
   }
   throw invalidParameter(
     'RedrivePolicy',

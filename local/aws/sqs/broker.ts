@@ -4,7 +4,7 @@ import { Journal } from './journal.ts';
 import type { Message, MessageAttributes } from './message.ts';
 import { Queue } from './queue.ts';
 
-/** A change, as the journal keeps it. Visibility is not kept: who held a message died with this process. */
+/** A change in the journal. Visibility timeouts are not recorded: the receivers were in this process. */
 export type Change =
   | { type: 'queue'; name: string; settings: QueueSettings }
   | { type: 'drop'; queue: string }
@@ -12,11 +12,11 @@ export type Change =
   | { type: 'send'; queue: string; message: Message }
   | { type: 'receive'; queue: string; id: string; count: number; first: number }
   | { type: 'remove'; queue: string; id: string }
-  /** To the dead-letter queue: one record, so that no crash leaves it in both or in neither. */
+  /** To the dead-letter queue. One record, so that a crash never leaves the message in both queues or in none. */
   | { type: 'move'; queue: string; id: string; to: string };
 
 export interface QueueSettings {
-  /** As SetQueueAttributes takes them: all strings. */
+  /** As in SetQueueAttributes: all values are strings. */
   attributes: Record<string, string>;
   /** Milliseconds since the epoch. */
   createdAt: number;
@@ -29,7 +29,7 @@ export interface OpenQueue extends QueueSettings {
   queue: Queue;
 }
 
-export const defaultAttributes: Readonly<Record<string, string>> = {
+export const DEFAULT_ATTRIBUTES: Readonly<Record<string, string>> = {
   DelaySeconds: '0',
   MaximumMessageSize: '1048576',
   MessageRetentionPeriod: '345600',
@@ -37,7 +37,7 @@ export const defaultAttributes: Readonly<Record<string, string>> = {
   VisibilityTimeout: '30',
 };
 
-/** All queues, and the journal that lets them outlive the process. */
+/** All queues, and the journal that makes them durable. */
 export class Broker {
   readonly #queues = new Map<string, OpenQueue>();
   readonly #arnPrefix: string;
@@ -47,7 +47,7 @@ export class Broker {
     this.#arnPrefix = arnPrefix;
   }
 
-  /** @param dir without it, everything is gone at the end */
+  /** @param dir of the journal; without it nothing survives the process */
   static async open(dir: string | undefined, arnPrefix: string): Promise<Broker> {
     const broker = new Broker(arnPrefix);
     if (dir !== undefined) {
@@ -102,8 +102,8 @@ export class Broker {
   }
 
   /**
-   * Resolves when the message is safe. It may be received a moment before.
-   * @param delay milliseconds
+   * Resolves when the message is on disk. It may be received a moment earlier.
+   * @param delay in milliseconds
    */
   async send(name: string, body: string, attributes: MessageAttributes, delay: number): Promise<Message> {
     const sentAt = Date.now();
@@ -115,10 +115,10 @@ export class Broker {
       receiveCount: 0,
       visibleAt: sentAt + delay,
     };
-    // Recorded before it can be received: the journal must not tell of a delivery first.
-    const safe = this.#journal?.commit({ type: 'send', queue: name, message: { ...message } });
+    // Recorded before it can be received: the journal must not have its delivery first.
+    const committed = this.#journal?.commit({ type: 'send', queue: name, message: { ...message } });
     this.get(name).queue.add(message);
-    await safe;
+    await committed;
     return message;
   }
 
@@ -150,7 +150,7 @@ export class Broker {
       },
       () => ({
         retention: Number(open.attributes['MessageRetentionPeriod']) * 1000,
-        // Without the dead-letter queue itself, messages stay where they are.
+        // If the dead-letter queue does not exist, messages stay where they are.
         maxReceiveCount: this.#deadLetters(open)?.maxReceiveCount ?? Number.POSITIVE_INFINITY,
       }),
     );
@@ -179,7 +179,7 @@ export class Broker {
     }
     for (const { name, queue } of this.#queues.values()) {
       for (const { receipt, ...message } of queue.messages) {
-        // In flight it would come back late after a restart.
+        // A message in flight becomes visible at a restart.
         if (receipt !== undefined) message.visibleAt = 0;
         yield { type: 'send', queue: name, message };
       }

@@ -1,4 +1,4 @@
-/** Things by the time they are due, earliest first; those due together in the order they were added. */
+/** A priority queue by due time, earliest first; items due at the same time keep the order of their addition. */
 export class DueHeap<T> {
   readonly #heap: { due: number; order: number; item: T }[] = [];
   #added = 0;
@@ -19,7 +19,7 @@ export class DueHeap<T> {
     }
   }
 
-  /** Removes and returns the earliest if it is due. */
+  /** Removes and returns the earliest item if it is due. */
   takeDue(now: number): { due: number; item: T } | undefined {
     const heap = this.#heap;
     const first = heap[0];
@@ -34,13 +34,13 @@ export class DueHeap<T> {
 
   #sink(): void {
     for (let at = 0; ; ) {
-      let least = at;
+      let earliest = at;
       for (const child of [2 * at + 1, 2 * at + 2]) {
-        if (child < this.#heap.length && this.#before(child, least)) least = child;
+        if (child < this.#heap.length && this.#before(child, earliest)) earliest = child;
       }
-      if (least === at) return;
-      this.#swap(at, least);
-      at = least;
+      if (earliest === at) return;
+      this.#swap(at, earliest);
+      at = earliest;
     }
   }
 

@@ -1,8 +1,9 @@
 /**
- * Codes of the JSON protocol with their older names, which the SDK reads from `x-amzn-query-error`
- * (SQS API reference, "Common errors" and each action's errors). All are the caller's fault, status 400.
+ * Error codes of the JSON protocol with their names in the older query protocol, which the SDK reads from
+ * `x-amzn-query-error` (SQS API reference, "Common errors" and each action's errors). All are errors of the caller, with
+ * status 400.
  */
-const queryCodes = {
+const QUERY_CODES = {
   BatchEntryIdsNotDistinct: 'AWS.SimpleQueueService.BatchEntryIdsNotDistinct',
   BatchRequestTooLong: 'AWS.SimpleQueueService.BatchRequestTooLong',
   EmptyBatchRequest: 'AWS.SimpleQueueService.EmptyBatchRequest',
@@ -20,7 +21,7 @@ const queryCodes = {
   UnsupportedOperation: 'AWS.SimpleQueueService.UnsupportedOperation',
 } as const;
 
-export type SqsErrorCode = keyof typeof queryCodes;
+export type SqsErrorCode = keyof typeof QUERY_CODES;
 
 export class SqsError extends Error {
   override readonly name = 'SqsError';
@@ -32,7 +33,7 @@ export class SqsError extends Error {
   }
 
   get queryCode(): string {
-    return queryCodes[this.code];
+    return QUERY_CODES[this.code];
   }
 }
 

@@ -7,7 +7,7 @@ import { actions, type Input, queueName } from './actions.ts';
 import { Broker } from './broker.ts';
 import { SqsError } from './errors.ts';
 
-/** A misbehaviour that the real service may show. A rule's `on` is the queue's name. */
+/** A failure that the real service may show. A rule's `on` is the queue's name. */
 export type SqsFault =
   /** Answered with an error; nothing is done. */
   | { kind: 'error'; code: 'InternalFailure' | 'RequestThrottled' }
@@ -17,22 +17,22 @@ export type SqsFault =
   | { kind: 'lostAnswer' }
   /** Done and answered, after `ms`. */
   | { kind: 'latency'; ms: number }
-  /** ReceiveMessage: what is delivered stays visible and comes again at once. */
+  /** ReceiveMessage: delivered messages stay visible, and are delivered again at once. */
   | { kind: 'duplicate' }
   /** ReceiveMessage: newest first. */
   | { kind: 'outOfOrder' };
 
-/** Standard SQS queues in this process, kept in a directory. */
+/** Standard SQS queues in this process, stored in a directory. README.md of the package says what differs from SQS. */
 export interface EmbeddedSqs {
   /** For `new SQSClient({ requestHandler, ... })`. */
   requestHandler: SdkRequestHandler;
   faults: Faults<SqsFault>;
-  /** Ends long polls with an empty answer and waits for what is being written. */
+  /** Ends long polls with an empty answer, and waits for writes under way. Later requests fail. */
   close(): Promise<void>;
 }
 
 export interface SqsOptions {
-  /** Messages outlive the process here: one acknowledged is on disk. Without it they end with the process. */
+  /** Where messages are stored: an acknowledged one is on disk. If absent, messages end with the process. */
   dir?: string;
   region?: string;
   account?: string;
@@ -44,11 +44,11 @@ interface Answer {
   body: object;
 }
 
-/** A directory belongs to one process at a time. */
+/** Opens a directory, which only one process may have open at a time. */
 export async function openSqs(options: SqsOptions = {}): Promise<EmbeddedSqs> {
   const { dir, region = 'us-east-1', account = '000000000000' } = options;
   const broker = await Broker.open(dir, `arn:aws:sqs:${region}:${account}`);
-  // A name that leads nowhere: with another client these URLs must not reach a real queue.
+  // A host that does not exist: with another client these URLs must not reach a real queue.
   const urlPrefix = `http://sqs.local/${account}/`;
   const faults = new Faults<SqsFault>();
   let closed = false;

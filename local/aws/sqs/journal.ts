@@ -3,16 +3,16 @@ import { type FileHandle, mkdir, open, rename, rm, truncate } from 'node:fs/prom
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 
-const newline = 10;
-/** Below this size a journal is not worth rewriting. */
-const minRewrite = 4 * 2 ** 20;
+const NEWLINE = 10;
+/** Smaller journals are not rewritten. */
+const MIN_REWRITE_BYTES = 4 * 2 ** 20;
 
 /**
- * Records of changes, appended to one file and replayed at open. A line is eight hex digits of CRC-32, a
- * space, and a JSON value. Appends that overlap share one write and one sync.
+ * A log of changes: appended to one file, replayed at open. A line is eight hex digits of CRC-32, a space, and a JSON value.
+ * Concurrent appends share one write and one sync.
  *
- * When the file has grown to four times what the state needs, it is replaced by the state: `snapshot` must
- * therefore show every record that was appended, which holds when state and journal change in the same tick.
+ * When the file has grown to four times the size of the state, a snapshot of the state replaces it: `snapshot` must
+ * therefore contain every record that was appended, which holds if state and journal change in the same tick.
  */
 export class Journal<R> {
   readonly #path: string;
@@ -33,7 +33,7 @@ export class Journal<R> {
   }
 
   /**
-   * Replays what is there. A last line that was cut off by a crash was never acknowledged and is removed.
+   * Opens and replays a journal. A last line that a crash cut off was never acknowledged, and is removed.
    * @throws Error when a line in the middle is damaged
    */
   static async open<R>(
@@ -56,13 +56,13 @@ export class Journal<R> {
     }
   }
 
-  /** In the file some time soon: for changes that may be lost with the machine. */
+  /** Writes a record without a sync: for changes that may be lost if the machine fails. */
   append(record: R): void {
     this.#lines.push(encode(record));
     this.#flushing ??= this.#flush();
   }
 
-  /** Resolves when the record, and all before it, will survive the process and the machine. */
+  /** Writes and syncs a record. Resolves when it, and all before it, survive a failure of the machine. */
   commit(record: R): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiters.push({ resolve, reject });
@@ -76,7 +76,7 @@ export class Journal<R> {
   }
 
   async #flush(): Promise<void> {
-    // One tick later, so that what is appended together is written together.
+    // One tick later, so that records appended in the same tick share a write.
     await Promise.resolve();
     while (this.#lines.length > 0) {
       const waiters = this.#waiters;
@@ -85,11 +85,11 @@ export class Journal<R> {
       this.#lines = [];
       try {
         if (this.#failure !== undefined) throw this.#failure;
-        if (this.#size > Math.max(minRewrite, 4 * this.#sizeAfterRewrite)) await this.#rewrite();
+        if (this.#size > Math.max(MIN_REWRITE_BYTES, 4 * this.#sizeAfterRewrite)) await this.#rewrite();
         else await this.#write(lines.join(''), waiters.length > 0);
         for (const { resolve } of waiters) resolve();
       } catch (error) {
-        // After a failed write the file's end is unknown: nothing may be acknowledged any more.
+        // After a failed write the file's end is unknown: nothing more may be acknowledged.
         this.#failure = error;
         for (const { reject } of waiters) reject(error);
       }
@@ -129,29 +129,29 @@ function encode(record: unknown): string {
   return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
 }
 
-/** @returns the length of the sound part */
+/** @returns the length of the intact part, in bytes */
 async function replayFile<R>(path: string, replay: (record: R) => void): Promise<number> {
-  let sound = 0;
+  let intact = 0;
   let rest: Buffer = Buffer.alloc(0);
   let damaged = false;
   for await (const chunk of createReadStream(path, { highWaterMark: 2 ** 20 }) as AsyncIterable<Buffer>) {
     const data = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     let start = 0;
-    for (let end = data.indexOf(newline); end !== -1; end = data.indexOf(newline, start)) {
+    for (let end = data.indexOf(NEWLINE); end !== -1; end = data.indexOf(NEWLINE, start)) {
       const line = data.toString('utf8', start, end);
       const json = line.slice(9);
       const whole = line.slice(0, 8) === crc32(json).toString(16).padStart(8, '0');
-      // A torn write may leave blocks of the last append in any state; a sound line after it is another matter.
-      if (whole && damaged) throw new Error(`${path} is damaged at byte ${sound}`);
+      // A torn write may damage lines of the last append; an intact line after a damaged one is corruption.
+      if (whole && damaged) throw new Error(`${path} is damaged at byte ${intact}`);
       if (whole) {
         replay(JSON.parse(json) as R);
-        sound += end + 1 - start;
+        intact += end + 1 - start;
       } else damaged = true;
       start = end + 1;
     }
     rest = data.subarray(start);
   }
-  return sound;
+  return intact;
 }
 
 async function syncDirectory(dir: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** As the JSON protocol carries it: binary values in base64. */
+/** As in the JSON protocol: binary values in base64. */
 export interface MessageAttribute {
   DataType: string;
   StringValue?: string;
@@ -17,19 +17,19 @@ export interface Message {
   sentAt: number;
   receiveCount: number;
   firstReceivedAt?: number;
-  /** When it may be received (again). */
+  /** When it may be received, or received again. */
   visibleAt: number;
-  /** Of the latest delivery in this process. */
+  /** Of its latest delivery in this process. */
   receipt?: string;
-  /** ARN of the queue it was given up by. */
+  /** For a dead letter: the ARN of the queue that it came from. */
   deadLetterSource?: string;
 }
 
 export const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
 
 /**
- * The digest that lets the client check attributes: by name, each of name, type and value with its length
- * before it (SQS developer guide, "Calculating the MD5 message digest for message attributes").
+ * The digest by which the client verifies attributes: sorted by name; name, type and value, each after its length (SQS
+ * developer guide, "Calculating the MD5 message digest for message attributes").
  */
 export function md5OfAttributes(attributes: MessageAttributes): string | undefined {
   const names = Object.keys(attributes).sort();
@@ -51,7 +51,7 @@ export function md5OfAttributes(attributes: MessageAttributes): string | undefin
   return hash.digest('hex');
 }
 
-/** Bytes that count against the limit of a message: the body and the names, types and values of attributes. */
+/** The size of a message in bytes, as its limit counts it: body, and names, types and values of attributes. */
 export function sizeOf(body: string, attributes: MessageAttributes): number {
   return Object.entries(attributes).reduce(
     (sum, [name, { DataType, StringValue = '', BinaryValue = '' }]) =>

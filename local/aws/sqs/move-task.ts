@@ -3,8 +3,8 @@ import type { Broker, OpenQueue } from './broker.ts';
 import { invalidParameter, SqsError } from './errors.ts';
 
 /**
- * StartMessageMoveTask: what a queue gave up goes back to it, or to where `DestinationArn` says, as new messages. Here
- * it is done before the answer; a crash in between leaves a message in both queues, never in none.
+ * StartMessageMoveTask: moves dead letters back to the queue they came from, or to `DestinationArn`, as new messages. Here
+ * the task is finished before the answer; a crash meanwhile leaves a message in both queues, never in none.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
  */
 export async function startMessageMoveTask(
@@ -19,7 +19,7 @@ export async function startMessageMoveTask(
       'The resource that you specified for SourceArn does not exist.',
     );
   }
-  if (!broker.queues().some((open) => givesUpTo(open, source))) {
+  if (!broker.queues().some((open) => hasDeadLetterQueue(open, source))) {
     throw invalidParameter('SourceArn', SourceArn, 'Source queue must be configured as a Dead Letter Queue.');
   }
   if (DestinationArn !== undefined && byArn(DestinationArn) === undefined) {
@@ -30,7 +30,7 @@ export async function startMessageMoveTask(
   }
   for (const message of [...source.queue.messages]) {
     const target = byArn(DestinationArn ?? message.deadLetterSource);
-    // What was sent here by hand came from nowhere; what somebody holds is theirs.
+    // Skip messages that were sent to the dead-letter queue directly, and messages in flight.
     if (target === undefined || source.queue.isInFlight(message)) continue;
     await broker.send(target.name, message.body, message.attributes, 0);
     broker.remove(source, message);
@@ -38,5 +38,5 @@ export async function startMessageMoveTask(
   return { TaskHandle: Buffer.from(`${source.name} ${randomUUID()}`).toString('base64') };
 }
 
-const givesUpTo = ({ attributes }: OpenQueue, { arn }: OpenQueue): boolean =>
+const hasDeadLetterQueue = ({ attributes }: OpenQueue, { arn }: OpenQueue): boolean =>
   attributes['RedrivePolicy']?.includes(JSON.stringify(arn)) === true;

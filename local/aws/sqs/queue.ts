@@ -2,30 +2,30 @@ import { randomUUID } from 'node:crypto';
 import { DueHeap } from './due-heap.ts';
 import type { Message } from './message.ts';
 
-/** What a queue needs to know of its surroundings; each call is one change to be recorded. */
+/** Called for each change that the journal records. */
 export interface QueueEvents {
   received(message: Message): void;
   removed(message: Message): void;
-  /** Received more often than the redrive policy allows. */
+  /** Received more often than the redrive policy allows: goes to the dead-letter queue. */
   exhausted(message: Message): void;
 }
 
 export interface QueueLimits {
   /** Milliseconds. */
   retention: number;
-  /** Receives after which the next one hands the message to the dead-letter queue instead. */
+  /** The number of receives after which the next one moves the message to the dead-letter queue instead. */
   maxReceiveCount: number;
 }
 
 export interface ReceiveOptions {
-  most: number;
-  /** Milliseconds. */
+  maxMessages: number;
+  /** Visibility timeout, in milliseconds. */
   visibility: number;
-  /** Milliseconds to wait for a first message. */
+  /** Milliseconds to wait for the first message. */
   wait: number;
-  /** Newest first, which a standard queue may do. */
+  /** Newest first: a standard queue guarantees no order. */
   reversed?: boolean;
-  /** Leaves what is delivered visible, so that it is delivered again. */
+  /** Leaves delivered messages visible, so that they are delivered again. */
   duplicated?: boolean;
   signal?: AbortSignal | undefined;
 }
@@ -36,17 +36,17 @@ interface Waiter {
 }
 
 /**
- * The messages of one standard queue, in memory: ready, or due later because they are delayed or in flight.
- * A message is handed out under a new receipt each time, and removed by its latest receipt only.
+ * The messages of one standard queue, in memory: visible, or visible later because they are delayed or in flight. Each
+ * delivery of a message has a new receipt, and only the latest receipt can delete it.
  */
 export class Queue {
   readonly #events: QueueEvents;
   readonly #limits: () => QueueLimits;
   readonly #messages = new Map<string, Message>();
   /** In the order in which they became visible. */
-  readonly #ready = new Map<string, Message>();
-  /** Ids. A message that was deleted or moved on leaves its entry behind until that is due. */
-  readonly #later = new DueHeap<string>();
+  readonly #visible = new Map<string, Message>();
+  /** Ids of messages that become visible later. The entry of a deleted message stays until it is due. */
+  readonly #invisible = new DueHeap<string>();
   readonly #waiters = new Set<Waiter>();
   #timer: NodeJS.Timeout | undefined;
   #timerDue = 0;
@@ -61,13 +61,13 @@ export class Queue {
   }
 
   counts(): { visible: number; delayed: number; inFlight: number } {
-    this.#ripen();
+    this.#showDue();
     const inFlight = [...this.#messages.values()].filter(
-      ({ id, receipt }) => receipt !== undefined && !this.#ready.has(id),
+      ({ id, receipt }) => receipt !== undefined && !this.#visible.has(id),
     ).length;
     return {
-      visible: this.#ready.size,
-      delayed: this.#messages.size - this.#ready.size - inFlight,
+      visible: this.#visible.size,
+      delayed: this.#messages.size - this.#visible.size - inFlight,
       inFlight,
     };
   }
@@ -77,7 +77,7 @@ export class Queue {
     this.#schedule(message);
   }
 
-  /** Resolves with nothing when the time is over, the signal is aborted or the queue is closed. */
+  /** Resolves with no messages when the wait times out, the signal is aborted or the queue is closed. */
   receive(options: ReceiveOptions): Promise<Message[]> {
     const taken = this.#take(options);
     if (taken.length > 0 || options.wait <= 0 || options.signal?.aborted) return Promise.resolve(taken);
@@ -86,47 +86,47 @@ export class Queue {
         options,
         deliver: (messages) => {
           clearTimeout(timeout);
-          options.signal?.removeEventListener('abort', giveUp);
+          options.signal?.removeEventListener('abort', stopWaiting);
           this.#waiters.delete(waiter);
           if (this.#waiters.size === 0) this.#stopTimer();
           resolve(messages);
         },
       };
-      const giveUp = () => waiter.deliver([]);
-      const timeout = setTimeout(giveUp, options.wait);
-      // Nobody else takes the message when the receiver has gone away.
-      options.signal?.addEventListener('abort', giveUp, { once: true });
+      const stopWaiting = () => waiter.deliver([]);
+      const timeout = setTimeout(stopWaiting, options.wait);
+      // A receiver that has gone must not take a message from the others.
+      options.signal?.addEventListener('abort', stopWaiting, { once: true });
       this.#waiters.add(waiter);
       this.#startTimer();
     });
   }
 
-  /** @returns the message if this receipt is its latest */
-  holder(id: string, receipt: string): Message | undefined {
+  /** The message with an id, if this receipt is its latest. */
+  findByReceipt(id: string, receipt: string): Message | undefined {
     const message = this.#messages.get(id);
     return message?.receipt === receipt ? message : undefined;
   }
 
-  /** Whether it was received and its visibility timeout has not run out. */
+  /** Whether it was received and its visibility timeout has not expired. */
   isInFlight(message: Message): boolean {
-    this.#ripen();
-    return message.receipt !== undefined && this.#messages.has(message.id) && !this.#ready.has(message.id);
+    this.#showDue();
+    return message.receipt !== undefined && this.#messages.has(message.id) && !this.#visible.has(message.id);
   }
 
   changeVisibility(message: Message, visibleAt: number): void {
     message.visibleAt = visibleAt;
-    this.#ready.delete(message.id);
+    this.#visible.delete(message.id);
     this.#schedule(message);
   }
 
   remove(message: Message): void {
     this.#messages.delete(message.id);
-    this.#ready.delete(message.id);
+    this.#visible.delete(message.id);
   }
 
   clear(): void {
     this.#messages.clear();
-    this.#ready.clear();
+    this.#visible.clear();
   }
 
   close(): void {
@@ -135,22 +135,22 @@ export class Queue {
 
   #schedule(message: Message): void {
     if (message.visibleAt > Date.now()) {
-      this.#later.add(message.visibleAt, message.id);
+      this.#invisible.add(message.visibleAt, message.id);
       this.#startTimer();
     } else {
-      this.#ready.set(message.id, message);
-      this.#serve();
+      this.#visible.set(message.id, message);
+      this.#serveWaiters();
     }
   }
 
-  #take({ most, visibility, reversed, duplicated }: ReceiveOptions): Message[] {
-    this.#ripen();
+  #take({ maxMessages, visibility, reversed, duplicated }: ReceiveOptions): Message[] {
+    this.#showDue();
     const now = Date.now();
     const { retention, maxReceiveCount } = this.#limits();
     const taken: Message[] = [];
-    const candidates = reversed ? [...this.#ready.values()].reverse() : this.#ready.values();
+    const candidates = reversed ? [...this.#visible.values()].reverse() : this.#visible.values();
     for (const message of candidates) {
-      if (taken.length >= most) break;
+      if (taken.length >= maxMessages) break;
       if (message.sentAt + retention <= now) {
         this.remove(message);
         this.#events.removed(message);
@@ -164,36 +164,36 @@ export class Queue {
       message.firstReceivedAt ??= now;
       message.receipt = randomUUID();
       this.#events.received(message);
-      // The caller's copy keeps this delivery's receipt and count.
+      // A copy, which keeps this delivery's receipt and count.
       const delivery = { ...message };
       if (duplicated || visibility <= 0) return delivery;
-      this.#ready.delete(message.id);
+      this.#visible.delete(message.id);
       message.visibleAt = now + visibility;
-      this.#later.add(message.visibleAt, message.id);
+      this.#invisible.add(message.visibleAt, message.id);
       return delivery;
     });
   }
 
-  /** What is due becomes ready. */
-  #ripen(): void {
+  /** Makes the messages that are due visible. */
+  #showDue(): void {
     const now = Date.now();
-    for (let next = this.#later.takeDue(now); next; next = this.#later.takeDue(now)) {
+    for (let next = this.#invisible.takeDue(now); next; next = this.#invisible.takeDue(now)) {
       const message = this.#messages.get(next.item);
-      if (message?.visibleAt === next.due) this.#ready.set(message.id, message);
+      if (message?.visibleAt === next.due) this.#visible.set(message.id, message);
     }
   }
 
-  #serve(): void {
+  #serveWaiters(): void {
     for (const waiter of [...this.#waiters]) {
-      if (this.#ready.size === 0) return;
+      if (this.#visible.size === 0) return;
       const taken = this.#take(waiter.options);
       if (taken.length > 0) waiter.deliver(taken);
     }
   }
 
-  /** Only somebody who waits needs to be told that a message is due. */
+  /** Wakes up when the next message is due; needed only while receivers wait. */
   #startTimer(): void {
-    const due = this.#later.nextDue;
+    const due = this.#invisible.nextDue;
     if (due === undefined || this.#waiters.size === 0) return;
     if (this.#timer !== undefined && this.#timerDue <= due) return;
     this.#stopTimer();
@@ -201,8 +201,8 @@ export class Queue {
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
-        this.#ripen();
-        this.#serve();
+        this.#showDue();
+        this.#serveWaiters();
         this.#startTimer();
       },
       Math.max(0, due - Date.now()),

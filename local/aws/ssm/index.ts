@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { requestHandler, type SdkRequestHandler, textOf } from '../request-handler.ts';
 
-/** The part of the Parameter Store that keeps texts: a file for each. */
+/** The SSM Parameter Store, as far as GetParameter and PutParameter: each parameter is a file. */
 export interface EmbeddedSsm {
   /** For `new SSMClient({ requestHandler, ... })`. */
   requestHandler: SdkRequestHandler;
@@ -21,7 +21,7 @@ interface Input {
   readonly Overwrite?: boolean;
 }
 
-/** @param dir where parameters lie: `<name>.json`, for its owner's eyes alone */
+/** @param dir where parameters are stored, as `<name>.json`, readable by the owner only */
 export function openSsm({ dir }: { readonly dir: string }): EmbeddedSsm {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const fileOf = (name: string) => join(dir, `${encodeURIComponent(name)}.json`);

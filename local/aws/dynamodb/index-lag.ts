@@ -1,60 +1,60 @@
 import type { DynamoFaults } from './faults.ts';
 import type { Changes, KeyRange, Storage } from './storage.ts';
 
-interface Former {
-  /** When the change was made, in milliseconds. */
-  at: number;
+interface PreviousValue {
+  /** When it was replaced, in milliseconds since 1970. */
+  replacedAt: number;
   value: string | undefined;
 }
 
 /**
- * Lets queries of global indexes lag behind the table, as they do in the real service. What index rows were
- * before a change is remembered for as long as the change is not to be seen, and shown instead of it.
+ * Lets global secondary indexes lag behind the table, as in the real service (`faults.indexDelayMs`). The previous value
+ * of a changed index row is kept until the delay has passed, and queries see it instead of the change.
  */
-export class LateIndexes {
+export class IndexLag {
   readonly #storage: Storage;
   readonly #faults: DynamoFaults;
-  /** By row key: what it was before each recent change, oldest first. */
-  readonly #former = new Map<string, Former[]>();
+  /** By row key: its values before each recent change, oldest first. */
+  readonly #previous = new Map<string, PreviousValue[]>();
 
   constructor(storage: Storage, faults: DynamoFaults) {
     this.#storage = storage;
     this.#faults = faults;
   }
 
-  /** To be called with changes before they are staged. */
-  note(changes: Changes): void {
+  /** Records the values that changes will replace. Call it before the changes are staged. */
+  record(changes: Changes): void {
     if (this.#faults.indexDelayMs <= 0) {
-      this.#former.clear();
+      this.#previous.clear();
       return;
     }
-    const at = Date.now();
+    const replacedAt = Date.now();
     for (const key of changes.keys()) {
       if (!key.startsWith('x/')) continue;
-      const former = this.#former.get(key) ?? [];
-      former.push({ at, value: this.#storage.peek(key) });
-      this.#former.set(key, former);
+      const values = this.#previous.get(key) ?? [];
+      values.push({ replacedAt, value: this.#storage.peek(key) });
+      this.#previous.set(key, values);
     }
   }
 
-  /** Rows of a range as a query may see them now. */
+  /** The rows of a range that a query sees now. */
   rows(range: KeyRange, chunk: number): AsyncGenerator<[key: string, value: string][]> {
     const hidden = this.#hidden(range);
     const rows = this.#storage.rows(range, chunk);
     return hidden.length ? merge(rows, hidden, range.reverse === true) : rows;
   }
 
-  /** Rows whose latest changes are not to be seen yet, and what they were, in the range's order. */
+  /** The rows whose latest changes are not visible yet, with their previous values, in the range's order. */
   #hidden(range: KeyRange): [string, string | undefined][] {
-    const seenUntil = Date.now() - this.#faults.indexDelayMs;
+    const visibleUntil = Date.now() - this.#faults.indexDelayMs;
     const hidden: [string, string | undefined][] = [];
-    for (const [key, former] of this.#former) {
-      const recent = former.filter(({ at }) => at > seenUntil);
+    for (const [key, values] of this.#previous) {
+      const recent = values.filter(({ replacedAt }) => replacedAt > visibleUntil);
       if (!recent.length) {
-        this.#former.delete(key);
+        this.#previous.delete(key);
         continue;
       }
-      this.#former.set(key, recent);
+      this.#previous.set(key, recent);
       if (within(key, range)) hidden.push([key, recent[0]!.value]);
     }
     return hidden.sort(([a], [b]) => (a < b === (range.reverse === true) ? 1 : -1));
