@@ -14,17 +14,17 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 
-/** A table as it should be. */
+/** The desired state of a table. */
 export interface TableDefinition extends CreateTableCommandInput {
   TableName: string;
-  /** The attribute with the second, since 1970, at which an item's time is over. */
+  /** The attribute with the time, in seconds since 1970, at which an item expires. */
   timeToLive?: string;
   pointInTimeRecovery?: boolean;
 }
 
 /**
- * Makes a table if it is not there; gives it the indexes it lacks and takes away those not defined (which is how
- * a data directory follows a newer release); turns on time to live and recovery. May be repeated.
+ * Creates a table unless it exists, adds missing indexes and deletes those that are not defined (so that a data directory
+ * follows a newer release), and enables time to live and point-in-time recovery. Idempotent.
  */
 export async function ensureTable(client: DynamoDBClient, definition: TableDefinition): Promise<void> {
   const { timeToLive, pointInTimeRecovery, ...creation } = definition;
@@ -40,37 +40,39 @@ export async function ensureTable(client: DynamoDBClient, definition: TableDefin
     await active(client, TableName);
   }
   if (timeToLive !== undefined) {
-    const { TimeToLiveDescription: now } = await client.send(new DescribeTimeToLiveCommand({ TableName }));
-    if (now?.TimeToLiveStatus === 'DISABLED') {
+    const { TimeToLiveDescription: current } = await client.send(
+      new DescribeTimeToLiveCommand({ TableName }),
+    );
+    if (current?.TimeToLiveStatus === 'DISABLED') {
       const TimeToLiveSpecification = { Enabled: true, AttributeName: timeToLive };
       await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
     }
   }
   if (pointInTimeRecovery) {
-    const { ContinuousBackupsDescription: now } = await client.send(
+    const { ContinuousBackupsDescription: current } = await client.send(
       new DescribeContinuousBackupsCommand({ TableName }),
     );
-    if (now?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus !== 'ENABLED') {
+    if (current?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus !== 'ENABLED') {
       const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
       await client.send(new UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification }));
     }
   }
 }
 
-/** One change of indexes at a time: the service takes no more. */
+/** One change of indexes at a time: the service accepts no more. */
 async function matchIndexes(
   client: DynamoDBClient,
   existing: TableDescription,
   { TableName, AttributeDefinitions, GlobalSecondaryIndexes = [] }: CreateTableCommandInput,
 ): Promise<void> {
-  const wanted = new Map(GlobalSecondaryIndexes.map((index) => [index.IndexName, index]));
+  const missing = new Map(GlobalSecondaryIndexes.map((index) => [index.IndexName, index]));
   for (const { IndexName } of existing.GlobalSecondaryIndexes ?? []) {
-    if (wanted.delete(IndexName)) continue;
+    if (missing.delete(IndexName)) continue;
     const GlobalSecondaryIndexUpdates = [{ Delete: { IndexName } }];
     await client.send(new UpdateTableCommand({ TableName, GlobalSecondaryIndexUpdates }));
     await active(client, TableName!);
   }
-  for (const index of wanted.values()) {
+  for (const index of missing.values()) {
     const GlobalSecondaryIndexUpdates = [{ Create: index }];
     await client.send(
       new UpdateTableCommand({ TableName, AttributeDefinitions, GlobalSecondaryIndexUpdates }),

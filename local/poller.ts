@@ -13,29 +13,28 @@ export interface PollOptions {
   client: SQSClient;
   queueUrl: string;
   queueArn: string;
-  /** Messages per call of the handler, at most; 10 by default. */
+  /** The maximum number of messages per call of the handler; 10 by default. */
   batchSize?: number;
-  /** Calls of the handler at a time; 1 by default. */
+  /** Concurrent calls of the handler; 1 by default. */
   concurrency?: number;
-  /** Seconds; the queue's own when absent. */
+  /** Seconds; the queue's own if absent. */
   visibilityTimeout?: number;
-  /** Seconds after which a failed message comes again; by default when its visibility timeout ends, as in Lambda. */
+  /** Seconds after which a failed message is retried; by default when its visibility timeout ends, as in Lambda. */
   retryAfter?: number;
-  /** Seconds the context tells the handler it has; 30 by default. Not enforced. */
+  /** The timeout in the handler's context, in seconds; 30 by default. Not enforced. */
   timeout?: number;
   functionName?: string;
-  /** What it resolves to is read as an SQSBatchResponse; nothing means that all of the batch succeeded. */
+  /** Resolves with an SQSBatchResponse; with nothing if the whole batch succeeded. */
   handler(event: SQSEvent, context: Context): Promise<unknown>;
-  /** What the handler threw, or why the queue could not be asked. Printed when absent. */
+  /** Called with what the handler threw, or why the queue could not be polled. If absent, errors are printed. */
   onError?(error: unknown): void;
   signal: AbortSignal;
 }
 
 /**
- * What Lambda's event source does for a function: receives batches by long polling, calls the handler,
- * deletes what succeeded, and leaves what failed to become visible again, until the queue's redrive policy
- * gives it up. Resolves after `signal` is aborted and the calls under way have ended.
- *
+ * Delivers messages to a function as Lambda's event source mapping does: receives batches by long polling, calls the
+ * handler, deletes the messages that succeeded, and leaves those that failed to become visible again, until the queue's
+ * redrive policy moves them to the dead-letter queue. Resolves when `signal` is aborted and the calls under way have ended.
  * ("Using Lambda with Amazon SQS" in the Lambda developer guide.)
  */
 export async function pollQueue(options: PollOptions): Promise<void> {
@@ -64,26 +63,26 @@ function report({ onError, queueArn }: PollOptions, error: unknown): void {
   else console.error(`poller of ${queueArn}:`, error);
 }
 
-/** Waits for the first messages, then takes what else is there at once, up to the batch size. */
+/** Waits for the first messages, then receives what is visible at once, up to the batch size. */
 async function receive(options: PollOptions): Promise<Message[]> {
   const { client, queueUrl, batchSize = 10, visibilityTimeout, signal } = options;
   const messages: Message[] = [];
   do {
-    const most = Math.min(maxPerRequest, batchSize - messages.length);
+    const max = Math.min(MAX_REQUEST_ENTRIES, batchSize - messages.length);
     const { Messages = [] } = await client.send(
       new ReceiveMessageCommand({
         QueueUrl: queueUrl,
-        MaxNumberOfMessages: most,
+        MaxNumberOfMessages: max,
         WaitTimeSeconds: messages.length === 0 ? 20 : 0,
         VisibilityTimeout: visibilityTimeout,
         MessageSystemAttributeNames: ['All'],
         MessageAttributeNames: ['All'],
       }),
-      // Once messages are in hand, they are delivered before the poller stops.
+      // Messages that were received are delivered before the poller stops.
       messages.length === 0 ? { abortSignal: signal } : {},
     );
     messages.push(...Messages);
-    if (Messages.length < most) break;
+    if (Messages.length < max) break;
   } while (messages.length < batchSize);
   return messages;
 }
@@ -99,27 +98,27 @@ async function deliver(options: PollOptions, messages: Message[]): Promise<void>
     failed = new Set(messages.map(({ MessageId }) => MessageId!));
   }
   const entry = ({ MessageId, ReceiptHandle }: Message) => ({ Id: MessageId, ReceiptHandle });
-  const done = messages.filter(({ MessageId }) => !failed.has(MessageId!)).map(entry);
-  const left = messages.filter(({ MessageId }) => failed.has(MessageId!)).map(entry);
-  for (const Entries of chunksOf(done)) {
+  const succeeded = messages.filter(({ MessageId }) => !failed.has(MessageId!)).map(entry);
+  const remaining = messages.filter(({ MessageId }) => failed.has(MessageId!)).map(entry);
+  for (const Entries of chunksOf(succeeded)) {
     const { Failed = [] } = await client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
     for (const { Id, Code } of Failed) report(options, new Error(`message ${Id} was not deleted: ${Code}`));
   }
   if (retryAfter === undefined) return;
-  for (const chunk of chunksOf(left)) {
+  for (const chunk of chunksOf(remaining)) {
     const Entries = chunk.map((message) => ({ ...message, VisibilityTimeout: retryAfter }));
     await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries }));
   }
 }
 
-/** SQS's limit of a request. */
-const maxPerRequest = 10;
+/** SQS's limit of messages per request. */
+const MAX_REQUEST_ENTRIES = 10;
 
 function* chunksOf<T>(items: T[]): Iterable<T[]> {
-  for (let i = 0; i < items.length; i += maxPerRequest) yield items.slice(i, i + maxPerRequest);
+  for (let i = 0; i < items.length; i += MAX_REQUEST_ENTRIES) yield items.slice(i, i + MAX_REQUEST_ENTRIES);
 }
 
-/** An answer that Lambda cannot make sense of, or that names a message not in the batch, fails all of it. */
+/** The ids of failed messages. An invalid response, or one with an id that is not in the batch, fails the whole batch. */
 function failedMessages(response: unknown, messages: Message[]): Set<string> {
   const all = new Set(messages.map(({ MessageId }) => MessageId!));
   const failures = (response as SQSBatchResponse | undefined | null)?.batchItemFailures;

@@ -84,8 +84,8 @@ function newValue(action: Action, item: Item): Attribute | undefined {
       const operand = action.val as Attribute;
       const type = typeOf(operand) as SetType;
       if (typeOf(current) !== type) throw badOperand();
-      const left = current[type]!.filter((member) => !operand[type]!.includes(member));
-      return left.length ? { [type]: left } : undefined;
+      const remaining = current[type]!.filter((member) => !operand[type]!.includes(member));
+      return remaining.length ? { [type]: remaining } : undefined;
     }
   }
 }
