@@ -1,4 +1,4 @@
-/** A writer to be killed: `node s3-crash-writer.ts <dir> <round>`. Says what was acknowledged, a line each. */
+/** The process that the crash test kills: `node s3-crash-writer.ts <dir> <round>`. Prints a line per acknowledged write. */
 import { writeSync } from 'node:fs';
 import { CreateBucketCommand, DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { openS3 } from '@lemnos/embedded-aws/s3';
@@ -15,7 +15,7 @@ const client = new S3Client({
 const Bucket = 'crash';
 await client.send(new CreateBucketCommand({ Bucket })).catch(() => {});
 
-/** Each writer has keys of its own, so that "the last acknowledged" is well defined. */
+/** Each writer has its own keys, so that there is one last acknowledged write per key. */
 async function write(writer: number): Promise<void> {
   for (let i = 0; ; i++) {
     const Key = `writer ${writer}/key ${i % 5}`;

@@ -2,7 +2,7 @@ import type { ScheduledEvent } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { type Clock, parseSchedule, startSchedule } from '../../local/scheduler.ts';
 
-/** A clock that stands still until it is moved. */
+/** A clock that stands still until a test advances it. */
 class TestClock implements Clock {
   #now = Date.parse('2026-03-01T10:00:00Z');
   #calls: { due: number; call: () => void }[] = [];
@@ -52,7 +52,7 @@ function start(schedule: string, handler: (event: ScheduledEvent) => Promise<unk
 }
 
 describe('a schedule', () => {
-  it('calls at a fixed rate with an event as EventBridge makes it', async () => {
+  it('calls at a fixed rate with an event as EventBridge does', async () => {
     const events: ScheduledEvent[] = [];
     const { clock, stop, running } = start('rate(1 minute)', async (event) => events.push(event));
     await clock.advance(59);
@@ -78,7 +78,7 @@ describe('a schedule', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('never overlaps itself, leaves out what it missed, and keeps its beat', async () => {
+  it('never overlaps its calls, skips missed times, and keeps its rhythm', async () => {
     const times: string[] = [];
     let finish = () => {};
     const { clock, stop, running } = start('rate(1 minute)', ({ time }) => {
@@ -94,7 +94,7 @@ describe('a schedule', () => {
     await running;
   });
 
-  it('goes on after an error', async () => {
+  it('continues after an error', async () => {
     let calls = 0;
     const { clock, stop, running, errors } = start('rate(2 hours)', async () => {
       if (++calls === 1) throw new Error('boom');
@@ -163,7 +163,7 @@ describe('a schedule expression', () => {
     'cron(*/0 12 * * ? *)',
     'cron(0 12 15W * ? *)',
     'cron(0 12 ? * 2#1 *)',
-  ])('%s is refused', (schedule) => {
+  ])('%s is invalid', (schedule) => {
     expect(() => parseSchedule(schedule)).toThrow(SyntaxError);
   });
 });

@@ -40,7 +40,7 @@ function start(handler: PollOptions['handler'], more: Partial<PollOptions> = {})
   });
 }
 
-it('hands the handler an event as Lambda does, and deletes what succeeded', async () => {
+it('calls the handler with an event as Lambda does, and deletes messages that succeeded', async () => {
   const calls: [SQSEvent, Context][] = [];
   start(async (event, context) => void calls.push([event, context]), { functionName: 'worker', timeout: 5 });
   const MessageAttributes = {
@@ -92,7 +92,7 @@ it('reaches the handler within 20 ms of the send', async () => {
   expect(latencies.sort((a, b) => a - b)[7]).toBeLessThan(20);
 });
 
-it('asks only once while nothing happens', async () => {
+it('sends one long poll while the queue is empty', async () => {
   let requests = 0;
   const { handle } = fixture.sqs.requestHandler;
   fixture.sqs.requestHandler.handle = (...args) => {
@@ -104,7 +104,7 @@ it('asks only once while nothing happens', async () => {
   expect(requests).toBe(1);
 });
 
-it('leaves what batchItemFailures names, and gives it up after maxReceiveCount', async () => {
+it('keeps the messages in batchItemFailures, until they become dead letters after maxReceiveCount', async () => {
   const seen: Record<string, number> = {};
   for (const body of ['good 1', 'bad', 'good 2']) await fixture.send(queue, body);
   start(
@@ -150,7 +150,7 @@ it.each([
   await vi.waitFor(async () => expect(await fixture.counts(queue)).toEqual([0, 0, 0]));
 });
 
-it('fills batches beyond what one request brings', async () => {
+it('fills batches larger than one request', async () => {
   for (let i = 0; i < 25; i++) await fixture.send(queue, `${i}`);
   const sizes: number[] = [];
   start(async ({ Records }) => void sizes.push(Records.length), { batchSize: 20 });
@@ -158,7 +158,7 @@ it('fills batches beyond what one request brings', async () => {
   expect(sizes).toEqual([20, 5]);
 });
 
-it('goes on after errors of the queue', async () => {
+it('continues after errors of the queue', async () => {
   fixture.sqs.faults.inject({
     operation: 'ReceiveMessage',
     times: 2,
@@ -171,7 +171,7 @@ it('goes on after errors of the queue', async () => {
   expect(errors).toHaveLength(2);
 });
 
-it('ends after the call under way, and what it did counts', async () => {
+it('ends after the call under way, and deletes the messages it processed', async () => {
   let started = false;
   await fixture.send(queue, 'a');
   start(async () => {
@@ -184,7 +184,7 @@ it('ends after the call under way, and what it did counts', async () => {
   expect(await fixture.counts(queue)).toEqual([0, 0, 0]);
 });
 
-it('runs as many calls at a time as it is told', async () => {
+it('runs as many concurrent calls as configured', async () => {
   let running = 0;
   let most = 0;
   for (let i = 0; i < 12; i++) await fixture.send(queue, `${i}`);
