@@ -3,6 +3,7 @@
 FROM public.ecr.aws/docker/library/node:24-slim
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY local/aws/package.json local/aws/
 # What has native parts or scripts belongs to the embedded host, which does not run here.
 RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
 COPY functions functions

@@ -2,39 +2,39 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DeleteObjectCommand, HeadObjectCommand, ListObjectVersionsCommand } from '@aws-sdk/client-s3';
 import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { openDynamo } from '@lemnos/embedded-aws/dynamodb';
+import { openS3 } from '@lemnos/embedded-aws/s3';
 import { type AwsClients, awsClients, makeClients, useTransport } from '../lib/store/clients.ts';
 import { readEnvironment, type StoreEnvironment } from '../lib/store/environment.ts';
 import { packObjectKeys } from '../lib/store/repository/pack-objects.ts';
 import { DERIVED, PACK } from '../lib/store/row-keys/repository.ts';
-import { openDynamo } from './dynamodb/index.ts';
 import { lockDirectory } from './lock.ts';
-import { openS3 } from './s3/index.ts';
 
 /**
- * `npm run check:data [-- --bring-back]`: whether a table and a bucket belong together, as after one of them was restored
- * to a moment. Everything that the packs of living repositories need must lie in the bucket, in its size.
- * `--bring-back` takes back deletions that a versioned bucket remembers. Looks at what `TABLE_NAME` and
- * `OBJECTS_BUCKET` name, with the credentials that the SDK finds; without `TABLE_NAME` at `DATA_DIR`, whose host must
- * be down. Reads the whole table once: half a read unit per 4 KB.
+ * `npm run check:data [-- --bring-back]`: checks that a table and a bucket match, for example after one of them was restored
+ * to a point in time. Every object that the packs of existing repositories need must be in the bucket, with the size that
+ * the table says. `--bring-back` undoes deletions in a versioned bucket. Checks `TABLE_NAME` and `OBJECTS_BUCKET`, with the
+ * credentials that the SDK finds; without `TABLE_NAME`, the data in `DATA_DIR`, whose host must be stopped. Reads the whole
+ * table once: half a read unit per 4 KB.
  */
 export interface DataReport {
   readonly repositories: number;
-  /** Objects that the table lists. */
+  /** Objects that the table lists for existing repositories. */
   readonly objects: number;
   readonly missing: readonly string[];
-  /** Those of another size than the table says. */
+  /** Objects of another size than the table says. */
   readonly wrong: readonly string[];
   readonly broughtBack: readonly string[];
 }
 
-interface Listed {
+interface ListedObject {
   readonly repositoryId: string;
   readonly key: string;
-  /** Bytes, where the table tells them. */
+  /** Bytes, if the table has them. */
   readonly size: number | undefined;
 }
 
-const AT_ONCE = 32;
+const CONCURRENCY = 32;
 
 export async function checkData(
   clients: AwsClients,
@@ -42,7 +42,7 @@ export async function checkData(
   bringBack = false,
 ): Promise<DataReport> {
   const living = new Set<string>();
-  const listed: Listed[] = [];
+  const listed: ListedObject[] = [];
   for await (const row of rowsOf(clients, tableName)) {
     const { pk, sk, repositoryId, deletedAt } = row as Record<string, string | null>;
     if (sk === 'PROJECT' && typeof repositoryId === 'string' && deletedAt == null) living.add(repositoryId);
@@ -61,14 +61,14 @@ export async function checkData(
       throw error;
     }
   };
-  await inTurns(needed, async ({ key, size }) => {
+  await forEachConcurrently(needed, async ({ key, size }) => {
     let found = await sizeOf(key);
     if (found === undefined && bringBack && (await undelete(clients, Bucket, key))) {
       broughtBack.push(key);
       found = await sizeOf(key);
     }
     if (found === undefined) missing.push(key);
-    else if (size !== undefined && found !== size) wrong.push(`${key}: ${found} bytes and not ${size}`);
+    else if (size !== undefined && found !== size) wrong.push(`${key}: ${found} bytes instead of ${size}`);
   });
   return { repositories: living.size, objects: needed.length, missing, wrong, broughtBack };
 }
@@ -91,8 +91,8 @@ async function* rowsOf({ dynamodb }: AwsClients, TableName: string): AsyncGenera
   } while (ExclusiveStartKey !== undefined);
 }
 
-/** Of a superseded pack the bytes go before the row, and nothing needs them. */
-function objectsOf(row: Record<string, unknown>): Listed[] {
+/** The objects that a row needs. None for a superseded pack: its objects are deleted before its row. */
+function objectsOf(row: Record<string, unknown>): ListedObject[] {
   const { pk, sk, location, layout, state } = row as Record<string, string>;
   const repositoryId = pk!.slice('REPO#'.length);
   if (sk!.startsWith(DERIVED)) return [{ repositoryId, key: location!, size: undefined }];
@@ -102,28 +102,28 @@ function objectsOf(row: Record<string, unknown>): Listed[] {
   return packObjectKeys(row as never).map((key, index) => ({ repositoryId, key, size: sizes[index] }));
 }
 
-/** Takes back the deletion of an object that has older versions. @returns whether there was one */
+/** Undoes the deletion of an object in a versioned bucket. @returns whether there was one */
 async function undelete({ s3 }: AwsClients, Bucket: string, Key: string): Promise<boolean> {
   const { DeleteMarkers = [] } = await s3.send(new ListObjectVersionsCommand({ Bucket, Prefix: Key }));
-  const marker = DeleteMarkers.find((each) => each.Key === Key && each.IsLatest === true);
+  const marker = DeleteMarkers.find((candidate) => candidate.Key === Key && candidate.IsLatest === true);
   if (marker?.VersionId === undefined) return false;
   await s3.send(new DeleteObjectCommand({ Bucket, Key, VersionId: marker.VersionId }));
   return true;
 }
 
-async function inTurns<T>(all: readonly T[], work: (each: T) => Promise<void>): Promise<void> {
-  const left = all.values();
-  const turn = async () => {
-    for (const each of left) await work(each);
+async function forEachConcurrently<T>(items: readonly T[], visit: (item: T) => Promise<void>): Promise<void> {
+  const remaining = items.values();
+  const worker = async () => {
+    for (const item of remaining) await visit(item);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, turn));
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
 }
 
-/** The embedded parts of a data directory, without a host. @throws Error while one has it */
+/** Opens the embedded services of a data directory without a host. @throws Error while a host has it open */
 export async function openDataDirectory(
   dataDir: string,
 ): Promise<{ clients: AwsClients; close(): Promise<void> }> {
-  if (!existsSync(join(dataDir, 'table'))) throw new Error(`${dataDir} holds no data`);
+  if (!existsSync(join(dataDir, 'table'))) throw new Error(`${dataDir} has no data`);
   const unlock = lockDirectory(dataDir);
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const [dynamo, s3] = await Promise.all([
@@ -156,12 +156,12 @@ if (import.meta.main) {
   if (process.env['AWS_S3_FORCE_PATH_STYLE'] === '1') useTransport({ s3: { forcePathStyle: true } });
   const local = process.env['TABLE_NAME'] === undefined;
   if (local && bringBack)
-    throw new Error('the embedded bucket keeps no versions: there is nothing to bring back');
+    throw new Error('the embedded bucket has no versions: deleted objects cannot be brought back');
   const opened = local ? await openDataDirectory(resolve(process.env['DATA_DIR'] ?? '.data')) : undefined;
   const report = await checkData(opened?.clients ?? awsClients(), environment, bringBack);
   await opened?.close();
   for (const key of report.missing) console.log(`missing   ${key}`);
-  for (const what of report.wrong) console.log(`wrong     ${what}`);
+  for (const difference of report.wrong) console.log(`wrong     ${difference}`);
   const { repositories, objects, missing, wrong, broughtBack } = report;
   console.log(
     `${repositories} repositories list ${objects} objects: ${missing.length} missing, ${wrong.length} of another size, ${broughtBack.length} brought back`,

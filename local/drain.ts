@@ -1,19 +1,19 @@
 import type { Server } from 'node:http';
 
-/** How soon a connection is closed whose last request has ended. */
-const LOOK_MS = 20;
+/** How often connections are checked for being idle. */
+const CHECK_INTERVAL_MS = 20;
 
 /**
- * Takes no new connections and lets the requests under way end. Clients keep connections open for the next request, which
- * would hold up the end for as long: each is closed as soon as nothing is asked on it, and with the answer to what still is.
+ * Stops a server gracefully: accepts no new connections and finishes the requests under way. Keep-alive connections would
+ * delay the stop, so each is closed when it is idle, or after its current answer (`Connection: close`).
  *
- * @param patience milliseconds after which what is still under way is broken off
+ * @param timeoutMs after which requests that are still under way are aborted
  */
-export function drain(server: Server, patience: number): Promise<void> {
+export function drain(server: Server, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
     server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'));
-    const idle = setInterval(() => server.closeIdleConnections(), LOOK_MS);
-    const end = setTimeout(() => server.closeAllConnections(), patience);
+    const idle = setInterval(() => server.closeIdleConnections(), CHECK_INTERVAL_MS);
+    const end = setTimeout(() => server.closeAllConnections(), timeoutMs);
     server.close(() => {
       clearInterval(idle);
       clearTimeout(end);

@@ -4,7 +4,7 @@ import type { APIGatewayProxyEvent, APIGatewayRequestAuthorizerEvent } from 'aws
 import { callerAddress } from './caller-address.ts';
 import type { Route } from './routes.ts';
 
-/** What API Gateway's REST API hands a Lambda proxy integration, stage prefix left out of `path` as it does. */
+/** The event that a REST API of API Gateway sends to a Lambda proxy integration; `path` has no stage prefix, as there. */
 export function proxyEvent(
   request: IncomingMessage,
   route: Route,
@@ -30,7 +30,7 @@ export function proxyEvent(
   };
 }
 
-/** What the gateway hands a REQUEST authorizer. */
+/** The event that the gateway sends to a REQUEST authorizer. */
 export function authorizerEvent(event: APIGatewayProxyEvent): APIGatewayRequestAuthorizerEvent {
   const { body: _body, isBase64Encoded: _encoded, ...rest } = event;
   return {
@@ -41,7 +41,7 @@ export function authorizerEvent(event: APIGatewayProxyEvent): APIGatewayRequestA
   };
 }
 
-/** Cuts at the first `?`; the path stays as it was sent. */
+/** Splits a URL at the first `?`. The path stays encoded. */
 export function split(url: string): { path: string; query: string } {
   const at = url.indexOf('?');
   return at < 0 ? { path: url, query: '' } : { path: url.slice(0, at), query: url.slice(at + 1) };
@@ -59,7 +59,7 @@ function headersOf(request: IncomingMessage) {
   return { single, multi };
 }
 
-/** The gateway hands query parameters over decoded. */
+/** The gateway decodes query parameters. */
 function queryOf(query: string): Record<string, string[]> | null {
   if (query === '') return null;
   const parameters: Record<string, string[]> = Object.create(null);

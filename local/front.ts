@@ -4,36 +4,36 @@ import { drain } from './drain.ts';
 import { type FunctionModule, streamThrough } from './gateway.ts';
 
 /**
- * Git alone, streamed, over the table and the bucket that the environment names: the way in for pushes of any size
- * beside a gateway that ends at 4.5 MB (`docs/large-pushes.md`). Nothing embedded runs here. `GET /healthz` says that
- * it listens.
+ * Serves Git alone, streamed, from the table and the bucket that the environment names: for pushes of any size, beside a
+ * gateway that accepts 4.5 MB (`docs/large-pushes.md`). It uses none of the embedded services. `GET /healthz` answers 200
+ * while it listens.
  *
  * | variable | |
  * |---|---|
- * | `TABLE_NAME`, `OBJECTS_BUCKET`, `QUEUE_URL_*`, credentials as the SDK finds them | as the functions have them |
- * | `PORT`, `HOST` | 8080, every address |
- * | `BASE_URL` | its public address |
+ * | `TABLE_NAME`, `OBJECTS_BUCKET`, `QUEUE_URL_*`, credentials for the SDK | as for the functions |
+ * | `PORT`, `HOST` | where it listens; 8080 and all addresses by default |
+ * | `BASE_URL` | its public URL |
  */
 export interface Front {
   readonly url: string;
-  /** Lets the requests under way end, for at most so many milliseconds. */
-  stop(patience?: number): Promise<void>;
+  /** Finishes the requests under way, for at most this many milliseconds. */
+  stop(timeoutMs?: number): Promise<void>;
 }
 
-const NEEDED = ['TABLE_NAME', 'OBJECTS_BUCKET', 'QUEUE_URL_MAINTENANCE', 'QUEUE_URL_INGEST'];
-/** Longer than a load balancer keeps an idle connection: it must be the first to close. */
+const REQUIRED = ['TABLE_NAME', 'OBJECTS_BUCKET', 'QUEUE_URL_MAINTENANCE', 'QUEUE_URL_INGEST'];
+/** Longer than a load balancer's idle timeout: the load balancer must close connections first. */
 const KEEP_ALIVE_MS = 75_000;
 
 export async function startFront(
   env: NodeJS.ProcessEnv = process.env,
   load: () => Promise<FunctionModule> = () => import('../functions/git.ts') as Promise<FunctionModule>,
 ): Promise<Front> {
-  const missing = NEEDED.filter((name) => env[name] === undefined || env[name] === '');
-  if (missing.length > 0) throw new Error(`not set: ${missing.join(', ')}`);
-  // Pushes are sent here: sending them on would go in circles.
+  const missing = REQUIRED.filter((name) => env[name] === undefined || env[name] === '');
+  if (missing.length > 0) throw new Error(`missing environment variables: ${missing.join(', ')}`);
+  // It names this server: redirecting pushes there would loop.
   delete env['GIT_FRONT_URL'];
   const { fetch } = await load();
-  if (fetch === undefined) throw new Error('the Git function answers without a gateway');
+  if (fetch === undefined) throw new Error('the Git function has no fetch handler');
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS });
   const port = await listening(server, Number(env['PORT'] ?? 8080), env['HOST'] ?? '0.0.0.0');
   const baseUrl = env['BASE_URL']?.replace(/\/+$/, '') ?? `http://localhost:${port}`;
@@ -51,7 +51,7 @@ export async function startFront(
   });
   return {
     url: `http://localhost:${port}`,
-    stop: (patience = 100_000) => drain(server, patience),
+    stop: (timeoutMs = 100_000) => drain(server, timeoutMs),
   };
 }
 
@@ -68,7 +68,7 @@ function listening(server: Server, port: number, host: string): Promise<number> 
 
 if (import.meta.main) {
   const front = await startFront().catch((error: Error) => {
-    process.stderr.write(`The front could not start: ${error.message}\n`);
+    process.stderr.write(`The Git front could not start: ${error.message}\n`);
     process.exit(1);
   });
   process.stdout.write(`The Git front is ready at ${front.url}\n`);

@@ -7,11 +7,11 @@ import { authorizerEvent, proxyEvent, split } from './event.ts';
 import { lambdaContext, type ResponseMetadata, type ResponseSink, ResponseStream } from './lambda.ts';
 import type { Route } from './routes.ts';
 
-/** What a function module under `functions/` exports. */
+/** The exports of a function module in `functions/`. */
 export interface FunctionModule {
-  /** Streams when the runtime offers it: (event, responseStream, context); else answers (event, context). */
+  /** Streams if the runtime supports it: (event, responseStream, context); otherwise (event, context). */
   readonly handler: (...args: unknown[]) => Promise<unknown>;
-  /** The same core without a gateway, for requests larger than events may be. */
+  /** The same function without a gateway, for requests larger than an event can be. */
   readonly fetch?: (
     request: Request,
     info: { sourceIp: string; requestId?: string; baseUrl: string },
@@ -23,22 +23,22 @@ export interface GatewayOptions {
   readonly load: (entry: string) => Promise<FunctionModule>;
   /** Public base URL without a trailing slash. */
   readonly baseUrl: string;
-  /** Enforce the sizes, times and manners of API Gateway and Lambda (REST API, payload limits). */
+  /** Enforce the size limits and the behaviour of API Gateway (REST API) and Lambda. */
   readonly limits: boolean;
-  /** Entry of the authorizer that guards areas with `authorizer: 'git'`. */
+  /** Entry of the authorizer for areas with `authorizer: 'git'`. */
   readonly gitAuthorizer: string;
 }
 
-/** A REST API takes 10 MB; the event that carries it to a function ends at 6 MB, Base64 included. */
+/** A REST API accepts 10 MB; the event for a function may have 6 MB, after Base64 encoding. */
 const GATEWAY_BODY_LIMIT = 10 * 1024 * 1024;
 const EVENT_BODY_LIMIT = 6 * 1024 * 1024;
-/** Without the gateway's limits an event is still held in memory: JSON bodies end here. */
+/** Without the gateway's limits: a body that becomes an event is held in memory. */
 const HOST_BODY_LIMIT = 256 * 1024 * 1024;
 const HEADER_LIMIT = 10_240;
-/** What is read of a body that is refused: a client that cannot end what it sends loses the answer. */
-const DISCARDED = 256 * 1024 * 1024;
+/** How much of a body is read and discarded above the limit: a client that cannot finish sending misses the answer. */
+const MAX_DISCARDED_BYTES = 256 * 1024 * 1024;
 
-/** node:http in front of the functions: makes the event, invokes, writes the answer as the gateway would. */
+/** Serves the functions over node:http: makes the event, invokes the function, and writes its answer, as API Gateway does. */
 export function gateway(
   options: GatewayOptions,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
@@ -59,14 +59,14 @@ async function serve(
   response: ServerResponse,
 ): Promise<void> {
   const { path } = split(request.url ?? '/');
-  // As one asks a proxy, or about the server as a whole: the gateway is none, and answers for paths alone.
+  // Absolute URLs (for proxies) and `*`: the gateway serves paths only.
   if (!path.startsWith('/')) return gatewayAnswer(response, 400, '400 Bad Request');
   const route = options.route(path);
   if (route === undefined) return gatewayAnswer(response, 404, '404 Not Found');
 
   const module = await options.load(route.area.entry);
   const isGit = route.area.authorizer === 'git';
-  // The gateway passes no such request on, and the fetch standard knows none.
+  // API Gateway does not forward TRACE, and the fetch standard forbids it.
   if (request.method === 'TRACE') return gatewayAnswer(response, 405, '405 Not Allowed');
   if (isGit && !options.limits && module.fetch !== undefined)
     return streamThrough(options, module.fetch, request, response);
@@ -79,16 +79,16 @@ async function serve(
   }
   const event = proxyEvent(request, route, body);
   if (isGit && options.limits) {
-    const refusal = await authorize(options, event);
-    if (refusal !== undefined) {
-      if (refusal === 401) response.setHeader('WWW-Authenticate', 'Basic realm="Lemnos"');
-      return gatewayAnswer(response, refusal, refusal === 401 ? '401 Unauthorized' : '403 Forbidden');
+    const denied = await authorize(options, event);
+    if (denied !== undefined) {
+      if (denied === 401) response.setHeader('WWW-Authenticate', 'Basic realm="Lemnos"');
+      return gatewayAnswer(response, denied, denied === 401 ? '401 Unauthorized' : '403 Forbidden');
     }
   }
   await invoke(options, module, event, route, response);
 }
 
-/** A function that throws `Unauthorized` refuses with 401; a Deny policy with 403. */
+/** @returns the status of a denied request: 401 if the authorizer throws `Unauthorized`, 403 for a Deny policy */
 async function authorize(
   options: GatewayOptions,
   event: APIGatewayProxyEvent,
@@ -125,7 +125,7 @@ async function invoke(
       resolve();
     });
   });
-  // A client that goes away ends the answer, not the host.
+  // A client that disconnects ends its answer, not the host.
   stream.on('error', () => {});
   const result = (await module.handler(event, stream, context)) as APIGatewayProxyResult | undefined;
   if (result?.statusCode !== undefined) return writeBuffered(response, result, options.limits);
@@ -141,13 +141,13 @@ function sinkOf(response: ServerResponse, limits: boolean): ResponseSink {
   return {
     begin: (metadata) => writeHead(response, metadata, limits),
     write: (chunk, done) => {
-      if (response.destroyed) done(new Error('the client went away'));
+      if (response.destroyed) done(new Error('the client disconnected'));
       else if (response.write(chunk)) done();
       else {
         const proceed = () => {
           response.off('drain', proceed);
           response.off('close', proceed);
-          done(response.destroyed ? new Error('the client went away') : null);
+          done(response.destroyed ? new Error('the client disconnected') : null);
         };
         response.once('drain', proceed);
         response.once('close', proceed);
@@ -164,22 +164,22 @@ function sinkOf(response: ServerResponse, limits: boolean): ResponseSink {
 function writeHead(response: ServerResponse, metadata: ResponseMetadata, limits: boolean): void {
   let size = 0;
   const set = (name: string, value: string | readonly string[]) => {
-    // A REST API's proxy integration renames this one; git then never sends credentials.
+    // A REST API's proxy integration renames this header; git then never sends credentials.
     const sent =
       limits && name.toLowerCase() === 'www-authenticate' ? 'x-amzn-Remapped-WWW-Authenticate' : name;
-    for (const one of typeof value === 'string' ? [value] : value) size += sent.length + one.length;
+    for (const item of typeof value === 'string' ? [value] : value) size += sent.length + item.length;
     response.setHeader(sent, typeof value === 'string' ? value : [...value]);
   };
   for (const [name, value] of Object.entries(metadata.headers ?? {})) set(name, String(value));
   for (const [name, values] of Object.entries(metadata.multiValueHeaders ?? {}))
     set(name, values.map(String));
   if (limits && size > HEADER_LIMIT)
-    throw new Error(`response headers of ${size} bytes pass the gateway's limit`);
+    throw new Error(`response headers of ${size} bytes exceed the gateway's limit`);
   response.statusCode = metadata.statusCode;
   response.flushHeaders();
 }
 
-/** Git without the gateway: the request streams in, the answer streams out, at any size. */
+/** Git without the gateway: streams a request in and its answer out, at any size. */
 export async function streamThrough(
   options: Pick<GatewayOptions, 'baseUrl'>,
   fetch: NonNullable<FunctionModule['fetch']>,
@@ -227,19 +227,19 @@ export async function streamThrough(
 
 /** @returns undefined above the limit */
 async function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > limit + DISCARDED) return undefined;
+  if (Number(request.headers['content-length'] ?? 0) > limit + MAX_DISCARDED_BYTES) return undefined;
   let chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size <= limit) chunks.push(chunk);
     else chunks = [];
-    if (size > limit + DISCARDED) return undefined;
+    if (size > limit + MAX_DISCARDED_BYTES) return undefined;
   }
   return size > limit ? undefined : Buffer.concat(chunks, size);
 }
 
-/** The gateway's own answers carry the bodies that the deployed gateway's responses are given. */
+/** An answer of the gateway itself, with the body that the deployed gateway is configured to send. */
 function gatewayAnswer(response: ServerResponse, status: number, message: string): void {
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/json');

@@ -8,6 +8,11 @@ import {
   GetQueueUrlCommand,
   SetQueueAttributesCommand,
 } from '@aws-sdk/client-sqs';
+import { type EmbeddedDynamo, openDynamo } from '@lemnos/embedded-aws/dynamodb';
+import { type EmbeddedS3, openS3 } from '@lemnos/embedded-aws/s3';
+import { type EmbeddedSes, openSes } from '@lemnos/embedded-aws/ses';
+import { type EmbeddedSqs, openSqs } from '@lemnos/embedded-aws/sqs';
+import { openSsm } from '@lemnos/embedded-aws/ssm';
 import { areas, areasOf, type QueueName } from '../functions/areas.ts';
 import { awsClients, useTransport } from '../lib/store/clients.ts';
 import { readEnvironment } from '../lib/store/environment.ts';
@@ -15,30 +20,25 @@ import { createStore } from '../lib/store/store.ts';
 import { STAGING_DAYS, TABLE_TTL_ATTRIBUTE, tableDefinition } from '../lib/store/table/schema.ts';
 import { log } from '../lib/telemetry/log.ts';
 import { drain } from './drain.ts';
-import { ensureTable } from './dynamodb/ensure-table.ts';
-import { type EmbeddedDynamo, openDynamo } from './dynamodb/index.ts';
+import { ensureTable } from './ensure-table.ts';
 import { type FunctionModule, gateway } from './gateway.ts';
 import { installLambdaGlobal, lambdaContext } from './lambda.ts';
 import { lockDirectory } from './lock.ts';
+import { pollQueue } from './poller.ts';
 import { gatewayRoutes } from './routes.ts';
-import { type EmbeddedS3, openS3 } from './s3/index.ts';
 import { startSchedule } from './scheduler.ts';
-import { type EmbeddedSes, openSes } from './ses/index.ts';
-import { type EmbeddedSqs, openSqs } from './sqs/index.ts';
-import { pollQueue } from './sqs/poller.ts';
-import { openSsm } from './ssm/index.ts';
 
 export interface HostOptions {
-  /** Where everything is kept. */
+  /** Where all data is stored. */
   readonly dataDir: string;
-  /** 0 takes any free port. */
+  /** 0 for any free port. */
   readonly port: number;
   readonly host: string;
-  /** Enforce the sizes and manners of API Gateway and Lambda. */
+  /** Enforce the size limits and the behaviour of API Gateway and Lambda. */
   readonly limits?: boolean;
-  /** Public base URL, when it is not the address listened on. */
+  /** Public base URL, if it is not the address that the host listens on. */
   readonly baseUrl?: string;
-  /** Runs workers and schedules; without them messages stay in their queues. True by default. */
+  /** Runs workers and schedules; true by default. If false, messages stay in their queues. */
   readonly background?: boolean;
 }
 
@@ -48,24 +48,24 @@ export interface Host {
   readonly s3: EmbeddedS3;
   readonly sqs: EmbeddedSqs;
   readonly ses: EmbeddedSes;
-  /** Invokes a function that has no HTTP face, as `aws lambda invoke` does. */
+  /** Invokes a function that has no HTTP interface, as `aws lambda invoke` does. */
   invoke(name: string, payload: unknown): Promise<unknown>;
   stop(): Promise<void>;
 }
 
 const S3_PATH = '/_s3';
-/** Below the data directory: a file for each mail. */
+/** The folder of mails in the data directory: a file for each. */
 export const MAIL_DIR = 'mail';
 
 /**
- * Runs all of Lemnos in this process: the embedded DynamoDB, S3 and SQS below the real SDK clients, the function
- * entries behind real gateway events, the queues' pollers and the scheduler.
+ * Runs all of Lemnos in this process: the real SDK clients on the embedded AWS services, the function entries behind
+ * gateway events, the pollers of the queues and the scheduler.
  */
 export async function startHost(options: HostOptions): Promise<Host> {
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
   const unlock = lockDirectory(options.dataDir);
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 60_000 });
-  // Its port is known, and asked, before there is anything to answer with: who comes early waits.
+  // The server listens before it can answer, because the base URL needs the port: early requests wait.
   const ready = Promise.withResolvers<RequestListener>();
   server.on('request', (request, response) => void ready.promise.then((answer) => answer(request, response)));
   const port = await listen(server, options.port, options.host);
@@ -93,7 +93,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   });
   useTransport({
     dynamodb: { endpoint: 'http://dynamodb.local', requestHandler: dynamo.requestHandler },
-    // A bucket is no host name here.
+    // No host names per bucket here.
     s3: { endpoint: `${baseUrl}${S3_PATH}`, forcePathStyle: true, requestHandler: s3.requestHandler },
     sqs: { endpoint: 'http://sqs.local', requestHandler: sqs.requestHandler },
     ses: { endpoint: 'http://ses.local', requestHandler: ses.requestHandler },
@@ -146,12 +146,12 @@ export async function startHost(options: HostOptions): Promise<Host> {
     ses,
     async invoke(name, payload) {
       const area = areas.find((candidate) => candidate.name === name);
-      if (area === undefined) throw new Error(`no function is called ${name}`);
+      if (area === undefined) throw new Error(`no function is named ${name}`);
       return (await load(area.entry)).handler(payload, lambdaContext(name, area.timeout));
     },
     async stop() {
       stopping.abort();
-      await drain(server, PATIENCE_MS);
+      await drain(server, DRAIN_TIMEOUT_MS);
       await Promise.allSettled(background);
       await Promise.all([dynamo.close(), s3.close(), sqs.close()]);
       unlock();
@@ -161,13 +161,13 @@ export async function startHost(options: HostOptions): Promise<Host> {
 
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local-secret-of-the-embedded-parts' };
 const MAX_RECEIVES = 5;
-/** For requests under way when it is told to stop. */
-const PATIENCE_MS = 10_000;
+/** How long requests under way may take when the host stops. */
+const DRAIN_TIMEOUT_MS = 10_000;
 
-/** One server that takes its time does not keep the others waiting, nor one large pack the next. */
+/** Batches processed at the same time, so that one slow server or one large pack does not delay the others; 1 by default. */
 const CONCURRENCY: Partial<Record<QueueName, number>> = { outbound: 8, ingest: 2 };
 
-/** Table, bucket and queues as the data and service stacks make them; harmless where they exist. */
+/** Creates table, bucket and queues as the data and service stacks do, unless they exist. */
 async function prepare(): Promise<void> {
   const { dynamodb, s3, sqs } = awsClients();
   const { tableName, objectsBucket } = readEnvironment();
@@ -177,9 +177,9 @@ async function prepare(): Promise<void> {
   });
   for (const area of areasOf('worker')) {
     const visibility = String(Math.min(area.timeout * 6, 43_200));
-    const dead = await sqs.send(new CreateQueueCommand({ QueueName: `${area.queue}-dead` }));
+    const deadLetters = await sqs.send(new CreateQueueCommand({ QueueName: `${area.queue}-dead` }));
     const { Attributes } = await sqs.send(
-      new GetQueueAttributesCommand({ QueueUrl: dead.QueueUrl, AttributeNames: ['QueueArn'] }),
+      new GetQueueAttributesCommand({ QueueUrl: deadLetters.QueueUrl, AttributeNames: ['QueueArn'] }),
     );
     process.env[queueVariable(area.queue)] = await ensureQueue(area.queue, {
       VisibilityTimeout: visibility,
@@ -191,7 +191,7 @@ async function prepare(): Promise<void> {
   }
 }
 
-/** The queue with these attributes, as a release may have changed them. */
+/** Creates a queue, or updates its attributes, which a release may have changed. @returns its URL */
 async function ensureQueue(QueueName: string, Attributes: Record<string, string>): Promise<string> {
   const { sqs } = awsClients();
   try {
@@ -220,7 +220,7 @@ function startPollers(
       concurrency: CONCURRENCY[area.queue] ?? 1,
       timeout: area.timeout,
       functionName: area.name,
-      // A failed message of a single process need not wait out a crashed function's time.
+      // No function can crash here and hold a message until its visibility timeout ends: retry sooner.
       retryAfter: 30,
       handler: async (event, context) => (await load(area.entry)).handler(event, context),
       onError: (error) => logBackground(area.name, error),
@@ -244,7 +244,7 @@ function startSchedules(
       signal,
     }),
   );
-  // The embedded bucket obeys no rules of its own.
+  // The embedded bucket has no lifecycle rules: this replaces the one for staged uploads.
   const sweep = startSchedule({
     name: 'staged uploads',
     schedule: 'rate(1 hour)',
@@ -262,7 +262,7 @@ function logBackground(name: string, error: unknown): void {
   log('error', name, { error: String(error) });
 }
 
-/** A name for the address in links: one that stands for every address is not a place to go to. */
+/** The host name for links: a wildcard address cannot be connected to. */
 function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;

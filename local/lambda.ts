@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import type { Context } from 'aws-lambda';
 
-/** Status and headers that a streamed answer begins with. */
+/** The status and headers at the start of a streamed answer. */
 export interface ResponseMetadata {
   readonly statusCode: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ export interface ResponseMetadata {
   readonly cookies?: readonly string[];
 }
 
-/** The stream a function writes its answer to; bytes before {@link begin} are an error, as in Lambda. */
+/** The stream that a function writes its answer to. Bytes before {@link begin} are an error, as in Lambda. */
 export class ResponseStream extends Writable {
   readonly #sink: ResponseSink;
   #begun = false;
@@ -28,7 +28,7 @@ export class ResponseStream extends Writable {
   setContentType(): void {}
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    if (!this.#begun) done(new Error('the function wrote before its metadata'));
+    if (!this.#begun) done(new Error('the function wrote bytes before its metadata'));
     else this.#sink.write(chunk, done);
   }
 
@@ -49,7 +49,7 @@ export interface ResponseSink {
   abort(error: Error): void;
 }
 
-/** Offers the `awslambda` global that the Node runtime offers, so that the very same entries stream here too. */
+/** Defines the `awslambda` global of Lambda's Node runtime, so that the same entries stream here too. */
 export function installLambdaGlobal(): void {
   (globalThis as { awslambda?: unknown }).awslambda = {
     streamifyResponse: (handler: unknown) => handler,
@@ -62,7 +62,7 @@ export function installLambdaGlobal(): void {
   };
 }
 
-/** What a function is told of its own invocation. */
+/** The context of an invocation. */
 export function lambdaContext(name: string, timeoutSeconds: number): Context {
   const deadline = Date.now() + timeoutSeconds * 1000;
   return {

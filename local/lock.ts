@@ -2,10 +2,11 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Keeps two hosts from opening one data directory. A file left by a host that was killed is taken over:
- * what counts is whether its process still lives.
+ * Keeps two hosts from opening the same data directory. The lock file of a killed host is replaced: it counts only while
+ * its process is alive.
  *
- * @returns what releases the directory. @throws when another live process holds it.
+ * @returns a function that releases the directory
+ * @throws Error when another live process holds it
  */
 export function lockDirectory(directory: string): () => void {
   const file = join(directory, 'host.pid');

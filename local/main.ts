@@ -6,12 +6,12 @@ import { readable } from './readable-log.ts';
 import { redrive } from './redrive.ts';
 
 /**
- * `npm start`: reads the environment, starts the host, makes the first administrator, says where it is.
- * `npm start -- --redrive` also puts back the jobs that were given up; `-- --master-key=rotate` and `=retire` change what
- * secrets are sealed with.
+ * `npm start`: reads the environment, starts the host, creates the first administrator and prints the address.
+ * `npm start -- --redrive` also moves dead letters back to their queues; `-- --master-key=rotate` and `=retire` change the
+ * key that secrets are sealed with.
  */
 async function main(): Promise<void> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   const dataDir = resolve(process.env['DATA_DIR'] ?? '.data');
   const isNew = !existsSync(dataDir);
   const rootToken = process.env['ROOT_TOKEN'];
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
     limits: process.env['GATEWAY_LIMITS'] === '1',
     ...(process.env['BASE_URL'] === undefined ? {} : { baseUrl: process.env['BASE_URL'] }),
   });
-  const made = (await host.invoke(
+  const administrator = (await host.invoke(
     'first-administrator',
     rootToken === undefined ? {} : { token: rootToken },
   )) as {
@@ -42,27 +42,30 @@ async function main(): Promise<void> {
   }
 
   const lines = [
-    `Lemnos is ready at ${host.url} after ${((performance.now() - begun) / 1000).toFixed(1)} s`,
+    `Lemnos is ready at ${host.url} after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`,
     `  data      ${dataDir}${isNew ? ' (new)' : ''}`,
     `  try it    ${host.url}/api/docs`,
   ];
-  if (rootToken !== undefined) lines.push(`  sign in   ${made.username}, with the token in ROOT_TOKEN`);
-  else if (made.token !== undefined) {
-    lines.push(`  sign in   ${made.username}, with this token, shown only now: ${made.token}`);
+  if (rootToken !== undefined)
+    lines.push(`  sign in   ${administrator.username}, with the token in ROOT_TOKEN`);
+  else if (administrator.token !== undefined) {
+    lines.push(
+      `  sign in   ${administrator.username}, with this token, shown only now: ${administrator.token}`,
+    );
   } else
     lines.push(
-      `  sign in   ${made.username}, with the token you were shown first (ROOT_TOKEN=... sets another)`,
+      `  sign in   ${administrator.username}, with the token shown at the first start (ROOT_TOKEN=... sets another)`,
     );
   if (process.argv.includes('--redrive')) {
     const moved = [...(await redrive())].map(([queue, count]) => `${count} of ${queue}`);
-    lines.splice(1, 0, `  put back  ${moved.join(', ') || 'nothing was given up'}`);
+    lines.splice(1, 0, `  redriven  ${moved.join(', ') || 'no dead letters'}`);
   }
   const step = /^--master-key=(.*)$/.exec(process.argv.find((arg) => arg.startsWith('--master-key=')) ?? '');
   if (step !== null) lines.splice(1, 0, `  master key  ${await changeMasterKey(host, step[1])}`);
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** @returns what was done, or why it was not: the host serves all the same */
+/** @returns the result, or why it failed: the host keeps running */
 async function changeMasterKey(host: Host, step: string | undefined): Promise<string> {
   try {
     return JSON.stringify(await host.invoke('master-key', { step }));
@@ -72,13 +75,13 @@ async function changeMasterKey(host: Host, step: string | undefined): Promise<st
 }
 
 /**
- * Whoever looks on is shown a line per request; who keeps what is printed asks for it (`LOG_LEVEL=info`), because a pipe
- * that nobody reads would in the end hold up the service.
+ * On a terminal the default is a line per request. Elsewhere it is warnings only (`LOG_LEVEL=info` for all), because a pipe
+ * that nobody reads would block the service when it is full.
  */
 function chooseLog(): void {
-  const seen = process.stderr.isTTY === true;
-  process.env['LOG_LEVEL'] ??= seen ? 'info' : 'warn';
-  const format = process.env['LOG_FORMAT'] ?? (seen ? 'text' : 'json');
+  const interactive = process.stderr.isTTY === true;
+  process.env['LOG_LEVEL'] ??= interactive ? 'info' : 'warn';
+  const format = process.env['LOG_FORMAT'] ?? (interactive ? 'text' : 'json');
   if (format === 'text') logTo((line) => void process.stderr.write(`${readable(line)}\n`));
 }
 

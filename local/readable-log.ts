@@ -1,5 +1,6 @@
 import type { Line } from '../lib/telemetry/log.ts';
 
+/** Fields that are not appended as `name=value`. */
 const HIDDEN = new Set([
   'level',
   'timestamp',
@@ -16,16 +17,16 @@ const HIDDEN = new Set([
 ]);
 
 /**
- * A line for somebody at a terminal:
+ * Formats a line of the log for a terminal:
  * `17:03:11 INFO  request GET /projects/:id 200 12 ms  area=projects requestId=01K...`
  */
 export function readable(line: Line): string {
   const { level, timestamp, message } = line;
-  const told = ['method', 'route', 'path', 'job', 'status'].flatMap((name) => line[name] ?? []);
-  const took = line['ms'] === undefined ? [] : [`${line['ms']} ms`];
+  const request = ['method', 'route', 'path', 'job', 'status'].flatMap((name) => line[name] ?? []);
+  const duration = line['ms'] === undefined ? [] : [`${line['ms']} ms`];
   const rest = Object.entries(line)
     .filter(([name, value]) => !HIDDEN.has(name) && value !== undefined)
     .map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`);
-  const head = [timestamp.slice(11, 19), level.padEnd(5), message, ...told, ...took].join(' ');
+  const head = [timestamp.slice(11, 19), level.padEnd(5), message, ...request, ...duration].join(' ');
   return rest.length === 0 ? head : `${head}  ${rest.join(' ')}`;
 }

@@ -7,8 +7,9 @@ import { areasOf } from '../functions/areas.ts';
 import { awsClients } from '../lib/store/clients.ts';
 
 /**
- * Puts back what was given up, as `aws sqs start-message-move-task` does for a deployed instance: every job may run
- * again safely. @returns how many messages each queue got back, of those that got any
+ * Moves dead letters back to their queues, as `aws sqs start-message-move-task` does for a deployed instance. Jobs are
+ * idempotent.
+ * @returns the number of messages moved, by queue; without queues that got none
  */
 export async function redrive(): Promise<ReadonlyMap<string, number>> {
   const { sqs } = awsClients();

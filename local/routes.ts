@@ -14,8 +14,8 @@ interface Resource {
 }
 
 /**
- * Chooses the resource for a path as API Gateway does: segment by segment, a literal before a named
- * segment before `{proxy+}`; `{proxy+}` matches one segment or more. The path stays encoded.
+ * Selects the resource for a path as API Gateway does: segment by segment, a literal before a named segment before
+ * `{proxy+}`, which matches one or more segments. The path stays encoded.
  */
 export function gatewayRoutes(areas: readonly Area[]): (path: string) => Route | undefined {
   const resources: Resource[] = areas
@@ -32,27 +32,27 @@ export function gatewayRoutes(areas: readonly Area[]): (path: string) => Route |
 const rank = (segment: string) => (segment === '{proxy+}' ? 2 : segment.startsWith('{') ? 1 : 0);
 
 function match(resources: readonly Resource[], path: readonly string[]): Route | undefined {
-  const fitting = resources.flatMap((candidate) => {
+  const candidates = resources.flatMap((resource) => {
     const pathParameters: Record<string, string> = {};
-    for (const [index, segment] of candidate.segments.entries()) {
+    for (const [index, segment] of resource.segments.entries()) {
       const actual = path[index];
       if (actual === undefined) return [];
       if (segment === '{proxy+}') {
         pathParameters['proxy'] = path.slice(index).join('/');
-        return pathParameters['proxy'] === '' ? [] : [{ ...candidate, pathParameters }];
+        return pathParameters['proxy'] === '' ? [] : [{ ...resource, pathParameters }];
       }
       if (segment.startsWith('{')) pathParameters[segment.slice(1, -1)] = actual;
       else if (segment !== actual) return [];
     }
-    return candidate.segments.length === path.length ? [{ ...candidate, pathParameters }] : [];
+    return resource.segments.length === path.length ? [{ ...resource, pathParameters }] : [];
   });
-  fitting.sort((a, b) => {
+  candidates.sort((a, b) => {
     for (let i = 0; i < Math.max(a.segments.length, b.segments.length); i++) {
       const difference = rank(a.segments[i] ?? '{proxy+}') - rank(b.segments[i] ?? '{proxy+}');
       if (difference !== 0) return difference;
     }
     return 0;
   });
-  const best = fitting[0];
+  const best = candidates[0];
   return best && { area: best.area, resource: best.resource, pathParameters: best.pathParameters };
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { ScheduledEvent } from 'aws-lambda';
 
-/** The time, and a way to wait for it; a test injects its own. */
+/** The current time, and timers. Tests inject their own. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** @returns a function that takes the call back */
+  /** @returns a function that cancels the call */
   after(milliseconds: number, call: () => void): () => void;
 }
 
@@ -14,7 +14,7 @@ export interface ScheduleOptions {
   /** `rate(5 minutes)` or `cron(0 12 * * ? *)`, in UTC. */
   schedule: string;
   handler(event: ScheduledEvent): Promise<unknown>;
-  /** What the handler threw; the schedule goes on. Printed when absent. */
+  /** Called with what the handler threw; the schedule continues. If absent, errors are printed. */
   onError?(error: unknown): void;
   signal: AbortSignal;
   clock?: Clock;
@@ -22,15 +22,15 @@ export interface ScheduleOptions {
   account?: string;
 }
 
-/** Timers are held in 32 bits, and a laptop sleeps: look at the clock at least this often. */
-const longestWait = 3_600_000;
+/** Timers are limited to 32 bits, and stop while a machine sleeps: the clock is checked at least this often. */
+const MAX_WAIT_MS = 3_600_000;
 
 /**
- * Calls the handler at its times, as EventBridge would, with one difference: never while the call before
- * is still under way. Times missed because of that, or because the machine slept, are made up for by one call
- * at most. Resolves after `signal` is aborted and the call under way has ended.
+ * Calls the handler on a schedule, as EventBridge does, with one difference: calls do not overlap. Calls missed because of
+ * that, or while the machine slept, are replaced by one call at most. Resolves when `signal` is aborted and the call under
+ * way has ended.
  *
- * @throws SyntaxError at once when the schedule cannot be read
+ * @throws SyntaxError at once when the schedule is invalid
  */
 export function startSchedule(options: ScheduleOptions): Promise<void> {
   const nextTime = parseSchedule(options.schedule);
@@ -61,7 +61,7 @@ async function run(options: ScheduleOptions, nextTime: NextTime): Promise<void> 
       if (onError) onError(error);
       else console.error(`schedule ${name}:`, error);
     }
-    // Keeps the rhythm if it can; what has passed meanwhile is left out.
+    // Keeps the rhythm of the schedule, and skips times that have passed.
     let next = nextTime(due);
     if (next !== undefined && next <= clock.now()) next = nextTime(clock.now(), due);
     due = next;
@@ -76,7 +76,7 @@ async function waitUntil(due: number, clock: Clock, signal: AbortSignal): Promis
         signal.removeEventListener('abort', wake);
         resolve();
       };
-      const cancel = clock.after(Math.min(due - clock.now(), longestWait), wake);
+      const cancel = clock.after(Math.min(due - clock.now(), MAX_WAIT_MS), wake);
       signal.addEventListener('abort', wake, { once: true });
     });
   }
@@ -91,13 +91,13 @@ const systemClock: Clock = {
 };
 
 /**
- * The first time after `after`, milliseconds; undefined when there is none.
- * @param rhythm a time at which a rate fell due before, so that it keeps its beat
+ * The first time after `after`, in milliseconds; undefined if there is none.
+ * @param rhythm an earlier time of a rate, whose interval continues from there
  */
 export type NextTime = (after: number, rhythm?: number) => number | undefined;
 
 /**
- * Reads a schedule ("Schedule types" in the EventBridge user guide). Of cron, `W` and `#` are not offered.
+ * Parses a schedule ("Schedule types" in the EventBridge user guide). `W` and `#` of cron are not supported.
  * @throws SyntaxError
  */
 export function parseSchedule(schedule: string): NextTime {
@@ -108,7 +108,7 @@ export function parseSchedule(schedule: string): NextTime {
     return (after, rhythm = after) => after + interval - ((after - rhythm) % interval);
   }
   const cron = /^cron\((.+)\)$/.exec(schedule)?.[1]?.trim().split(/\s+/);
-  if (cron?.length !== 6) throw new SyntaxError(`not a schedule: ${schedule}`);
+  if (cron?.length !== 6) throw new SyntaxError(`invalid schedule: ${schedule}`);
   const [minute, hour, dayOfMonth, month, dayOfWeek, year] = cron as [
     string,
     string,
@@ -123,7 +123,7 @@ export function parseSchedule(schedule: string): NextTime {
   const minutes = parseField(minute, 0, 59);
   const hours = parseField(hour, 0, 23);
   const isDay = parseDay(dayOfMonth, dayOfWeek);
-  const months = parseField(month, 1, 12, monthNames);
+  const months = parseField(month, 1, 12, MONTH_NAMES);
   const years = parseField(year, 1970, 2199);
   return (after) => nextCron(after, { minutes, hours, isDay, months, years });
 }
@@ -151,8 +151,8 @@ function nextCron(after: number, cron: Cron): number | undefined {
   return undefined;
 }
 
-const monthNames = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'];
-const dayNames = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
+const MONTH_NAMES = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'];
+const DAY_NAMES = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
 
 function parseDay(dayOfMonth: string, dayOfWeek: string): (date: Date) => boolean {
   if (dayOfMonth === 'L') {
@@ -164,28 +164,27 @@ function parseDay(dayOfMonth: string, dayOfWeek: string): (date: Date) => boolea
     return (date) => days.has(date.getUTCDate());
   }
   // Sunday is 1.
-  const days = parseField(dayOfWeek === 'L' ? 'SAT' : dayOfWeek, 1, 7, dayNames);
+  const days = parseField(dayOfWeek === 'L' ? 'SAT' : dayOfWeek, 1, 7, DAY_NAMES);
   return (date) => days.has(date.getUTCDay() + 1);
 }
 
-/** Lists of `*`, `5`, `2-7`, `MON-FRI`, each with an optional step: `0/15`, `*` and `/10`. */
-function parseField(field: string, least: number, most: number, names: string[] = []): Set<number> {
+/** Parses a list of `*`, `5`, `2-7` or `MON-FRI`, each with an optional step: `0/15`, `2-30/7`. */
+function parseField(field: string, min: number, max: number, names: string[] = []): Set<number> {
   const values = new Set<number>();
   const read = (text: string): number => {
     const named = names.indexOf(text.toUpperCase());
-    const value = named !== -1 ? least + named : /^\d+$/.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= least && value <= most))
-      throw new SyntaxError(`not a value from ${least} to ${most}: ${text}`);
+    const value = named !== -1 ? min + named : /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= min && value <= max)) throw new SyntaxError(`not a value from ${min} to ${max}: ${text}`);
     return value;
   };
   for (const part of field.split(',')) {
     const [range = '', stepText] = part.split('/');
     const step = stepText === undefined ? 1 : Number(stepText);
-    if (!Number.isInteger(step) || step < 1) throw new SyntaxError(`not a step: ${part}`);
-    const [first, last] = range === '*' ? [String(least), String(most)] : range.split('-');
+    if (!Number.isInteger(step) || step < 1) throw new SyntaxError(`invalid step: ${part}`);
+    const [first, last] = range === '*' ? [String(min), String(max)] : range.split('-');
     const start = read(first!);
-    const end = last !== undefined ? read(last) : stepText === undefined ? start : most;
-    if (end < start) throw new SyntaxError(`a range that runs backwards: ${part}`);
+    const end = last !== undefined ? read(last) : stepText === undefined ? start : max;
+    if (end < start) throw new SyntaxError(`range with its end before its start: ${part}`);
     for (let value = start; value <= end; value += step) values.add(value);
   }
   return values;

@@ -103,6 +103,8 @@ test('it says that it is well, and serves Git alone', async () => {
 });
 
 test('it does not start without a table and a bucket, nor send on what was sent to it', async () => {
-  await expect(startFront({ PORT: '0' })).rejects.toThrow('not set: TABLE_NAME, OBJECTS_BUCKET');
+  await expect(startFront({ PORT: '0' })).rejects.toThrow(
+    'missing environment variables: TABLE_NAME, OBJECTS_BUCKET',
+  );
   expect(env).not.toHaveProperty('GIT_FRONT_URL');
 });

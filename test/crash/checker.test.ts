@@ -38,7 +38,7 @@ import { gramKey, indexedKey } from '../../lib/store/row-keys/search.ts';
 import { tokenIdKey, tokenKey } from '../../lib/store/row-keys/tokens.ts';
 import { followKey, userKey } from '../../lib/store/row-keys/users.ts';
 import type { Item } from '../../lib/store/table/write.ts';
-import { Storage } from '../../local/dynamodb/storage.ts';
+import { Storage } from '../../local/aws/dynamodb/storage.ts';
 import { git } from '../git/repository-files.ts';
 import { createProject, newUser } from '../store/table/store-fixture.ts';
 import { check } from './checker.ts';
@@ -136,7 +136,7 @@ async function problemsAfter(
   if (options.storage !== undefined) {
     const storage = await Storage.open(join(folder, 'table'));
     await options.storage(storage);
-    await storage.settled();
+    await storage.flushed();
     await storage.close();
   }
   await using data = await openData(folder);

@@ -2,14 +2,15 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { CreateQueueCommand } from '@aws-sdk/client-sqs';
+import { type EmbeddedDynamo, openDynamo } from '@lemnos/embedded-aws/dynamodb';
+import { openS3 } from '@lemnos/embedded-aws/s3';
+import { openSqs } from '@lemnos/embedded-aws/sqs';
 import { areasOf } from '../../functions/areas.ts';
 import { type AwsClients, makeClients } from '../../lib/store/clients.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
 import { createStore, type Store } from '../../lib/store/store.ts';
 import { TABLE_TTL_ATTRIBUTE, tableDefinition } from '../../lib/store/table/schema.ts';
-import { type EmbeddedDynamo, ensureTable, openDynamo } from '../../local/dynamodb/index.ts';
-import { openS3 } from '../../local/s3/index.ts';
-import { openSqs } from '../../local/sqs/index.ts';
+import { ensureTable } from '../../local/ensure-table.ts';
 
 /** What a host keeps, opened without a host. */
 export interface Data extends AsyncDisposable {

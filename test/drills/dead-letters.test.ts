@@ -6,8 +6,8 @@ import { handler as mailWorker } from '../../functions/mail.ts';
 import { mailMessage } from '../../lib/domain/mail/message.ts';
 import { awsClients } from '../../lib/store/clients.ts';
 import { correlated } from '../../lib/telemetry/correlation.ts';
+import { pollQueue } from '../../local/poller.ts';
 import { redrive } from '../../local/redrive.ts';
-import { pollQueue } from '../../local/sqs/index.ts';
 import { LogLines } from '../harness/log-lines.ts';
 import { type Service, startService } from '../harness/service.ts';
 

@@ -111,7 +111,7 @@ describe('a copy of the embedded host’s data', () => {
       repositories: 2,
       objects: Contents.length,
       missing: [lost],
-      wrong: [expect.stringContaining(`${cut}: 4 bytes and not `)],
+      wrong: [expect.stringContaining(`${cut}: 4 bytes instead of `)],
     });
     await close();
   }, 60_000);

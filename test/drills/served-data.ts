@@ -1,10 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
+import { openDynamo } from '@lemnos/embedded-aws/dynamodb';
+import { openS3 } from '@lemnos/embedded-aws/s3';
 import { makeClients } from '../../lib/store/clients.ts';
 import { TABLE_TTL_ATTRIBUTE, tableDefinition } from '../../lib/store/table/schema.ts';
-import { ensureTable, openDynamo } from '../../local/dynamodb/index.ts';
-import { openS3 } from '../../local/s3/index.ts';
+import { ensureTable } from '../../local/ensure-table.ts';
 
 const credentials = { accessKeyId: 'drill', secretAccessKey: 'secret-of-the-drill' };
 

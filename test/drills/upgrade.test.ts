@@ -1,6 +1,6 @@
 /** The drill of docs/operations.md, "Upgrading": no request is lost while one release takes over from another. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,8 +37,18 @@ function release(commit: string): { checkout: string; name: string } {
     maxBuffer: 1 << 28,
   });
   execFileSync('tar', ['-x', '-C', checkout], { input: archive });
-  symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'));
+  linkPackages(checkout);
   return { checkout, name: commit.slice(0, 7) };
+}
+
+/** Gives a release the packages of this one, but for those of its own that it brings along. */
+function linkPackages(checkout: string): void {
+  const modules = join(checkout, 'node_modules');
+  mkdirSync(join(modules, '@lemnos'), { recursive: true });
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    if (name !== '@lemnos') symlinkSync(join(root, 'node_modules', name), join(modules, name));
+  }
+  symlinkSync(join(checkout, 'local/aws'), join(modules, '@lemnos/embedded-aws'));
 }
 
 /** What somebody asked, and was told that it is done. */

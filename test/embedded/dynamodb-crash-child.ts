@@ -8,9 +8,9 @@ import {
 import { item, openMain } from './dynamodb-fixture.ts';
 
 /**
- * The process that the crash test kills. Arguments: the data directory, and what its groups start from. Writers
- * work at once, each on its own group, and say on stdout, unbuffered, what was acknowledged: a line
- * `<kind> <group> <version>` for each.
+ * The process that the crash test kills. Arguments: the data directory, and the first version of each group. The writers run
+ * concurrently, each on its own group, and print every acknowledged write on stdout, unbuffered: a line
+ * `<kind> <group> <version>`.
  */
 
 /** The `version`th change of a group: three items and their index rows move to that version together. */
@@ -35,13 +35,14 @@ export function groupTransaction(group: string, version: number): TransactWriteI
 
 async function main(path: string, starts: number[]): Promise<void> {
   const { client } = await openMain(path);
-  const say = (kind: string, group: string, version: number) => writeSync(1, `${kind} ${group} ${version}\n`);
+  const print = (kind: string, group: string, version: number) =>
+    writeSync(1, `${kind} ${group} ${version}\n`);
   await Promise.all(
     starts.map(async (start, writer) => {
       for (let version = start; ; version++) {
         const group = `group-${writer}`;
         await client.send(new TransactWriteItemsCommand(groupTransaction(group, version)));
-        say('transaction', group, version);
+        print('transaction', group, version);
         const single = item({
           pk: `single-${writer}`,
           sk: 's',
@@ -50,14 +51,14 @@ async function main(path: string, starts: number[]): Promise<void> {
           version,
         });
         await client.send(new PutItemCommand({ TableName: 'main', Item: single }));
-        say('put', `single-${writer}`, version);
+        print('put', `single-${writer}`, version);
         const batch = ['x', 'y'].map((sk) => ({
           PutRequest: {
             Item: item({ pk: `batch-${writer}`, sk, h1: `batch-${writer}`, r1: `v${version}`, version }),
           },
         }));
         await client.send(new BatchWriteItemCommand({ RequestItems: { main: batch } }));
-        say('batch', `batch-${writer}`, version);
+        print('batch', `batch-${writer}`, version);
       }
     }),
   );

@@ -8,8 +8,8 @@ import {
   ScanCommand,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
+import { openDynamo } from '@lemnos/embedded-aws/dynamodb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDynamo } from '../../local/dynamodb/index.ts';
 import { groupTransaction } from './dynamodb-crash-child.ts';
 import { clientOf, partition } from './dynamodb-fixture.ts';
 
@@ -21,22 +21,22 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(path, { recursive: true }));
 
-/** Runs the writers until they are killed, some time after their first word. Gives the last version of each that was acknowledged. */
+/** Kills the writers some time after their first line. @returns the last acknowledged version of each group */
 async function writeUntilKilled(starts: number[], afterMs: number): Promise<Map<string, number>> {
   const script = join(import.meta.dirname, 'dynamodb-crash-child.ts');
   const child = spawn(process.execPath, [script, path, ...starts.map(String)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let said = '';
+  let output = '';
   child.stdout.setEncoding('utf8').once('data', () => setTimeout(() => child.kill('SIGKILL'), afterMs));
   child.stdout.on('data', (text: string) => {
-    said += text;
+    output += text;
   });
   const signal = await new Promise((resolve) => child.on('close', (_, by) => resolve(by)));
   expect(signal).toBe('SIGKILL');
   const acknowledged = new Map<string, number>();
-  // The last piece may be half a line.
-  for (const line of said.split('\n').slice(0, -1)) {
+  // The last line may be incomplete.
+  for (const line of output.split('\n').slice(0, -1)) {
     const [, group, version] = line.split(' ');
     acknowledged.set(group!, Number(version));
   }
@@ -63,7 +63,7 @@ async function rowsOf(client: DynamoDBClient, group: string, IndexName?: string)
     .sort((a, b) => (a.sk < b.sk ? -1 : 1));
 }
 
-test('a killed process has kept all it acknowledged, and nothing by halves', async () => {
+test('after kill -9 every acknowledged write is there, and no write is there in part', async () => {
   let starts: number[] = Array(WRITERS).fill(1);
   /** The version of each group when the last round ended. */
   const known = new Map<string, number>();
@@ -84,7 +84,7 @@ test('a killed process has kept all it acknowledged, and nothing by halves', asy
         const rows = await rowsOf(client, group);
         const last = acknowledged.get(group);
         const allowed = last === undefined ? [known.get(group) ?? 0, starts[writer]] : [last, last + 1];
-        // One more may have been written and not acknowledged; then all of it.
+        // One more write may have been committed without an acknowledgement, but not a part of it.
         const versions = new Set(rows.map((row) => row.version));
         expect(versions.size, `${group}: one version`).toBeLessThanOrEqual(1);
         const [found = 0] = versions;
@@ -94,7 +94,7 @@ test('a killed process has kept all it acknowledged, and nothing by halves', asy
         version = Math.max(version, found);
         known.set(group, found);
       }
-      // Whether or not the next transaction had come through, repeating it makes it count once.
+      // Whether or not the next transaction was committed, a repeat applies it exactly once.
       const repeated = version + 1;
       const { version: current = 0 } = (await rowsOf(client, `group-${writer}`))[0] ?? {};
       for (const again of new Set([Math.max(current, 1), repeated])) {
@@ -116,7 +116,7 @@ test('a killed process has kept all it acknowledged, and nothing by halves', asy
   }
 }, 60_000);
 
-test('a directory is open once at a time', async () => {
+test('only one process may have a directory open', async () => {
   const first = await openDynamo({ path });
   await expect(openDynamo({ path })).rejects.toThrow('is in use by another process');
   await first.close();

@@ -12,8 +12,8 @@ import {
   TransactionConflictException,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
+import type { EmbeddedDynamo, OperationRecord } from '@lemnos/embedded-aws/dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { EmbeddedDynamo, OperationRecord } from '../../local/dynamodb/index.ts';
 import { clientOf, type Item, item, openMain, partition } from './dynamodb-fixture.ts';
 
 let dynamo: EmbeddedDynamo;
@@ -33,7 +33,7 @@ test.each([
   ['throttling', ThrottlingException],
   ['throughput-exceeded', ProvisionedThroughputExceededException],
   ['internal-error', InternalServerError],
-] as const)('%s is what the SDK knows it as, and nothing is written', async (fail, type) => {
+] as const)('%s: the SDK throws its exception class, and nothing is written', async (fail, type) => {
   const Key = newKey();
   dynamo.faults.next('PutItem', { fail });
   await expect(put(Key)).rejects.toBeInstanceOf(type);
@@ -58,7 +58,7 @@ test('a conflict cancels a transaction with its reason', async () => {
   ]);
 });
 
-test('a batch may leave some of its keys and writes undone', async () => {
+test('a batch may leave some of its keys and writes unprocessed', async () => {
   const keys = [newKey(), newKey(), newKey()];
   dynamo.faults.next('BatchWriteItem', { unprocessed: 2 });
   const RequestItems = { main: keys.map((Item) => ({ PutRequest: { Item } })) };
@@ -81,7 +81,7 @@ test('a batch may leave some of its keys and writes undone', async () => {
   );
 });
 
-test('a lost answer leaves the write done, so that a repeat meets its own traces', async () => {
+test('a lost answer: the write is done, so that the condition of its retry fails', async () => {
   const Key = newKey();
   const records: OperationRecord[] = [];
   dynamo.onOperation = (record) => records.push(record);
@@ -95,7 +95,7 @@ test('a lost answer leaves the write done, so that a repeat meets its own traces
   expect(records.map(({ error }) => error)).toEqual(['TimeoutError', 'ConditionalCheckFailedException']);
 });
 
-test('a request that does not arrive is repeated by the SDK', async () => {
+test('the SDK retries a request that does not arrive', async () => {
   const Key = newKey();
   dynamo.faults.next('*', { fail: 'unreachable' });
   await clientOf(dynamo, 3).send(
@@ -104,7 +104,7 @@ test('a request that does not arrive is repeated by the SDK', async () => {
   expect(await get(Key)).toEqual(Key);
 });
 
-test('a callback decides about each request, and may delay it', async () => {
+test('a callback selects the fault of each request, and may delay it', async () => {
   const Key = newKey();
   dynamo.faults.onRequest = ({ operation, input }) =>
     operation === 'GetItem' && (input['Key'] as Item)['pk']?.S === Key['pk']!.S ? { delayMs: 60 } : undefined;
@@ -116,7 +116,7 @@ test('a callback decides about each request, and may delay it', async () => {
   expect(undelayed - started).toBeLessThan(59);
 });
 
-test('global indexes may lag behind, in either order of reading, until they have caught up', async () => {
+test('global indexes may lag behind, for forward and backward queries, until they have caught up', async () => {
   const [pk, h1] = ['late', 'late-index'];
   const write = (sk: string, r1: string, title: string) => put(item({ pk, sk, h1, r1, title }));
   const rows = async (ScanIndexForward = true) => {

@@ -1,10 +1,6 @@
 import { type AttributeValue, DynamoDBClient, type QueryCommandInput } from '@aws-sdk/client-dynamodb';
-import {
-  type EmbeddedDynamo,
-  ensureTable,
-  openDynamo,
-  type TableDefinition,
-} from '../../local/dynamodb/index.ts';
+import { type EmbeddedDynamo, openDynamo } from '@lemnos/embedded-aws/dynamodb';
+import { ensureTable, type TableDefinition } from '../../local/ensure-table.ts';
 
 export type Item = Record<string, AttributeValue>;
 

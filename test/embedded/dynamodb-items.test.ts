@@ -10,9 +10,10 @@ import {
   UpdateItemCommand,
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
+import type { EmbeddedDynamo } from '@lemnos/embedded-aws/dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type EmbeddedDynamo, ensureTable } from '../../local/dynamodb/index.ts';
+import { ensureTable } from '../../local/ensure-table.ts';
 import { type Item, item, openMain } from './dynamodb-fixture.ts';
 
 let dynamo: EmbeddedDynamo;
@@ -27,7 +28,7 @@ const put = (Item: Item) => client.send(new PutItemCommand({ TableName, Item }))
 const get = async (Key: Item) =>
   (await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }))).Item;
 
-/** Puts an item with `attributes`, updates it, and gives what it is then, without its key. */
+/** Puts an item with `attributes` and updates it. @returns its attributes after that, without its key */
 async function updated(
   attributes: Item,
   expression: string,
@@ -123,7 +124,7 @@ describe('conditions', () => {
       'update',
       (Key: Item) => new UpdateItemCommand({ TableName, Key, UpdateExpression: 'SET a = b', ...failing }),
     ],
-  ] as const)('a failed %s shows the item it failed on, when asked', async (_, command) => {
+  ] as const)('a failed %s returns the existing item on request', async (_, command) => {
     const Key = newKey();
     await put({ ...Key, v: { N: '7' } });
     const failure = await client.send(command(Key) as PutItemCommand).catch((error: unknown) => error);
@@ -135,7 +136,7 @@ describe('conditions', () => {
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   } as const;
 
-  test('without being asked, it does not', async () => {
+  test('a failed condition returns no item unless requested', async () => {
     const Key = newKey();
     await put(Key);
     const failure = await client
@@ -144,7 +145,7 @@ describe('conditions', () => {
     expect((failure as ConditionalCheckFailedException).Item).toBeUndefined();
   });
 
-  test('of many that race to create an item one wins', async () => {
+  test('one of many concurrent creations of an item succeeds', async () => {
     const Key = newKey();
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, (_, racer) =>
@@ -164,7 +165,7 @@ describe('conditions', () => {
 describe('updates', () => {
   const L = (...texts: string[]) => ({ L: texts.map((S) => ({ S })) });
   const cases: [expression: string, before: Item, values: Item | undefined, after: Item][] = [
-    // Operands are read from the item as it was, so this is a swap.
+    // Operands are read from the item before the update, so this is a swap.
     ['SET a = b, b = a', { a: { S: '1' }, b: { S: '2' } }, undefined, { a: { S: '2' }, b: { S: '1' } }],
     ['REMOVE l[0], l[1]', { l: L('a', 'b', 'c') }, undefined, { l: L('c') }],
     [
@@ -218,7 +219,7 @@ describe('updates', () => {
       /Expression size has exceeded the maximum allowed size; expression size: 4097/,
     ],
     ['SET big = :v', { ':v': { S: 'x'.repeat(400 * 1024) } }, /Item size to update has exceeded/],
-  ] as [string, Item | undefined, RegExp][])('%s is refused', async (expression, values, message) => {
+  ] as [string, Item | undefined, RegExp][])('%s is rejected', async (expression, values, message) => {
     await expect(updated({ s: { S: 'text' } }, expression, values)).rejects.toMatchObject({
       name: 'ValidationException',
       message: expect.stringMatching(message),
@@ -247,7 +248,7 @@ describe('updates', () => {
     expect(await get(Key)).toEqual(Key);
   });
 
-  test('additions that race are all counted', async () => {
+  test('concurrent additions are all counted', async () => {
     const Key = newKey();
     await Promise.all(
       Array.from({ length: 50 }, () =>
@@ -287,7 +288,7 @@ describe('items', () => {
     ) as fc.Arbitrary<Item[string]>,
   }));
 
-  test('come back as they were put', async () => {
+  test('are returned as they were put', async () => {
     await fc.assert(
       fc.asyncProperty(value, async (v) => {
         const Key = newKey();
@@ -299,7 +300,7 @@ describe('items', () => {
     );
   });
 
-  test('a projection takes parts of maps and closes up lists', async () => {
+  test('a projection selects parts of maps and elements of lists', async () => {
     const Key = newKey();
     await put({
       ...Key,
@@ -323,7 +324,7 @@ describe('items', () => {
       }),
     );
     expect(UnprocessedKeys).toEqual({});
-    // The service promises no order: here it is never the one asked for.
+    // The service guarantees no order: here it is never that of the keys.
     expect(Responses!['main']).toHaveLength(25);
     expect(Responses!['main']).toEqual(expect.arrayContaining(keys));
     expect(Responses!['main']).not.toEqual(keys);
@@ -351,14 +352,14 @@ describe('items', () => {
       /Item size has exceeded/,
     ],
     ['an empty set', { pk: { S: 'a' }, sk: { S: 'a' }, v: { SS: [] } }, /may not be empty/],
-  ] as [string, Item, RegExp][])('%s is refused', async (_, Item, message) => {
+  ] as [string, Item, RegExp][])('%s is rejected', async (_, Item, message) => {
     await expect(put(Item)).rejects.toMatchObject({
       name: 'ValidationException',
       message: expect.stringMatching(message),
     });
   });
 
-  test('are found by keys of numbers and bytes, however they are written', async () => {
+  test('are found by equal keys of numbers and bytes in any notation', async () => {
     await ensureTable(client, {
       TableName: 'typed',
       BillingMode: 'PAY_PER_REQUEST',
@@ -386,7 +387,7 @@ describe('items', () => {
     expect(Items![0]!['n']).toEqual({ N: '1.5' });
   });
 
-  test('cannot have an attribute that would be lost', async () => {
+  test('with an attribute named __proto__ are rejected', async () => {
     const v = { M: JSON.parse('{"__proto__":{"S":"x"}}') as Item };
     await expect(put({ ...newKey(), v })).rejects.toThrow('no attributes called __proto__');
     const Key = newKey();
@@ -397,7 +398,7 @@ describe('items', () => {
     });
   });
 
-  test('of a table that is not there', async () => {
+  test('of a table that does not exist are rejected', async () => {
     const sent = client.send(new GetItemCommand({ TableName: 'nowhere', Key: newKey() }));
     await expect(sent).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
   });

@@ -8,9 +8,9 @@ import {
   ScanCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import type { EmbeddedDynamo } from '@lemnos/embedded-aws/dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { EmbeddedDynamo } from '../../local/dynamodb/index.ts';
 import { type Item, item, openMain, partition } from './dynamodb-fixture.ts';
 
 let dynamo: EmbeddedDynamo;
@@ -29,7 +29,7 @@ const put = (Item: Item) => client.send(new PutItemCommand({ TableName, Item }))
 const query = (input: QueryCommandInput) => client.send(new QueryCommand(input));
 const sortKeys = (items: Item[] | undefined) => items!.map(({ sk }) => sk!.S);
 
-/** Puts items of one partition with these sort keys, and the same in index `all` under the partition's name. */
+/** Puts items with these sort keys into one partition; in index `all` they have the partition's name as hash key. */
 async function fill(keys: readonly string[], more: (key: string) => Item = () => ({})): Promise<void> {
   for (let start = 0; start < keys.length; start += 25) {
     const puts = keys
@@ -39,7 +39,7 @@ async function fill(keys: readonly string[], more: (key: string) => Item = () =>
   }
 }
 
-/** All pages, and how many there were. */
+/** The items of all pages, and the number of pages. */
 async function everyPage(
   input: QueryCommandInput,
 ): Promise<{ items: Item[]; pages: number; scanned: number }> {
@@ -96,14 +96,14 @@ describe.each([
 describe('pages', () => {
   const forty = Array.from({ length: 40 }, (_, index) => String(index).padStart(2, '0'));
 
-  test('a page that the limit ends has a key to go on from, even if nothing follows', async () => {
+  test('a page that ends at the limit has a LastEvaluatedKey, even if no item follows', async () => {
     await fill(forty);
     const { items, pages } = await everyPage(partition('pk', pk, { Limit: 10 }));
     expect(sortKeys(items)).toEqual(forty);
     expect(pages).toBe(5);
   });
 
-  test('the limit counts what is evaluated, not what a filter leaves', async () => {
+  test('the limit counts evaluated items, before the filter', async () => {
     await fill(forty, (sk) => ({ even: { BOOL: Number(sk) % 2 === 0 } }));
     const input = partition('h1', pk, {
       IndexName: 'all',
@@ -119,14 +119,14 @@ describe('pages', () => {
     expect(scanned).toBe(40);
   });
 
-  test('COUNT counts without items', async () => {
+  test('COUNT returns the count without the items', async () => {
     await fill(forty);
     const page = await query(partition('h1', pk, { IndexName: 'all', Select: 'COUNT' }));
     expect(page).toMatchObject({ Count: 40, ScannedCount: 40 });
     expect(page.Items).toBeUndefined();
   });
 
-  test('end at a megabyte', async () => {
+  test('end at 1 MB', async () => {
     const keys = forty.slice(0, 8);
     await fill(keys, () => ({ text: { S: 'x'.repeat(300_000) } }));
     const { items, pages } = await everyPage(partition('pk', pk));
@@ -134,13 +134,13 @@ describe('pages', () => {
     expect(pages).toBe(3);
   });
 
-  test('a start key outside the partition, or of other attributes, is refused', async () => {
+  test('a start key outside the partition, or of other attributes, is rejected', async () => {
     const start = (ExclusiveStartKey: Item) => query(partition('pk', pk, { ExclusiveStartKey }));
     await expect(start(item({ pk: 'other', sk: 'a' }))).rejects.toThrow('outside query boundaries');
     await expect(start(item({ pk, sk: 'a', h1: 'a' }))).rejects.toThrow('starting key is invalid');
   });
 
-  test('a page goes on after an item that is gone', async () => {
+  test('a page continues after an item that was deleted', async () => {
     await fill(forty);
     const { LastEvaluatedKey } = await query(partition('pk', pk, { Limit: 3 }));
     await client.send(new DeleteItemCommand({ TableName, Key: LastEvaluatedKey! }));
@@ -152,7 +152,7 @@ describe('pages', () => {
 describe('indexes', () => {
   const whole = () => item({ pk, sk: 's', h1: pk, r1: 'r', h2: pk, h3: pk, title: 't', other: 'o', n: 1 });
 
-  test('project what they are defined to', async () => {
+  test('contain the attributes of their projection', async () => {
     await put(whole());
     const row = async (attribute: string, IndexName: string) =>
       (await query(partition(attribute, pk, { IndexName }))).Items;
@@ -190,8 +190,8 @@ describe('indexes', () => {
     expect(await count('h1', 'numbers', `${pk}-moved`)).toBe(0);
   });
 
-  test('keep every item apart where thousands have the same index key', async () => {
-    // dynalite tells index rows apart by 24 bits of a hash: of 5,000 items it loses one more often than not.
+  test('contain every one of thousands of items with the same index key', async () => {
+    // dynalite distinguishes index rows by 24 bits of a hash: of 5,000 items it would probably lose one.
     const keys = Array.from({ length: 5000 }, (_, index) => String(index).padStart(5, '0'));
     await fill(keys, () => ({ h4: { S: pk }, r1: { S: 'same' } }));
     for (const [attribute, IndexName] of [
@@ -203,7 +203,7 @@ describe('indexes', () => {
     }
   });
 
-  test('refuse what the service refuses', async () => {
+  test('reject what the service rejects', async () => {
     const refused = (input: Partial<QueryCommandInput>, attribute = 'h2', IndexName = 'keys') =>
       expect(query(partition(attribute, pk, { IndexName, ...input }))).rejects;
     await refused({ ConsistentRead: true }).toThrow(
@@ -245,7 +245,7 @@ describe('indexes', () => {
   });
 });
 
-test('any sequence of writes leaves table and indexes as a plain model has them', async () => {
+test('after any sequence of writes, table and indexes equal those of a simple model', async () => {
   const small = fc.constantFrom('a', 'b', 'c');
   const write = fc.record(
     {
@@ -290,7 +290,7 @@ test('any sequence of writes leaves table and indexes as a plain model has them'
   );
 });
 
-test('the segments of a scan are the whole table, each item once', async () => {
+test('the segments of a scan have each item of the table once', async () => {
   await fill(['a', 'b', 'c']);
   const scan = async (Segment: number) => {
     const { Items } = await client.send(

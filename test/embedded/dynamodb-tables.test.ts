@@ -20,8 +20,9 @@ import {
   UpdateItemCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
+import type { EmbeddedDynamo, OperationRecord } from '@lemnos/embedded-aws/dynamodb';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type EmbeddedDynamo, ensureTable, type OperationRecord } from '../../local/dynamodb/index.ts';
+import { ensureTable } from '../../local/ensure-table.ts';
 import { item, MAIN, openMain, partition } from './dynamodb-fixture.ts';
 
 let dynamo: EmbeddedDynamo;
@@ -34,7 +35,7 @@ afterEach(() => dynamo.close());
 const TableName = 'main';
 
 describe('tables', () => {
-  test('are there at once, and only once', async () => {
+  test('exist at once, and cannot be created twice', async () => {
     await ensureTable(client, MAIN);
     const { Table } = await client.send(new DescribeTableCommand({ TableName }));
     expect(Table).toMatchObject({ TableName, TableStatus: 'ACTIVE' });
@@ -47,7 +48,7 @@ describe('tables', () => {
     expect((await client.send(new ListTablesCommand())).TableNames).toEqual(['main']);
   });
 
-  test('start empty when made again', async () => {
+  test('are empty when created again', async () => {
     const Item = item({ pk: 'a', sk: 'a', h1: 'h', r1: 'r' });
     await client.send(new PutItemCommand({ TableName, Item }));
     await client.send(new DeleteTableCommand({ TableName }));
@@ -59,7 +60,7 @@ describe('tables', () => {
     expect((await client.send(new QueryCommand(partition('h1', 'h', { IndexName: 'all' })))).Count).toBe(0);
   });
 
-  test('get and lose indexes when their definition changes, with the items they have', async () => {
+  test('gain and lose indexes when their definition changes, with the existing items', async () => {
     for (let start = 0; start < 600; start += 25) {
       const puts = Array.from({ length: 25 }, (_, index) => ({
         PutRequest: { Item: item({ pk: 'a', sk: String(start + index), b: `b${(start + index) % 2}` }) },
@@ -84,7 +85,7 @@ describe('tables', () => {
     );
   });
 
-  test('accept recovery', async () => {
+  test('accept point-in-time recovery', async () => {
     await ensureTable(client, { ...MAIN, pointInTimeRecovery: true });
     const { ContinuousBackupsDescription } = await client.send(
       new DescribeContinuousBackupsCommand({ TableName }),
@@ -107,7 +108,7 @@ describe('time to live', () => {
     return Items!.map(({ sk }) => sk!.S);
   };
 
-  test('is over for the items that say so, those from before it was enabled included', async () => {
+  test('expires items, also those from before it was enabled', async () => {
     await put('before', at(-1));
     await ensureTable(client, { ...MAIN, timeToLive: 'end' });
     await ensureTable(client, { ...MAIN, timeToLive: 'end' });
@@ -128,7 +129,7 @@ describe('time to live', () => {
     expect(await dynamo.expire(new Date(now.getTime() + 5000))).toBe(2);
   });
 
-  test('is never over where it is not enabled', async () => {
+  test('expires no items where it is not enabled', async () => {
     await put('a', at(-1));
     expect(await dynamo.expire(now)).toBe(0);
     await ensureTable(client, { ...MAIN, timeToLive: 'end' });
@@ -147,7 +148,7 @@ describe('capacity', () => {
   const kilobytes = (count: number) => ({ text: { S: 'x'.repeat(count * 1024 - 100) } });
   const INDEXES = { ReturnConsumedCapacity: ReturnConsumedCapacity.INDEXES };
 
-  test('of writes counts kilobytes of the table and of each index that changes', async () => {
+  test('of writes counts 1 KB units of the table and of each index that changes', async () => {
     const put = (values: Parameters<typeof item>[0], size: number) =>
       client.send(
         new PutItemCommand({
@@ -156,7 +157,7 @@ describe('capacity', () => {
           ...INDEXES,
         }),
       );
-    // `inverted` has keys only: one unit when the row is made, none when only the text changes.
+    // `inverted` has keys only: one unit when the row is created, none when only the text changes.
     expect((await put({}, 3)).ConsumedCapacity).toEqual({
       TableName,
       CapacityUnits: 4,
@@ -170,12 +171,12 @@ describe('capacity', () => {
     });
     const indexed = (await put({ h1: 'h', r1: 'r' }, 2)).ConsumedCapacity!;
     expect(indexed.GlobalSecondaryIndexes).toEqual({ all: { CapacityUnits: 2 } });
-    // A row that moves is deleted and written.
+    // A row whose key changes is deleted and written.
     const moved = (await put({ h1: 'h', r1: 's' }, 2)).ConsumedCapacity!;
     expect(moved.GlobalSecondaryIndexes).toEqual({ all: { CapacityUnits: 4 } });
   });
 
-  test('of reads counts four kilobytes, half when not consistent', async () => {
+  test('of reads counts 4 KB units, half for eventually consistent reads', async () => {
     await client.send(
       new PutItemCommand({
         TableName,
@@ -203,7 +204,7 @@ describe('capacity', () => {
     expect(await query('empty')).toMatchObject({ CapacityUnits: 0.5 });
   });
 
-  test('of transactions is twice that, of batches the sum', async () => {
+  test('of transactions is double, of batches the sum', async () => {
     const two = [Key, item({ pk: 'a', sk: 'b' })];
     const written = await client.send(
       new TransactWriteItemsCommand({
@@ -236,7 +237,7 @@ describe('capacity', () => {
   });
 });
 
-test('every request is counted, with what it read and wrote', async () => {
+test('onOperation reports every request, with the items it read and wrote', async () => {
   const records: OperationRecord[] = [];
   dynamo.onOperation = (record) => records.push(record);
   const Item = item({ pk: 'a', sk: 'b', h1: 'h', r1: 'r' });
@@ -267,7 +268,7 @@ test('every request is counted, with what it read and wrote', async () => {
   expect(records[0]).not.toHaveProperty('error');
 });
 
-test('is served over TCP as well', async () => {
+test('is served over HTTP too', async () => {
   const server = createServer(dynamo.listener()).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const remote = new DynamoDBClient({

@@ -13,8 +13,8 @@ import {
   type TransactWriteItem,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
+import type { EmbeddedDynamo } from '@lemnos/embedded-aws/dynamodb';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { EmbeddedDynamo } from '../../local/dynamodb/index.ts';
 import { clientOf, type Item, item, openMain, partition } from './dynamodb-fixture.ts';
 
 let dynamo: EmbeddedDynamo;
@@ -51,7 +51,7 @@ async function reasonsOf(sent: Promise<unknown>): Promise<CancellationReason[]> 
 }
 
 describe('a transaction', () => {
-  test('puts, updates, deletes and checks together', async () => {
+  test('puts, updates, deletes and checks atomically', async () => {
     const [put, update, removed, checked] = [newKey(), newKey(), newKey(), newKey()] as const;
     await seed(removed);
     await seed(checked);
@@ -68,7 +68,7 @@ describe('a transaction', () => {
     expect(indexed.Count).toBe(1);
   });
 
-  test('that fails changes nothing, and says for each item why', async () => {
+  test('that fails changes nothing, and has a reason for each item', async () => {
     const [fresh, taken, shown] = [newKey(), newKey(), newKey()] as const;
     await seed(taken);
     await seed({ ...shown, v: { N: '1' } });
@@ -101,7 +101,7 @@ describe('a transaction', () => {
     ]);
   });
 
-  test('is cancelled by a key that is not the table’s', async () => {
+  test('is cancelled by a key that does not match the schema', async () => {
     const reasons = await reasonsOf(transact([{ Delete: { TableName, Key: item({ pk: 'a' }) } }]));
     expect(reasons).toEqual([
       { Code: 'ValidationError', Message: 'The provided key element does not match the schema' },
@@ -137,30 +137,30 @@ describe('a transaction', () => {
         })),
       /4 MB/,
     ],
-  ] as [string, () => TransactWriteItem[], RegExp][])('of %s is refused', async (_, items, message) => {
+  ] as [string, () => TransactWriteItem[], RegExp][])('of %s is rejected', async (_, items, message) => {
     await expect(transact(items())).rejects.toMatchObject({
       name: 'ValidationException',
       message: expect.stringMatching(message),
     });
   });
 
-  test('of 100 items is carried out', async () => {
+  test('of 100 items succeeds', async () => {
     const keys = Array.from({ length: 100 }, newKey);
     await transact(keys.map((Key) => add(Key)));
     expect(await get(keys[99]!)).toMatchObject({ tally: { N: '1' } });
   });
 
-  test('with a table that is not there is refused as a whole', async () => {
+  test('with a table that does not exist is rejected', async () => {
     const sent = transact([{ Put: { TableName: 'nowhere', Item: newKey() } }]);
     await expect(sent).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
   });
 
-  test('transfers that race keep the sum', async () => {
+  test('concurrent transfers keep the sum', async () => {
     const accounts = Array.from({ length: 4 }, newKey);
     await transact(accounts.map((Key) => add(Key, 10)));
     const outcomes = await Promise.allSettled(
       Array.from({ length: 60 }, (_, index) => {
-        // Mostly out of two of them, so that these run dry.
+        // Mostly from two of them, so that their balance reaches zero.
         const [from, to] = [accounts[index % 5 ? index % 2 : 2]!, accounts[index % 5 ? 3 : 0]!];
         return transact([
           {
@@ -187,27 +187,27 @@ describe('a transaction', () => {
 });
 
 describe('a request token', () => {
-  test('makes a repeat harmless', async () => {
+  test('makes a repeat idempotent', async () => {
     const Key = newKey();
     await transact([add(Key)], 'repeat');
     await transact([add(Key)], 'repeat');
     expect(await get(Key)).toMatchObject({ tally: { N: '1' } });
   });
 
-  test('makes repeats that race harmless', async () => {
+  test('makes concurrent repeats idempotent', async () => {
     const Key = newKey();
     await Promise.all(Array.from({ length: 10 }, () => transact([add(Key)], 'race')));
     expect(await get(Key)).toMatchObject({ tally: { N: '1' } });
   });
 
-  test('does not fit another request', async () => {
+  test('cannot be reused for another request', async () => {
     await transact([add(newKey())], 'other');
     await expect(transact([add(newKey())], 'other')).rejects.toBeInstanceOf(
       IdempotentParameterMismatchException,
     );
   });
 
-  test('of a cancelled transaction is not remembered', async () => {
+  test('of a cancelled transaction is not stored', async () => {
     const Key = newKey();
     await seed(Key);
     const items = [{ Put: { TableName, Item: Key, ConditionExpression: 'attribute_exists(tally)' } }];
@@ -217,7 +217,7 @@ describe('a request token', () => {
     expect(await get(Key)).toEqual(Key);
   });
 
-  test('is forgotten after ten minutes', async () => {
+  test('expires after ten minutes', async () => {
     const Key = newKey();
     await transact([add(Key)], 'old');
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10 * 60 * 1000 + 1 });
@@ -249,7 +249,7 @@ describe('a request token', () => {
     }
   });
 
-  test('is why the SDK may repeat a transaction whose answer was lost', async () => {
+  test('lets the SDK retry a transaction whose answer was lost', async () => {
     const Key = newKey();
     dynamo.faults.next('TransactWriteItems', { loseAnswer: true }, 2);
     await clientOf(dynamo, 3).send(new TransactWriteItemsCommand({ TransactItems: [add(Key)] }));
@@ -257,7 +257,7 @@ describe('a request token', () => {
   });
 });
 
-test('a transactional read answers in order, with nothing for what is not there', async () => {
+test('a transactional read answers in the order of the keys, with nothing for an absent item', async () => {
   const [present, missing] = [newKey(), newKey()] as const;
   await seed({ ...present, v: { N: '1' } });
   const { Responses } = await client.send(
@@ -271,7 +271,7 @@ test('a transactional read answers in order, with nothing for what is not there'
   expect(Responses).toEqual([{}, { Item: { v: { N: '1' } } }]);
 });
 
-test('a transactional read never sees half a transaction', async () => {
+test('a transactional read never sees a part of a transaction', async () => {
   const [left, right] = [newKey(), newKey()] as const;
   await transact([add(left, 0), add(right, 0)]);
   let writing = true;

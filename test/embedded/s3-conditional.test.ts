@@ -25,14 +25,14 @@ const read = async (Key: string) =>
 
 const lost = { name: 'PreconditionFailed', status: 412 };
 
-it('If-None-Match: * creates only', async () => {
+it('If-None-Match: * creates, and does not replace', async () => {
   await put('new', 'first', { IfNoneMatch: '*' });
   expect(await failure(put('new', 'second', { IfNoneMatch: '*' }))).toEqual(lost);
   expect(await read('new')).toBe('first');
   expect(await failure(put('new', 'x', { IfNoneMatch: '"etag"' }))).toMatchObject({ name: 'NotImplemented' });
 });
 
-it('If-Match replaces only what it names', async () => {
+it('If-Match replaces only the version with that ETag', async () => {
   const { ETag } = await put('versioned', 'one');
   await put('versioned', 'two', { IfMatch: ETag });
   expect(await failure(put('versioned', 'three', { IfMatch: ETag }))).toEqual(lost);
@@ -46,7 +46,7 @@ it('If-Match replaces only what it names', async () => {
 it.each([
   ['creation', undefined],
   ['replacement', 'base'],
-])('a race of conditional writes has one winner: %s', async (name, base) => {
+])('one of several concurrent conditional writes succeeds: %s', async (name, base) => {
   for (let round = 0; round < 10; round++) {
     const key = `race/${name}/${round}`;
     const condition = base === undefined ? { IfNoneMatch: '*' } : { IfMatch: (await put(key, base)).ETag };
@@ -62,7 +62,7 @@ it.each([
   }
 });
 
-it('a deletion that overtakes a conditional write makes it a conflict', async () => {
+it('a deletion during a conditional write makes it fail with a conflict', async () => {
   const { ETag } = await put('overtaken', 'x');
   const slow = Readable.from(
     (async function* () {
@@ -77,7 +77,7 @@ it('a deletion that overtakes a conditional write makes it a conflict', async ()
   expect(await writing).toEqual({ name: 'ConditionalRequestConflict', status: 409 });
 });
 
-it('copies and multipart uploads may be conditional too', async () => {
+it('copies and multipart uploads can be conditional too', async () => {
   await put('target', 'x');
   const CopySource = `${Bucket}/target`;
   const copy = new CopyObjectCommand({

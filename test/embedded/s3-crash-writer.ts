@@ -1,7 +1,7 @@
-/** A writer to be killed: `node s3-crash-writer.ts <dir> <round>`. Says what was acknowledged, a line each. */
+/** The process that the crash test kills: `node s3-crash-writer.ts <dir> <round>`. Prints a line per acknowledged write. */
 import { writeSync } from 'node:fs';
 import { CreateBucketCommand, DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { openS3 } from '../../local/s3/index.ts';
+import { openS3 } from '@lemnos/embedded-aws/s3';
 
 const [dir, round] = process.argv.slice(2);
 const s3 = await openS3({ dir: dir! });
@@ -15,7 +15,7 @@ const client = new S3Client({
 const Bucket = 'crash';
 await client.send(new CreateBucketCommand({ Bucket })).catch(() => {});
 
-/** Each writer has keys of its own, so that "the last acknowledged" is well defined. */
+/** Each writer has its own keys, so that there is one last acknowledged write per key. */
 async function write(writer: number): Promise<void> {
   for (let i = 0; ; i++) {
     const Key = `writer ${writer}/key ${i % 5}`;

@@ -9,14 +9,14 @@ import { openFixture } from './s3-fixture.ts';
 
 const script = join(import.meta.dirname, 's3-crash-writer.ts');
 
-/** What one key may hold: what was last acknowledged, or what was under way. */
+/** The values that a key may have: the last acknowledged one, or the one of a write under way. */
 interface History {
   acknowledged: string | undefined;
   /** `undefined` when a deletion was under way. */
   pending: string | undefined;
 }
 
-it('kill -9 loses nothing acknowledged and shows no half of an object', async () => {
+it('after kill -9 every acknowledged object is there, and no object is there in part', async () => {
   const dir = await mkdtemp(join(tmpdir(), 's3-crash-'));
   const histories = new Map<string, History>();
   for (let round = 0; round < 4; round++) {
@@ -32,7 +32,7 @@ it('kill -9 loses nothing acknowledged and shows no half of an object', async ()
         },
       );
       expect([history.acknowledged, history.pending]).toContain(found?.text);
-      // All of one write and nothing of another; the SDK has checked the CRC.
+      // The body is that of one write; the SDK has verified its CRC.
       if (found) expect(new Set(found.body.trimEnd().split('\n'))).toEqual(new Set([found.text]));
       history.acknowledged = found?.text;
       history.pending = found?.text;
@@ -58,7 +58,7 @@ async function writeAndKill(
     if (!event || !key) continue;
     const history = histories.get(key) ?? { acknowledged: undefined, pending: undefined };
     histories.set(key, history);
-    // A write that began and was not answered may have happened; every eleventh is a deletion.
+    // A write without an answer may have happened; every eleventh is a deletion.
     if (event === 'begin') history.pending = Number(text!.split(':')[2]) % 11 === 10 ? undefined : text;
     else history.acknowledged = history.pending = event === 'deleted' ? undefined : text;
   }

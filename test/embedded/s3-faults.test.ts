@@ -1,7 +1,7 @@
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import type { OperationRecord } from '@lemnos/embedded-aws/s3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { OperationRecord } from '../../local/s3/index.ts';
 import { Bucket, type Fixture, failure, openFixture } from './s3-fixture.ts';
 
 let fixture: Fixture;
@@ -29,7 +29,7 @@ const retrying = () =>
 it.each([
   ['InternalError', 500],
   ['SlowDown', 503],
-] as const)('%s: not done, and the SDK tries again', async (code, status) => {
+] as const)('%s: not done, and the SDK retries', async (code, status) => {
   const rule = { operation: 'PutObject', fault: { kind: 'error', code } } as const;
   fixture.s3.faults.inject(rule);
   expect(await failure(put('a'))).toEqual({ name: code, status });
@@ -43,7 +43,7 @@ it('a lost answer: done, but the caller sees the connection break', async () => 
   await expect(put('a')).rejects.toMatchObject({ code: 'ECONNRESET' });
   expect(await exists('a')).toBe(true);
   fixture.s3.faults.inject({ operation: 'PutObject', fault: { kind: 'lostAnswer' } });
-  // The retry meets the object that the first attempt wrote: what a caller of conditional writes must expect.
+  // The retry finds the object that the first attempt wrote: callers of conditional writes must expect this.
   expect(await failure(put('b', retrying(), { IfNoneMatch: '*' }))).toMatchObject({ status: 412 });
   expect(await exists('b')).toBe(true);
 });
@@ -54,7 +54,7 @@ it('a timeout: not done', async () => {
   expect(await exists('a')).toBe(false);
 });
 
-it('latency, on the requests it names only', async () => {
+it('latency, only for the requests that the rule matches', async () => {
   fixture.s3.faults.inject({ on: /^slow/, after: 1, times: 1, fault: { kind: 'latency', ms: 80 } });
   const took = async (key: string) => {
     const started = performance.now();
@@ -67,7 +67,7 @@ it('latency, on the requests it names only', async () => {
   expect(await took('slow/3')).toBeLessThan(60);
 });
 
-it('can be taken back', async () => {
+it('a rule can be removed', async () => {
   const takeBack = fixture.s3.faults.inject({ fault: { kind: 'timeout' } });
   takeBack();
   fixture.s3.faults.inject({ fault: { kind: 'timeout' } });
@@ -75,7 +75,7 @@ it('can be taken back', async () => {
   await put('a');
 });
 
-it('breaks sockets too', async () => {
+it('a fault closes the socket of an HTTP request', async () => {
   const client = await fixture.overHttp();
   await put('a');
   fixture.s3.faults.inject({ fault: { kind: 'lostAnswer' } });
@@ -95,7 +95,7 @@ it('an aborted request is not committed', async () => {
   expect(await exists('aborted')).toBe(false);
 });
 
-it('tells of each operation with its bytes', async () => {
+it('onOperation reports each operation with its bytes', async () => {
   const seen: OperationRecord[] = [];
   fixture.s3.onOperation = (record) => seen.push(record);
   await put('counted');

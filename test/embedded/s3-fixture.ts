@@ -6,7 +6,7 @@ import {
   S3Client,
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
-import { type EmbeddedS3, openS3, type S3Options } from '../../local/s3/index.ts';
+import { type EmbeddedS3, openS3, type S3Options } from '@lemnos/embedded-aws/s3';
 
 export const Bucket = 'lemnos-test';
 

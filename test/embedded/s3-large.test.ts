@@ -6,7 +6,7 @@ import { Bucket, openFixture } from './s3-fixture.ts';
 
 const MiB = 2 ** 20;
 
-it('streams large objects with flat memory and reads ranges of them at once', async () => {
+it('streams large objects in constant memory and reads ranges of them concurrently', async () => {
   await using fixture = await openFixture();
   const { client } = fixture;
   const size = 200 * MiB;

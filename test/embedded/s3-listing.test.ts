@@ -1,14 +1,14 @@
 import { DeleteObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KeyIndex } from '../../local/s3/keyIndex.ts';
+import { KeyIndex } from '../../local/aws/s3/key-index.ts';
 import { Bucket, failure, listAll, openFixture } from './s3-fixture.ts';
 
 const keysOf = async (client: Awaited<ReturnType<typeof openFixture>>['client'], keys: string[]) => {
   for (const Key of keys) await client.send(new PutObjectCommand({ Bucket, Key, Body: Key }));
 };
 
-/** The definition: sort the UTF-8, filter, fold. */
+/** The definition: sort by UTF-8, filter by prefix, group by delimiter. */
 function expected(keys: string[], prefix: string, delimiter: string, after: string): string[] {
   const bytes = (text: string) => Buffer.from(text);
   const folded = [...new Set(keys)]
@@ -25,7 +25,7 @@ const letters = fc.constantFrom('a', 'b', '/', '-', '\u{10000}', '\uffff', 'ü',
 const key = fc.array(letters, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''));
 
 describe('the key index', () => {
-  it('lists what the definition says, whatever the page size, prefix and delimiter', () => {
+  it('lists by the definition, for any page size, prefix and delimiter', () => {
     fc.assert(
       fc.property(
         fc.array(key, { maxLength: 30 }),
@@ -52,7 +52,7 @@ describe('the key index', () => {
     );
   });
 
-  it('starts after any text', () => {
+  it('starts after any string', () => {
     fc.assert(
       fc.property(fc.array(key, { maxLength: 30 }), key, (keys, after) => {
         const page = new KeyIndex(new Set(keys)).list({ prefix: '', delimiter: '', after, limit: 1000 });
@@ -63,7 +63,7 @@ describe('the key index', () => {
 });
 
 describe('ListObjectsV2', () => {
-  it('folds by delimiter and goes on page by page', async () => {
+  it('groups by delimiter and lists page by page', async () => {
     await using fixture = await openFixture();
     const { client } = fixture;
     await keysOf(client, ['a', 'a-b', 'a/1', 'a/2', 'b/', 'b/3', 'c\u{1f3db}', 'c\uffee', 'd']);
@@ -95,7 +95,7 @@ describe('ListObjectsV2', () => {
     expect(await failure(client.send(bad))).toMatchObject({ name: 'InvalidArgument' });
   });
 
-  it('sees every write and deletion that was acknowledged', async () => {
+  it('shows every acknowledged write and deletion', async () => {
     await using fixture = await openFixture();
     const { client } = fixture;
     expect(await listAll(client, Bucket)).toEqual([]);

@@ -62,7 +62,7 @@ describe('a multipart upload', () => {
     expect(await failure(complete(address, [first, second]))).toEqual({ name: 'NoSuchUpload', status: 404 });
   });
 
-  it('leaves out parts that are not listed', async () => {
+  it('omits parts that are not listed', async () => {
     const address = await begin('some');
     const parts = [await part(address, 1, 'x'.repeat(10)), await part(address, 3, 'z')];
     await part(address, 2, 'y'.repeat(10));
@@ -70,7 +70,7 @@ describe('a multipart upload', () => {
     expect((await read('some')).text).toBe(`${'x'.repeat(10)}z`);
   });
 
-  it('is checked before it is joined', async () => {
+  it('is validated before its parts are joined', async () => {
     const address = await begin('checked');
     const one = await part(address, 1, 'x'.repeat(10));
     const two = await part(address, 2, 'short');
@@ -85,7 +85,7 @@ describe('a multipart upload', () => {
     await complete(address, [one, three]);
   });
 
-  it('carries checksums of checksums when asked to', async () => {
+  it('has checksums of checksums on request', async () => {
     const address = await begin('summed', { ChecksumAlgorithm: 'SHA256' });
     const parts = [];
     for (const [i, text] of ['first part', 'last'].entries()) {
@@ -110,7 +110,7 @@ describe('a multipart upload', () => {
     expect((await read('summed')).text).toBe('first partlast');
   });
 
-  it('takes parts from other objects', async () => {
+  it('copies parts from other objects', async () => {
     await fixture.client.send(new PutObjectCommand({ Bucket, Key: 'from', Body: '0123456789abcdef' }));
     const address = await begin('assembled');
     const CopySource = `${Bucket}/from`;
@@ -126,7 +126,7 @@ describe('a multipart upload', () => {
     expect((await read('assembled')).text).toBe('456789abcdef0123456789abcdef');
   });
 
-  it('can be given up', async () => {
+  it('can be aborted', async () => {
     const address = await begin('aborted');
     await part(address, 1, 'x');
     await fixture.client.send(new AbortMultipartUploadCommand(address));
@@ -166,7 +166,7 @@ describe('a multipart upload', () => {
     expect(rest.Parts?.map(({ PartNumber }) => PartNumber)).toEqual([3]);
   });
 
-  it('outlives a restart', async () => {
+  it('survives a restart', async () => {
     const dir = await mkdtemp(join(tmpdir(), 's3-test-'));
     let address: Address;
     let one: object;

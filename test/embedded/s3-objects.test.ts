@@ -32,7 +32,7 @@ const read = async (Key: string, more = {}) =>
   Buffer.from(await (await get(Key, more)).Body!.transformToByteArray());
 
 describe('PutObject and GetObject', () => {
-  it('keeps bytes, headers and user metadata', async () => {
+  it('store and return bytes, headers and user metadata', async () => {
     const stored = await put('kept', 'hello', {
       ContentType: 'text/plain; charset=utf-8',
       CacheControl: 'max-age=5',
@@ -59,7 +59,7 @@ describe('PutObject and GetObject', () => {
     expect(head).toMatchObject({ ContentLength: 5, Metadata: { island: 'lemnos' }, ETag: stored.ETag });
   });
 
-  it('answers response-* overrides', async () => {
+  it('apply response-* overrides', async () => {
     const object = await get('kept', {
       ResponseContentType: 'application/zip',
       ResponseContentDisposition: 'inline',
@@ -67,14 +67,14 @@ describe('PutObject and GetObject', () => {
     expect(object).toMatchObject({ ContentType: 'application/zip', ContentDisposition: 'inline' });
   });
 
-  it('decodes the aws-chunked body of a stream, and drops that coding', async () => {
+  it('decode the aws-chunked body of a stream, and drop that coding', async () => {
     const pieces = Array.from({ length: 50 }, (_, i) => Buffer.alloc(9_001, i));
     await put('streamed', Readable.from(pieces), { ContentLength: 450_050, ContentEncoding: 'gzip' });
     expect((await read('streamed')).equals(Buffer.concat(pieces))).toBe(true);
     expect((await get('streamed')).ContentEncoding).toBe('gzip');
   });
 
-  it('insists on a length, as S3 does', async () => {
+  it('require a length, as S3 does', async () => {
     expect(await failure(put('endless', Readable.from(['a', 'b'])))).toMatchObject({ status: 411 });
     expect(await failure(put('short', Readable.from(['ab']), { ContentLength: 3 }))).toEqual({
       name: 'IncompleteBody',
@@ -83,7 +83,7 @@ describe('PutObject and GetObject', () => {
     expect(await failure(get('short'))).toMatchObject({ name: 'NoSuchKey' });
   });
 
-  it('keeps an empty object', async () => {
+  it('accept an empty object', async () => {
     await put('empty', '');
     expect(await read('empty')).toHaveLength(0);
     expect(await failure(get('empty', { Range: 'bytes=0-' }))).toEqual({ name: 'InvalidRange', status: 416 });
@@ -94,7 +94,7 @@ describe('PutObject and GetObject', () => {
     ['CRC32C', {}],
     ['SHA1', {}],
     ['SHA256', {}],
-  ])('computes and verifies %s', async (ChecksumAlgorithm) => {
+  ])('compute and verify %s', async (ChecksumAlgorithm) => {
     const name = `Checksum${ChecksumAlgorithm}`;
     const stored = await put(`sum-${ChecksumAlgorithm}`, '123456789', { ChecksumAlgorithm });
     const known: Record<string, string> = { CRC32: 'y/Q5Jg==', CRC32C: '4waSgw==' };
@@ -106,7 +106,7 @@ describe('PutObject and GetObject', () => {
     expect(await failure(put('bad-sum', 'x', { [name]: wrong }))).toEqual({ name: 'BadDigest', status: 400 });
   });
 
-  it('verifies Content-MD5', async () => {
+  it('verify Content-MD5', async () => {
     const ContentMD5 = createHash('md5').update('hello').digest('base64');
     await put('md5', 'hello', { ContentMD5 });
     expect(await failure(put('md5', 'jello', { ContentMD5 }))).toEqual({ name: 'BadDigest', status: 400 });
@@ -117,7 +117,7 @@ describe('PutObject and GetObject', () => {
     expect((await read('md5')).toString()).toBe('hello');
   });
 
-  it('leaves nothing behind when an upload fails', async () => {
+  it('leave no file behind when an upload fails', async () => {
     const dir = await mkdtemp(join(tmpdir(), 's3-test-'));
     await using other = await openFixture({ dir });
     await failure(
@@ -127,7 +127,7 @@ describe('PutObject and GetObject', () => {
     await rm(dir, { recursive: true });
   });
 
-  it('serves any range as the slice it names', async () => {
+  it('serve any range as that slice of the object', async () => {
     const size = 3_000_000;
     const data = Buffer.from(Array.from({ length: size / 4 }, (_, i) => [i, i >> 8, i >> 16, 7]).flat());
     await put('ranges', data);
@@ -162,13 +162,13 @@ describe('PutObject and GetObject', () => {
     );
   });
 
-  it('ignores ranges it does not understand', async () => {
+  it('ignore ranges that S3 ignores', async () => {
     for (const Range of ['bytes=5-2', 'lines=1-2', 'bytes=0-1,3-4', 'bytes=-']) {
       expect((await get('kept', { Range })).$metadata.httpStatusCode).toBe(200);
     }
   });
 
-  it('goes on reading an object that is overwritten meanwhile', async () => {
+  it('finish reading an object that is overwritten meanwhile', async () => {
     const before = Buffer.alloc(3_000_000, 'a');
     await put('overwritten', before);
     const { Body } = await get('overwritten');
@@ -176,7 +176,7 @@ describe('PutObject and GetObject', () => {
     expect(before.equals(await Body!.transformToByteArray())).toBe(true);
   });
 
-  it('honours read conditions', async () => {
+  it('apply read conditions', async () => {
     const { ETag } = await put('conditional-read', 'x');
     expect((await get('conditional-read', { IfMatch: ETag })).$metadata.httpStatusCode).toBe(200);
     expect(await failure(get('conditional-read', { IfMatch: '"other"' }))).toMatchObject({ status: 412 });
@@ -210,7 +210,7 @@ describe('keys', () => {
     'x'.repeat(1024),
   ];
 
-  it('are kept apart and given back as they were', async () => {
+  it('are distinguished, and listed as they were put', async () => {
     await using other = await openFixture();
     for (const Key of hostile) {
       await other.client.send(new PutObjectCommand({ Bucket, Key, Body: `body of ${Key}` }));
@@ -224,13 +224,13 @@ describe('keys', () => {
     expect(await listAll(other.client, Bucket)).toEqual([]);
   });
 
-  it('end at 1024 bytes', async () => {
+  it('have at most 1024 bytes', async () => {
     expect(await failure(put('ü'.repeat(513), ''))).toMatchObject({ name: 'KeyTooLongError' });
   });
 });
 
 describe('other operations', () => {
-  it('deletes, also what is not there', async () => {
+  it('delete objects, also absent ones', async () => {
     await put('gone', 'x');
     await fixture.client.send(new DeleteObjectCommand({ Bucket, Key: 'gone' }));
     await fixture.client.send(new DeleteObjectCommand({ Bucket, Key: 'gone' }));
@@ -239,7 +239,7 @@ describe('other operations', () => {
     expect(await failure(head)).toEqual({ name: 'NotFound', status: 404 });
   });
 
-  it('deletes many', async () => {
+  it('delete many objects at once', async () => {
     const keys = ['many/1', 'many/<2>', 'many/3 & 4'];
     for (const key of keys) await put(key, 'x');
     const { Deleted } = await fixture.client.send(
@@ -252,7 +252,7 @@ describe('other operations', () => {
     for (const key of keys) expect(await failure(get(key))).toMatchObject({ name: 'NoSuchKey' });
   });
 
-  it('copies, with the metadata or with other', async () => {
+  it('copy objects, with their metadata or with other', async () => {
     await put('source/ü +', 'copied', { Metadata: { a: '1' }, ContentType: 'text/x' });
     const CopySource = `${Bucket}/${encodeURIComponent('source/ü +')}`;
     await fixture.client.send(new CopyObjectCommand({ Bucket, Key: 'copy', CopySource }));
@@ -274,7 +274,7 @@ describe('other operations', () => {
     expect(await failure(fixture.client.send(missing))).toMatchObject({ name: 'NoSuchKey' });
   });
 
-  it('knows its buckets', async () => {
+  it('create, list and delete buckets', async () => {
     const { client } = fixture;
     await client.send(new HeadBucketCommand({ Bucket }));
     expect(await failure(client.send(new HeadBucketCommand({ Bucket: 'none' })))).toMatchObject({
@@ -289,7 +289,7 @@ describe('other operations', () => {
     });
   });
 
-  it('takes settings quietly and refuses what it cannot answer', async () => {
+  it('accept settings without effect and reject unsupported operations', async () => {
     const VersioningConfiguration = { Status: 'Suspended' as const };
     await fixture.client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }));
     expect(await failure(fixture.client.send(new GetBucketAclCommand({ Bucket })))).toEqual({

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Bucket, type Fixture, failure, openFixture } from './s3-fixture.ts';
 
 let fixture: Fixture;
-/** Signs for the socket and sends through it. */
+/** Presigns a URL for the HTTP server and requests it. */
 let client: S3Client;
 beforeAll(async () => {
   fixture = await openFixture();
@@ -48,7 +48,7 @@ describe('a presigned URL', () => {
     expect((await fetch(url, { method: 'HEAD' })).status).toBe(403);
   });
 
-  it('writes, also what is larger than any buffer', async () => {
+  it('writes, also bodies larger than any buffer', async () => {
     const url = await getSignedUrl(client, new PutObjectCommand({ Bucket, Key: 'put', ContentType: 'x/y' }));
     const body = Buffer.alloc(5_000_000, 'lemnos');
     const response = await fetch(url, { method: 'PUT', body, headers: { 'content-type': 'x/y' } });
@@ -58,7 +58,7 @@ describe('a presigned URL', () => {
     expect(body.equals(await Body!.transformToByteArray())).toBe(true);
   });
 
-  it('carries conditions and metadata in its signature', async () => {
+  it('has conditions and metadata in its signature', async () => {
     const command = new PutObjectCommand({
       Bucket,
       Key: 'once',
@@ -74,7 +74,7 @@ describe('a presigned URL', () => {
     expect(await codeOf(await send({ 'if-none-match': '*', 'x-amz-meta-more': '1' }))).toBe('AccessDenied');
   });
 
-  it('holds a checksum of the wrong body against it', async () => {
+  it('rejects a body that does not match its checksum', async () => {
     const eager = await fixture.overHttp();
     const url = await getSignedUrl(eager, new PutObjectCommand({ Bucket, Key: 'sum' }));
     expect(await codeOf(await fetch(url, { method: 'PUT', body: 'not empty' }))).toBe('BadDigest');
@@ -97,23 +97,23 @@ describe('a presigned URL', () => {
   it.each<[string, (url: string) => string, string]>([
     ['another key', (url) => url.replace('/dir/', '/other/'), 'SignatureDoesNotMatch'],
     [
-      'a longer life',
+      'a longer expiry',
       (url) => url.replace('X-Amz-Expires=900', 'X-Amz-Expires=9000'),
       'SignatureDoesNotMatch',
     ],
     ['another override', (url) => `${url}&response-content-type=text%2Fhtml`, 'SignatureDoesNotMatch'],
     [
-      'a cut signature',
+      'a truncated signature',
       (url) => url.replace(/(X-Amz-Signature=\w{10})\w+/, '$1'),
       'AuthorizationQueryParametersError',
     ],
     [
-      'a stranger',
+      'another access key',
       (url) => url.replace(/X-Amz-Credential=[^%]+/, 'X-Amz-Credential=SOMEBODY'),
       'InvalidAccessKeyId',
     ],
     [
-      'a life beyond a week',
+      'an expiry of more than a week',
       (url) => url.replace('X-Amz-Expires=900', 'X-Amz-Expires=700000'),
       'AuthorizationQueryParametersError',
     ],
@@ -142,7 +142,7 @@ describe('a signed request over a socket', () => {
     expect(await failure(gone)).toEqual({ name: 'NoSuchKey', status: 404 });
   });
 
-  it('is refused with another secret, an old date, or a body that was not signed', async () => {
+  it('is rejected with another secret, an old date, or a body that was not signed', async () => {
     const { accessKeyId } = fixture.s3.credentials;
     const forger = await fixture.overHttp({ credentials: { accessKeyId, secretAccessKey: 'guessed' } });
     expect(await failure(forger.send(new GetObjectCommand({ Bucket, Key })))).toEqual({
@@ -164,7 +164,7 @@ describe('a signed request over a socket', () => {
     expect((await failure(swapped)).name).toBe('XAmzContentSHA256Mismatch');
   });
 
-  it('may break off without leaving an object', async () => {
+  it('leaves no object when it breaks off', async () => {
     const url = await getSignedUrl(client, new PutObjectCommand({ Bucket, Key: 'broken-off' }));
     await new Promise<void>((resolve) => {
       const upload = httpRequest(url, { method: 'PUT', headers: { 'content-length': '1000' } });

@@ -1,4 +1,4 @@
-/** Sends and consumes until it is killed: `node sqs-crash-worker.ts <dir> <round>`. A line per acknowledged step. */
+/** Sends and consumes until it is killed: `node sqs-crash-worker.ts <dir> <round>`. Prints a line per acknowledged step. */
 import { writeSync } from 'node:fs';
 import {
   CreateQueueCommand,
@@ -8,7 +8,7 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { openSqs } from '../../local/sqs/index.ts';
+import { openSqs } from '@lemnos/embedded-aws/sqs';
 
 const [dir, round] = process.argv.slice(2);
 const { requestHandler } = await openSqs({ dir: dir! });
@@ -37,7 +37,7 @@ async function consume(): Promise<never> {
   for (;;) {
     const { Messages = [] } = await client.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 5 }));
     for (const { Body, ReceiptHandle } of Messages) {
-      // Said before: a deletion that was not acknowledged may have happened.
+      // Printed before: a deletion without an acknowledgement may have happened.
       writeSync(1, `consumed ${Body}\n`);
       await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
     }

@@ -25,12 +25,12 @@ it('kill -9 loses no acknowledged message', async () => {
   }
   await using fixture = await openFixture({ dir });
   const queue = await fixture.create('crash');
-  const left = new Set<string>();
+  const remaining = new Set<string>();
   for (let messages = await fixture.receive(queue); messages.length > 0; ) {
-    for (const { body } of messages) left.add(body);
+    for (const { body } of messages) remaining.add(body);
     messages = await fixture.receive(queue);
   }
-  expect([...sent].filter((body) => !left.has(body) && !consumed.has(body))).toEqual([]);
+  expect([...sent].filter((body) => !remaining.has(body) && !consumed.has(body))).toEqual([]);
   expect(sent.size).toBeGreaterThan(100);
   await rm(dir, { recursive: true });
 });

@@ -6,7 +6,7 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { type EmbeddedSqs, openSqs, type SqsOptions } from '../../local/sqs/index.ts';
+import { type EmbeddedSqs, openSqs, type SqsOptions } from '@lemnos/embedded-aws/sqs';
 
 export interface Fixture extends AsyncDisposable {
   sqs: EmbeddedSqs;

@@ -35,7 +35,7 @@ const changeVisibility = (ReceiptHandle: string, VisibilityTimeout: number) =>
   );
 
 describe('messages', () => {
-  it('carry body, attributes and digests that the SDK checks', async () => {
+  it('have body, attributes and digests that the SDK verifies', async () => {
     const MessageAttributes = {
       text: { DataType: 'String', StringValue: 'Λῆμνος' },
       number: { DataType: 'Number', StringValue: '7' },
@@ -73,7 +73,7 @@ describe('messages', () => {
     expect(await fixture.counts(queue)).toEqual([0, 0, 0]);
   });
 
-  it('come again when the visibility timeout ends; then the old receipt deletes nothing', async () => {
+  it('are delivered again when the visibility timeout ends; the old receipt then deletes nothing', async () => {
     await fixture.send(queue, 'again');
     const [first] = await fixture.receive(queue, { VisibilityTimeout: 1 });
     const [second] = await fixture.receive(queue, { WaitTimeSeconds: 3 });
@@ -83,7 +83,7 @@ describe('messages', () => {
     expect(await fixture.receive(queue)).toMatchObject([{ count: 3 }]);
   });
 
-  it('change their visibility', async () => {
+  it('can change their visibility timeout', async () => {
     await fixture.send(queue, 'patient');
     const [message] = await fixture.receive(queue, { VisibilityTimeout: 1 });
     await changeVisibility(message!.handle, 30);
@@ -104,7 +104,7 @@ describe('messages', () => {
     await expect(changeVisibility(message!.handle, 5)).rejects.toMatchObject({ name: 'MessageNotInflight' });
   });
 
-  it('may be delayed, each or by the queue', async () => {
+  it('can be delayed, by message or by queue', async () => {
     await fixture.send(queue, 'later', { DelaySeconds: 1 });
     await fixture.send(queue, 'now');
     expect(await fixture.counts(queue)).toEqual([1, 1, 0]);
@@ -117,7 +117,7 @@ describe('messages', () => {
     expect(await fixture.counts(slow)).toEqual([0, 1, 0]);
   });
 
-  it('are refused when they break the limits', async () => {
+  it('are rejected above the limits', async () => {
     const refused = (body: string, more = {}) =>
       fixture.send(queue, body, more).catch((error: Error) => error.name);
     expect(await refused('\u0000')).toBe('InvalidMessageContents');
@@ -127,7 +127,7 @@ describe('messages', () => {
     expect(await refused('x'.repeat(2 ** 20))).not.toMatch(/^Invalid/);
   });
 
-  it('travel in batches of ten at most', async () => {
+  it('are sent and deleted in batches of at most ten', async () => {
     const sendBatch = (n: number, body = 'x') =>
       fixture.client.send(
         new SendMessageBatchCommand({
@@ -164,7 +164,7 @@ describe('messages', () => {
     });
   });
 
-  it('goes back as a new message when it is put back, unless somebody holds it', async () => {
+  it('a dead letter is moved back as a new message, unless it is in flight', async () => {
     const dead = await fixture.create('dead');
     const arn = (name: string) => `arn:aws:sqs:us-east-1:000000000000:${name}`;
     const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: arn('dead'), maxReceiveCount: 1 });
@@ -203,7 +203,7 @@ describe('a long poll', () => {
     expect(performance.now() - started).toBeLessThan(20);
   });
 
-  it('ends empty in time, and when the queue is closed', async () => {
+  it('ends with no messages when it times out, and when the queue is closed', async () => {
     const started = performance.now();
     expect(await fixture.receive(queue, { WaitTimeSeconds: 1 })).toEqual([]);
     expect(performance.now() - started).toBeGreaterThan(990);
@@ -213,7 +213,7 @@ describe('a long poll', () => {
     expect(await waiting).toEqual([]);
   });
 
-  it('that was abandoned takes no message', async () => {
+  it('that was aborted takes no message', async () => {
     const abort = new AbortController();
     const command = new ReceiveMessageCommand({ QueueUrl: queue, WaitTimeSeconds: 20 });
     const waiting = fixture.client.send(command, { abortSignal: abort.signal });
@@ -293,14 +293,14 @@ describe('faults', () => {
   });
 });
 
-describe('kept in a directory', () => {
+describe('in a directory', () => {
   let dir: string;
   beforeEach(async () => {
     dir = await mkdtemp(join(tmpdir(), 'sqs-test-'));
   });
   afterEach(() => rm(dir, { recursive: true }));
 
-  it('queues, messages and receive counts outlive a restart; what was in flight is visible again', async () => {
+  it('queues, messages and receive counts survive a restart; messages in flight are visible again', async () => {
     {
       await using first = await openFixture({ dir });
       const url = await first.create('kept', { VisibilityTimeout: '7' });
@@ -338,7 +338,7 @@ describe('kept in a directory', () => {
     await expect(openFixture({ dir })).rejects.toThrow(/damaged/);
   });
 
-  it('the journal is rewritten as it grows, and keeps what it must', async () => {
+  it('the journal is rewritten when it has grown, without losing state', async () => {
     {
       await using first = await openFixture({ dir });
       const url = await first.create('busy');

@@ -3,10 +3,10 @@
  * `GROWTH_SIZE=100000` makes it a hundred times as many.
  */
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { OperationRecord } from '@lemnos/embedded-aws/dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { awsClients } from '../../lib/store/clients.ts';
 import { type EventRecord, eventWrite } from '../../lib/store/events/events.ts';
-import type { OperationRecord } from '../../local/dynamodb/index.ts';
 import { forgetEverything } from '../harness/aws-calls.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { RoundTrips } from '../harness/round-trips.ts';

@@ -2,8 +2,9 @@
  * What a list or a look-up costs does not depend on how much there is: with a thousand projects and users and a hundred
  * groups, and with ten times as many. `GROWTH_SIZE=100000` makes it a hundred times as many.
  */
+
+import type { OperationRecord } from '@lemnos/embedded-aws/dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { OperationRecord } from '../../local/dynamodb/index.ts';
 import { forgetEverything } from '../harness/aws-calls.ts';
 import { RoundTrips } from '../harness/round-trips.ts';
 import { type Service, startService } from '../harness/service.ts';

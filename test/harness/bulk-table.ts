@@ -4,10 +4,10 @@
  * because the caller makes nothing twice.
  */
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { EmbeddedDynamo } from '@lemnos/embedded-aws/dynamodb';
 import type { Key } from '../../lib/store/row-keys/key.ts';
 import { Table } from '../../lib/store/table/table.ts';
 import type { Delete, Item, Put, Update, Write } from '../../lib/store/table/write.ts';
-import type { EmbeddedDynamo } from '../../local/dynamodb/index.ts';
 
 /** What the service says of BatchWriteItem. */
 const BATCH = 25;

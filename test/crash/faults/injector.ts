@@ -1,4 +1,4 @@
-import type { Fault as TableFault } from '../../../local/dynamodb/faults.ts';
+import type { Fault as TableFault } from '@lemnos/embedded-aws/dynamodb';
 import type { Host } from '../../../local/host.ts';
 import { type AwsCall, forgetEverything, interpose, keysIn } from '../../harness/aws-calls.ts';
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { openS3 } from '@lemnos/embedded-aws/s3';
 import { makeClients } from '../../../lib/store/clients.ts';
-import { openS3 } from '../../../local/s3/index.ts';
 import { blobConformance } from './blobs-conformance.ts';
 
 blobConformance('the embedded S3', async () => {

@@ -2,12 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CreateBucketCommand, ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3';
+import { type EmbeddedS3, openS3 } from '@lemnos/embedded-aws/s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Blobs } from '../../../lib/store/blobs/blobs.ts';
 import { IncompleteUpload, partCount, type StagedUpload, Staging } from '../../../lib/store/blobs/staging.ts';
 import { makeClients } from '../../../lib/store/clients.ts';
 import { Missing } from '../../../lib/store/errors.ts';
-import { type EmbeddedS3, openS3 } from '../../../local/s3/index.ts';
 
 const MIB = 1024 * 1024;
 let embedded: EmbeddedS3;

@@ -1,6 +1,8 @@
 /** A repository over the embedded table and bucket, in memory, with commits, jobs, and both services' faults at hand. */
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
+import { type EmbeddedDynamo, openDynamo } from '@lemnos/embedded-aws/dynamodb';
+import { type EmbeddedS3, openS3 } from '@lemnos/embedded-aws/s3';
 import type { Deps } from '../../../lib/domain/deps.ts';
 import { cachedSettings } from '../../../lib/domain/settings/current.ts';
 import { runJob } from '../../../lib/domain/worker/dispatch.ts';
@@ -21,8 +23,6 @@ import { GitObjects } from '../../../lib/store/repository/pack-objects.ts';
 import { newRepository } from '../../../lib/store/repository/state.ts';
 import { createStore, type Store } from '../../../lib/store/store.ts';
 import { tableDefinition } from '../../../lib/store/table/schema.ts';
-import { type EmbeddedDynamo, openDynamo } from '../../../local/dynamodb/index.ts';
-import { type EmbeddedS3, openS3 } from '../../../local/s3/index.ts';
 import { config } from '../table/store-fixture.ts';
 
 export const HOUR = 3600_000;

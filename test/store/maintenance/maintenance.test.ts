@@ -1,6 +1,8 @@
 /** Maintenance of repositories: who asks for it, what it does, and what is left when it is stopped anywhere. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Fault as DynamoFault } from '@lemnos/embedded-aws/dynamodb';
+import type { Fault as S3Fault } from '@lemnos/embedded-aws/s3';
 import { encodeTime, ulid } from 'ulid';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { collect, GARBAGE_MS } from '../../../lib/git/maintenance/collect.ts';
@@ -12,8 +14,6 @@ import { MaintainedGitObjects } from '../../../lib/store/repository/maintained-o
 import { closeRepository } from '../../../lib/store/repository/state.ts';
 import { leaseKey } from '../../../lib/store/row-keys/maintenance.ts';
 import { REF_TABLES, repositoryPartition } from '../../../lib/store/row-keys/repository.ts';
-import type { Fault as DynamoFault } from '../../../local/dynamodb/index.ts';
-import type { Fault as S3Fault } from '../../../local/s3/index.ts';
 import { DAY, type Ground, HOUR, openYard, type Yard } from './maintenance-fixture.ts';
 
 let yard: Yard;

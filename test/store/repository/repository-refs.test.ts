@@ -1,3 +1,4 @@
+import type { Fault } from '@lemnos/embedded-aws/dynamodb';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Oid, ZERO_OID } from '../../../lib/git/oid.ts';
@@ -10,7 +11,6 @@ import { changeGuards, newRepository } from '../../../lib/store/repository/state
 import { projectKey } from '../../../lib/store/row-keys/projects.ts';
 import { refNamesKey } from '../../../lib/store/row-keys/repository.ts';
 import { compareText } from '../../../lib/store/table/text-order.ts';
-import type { Fault } from '../../../local/dynamodb/index.ts';
 import { measured, openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;

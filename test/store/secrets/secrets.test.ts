@@ -2,12 +2,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SSMClient } from '@aws-sdk/client-ssm';
+import { openSsm } from '@lemnos/embedded-aws/ssm';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { changeMasterKey } from '../../../lib/domain/secrets/master-key.ts';
 import { SECRET_SHARDS, secretKey, secretPartition } from '../../../lib/store/row-keys/secrets.ts';
 import { MasterKey } from '../../../lib/store/secrets/master-key.ts';
 import { Secrets } from '../../../lib/store/secrets/secrets.ts';
-import { openSsm } from '../../../local/ssm/index.ts';
 import { openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;

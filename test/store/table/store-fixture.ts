@@ -1,5 +1,6 @@
 /** A store over the embedded DynamoDB, in memory, with its operations counted. The SDK clients are the real ones. */
 import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { type EmbeddedDynamo, type OperationRecord, openDynamo } from '@lemnos/embedded-aws/dynamodb';
 import type { Actor } from '../../../lib/domain/actor.ts';
 import type { ProjectRecord } from '../../../lib/records/projects.ts';
 import type { UserRecord } from '../../../lib/records/users.ts';
@@ -10,7 +11,6 @@ import type { NewProject } from '../../../lib/store/projects/projects.ts';
 import { createStore, type Store } from '../../../lib/store/store.ts';
 import { tableDefinition } from '../../../lib/store/table/schema.ts';
 import type { NewUser } from '../../../lib/store/users/users.ts';
-import { type EmbeddedDynamo, type OperationRecord, openDynamo } from '../../../local/dynamodb/index.ts';
 
 export const config = {
   region: 'local',

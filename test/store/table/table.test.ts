@@ -3,12 +3,12 @@
  * (an emulator by its URL). Then what only an obedient table can show: faults at every call.
  */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { openDynamo } from '@lemnos/embedded-aws/dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { documentClient } from '../../../lib/store/clients.ts';
 import { ConditionFailed, StoreUnavailable } from '../../../lib/store/errors.ts';
 import { Table } from '../../../lib/store/table/table.ts';
 import { ABSENT } from '../../../lib/store/table/write.ts';
-import { openDynamo } from '../../../local/dynamodb/index.ts';
 import { config, openTestStore, type TestStore } from './store-fixture.ts';
 import { tableConformance } from './table-conformance.ts';
 

@@ -7,14 +7,14 @@ import {
   circles,
   LAYERS,
   namelessErrors,
+  packagesOf,
   scanning,
   sdkImports,
 } from './rules.ts';
 
-const all = Object.keys(LAYERS)
-  .flatMap(sources)
-  .flatMap((file) => importsOf(file));
-const inside = all.filter(({ to }) => !to.startsWith('node:') && to.endsWith('.ts'));
+const files = new Set(Object.keys(LAYERS).flatMap(sources));
+const all = [...files].flatMap((file) => importsOf(file));
+const inside = all.filter(({ to }) => to.startsWith('@lemnos/') || to.endsWith('.ts'));
 const service = new Map([...sources('lib'), ...sources('functions')].map((file) => [file, textOf(file)]));
 
 describe('architecture', () => {
@@ -41,6 +41,15 @@ describe('architecture', () => {
 
   test('an AWS SDK is imported only by lib/store, local and cdk', () => {
     expect(sdkImports(all)).toEqual([]);
+  });
+
+  test('a workspace package declares the packages that it imports', () => {
+    const { workspaces } = JSON.parse(textOf('package.json'));
+    expect(workspaces).toEqual(['local/aws']);
+    for (const folder of workspaces) {
+      const { dependencies } = JSON.parse(textOf(`${folder}/package.json`));
+      expect(packagesOf(sources(folder).map((file) => textOf(file)))).toEqual(Object.keys(dependencies));
+    }
   });
 
   test('Powertools is imported for log lines, metrics and batches of workers only', () => {
@@ -96,6 +105,23 @@ describe('each rule finds a planted violation', () => {
         edge('lib/api/tags/endpoints.ts', 'lib/store/refs/protection-rules.ts'),
       ]),
       ['lib/api/tags/endpoints.ts → lib/store/refs/protection-rules.ts'],
+    ],
+    [
+      'a file of the service that imports the embedded services',
+      againstLayers([
+        edge('lib/store/clients.ts', '@lemnos/embedded-aws/s3'),
+        edge('local/host.ts', '@lemnos/embedded-aws/s3'),
+      ]),
+      ['lib/store/clients.ts → @lemnos/embedded-aws/s3'],
+    ],
+    [
+      'the embedded services imported by a path, or importing the host',
+      againstLayers([
+        edge('local/host.ts', 'local/aws/s3/index.ts'),
+        edge('local/aws/s3/index.ts', 'local/lock.ts'),
+        edge('local/aws/sqs/index.ts', 'local/aws/faults.ts'),
+      ]),
+      ['local/host.ts → local/aws/s3/index.ts', 'local/aws/s3/index.ts → local/lock.ts'],
     ],
     [
       'a subject that imports a later one',

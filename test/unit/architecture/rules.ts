@@ -57,9 +57,21 @@ export const LAYERS: Readonly<Record<string, Allowed>> = {
     types: [],
   },
   local: {
-    values: ['functions', 'lib/store', 'lib/records', 'lib/domain', 'lib/http', 'lib/git', 'lib/telemetry'],
+    values: [
+      // By its name, never by a path.
+      '@lemnos/embedded-aws',
+      'functions',
+      'lib/store',
+      'lib/records',
+      'lib/domain',
+      'lib/http',
+      'lib/git',
+      'lib/telemetry',
+    ],
     types: [],
   },
+  // The workspace package @lemnos/embedded-aws: nothing of Lemnos is in its reach.
+  'local/aws': { values: [], types: [] },
 };
 
 /**
@@ -103,8 +115,11 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** The innermost layer that a file is in. */
 const layerOf = (file: string): string | undefined =>
-  Object.keys(LAYERS).find((layer) => file.startsWith(`${layer}/`));
+  Object.keys(LAYERS)
+    .filter((layer) => file.startsWith(`${layer}/`))
+    .sort((a, b) => b.length - a.length)[0];
 
 const shown = ({ from, to }: Import): string => `${from} → ${to}`;
 
@@ -112,7 +127,7 @@ const shown = ({ from, to }: Import): string => `${from} → ${to}`;
 export function againstLayers(imports: readonly Import[]): string[] {
   const wrong = imports.filter(({ from, to, typeOnly }) => {
     const layer = layerOf(from);
-    if (layer === undefined || to.startsWith(`${layer}/`)) return false;
+    if (layer === undefined || layerOf(to) === layer) return false;
     const { values, types } = LAYERS[layer]!;
     return ![...values, ...(typeOnly ? types : [])].some(
       (target) => to === target || to.startsWith(`${target}/`),
@@ -169,6 +184,13 @@ export const sdkImports = (imports: readonly Import[]): string[] =>
         to.startsWith('@aws-sdk/') && !['lib/store', 'local', 'cdk'].includes(layerOf(from) ?? ''),
     )
     .map(shown);
+
+/** The packages that files import or require, sorted. */
+export const packagesOf = (texts: readonly string[]): string[] => {
+  const IMPORT = /(?:from |import |import\(|require\()'((?:@[^'/]+\/)?[^'@./:][^'/:]*)(?:\/[^']*)?'/g;
+  const names = texts.flatMap((text) => [...text.matchAll(IMPORT)].map((match) => match[1]!));
+  return [...new Set(names)].sort();
+};
 
 /** Files that read the whole table. */
 export const scanning = (texts: ReadonlyMap<string, string>): string[] =>

@@ -1,0 +1,174 @@
+import { mkdirSync } from 'node:fs';
+import type { ClassicLevel } from 'classic-level';
+
+/** Changes by storage key: the new value, or null to delete. One map is written atomically. */
+export type Changes = Map<string, string | null>;
+
+/** A range of storage keys, in byte order; keys are ASCII. */
+export interface KeyRange {
+  gt?: string;
+  gte?: string;
+  lt?: string;
+  lte?: string;
+  reverse?: boolean;
+}
+
+/** The changes that one batch writes. */
+interface Group {
+  changes: Changes;
+  done: PromiseWithResolvers<void>;
+}
+
+/**
+ * LevelDB with two guarantees: acknowledged changes are on disk, and changes that are staged together become visible
+ * together.
+ *
+ * Writers decide and stage in one turn of the event loop, without an await in between: that is the write mutex. They
+ * see everything staged before them (`peek`), even if it is not on disk yet; readers (`get`, `rows`) see only what is.
+ * Changes staged while a batch is being synced form the next batch (group commit), and no request is answered before
+ * `flushed()`: LevelDB makes a batch visible after its log is synced, and replays it completely or not at all.
+ */
+export class Storage {
+  readonly #level: ClassicLevel;
+  #next = newGroup();
+  #syncing: Group | undefined;
+  #running: Promise<void> | undefined;
+  #failure: Error | undefined;
+
+  private constructor(level: ClassicLevel) {
+    this.#level = level;
+  }
+
+  /**
+   * @param path a directory, created if absent; without it everything is kept in memory
+   * @throws Error when another process has it open. The operating system's lock ends with its process, even a killed one;
+   * that a file LOCK exists means nothing.
+   */
+  static async open(path: string | undefined): Promise<Storage> {
+    if (path !== undefined) mkdirSync(path, { recursive: true });
+    const level = path === undefined ? await inMemory() : await onDisk(path);
+    try {
+      await level.open();
+    } catch (error) {
+      const { cause = error } = error as Error;
+      const why =
+        (cause as { code?: string }).code === 'LEVEL_LOCKED'
+          ? 'is in use by another process'
+          : 'could not be opened';
+      throw new Error(`The database in ${path} ${why}`, { cause });
+    }
+    return new Storage(level);
+  }
+
+  /** The committed value. */
+  get(key: string): string | undefined {
+    return this.#level.getSync(key);
+  }
+
+  /** The committed values of several keys, from one snapshot. */
+  getMany(keys: readonly string[]): (string | undefined)[] {
+    const snapshot = this.#level.snapshot();
+    try {
+      return keys.map((key) => this.#level.getSync(key, { snapshot }));
+    } finally {
+      void snapshot.close();
+    }
+  }
+
+  /** The value that the next write finds: staged, or else committed. */
+  peek(key: string): string | undefined {
+    for (const changes of [this.#next.changes, this.#syncing?.changes]) {
+      const value = changes?.get(key);
+      if (value !== undefined) return value ?? undefined;
+    }
+    return this.#level.getSync(key);
+  }
+
+  /** Adds changes to the next batch. They must have been decided in the same turn of the event loop. */
+  stage(changes: Changes): void {
+    if (this.#failure) throw this.#failure;
+    for (const [key, value] of changes) this.#next.changes.set(key, value);
+    this.#running ??= this.#run();
+  }
+
+  /** Resolves when everything staged so far is on disk. Rejects when it could not be written. */
+  async flushed(): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    if (this.#next.changes.size) await this.#next.done.promise;
+    else await this.#syncing?.done.promise;
+  }
+
+  /** The committed rows of a range, in chunks, from a snapshot taken at the first read. */
+  async *rows(range: KeyRange, chunk = 256): AsyncGenerator<[key: string, value: string][]> {
+    const iterator = this.#level.iterator({ ...range, highWaterMarkBytes: 256 * 1024 });
+    try {
+      for (;;) {
+        const rows = await iterator.nextv(chunk);
+        if (!rows.length) return;
+        yield rows;
+      }
+    } finally {
+      await iterator.close();
+    }
+  }
+
+  /** Deletes a range that nothing refers to any more. Not atomic. */
+  async clear(range: KeyRange): Promise<void> {
+    await this.flushed();
+    await this.#level.clear(range);
+  }
+
+  async close(): Promise<void> {
+    await this.#running;
+    this.#failure ??= new Error('The database is closed');
+    await this.#level.close();
+  }
+
+  async #run(): Promise<void> {
+    while (this.#next.changes.size) {
+      // Requests that arrive in the same turn share a sync.
+      await new Promise((resolve) => setImmediate(resolve));
+      const group = this.#next;
+      this.#syncing = group;
+      this.#next = newGroup();
+      try {
+        await this.#level.batch(operationsOf(group.changes), { sync: true });
+        group.done.resolve();
+      } catch (error) {
+        // Later groups were decided on top of this one: after a failed write nothing may be acknowledged.
+        this.#failure = new Error('The database could not write', { cause: error });
+        group.done.reject(this.#failure);
+        this.#next.done.reject(this.#failure);
+        this.#next.changes.clear();
+      }
+      this.#syncing = undefined;
+    }
+    this.#running = undefined;
+  }
+}
+
+const ENCODINGS = { keyEncoding: 'utf8', valueEncoding: 'utf8' } as const;
+
+/** The options that only a disk has (`sync`, `highWaterMarkBytes`) are accepted by the one in memory without effect. */
+async function inMemory(): Promise<ClassicLevel> {
+  const { MemoryLevel } = await import('memory-level');
+  return new MemoryLevel({ ...ENCODINGS, storeEncoding: 'utf8' }) as unknown as ClassicLevel;
+}
+
+async function onDisk(path: string): Promise<ClassicLevel> {
+  const { ClassicLevel } = await import('classic-level');
+  return new ClassicLevel(path, ENCODINGS);
+}
+
+function newGroup(): Group {
+  const done = Promise.withResolvers<void>();
+  // A rejection that nobody awaits must not crash the process.
+  done.promise.catch(() => {});
+  return { changes: new Map(), done };
+}
+
+function operationsOf(changes: Changes) {
+  return Array.from(changes, ([key, value]) =>
+    value === null ? { type: 'del' as const, key } : { type: 'put' as const, key, value },
+  );
+}
