@@ -185,6 +185,19 @@ describe('the document', () => {
     ]);
   });
 
+  test('examples of bodies and of fields whose names say enough', () => {
+    const { content } = post.requestBody!;
+    expect(content['application/json']!.example).toEqual({ body: 'string' });
+    expect(content['multipart/form-data']).not.toHaveProperty('example');
+    expect(
+      made.paths['/upload/{path}']!['post']!.requestBody!.content['multipart/form-data'],
+    ).not.toHaveProperty('example');
+    expect(made.components.schemas['User']!.properties).toMatchObject({
+      username: { type: 'string', examples: ['ann'] },
+    });
+    expect(made.components.schemas['Note']!.properties!['body']).not.toHaveProperty('examples');
+  });
+
   test('answers and errors', () => {
     expect(Object.keys(get.responses)).toEqual(['200', '400', '401', '403', '404']);
     expect(get.responses['200']!.content!['application/json']!.schema).toEqual({
