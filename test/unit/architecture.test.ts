@@ -41,9 +41,15 @@ const MAY_IMPORT: Record<string, { values: string[]; types: string[] }> = {
     ],
     types: [],
   },
-  // Bundles carry the OpenAPI document.
+  // Bundles carry the OpenAPI document and its viewer.
   cdk: {
-    values: ['functions/areas.ts', 'lib/store/table/schema.ts', 'lib/store/environment.ts', 'lib/api/all.ts'],
+    values: [
+      'functions/areas.ts',
+      'lib/store/table/schema.ts',
+      'lib/store/environment.ts',
+      'lib/api/all.ts',
+      'lib/api/meta/viewer/pack.ts',
+    ],
     types: [],
   },
   local: {
