@@ -47,6 +47,9 @@ async function pack(name: string, extension: string, text: string): Promise<Pack
   return { name: `${name}.${hash}.${extension}`, gzip: await promisify(gzip)(text, { level: 9 }) };
 }
 
+/** Tells zod, which is in the script, not to try whether it may evaluate code: the page's policy forbids it. */
+const NO_EVAL = 'globalThis.__zod_globalConfig={jitless:true};\n';
+
 /** What {@link viewerScript} needs of the package: a plugin that adds routes to a server. */
 type Plugin = (
   server: { route(route: { url: string; handler(request: unknown, reply: object): unknown }): void },
@@ -72,5 +75,5 @@ async function viewerScript(): Promise<string> {
   };
   plugin({ route }, { configuration: { url: 'openapi.json' } }, () => {});
   if (typeof script !== 'string') throw new Error(`${PACKAGE} has no script of the viewer`);
-  return script.replaceAll(TOKEN_PLACEHOLDER, 'Token');
+  return NO_EVAL + script.replaceAll(TOKEN_PLACEHOLDER, 'Token');
 }
