@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import type { Area } from '../functions/areas.ts';
 import { apiDocument } from '../lib/api/all.ts';
+import { packViewer } from '../lib/api/meta/viewer/pack.ts';
 
 /** One function's code, ready to be deployed: `<directory>/index.mjs` exports `handler`. */
 export interface Bundle {
@@ -57,6 +58,7 @@ async function bundleOne(area: Area, entry: string, directory: string): Promise<
       versionsOnly,
       multipartOnly,
       documentOfTheBuild,
+      viewerOfTheBuild,
     ],
     metafile: true,
     logLevel: 'warning',
@@ -74,6 +76,10 @@ async function bundleOne(area: Area, entry: string, directory: string): Promise<
   }
   if (Object.keys(result.metafile.inputs).some((path) => DOCUMENTED.test(`/${path}`))) {
     writeFileSync(join(directory, 'openapi.json'), JSON.stringify(apiDocument()));
+  }
+  if (Object.keys(result.metafile.inputs).some((path) => VIEWER.test(`/${path}`))) {
+    for (const { name, gzip } of (await packViewer()).files)
+      writeFileSync(join(directory, `${name}.gz`), gzip);
   }
   return { area, directory, bytes: loadedAtOnce(result.metafile) };
 }
@@ -193,6 +199,22 @@ const documentOfTheBuild: Plugin = {
     onLoad({ filter: DOCUMENTED }, () => ({
       contents: `import { readFileSync } from 'node:fs';
 export const apiDocument = () => JSON.parse(readFileSync(new URL('./openapi.json', import.meta.url), 'utf8'));`,
+    }));
+  },
+};
+
+const VIEWER = /[\\/]lib[\\/]api[\\/]meta[\\/]viewer[\\/]files\.ts$/;
+
+/** The viewer of the API's documentation, in files beside the bundle that are read when they are asked for. */
+const viewerOfTheBuild: Plugin = {
+  name: 'viewer-of-the-build',
+  setup({ onLoad }) {
+    onLoad({ filter: VIEWER }, async () => ({
+      contents: `import { readFile } from 'node:fs/promises';
+const names = ${JSON.stringify((await packViewer()).names)};
+export const viewerNames = async () => names;
+export const viewerContent = async (name) =>
+  Object.values(names).includes(name) ? readFile(new URL(name + '.gz', import.meta.url)) : undefined;`,
     }));
   },
 };

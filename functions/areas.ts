@@ -102,7 +102,11 @@ const inRepository = (...names: string[]) =>
   names.flatMap((name) => collection(`/api/v4/projects/{id}/repository/${name}`));
 
 export const areas: readonly Area[] = [
-  api('meta', ['/', '/api/docs', '/git-remote-lemnos', '/api/v4', '/api/v4/{proxy+}'], reads),
+  api(
+    'meta',
+    ['/', '/api/docs', '/api/docs/{proxy+}', '/git-remote-lemnos', '/api/v4', '/api/v4/{proxy+}'],
+    reads,
+  ),
   api(
     'users',
     [

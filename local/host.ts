@@ -90,6 +90,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
     BASE_URL: baseUrl,
     STREAM: '1',
+    STREAM_PUSHES: options.limits === true ? '0' : '1',
   });
   useTransport({
     dynamodb: { endpoint: 'http://dynamodb.local', requestHandler: dynamo.requestHandler },

@@ -58,4 +58,11 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
 
 /** The OpenAPI document of the service. Lambda bundles contain the one generated at build time (`cdk/bundle.ts`). */
 export const apiDocument = (): OpenApiDocument =>
-  document(allEndpoints, { title: 'Lemnos', version: VERSION, serverUrl: '' });
+  document(allEndpoints, { title: 'Lemnos', version: VERSION, serverUrl: '', description: DESCRIPTION });
+
+/** Markdown. */
+const DESCRIPTION = [
+  'Send a token in the `PRIVATE-TOKEN` header, or as `Authorization: Bearer <token>`.',
+  'In paths, a project or group is named by its number or by its full path, percent-encoded: `group%2Fproject`.',
+  'Lists come in pages: `page` and `per_page` choose one, and the `Link` header names the next.',
+].join('\n\n');

@@ -13,6 +13,7 @@ export interface Parameter {
 
 export interface MediaType {
   readonly schema: JsonSchema;
+  readonly example?: unknown;
 }
 
 export interface Operation {

@@ -10,6 +10,7 @@ import type {
   Parameter,
   ResponseObject,
 } from './openapi-document.ts';
+import { exampleBody, withExamples } from './openapi-examples.ts';
 import { paginationParameters } from './pagination.ts';
 import { API_ROOT, fromRoot } from './router.ts';
 
@@ -38,9 +39,23 @@ export function document(endpoints: readonly Endpoint<any>[], info: DocumentInfo
 }
 
 const SECURITY = {
-  token: { type: 'apiKey', in: 'header', name: 'PRIVATE-TOKEN' },
-  tokenParameter: { type: 'apiKey', in: 'query', name: 'private_token' },
-  bearer: { type: 'http', scheme: 'bearer' },
+  token: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'PRIVATE-TOKEN',
+    description: 'A personal, impersonation, project or group access token',
+  },
+  tokenParameter: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'private_token',
+    description: 'The same in the URL, where logs and histories can keep it',
+  },
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The same as a bearer token; for SCIM, the SCIM token of the group',
+  },
 };
 
 const ERRORS = {
@@ -151,7 +166,10 @@ function bodyOf(endpoint: AnyEndpoint): Operation['requestBody'] {
       ? ['multipart/form-data']
       : ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
   const required = (schema.required ?? []).length > 0;
-  return { required, content: Object.fromEntries(types.map((type) => [type, { schema }])) };
+  const example = exampleBody(schema);
+  const media = (type: string) =>
+    example !== undefined && /json$/.test(type) ? { schema, example } : { schema };
+  return { required, content: Object.fromEntries(types.map((type) => [type, media(type)])) };
 }
 
 const carriesFile = (schema: JsonSchema): boolean =>
@@ -247,12 +265,12 @@ function bodySchema(schema: z.ZodType, schemas: Record<string, JsonSchema>): Jso
   };
   for (const [name, definition] of Object.entries($defs ?? {})) {
     const { id: _id, ...rest } = definition;
-    schemas[name] ??= hoist(rest) as JsonSchema;
+    schemas[name] ??= withExamples(hoist(rest) as JsonSchema);
   }
   const id = z.globalRegistry.get(schema)?.id;
-  if (id === undefined) return hoist(json) as JsonSchema;
+  if (id === undefined) return withExamples(hoist(json) as JsonSchema);
   const { id: _id, ...rest } = json;
-  schemas[id] ??= hoist(rest) as JsonSchema;
+  schemas[id] ??= withExamples(hoist(rest) as JsonSchema);
   return reference(id);
 }
 

@@ -16,6 +16,8 @@ export interface StoreEnvironment {
   readonly defaultBranchName: string;
   /** Where pushes are sent that a gateway could not hold, without a trailing slash. `GIT_FRONT_URL` */
   readonly gitFrontUrl: string | undefined;
+  /** Whether pushes reach the Git function as a stream of any size, because no gateway is before it. `STREAM_PUSHES=1` */
+  readonly streamsPushes: boolean;
   /**
    * What may be called although it is not on the public internet: names, addresses and ranges, comma-separated.
    * `OUTBOUND_ALLOW`
@@ -51,6 +53,7 @@ export function readEnvironment(
     serviceName: env['SERVICE_NAME'] ?? 'Lemnos',
     defaultBranchName: env['DEFAULT_BRANCH_NAME'] ?? 'main',
     gitFrontUrl: env['GIT_FRONT_URL']?.replace(/\/+$/, '') || undefined,
+    streamsPushes: env['STREAM_PUSHES'] === '1',
     outboundAllow: env['OUTBOUND_ALLOW'] ?? '',
     mailFrom: env['MAIL_FROM'] || undefined,
     masterKeyParameter: env['MASTER_KEY_PARAMETER'] ?? '/lemnos/master-key',

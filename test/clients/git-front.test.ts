@@ -84,6 +84,14 @@ test('who pushes is asked there, and hears the same', async () => {
   expect(await as('developer', clone, 'push', 'origin', 'HEAD:main')).toContain('[remote rejected]');
 });
 
+test('the pages say so, and name no helper', async () => {
+  for (const path of ['/', '/api/docs']) {
+    const page = await (await fetch(service.url + path)).text();
+    expect(page).toContain(`http://localhost:${env['PORT']},`);
+    expect(page).not.toContain('git-remote-lemnos');
+  }
+});
+
 test('only the beginning of a push is sent on, before anybody is asked who they are', async () => {
   const ask = (rest: string) => fetch(`${service.url}/no/where${rest}`, { redirect: 'manual' });
   const sent = await ask('.git/info/refs?service=git-receive-pack');

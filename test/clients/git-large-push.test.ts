@@ -21,6 +21,9 @@ beforeAll(async () => {
   await seedCode(world);
   const helper = await fetch(`${service.url}/git-remote-lemnos`);
   expect([helper.status, helper.headers.get('content-type')]).toEqual([200, 'text/x-python; charset=utf-8']);
+  expect(await (await fetch(service.url)).text()).toContain(
+    `curl -fo ~/.local/bin/git-remote-lemnos ${service.url}/`,
+  );
   mkdirSync(bin);
   writeFileSync(join(bin, 'git-remote-lemnos'), await helper.text());
   chmodSync(join(bin, 'git-remote-lemnos'), 0o755);

@@ -1,4 +1,5 @@
 import { anyone, signedIn } from '../../http/access.ts';
+import { compressedJson } from '../../http/compressed.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
 import type { OpenApiDocument } from '../../http/openapi-document.ts';
 import { API_ROOT } from '../../http/router.ts';
@@ -52,9 +53,7 @@ export const metaEndpoints = (describe: () => Promise<OpenApiDocument>): readonl
     access: anyone(),
     scopes: ['read_user'],
     returns: { body: shapes.openapi },
-    handle: async ({ request }) => ({
-      ...(await describe()),
-      servers: [{ url: request.baseUrl + API_ROOT }],
-    }),
+    handle: async ({ request }) =>
+      compressedJson({ ...(await describe()), servers: [{ url: request.baseUrl + API_ROOT }] }, request),
   }),
 ];

@@ -67,6 +67,7 @@ test('pages: the root and the documentation', async () => {
   const root = await request(`${service.url}/`, 'GET');
   expect([root.status, root.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
   expect(root.body).toContain(`${service.url}/api/v4/openapi.json`);
+  expect(root.body).toContain('Pushes of any size work with git alone.');
   const docs = await request(`${service.url}/api/docs`, 'GET');
   expect([docs.status, docs.headers.get('content-type')]).toEqual([
     200,

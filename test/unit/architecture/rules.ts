@@ -45,7 +45,7 @@ export const LAYERS: Readonly<Record<string, Allowed>> = {
     ],
     types: [],
   },
-  // Bundles carry the OpenAPI document.
+  // Bundles carry the OpenAPI document and its viewer.
   cdk: {
     values: [
       'functions/areas.ts',
@@ -53,6 +53,7 @@ export const LAYERS: Readonly<Record<string, Allowed>> = {
       'lib/store/row-keys/rate-limits.ts',
       'lib/store/environment.ts',
       'lib/api/all.ts',
+      'lib/api/meta/viewer/pack.ts',
     ],
     types: [],
   },
