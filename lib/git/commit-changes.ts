@@ -47,7 +47,7 @@ export interface CommitRequest {
 }
 
 /** How often another writer may be first. */
-export interface RetryPolicy {
+interface RetryPolicy {
   /** Attempts in all; 1 for none after the first. Default 64. */
   readonly attempts?: number;
   /** Milliseconds; no attempt begins later than this. Default 15,000. */

@@ -242,7 +242,7 @@ export function hashObject(type: ObjectType, data: Uint8Array): Oid {
 }
 
 /** `Name <mail> 1700000000 +0200`, without what would break the line. */
-export function formatIdentity(identity: Identity): string {
+function formatIdentity(identity: Identity): string {
   return `${cleanPart(identity.name)} <${cleanPart(identity.email)}> ${identity.seconds} ${identity.timezone}`;
 }
 
@@ -264,7 +264,7 @@ export function parseIdentity(bytes: Uint8Array, encoding?: string): Identity {
 }
 
 /** Text by its declared encoding, else UTF-8, else Latin-1: never fails. */
-export function decodeText(bytes: Uint8Array, encoding?: string): string {
+function decodeText(bytes: Uint8Array, encoding?: string): string {
   if (encoding !== undefined && !/^utf-?8$/i.test(encoding)) {
     try {
       return new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -275,7 +275,7 @@ export function decodeText(bytes: Uint8Array, encoding?: string): string {
   return isUtf8(bytes) ? asBuffer(bytes).toString('utf8') : asBuffer(bytes).toString('latin1');
 }
 
-export function isObjectType(text: string | undefined): text is ObjectType {
+function isObjectType(text: string | undefined): text is ObjectType {
   return text === 'commit' || text === 'tree' || text === 'blob' || text === 'tag';
 }
 

@@ -12,7 +12,7 @@ export interface PgpPublicKey {
   readonly userIds: readonly PgpUserId[];
 }
 
-export interface PgpUserId {
+interface PgpUserId {
   readonly name: string;
   readonly email: string;
 }
@@ -25,7 +25,7 @@ export interface SigningKey {
 }
 
 /** An armored key; longer ones carry hundreds of others' signatures or a picture. */
-export const MAX_PGP_KEY_LENGTH = 100_000;
+const MAX_PGP_KEY_LENGTH = 100_000;
 const MAX_SUBKEYS = 20;
 const MAX_USER_IDS = 100;
 /** Signatures of its own that are looked at: each is a cryptographic check. */

@@ -47,7 +47,7 @@ export const CURVES: readonly Curve[] = [
 ];
 
 /** Above it a check takes longer than anybody's commit is worth. */
-export const MAX_RSA_BITS = 16_384;
+const MAX_RSA_BITS = 16_384;
 const MAX_DSA_BITS = 8_192;
 
 export function bitsOf(number: Uint8Array): number {

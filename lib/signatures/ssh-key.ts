@@ -20,7 +20,7 @@ export interface SshPublicKey {
 }
 
 /** More than the longest RSA key with a comment. */
-export const MAX_SSH_KEY_LENGTH = 5_000;
+const MAX_SSH_KEY_LENGTH = 5_000;
 
 /** `type base64 comment`, as `id_ed25519.pub` has it. Line breaks within the base64 are left out, as mail makes them. */
 export function parseSshKey(text: string): SshPublicKey | undefined {

@@ -3,7 +3,7 @@ import { requestId } from './correlation.ts';
 import { serviceName } from './log.ts';
 
 /** What is counted beyond what AWS counts by itself (`cdk/dashboard.ts`): what tells whether somebody has to look. */
-export type Count = 'ServerErrors' | 'RateLimited' | 'JobsFailed' | 'MessagesSwept';
+type Count = 'ServerErrors' | 'RateLimited' | 'JobsFailed' | 'MessagesSwept';
 export type Counts = Partial<Readonly<Record<Count, number>>>;
 
 /** One endpoint, by its method and its path as it is declared (`GET /projects/:id`), or one kind of job. */

@@ -5,7 +5,7 @@ import type { OperationRecord } from './operation.ts';
 import { listenerOf, type RequestHandler, requestHandlerOf } from './transport.ts';
 
 export { ensureTable, type TableDefinition } from './ensure-table.ts';
-export type { DynamoFaults, Fault, IncomingRequest } from './faults.ts';
+export type { Fault } from './faults.ts';
 export type { OperationRecord } from './operation.ts';
 
 /** DynamoDB in this process. */

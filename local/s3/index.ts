@@ -10,10 +10,8 @@ import { createService, type OperationRecord, type Service } from './service.ts'
 import type { Credentials } from './signature.ts';
 import { Store } from './store.ts';
 
-export type { Fault, FaultRule, Faults } from './faults.ts';
-export type { SdkRequestHandler } from './sdkTransport.ts';
+export type { Fault } from './faults.ts';
 export type { OperationRecord } from './service.ts';
-export type { Credentials } from './signature.ts';
 
 /** S3 in this process, kept in a directory. */
 export interface EmbeddedS3 {

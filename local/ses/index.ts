@@ -8,7 +8,7 @@ import type { SdkRequestHandler } from '../s3/sdkTransport.ts';
 import { readText } from '../sqs/index.ts';
 
 /** A misbehaviour that the real service may show. A rule's `on` is the recipient. */
-export type SesFault =
+type SesFault =
   /** Answered with an error; nothing is sent. */
   | { kind: 'error'; code: 'TooManyRequestsException' | 'MessageRejected' | 'BadRequestException' }
   /** Sent, but the connection breaks before the answer. */

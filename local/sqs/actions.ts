@@ -7,7 +7,7 @@ import { startMessageMoveTask } from './move-task.ts';
 const maxSize = 2 ** 20;
 const maxBatch = 10;
 
-export interface ActionContext {
+interface ActionContext {
   broker: Broker;
   /** What stands before a queue's name in its URL. */
   urlPrefix: string;

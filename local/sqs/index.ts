@@ -7,11 +7,10 @@ import { actions, type Input, queueName } from './actions.ts';
 import { Broker } from './broker.ts';
 import { SqsError } from './errors.ts';
 
-export type { PollOptions } from './poller.ts';
 export { pollQueue } from './poller.ts';
 
 /** A misbehaviour that the real service may show. A rule's `on` is the queue's name. */
-export type SqsFault =
+type SqsFault =
   /** Answered with an error; nothing is done. */
   | { kind: 'error'; code: 'InternalFailure' | 'RequestThrottled' }
   /** Never answered; nothing is done. The caller sees a timeout after `ms`. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** As the JSON protocol carries it: binary values in base64. */
-export interface MessageAttribute {
+interface MessageAttribute {
   DataType: string;
   StringValue?: string;
   BinaryValue?: string;

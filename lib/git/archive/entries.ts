@@ -52,7 +52,7 @@ interface PlannedMember {
 }
 
 /** Members one archive may have; a few small trees can name billions. */
-export const MAX_MEMBERS = 500_000;
+const MAX_MEMBERS = 500_000;
 /** Characters of all their paths together. */
 const MAX_PATHS = 64 * 1024 * 1024;
 const SLICE = 4_096;

@@ -43,10 +43,6 @@ export class CommitTable {
     return this.#table.add(oidBytes(oid), 0);
   }
 
-  isKnown(number: number): boolean {
-    return this.#known[number] === 1;
-  }
-
   /** Fills in a commit that was named. */
   add(number: number, tree: Oid, date: number, parents: readonly number[]): void {
     if (this.#known.length < this.#table.count) this.#grow();

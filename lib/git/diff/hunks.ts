@@ -13,7 +13,7 @@ export interface LineEdit {
 }
 
 /** Edits with the lines around them. */
-export interface Hunk extends LineEdit {
+interface Hunk extends LineEdit {
   readonly edits: readonly LineEdit[];
 }
 
@@ -80,10 +80,10 @@ function editsOf({ deleted, inserted }: LineChanges): LineEdit[] {
 }
 
 /** Lines shown around an edit. */
-export const CONTEXT = 3;
+const CONTEXT = 3;
 
 /** Joins edits whose context would meet. */
-export function hunksOf(diff: TextDiff, context = CONTEXT): Hunk[] {
+function hunksOf(diff: TextDiff, context = CONTEXT): Hunk[] {
   const [oldLines, newLines] = [diff.oldStarts.length - 1, diff.newStarts.length - 1];
   const groups: LineEdit[][] = [];
   for (const edit of diff.edits) {

@@ -21,7 +21,7 @@ export interface LineCounts {
 
 /** Above this many bytes in both files together, or lines, or steps of the search, counts are approximate. */
 export const MAX_DIFF_BYTES = 32 * 1024 * 1024;
-export const MAX_DIFF_LINES = 1_000_000;
+const MAX_DIFF_LINES = 1_000_000;
 export const MAX_DIFF_STEPS = 300_000_000;
 
 /**

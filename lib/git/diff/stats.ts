@@ -25,8 +25,8 @@ export interface DiffStats {
 /** Files above this size count as binary, unread. */
 export const MAX_FILE_BYTES = 16 * 1024 * 1024;
 /** Files, and bytes of files, that one comparison reads; what is left over is not counted. */
-export const MAX_STAT_FILES = 10_000;
-export const MAX_STAT_BYTES = 256 * 1024 * 1024;
+const MAX_STAT_FILES = 10_000;
+const MAX_STAT_BYTES = 256 * 1024 * 1024;
 /** Steps that the alignment of all files of a comparison may take together: see {@link Effort}. */
 const MAX_STAT_STEPS = 1_500_000_000;
 

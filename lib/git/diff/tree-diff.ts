@@ -23,7 +23,7 @@ export interface TreeDiff {
 }
 
 /** Changes one comparison lists unless told otherwise. */
-export const MAX_CHANGES = 100_000;
+const MAX_CHANGES = 100_000;
 const SLICE = 256;
 
 /**

@@ -22,7 +22,6 @@ export class CommonAncestors {
   readonly #marks = new Marks();
   readonly #found: CommitNode[] = [];
   readonly #one: CommitNode;
-  readonly #others: readonly CommitNode[];
   /** Commits in the queue that are not stale. */
   #open = 0;
 
@@ -30,7 +29,6 @@ export class CommonAncestors {
     this.#graph = graph;
     this.#budget = budget;
     this.#one = one;
-    this.#others = others;
     this.#colour(one, ONE);
     for (const other of others) this.#colour(other, OTHERS);
   }
@@ -64,11 +62,6 @@ export class CommonAncestors {
   /** Whether the walk met `one` from the others: it is their ancestor, or one of them. May be asked before the end. */
   get oneIsAncestor(): boolean {
     return this.#marks.has(this.#one, OTHERS);
-  }
-
-  /** Whether every other commit was met from `one`. */
-  get othersAreAncestors(): boolean {
-    return this.#others.every((other) => this.#marks.has(other, ONE));
   }
 
   #colour(node: CommitNode, colours: number): void {

@@ -1,7 +1,7 @@
 import type { DerivedFile, DerivedKind, PackDescription } from '../ports.ts';
 
 /** Whether a file is to be made anew, judged from the listing alone. */
-export type IsDue = (
+type IsDue = (
   packs: readonly PackDescription[],
   file: DerivedFile | undefined,
   others: (kind: DerivedKind) => DerivedFile | undefined,
@@ -56,7 +56,7 @@ export const objectsIn = (packs: readonly PackDescription[]): number =>
  * constant number of times for it, whatever the size of the repository.
  * @param least objects of a repository that needs one at all
  */
-export function hasGrown(
+function hasGrown(
   packs: readonly PackDescription[],
   file: DerivedFile | undefined,
   { least, share }: { readonly least: number; readonly share: number },

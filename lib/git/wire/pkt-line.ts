@@ -13,7 +13,7 @@ export type Pkt =
   | { readonly kind: 'end' };
 
 /** Bytes of a whole packet line, its length included; git reads no longer one. */
-export const MAX_PKT = 65520;
+const MAX_PKT = 65520;
 /** Bytes that fit behind the length. */
 export const MAX_PKT_DATA = MAX_PKT - 4;
 

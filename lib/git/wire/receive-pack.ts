@@ -20,7 +20,7 @@ import { onBand } from './side-band.ts';
 import { failTogether, updateRefs } from './update-refs.ts';
 import type { Visibility } from './visible.ts';
 
-export interface ReceivePackLimits {
+interface ReceivePackLimits {
   /** Bytes of the whole request, decompressed: commands and pack. */
   readonly maxRequestBytes: number;
   /** Default 20,000. */
@@ -45,7 +45,7 @@ export interface ReceivePackOptions extends Omit<QuarantineOptions, 'onProgress'
   readonly failureText?: (cause: unknown) => string | undefined;
 }
 
-export interface IncomingPush {
+interface IncomingPush {
   /** Sees what the push brought beside what is stored. */
   readonly store: PackStore;
   /** As given with `git push -o`. */
