@@ -51,18 +51,18 @@ export interface WorkerArea extends Common {
 }
 
 /** Runs on a schedule: `rate(1 minute)` or `cron(...)`, as EventBridge writes it. */
-export interface ScheduledArea extends Common {
+interface ScheduledArea extends Common {
   readonly kind: 'scheduled';
   readonly schedule: string;
 }
 
 /** The gateway's REQUEST authorizer for Git. */
-export interface AuthorizerArea extends Common {
+interface AuthorizerArea extends Common {
   readonly kind: 'authorizer';
 }
 
 /** Invoked by hand by somebody who holds the AWS rights to do so. */
-export interface CommandArea extends Common {
+interface CommandArea extends Common {
   readonly kind: 'command';
 }
 

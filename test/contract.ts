@@ -26,7 +26,7 @@ export interface ContractParameter {
   readonly enum: readonly unknown[] | null;
 }
 
-export interface ParameterProblem {
+interface ParameterProblem {
   /** Id of the contract's endpoint. */
   readonly endpoint: string;
   readonly parameter: string;

@@ -9,7 +9,7 @@ import type { PackStore } from './pack/store.ts';
 import { parseCommitLinks } from './parse.ts';
 import { encodePath, lookupPath } from './tree/path.ts';
 
-export const ARCHIVE_FORMATS = ['tar', 'tar.gz', 'tar.bz2', 'zip'] as const;
+const ARCHIVE_FORMATS = ['tar', 'tar.gz', 'tar.bz2', 'zip'] as const;
 export type ArchiveFormat = (typeof ARCHIVE_FORMATS)[number];
 
 export interface ArchiveRequest {

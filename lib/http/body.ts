@@ -11,7 +11,7 @@ import { utf8 } from './utf8.ts';
 export type { Parameters } from './rack-params.ts';
 
 /** Maximum size of a request body in bytes, unless the endpoint declares another. */
-export const DEFAULT_BODY_LIMIT = 32 * 1024 * 1024;
+const DEFAULT_BODY_LIMIT = 32 * 1024 * 1024;
 
 /** Parses `application/x-www-form-urlencoded` text; also query strings. `;` is not a separator. */
 export function parseForm(text: string): Parameters {
@@ -53,7 +53,7 @@ export async function readBody(request: Request, limit = DEFAULT_BODY_LIMIT): Pr
 }
 
 /** @throws DomainError `too-large` as soon as the body exceeds `limit` bytes, whatever `Content-Length` says. */
-export async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge();
   const parts: Uint8Array[] = [];
   let length = 0;

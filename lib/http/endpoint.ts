@@ -59,7 +59,7 @@ type Name<Segment extends string> = Segment extends `:${infer N}`
       : never;
 
 /** Path parameters: strings, unless the declaration's `params` schema says otherwise. */
-export type PathParams<Path extends string, P> = Readonly<Omit<Record<Names<Path>, string>, keyof P> & P>;
+type PathParams<Path extends string, P> = Readonly<Omit<Record<Names<Path>, string>, keyof P> & P>;
 
 /** Properties of the request for handlers. */
 export interface RequestFacts {
@@ -71,7 +71,7 @@ export interface RequestFacts {
   readonly headers: Headers;
 }
 
-export type PageOf<G> = G extends 'offset'
+type PageOf<G> = G extends 'offset'
   ? OffsetPage
   : G extends 'keyset'
     ? KeysetPage
@@ -79,7 +79,7 @@ export type PageOf<G> = G extends 'offset'
       ? OffsetPage | KeysetPage
       : undefined;
 
-export interface BaseContext {
+interface BaseContext {
   readonly request: RequestFacts;
   /**
    * For deletes: checks the time of the last change against `If-Unmodified-Since`, if the caller sent it.
@@ -88,7 +88,7 @@ export interface BaseContext {
   unmodifiedSince(changed: Date | string): void;
 }
 
-export interface Context<Path extends string, A extends AccessRule, P, Q, B, G> extends BaseContext {
+interface Context<Path extends string, A extends AccessRule, P, Q, B, G> extends BaseContext {
   readonly actor: ActorUnder<A>;
   readonly project: A extends ProjectRule ? ProjectAccess : undefined;
   readonly group: A extends GroupRule ? GroupAccess : undefined;
@@ -99,9 +99,9 @@ export interface Context<Path extends string, A extends AccessRule, P, Q, B, G> 
 }
 
 /** What a handler returns: a page if it paginates, otherwise any JSON value; or a `Reply`. */
-export type Result<G> = Reply | (G extends Paginate ? Page<unknown> : unknown);
+type Result<G> = Reply | (G extends Paginate ? Page<unknown> : unknown);
 
-export interface Returns {
+interface Returns {
   /** Default: 201 for POST, otherwise 200. */
   readonly status?: number;
   readonly body?: () => z.ZodType;
@@ -181,7 +181,7 @@ export interface Endpoint<D> extends Described {
 }
 
 /** The validated parameters, for prefetching. */
-export type PrefetchInput<Path extends string, P, Q, B> = Pick<
+type PrefetchInput<Path extends string, P, Q, B> = Pick<
   Context<Path, AccessRule, P, Q, B, undefined>,
   'params' | 'query' | 'body'
 > &
@@ -194,7 +194,7 @@ interface RequestedPage {
   readonly page: OffsetPage | KeysetPage | undefined;
 }
 
-export interface AnyContext extends BaseContext {
+interface AnyContext extends BaseContext {
   readonly actor: unknown;
   readonly project: ProjectAccess | undefined;
   readonly group: GroupAccess | undefined;

@@ -148,7 +148,7 @@ export const filePath = <const O extends Options<string>>(options?: O): Field<Va
   );
 
 /** Whether a path may name a file: not absolute, without `..` segments; backslashes count as separators. */
-export function isFilePath(path: string): boolean {
+function isFilePath(path: string): boolean {
   if (path.startsWith('/') || /^[a-z]:[\\/]/i.test(path)) return false;
   return !path.split(/[\\/]/).includes('..');
 }

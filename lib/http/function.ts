@@ -29,15 +29,12 @@ import { serve } from './serve.ts';
 import { shownBy, throttled } from './throttle.ts';
 
 /** The properties of Lambda's context that are logged. */
-export interface Invocation {
+interface Invocation {
   readonly functionName: string;
   readonly awsRequestId: string;
 }
 
-export type GatewayHandler = (
-  event: APIGatewayProxyEvent,
-  context?: Invocation,
-) => Promise<APIGatewayProxyResult>;
+type GatewayHandler = (event: APIGatewayProxyEvent, context?: Invocation) => Promise<APIGatewayProxyResult>;
 export type Fetch = (request: Request, info: RequestInfo) => Promise<Response>;
 
 export interface HttpFunction {

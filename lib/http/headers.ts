@@ -49,7 +49,7 @@ export function brandHeaders(
 }
 
 /** Leaves visible ASCII unchanged; percent-encodes everything else, and `%`, as UTF-8. */
-export function headerText(text: string): string {
+function headerText(text: string): string {
   if (/^[\x20-\x24\x26-\x7e]*$/.test(text) && text === text.trim()) return text;
   return text.toWellFormed().replace(/[^\x21-\x24\x26-\x7e]/gu, (character) => encodeURIComponent(character));
 }

@@ -11,7 +11,7 @@ export interface Parameter {
   readonly explode?: boolean;
 }
 
-export interface MediaType {
+interface MediaType {
   readonly schema: JsonSchema;
   readonly example?: unknown;
 }

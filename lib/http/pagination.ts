@@ -37,11 +37,11 @@ export interface Page<T> {
   readonly next?: string | undefined;
 }
 
-export const DEFAULT_PER_PAGE = 20;
-export const MAX_PER_PAGE = 100;
+const DEFAULT_PER_PAGE = 20;
+const MAX_PER_PAGE = 100;
 export const MAX_OFFSET = 50_000;
 /** Above this number of items, the total is not returned. */
-export const MAX_TOTAL = 10_000;
+const MAX_TOTAL = 10_000;
 
 const offsetFields = {
   page: integer({ default: 1, description: 'Page number, starting at 1' }),

@@ -10,7 +10,7 @@ export const API_ROOT = '/api/v4';
 /** Whether an endpoint's path starts at the root, not below `API_ROOT`. */
 export const fromRoot = (path: string): boolean => path.startsWith('/api/');
 
-export interface Match<D> {
+interface Match<D> {
   readonly endpoint: Endpoint<D>;
   /** Decoded. */
   readonly params: Readonly<Record<string, string>>;

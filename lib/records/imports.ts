@@ -1,5 +1,5 @@
 /** How far a repository is that is filled with the content of another: `none` when it never was. */
-export const IMPORT_STATUSES = ['none', 'scheduled', 'started', 'finished', 'failed'] as const;
+const IMPORT_STATUSES = ['none', 'scheduled', 'started', 'finished', 'failed'] as const;
 
 export type ImportStatus = (typeof IMPORT_STATUSES)[number];
 

@@ -12,7 +12,7 @@ export const USER_STATES = [
 export type UserState = (typeof USER_STATES)[number];
 
 /** Accounts that are nobody's: `ghost` stands for those who are gone, `project_bot` is what an access token acts as. */
-export type UserType = 'ghost' | 'project_bot';
+type UserType = 'ghost' | 'project_bot';
 
 /** What somebody says they are at. Times are ISO 8601. */
 export interface UserStatus {

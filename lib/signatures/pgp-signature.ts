@@ -44,7 +44,7 @@ export interface PgpSignature {
   readonly understood: boolean;
 }
 
-export const PGP_LABEL = 'PGP SIGNATURE';
+const PGP_LABEL = 'PGP SIGNATURE';
 
 /**
  * The signatures in an armored text, usually one.

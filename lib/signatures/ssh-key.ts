@@ -20,7 +20,7 @@ export interface SshPublicKey {
 }
 
 /** More than the longest RSA key with a comment. */
-export const MAX_SSH_KEY_LENGTH = 5_000;
+const MAX_SSH_KEY_LENGTH = 5_000;
 
 /** Parses `type base64 comment`, as in `id_ed25519.pub`. Ignores line breaks in the base64, which mail programs add. */
 export function parseSshKey(text: string): SshPublicKey | undefined {

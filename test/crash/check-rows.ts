@@ -482,7 +482,7 @@ const promisesOf = (rows: Rows, subject: string): unknown[] =>
 const rulesOf = (rows: Rows, kind = ''): Row[] =>
   rows.of('PROJECT#').filter(({ sk }) => sk.startsWith(`RULE#${kind}`));
 
-export const projectsOf = (rows: Rows): Row[] => rows.of('PROJECT#').filter(({ sk }) => sk === 'PROJECT');
+const projectsOf = (rows: Rows): Row[] => rows.of('PROJECT#').filter(({ sk }) => sk === 'PROJECT');
 
 /** Projects that are not deleted. */
 export const livingOf = (rows: Rows) =>

@@ -36,7 +36,7 @@ export async function person(url: string, username: string, ledger: Ledger): Pro
   return { id: user.id, username, token: made.token };
 }
 
-export async function project(url: string, owner: Person, path: string, ledger: Ledger): Promise<Project> {
+async function project(url: string, owner: Person, path: string, ledger: Ledger): Promise<Project> {
   const made = done(await call(url, owner.token, 'POST', '/projects', { name: path, path }));
   const fullPath = `${owner.username}/${path}`;
   ledger.projects.set(fullPath, { id: made.id, present: new Fact(true) });

@@ -9,7 +9,7 @@ import type { MetricLines } from '../harness/metric-lines.ts';
 import type { Service } from '../harness/service.ts';
 
 /** What one action asks of AWS, the work that it promises included. */
-export interface Units {
+interface Units {
   /** To the gateway. */
   readonly requests: number;
   /** Of functions: for requests, Git's authorizer, jobs. */

@@ -20,7 +20,7 @@ export interface Fixture extends AsyncDisposable {
   counts(QueueUrl: string): Promise<number[]>;
 }
 
-export interface Received {
+interface Received {
   body: string;
   id: string;
   handle: string;

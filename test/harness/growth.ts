@@ -11,7 +11,7 @@ export interface Size {
 }
 
 /** What a request costs: round trips, and kilobytes that the table and the bucket sent. */
-export interface Cost {
+interface Cost {
   readonly trips: number;
   readonly table: number;
   readonly bucket: number;

@@ -5,7 +5,7 @@ import type { Answer } from './service.ts';
 import { ask, makeWorld, type Who, type World } from './world.ts';
 
 /** A request of somebody's. */
-export type As = (who: Who, method: string, path: string, json?: unknown) => Promise<Answer>;
+type As = (who: Who, method: string, path: string, json?: unknown) => Promise<Answer>;
 
 /** The world of a test file, in a service of its own, and what all who live in one do. */
 export function ownWorld(options: Partial<HostOptions> = {}) {

@@ -8,7 +8,7 @@ import { formatMode } from '../../git/tree/entry.ts';
 import { decodePath } from '../../git/tree/path.ts';
 import type { PipelineRecord } from '../../store/pipelines/pipelines.ts';
 
-export const SHORT_ID_LENGTH = 8;
+const SHORT_ID_LENGTH = 8;
 
 /** `2021-10-20T15:02:11.000+02:00`: a commit's time in its own time zone; an invalid zone counts as UTC. */
 export function gitTime({ seconds, timezone }: Pick<Identity, 'seconds' | 'timezone'>): string {
@@ -75,7 +75,7 @@ export function commitDetail(
   };
 }
 
-export function pipelineBasic(pipeline: PipelineRecord, projectUrl: string) {
+function pipelineBasic(pipeline: PipelineRecord, projectUrl: string) {
   return {
     id: pipeline.id,
     iid: pipeline.iid,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
 import { time, userBasic } from '../users/shapes.ts';
 
-export const commitStats = shape(() =>
+const commitStats = shape(() =>
   z.object({ additions: z.int(), deletions: z.int(), total: z.int() }).meta({ id: 'CommitStats' }),
 );
 
@@ -29,7 +29,7 @@ export const commits = shape(() =>
   z.array(z.object({ ...basicFields(), stats: commitStats().optional() }).meta({ id: 'ListedCommit' })),
 );
 
-export const pipeline = shape(() =>
+const pipeline = shape(() =>
   z
     .object({
       id: z.int(),
@@ -60,7 +60,7 @@ export const commitDetail = shape(() =>
     .meta({ id: 'CommitDetail' }),
 );
 
-export const fileDiff = shape(() =>
+const fileDiff = shape(() =>
   z
     .object({
       old_path: z.string(),

@@ -20,7 +20,7 @@ import { annotate } from '../../telemetry/correlation.ts';
 import { beginsPush, type GitPath, parseGitPath, routeOf, UPLOADS } from './path.ts';
 import { serveUploads } from './uploads.ts';
 
-export const CHALLENGE = 'Basic realm="Lemnos"';
+const CHALLENGE = 'Basic realm="Lemnos"';
 
 /** How long a presigned URL of a bundle is valid; a download that has started may finish later. */
 const BUNDLE_SECONDS = 900;

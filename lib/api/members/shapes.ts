@@ -34,7 +34,7 @@ export const imported = shape(() =>
   z.object({ status: z.literal('success'), message: z.literal('Successfully imported') }),
 );
 
-export const billableMember = shape(() =>
+const billableMember = shape(() =>
   z
     .object({
       ...basicFields(),
@@ -48,7 +48,7 @@ export const billableMember = shape(() =>
 );
 export const billableMembers = shape(() => z.array(billableMember()));
 
-export const billableMembership = shape(() =>
+const billableMembership = shape(() =>
   z
     .object({
       id: z.int(),

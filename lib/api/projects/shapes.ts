@@ -82,7 +82,7 @@ export const sharedWithGroup = shape(() =>
     .meta({ id: 'SharedWithGroup' }),
 );
 
-export const projectBasic = shape(() => z.object(basicFields()).meta({ id: 'ProjectBasic' }));
+const projectBasic = shape(() => z.object(basicFields()).meta({ id: 'ProjectBasic' }));
 
 export const project = shape(() =>
   z

@@ -84,7 +84,7 @@ const adminFields = () => ({
 });
 
 export const userAdmin = shape(() => z.object(adminFields()).meta({ id: 'UserAdmin' }));
-export const userPublic = shape(() => z.object(publicFields()).meta({ id: 'UserPublic' }));
+const userPublic = shape(() => z.object(publicFields()).meta({ id: 'UserPublic' }));
 
 /** One user: the public form, or the full one for administrators. */
 export const userShown = shape(() => z.union([userAdmin(), userPublic()]));

@@ -7,8 +7,8 @@ import { isAdministrator } from '../actor.ts';
 import { forbidden, notFound, unauthorized } from '../errors.ts';
 import type { GroupAbility, GroupAccess, ProjectAbility, ProjectAccess } from './types.ts';
 
-export const GUEST = 10 satisfies AccessLevel;
-export const REPORTER = 20 satisfies AccessLevel;
+const GUEST = 10 satisfies AccessLevel;
+const REPORTER = 20 satisfies AccessLevel;
 export const DEVELOPER = 30 satisfies AccessLevel;
 export const MAINTAINER = 40 satisfies AccessLevel;
 export const OWNER = 50 satisfies AccessLevel;

@@ -11,7 +11,7 @@ export const TOKEN_PREFIXES = { access: 'glpat-', deploy: 'gldt-' } as const;
 export const tokenHash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** A token expires at the start of its day in UTC. */
-export const isExpired = (token: { readonly expiresAt: string | null }, now: Date): boolean =>
+const isExpired = (token: { readonly expiresAt: string | null }, now: Date): boolean =>
   token.expiresAt !== null && token.expiresAt <= dayOf(now);
 
 export const isActive = (token: TokenRecord, now: Date): boolean => !token.revoked && !isExpired(token, now);

@@ -14,7 +14,7 @@ import { mailMessage } from '../mail/message.ts';
 import { auditedEmail } from './audit.ts';
 
 /** The page that a mailed link leads to. */
-export const CONFIRMATION_PAGE = '/users/confirmation';
+const CONFIRMATION_PAGE = '/users/confirmation';
 /** A link leads there for three days. */
 const LIFETIME_MS = 3 * 86_400_000;
 

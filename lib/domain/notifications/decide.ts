@@ -26,7 +26,7 @@ export type Relation =
   | 'member';
 
 /** Why somebody is sent mail; the first five are those that mail filters know. */
-export const REASONS = [
+const REASONS = [
   'own_activity',
   'assigned',
   'review_requested',

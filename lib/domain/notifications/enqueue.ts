@@ -44,7 +44,7 @@ export type DomainEvent =
     };
 
 /** A place in the audience of one happening, from which a later job goes on. */
-export interface Position {
+interface Position {
   readonly stage: string;
   /** The user id that was looked at last. */
   readonly after: number;

@@ -32,7 +32,7 @@ export const RAW_BLOBS: ActionLimit = {
   limit: (settings) => settings.raw_blob_request_limit,
 };
 /** Per user; administrators are not counted. */
-export const USERS_BY_ID: ActionLimit = {
+const USERS_BY_ID: ActionLimit = {
   kind: 'user-by-id',
   seconds: 600,
   limit: (settings) => settings.users_get_by_id_limit,

@@ -20,7 +20,7 @@ export function patternMatcher(pattern: string): (name: string) => boolean {
   };
 }
 
-export const isPattern = (name: string): boolean => name.includes('*');
+const isPattern = (name: string): boolean => name.includes('*');
 
 /** Rules by what they match. */
 export class RuleSet<R extends { readonly name: string }> {

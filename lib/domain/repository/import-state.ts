@@ -23,7 +23,7 @@ export async function startImport(deps: Deps, projectId: number): Promise<Projec
 }
 
 /** For the transaction that fills the repository; refused as `import` when it is not for this worker to do any more. */
-export const importFinishes = ({ store }: Pick<Deps, 'store'>, projectId: number): Update =>
+const importFinishes = ({ store }: Pick<Deps, 'store'>, projectId: number): Update =>
   store.projects.importMoves(projectId, UNDER_WAY, 'finished');
 
 /** The same in a transaction that makes the first branch, which belongs to the project's item too. */

@@ -51,7 +51,7 @@ export interface OpenFile extends FileFacts {
 }
 
 /** Content that is answered within JSON, or looked at line by line, is held as a whole: no more than this. */
-export const MAX_HELD_MIB = 32;
+const MAX_HELD_MIB = 32;
 /** Up to here content is held all the same: one reading serves its digest and the answer. */
 const HELD_BYTES = 4 * 2 ** 20;
 

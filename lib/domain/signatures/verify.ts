@@ -26,7 +26,7 @@ export const VERIFICATION_STATUSES = [
   'same_user_different_email',
   'verified',
 ] as const;
-export type VerificationStatus = (typeof VERIFICATION_STATUSES)[number];
+type VerificationStatus = (typeof VERIFICATION_STATUSES)[number];
 
 export type CommitSignature =
   | {

@@ -17,7 +17,7 @@ import { passwordMails } from './account-mail.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
 
 /** How long a link leads to its page. */
-export const RESET_HOURS = 6;
+const RESET_HOURS = 6;
 
 /** Of each address: whoever guesses tokens is not to guess many. */
 const LIMIT = { kind: 'password-reset', limit: 20, seconds: 60 };

@@ -114,6 +114,6 @@ export async function reject(deps: Deps, actor: Actor, userId: number): Promise<
 }
 
 /** Accounts that the service made for itself. */
-export const isInternal = ({ type }: Pick<UserRecord, 'type'>): boolean => type === 'ghost';
+const isInternal = ({ type }: Pick<UserRecord, 'type'>): boolean => type === 'ghost';
 
 const refusal = (text: string) => new DomainError('forbidden', text);

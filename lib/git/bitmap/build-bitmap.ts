@@ -35,7 +35,7 @@ export const bitmapBuilder: DerivedBuilder = {
  * @returns undefined when the deadline passed first
  * @throws ObjectMissing, CorruptData
  */
-export async function buildBitmap(
+async function buildBitmap(
   store: PackStore,
   tips: readonly Oid[],
   index: Numbering['index'],

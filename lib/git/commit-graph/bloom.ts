@@ -18,7 +18,7 @@ const NEVER = Uint8Array.of(0);
 /** The hashes of one path, before they are reduced to the size of a filter. */
 export type BloomKey = Uint32Array;
 
-export function bloomKey(path: string): BloomKey {
+function bloomKey(path: string): BloomKey {
   const bytes = Buffer.from(path, 'latin1');
   const first = murmur3(0x293ae76f, bytes);
   const second = murmur3(0x7e646e2c, bytes);
@@ -30,7 +30,7 @@ export function pathKeys(path: RawPath): readonly BloomKey[] {
   return [path, ...foldersAbove(path)].map(bloomKey);
 }
 
-export function* foldersAbove(path: string): Generator<string> {
+function* foldersAbove(path: string): Generator<string> {
   for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
     yield path.slice(0, slash);
   }
@@ -77,7 +77,7 @@ const C1 = 0xcc9e2d51;
 const C2 = 0x1b873593;
 
 /** 32-bit murmur3 over signed bytes. */
-export function murmur3(seed: number, bytes: Uint8Array): number {
+function murmur3(seed: number, bytes: Uint8Array): number {
   const signed = new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length);
   const whole = bytes.length & ~3;
   let hash = seed;

@@ -7,7 +7,7 @@ import type { TreeChange } from './tree-diff.ts';
  * Added, deleted, modified (content, mode or both), changed in type (file, symlink, submodule), renamed, copied:
  * the letters of `git diff --name-status`.
  */
-export type ChangeStatus = 'A' | 'D' | 'M' | 'T' | 'R' | 'C';
+type ChangeStatus = 'A' | 'D' | 'M' | 'T' | 'R' | 'C';
 
 /** One file between two trees. */
 export interface FileChange {

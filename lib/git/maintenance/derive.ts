@@ -29,7 +29,7 @@ export interface DeriveContext {
   readonly deadline: number;
 }
 
-export interface Derived {
+interface Derived {
   readonly content: DerivedContent;
   readonly note: string;
 }

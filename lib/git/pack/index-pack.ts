@@ -93,7 +93,7 @@ export class FsckRefused extends CorruptData {
   }
 }
 
-export const INDEX_PACK_LIMITS: IndexPackLimits = {
+const INDEX_PACK_LIMITS: IndexPackLimits = {
   maxBytes: 4 * 2 ** 30,
   maxObjects: 16_000_000,
   maxObjectSize: MAX_OBJECT_SIZE,

@@ -28,7 +28,7 @@ export const tipBuilder: DerivedBuilder = {
 const NOWHERE: BlobLocation = { pack: '', offset: 0, size: 0 };
 
 /** @returns undefined when it is too large. @throws ObjectMissing, CorruptData */
-export async function listTip(store: PackStore, commit: Oid): Promise<Uint8Array | undefined> {
+async function listTip(store: PackStore, commit: Oid): Promise<Uint8Array | undefined> {
   const root = await store.run((objects) => parseCommitLinks(objects.read(commit).data).tree);
   const trees = await treesBelow(store, root);
   if (trees === undefined) return undefined;

@@ -21,9 +21,9 @@ import { type Item, PRESENT } from '../table/write.ts';
 
 /** How somebody comes to have access, the first that applies: the last two are members of a group that is invited. */
 export const MEMBERSHIP_TYPES = ['group_member', 'project_member', 'group_invite', 'project_invite'] as const;
-export type MembershipType = (typeof MEMBERSHIP_TYPES)[number];
+type MembershipType = (typeof MEMBERSHIP_TYPES)[number];
 
-export const BILLABLE_ORDERS = ['name', 'level', 'joined', 'activity'] as const;
+const BILLABLE_ORDERS = ['name', 'level', 'joined', 'activity'] as const;
 export type BillableOrder = (typeof BILLABLE_ORDERS)[number];
 
 export interface Listed {

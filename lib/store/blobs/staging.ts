@@ -31,7 +31,7 @@ export interface StagedUpload {
   readonly uploadId?: string;
 }
 
-export interface StagedPart {
+interface StagedPart {
   /** From 1. */
   readonly number: number;
   readonly size: number;

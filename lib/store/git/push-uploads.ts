@@ -14,7 +14,7 @@ import { ABSENT, type Item, type Update, type Values } from '../table/write.ts';
  * `uploading` until its parts are there, `queued` until a worker takes it, `ingesting` while one has it. `done` says
  * that the commands were judged, each with its result; `failed` that they were not, and why.
  */
-export type PushUploadState = 'uploading' | 'queued' | 'ingesting' | 'done' | 'failed' | 'aborted';
+type PushUploadState = 'uploading' | 'queued' | 'ingesting' | 'done' | 'failed' | 'aborted';
 
 export interface PushUpload {
   readonly id: string;

@@ -28,7 +28,7 @@ import { sameName } from '../table/unique-names.ts';
 import { ABSENT, type Check, type Item, PRESENT, type Write } from '../table/write.ts';
 
 /** Which invitation a link was mailed with. */
-export interface Invited {
+interface Invited {
   readonly source: MemberSource;
   readonly email: string;
 }

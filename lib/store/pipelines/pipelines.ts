@@ -28,7 +28,7 @@ import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, PRESENT, type Write } from '../table/write.ts';
 
 /** States that others may report of a commit. */
-export const REPORTED_STATES = ['pending', 'running', 'success', 'failed', 'canceled'] as const;
+const REPORTED_STATES = ['pending', 'running', 'success', 'failed', 'canceled'] as const;
 export type ReportedState = (typeof REPORTED_STATES)[number];
 
 export type PipelineOutcome = Extract<ReportedState, 'success' | 'failed'>;

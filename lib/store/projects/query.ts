@@ -39,7 +39,7 @@ export type ProjectOrder =
   | 'similarity';
 
 /** The projects of one group. */
-export interface InGroup {
+interface InGroup {
   readonly id: number;
   /** Also of the groups below. */
   readonly deep: boolean;

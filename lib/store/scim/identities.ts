@@ -43,9 +43,6 @@ export interface ScimIdentity {
 /** More rows than a megabyte, which one call reads, holds. */
 const AT_ONCE = 100_000;
 
-/** How names are called when they are taken, in `NameTaken`. */
-export type ScimName = 'externalId' | 'userName' | 'account';
-
 export class ScimIdentities {
   readonly #table: Table;
   readonly #users: Users;
@@ -115,7 +112,7 @@ export class ScimIdentities {
     return cutPage(mergeKeys([source], 'asc'), request, { load: (ids) => this.#users.getMany(ids), where });
   }
 
-  /** For a transaction; refused as `taken:<ScimName>`. */
+  /** For a transaction; refused as `taken:` and `externalId`, `userName` or `account`. */
   create(identity: ScimIdentity): Write[] {
     const { groupId, userId, externUid, userName } = identity;
     return [

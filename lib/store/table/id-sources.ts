@@ -32,7 +32,7 @@ export interface IdSource {
 }
 
 /** The most rows that are sorted in memory for an order other than by id. */
-export const MAX_ROWS = 10_000;
+const MAX_ROWS = 10_000;
 
 /** What a user owns, has starred or is a member of; what is over is left out. */
 export const idsOfUser = (table: Table, userId: number, row: 'OWN' | 'STAR' | 'MEMBER'): IdSource => ({

@@ -15,7 +15,7 @@ export interface RetryPolicy {
 /** About six seconds when every attempt fails at once: within the gateway's 29. */
 export const standardRetries: RetryPolicy = { attempts: 14, base: 15, cap: 900 };
 
-export type Failure =
+type Failure =
   /** Refused before anything was done, for a reason that passes: conflict, throttling. */
   | 'passing'
   /** The answer is missing: it may have been done. */
@@ -86,7 +86,7 @@ interface ServiceError {
   readonly $retryable?: unknown;
 }
 
-export function classify(error: unknown): Failure {
+function classify(error: unknown): Failure {
   if (typeof error !== 'object' || error === null) return 'final';
   const { name = '', code = '', CancellationReasons, $metadata } = error as ServiceError;
   if (PASSING.has(name)) return 'passing';

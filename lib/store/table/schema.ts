@@ -54,7 +54,7 @@ export const STAGING = 'staging/';
 export const STAGING_DAYS = 2;
 
 /** Every attribute that is a key anywhere; all are strings. */
-export const keyAttributes: readonly string[] = [
+const keyAttributes: readonly string[] = [
   ...new Set([table.partitionKey, table.sortKey, ...indexes.flatMap((i) => [i.partitionKey, i.sortKey])]),
 ];
 

@@ -64,7 +64,7 @@ function numberSize(number: string): number {
 }
 
 /** Orders two numbers of up to 38 digits. */
-export function compareNumbers(a: string, b: string): number {
+function compareNumbers(a: string, b: string): number {
   if (a.length < 16 && b.length < 16) return Number(a) - Number(b);
   return new Decimal(a).cmp(b);
 }

@@ -16,7 +16,7 @@ export interface Condition {
   name?: string;
   args: Operand[];
 }
-export type Operand = Path | Attribute | Condition;
+type Operand = Path | Attribute | Condition;
 
 /**
  * Whether a condition holds for an item; an absent item has no attributes.

@@ -10,7 +10,7 @@ export interface Update {
   paths: Path[];
   nestedPaths: Record<string, true>;
 }
-export interface Action {
+interface Action {
   type: 'set' | 'remove' | 'add' | 'delete';
   path: Path;
   val?: Value;

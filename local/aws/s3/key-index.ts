@@ -77,7 +77,7 @@ export interface ListQuery {
   limit: number;
 }
 
-export type ListEntry = { key: string } | { prefix: string };
+type ListEntry = { key: string } | { prefix: string };
 
 export interface ListPage {
   entries: ListEntry[];
@@ -90,7 +90,7 @@ function commonPrefix(key: string, prefix: string, delimiter: string): string | 
 }
 
 /** The order of the strings' UTF-8 encodings, which is that of their code points. */
-export function compareUtf8(a: string, b: string): number {
+function compareUtf8(a: string, b: string): number {
   const shorter = Math.min(a.length, b.length);
   for (let i = 0; i < shorter; i++) {
     const x = a.charCodeAt(i);

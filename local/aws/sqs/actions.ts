@@ -7,7 +7,7 @@ import { startMessageMoveTask } from './move-task.ts';
 const MAX_MESSAGE_BYTES = 2 ** 20;
 const MAX_BATCH_ENTRIES = 10;
 
-export interface ActionContext {
+interface ActionContext {
   broker: Broker;
   /** The part of a queue's URL before its name. */
   urlPrefix: string;

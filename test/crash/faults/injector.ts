@@ -3,7 +3,7 @@ import type { Host } from '../../../local/host.ts';
 import { type AwsCall, forgetEverything, interpose, keysIn } from '../../harness/aws-calls.ts';
 
 /** What may befall a call. The last two befall every later call of the same site too: repeating does not help. */
-export const FAULTS = [
+const FAULTS = [
   /** The service answers that something went wrong inside it; nothing is done. */
   'error',
   /** No answer, and nothing is done. */

@@ -28,7 +28,7 @@ import { config } from '../table/store-fixture.ts';
 export const HOUR = 3600_000;
 export const DAY = 24 * HOUR;
 
-export interface Message {
+interface Message {
   readonly type: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
