@@ -16,7 +16,7 @@ import {
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { Resources } from './service-function.ts';
+import type { Resources } from './resources.ts';
 import type { Settings } from './settings.ts';
 import type { WorkQueue } from './work-queue.ts';
 

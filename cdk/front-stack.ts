@@ -29,7 +29,8 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { areas } from '../functions/areas.ts';
 import { grantRights } from './grants.ts';
-import { environmentOf, type Resources } from './service-function.ts';
+import type { Resources } from './resources.ts';
+import { environmentOf } from './service-function.ts';
 import type { Settings } from './settings.ts';
 
 export interface FrontStackProps {

@@ -2,7 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import { type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Rights } from '../functions/areas.ts';
 import { RATE_LIMITS } from '../lib/store/row-keys/rate-limits.ts';
-import type { Resources } from './service-function.ts';
+import type { Resources } from './resources.ts';
 
 /**
  * Grants a function the actions its manifest entry names, by name: no `dynamodb:*`, no Scan, no bucket-wide `s3:*`.

@@ -1,5 +1,4 @@
 import { Duration, RemovalPolicy, Size } from 'aws-cdk-lib';
-import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
@@ -9,25 +8,11 @@ import {
   Runtime,
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { Bucket } from 'aws-cdk-lib/aws-s3';
-import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { Area, QueueName } from '../functions/areas.ts';
+import type { Area } from '../functions/areas.ts';
 import { grantRights } from './grants.ts';
+import type { Resources } from './resources.ts';
 import type { Settings } from './settings.ts';
-
-/** What functions are given rights to. */
-export interface Resources {
-  readonly table: ITable;
-  /** Names of the table's global indexes. */
-  readonly indexes: readonly string[];
-  readonly objects: Bucket;
-  readonly queues: Readonly<Record<QueueName, Queue>>;
-  /** Whom mail comes from. */
-  readonly mailFrom: string | undefined;
-  /** Of the Parameter Store: made by the service itself, so that no template and no stack has it. */
-  readonly masterKeyParameter: string;
-}
 
 export interface ServiceFunctionProps {
   readonly area: Area;

@@ -8,7 +8,8 @@ import { Alarms } from './alarms.ts';
 import { Dashboard } from './dashboard.ts';
 import type { DataStack } from './data-stack.ts';
 import { Gateway } from './gateway.ts';
-import { type Resources, ServiceFunction } from './service-function.ts';
+import type { Resources } from './resources.ts';
+import { ServiceFunction } from './service-function.ts';
 import type { Settings } from './settings.ts';
 import { WorkQueue } from './work-queue.ts';
 

@@ -3,12 +3,12 @@ import { open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BundleRef, bundleHeader } from './bundle.ts';
-import type { DeriveContext, DerivedBuilder } from './maintenance/derive.ts';
+import { CorruptData } from './corrupt-data.ts';
+import type { DeriveContext, DerivedBuilder } from './maintenance/derived-builder.ts';
 import { giveWay } from './maintenance/give-way.ts';
-import { CorruptData } from './objects.ts';
 import { writePack } from './pack/write.ts';
-import type { RefDatabase } from './ports.ts';
 import { enumerate } from './reachable.ts';
+import type { RefDatabase } from './ref-database.ts';
 import { spacePrefix } from './refname.ts';
 
 /** With more tags, the bundle holds the branch alone, because readers of the header read all of it. */

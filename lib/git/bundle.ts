@@ -1,4 +1,4 @@
-import { CorruptData } from './objects.ts';
+import { CorruptData } from './corrupt-data.ts';
 import { type Oid, parseOid } from './oid.ts';
 
 const SIGNATURE = '# v2 git bundle\n';

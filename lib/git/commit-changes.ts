@@ -6,13 +6,8 @@ import { buildPack } from './pack/build-pack.ts';
 import { typeCode } from './pack/entry.ts';
 import type { PackStore } from './pack/store.ts';
 import { encodeCommit, hashObject, type Identity, parseCommitLinks } from './parse.ts';
-import {
-  type ObjectDatabase,
-  type PackDescription,
-  RefConflict,
-  type RefDatabase,
-  type RefUpdate,
-} from './ports.ts';
+import { type ObjectDatabase, type PackDescription, RefConflict, type RefUpdate } from './ports.ts';
+import type { RefDatabase } from './ref-database.ts';
 import type { RefName } from './refname.ts';
 import { resurrect } from './resurrect.ts';
 import { asBuffer, entryAtPath } from './tree/entry.ts';

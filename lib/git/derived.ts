@@ -3,7 +3,7 @@
  * is missing, truncated or damaged is ignored with one warning.
  */
 import { crc32 } from 'node:zlib';
-import { CorruptData } from './objects.ts';
+import { CorruptData } from './corrupt-data.ts';
 import { BLOCK_SIZE, type BlockCache, BlockMiss, type CachedFile } from './pack/block-cache.ts';
 import type { DerivedContent, DerivedFile, DerivedFiles, DerivedKind, ObjectDatabase } from './ports.ts';
 import { warn } from './warnings.ts';

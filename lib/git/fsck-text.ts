@@ -1,4 +1,4 @@
-import type { FsckId } from './fsck.ts';
+import type { FsckId } from './fsck-ids.ts';
 import { BLOB, COMMIT, TAG, TREE } from './pack/entry.ts';
 import { parseRefName } from './refname.ts';
 

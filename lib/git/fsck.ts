@@ -1,65 +1,11 @@
+import { CorruptData } from './corrupt-data.ts';
 import { isDotGit, isDotGitattributes, isDotGitignore, isDotGitmodules, isDotMailmap } from './dotgit.ts';
 import { GitmodulesCheck } from './fsck-gitmodules.ts';
+import type { FsckId } from './fsck-ids.ts';
 import { checkCommit, checkTag } from './fsck-text.ts';
-import { CorruptData } from './objects.ts';
 import { type Oid, oidFromBytes } from './oid.ts';
 import { BLOB, COMMIT, TAG, TREE } from './pack/entry.ts';
 import { isEntryOf, type SharedTree } from './pack/tree-ends.ts';
-
-/** git's own ids (git-fsck, "FSCK MESSAGES"). */
-export type FsckId =
-  | 'badDate'
-  | 'badDateOverflow'
-  | 'badEmail'
-  | 'badFilemode'
-  | 'badName'
-  | 'badObjectSha1'
-  | 'badParentSha1'
-  | 'badTagName'
-  | 'badTimezone'
-  | 'badTree'
-  | 'badTreeSha1'
-  | 'badType'
-  | 'duplicateEntries'
-  | 'fullPathname'
-  | 'gitattributesBlob'
-  | 'gitattributesLarge'
-  | 'gitattributesLineLength'
-  | 'gitattributesSymlink'
-  | 'gitignoreSymlink'
-  | 'gitmodulesBlob'
-  | 'gitmodulesLarge'
-  | 'gitmodulesName'
-  | 'gitmodulesParse'
-  | 'gitmodulesPath'
-  | 'gitmodulesSymlink'
-  | 'gitmodulesUpdate'
-  | 'gitmodulesUrl'
-  | 'hasDot'
-  | 'hasDotdot'
-  | 'hasDotgit'
-  | 'mailmapSymlink'
-  | 'missingAuthor'
-  | 'missingCommitter'
-  | 'missingEmail'
-  | 'missingNameBeforeEmail'
-  | 'missingObject'
-  | 'missingSpaceBeforeDate'
-  | 'missingSpaceBeforeEmail'
-  | 'missingTag'
-  | 'missingTagEntry'
-  | 'missingTaggerEntry'
-  | 'missingTree'
-  | 'missingType'
-  | 'missingTypeEntry'
-  | 'multipleAuthors'
-  | 'nulInCommit'
-  | 'nulInHeader'
-  | 'nullSha1'
-  | 'treeNotSorted'
-  | 'unterminatedHeader'
-  | 'zeroPaddedDate'
-  | 'zeroPaddedFilemode';
 
 export type FsckLevel = 'error' | 'warn' | 'ignore';
 

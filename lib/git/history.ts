@@ -1,8 +1,9 @@
 import { batchMisses } from './batch-misses.ts';
 import { type BlamedFile, type BlamedRange, blame } from './blame.ts';
 import { type AuthorCount, countAuthors } from './history/authors.ts';
+import type { CommitNode } from './history/commit-node.ts';
 import { Descendants } from './history/descendants.ts';
-import type { CommitGraph, CommitNode } from './history/graph.ts';
+import type { CommitGraph } from './history/graph.ts';
 import { KnownHistory } from './history/known.ts';
 import { LastCommit } from './history/last-commit.ts';
 import { LimitedLog } from './history/limited-log.ts';
@@ -18,7 +19,8 @@ import type { RawPath } from './tree/path.ts';
 
 export { type BlamedFile, type BlamedRange, BlameLimit } from './blame.ts';
 export type { AuthorCount } from './history/authors.ts';
-export { CommitGraph, type CommitNode } from './history/graph.ts';
+export type { CommitNode } from './history/commit-node.ts';
+export { CommitGraph } from './history/graph.ts';
 export type { KnownHistory } from './history/known.ts';
 export { HistoryLimit, type LogQuery, type WalkBounds } from './history/log-query.ts';
 

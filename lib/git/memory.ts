@@ -11,10 +11,10 @@ import {
   type Provenance,
   type Ref,
   RefConflict,
-  type RefDatabase,
   type RefRejection,
   type RefUpdate,
 } from './ports.ts';
+import type { RefDatabase } from './ref-database.ts';
 import { dropsTip } from './ref-tips.ts';
 import { parseRefName, type RefName, spacePrefix } from './refname.ts';
 

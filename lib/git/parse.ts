@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type BinaryLike, hash } from 'node:crypto';
-import { CorruptData, type ObjectType } from './objects.ts';
+import { CorruptData } from './corrupt-data.ts';
+import type { ObjectType } from './objects.ts';
 import { type Oid, oidFromBytes, parseOid } from './oid.ts';
 
 /** Who and when, from an `author`, `committer` or `tagger` line. */

@@ -3,7 +3,7 @@
  * database of immutable packs, and a reference database. Everything else in `lib/git` is
  * computation over these two.
  */
-import type { ObjectStore } from './objects.ts';
+
 import type { Oid } from './oid.ts';
 import type { RefName, RefSpace } from './refname.ts';
 
@@ -232,38 +232,4 @@ export interface RefPage {
   readonly total: number;
   /** Whether others follow. */
   readonly more: boolean;
-}
-
-export interface RefDatabase {
-  /** HEAD's target and every ref under `prefix` (default: all). For few refs only; use {@link view} otherwise. */
-  all(options?: { prefix?: string }): Promise<RefSnapshot>;
-  /** @param options.prefixes which refs it contains; all when absent */
-  view(options?: { readonly prefixes?: readonly string[] }): Promise<RefView>;
-  /** Costs the same for any number of refs. May see a concurrent push of several refs in part. */
-  page(query: RefPageQuery): Promise<RefPage>;
-  /** Reads only the named refs. The map has no entry for refs that do not exist. */
-  get(names: readonly RefName[]): Promise<ReadonlyMap<RefName, Ref>>;
-  head(): Promise<RefName>;
-  /** HEAD's target, and that branch when it exists: read together if the target can be guessed. */
-  headRef(): Promise<{ readonly target: RefName; readonly head: Ref | undefined }>;
-  /**
-   * Objects that are kept, with all they reach, whether a ref reaches them or not (git: keep-alive refs). There may be
-   * a million. Objects pinned during the iteration may or may not be returned.
-   */
-  pinned(): AsyncIterable<Oid>;
-  /**
-   * The old values of refs that were deleted or forced (see {@link RefUpdate.forced}) within the last 15 minutes,
-   * newest first: a client that listed the refs before may still fetch them. A few hundred at most.
-   */
-  recentTips(): Promise<readonly Ref[]>;
-  /**
-   * Applies all updates, lists the new packs and sets HEAD's target in one transaction.
-   * Retries transient errors; after a lost response, reads whether the transaction succeeded.
-   * @param options.objects reads the objects of the new values, for push events; the result does not depend on it
-   * @throws RefConflict when any condition fails; then nothing is changed.
-   */
-  compareAndSwap(
-    updates: readonly RefUpdate[],
-    options?: { packs?: readonly PackDescription[]; head?: RefName; objects?: ObjectStore },
-  ): Promise<void>;
 }

@@ -1,7 +1,8 @@
 import { ObjectMissing, type ObjectStore, type SyncObjects } from './objects.ts';
 import { type Oid, parseOid } from './oid.ts';
 import { parseCommitLinks, parseTag, type Tag } from './parse.ts';
-import type { Ref, RefDatabase } from './ports.ts';
+import type { Ref } from './ports.ts';
+import type { RefDatabase } from './ref-database.ts';
 import { parseRefName, type RefName } from './refname.ts';
 
 /** The commit that a name, an id or an expression such as `main~2` resolves to. */

@@ -2,6 +2,7 @@
  * The declaration of an endpoint. Routing, validation, authentication, authorization, scopes, pagination, conditional
  * requests and the OpenAPI document are all derived from this one value.
  */
+
 import type * as z from 'zod';
 import type { Prefetch } from '../domain/access/prefetch.ts';
 import type { GroupAccess, ProjectAccess } from '../domain/access/types.ts';
@@ -18,7 +19,7 @@ import {
   scopesFor,
 } from './access.ts';
 import type { Dialect } from './dialect.ts';
-import type { KeysetPage, OffsetPage, Page } from './pagination.ts';
+import type { KeysetPage, KeysetRule, OffsetPage, Page, Paginate } from './pagination.ts';
 import type { Reply } from './reply.ts';
 
 /** The dependencies of every endpoint; functions add their own, see `endpointFor`. */
@@ -34,16 +35,6 @@ export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** A schema whose output is an object of parameters, made with `params()`. */
 export type Schema<T> = z.ZodType<T>;
-
-export type Paginate = 'offset' | 'offset+keyset' | 'keyset';
-
-/** How keyset pagination refers to the next page. */
-export interface KeysetRule {
-  /** Name of the parameter; `id` means `id_after` or, in descending order, `id_before`. */
-  readonly marker: 'id' | 'page_token' | 'cursor';
-  /** The values of `order_by` that keyset pagination supports; all when absent. */
-  readonly orderBy?: readonly string[];
-}
 
 type Empty = Record<never, never>;
 

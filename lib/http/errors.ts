@@ -5,7 +5,7 @@
 import { type DomainError, domainErrorOf, type ErrorCode } from '../domain/errors.ts';
 import { Throttled } from '../domain/rate-limits/throttles.ts';
 import { json, type Reply } from './reply.ts';
-import { throttledReply } from './throttle.ts';
+import { throttledReply } from './throttled-reply.ts';
 
 /** An error of the protocol itself, with its response body; the body contains nothing secret. */
 export class HttpFailure extends Error {

@@ -3,7 +3,7 @@
  * `Link` or `X-Next-Page`, so offset pagination returns both.
  */
 import { SECRET_PARAMETERS } from './credentials.ts';
-import type { KeysetRule, Paginate } from './endpoint.ts';
+
 import { HttpFailure } from './errors.ts';
 import { integer, oneOf, params, string } from './params.ts';
 
@@ -184,3 +184,13 @@ const formText = (text: string) =>
   encodeURIComponent(text.toWellFormed())
     .replaceAll('%20', '+')
     .replace(/[!'()~]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+
+export type Paginate = 'offset' | 'offset+keyset' | 'keyset';
+
+/** How keyset pagination refers to the next page. */
+export interface KeysetRule {
+  /** Name of the parameter; `id` means `id_after` or, in descending order, `id_before`. */
+  readonly marker: 'id' | 'page_token' | 'cursor';
+  /** The values of `order_by` that keyset pagination supports; all when absent. */
+  readonly orderBy?: readonly string[];
+}

@@ -1,9 +1,9 @@
 /** Rate limits of the settings: how a request is classified, and the response above a limit. */
 import type { Admission } from '../domain/rate-limits/request-counting.ts';
-import type { Asked, AskedKind, Throttled } from '../domain/rate-limits/throttles.ts';
+import type { Asked, AskedKind } from '../domain/rate-limits/throttles.ts';
 import { credentialOf } from './credentials.ts';
 import type { HttpDeps, RequestFacts } from './endpoint.ts';
-import { type Reply, reply } from './reply.ts';
+import type { Reply } from './reply.ts';
 
 /** Serves a request that is counted for rate limits. */
 export type Respond = (
@@ -54,27 +54,4 @@ function kindOf(path: string, query: URLSearchParams): AskedKind {
   // A group with its projects, which are included by default.
   if (ONE_GROUP.test(path) && !FALSE.test(query.get('with_projects')?.trim() ?? '')) return 'deprecated_api';
   return 'api';
-}
-
-/** 429 in plain text, with headers that tell the client when to retry. */
-export function throttledReply({ throttle, observed, at, text }: Throttled): Reply {
-  const { name, limit, seconds } = throttle;
-  const now = Math.floor(at.getTime() / 1000);
-  const after = seconds - (now % seconds);
-  const reset = now + after;
-  return reply({
-    status: 429,
-    type: 'text/plain',
-    body: text,
-    headers: {
-      'RateLimit-Name': name,
-      // The limit for one minute, whatever the period: clients expect this unit.
-      'RateLimit-Limit': String(Math.ceil((limit * 60) / seconds)),
-      'RateLimit-Observed': String(observed),
-      'RateLimit-Remaining': String(Math.max(0, limit - observed)),
-      'RateLimit-Reset': String(reset),
-      'RateLimit-ResetTime': new Date(reset * 1000).toUTCString(),
-      'Retry-After': String(after),
-    },
-  });
 }

@@ -1,7 +1,7 @@
 import type { Oid } from '../../lib/git/oid.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
-import type { RefDatabase } from '../../lib/git/ports.ts';
+import type { RefDatabase } from '../../lib/git/ref-database.ts';
 import { GitRepository } from '../../lib/git/repository.ts';
 import { packsOf } from '../git/repository-files.ts';
 import { git, lines } from './git.ts';

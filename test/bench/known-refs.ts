@@ -1,5 +1,6 @@
 import type { Oid } from '../../lib/git/oid.ts';
-import type { Ref, RefDatabase } from '../../lib/git/ports.ts';
+import type { Ref } from '../../lib/git/ports.ts';
+import type { RefDatabase } from '../../lib/git/ref-database.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { git, lines } from './git.ts';
 

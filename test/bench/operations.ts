@@ -8,7 +8,7 @@ import type { Oid } from '../../lib/git/oid.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import { parseCommitLinks } from '../../lib/git/parse.ts';
-import type { RefDatabase } from '../../lib/git/ports.ts';
+import type { RefDatabase } from '../../lib/git/ref-database.ts';
 import { GitRepository } from '../../lib/git/repository.ts';
 import { entryAtPath } from '../../lib/git/tree/entry.ts';
 import { encodePath } from '../../lib/git/tree/path.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parsePattern } from '../../lib/git/archive/pattern.ts';
 import { type ArchiveFormat, archive } from '../../lib/git/archive.ts';
-import { CorruptData } from '../../lib/git/objects.ts';
+import { CorruptData } from '../../lib/git/corrupt-data.ts';
 import type { Oid } from '../../lib/git/oid.ts';
 import type { PackStore } from '../../lib/git/pack/store.ts';
 import { GitFixture, generateHistory } from './history-fixture.ts';

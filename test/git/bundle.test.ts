@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseBundleHeader } from '../../lib/git/bundle.ts';
 import { bundleBuilder } from '../../lib/git/bundle-builder.ts';
-import { CorruptData } from '../../lib/git/objects.ts';
+import { CorruptData } from '../../lib/git/corrupt-data.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import { indexPack } from '../../lib/git/pack/index-pack.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';

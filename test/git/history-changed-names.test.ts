@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ChangedNames, nameBit } from '../../lib/git/history/changed-names.ts';
-import type { CommitNode } from '../../lib/git/history/graph.ts';
+import type { CommitNode } from '../../lib/git/history/commit-node.ts';
 import type { SyncObjects } from '../../lib/git/objects.ts';
 import type { Oid } from '../../lib/git/oid.ts';
 import type { RawPath } from '../../lib/git/tree/path.ts';

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CorruptData } from '../../lib/git/objects.ts';
+import { CorruptData } from '../../lib/git/corrupt-data.ts';
 import { indexPack } from '../../lib/git/pack/index-pack.ts';
 import { generator, pieces, scratch } from './pack-fixture.ts';
 import { ENVIRONMENT, git } from './repository-files.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CorruptData, type CorruptionCode } from '../../lib/git/objects.ts';
+import { CorruptData, type CorruptionCode } from '../../lib/git/corrupt-data.ts';
 import { type Oid, oidBytes } from '../../lib/git/oid.ts';
 import { buildPack } from '../../lib/git/pack/build-pack.ts';
 import { BLOB, OFS_DELTA, REF_DELTA, writeDistance, writeEntryHeader } from '../../lib/git/pack/entry.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CorruptData } from '../../lib/git/objects.ts';
+import { CorruptData } from '../../lib/git/corrupt-data.ts';
 import type { Oid } from '../../lib/git/oid.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import {

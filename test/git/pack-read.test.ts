@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CorruptData, ObjectMissing, type ObjectType } from '../../lib/git/objects.ts';
+import { CorruptData } from '../../lib/git/corrupt-data.ts';
+import { ObjectMissing, type ObjectType } from '../../lib/git/objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes } from '../../lib/git/oid.ts';
 import { buildPack } from '../../lib/git/pack/build-pack.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';

@@ -1,7 +1,8 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CorruptData, ObjectMissing } from '../../lib/git/objects.ts';
+import { CorruptData } from '../../lib/git/corrupt-data.ts';
+import { ObjectMissing } from '../../lib/git/objects.ts';
 import { EMPTY_TREE, type Oid } from '../../lib/git/oid.ts';
 import { indexPack } from '../../lib/git/pack/index-pack.ts';
 import { listObjects } from '../../lib/git/pack/object-list.ts';

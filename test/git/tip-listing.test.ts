@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { CorruptData } from '../../lib/git/corrupt-data.ts';
 import { sealDerived } from '../../lib/git/derived.ts';
 import { MemoryRepository } from '../../lib/git/memory.ts';
-import { CorruptData } from '../../lib/git/objects.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import { indexPack } from '../../lib/git/pack/index-pack.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';

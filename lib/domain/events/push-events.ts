@@ -1,8 +1,9 @@
 /** What a push tells of itself in the feeds of the project and of whoever pushed. */
 
 import { titleOf } from '../../git/commit-title.ts';
+import { CorruptData } from '../../git/corrupt-data.ts';
 import { History, HistoryLimit, type KnownHistory } from '../../git/history.ts';
-import { CorruptData, ObjectMissing, type ObjectStore } from '../../git/objects.ts';
+import { ObjectMissing, type ObjectStore } from '../../git/objects.ts';
 import { type Oid, ZERO_OID } from '../../git/oid.ts';
 import { parseCommit } from '../../git/parse.ts';
 import type { RefUpdate } from '../../git/ports.ts';

@@ -1,5 +1,5 @@
 import { type ArchiveFormat, archive } from '../../git/archive.ts';
-import { CorruptData } from '../../git/objects.ts';
+import { CorruptData } from '../../git/corrupt-data.ts';
 import { shortName } from '../../git/refname.ts';
 import { GitRepository } from '../../git/repository.ts';
 import type { RateLimit } from '../../store/rate-limits/rate-limits.ts';

@@ -3,7 +3,8 @@
  * it, `started` and `finished` or `failed` by a worker. Until then the repository reads as empty and takes no writes
  * but the worker's (`openRepository`).
  */
-import { RefConflict, type RefDatabase } from '../../git/ports.ts';
+import { RefConflict } from '../../git/ports.ts';
+import type { RefDatabase } from '../../git/ref-database.ts';
 import type { ImportStatus } from '../../records/imports.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { ConditionFailed } from '../../store/errors.ts';

@@ -1,12 +1,7 @@
 import { ZERO_OID } from '../../git/oid.ts';
 import { PackStore } from '../../git/pack/store.ts';
-import {
-  type Ref,
-  RefConflict,
-  type RefDatabase,
-  type RefPageQuery,
-  type RefUpdate,
-} from '../../git/ports.ts';
+import { type Ref, RefConflict, type RefPageQuery, type RefUpdate } from '../../git/ports.ts';
+import type { RefDatabase } from '../../git/ref-database.ts';
 import { branchRef, type RefName, shortName } from '../../git/refname.ts';
 import type { Repository } from '../../git/wire/repository.ts';
 import type { ProjectRecord } from '../../records/projects.ts';

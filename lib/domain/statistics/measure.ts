@@ -1,7 +1,8 @@
 /** What a worker finds out of a project some time after it changed. */
 
+import { CorruptData } from '../../git/corrupt-data.ts';
 import { HistoryLimit } from '../../git/history.ts';
-import { CorruptData, ObjectMissing } from '../../git/objects.ts';
+import { ObjectMissing } from '../../git/objects.ts';
 import type { Oid } from '../../git/oid.ts';
 import type { GitRepository } from '../../git/repository.ts';
 import type { ProjectRecord } from '../../records/projects.ts';

@@ -1,4 +1,5 @@
-import { CorruptData, type SyncObjects } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
+import type { SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { asBuffer, findName, readTreeBytes, SYMLINK, typeOfMode } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';

@@ -1,5 +1,6 @@
 import { batchMisses } from '../batch-misses.ts';
-import { CorruptData, type ObjectStore, type SyncObjects } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
+import type { ObjectStore, SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
 import { MAX_OBJECT_SIZE, type PackStore } from '../pack/store.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { CorruptData } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
 import { readUint32 } from '../pack/object-names.ts';
 import { Bits } from './bits.ts';
 import { compress, compressedEnd, xorCompressed } from './ewah.ts';

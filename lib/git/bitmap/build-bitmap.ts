@@ -1,11 +1,11 @@
+import { CorruptData } from '../corrupt-data.ts';
 import { sealDerived } from '../derived.ts';
-import type { DerivedBuilder } from '../maintenance/derive.ts';
+import type { DerivedBuilder } from '../maintenance/derived-builder.ts';
 import { giveWay } from '../maintenance/give-way.ts';
-import { CorruptData } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
 import type { PackStore } from '../pack/store.ts';
-import type { RefDatabase } from '../ports.ts';
+import type { RefDatabase } from '../ref-database.ts';
 import { refTips } from '../ref-tips.ts';
 import { peelToCommit } from '../revision.ts';
 import { type Bitmap, Closures, writeBitmap } from './bitmap-file.ts';

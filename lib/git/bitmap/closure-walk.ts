@@ -1,5 +1,6 @@
 import { readAhead } from '../batch-misses.ts';
-import { CorruptData, ObjectMissing } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
+import { ObjectMissing } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import type { ReadAhead } from '../pack/block-cache.ts';
 import { CommitQueue } from '../pack/commit-queue.ts';

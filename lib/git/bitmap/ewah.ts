@@ -1,4 +1,4 @@
-import { CorruptData } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
 import { readUint32 } from '../pack/object-names.ts';
 import type { Bits } from './bits.ts';
 

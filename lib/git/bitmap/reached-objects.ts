@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
+import { CorruptData } from '../corrupt-data.ts';
 import { loadIndexes } from '../maintenance/repack.ts';
-import { CorruptData, ObjectMissing } from '../objects.ts';
+import { ObjectMissing } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes } from '../oid.ts';
 import { BLOB } from '../pack/entry.ts';
 import { ObjectList } from '../pack/object-list.ts';

@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { readAhead } from '../batch-misses.ts';
+import { CorruptData } from '../corrupt-data.ts';
 import { sealDerived } from '../derived.ts';
-import type { DeriveContext, DerivedBuilder } from '../maintenance/derive.ts';
+import type { DeriveContext, DerivedBuilder } from '../maintenance/derived-builder.ts';
 import { UNFINISHED } from '../maintenance/due.ts';
-import { CorruptData, type SyncObjects } from '../objects.ts';
+import type { SyncObjects } from '../objects.ts';
 import { EMPTY_TREE, type Oid } from '../oid.ts';
 import { resized } from '../pack/entry-table.ts';
 import type { PackStore } from '../pack/store.ts';

@@ -1,4 +1,4 @@
-import { CorruptData } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
 import { type Oid, oidBytes } from '../oid.ts';
 import { BLOCK_SIZE, type CachedFile } from '../pack/block-cache.ts';
 import { compareNames, readUint32 } from '../pack/object-names.ts';

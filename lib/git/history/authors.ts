@@ -1,5 +1,6 @@
 import { readAhead } from '../batch-misses.ts';
-import { CorruptData, type ObjectStore, type SyncObjects } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
+import type { ObjectStore, SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { parseCommit, parseCommitLinks } from '../parse.ts';
 import { inSlices } from '../slices.ts';

@@ -3,7 +3,7 @@ import type { Oid } from '../oid.ts';
 import { type WalkedTree, walkTree } from '../pack/tree-walk.ts';
 import { readTreeBytes } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
-import type { CommitNode } from './graph.ts';
+import type { CommitNode } from './commit-node.ts';
 
 /** Number of parents whose differences are cached; further parents of an octopus merge are compared each time. */
 const PARENTS_COMPARED = 2;

@@ -1,4 +1,4 @@
-import type { CommitNode } from './graph.ts';
+import type { CommitNode } from './commit-node.ts';
 
 /** A priority queue of commits by date, newest first; equal dates in insertion order. A binary heap. */
 export class DateQueue {

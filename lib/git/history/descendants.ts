@@ -1,6 +1,7 @@
 import type { SyncObjects } from '../objects.ts';
+import type { CommitNode } from './commit-node.ts';
 import { DateQueue } from './date-queue.ts';
-import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
+import { type CommitGraph, Marks } from './graph.ts';
 import type { WalkBudget } from './log-query.ts';
 
 const SEEN = 1;

@@ -1,4 +1,4 @@
-import type { CommitNode } from './graph.ts';
+import type { CommitNode } from './commit-node.ts';
 
 /** A priority queue of commits by generation, highest first. A binary heap. */
 export class GenerationQueue {

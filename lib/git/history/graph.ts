@@ -1,12 +1,14 @@
 import { batchMisses, readAhead } from '../batch-misses.ts';
 import { type BloomKey, mayHaveChanged } from '../commit-graph/bloom.ts';
 import { CommitGraphFile } from '../commit-graph/read.ts';
+import { CorruptData } from '../corrupt-data.ts';
 import type { OpenDerived } from '../derived.ts';
-import { CorruptData, ObjectMissing, type SyncObjects } from '../objects.ts';
+import { ObjectMissing, type SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { BlockMiss } from '../pack/block-cache.ts';
 import { parseCommitLinks } from '../parse.ts';
 import { ChangedNames } from './changed-names.ts';
+import type { CommitNode } from './commit-node.ts';
 import type { DateQueue } from './date-queue.ts';
 
 /** Commits whose parents are prefetched when the parents of one are missing. */
@@ -14,28 +16,6 @@ const READ_AHEAD = 64;
 /** Position of a commit that was not looked up in the file, and of one that is not in it. */
 const UNKNOWN = -2;
 const OUTSIDE = -1;
-
-/** A commit as used by walks: without text, and with links to its parents once they are read. */
-export interface CommitNode {
-  /** Dense from 0 within one graph: walks keep their marks in arrays. */
-  readonly index: number;
-  readonly oid: Oid;
-  readonly tree: Oid;
-  /** Committer's time, seconds since 1970. */
-  readonly date: number;
-  readonly parentIds: readonly Oid[];
-  /** Set by {@link CommitGraph.parents}. */
-  parents: readonly CommitNode[] | undefined;
-  /**
-   * Corrected commit date: above that of every ancestor. Infinity for a commit that is not in the commit-graph file;
-   * NaN before it was looked up. Read it with {@link CommitGraph.generation}.
-   */
-  generation: number;
-  /** In the commit-graph file. */
-  position: number;
-  /** The parents' positions, for a commit that was read from the file. */
-  readonly places: readonly number[] | undefined;
-}
 
 /**
  * The commits read so far, on top of the commit-graph file, if there is one. Commits never change, so one graph may

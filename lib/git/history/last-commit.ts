@@ -1,7 +1,8 @@
 import type { SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import type { RawPath } from '../tree/path.ts';
-import type { CommitGraph, CommitNode } from './graph.ts';
+import type { CommitNode } from './commit-node.ts';
+import type { CommitGraph } from './graph.ts';
 import type { KnownAnswers } from './known.ts';
 import { LOAD_GRAPH_AFTER_WITH_PATH, type WalkBudget } from './log-query.ts';
 import { PathFilter } from './path-filter.ts';

@@ -4,7 +4,8 @@ import type { Oid } from '../oid.ts';
 import { DIRECTORY, findName, readTreeBytes } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
 import { type NameBit, nameBit } from './changed-names.ts';
-import type { CommitGraph, CommitNode } from './graph.ts';
+import type { CommitNode } from './commit-node.ts';
+import type { CommitGraph } from './graph.ts';
 
 /** How a commit relates to its parents at a path, after "history simplification" in git-rev-list. */
 export interface Simplified {

@@ -1,7 +1,8 @@
 import { batchMisses } from '../batch-misses.ts';
 import type { SyncObjects } from '../objects.ts';
+import type { CommitNode } from './commit-node.ts';
 import { GenerationQueue } from './generation-queue.ts';
-import { type CommitGraph, type CommitNode, Marks } from './graph.ts';
+import { type CommitGraph, Marks } from './graph.ts';
 import type { LogQuery, WalkBudget } from './log-query.ts';
 
 const SEEN = 1;

@@ -1,4 +1,4 @@
-import type { CommitNode } from './graph.ts';
+import type { CommitNode } from './commit-node.ts';
 
 /**
  * Sorts commits so that no parent comes before one of its children, and lines of history are not mixed

@@ -2,49 +2,17 @@ import { rm } from 'node:fs/promises';
 import { bitmapBuilder } from '../bitmap/build-bitmap.ts';
 import { bundleBuilder } from '../bundle-builder.ts';
 import { commitGraphBuilder } from '../commit-graph/build.ts';
-import { CorruptData, ObjectMissing } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
+import { ObjectMissing } from '../objects.ts';
 import { PackCache } from '../pack/pack-cache.ts';
 import { PackStore } from '../pack/store.ts';
 import { mergedIndexBuilder } from '../pack/write-merged-index.ts';
-import type {
-  DerivedContent,
-  DerivedKind,
-  MaintainedObjects,
-  PackDescription,
-  Provenance,
-  RefDatabase,
-} from '../ports.ts';
+import type { DerivedContent, MaintainedObjects, Provenance } from '../ports.ts';
+import type { RefDatabase } from '../ref-database.ts';
 import { tipBuilder } from '../tree/build-tip.ts';
 import { warn } from '../warnings.ts';
+import type { DerivedBuilder } from './derived-builder.ts';
 import { dueKinds, objectsIn } from './due.ts';
-
-/** What a builder works with. */
-export interface DeriveContext {
-  /** Reads the packs and the derived files that are listed now. */
-  readonly store: PackStore;
-  readonly refs: RefDatabase;
-  /** The listed packs without garbage, newest first. */
-  readonly packs: readonly PackDescription[];
-  /** Milliseconds since 1970. Then a builder returns what it has, or gives up. */
-  readonly deadline: number;
-}
-
-interface Derived {
-  readonly content: DerivedContent;
-  readonly note: string;
-}
-
-/** Builds one kind of file; `due.ts` decides when. */
-export interface DerivedBuilder {
-  readonly kind: DerivedKind;
-  /**
-   * Works in time slices. If the deadline passes, may return an incomplete file with a note that tells `due.ts` that
-   * the file is due again.
-   * @returns undefined when the deadline passed first
-   * @throws ObjectMissing, CorruptData, the adapter's I/O errors
-   */
-  build(context: DeriveContext): Promise<Derived | undefined>;
-}
 
 /** In the order they are run. */
 const BUILDERS: readonly DerivedBuilder[] = [

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
-import { CorruptData } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
 import {
   EntryHeader,
   MAX_ENTRY_HEADER,

@@ -1,7 +1,7 @@
+import { CorruptData } from '../corrupt-data.ts';
 import { isRegular, typeOf } from '../diff/changes.ts';
 import { detectRenames } from '../diff/renames.ts';
 import { diffTrees, type TreeChange } from '../diff/tree-diff.ts';
-import { CorruptData } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { type Entry, entryAtPath } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';

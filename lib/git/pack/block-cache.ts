@@ -1,4 +1,4 @@
-import { CorruptData } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
 import type { RandomAccess } from '../ports.ts';
 
 /** Bytes per cached block. */

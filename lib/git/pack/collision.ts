@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { CorruptData } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
 import { type Oid, oidFromBytes } from '../oid.ts';
 import type { ObjectDatabase, PackContent } from '../ports.ts';
 import { withContent } from './content.ts';

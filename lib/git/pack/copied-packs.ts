@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { CorruptData } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
 import type { ObjectList } from './object-list.ts';
 import type { Pack } from './pack-cache.ts';
 import type { PackStore } from './store.ts';

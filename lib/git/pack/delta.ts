@@ -1,4 +1,4 @@
-import { CorruptData } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
 
 /** The sizes that a delta declares: of its base and of its result. */
 export interface DeltaSizes {

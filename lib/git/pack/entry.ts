@@ -1,4 +1,5 @@
-import { CorruptData, type ObjectType } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
+import type { ObjectType } from '../objects.ts';
 
 /** Entry types of gitformat-pack, "pack-*.pack files have the following format". */
 export const COMMIT = 1;

@@ -1,5 +1,5 @@
 import zlib from 'node:zlib';
-import { CorruptData } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
 
 /** The input ended before the zlib stream did: call again with more. */
 export const NEED_MORE = -1;

@@ -1,4 +1,4 @@
-import { CorruptData } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
 import { oidFromBytes } from '../oid.ts';
 import { resized } from './entry-table.ts';
 import { NameTable } from './name-table.ts';

@@ -1,4 +1,4 @@
-import { CorruptData } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
 import { BLOCK_SIZE, type CachedFile } from './block-cache.ts';
 import { compareNames, NameHash, readUint32 } from './object-names.ts';
 import type { Pack } from './pack-cache.ts';

@@ -1,5 +1,5 @@
+import { CorruptData } from '../corrupt-data.ts';
 import type { OpenDerived } from '../derived.ts';
-import { CorruptData } from '../objects.ts';
 import { BlockMiss, type CachedFile } from './block-cache.ts';
 import { likelyBlocks, MergedIndex } from './merged-index.ts';
 import type { Pack } from './pack-cache.ts';

@@ -1,5 +1,6 @@
+import { CorruptData } from '../corrupt-data.ts';
 import type { OpenDerived } from '../derived.ts';
-import { CorruptData, type GitObject, ObjectMissing, type ObjectType, type SyncObjects } from '../objects.ts';
+import { type GitObject, ObjectMissing, type ObjectType, type SyncObjects } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import { BLOCK_SIZE, BlockMiss } from './block-cache.ts';
 import { applyDelta, deltaSizes } from './delta.ts';

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { CorruptData } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
 import { deltaSizes } from './delta.ts';
 import { BLOB, EntryHeader, MAX_ENTRY_HEADER, OFS_DELTA, REF_DELTA } from './entry.ts';
 import { EntryTable } from './entry-table.ts';

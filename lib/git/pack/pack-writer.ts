@@ -1,6 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib';
 import { readAhead } from '../batch-misses.ts';
-import { CorruptData, type GitObject } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
+import type { GitObject } from '../objects.ts';
 import { CHUNK_BYTES, type CopiedPacks } from './copied-packs.ts';
 import {
   EntryHeader,

@@ -1,4 +1,4 @@
-import { CorruptData } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
 import { applyDelta, deltaSizes, sharedEnds } from './delta.ts';
 import { OFS_DELTA, REF_DELTA, TREE } from './entry.ts';
 import type { EntryTable } from './entry-table.ts';

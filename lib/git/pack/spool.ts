@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CorruptData } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
 
 /**
  * Holds a pack while it is received: in memory, and in a scratch file above a size limit. Bytes that are not parsed yet

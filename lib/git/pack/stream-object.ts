@@ -1,4 +1,5 @@
-import { CorruptData, ObjectMissing, type ObjectType } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
+import { ObjectMissing, type ObjectType } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes } from '../oid.ts';
 import type { PackDescription, RandomAccess } from '../ports.ts';
 import { EntryHeader, MAX_ENTRY_HEADER, OFS_DELTA, REF_DELTA, typeName } from './entry.ts';

@@ -1,4 +1,4 @@
-import { CorruptData } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
 import { BLOB, TREE } from './entry.ts';
 
 /** @param at start of the entry's id. @param nameAt start of its name, which ends before `at - 1` */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { CorruptData } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
 import { oidFromBytes } from '../oid.ts';
 import type { EntryTable } from './entry-table.ts';
 import { sameName } from './object-names.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { sealDerived } from '../derived.ts';
-import type { DerivedBuilder } from '../maintenance/derive.ts';
+import type { DerivedBuilder } from '../maintenance/derived-builder.ts';
 import { loadIndexes } from '../maintenance/repack.ts';
 import {
   FANOUT,

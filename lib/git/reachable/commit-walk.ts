@@ -1,4 +1,5 @@
-import { CorruptData, ObjectMissing } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
+import { ObjectMissing } from '../objects.ts';
 import { EMPTY_TREE, oidBytes } from '../oid.ts';
 import { CommitQueue } from '../pack/commit-queue.ts';
 import { COMMIT, TREE, typeCode } from '../pack/entry.ts';

@@ -1,4 +1,5 @@
-import { CorruptData, ObjectMissing } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
+import { ObjectMissing } from '../objects.ts';
 import { EMPTY_TREE, oidBytes, oidFromBytes } from '../oid.ts';
 import { resized } from '../pack/entry-table.ts';
 import { NameTable } from '../pack/name-table.ts';

@@ -1,6 +1,6 @@
 import { batchMisses } from '../batch-misses.ts';
 import { sealDerived } from '../derived.ts';
-import type { DerivedBuilder } from '../maintenance/derive.ts';
+import type { DerivedBuilder } from '../maintenance/derived-builder.ts';
 import { ObjectMissing } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidFromBytes } from '../oid.ts';
 import type { PackStore } from '../pack/store.ts';

@@ -1,4 +1,5 @@
-import { CorruptData, type SyncObjects } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
+import type { SyncObjects } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidFromBytes } from '../oid.ts';
 import { TreeCursor } from '../parse.ts';
 import { type RawPath, ROOT } from './path.ts';

@@ -1,6 +1,7 @@
 import { type AttributeName, type AttributeState, Attributes } from '../archive/attributes.ts';
 import { batchMisses } from '../batch-misses.ts';
-import { CorruptData, type ObjectStore, type SyncObjects } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
+import type { ObjectStore, SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { inSlices } from '../slices.ts';
 import { DIRECTORY, EXECUTABLE, REGULAR } from './entry.ts';

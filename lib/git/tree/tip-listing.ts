@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { CorruptData } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
 import { type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import { BLOB } from '../pack/entry.ts';
 import { NameTable } from '../pack/name-table.ts';

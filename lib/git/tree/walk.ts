@@ -1,5 +1,6 @@
 import { readAhead } from '../batch-misses.ts';
-import { CorruptData, type SyncObjects } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
+import type { SyncObjects } from '../objects.ts';
 import { type Oid, oidFromBytes } from '../oid.ts';
 import { TreeCursor } from '../parse.ts';
 import { canonicalMode, DIRECTORY, rawName, readTreeBytes } from './entry.ts';

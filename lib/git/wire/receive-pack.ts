@@ -3,7 +3,7 @@
  * Nothing is stored before all objects are checked, and nothing is visible to readers before the one transaction that
  * moves the refs.
  */
-import { CorruptData } from '../objects.ts';
+import { CorruptData } from '../corrupt-data.ts';
 import { type Oid, ZERO_OID } from '../oid.ts';
 import type { PackStore } from '../pack/store.ts';
 import type { PackDescription } from '../ports.ts';

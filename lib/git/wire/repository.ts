@@ -1,6 +1,7 @@
 import type { PackCache } from '../pack/pack-cache.ts';
 import type { PackStore } from '../pack/store.ts';
-import type { ObjectDatabase, RefDatabase } from '../ports.ts';
+import type { ObjectDatabase } from '../ports.ts';
+import type { RefDatabase } from '../ref-database.ts';
 
 /** What the wire protocol needs of a repository: the two ports, and a store that reads objects through the first. */
 export interface Repository {

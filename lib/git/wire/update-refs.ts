@@ -1,6 +1,7 @@
 import type { ObjectStore } from '../objects.ts';
 import { ZERO_OID } from '../oid.ts';
-import { type PackDescription, RefConflict, type RefDatabase, type RefRejection } from '../ports.ts';
+import { type PackDescription, RefConflict, type RefRejection } from '../ports.ts';
+import type { RefDatabase } from '../ref-database.ts';
 import { parseRefName, type RefName } from '../refname.ts';
 import { type Candidate, refUpdate, staleReason } from './push-update.ts';
 

@@ -1,5 +1,6 @@
 import type { Oid } from '../oid.ts';
-import type { Ref, RefDatabase } from '../ports.ts';
+import type { Ref } from '../ports.ts';
+import type { RefDatabase } from '../ref-database.ts';
 import { parseRefName, type RefName, spacePrefix } from '../refname.ts';
 
 /** Which refs clients may see, or push to, like git's `uploadpack.hideRefs` and `receive.hideRefs`. */

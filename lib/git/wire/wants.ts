@@ -1,5 +1,6 @@
+import type { CommitNode } from '../history/commit-node.ts';
 import { DateQueue } from '../history/date-queue.ts';
-import { CommitGraph, type CommitNode, Marks } from '../history/graph.ts';
+import { CommitGraph, Marks } from '../history/graph.ts';
 import type { Oid } from '../oid.ts';
 import type { PackStore } from '../pack/store.ts';
 import type { Ref } from '../ports.ts';

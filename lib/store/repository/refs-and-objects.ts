@@ -5,13 +5,13 @@ import type {
   DerivedKind,
   PackDescription,
   Ref,
-  RefDatabase,
   RefPage,
   RefPageQuery,
   RefSnapshot,
   RefUpdate,
   RefView,
 } from '../../git/ports.ts';
+import type { RefDatabase } from '../../git/ref-database.ts';
 import type { RefName } from '../../git/refname.ts';
 import { Missing } from '../errors.ts';
 import type { Outbox } from '../outbox/outbox.ts';

@@ -7,7 +7,7 @@ import {
   typeOf,
   valueAt,
 } from './attribute.ts';
-import type { Path } from './dynalite.ts';
+import type { Path } from './path.ts';
 
 /** A parsed condition or filter, as dynalite's parser builds it: with names and values substituted. */
 export interface Condition {

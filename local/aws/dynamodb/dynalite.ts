@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type { Attribute } from './attribute.ts';
 import type { Condition } from './condition.ts';
 import { DynamoError, invalid } from './errors.ts';
+import type { Path } from './path.ts';
 import type { Update } from './update.ts';
 
 /**
@@ -72,9 +73,6 @@ export function rulesOf(operation: CheckedOperation): OperationRules {
   }
   return found;
 }
-
-/** An attribute's path in an item: `['a', 0, 'b']` is `a[0].b`. */
-export type Path = readonly (string | number)[];
 
 interface Parsed<T> {
   /** Attributes whose members (`a.b`, `a[0]`) the expression names. */

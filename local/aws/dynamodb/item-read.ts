@@ -1,7 +1,8 @@
 import { type Item, itemSize, project } from './attribute.ts';
 import { readUnits } from './capacity.ts';
-import { type Path, validate } from './dynalite.ts';
+import { validate } from './dynalite.ts';
 import type { Database, Input, Operation } from './operation.ts';
+import type { Path } from './path.ts';
 import type { Table } from './table.ts';
 
 /** A read of one item by its key. */

@@ -1,7 +1,7 @@
 import { type Attribute, type Item, typeOf, valueAt } from './attribute.ts';
 import { Decimal } from './decimal.ts';
-import type { Path } from './dynalite.ts';
 import { invalid } from './errors.ts';
+import type { Path } from './path.ts';
 
 /** A parsed update expression, as dynalite's parser builds it: with names and values substituted. */
 export interface Update {

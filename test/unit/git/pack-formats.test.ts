@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CorruptData } from '../../../lib/git/objects.ts';
+import { CorruptData } from '../../../lib/git/corrupt-data.ts';
 import { type Oid, oidBytes } from '../../../lib/git/oid.ts';
 import { applyDelta, deltaSizes, sharedEnds } from '../../../lib/git/pack/delta.ts';
 import { EntryHeader, OFS_DELTA, writeDistance, writeEntryHeader } from '../../../lib/git/pack/entry.ts';

@@ -1,0 +1,31 @@
+import type { PackStore } from '../pack/store.ts';
+import type { DerivedContent, DerivedKind, PackDescription } from '../ports.ts';
+import type { RefDatabase } from '../ref-database.ts';
+
+/** What a builder works with. */
+export interface DeriveContext {
+  /** Reads the packs and the derived files that are listed now. */
+  readonly store: PackStore;
+  readonly refs: RefDatabase;
+  /** The listed packs without garbage, newest first. */
+  readonly packs: readonly PackDescription[];
+  /** Milliseconds since 1970. Then a builder returns what it has, or gives up. */
+  readonly deadline: number;
+}
+
+/** Builds one kind of file; `due.ts` decides when. */
+export interface DerivedBuilder {
+  readonly kind: DerivedKind;
+  /**
+   * Works in time slices. If the deadline passes, may return an incomplete file with a note that tells `due.ts` that
+   * the file is due again.
+   * @returns undefined when the deadline passed first
+   * @throws ObjectMissing, CorruptData, the adapter's I/O errors
+   */
+  build(context: DeriveContext): Promise<Derived | undefined>;
+}
+
+export interface Derived {
+  readonly content: DerivedContent;
+  readonly note: string;
+}
