@@ -389,7 +389,7 @@ describe('items', () => {
 
   test('with an attribute named __proto__ are rejected', async () => {
     const v = { M: JSON.parse('{"__proto__":{"S":"x"}}') as Item };
-    await expect(put({ ...newKey(), v })).rejects.toThrow('no attributes called __proto__');
+    await expect(put({ ...newKey(), v })).rejects.toThrow('does not support attributes named __proto__');
     const Key = newKey();
     await put({ ...Key, v: { S: '{"__proto__":1}' }, w: { M: { constructor: { S: '__proto__' } } } });
     expect(await get(Key)).toMatchObject({
