@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -21,7 +22,11 @@ process.env['STREAM'] = '1';
 const { gateway } = await module('local/gateway.ts');
 const { gatewayRoutes } = await module('local/routes.ts');
 const { areas, areasOf } = await module('functions/areas.ts');
-const { Outbox } = await module('lib/store/outbox/outbox.ts');
+// Releases before the folders by subject have it one level up.
+const outboxPath = ['lib/store/outbox/outbox.ts', 'lib/store/outbox.ts'].find((path) =>
+  existsSync(join(checkout, path)),
+);
+const { Outbox } = await module(outboxPath!);
 const { deps } = await module('functions/deps.ts');
 
 interface Worker {

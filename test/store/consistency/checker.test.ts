@@ -3,47 +3,47 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tokenHash } from '../../lib/domain/access/token-check.ts';
-import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
-import type { RefName } from '../../lib/git/refname.ts';
-import type { GroupRecord } from '../../lib/records/groups.ts';
-import type { ProjectRecord } from '../../lib/records/projects.ts';
-import type { UserRecord } from '../../lib/records/users.ts';
-import { type AuditEventRecord, auditEventPut } from '../../lib/store/audit-events/audit-events.ts';
-import { type EventRecord, eventWrite } from '../../lib/store/events/events.ts';
-import { MAINTENANCE, message, outboxWrite } from '../../lib/store/outbox/outbox.ts';
-import { GitObjects } from '../../lib/store/repository/pack-objects.ts';
-import { counterKey } from '../../lib/store/row-keys/counters.ts';
-import { authorEventsPartition } from '../../lib/store/row-keys/events.ts';
-import { networkMemberKey } from '../../lib/store/row-keys/forks.ts';
-import { pushUploadKey } from '../../lib/store/row-keys/git.ts';
-import { groupKey } from '../../lib/store/row-keys/groups.ts';
-import type { Key } from '../../lib/store/row-keys/key.ts';
-import { ownCountKey, sshFingerprintKey } from '../../lib/store/row-keys/keys.ts';
-import { leaseKey } from '../../lib/store/row-keys/maintenance.ts';
-import { memberKey } from '../../lib/store/row-keys/members.ts';
-import { nameKey } from '../../lib/store/row-keys/names.ts';
-import { watcherKey } from '../../lib/store/row-keys/notifications.ts';
-import { OUTBOX_SHARDS, outboxPartition } from '../../lib/store/row-keys/outbox.ts';
-import { projectKey } from '../../lib/store/row-keys/projects.ts';
-import { derivedKey, guardKey, headKey, packKey, refKey } from '../../lib/store/row-keys/repository.ts';
+import { tokenHash } from '../../../lib/domain/access/token-check.ts';
+import { type Oid, ZERO_OID } from '../../../lib/git/oid.ts';
+import type { RefName } from '../../../lib/git/refname.ts';
+import type { GroupRecord } from '../../../lib/records/groups.ts';
+import type { ProjectRecord } from '../../../lib/records/projects.ts';
+import type { UserRecord } from '../../../lib/records/users.ts';
+import { type AuditEventRecord, auditEventPut } from '../../../lib/store/audit-events/audit-events.ts';
+import { type EventRecord, eventWrite } from '../../../lib/store/events/events.ts';
+import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox/outbox.ts';
+import { GitObjects } from '../../../lib/store/repository/pack-objects.ts';
+import { counterKey } from '../../../lib/store/row-keys/counters.ts';
+import { authorEventsPartition } from '../../../lib/store/row-keys/events.ts';
+import { networkMemberKey } from '../../../lib/store/row-keys/forks.ts';
+import { pushUploadKey } from '../../../lib/store/row-keys/git.ts';
+import { groupKey } from '../../../lib/store/row-keys/groups.ts';
+import type { Key } from '../../../lib/store/row-keys/key.ts';
+import { ownCountKey, sshFingerprintKey } from '../../../lib/store/row-keys/keys.ts';
+import { leaseKey } from '../../../lib/store/row-keys/maintenance.ts';
+import { memberKey } from '../../../lib/store/row-keys/members.ts';
+import { nameKey } from '../../../lib/store/row-keys/names.ts';
+import { watcherKey } from '../../../lib/store/row-keys/notifications.ts';
+import { OUTBOX_SHARDS, outboxPartition } from '../../../lib/store/row-keys/outbox.ts';
+import { projectKey } from '../../../lib/store/row-keys/projects.ts';
+import { derivedKey, guardKey, headKey, packKey, refKey } from '../../../lib/store/row-keys/repository.ts';
 import {
   scimCountKey,
   scimIdentityKey,
   scimNameKey,
   scimTokenKey,
   scimUserKey,
-} from '../../lib/store/row-keys/scim.ts';
-import { gramKey, indexedKey } from '../../lib/store/row-keys/search.ts';
-import { tokenIdKey, tokenKey } from '../../lib/store/row-keys/tokens.ts';
-import { followKey, userKey } from '../../lib/store/row-keys/users.ts';
-import type { Item } from '../../lib/store/table/write.ts';
-import { Storage } from '../../local/aws/dynamodb/storage.ts';
-import { git } from '../git/repository-files.ts';
-import { createProject, newUser } from '../store/table/store-fixture.ts';
-import { check } from './checker.ts';
-import { type Data, openData } from './data.ts';
-import { Fact, Ledger } from './ledger.ts';
+} from '../../../lib/store/row-keys/scim.ts';
+import { gramKey, indexedKey } from '../../../lib/store/row-keys/search.ts';
+import { tokenIdKey, tokenKey } from '../../../lib/store/row-keys/tokens.ts';
+import { followKey, userKey } from '../../../lib/store/row-keys/users.ts';
+import type { Item } from '../../../lib/store/table/write.ts';
+import { Storage } from '../../../local/aws/dynamodb/storage.ts';
+import { check } from '../../crash/checker.ts';
+import { type Data, openData } from '../../crash/data.ts';
+import { Fact, Ledger } from '../../crash/ledger.ts';
+import { git } from '../../git/repository-files.ts';
+import { createProject, newUser } from '../table/store-fixture.ts';
 
 /** A small healthy data set, copied for each case and broken in one way, which the checker must name. */
 const root = mkdtempSync(join(tmpdir(), 'lemnos-checker-'));
