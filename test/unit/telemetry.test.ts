@@ -20,8 +20,8 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-describe('what is under way', () => {
-  test('keeps to itself, whatever else runs', async () => {
+describe('correlation', () => {
+  test('is separate for concurrent requests', async () => {
     const ids = await Promise.all(
       ['a', 'b'].map((id) =>
         correlated(id, async () => {
@@ -35,12 +35,12 @@ describe('what is under way', () => {
     expect(() => annotate({ lost: true })).not.toThrow();
   });
 
-  test('reaches what somebody else calls later', () => {
+  test('can be bound to functions that are called later', () => {
     const later = correlated('a', () => bound(() => requestId()));
     expect(correlated('b', () => later())).toBe('a');
   });
 
-  test('gives its id to what it promises, and a message of an earlier release has none', () => {
+  test('adds the request id to outbox messages; messages of an earlier release have none', () => {
     const promised = correlated('a', () => message('maintenance', 'x', { n: 1 }));
     expect(parseMessage(messageText(promised))).toEqual({
       id: promised.id,
@@ -54,7 +54,7 @@ describe('what is under way', () => {
   });
 });
 
-describe('lines', () => {
+describe('log lines', () => {
   test.each([
     ['info', ['INFO', 'WARN', 'ERROR']],
     ['warn', ['WARN', 'ERROR']],
@@ -67,7 +67,7 @@ describe('lines', () => {
     expect(lines.map((line) => line.level)).toEqual(told);
   });
 
-  test('say each of its own request, however many are under way', async () => {
+  test('have the fields of their own request, with many in progress', async () => {
     await Promise.all(
       ['a', 'b', 'c'].map((id) =>
         correlated(id, async () => {
@@ -89,7 +89,7 @@ describe('lines', () => {
     expect(lines.slice(0, 3).map((line) => line.requestId)).toEqual(['a', 'b', 'c']);
   });
 
-  test('tell of errors what may be told: no rows and no requests that they carry, and no end of causes', () => {
+  test('contain errors without rows and requests, and a limited chain of causes', () => {
     const odd = Object.assign(new TypeError('it is s3cret'), {
       row: 's3cret',
     });
@@ -99,7 +99,7 @@ describe('lines', () => {
       name: 'TypeError',
       message: 'it is ***',
       location: expect.stringMatching(/:\d+$/),
-      // Where it came from, not where it was written down.
+      // The stack of the error itself, not of its copy.
       stack: expect.stringMatching(/^TypeError: it is \*{3}\n +at .*telemetry\.test\.ts/),
       cause: { name: 'TypeError', cause: { cause: { cause: { name: 'TypeError' } } } },
     });
@@ -109,7 +109,7 @@ describe('lines', () => {
     expect(lines[1]!['error']).toMatchObject({ name: 'string', message: 'thrown as it is' });
   });
 
-  test('of the Git engine are written where the rest is', () => {
+  test('of the Git engine go to the same log', () => {
     const told = vi.spyOn(console, 'warn');
     correlated('r-1', () => warn('derived file ignored', { kind: 'tips' }));
     expect(told).not.toHaveBeenCalled();
@@ -123,7 +123,7 @@ describe('lines', () => {
     ]);
   });
 
-  test('for a terminal say the same in words', () => {
+  test('for a terminal contain the same as text', () => {
     const head = {
       level: 'INFO',
       timestamp: '2026-01-02T03:04:05.678Z',
@@ -168,7 +168,7 @@ describe('metrics', () => {
       expect(Math.abs(document._aws.Timestamp - Date.now())).toBeLessThan(60_000);
       expect(document._aws.CloudWatchMetrics).toHaveLength(1);
       const [{ Namespace, Dimensions, Metrics }] = document._aws.CloudWatchMetrics;
-      // Values stand at the root: dimensions are texts, metrics numbers.
+      // Values are at the root: dimensions are strings, metrics numbers.
       for (const set of Dimensions as string[][])
         told.push({
           namespace: Namespace,
@@ -233,7 +233,7 @@ describe('metrics', () => {
     ['a refusal', () => new Response('x', { status: 404 }), {}],
   ];
 
-  test.each(answers)('%s is counted by area only if somebody should look', async (_, respond, counts) => {
+  test.each(answers)('%s is counted by area only if an operator should act', async (_, respond, counts) => {
     vi.stubEnv('LOG_LEVEL', 'info');
     vi.stubEnv('ENDPOINT_METRICS', undefined);
     const { status } = await ask(respond, { route: '/x/:id' });
@@ -253,7 +253,7 @@ describe('metrics', () => {
     ]);
   });
 
-  test('HEAD is its endpoint’s GET, and what no endpoint serves has no metric of its own', async () => {
+  test('HEAD counts as GET, and unknown endpoints have no metric of their own', async () => {
     await ask(() => new Response(), { method: 'HEAD', route: '/x/:id' });
     await ask(() => new Response('', { status: 404 }));
     for (const method of ['OPTIONS', 'PROPFIND', 'ANY-THING'])
@@ -261,20 +261,20 @@ describe('metrics', () => {
     expect(told.map(({ dimensions }) => dimensions['endpoint'])).toEqual(['GET /x/:id']);
   });
 
-  test('without a namespace there are none', async () => {
+  test('without a namespace no metrics are written', async () => {
     vi.stubEnv('POWERTOOLS_METRICS_NAMESPACE', undefined);
     for (const [, respond] of answers) await ask(respond, { route: '/x/:id' });
     expect(told).toEqual([]);
   });
 
-  test('are told whatever the lines leave out', async () => {
+  test('are written whatever the log level', async () => {
     vi.stubEnv('LOG_LEVEL', 'silent');
     for (const [, respond] of answers) await ask(respond, { route: '/x/:id' });
     expect(lines).toEqual([]);
     expect(told).toHaveLength(6);
   });
 
-  test('of many at once are each its own', async () => {
+  test('of concurrent requests are separate', async () => {
     await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         correlated(`r-${i}`, async () => {
@@ -296,7 +296,7 @@ describe('metrics', () => {
   const record = (messageId: string, body: string) => ({ messageId, body, attributes: {} });
   const context = { functionName: 'mail', awsRequestId: 'i' } as Context;
 
-  test('a job that fails is one line, told as its worker says, and comes again; the others are done', async () => {
+  test('a failed job gives one line, and is retried; the others are done', async () => {
     const failing = worker(
       async ({ type }) => {
         if (type === 'mail.fail') throw new Error('the secret text');
@@ -330,7 +330,7 @@ describe('metrics', () => {
     expect(JSON.stringify([lines, told])).not.toContain('secret');
   });
 
-  test('batches at once keep to themselves, also when all of one fails', async () => {
+  test('concurrent batches are separate, also when one fails completely', async () => {
     const slow = worker(async ({ body }) => {
       await new Promise((resolve) => setTimeout(resolve, 2));
       if (body['fails'] === true) throw new Error('odd');
@@ -351,7 +351,7 @@ describe('metrics', () => {
       { batchItemFailures: [{ itemIdentifier: 'b1' }] },
       { batchItemFailures: [] },
     ]);
-    // A body that nobody here wrote is of no kind.
+    // A foreign message body has no kind.
     await slow({ Records: [record('d', '{}')] } as SQSEvent, context);
     expect(told.at(-1)).toMatchObject({ dimensions: { area: 'mail' }, metrics: { JobsFailed: 1 } });
   });

@@ -22,7 +22,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close().closeAllConnections();
 });
 
-/** A server of few words. @param answers by the requests' order: bytes, or whatever else */
+/** A fake server. @param answers in the order of requests: bytes, or a handler */
 async function remote(answers: (Uint8Array | RequestListener)[], options: Partial<GitRemoteOptions> = {}) {
   const asked: string[] = [];
   const server = createServer(async (request, response) => {
@@ -62,7 +62,7 @@ async function packOf(git: GitRemote): Promise<string> {
 const band = (number: number, text: string) => pkt(Buffer.concat([Buffer.from([number]), Buffer.from(text)]));
 
 describe('refs of a server', () => {
-  test('version 2: asked for by prefix, names taken as bytes', async () => {
+  test('version 2: requested by prefix, names parsed as bytes', async () => {
     const list = Buffer.concat([
       pkt(`${A} HEAD symref-target:refs/heads/main\n`),
       pkt(`${A} refs/heads/main\n`),
@@ -97,7 +97,7 @@ describe('refs of a server', () => {
     );
   });
 
-  test('version 0, with capabilities behind the first name', async () => {
+  test('version 0, with capabilities after the first name', async () => {
     const { git } = await remote([
       Buffer.concat([
         advertised(`${A} HEAD\0 side-band-64k symref=HEAD:refs/heads/main\n`, `${A} refs/heads/main\n`),
@@ -117,7 +117,7 @@ describe('refs of a server', () => {
     expect(await packOf(git)).toBe('PACK...');
   });
 
-  test('a server without side bands sends the pack bare', async () => {
+  test('a server without side bands sends the pack unframed', async () => {
     const { git } = await remote([
       Buffer.concat([advertised(`${A} refs/heads/main\0 ofs-delta\n`), FLUSH]),
       Buffer.concat([pkt('NAK\n'), Buffer.from('PACK...')]),
@@ -199,7 +199,7 @@ describe('the pack', () => {
     expect(await failure(packOf(git))).toBe(told);
   });
 
-  test('is asked for with every object wanted, and done', async () => {
+  test('is requested with every wanted object, and done', async () => {
     const { git, asked } = await remote([
       V2,
       listed,
@@ -211,7 +211,7 @@ describe('the pack', () => {
   });
 });
 
-describe('whatever a server says', () => {
+describe('any answer of a server', () => {
   const line = fc.oneof(
     fc.string().map((text) => pkt(text)),
     fc.constantFrom(
@@ -232,7 +232,7 @@ describe('whatever a server says', () => {
     fc.uint8Array({ maxLength: 8 }),
   );
 
-  test('is refs with names that git allows, or a failure of a known kind', async () => {
+  test('gives refs with valid names, or a typed failure', async () => {
     const bodies = fc.array(line, { maxLength: 12 }).map((lines) => Buffer.concat(lines));
     await fc.assert(
       fc.asyncProperty(bodies, fc.integer({ min: 1, max: 9 }), async (bytes, size) => {

@@ -20,7 +20,7 @@ afterEach(() => {
   }
 });
 
-/** A server on loopback that remembers who asked for what. */
+/** A server on loopback that records its requests. */
 async function serve(answer: RequestListener, host = '127.0.0.1', port = 0) {
   const seen: IncomingMessage[] = [];
   let connections = 0;
@@ -73,8 +73,8 @@ const resolver = (...answers: string[][]): Resolver & { asked: string[] } => {
   return Object.assign(resolve, { asked });
 };
 
-describe('the connection is pinned to what was judged', () => {
-  test('a name that means another address a moment later changes nothing', async () => {
+describe('the connection is pinned to the checked addresses', () => {
+  test('a name that resolves to another address a moment later has no effect', async () => {
     const open = await serve(hello);
     const secret = await serve(hello, '127.0.0.2', open.port);
     const resolve = resolver(['127.0.0.1'], ['127.0.0.2']);
@@ -82,12 +82,12 @@ describe('the connection is pinned to what was judged', () => {
     expect((await ask(`http://rebind.example:${open.port}/`, policy)).text).toBe('hello');
     expect(open.seen[0]!.headers.host).toBe(`rebind.example:${open.port}`);
     expect(resolve.asked).toEqual(['rebind.example']);
-    // The next call asks again, and refuses what it hears.
+    // The next call resolves again, and is refused.
     expect(await failure(ask(`http://rebind.example:${open.port}/`, policy))).toBe('blocked');
     expect(secret.connections).toBe(0);
   });
 
-  test('one local address among the public ones is one too many', async () => {
+  test('one local address among public ones is refused', async () => {
     const secret = await serve(hello);
     for (const addresses of [
       ['127.0.0.1'],
@@ -106,7 +106,7 @@ describe('the connection is pinned to what was judged', () => {
     expect(secret.connections).toBe(0);
   });
 
-  test('a host that does not exist and one that is local are told alike', async () => {
+  test('unknown and local hosts give the same error', async () => {
     const absent = { allow: parseAllowList(''), resolve: () => Promise.reject(new Error('ENOTFOUND')) };
     const local = { allow: parseAllowList(''), resolve: resolver(['10.0.0.1']) };
     const [one, other] = await Promise.all(
@@ -116,7 +116,7 @@ describe('the connection is pinned to what was judged', () => {
     expect(other).toMatchObject({ failure: 'blocked', message: 'blocked' });
   });
 
-  test('proxies of the environment are not asked', async () => {
+  test('proxies of the environment are not used', async () => {
     const [open, proxy] = [await serve(hello), await serve(hello)];
     process.env['http_proxy'] = `http://127.0.0.1:${proxy.port}`;
     process.env['NODE_USE_ENV_PROXY'] = '1';
@@ -146,7 +146,7 @@ describe('redirects', () => {
     },
   );
 
-  test('are judged by name again, and pinned again', async () => {
+  test('are checked and pinned again', async () => {
     const secret = await serve(hello, '127.0.0.2');
     const open = await serve(
       (_request, response) =>
@@ -161,7 +161,7 @@ describe('redirects', () => {
     expect(secret.connections).toBe(0);
   });
 
-  test('end, lead somewhere, and are not followed with a body', async () => {
+  test('are limited, must be valid, and are not followed with a body', async () => {
     const open = await serve((request, response) => {
       const location = { '/nowhere': undefined, '/bad': 'http://[', '/file': 'file:///etc/passwd' }[
         request.url!
@@ -185,7 +185,7 @@ describe('redirects', () => {
     expect(open.seen.length).toBe(before + 1);
   });
 
-  test('take credentials along to the same server only', async () => {
+  test('forward credentials to the same server only', async () => {
     const other = await serve(hello);
     const open = await serve((request, response) => {
       const there = request.url === '/away' ? `http://ada:pw@127.0.0.1:${other.port}/` : '/end';
@@ -216,7 +216,7 @@ test.each([
 });
 
 describe('limits', () => {
-  test('a server that says nothing, begins and stops, says too much, or leaves', async () => {
+  test('a server that does not answer, stops halfway, sends too much, or disconnects', async () => {
     const open = await serve((request, response) => {
       if (request.url === '/silent') return;
       if (request.url === '/large') return void response.end(Buffer.alloc(100_000));
@@ -236,7 +236,7 @@ describe('limits', () => {
     expect(performance.now() - begun).toBeLessThan(5000);
   });
 
-  test('a resolver that says nothing, and a caller who has waited enough', async () => {
+  test('a resolver that does not answer, and a caller that aborts', async () => {
     const never: Resolver = () => new Promise(() => {});
     const policy = { allow: parseAllowList(''), resolve: never };
     expect(await failure(ask('http://a.example/', policy, { headMs: 50 }))).toBe('timeout');
@@ -247,7 +247,7 @@ describe('limits', () => {
     await sleep(20);
   });
 
-  test('nobody there', async () => {
+  test('connection refused', async () => {
     const gone = await serve(hello);
     servers.pop()!.close();
     await sleep(10);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { seal, unseal } from '../../../lib/outbound/seal.ts';
 
-test('what was sealed is read with its key, and with nothing else', () => {
+test('a sealed text can be read with its key only', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.nat(), (text, at) => {
       const [one, other] = [seal(text), seal(text)];

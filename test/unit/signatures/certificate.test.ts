@@ -8,7 +8,7 @@ import fixtures from './fixtures.json' with { type: 'json' };
 const [signature] = signedCommit(Buffer.from(fixtures.commits.x509, 'latin1')).signatures;
 const data = binary(signature!);
 
-test("openssl's: the certificate of who signed", () => {
+test('signatures of openssl: the certificate of the signer', () => {
   expect(signerCertificate(signature!)).toMatchObject({
     subject: 'CN=developer@example.com,OU=Example,O=World',
     email: 'developer@example.com',
@@ -16,7 +16,7 @@ test("openssl's: the certificate of who signed", () => {
   });
 });
 
-test('any bytes, and any change of good ones, are a certificate or none, and never an error', () => {
+test('arbitrary and mutated bytes give a certificate or undefined, never an error', () => {
   fc.assert(
     fc.property(
       fc.nat(data.length - 1),

@@ -1,5 +1,5 @@
 /**
- * Makes `fixtures.json` anew with the `gpg`, `ssh-keygen`, `openssl` and `git` of this machine:
+ * Regenerates `fixtures.json` with the `gpg`, `ssh-keygen`, `openssl` and `git` of this machine:
  * `node test/unit/signatures/make-fixtures.ts`. The private keys are thrown away.
  */
 import { execFileSync } from 'node:child_process';
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const home = mkdtempSync(join(tmpdir(), 'sign-'));
-// A time that has passed on every machine.
+// A time in the past of every machine.
 writeFileSync(join(home, 'gpg.conf'), 'faked-system-time 1700000000!\n');
 const env = {
   GIT_AUTHOR_DATE: '1700000000 +0000',
@@ -48,7 +48,7 @@ const signed = (key: string, ...args: string[]) => {
   return gpg('--armor', '--local-user', `${key}!`, ...args, '--output', '-', '--detach-sign', 'payload');
 };
 
-/** A commit that git itself signed, as its object's bytes. */
+/** The object bytes of a commit signed by git. */
 function commit(committer: string, config: Record<string, string>, gpgHome = home): string {
   const repo = mkdtempSync(join(home, 'repo-'));
   const git = (...args: string[]) =>
@@ -161,7 +161,7 @@ run('openssl', [
   '-addext',
   'crlDistributionPoints=URI:http://example.com/pki.crl',
 ]);
-// What gpgsm does for git, with openssl's CMS: git only looks at the status line and the block.
+// Replaces gpgsm by openssl's CMS: git only reads the status line and the block.
 writeFileSync(
   join(home, 'x509'),
   `#!/bin/sh

@@ -27,26 +27,26 @@ describe('keys and signatures of gpg', () => {
     },
   );
 
-  test('a revoked key vouches for nothing', () => {
+  test('a revoked key verifies nothing', () => {
     expect(vouches(pgp.revoked.key, pgp.revoked.signature)).toBe(false);
   });
 
-  test('an expired key vouches for what it signed in its time', () => {
+  test('an expired key verifies what it signed before it expired', () => {
     const [signature] = parsePgpSignatures(pgp.expired.signature)!;
     const { primary } = parsePgpKey(pgp.expired.key)!;
     expect(primary.endsAt).toBe(primary.material.created + 1);
     expect(pgpVouches({ ...primary, endsAt: signature!.created }, signature!, payload, LATER)).toBe(false);
   });
 
-  test('SHA-1 is not enough where anybody could have made another text for it', () => {
+  test('SHA-1 is refused for signatures made after it was broken', () => {
     expect(vouches(pgp.sha1.key, pgp.sha1.signature)).toBe(false);
   });
 
-  test('a signature of the future does not count yet', () => {
+  test('a signature from the future is not valid yet', () => {
     expect(vouches(pgp.ed25519.key, pgp.ed25519.signature, payload, new Date('2023-01-01'))).toBe(false);
   });
 
-  test('user ids: names without their comments, and no revoked one', () => {
+  test('user ids: names without comments, without revoked ones', () => {
     expect(parsePgpKey(pgp.rsa.key)?.userIds).toEqual([{ name: 'Maker of rsa', email: 'rsa@example.com' }]);
     expect(parsePgpKey(pgp.subkey.key)?.userIds).toEqual([
       { name: 'Developer', email: 'developer@example.com' },
@@ -54,14 +54,14 @@ describe('keys and signatures of gpg', () => {
     ]);
   });
 
-  test('a subkey that signs is told from the key that only certifies and from one that only encrypts', () => {
+  test('a signing subkey is distinguished from a certification key and an encryption key', () => {
     const key = parsePgpKey(pgp.subkey.key)!;
     expect(key.primary.maySign).toBe(false);
     expect(key.subkeys).toHaveLength(1);
   });
 });
 
-describe('what is no key', () => {
+describe('invalid keys', () => {
   const packets = binary(pgp.subkey.key);
   const block = (data: Uint8Array, label = 'PUBLIC KEY BLOCK') => armored(`PGP ${label}`, data);
   test.each([
@@ -78,8 +78,8 @@ describe('what is no key', () => {
     ['far too much', block(Buffer.alloc(300_000, 0xb4))],
   ])('%s', (_, text) => expect(parsePgpKey(text)).toBeUndefined());
 
-  test("another's subkey, bound without its own word", () => {
-    // The subkey's packet and binding as they are, behind a key that did not make the binding.
+  test("another key's subkey, bound without its own signature", () => {
+    // The unchanged packet and binding of the subkey, after a key that did not make the binding.
     const [other, mine] = [binary(pgp.ed25519.key), packets];
     const at = mine.lastIndexOf(Buffer.from([0xb8, 0x33]));
     expect(at).toBeGreaterThan(0);
@@ -87,7 +87,7 @@ describe('what is no key', () => {
   });
 });
 
-test('a changed byte anywhere never makes another key or signature good, nor an error', () => {
+test('a changed byte anywhere never gives another valid key or signature, nor an error', () => {
   const key = binary(pgp.subkey.key);
   const signature = binary(pgp.subkey.signature);
   const before = parsePgpKey(pgp.subkey.key)!;
@@ -101,21 +101,21 @@ test('a changed byte anywhere never makes another key or signature good, nor an 
       const changed = parsePgpKey(armored('PGP PUBLIC KEY BLOCK', flipped(key, at, bits)));
       const names = (one: typeof before) => one.userIds.map(({ email }) => email);
       if (changed !== undefined) {
-        // Its owner withdrew one name; a changed withdrawal is none.
+        // Its owner revoked one user id; a changed revocation is invalid.
         expect([...names(before), 'gone@example.com']).toEqual(expect.arrayContaining(names(changed)));
         expect([before.primary.material.fingerprint]).toContain(changed.primary.material.fingerprint);
       }
       const parsed = parsePgpSignatures(armored('PGP SIGNATURE', flipped(signature, at, bits)))?.[0];
       const signer = parsed && keyOfSignature(before, parsed);
       const stillGood = signer !== undefined && pgpVouches(signer, parsed!, payload, LATER);
-      // The part that is not hashed may change, as long as the signature itself is what was made.
+      // The unhashed part may change, as long as the signature itself is unchanged.
       if (stillGood) expect(parsed!.numbers).toEqual(parsePgpSignatures(pgp.subkey.signature)![0]!.numbers);
     }),
     { numRuns: 300 },
   );
 });
 
-test('any bytes at all are a key, a signature or neither, and never an error', () => {
+test('arbitrary bytes give a key, a signature or undefined, never an error', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.string(), (bytes, text) => {
       parsePgpKey(armored('PGP PUBLIC KEY BLOCK', bytes));

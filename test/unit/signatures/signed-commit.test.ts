@@ -9,7 +9,7 @@ import fixtures from './fixtures.json' with { type: 'json' };
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 
-test('commits that git signed: what was signed is the commit without its header', () => {
+test('commits signed by git: the payload is the commit without the signature header', () => {
   const pgp = signedCommit(bytes(fixtures.commits.pgp));
   const [signature] = parsePgpSignatures(pgp.signatures[0]!)!;
   const signer = keyOfSignature(parsePgpKey(fixtures.pgp.subkey.key)!, signature!)!;
@@ -18,12 +18,12 @@ test('commits that git signed: what was signed is the commit without its header'
   expect(sshSigned(parseSshSignature(ssh.signatures[0]!)!, ssh.payload)).toBe(true);
 });
 
-test('an unsigned commit is all payload, whatever its message says', () => {
+test('the payload of an unsigned commit is all of it, whatever its message contains', () => {
   const commit = bytes(`${fixtures.commits.unsigned}\ngpgsig -----BEGIN PGP SIGNATURE-----\n`);
   expect(signedCommit(commit)).toEqual({ signatures: [], payload: commit });
 });
 
-test('the signature for the other hash is no part of what is signed', () => {
+test('the signature for the other hash is not part of the payload', () => {
   const other = fixtures.commits.pgp.replace('\ngpgsig ', '\ngpgsig-sha256 -----BEGIN\n x\ngpgsig ');
   const digest = (text: string) =>
     createHash('sha1')
@@ -33,7 +33,7 @@ test('the signature for the other hash is no part of what is signed', () => {
   expect(signedCommit(bytes(other)).signatures).toHaveLength(1);
 });
 
-test('any bytes: headers that stay are kept in their order', () => {
+test('arbitrary bytes: remaining headers keep their order', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('gpgsig a\n', ' b\n', 'tree c\n', '\n', 'd')), (parts) => {
       const text = parts.join('');

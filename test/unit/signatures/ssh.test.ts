@@ -23,7 +23,7 @@ describe('keys and signatures of ssh-keygen', () => {
     expect(sshSigned({ ...one, namespace: 'file' }, payload)).toBe(false);
   });
 
-  test('a key on a hardware token, and whether somebody touched it', () => {
+  test('a key on a hardware token, with and without user presence', () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     const point = Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url');
     const blob = Buffer.concat(['sk-ssh-ed25519@openssh.com', point, 'ssh:'].map((part) => sshString(part)));
@@ -49,7 +49,7 @@ describe('keys and signatures of ssh-keygen', () => {
   });
 });
 
-describe('what is no key', () => {
+describe('invalid keys', () => {
   const [type, base64] = ssh.ed25519.key.split(' ') as [string, string];
   const line = (name: string, ...parts: (string | Uint8Array)[]) =>
     `${name} ${Buffer.concat([name, ...parts].map((part) => sshString(part))).toString('base64')}`;
@@ -75,14 +75,14 @@ describe('what is no key', () => {
     ['too long', `${type} ${base64} ${'x'.repeat(5_000)}`],
   ])('%s', (_, text) => expect(parseSshKey(text)).toBeUndefined());
 
-  test('a key broken over lines is one', () => {
+  test('a key with line breaks is accepted', () => {
     expect(parseSshKey(`\n${type} ${base64.slice(0, 20)}\r\n${base64.slice(20)}\n`)?.sha256).toBe(
       ssh.ed25519.sha256,
     );
   });
 });
 
-test('a changed byte anywhere never makes another signature good, nor an error', () => {
+test('a changed byte anywhere never gives another valid signature, nor an error', () => {
   for (const { signature } of [ssh.ed25519, ssh.ecdsa256]) {
     const data = binary(signature);
     fc.assert(
@@ -97,7 +97,7 @@ test('a changed byte anywhere never makes another signature good, nor an error',
   }
 });
 
-test('any bytes at all are a key, a signature or neither, and never an error', () => {
+test('arbitrary bytes give a key, a signature or undefined, never an error', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), fc.string(), (bytes, text) => {
       parseSshKey(`ssh-rsa ${Buffer.from(bytes).toString('base64')}`);
