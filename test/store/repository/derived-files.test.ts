@@ -126,7 +126,7 @@ describe('what is wrong with it', () => {
     ['cut short', (all) => all.subarray(0, 500_000)],
     ['without checksums', (all) => all.subarray(0, 600_000)],
     ['empty', () => new Uint8Array(0)],
-  ])('%s: it is left aside with one warning', async (_, change) => {
+  ])('%s: it is ignored with one warning', async (_, change) => {
     const ground = await yard.repository();
     await ground.commit();
     const content = sealDerived(bytes(600_000)) as Extract<DerivedContent, { kind: 'bytes' }>;
