@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Bundle, bundle } from '../../cdk/bundle.ts';
 import type { Area } from '../../functions/areas.ts';
 import { apiDocument } from '../../lib/api/all.ts';
+import { packViewer } from '../../lib/api/meta/viewer/pack.ts';
 
 const area = (name: string): Area => ({
   kind: 'command',
@@ -83,6 +84,13 @@ beforeAll(async () => {
     document: `
       export const handler = async () =>
         (await import(${JSON.stringify(join(import.meta.dirname, '../../lib/api/all.ts'))})).apiDocument();`,
+    viewer: `
+      import { viewerContent, viewerNames } from ${JSON.stringify(join(import.meta.dirname, '../../lib/api/meta/viewer/files.ts'))};
+      export const handler = async () => {
+        const names = await viewerNames();
+        const content = await Promise.all(Object.values(names).map(viewerContent));
+        return { names, content, other: await viewerContent('index.mjs') };
+      };`,
   };
   for (const [name, text] of Object.entries(entries)) writeFileSync(join(folder, `${name}.ts`), text);
   const areas = [...Object.keys(entries), 'absent'].map(area);
@@ -105,6 +113,7 @@ test('an entry that is not there is left out', () => {
     'failures',
     'parameters',
     'document',
+    'viewer',
   ]);
   for (const { bytes } of bundles) expect(bytes).toBeGreaterThan(150);
 });
@@ -147,4 +156,12 @@ test('schemas check without what documents them', async () => {
 test('the OpenAPI document is the one of the build, without the code it was made from', async () => {
   expect(await invoke('document')).toEqual(JSON.parse(JSON.stringify(apiDocument())));
   expect(bundles.find((built) => built.area.name === 'document')?.bytes).toBeLessThan(2000);
+});
+
+test('the viewer of the documentation lies beside the bundle, and is read when it is asked for', async () => {
+  const { names, files } = await packViewer();
+  expect(await invoke('viewer')).toMatchObject({ names, other: undefined });
+  const { content } = (await invoke('viewer')) as { content: Uint8Array[] };
+  expect(content.map((one, index) => Buffer.compare(one, files[index]!.gzip))).toEqual([0, 0, 0]);
+  expect(bundles.find((built) => built.area.name === 'viewer')!.bytes).toBeLessThan(2000);
 });
