@@ -247,15 +247,17 @@ describe('addresses', () => {
       ({ user_default_external: true, user_default_internal_regex: null, ...more }) as Parameters<
         typeof isExternalByDefault
       >[0];
-    expect(isExternalByDefault(settings({ user_default_external: false }), 'a@x')).toBe(false);
-    expect(isExternalByDefault(settings({}), 'a@x')).toBe(true);
+    expect(await isExternalByDefault(settings({ user_default_external: false }), 'a@x')).toBe(false);
+    expect(await isExternalByDefault(settings({}), 'a@x')).toBe(true);
     const internal = settings({ user_default_internal_regex: '@corp\\.example$' });
-    expect(isExternalByDefault(internal, 'a@Corp.example')).toBe(false);
-    expect(isExternalByDefault(internal, 'a@corp.example.evil')).toBe(true);
+    expect(await isExternalByDefault(internal, 'a@Corp.example')).toBe(false);
+    expect(await isExternalByDefault(internal, 'a@corp.example.evil')).toBe(true);
+    const capitals = settings({ user_default_internal_regex: '@CORP\\.example$' });
+    expect(await isExternalByDefault(capitals, 'a@corp.example')).toBe(false);
     // The longest of both that there are.
     const slow = settings({ user_default_internal_regex: `${'(a|b|ab)*'.repeat(45)}c` });
     const began = performance.now();
-    expect(isExternalByDefault(slow, 'ab'.repeat(160))).toBe(true);
+    expect(await isExternalByDefault(slow, 'ab'.repeat(160))).toBe(true);
     expect(performance.now() - began).toBeLessThan(3_000);
   });
 });

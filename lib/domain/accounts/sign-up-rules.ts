@@ -1,10 +1,7 @@
 /** Which e-mail addresses people may have here, and what new accounts are, as the instance's settings say. */
-import { LinearRegExp } from '../changelog/linear-regexp.ts';
+import { userPattern } from '../../regexp/user-pattern.ts';
 import type { Deps } from '../deps.ts';
 import type { InstanceSettings } from '../settings/current.ts';
-
-/** Steps over one address, half a second: more than the longest expression takes over the longest address. */
-const STEPS = 1_000_000;
 
 /**
  * What is wrong with an address beyond its form: an allow list has every other domain refused; then come the domains
@@ -17,23 +14,23 @@ export async function addressProblems({ settings }: Deps, email: string): Promis
   if (now.domain_allowlist.length > 0)
     return listed(now.domain_allowlist) ? [] : ['domain is not authorized for sign-up.'];
   if (now.domain_denylist_enabled && listed(now.domain_denylist)) return ['is not from an allowed domain.'];
-  return now.email_restrictions_enabled && found(now.email_restrictions, email)
+  return now.email_restrictions_enabled && (await isRestricted(now.email_restrictions, email))
     ? ['is not allowed. Try again with a different email address, or contact your GitLab admin.']
     : [];
 }
 
-/** Whether who has this address is external where nobody says it. */
-export function isExternalByDefault(settings: InstanceSettings, email: string): boolean {
+/** Whether a new account with this address is external when its creator does not say so. The pattern ignores case. */
+export async function isExternalByDefault(settings: InstanceSettings, email: string): Promise<boolean> {
   const { user_default_external: external, user_default_internal_regex: internal } = settings;
-  return external && !(internal && found(internal, email));
+  if (!external || !internal) return external;
+  return (await userPattern(internal, { ignoreCase: true })).find(email) === undefined;
 }
 
-function found(expression: string | null, text: string): boolean {
-  if (!expression) return false;
-  const effort = { steps: STEPS };
-  const pattern = new LinearRegExp(expression);
-  // Addresses are compared without case.
-  return [text, text.toLowerCase()].some((each) => pattern.exec(each, effort) !== undefined);
+async function isRestricted(restrictions: string | null, email: string): Promise<boolean> {
+  if (!restrictions) return false;
+  const pattern = await userPattern(restrictions);
+  // The pattern minds case, as the product's does, but capitals are no way around a restriction in small letters.
+  return [email, email.toLowerCase()].some((text) => pattern.find(text) !== undefined);
 }
 
 /** A domain, or one with `*` for any characters, in time that does not depend on how many there are. */

@@ -1,8 +1,7 @@
 import type { GitRepository } from '../../git/repository.ts';
+import { PatternError, type UserPattern, userPattern } from '../../regexp/user-pattern.ts';
 import { blob } from '../repository/read.ts';
 import { changelogFailure } from './failure.ts';
-import { LinearRegExp } from './linear-regexp.ts';
-import { BadExpression } from './linear-regexp-syntax.ts';
 import { parseTemplate, type Template, TemplateError } from './template.ts';
 
 /** How a project wants its changelogs. */
@@ -13,7 +12,7 @@ export interface ChangelogConfig {
   /** Titles by the value of the trailer, in the order in which they are shown. */
   readonly categories: ReadonlyMap<string, string>;
   /** Finds versions in the names of tags; undefined for the usual `v1.2.3` and `1.2.3`. */
-  readonly tagPattern: LinearRegExp | undefined;
+  readonly tagPattern: UserPattern | undefined;
 }
 
 export const CONFIG_FILE = '.gitlab/changelog_config.yml';
@@ -53,7 +52,7 @@ export async function changelogConfig(git: GitRepository, path: string): Promise
     dateFormat: textSetting(settings, 'date_format', MAX_DATE_FORMAT) ?? '%Y-%m-%d',
     template: templateOf(textSetting(settings, 'template', MAX_BYTES) ?? DEFAULT_TEMPLATE),
     categories: categoriesOf(settings['categories']),
-    tagPattern: patternOf(textSetting(settings, 'tag_regex', MAX_BYTES)),
+    tagPattern: await patternOf(textSetting(settings, 'tag_regex', MAX_BYTES)),
   };
 }
 
@@ -109,12 +108,12 @@ function categoriesOf(value: unknown): ReadonlyMap<string, string> {
   return titles;
 }
 
-function patternOf(source: string | undefined): LinearRegExp | undefined {
+async function patternOf(source: string | undefined): Promise<UserPattern | undefined> {
   if (source === undefined) return undefined;
   try {
-    return new LinearRegExp(source);
+    return await userPattern(source);
   } catch (error) {
-    if (!(error instanceof BadExpression)) throw error;
+    if (!(error instanceof PatternError)) throw error;
     throw changelogFailure(
       `The regular expression to use for finding the previous tag for a version is invalid: ${error.message}`,
     );

@@ -3,13 +3,13 @@ import type { Oid } from '../../git/oid.ts';
 import type { Ref } from '../../git/ports.ts';
 import { shortName } from '../../git/refname.ts';
 import type { GitRepository } from '../../git/repository.ts';
+import { MAX_TEXT, type UserPattern } from '../../regexp/user-pattern.ts';
 import { changelogFailure } from './failure.ts';
-import type { Effort, LinearRegExp } from './linear-regexp.ts';
 import { compareVersions, parseVersion, type Version } from './version.ts';
 
-/** Steps of a pattern over all tags, some ten seconds; and tags between two breaths. */
-const MAX_STEPS = 20_000_000;
-const BREATH = 256;
+/** Time that the names of all tags may take, and how much of it other requests wait for at once. */
+const MATCHING_MS = 10_000;
+const BREATH_MS = 20;
 
 /**
  * The commit of the last stable release before a version, by the names of tags. Of a pre-release it is the one before
@@ -20,16 +20,23 @@ const BREATH = 256;
 export async function previousRelease(
   git: GitRepository,
   version: Version,
-  pattern: LinearRegExp | undefined,
+  pattern: UserPattern | undefined,
 ): Promise<Oid> {
   const wanted: Version = { ...version, pre: [] };
   const earlier: { readonly ref: Ref; readonly version: Version }[] = [];
-  const effort = { steps: MAX_STEPS };
-  for (const [i, ref] of (await git.tags()).refs.entries()) {
-    if (i % BREATH === BREATH - 1) await breathe();
-    if (effort.steps < 0) throw changelogFailure('the tags are too many for the regular expression');
+  const { refs } = await git.tags();
+  let spent = 0;
+  let began = performance.now();
+  for (const ref of refs) {
+    const since = performance.now() - began;
+    if (since > BREATH_MS) {
+      spent += since;
+      if (spent > MATCHING_MS) throw changelogFailure('the tags are too many for the regular expression');
+      await breathe();
+      began = performance.now();
+    }
     const name = shortName(ref.name);
-    const released = pattern === undefined ? stable(parseVersion(name)) : versionBy(pattern, name, effort);
+    const released = pattern === undefined ? stable(parseVersion(name)) : versionBy(pattern, name);
     if (released !== undefined && compareVersions(released, wanted) < 0)
       earlier.push({ ref, version: released });
   }
@@ -49,8 +56,10 @@ const stable = (version: Version | undefined): Version | undefined =>
   version?.pre.length === 0 ? version : undefined;
 
 /** The groups `major`, `minor` and `patch` make a version; with `pre` it is no stable one. */
-function versionBy(pattern: LinearRegExp, tag: string, effort: Effort): Version | undefined {
-  const groups = pattern.exec(tag, effort);
+function versionBy(pattern: UserPattern, tag: string): Version | undefined {
+  // No version is that long.
+  if (tag.length > MAX_TEXT) return undefined;
+  const groups = pattern.find(tag);
   const [major, minor, patch] = ['major', 'minor', 'patch'].map((name) => groups?.get(name) ?? '');
   if (groups === undefined || groups.has('pre') || !major || !minor || !patch) return undefined;
   return { numbers: [major, minor, patch], pre: [], meta: groups.get('meta') ?? '' };

@@ -116,7 +116,7 @@ async function created(deps: Deps, caller: ScimCaller, wanted: Wanted): Promise<
     addMembership(deps, caller, { name }),
   ]);
   const now = deps.now();
-  const external = isExternalByDefault(settings, email);
+  const external = await isExternalByDefault(settings, email);
   const identities = wanted.active ? identitiesWith({ profile: {} }, group, externUid) : [];
   const identity = identityOf(deps, caller, wanted, 0);
   const user = await store.users.create(

@@ -64,7 +64,9 @@ export async function changeSettings(
       isSecret(name) ? [] : [[name, nullAsEmptyList(name, value)]],
     ),
   );
-  const problems = Object.entries(given).flatMap(([name, value]) => problemsOf(name, value));
+  const problems = (
+    await Promise.all(Object.entries(given).map(([name, value]) => problemsOf(name, value)))
+  ).flat();
   const invalidNames = new Set(problems.map(([name]) => name));
   const sealed = await storeSecrets(deps, secrets as Readonly<Record<string, string | null>>);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -136,11 +138,14 @@ function nowEffective(deps: Deps, kept: Values): Values {
   return Object.fromEntries(Object.entries(kept).filter(([name]) => name in obeyed));
 }
 
-function problemsOf(name: string, value: SettingValue): readonly (readonly [string, string])[] {
+async function problemsOf(
+  name: string,
+  value: SettingValue,
+): Promise<readonly (readonly [string, string])[]> {
   const { nullable, problem } = attributes[name]!;
   if (value === null) return nullable ? [] : [[name, "can't be blank"]];
   if (value === '' && !nullable) return [[name, "can't be blank"]];
-  const text = problem?.(value as never);
+  const text = await problem?.(value as never);
   return text === undefined ? [] : [[name, text]];
 }
 

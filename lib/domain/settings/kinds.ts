@@ -13,8 +13,11 @@ export interface Attribute {
   /** Allowed values, which the parameter itself checks. */
   readonly values?: readonly (string | number)[];
   /** Validates a value of the type. Returns an error message without its subject. */
-  readonly problem?: (value: never) => string | undefined;
+  readonly problem?: (value: never) => Problem | Promise<Problem>;
 }
+
+/** An error message, or undefined for a valid value. */
+type Problem = string | undefined;
 
 export interface DescribedAttribute extends Attribute {
   /** Meaning and unit for the API documentation. */
@@ -79,20 +82,20 @@ function numeric(
 const MAX_INTEGER = 2_147_483_647;
 
 /** One line of text, by default null. */
-export const line = (options: Defaulted<string> & Check & { readonly max?: number } = {}): Attribute =>
+export const line = (options: Defaulted<string> & TextCheck & { readonly max?: number } = {}): Attribute =>
   textual({ max: MAX_LINE, ...options });
 
 /** Several lines of text. */
-export const text = (options: Defaulted<string> & Check & { readonly max?: number } = {}): Attribute => ({
+export const text = (options: Defaulted<string> & TextCheck & { readonly max?: number } = {}): Attribute => ({
   ...textual({ max: MAX_TEXT, ...options }),
   large: true,
 });
 
-interface Check {
-  readonly check?: (value: string) => string | undefined;
+interface TextCheck {
+  readonly check?: (value: string) => Problem | Promise<Problem>;
 }
 
-function textual(options: Defaulted<string> & Check & { readonly max: number }): Attribute {
+function textual(options: Defaulted<string> & TextCheck & { readonly max: number }): Attribute {
   return {
     ...base('string', { nullable: true, ...options, default: options.default ?? null }),
     problem: (value: string) =>
@@ -119,7 +122,9 @@ export const word = (values: readonly string[], options: Defaulted<string> = {})
   values,
 });
 
-interface ListOptions extends Check {
+interface ListOptions {
+  /** Validates one entry. */
+  readonly check?: (value: string) => Problem;
   readonly default?: readonly string[];
   readonly max?: number;
 }

@@ -1,12 +1,15 @@
-/** Regular expressions in settings. They are matched in linear time, whatever the expression. */
-import { LinearRegExp } from '../changelog/linear-regexp.ts';
+/** Regular expressions among the settings. */
+import { PatternError, userPattern } from '../../regexp/user-pattern.ts';
 
-/** Validates a pattern. Returns an error message without its subject. */
-export function linearPatternProblem(pattern: string): string | undefined {
-  try {
-    new LinearRegExp(pattern);
-    return undefined;
-  } catch (error) {
-    return `not valid RE2 syntax: ${(error as Error).message}`;
-  }
-}
+/** Says what is wrong with a pattern that rules compile with these options. */
+export const patternProblem =
+  (options: Parameters<typeof userPattern>[1] = {}) =>
+  async (pattern: string): Promise<string | undefined> => {
+    try {
+      await userPattern(pattern, options);
+      return undefined;
+    } catch (error) {
+      if (error instanceof PatternError) return `not valid RE2 syntax: ${error.message}`;
+      throw error;
+    }
+  };

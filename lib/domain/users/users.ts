@@ -47,7 +47,6 @@ export async function createUser(deps: Deps, author: AuditAuthor, input: NewUser
   const asked = !input.forceRandomPassword && !input.resetPassword;
   const chosen = asked ? (input.password ?? '') : undefined;
   const settings = await deps.settings.current();
-  const { external = isExternalByDefault(settings, input.email) } = input;
   const { projectsLimit = settings.default_projects_limit } = input;
   const malformed = emailProblems(input.email);
   const problems = problemsOf({
@@ -59,6 +58,7 @@ export async function createUser(deps: Deps, author: AuditAuthor, input: NewUser
     ...profileProblems(input.profile),
   });
   if (problems !== undefined) throw invalid(problems);
+  const external = input.external ?? (await isExternalByDefault(settings, input.email));
   const now = deps.now();
   const avatar = newAvatar(input.avatar);
   const invited = input.resetPassword ? invitation(deps, input.baseUrl) : undefined;
